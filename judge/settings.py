@@ -1,0 +1,43 @@
+"""What the engine needs to know of the machine it runs on. Made once, in an entry point, and passed down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class BuildLimits:
+    """Bounds on one compilation."""
+
+    wall_s: float = 60.0
+    memory_bytes: int = 4 << 30
+    source_bytes: int = 256 << 10
+    log_bytes: int = 64 << 10
+    artifact_bytes: int = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """Bounds on one runner process that hold whatever the pack says; packs set the limits of single calls."""
+
+    start_s: float = 20.0
+    wall_s: float = 300.0
+    memory_bytes: int = 8 << 30
+    processes: int = 64
+    output_bytes: int = 64 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSettings:
+    """``data_dir`` holds caches and the emulator's native library; ``nvcc`` None means: find it.
+
+    ``jail`` is ``required`` (the default: no jail, no judging) or ``off`` (only for one's own code on one's own machine).
+    """
+
+    data_dir: Path
+    nvcc: Path | None = None
+    jail: str = "required"
+    emulator_threads: int | None = None
+    build: BuildLimits = field(default_factory=BuildLimits)
+    run: RunLimits = field(default_factory=RunLimits)
