@@ -113,10 +113,10 @@ def new_database(server_url: str) -> Iterator[str]:
     """The SQLAlchemy URL of a new, empty database, dropped on leaving."""
     name = f"gpujudge_test_{secrets.token_hex(6)}"
     with psycopg.connect(server_url, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE template0')  # type: ignore[call-overload]
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE template0')
     try:
         base, _, _ = server_url.rpartition("/")
         yield f"{base.replace('postgresql://', 'postgresql+psycopg://', 1)}/{name}"
     finally:
         with psycopg.connect(server_url, autocommit=True) as connection:
-            connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')  # type: ignore[call-overload]
+            connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')

@@ -1,6 +1,6 @@
-"""A Redis for tests: GPUJUDGE_TEST_REDIS_URL, or one of our own from the installed binary, or the local one's last database.
+"""A Redis for tests: GPUJUDGE_TEST_REDIS_URL, or one of our own from the installed binary, or the local one.
 
-Our own comes before the local one, since tests flush what they are given and may stop it.
+Our own comes before the local one (of which the last database is taken), since tests flush what they are given.
 """
 
 from __future__ import annotations
