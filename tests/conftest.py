@@ -1,8 +1,8 @@
 """The requirements gate, and the fixtures that stand for real services.
 
 A test marked ``jail``, ``nvcc``, ``browser``, ``postgres``, ``redis`` or ``gpu`` is skipped, with the reason in the
-summary, where the machine lacks the thing. GPUJUDGE_TEST_REQUIRE=all turns such a skip into a failure. GPU tests run only
-when asked for (``-m gpu``, which is ``make test-gpu``).
+summary, where the machine lacks the thing. GPUJUDGE_TEST_REQUIRE=all turns such a skip into a failure. GPU tests run
+only when asked for (``-m gpu``, which is ``make test-gpu``).
 """
 
 from __future__ import annotations
