@@ -1,0 +1,183 @@
+"""Submissions as their owners see them: created, listed, followed, cancelled. The caller commits, and then rings."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from datetime import datetime
+from typing import Protocol
+
+from sqlalchemy import func, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session, defer
+
+from store.clock import utc_now
+from store.events import events_after, record_event
+from store.models import FINAL_STATES, Job, State, Submission, User
+
+__all__ = [
+    "IdempotencyConflictError",
+    "PackIdentity",
+    "cancel_submission",
+    "create_submission",
+    "events_after",
+    "get_submission",
+    "list_submissions",
+    "queue_position",
+]
+
+
+class PackIdentity(Protocol):
+    """What is kept of the pack with every submission; ``judge.packs.pack.Pack`` has it."""
+
+    @property
+    def slug(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def major(self) -> int: ...
+    @property
+    def digest(self) -> str: ...
+
+
+class IdempotencyConflictError(Exception):
+    """The key was used before, by the same user, for something else."""
+
+
+def create_submission(
+    session: Session,
+    *,
+    user: User,
+    pack: PackIdentity,
+    device_key: str,
+    mode: str,
+    source: str | bytes,
+    idempotency_key: str | None = None,
+    now: datetime | None = None,
+) -> Submission:
+    """The submission, its job and its first event; all or nothing, with the caller's commit.
+
+    The same ``idempotency_key`` from the same user gives the submission that the first call made. Raises
+    IdempotencyConflictError when that one was for another source, challenge, device or mode.
+    """
+    # JSON may carry lone surrogates; kept as they are, they are no UTF-8, and the compiler's report will say so.
+    data = source.encode("utf-8", "surrogatepass") if isinstance(source, str) else source
+    if idempotency_key is not None and (earlier := _find_by_key(session, user, idempotency_key)) is not None:
+        return _same_request(earlier, pack, device_key, mode, data)
+    now = now or utc_now()
+    submission = Submission(
+        public_id=new_public_id(),
+        user_id=user.id,
+        user=user,
+        challenge=pack.slug,
+        pack_version=pack.version,
+        pack_major=pack.major,
+        pack_digest=pack.digest,
+        device_key=device_key,
+        mode=str(mode),
+        source_bytes=data,
+        seed=secrets.randbits(63),
+        idempotency_key=idempotency_key,
+        state=State.QUEUED,
+        last_event_seq=0,
+        created_at=now,
+    )
+    submission.job = Job(device_key=device_key, state=State.QUEUED, available_at=now, rung_at=now)
+    try:
+        with session.begin_nested():
+            session.add(submission)
+    except IntegrityError:
+        # Two requests with one key at the same instant: the unique constraint let one through.
+        winner = None if idempotency_key is None else _find_by_key(session, user, idempotency_key)
+        if winner is None:
+            raise
+        return _same_request(winner, pack, device_key, mode, data)
+    record_event(session, submission.id, "queued", {}, now=now)
+    session.refresh(submission, ["last_event_seq"])
+    return submission
+
+
+def get_submission(session: Session, public_id: str) -> Submission | None:
+    """The submission by its public id; None when there is none."""
+    return session.scalar(select(Submission).where(Submission.public_id == public_id))
+
+
+def list_submissions(
+    session: Session, *, user: User, challenge: str | None = None, limit: int = 50, before: str | None = None
+) -> list[Submission]:
+    """The user's submissions, newest first; ``before`` is the public id after which the page goes on. An unknown one
+    gives an empty page. Judgements are loaded only when they are looked at."""
+    query = select(Submission).where(Submission.user_id == user.id).options(defer(Submission.judgement))
+    if challenge is not None:
+        query = query.where(Submission.challenge == challenge)
+    if before is not None:
+        cursor = select(Submission.id).where(Submission.public_id == before).scalar_subquery()
+        query = query.where(Submission.id < cursor)
+    return list(session.scalars(query.order_by(Submission.id.desc()).limit(limit)))
+
+
+def cancel_submission(session: Session, submission: Submission, *, now: datetime | None = None) -> bool:
+    """Cancel it: at once when it waits, else its worker is told to stop. False when it is over already."""
+    now = now or utc_now()
+    waiting = session.execute(
+        update(Job)
+        .where(Job.submission_id == submission.id, Job.state.in_([State.QUEUED, State.BUILT]))
+        .values(state=State.CANCELLED, cancel_requested=True, artifact_digest=None)
+        .returning(Job.id)
+        .execution_options(synchronize_session=False)
+    ).first()
+    if waiting is not None:
+        record_cancelled(session, submission.id, now=now)
+        session.refresh(submission)
+        return True
+    told = session.execute(
+        update(Job)
+        .where(Job.submission_id == submission.id, Job.state.in_([State.BUILDING, State.RUNNING]))
+        .values(cancel_requested=True)
+        .returning(Job.id)
+        .execution_options(synchronize_session=False)
+    ).first()
+    session.refresh(submission)
+    return told is not None
+
+
+def record_cancelled(session: Session, submission_id: int, *, now: datetime) -> None:
+    """The submission's side of a cancelled job."""
+    session.execute(
+        update(Submission)
+        .where(Submission.id == submission_id)
+        .values(state=State.CANCELLED, finished_at=now)
+        .execution_options(synchronize_session=False)
+    )
+    record_event(session, submission_id, "cancelled", {}, now=now)
+
+
+def queue_position(session: Session, submission: Submission) -> int | None:
+    """1 for the next of those that wait for the same device; None when it does not wait."""
+    if submission.state not in (State.QUEUED, State.BUILT):
+        return None
+    own = select(Job.id).where(Job.submission_id == submission.id).scalar_subquery()
+    waiting = [state for state in State if state not in FINAL_STATES and state is not State.RUNNING]
+    ahead = session.scalar(
+        select(func.count())
+        .select_from(Job)
+        .where(Job.device_key == submission.device_key, Job.state.in_(waiting), Job.id < own)
+    )
+    return 1 + (ahead or 0)
+
+
+def new_public_id() -> str:
+    """Twelve characters that say nothing, are safe in a URL and easy to read out: 60 bits of chance."""
+    return base64.b32encode(secrets.token_bytes(8)).decode("ascii").lower()[:12]
+
+
+def _find_by_key(session: Session, user: User, key: str) -> Submission | None:
+    return session.scalar(select(Submission).where(Submission.user_id == user.id, Submission.idempotency_key == key))
+
+
+def _same_request(earlier: Submission, pack: PackIdentity, device_key: str, mode: str, data: bytes) -> Submission:
+    # The pack's version is left out: a retry must not fail because the pack was updated in between.
+    same = (earlier.challenge, earlier.device_key, earlier.mode, earlier.source_bytes)
+    if same != (pack.slug, device_key, str(mode), data):
+        raise IdempotencyConflictError("this idempotency key was used for another submission")
+    return earlier
