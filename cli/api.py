@@ -1,0 +1,141 @@
+"""The server's JSON API, as the commands use it: answers as plain JSON, failures as CliError with their exit code."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import httpx
+
+from cli.errors import FAILED, INTERNAL, NOT_ALLOWED, RATE_LIMITED, UNREACHABLE, USAGE, CliError
+
+#: A stream is silent between heartbeats; longer than that and it has been cut off without a word.
+STREAM_SILENCE_S = 45.0
+
+
+class Unreachable(CliError):
+    """The server did not answer, or something in between did instead of it."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message, exit_code=UNREACHABLE, hint=hint)
+
+
+class Api:
+    """``server`` is its base URL; ``transport`` stands in for the network in tests."""
+
+    def __init__(self, server: str, token: str | None, *, transport: httpx.BaseTransport | None = None) -> None:
+        self.server = server
+        headers = {"User-Agent": "gpujudge-cli", "Accept": "application/json"}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        try:
+            self._client = httpx.Client(
+                base_url=f"{server}/api/v1/",
+                headers=headers,
+                timeout=httpx.Timeout(30.0, connect=5.0),
+                transport=transport,
+            )
+        except (httpx.InvalidURL, ValueError) as error:
+            raise CliError(f"{server} is not an address: {error}", exit_code=USAGE) from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def get(self, path: str, **params: Any) -> Any:
+        """The JSON answer. ``params`` that are None are left out."""
+        return self._json(self._send("GET", path, params={k: v for k, v in params.items() if v is not None}))
+
+    def get_text(self, path: str) -> str:
+        """The answer as text."""
+        return self._send("GET", path).text
+
+    def post(
+        self,
+        path: str,
+        body: dict[str, Any] | None = None,
+        *,
+        idempotency_key: str | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> Any:
+        """The JSON answer. With an idempotency key a request that got no answer is sent again, twice at most."""
+        headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
+        for wait_s in (0.5, 2.0) if idempotency_key else ():
+            try:
+                return self._json(self._send("POST", path, json=body, headers=headers))
+            except Unreachable:
+                sleep(wait_s)
+        return self._json(self._send("POST", path, json=body, headers=headers))
+
+    @contextmanager
+    def stream(self, path: str, **params: Any) -> Iterator[Iterator[str]]:
+        """The lines of an event stream. Raises Unreachable when it breaks."""
+        timeout = httpx.Timeout(10.0, read=STREAM_SILENCE_S)
+        try:
+            with self._client.stream(
+                "GET", path, params=params, headers={"Accept": "text/event-stream"}, timeout=timeout
+            ) as response:
+                if response.status_code >= 400:
+                    response.read()
+                self._check(response)
+                if not response.headers.get("content-type", "").startswith("text/event-stream"):
+                    raise Unreachable(f"{self.server} sent no event stream")
+                yield response.iter_lines()
+        except httpx.HTTPError as error:
+            raise self._unreachable(error) from None
+
+    def _send(self, method: str, path: str, **options: Any) -> httpx.Response:
+        try:
+            response = self._client.request(method, path, **options)
+        except httpx.HTTPError as error:
+            raise self._unreachable(error) from None
+        self._check(response)
+        return response
+
+    def _unreachable(self, error: httpx.HTTPError) -> Unreachable:
+        return Unreachable(
+            f"cannot reach {self.server}: {error or type(error).__name__}",
+            hint="Is it running (`gpujudge up`)? Another one: --server URL, or GPUJUDGE_SERVER.",
+        )
+
+    def _json(self, response: httpx.Response) -> Any:
+        try:
+            return response.json()
+        except ValueError:
+            raise Unreachable(f"{self.server} does not answer as gpujudge does: is it the right address?") from None
+
+    def _check(self, response: httpx.Response) -> None:
+        """Raises CliError for every answer that is not a success."""
+        status = response.status_code
+        if status < 300:
+            return
+        if status < 400:
+            where = response.headers.get("location", "elsewhere")
+            raise Unreachable(f"{self.server} redirects to {where}: use that address")
+        try:
+            error = response.json()["error"]
+            message, nearest = str(error["message"]), [str(name) for name in error.get("nearest") or ()]
+        except (ValueError, KeyError, TypeError):
+            message, nearest = f"{self.server} answered {status} {response.reason_phrase}", []
+        hint = f"Nearest: {', '.join(nearest)}." if nearest else ""
+        if status == 401:
+            hint = hint or "Log in first: `gpujudge login`."
+        if status == 429 and (wait := response.headers.get("retry-after")):
+            hint = hint or f"Try again in {wait} s."
+        raise CliError(message, exit_code=_exit_code(status), hint=hint)
+
+
+def _exit_code(status: int) -> int:
+    if status in (401, 403):
+        return NOT_ALLOWED
+    if status == 429:
+        return RATE_LIMITED
+    if status in (502, 503, 504):
+        return UNREACHABLE
+    if status >= 500:
+        return INTERNAL
+    return FAILED if status == 409 else USAGE

@@ -1,0 +1,131 @@
+"""``challenges``, ``show``, ``init`` and ``leaderboard``: what there is to solve, and who solved it best."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cli import options
+from cli.connect import connect
+from cli.console import print_json, print_table, print_text, say, stdout
+from cli.errors import UsageError
+from cli.render import format_score
+from cli.source import DEFAULT_DEVICE
+
+
+def challenges(server: options.Server = None, as_json: options.Json = False) -> None:
+    """List the challenges."""
+    with connect(server) as api:
+        listed = _items(api.get("challenges"), "challenges")
+    if as_json:
+        print_json({"challenges": listed})
+        return
+    print_table(
+        ("slug", "title", "difficulty", "version", "tags"),
+        (
+            (item["slug"], item["title"], item["difficulty"], item["version"], ", ".join(item.get("tags") or ()))
+            for item in listed
+        ),
+    )
+
+
+def show(slug: options.Slug, server: options.Server = None, as_json: options.Json = False) -> None:
+    """Print a challenge: its statement, signature and limits."""
+    with connect(server) as api:
+        challenge = api.get(f"challenges/{slug}")
+    if as_json:
+        print_json(challenge)
+        return
+    console = stdout()
+    if console.is_terminal:
+        from rich.markdown import Markdown
+
+        console.print(Markdown(_document(challenge)))
+    else:
+        print_text(_document(challenge))
+
+
+def init(
+    slug: options.Slug,
+    directory: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where to.", show_default=False)] = Path(),
+    device: Annotated[str, typer.Option("--device", "-d", help="The device that the file names.")] = DEFAULT_DEVICE,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
+    server: options.Server = None,
+    as_json: options.Json = False,
+) -> None:
+    """Write a challenge's starter (SLUG.cu) and statement (SLUG.md)."""
+    with connect(server) as api:
+        challenge = api.get(f"challenges/{slug}")
+    slug = str(challenge["slug"])
+    if "/" in slug or slug.startswith("."):
+        raise UsageError(f"the server names a challenge {slug!r}, which is no file name")
+    files = {
+        directory / f"{slug}.cu": f"// gpujudge: challenge={slug} device={device}\n{challenge['starter']}",
+        directory / f"{slug}.md": _document(challenge),
+    }
+    there = [str(path) for path in files if path.exists()]
+    if there and not force:
+        raise UsageError(f"{' and '.join(there)} would be overwritten", hint="--force overwrites.")
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for path, text in files.items():
+            path.write_text(text if text.endswith("\n") else text + "\n", "utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {error.filename}: {error.strerror}") from None
+    written = [str(path) for path in files]
+    say(f"Wrote {' and '.join(written)}. When it is filled in: gpujudge submit {written[0]}")
+    if as_json:
+        print_json({"challenge": slug, "files": written})
+
+
+def leaderboard(
+    slug: options.Slug,
+    device: Annotated[str, typer.Option("--device", "-d", help="The device whose board it is.")] = DEFAULT_DEVICE,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="How many places.")] = 25,
+    server: options.Server = None,
+    as_json: options.Json = False,
+) -> None:
+    """Print a challenge's leaderboard on one device."""
+    with connect(server) as api:
+        answer = api.get(f"leaderboards/{slug}", device=device)
+    entries = _items(answer, "entries")[:limit]
+    if as_json:
+        print_json({"challenge": slug, "device": device, "entries": entries})
+        return
+    if not entries:
+        say(f"Nobody has solved {slug} on {device} yet.")
+        return
+    print_table(
+        ("rank", "user", "score", "GB/s", "GFLOP/s", "submission"),
+        (
+            (
+                entry["rank"],
+                entry["username"],
+                format_score(entry["metric"], entry["value"]),
+                _rate(entry.get("gb_per_s")),
+                _rate(entry.get("gflop_per_s")),
+                entry.get("submission") or entry.get("submission_public_id"),
+            )
+            for entry in entries
+        ),
+        right=("rank", "score", "GB/s", "GFLOP/s"),
+    )
+
+
+def _rate(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"
+
+
+def _items(answer: Any, key: str) -> list[dict[str, Any]]:
+    """A list that the server gives bare or under ``key``."""
+    return list(answer[key] if isinstance(answer, dict) else answer)
+
+
+def _document(challenge: dict[str, Any]) -> str:
+    """The statement as one Markdown document, under its title."""
+    statement = str(challenge["statement"]).strip()
+    title = "" if statement.startswith("# ") else f"# {challenge['title']}\n\n"
+    facts = f"Version {challenge['version']}, {challenge['difficulty']}."
+    return f"{title}{statement}\n\n## Signature\n\n```cuda\n{challenge['signature']}\n```\n\n{facts}\n"

@@ -1,0 +1,22 @@
+"""Options and arguments that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+Server = Annotated[
+    str | None,
+    typer.Option("--server", metavar="URL", help="The server; else GPUJUDGE_SERVER, else the one logged in to."),
+]
+Slug = Annotated[str, typer.Argument(metavar="SLUG", help="A challenge, such as softmax.", show_default=False)]
+KernelFile = Annotated[Path, typer.Argument(metavar="FILE", help="The .cu file.", show_default=False)]
+Challenge = Annotated[
+    str | None, typer.Option("--challenge", "-c", metavar="SLUG", help="The challenge; else as the file says.")
+]
+Device = Annotated[
+    str | None, typer.Option("--device", "-d", metavar="NAME", help="The device; else as the file says, else emulator.")
+]

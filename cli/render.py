@@ -1,0 +1,118 @@
+"""A judgement (the JSON object that judge, API and database share) for people to read, on stdout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.text import Text
+
+from cli.console import clean, stdout
+from judge.verdict import Verdict
+
+_SHOWN_CASES = 12
+_SHOWN_FAULTS = 5
+
+
+def print_judgement(judgement: dict[str, Any]) -> None:
+    """The verdict, the build, what failed and the score."""
+    console = stdout()
+    for line in lines(judgement):
+        console.print(line)
+
+
+def lines(judgement: dict[str, Any]) -> list[Text]:
+    """The same, as lines."""
+    verdict = Verdict(judgement["verdict"])
+    device = judgement.get("device") or {}
+    head = Text(f"{verdict.value}  {verdict.title}", style="bold green" if verdict is Verdict.ACCEPTED else "bold red")
+    challenge = f"{judgement['challenge']} {judgement['pack_version']} on {device.get('key', '?')}"
+    name = device.get("name")
+    out = [head, Text(f"  {challenge} ({name})" if name and name != device.get("key") else f"  {challenge}")]
+    if judgement.get("message"):
+        out += [Text(f"  {line}") for line in clean(judgement["message"]).splitlines()]
+    out += _build_lines(judgement.get("build") or {}, failed=verdict is Verdict.COMPILE_ERROR)
+    out += _case_lines(judgement.get("cases") or [])
+    out += _measurement_lines(judgement.get("measurement"))
+    return out
+
+
+def _build_lines(build: dict[str, Any], *, failed: bool) -> list[Text]:
+    if not build:
+        return []
+    facts = [f"{build['wall_s']:.2f} s" + (" (kept from before)" if build.get("cached") else "")]
+    if build.get("registers") is not None:
+        facts.append(f"{build['registers']} registers")
+    if build.get("spills") is not None:
+        facts.append(f"{build['spills']} bytes spilled")
+    out = [Text(f"  build   {', '.join(facts)}")]
+    if failed or "warning" in build.get("log", ""):
+        out += [Text(f"    {line}", style="dim") for line in clean(build.get("log", "")).rstrip().splitlines()]
+    return out
+
+
+def _case_lines(cases: list[dict[str, Any]]) -> list[Text]:
+    if not cases:
+        return []
+    failed = [case for case in cases if case["verdict"] != "AC"]
+    out = [Text(f"  cases   {len(cases) - len(failed)} of {len(cases)} accepted")]
+    for case in failed[:_SHOWN_CASES]:
+        line = f"    {case['verdict']:<4}{case['id']} ({case['group']}, {case['wall_s']:.3g} s)"
+        out.append(Text(line, style="red"))
+        if case.get("message"):
+            out += [Text(f"        {text}") for text in clean(case["message"]).splitlines()]
+        out += [Text(f"        {text}") for text in _mismatch_lines(case.get("mismatch"))]
+        out += [Text(f"        {text}") for text in _fault_lines(case.get("memory_errors") or [])]
+    if len(failed) > _SHOWN_CASES:
+        out.append(Text(f"    and {len(failed) - _SHOWN_CASES} more"))
+    return out
+
+
+def _mismatch_lines(mismatch: dict[str, Any] | None) -> list[str]:
+    if not mismatch:
+        return []
+    errors = [
+        f"largest {kind} error {mismatch[key]:.3g}"
+        for kind, key in (("absolute", "max_abs_error"), ("relative", "max_rel_error"))
+        if mismatch.get(key) is not None
+    ]
+    head = f"{mismatch['output']}: {mismatch['count']} of {mismatch['total']} values differ"
+    out = [", ".join([head, *errors])]
+    for index, expected, got in zip(mismatch["indices"], mismatch["expected"], mismatch["got"], strict=False):
+        position = ", ".join(str(number) for number in index)
+        out.append(f"  {mismatch['output']}[{position}]: expected {expected}, got {got}")
+    return out
+
+
+def _fault_lines(faults: list[dict[str, Any]]) -> list[str]:
+    out = []
+    for fault in faults[:_SHOWN_FAULTS]:
+        where = f"{fault['file']}:{fault['line']}: " if fault.get("file") else ""
+        who = f" (thread {_triple(fault['thread'])} of block {_triple(fault['block'])})" if fault.get("thread") else ""
+        out.append(clean(f"{where}{fault['message'] or fault['kind']}{who}"))
+    if len(faults) > _SHOWN_FAULTS:
+        out.append(f"and {len(faults) - _SHOWN_FAULTS} more places")
+    return out
+
+
+def _triple(values: list[int] | None) -> str:
+    return f"({', '.join(str(value) for value in values)})" if values else "?"
+
+
+def _measurement_lines(measurement: dict[str, Any] | None) -> list[Text]:
+    if not measurement:
+        return []
+    facts = [format_score(measurement["metric"], measurement["value"])]
+    if measurement["metric"] == "time_s":
+        facts.append(f"±{measurement['spread'] * 100:.2g} % over {measurement['runs']} runs")
+    if measurement.get("gb_per_s") is not None:
+        facts.append(f"{measurement['gb_per_s']:.4g} GB/s")
+    if measurement.get("gflop_per_s") is not None:
+        facts.append(f"{measurement['gflop_per_s']:.4g} GFLOP/s")
+    return [Text(f"  score   {', '.join(facts)}")]
+
+
+def format_score(metric: str, value: float) -> str:
+    """A score with its unit: times in ms or µs, warp instructions whole."""
+    if metric == "warp_instructions":
+        return f"{value:,.0f} warp instructions"
+    return f"{value * 1e3:.4g} ms" if value >= 1e-3 else f"{value * 1e6:.4g} µs"
