@@ -1,0 +1,1 @@
+"""The devices behind one small protocol. ``base``, ``cuda`` and ``emulator`` run inside the runner, ``catalog`` outside."""

@@ -1,0 +1,112 @@
+"""The CPU emulator as a device. It has no clock: its calls report warp instructions, and every faulty access.
+
+It keeps its own red zones around each allocation and drops writes that leave it, so there are no guard bands to check here:
+what was written outside a buffer comes in the report, with file and line.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from emulator import CudaError, Limits, MemoryFault, Runtime
+from judge.devices.base import Buffer, DeviceError, DeviceOptions
+from judge.runner.messages import MAX_FAULTS, FaultClaim, ReportClaim
+
+
+class EmulatorDevice:
+    """``judge.devices.base.Device`` over ``emulator.Runtime``."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    def allocate(self, size: int, label: str) -> Buffer:
+        try:
+            address = self._runtime.malloc(size, label=label)
+        except CudaError as error:
+            raise _device_error(error) from None
+        return Buffer(address, size, address)
+
+    def free(self, buffer: Buffer) -> None:
+        self._runtime.free(buffer.base)
+
+    def fill(self, buffer: Buffer, byte: int) -> None:
+        if buffer.size:
+            view = self._runtime.view(buffer.address, buffer.size)
+            view[:] = bytes([byte]) * buffer.size
+
+    def write(self, buffer: Buffer, source: memoryview) -> None:
+        if buffer.size:
+            self._runtime.view(buffer.address, buffer.size)[:] = source
+
+    def read(self, buffer: Buffer, target: memoryview) -> None:
+        if buffer.size:
+            target[:] = self._runtime.view(buffer.address, buffer.size)
+
+    def settle(self) -> None:
+        """Nothing runs on after a launch here, and nothing is cached."""
+
+    def time_call(self, call: Callable[[], None]) -> float:
+        call()
+        try:
+            self._runtime.synchronize()
+        except CudaError as error:
+            raise _device_error(error) from None
+        return -1.0
+
+    def damage(self, buffer: Buffer) -> int:  # noqa: ARG002 -- the report tells
+        return 0
+
+    def take_report(self) -> ReportClaim | None:
+        report = self._runtime.take_report()
+        if report.printf_output:
+            _write_all(1, report.printf_output)
+        return ReportClaim(
+            warp_instructions=report.warp_instructions,
+            launches=len(report.launches),
+            fault_count=report.memory_fault_count,
+            limit=report.limit or "",
+            unsupported=report.unsupported or "",
+            faults=tuple(_claim(fault) for fault in report.memory_faults[:MAX_FAULTS]),
+        )
+
+    def close(self) -> None:
+        """The process ends next; its memory goes with it."""
+
+
+def open_device(options: DeviceOptions) -> EmulatorDevice:
+    """Raises DeviceError, or whatever the native library's loader raises."""
+    limits = Limits(
+        memory_bytes=options.memory_bytes or None,
+        warp_instructions=options.warp_instructions or None,
+        wall_s=options.wall_s or None,
+    )
+    threads = options.threads or max(1, len(os.sched_getaffinity(0)))
+    runtime = Runtime(
+        library=Path(options.library), limits=limits, threads=threads, schedule_seed=options.schedule_seed or None
+    )
+    return EmulatorDevice(runtime)
+
+
+def _device_error(error: CudaError) -> DeviceError:
+    return DeviceError(error.code, error.name, error.message)
+
+
+def _claim(fault: MemoryFault) -> FaultClaim:
+    return FaultClaim(
+        kind=fault.kind,
+        is_write=fault.is_write,
+        message=fault.message,
+        kernel=fault.kernel or "",
+        file=fault.file or "",
+        line=fault.line or 0,
+        thread=fault.thread or (0, 0, 0),
+        block=fault.block or (0, 0, 0),
+    )
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]

@@ -1,0 +1,35 @@
+"""The runner's end of the socket: blocking, one request at a time."""
+
+from __future__ import annotations
+
+import os
+
+from judge.runner.frames import Frame, FrameError, Op, pack_frame, split_frame
+
+
+class Channel:
+    """Reads requests from, and writes replies to, one stream socket given by its descriptor."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._buffer = bytearray()
+
+    def receive(self) -> Frame | None:
+        """The next request; None when the supervisor has gone. Raises FrameError."""
+        while (found := split_frame(self._buffer)) is None:
+            piece = os.read(self._fd, 1 << 16)
+            if not piece:
+                if self._buffer:
+                    raise FrameError("the supervisor went in the middle of a frame")
+                return None
+            self._buffer += piece
+        frame, size = found
+        del self._buffer[:size]
+        return frame
+
+    def reply(self, request: Frame, payload: bytes = b"", *, failed: bool = False) -> None:
+        """Answers ``request``."""
+        op = request.op | (Op.FAILED if failed else Op.REPLY)
+        rest = memoryview(pack_frame(op, request.nonce, payload))
+        while rest:
+            rest = rest[os.write(self._fd, rest) :]

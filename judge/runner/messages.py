@@ -1,0 +1,204 @@
+"""What the frames carry, one frozen class a payload, each with ``pack`` and ``unpack``. Import-light, like the frames.
+
+Requests come from the supervisor and are true; replies come from a process that an attacker shares, and are claims.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from judge.runner.frames import MAX_ARGUMENTS, FrameError, Reader, Role, Scalar, Writer
+
+MAX_FAULTS = 20
+#: No buffer and no shared memory region is larger; it bounds what a forged or broken number can ask for.
+MAX_BYTES = 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentSpec:
+    """One argument of ``solve``, in order. ``name`` labels the buffer in the emulator's reports."""
+
+    name: str
+    role: Role
+    scalar: Scalar = Scalar.POINTER
+
+
+@dataclass(frozen=True, slots=True)
+class StartRequest:
+    """Bring the device up. A limit of 0 means none. ``library`` is the emulator's native library, else empty."""
+
+    device_module: str
+    ordinal: int
+    library: str
+    threads: int
+    memory_bytes: int
+    warp_instructions: int
+    wall_s: float
+    schedule_seed: int
+    input_bytes: int
+    output_bytes: int
+    lock: bool
+    arguments: tuple[ArgumentSpec, ...]
+
+    def pack(self) -> bytes:
+        out = Writer().text(self.device_module).u32(self.ordinal).text(self.library).u32(self.threads)
+        out.u64(self.memory_bytes).u64(self.warp_instructions).f64(self.wall_s).u64(self.schedule_seed)
+        out.u64(self.input_bytes).u64(self.output_bytes).u8(self.lock).u32(len(self.arguments))
+        for argument in self.arguments:
+            out.text(argument.name).u8(argument.role).u8(argument.scalar)
+        return out.payload()
+
+    @classmethod
+    def unpack(cls, payload: bytes) -> StartRequest:
+        r = Reader(payload)
+        head = (r.text(), r.u32(), r.text(), r.u32(), r.u64(), r.u64(), r.f64(), r.u64(), r.u64(), r.u64(), bool(r.u8()))
+        arguments = tuple(
+            ArgumentSpec(r.text(), Role(r.u8()), Scalar(r.u8())) for _ in range(r.count(MAX_ARGUMENTS))
+        )
+        r.end()
+        return cls(*head, arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Where one argument of a call lies. Scalars have ``value`` (8 bytes, little-endian); buffers the rest.
+
+    Offsets count from the start of the shared input and output memory. ``fill`` is the byte that an ``out`` buffer is
+    filled with before the call.
+    """
+
+    value: bytes = bytes(8)
+    size: int = 0
+    input_offset: int = 0
+    output_offset: int = 0
+    fill: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PrepareRequest:
+    """Put the buffers of the next call in order: inputs uploaded, outputs filled, caches flushed, device idle."""
+
+    slots: tuple[Slot, ...]
+
+    def pack(self) -> bytes:
+        out = Writer().u32(len(self.slots))
+        for slot in self.slots:
+            out.raw(slot.value).u64(slot.size).u64(slot.input_offset).u64(slot.output_offset).u8(slot.fill)
+        return out.payload()
+
+    @classmethod
+    def unpack(cls, payload: bytes) -> PrepareRequest:
+        r = Reader(payload)
+        slots = tuple(Slot(r.raw(8), r.u64(), r.u64(), r.u64(), r.u8()) for _ in range(r.count(MAX_ARGUMENTS)))
+        r.end()
+        if any(slot.size > MAX_BYTES for slot in slots):
+            raise FrameError("a buffer beyond all bounds")
+        return cls(slots)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedReply:
+    """Why a request could not be done. ``code`` and ``name`` are CUDA's, where it was CUDA; else 0 and empty."""
+
+    failure: int
+    code: int
+    name: str
+    message: str
+
+    def pack(self) -> bytes:
+        return Writer().u8(self.failure).i32(self.code).text(self.name).text(self.message).payload()
+
+    @classmethod
+    def unpack(cls, payload: bytes) -> FailedReply:
+        r = Reader(payload)
+        reply = cls(r.u8(), r.i32(), r.text(), r.text())
+        r.end()
+        return reply
+
+
+@dataclass(frozen=True, slots=True)
+class RunReply:
+    """``solve`` came back and the device is idle. ``elapsed_s`` is the device's own time, negative when it has none.
+
+    ``code`` is the CUDA error left behind (0: none).
+    """
+
+    elapsed_s: float
+    code: int
+    name: str
+    message: str
+
+    def pack(self) -> bytes:
+        return Writer().f64(self.elapsed_s).i32(self.code).text(self.name).text(self.message).payload()
+
+    @classmethod
+    def unpack(cls, payload: bytes) -> RunReply:
+        r = Reader(payload)
+        reply = cls(r.f64(), r.i32(), r.text(), r.text())
+        r.end()
+        return reply
+
+
+@dataclass(frozen=True, slots=True)
+class FaultClaim:
+    """A faulty access, as the emulator tells it. ``line`` 0 and empty texts mean: not known."""
+
+    kind: str
+    is_write: bool
+    message: str
+    kernel: str
+    file: str
+    line: int
+    thread: tuple[int, int, int]
+    block: tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportClaim:
+    """The emulator's report of one call. ``limit`` is empty, ``memory``, ``instructions`` or ``wall``."""
+
+    warp_instructions: int = 0
+    launches: int = 0
+    fault_count: int = 0
+    limit: str = ""
+    unsupported: str = ""
+    faults: tuple[FaultClaim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FetchReply:
+    """The outputs lie in the shared memory. Per argument: guard band broken before (1), behind (2), input changed (4)."""
+
+    damage: tuple[int, ...]
+    report: ReportClaim | None
+
+    def pack(self) -> bytes:
+        out = Writer().u32(len(self.damage)).raw(bytes(self.damage)).u8(self.report is not None)
+        if self.report is not None:
+            out.u64(self.report.warp_instructions).u64(self.report.launches).u64(self.report.fault_count)
+            out.text(self.report.limit).text(self.report.unsupported).u32(len(self.report.faults))
+            for fault in self.report.faults:
+                out.text(fault.kind).u8(fault.is_write).text(fault.message).text(fault.kernel).text(fault.file)
+                out.u32(fault.line)
+                for number in (*fault.thread, *fault.block):
+                    out.u32(number)
+        return out.payload()
+
+    @classmethod
+    def unpack(cls, payload: bytes) -> FetchReply:
+        r = Reader(payload)
+        damage = tuple(r.raw(r.count(MAX_ARGUMENTS)))
+        report = None
+        if r.u8():
+            head = (r.u64(), r.u64(), r.u64(), r.text(), r.text())
+            faults = tuple(_unpack_fault(r) for _ in range(r.count(MAX_FAULTS)))
+            report = ReportClaim(*head, faults)
+        r.end()
+        return cls(damage, report)
+
+
+def _unpack_fault(r: Reader) -> FaultClaim:
+    return FaultClaim(
+        r.text(), bool(r.u8()), r.text(), r.text(), r.text(), r.u32(),
+        (r.u32(), r.u32(), r.u32()), (r.u32(), r.u32(), r.u32()),
+    )  # fmt: skip
