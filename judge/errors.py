@@ -1,10 +1,22 @@
-"""The two ways in which judging stops without a judgement of the submission."""
+"""The ways in which judging stops without a judgement of the submission."""
 
 from __future__ import annotations
 
 
 class InternalError(Exception):
-    """The judge's or the machine's fault, never the submission's: retried, and IE when that does not help."""
+    """The judge's or the machine's fault, never the submission's: retried, and IE when that does not help.
+
+    ``remedy`` is a command or a sentence for the operator, where one is known.
+    """
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(f"{message} (remedy: {remedy})" if remedy else message)
+        self.message = message
+        self.remedy = remedy
+
+
+class JailUnavailable(InternalError):
+    """The jail could not be set up: nothing of the submission ran."""
 
 
 class Cancelled(Exception):
