@@ -1,0 +1,47 @@
+# make run: the whole thing. make test: every test that can run here. See CONTRIBUTING.md.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.PHONY: help run test test-gpu lint format types contracts bench clean
+
+PY := .venv/bin/python
+ARGS ?=
+
+help:  ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
+
+run:  ## start the website, the workers and the emulator (Ctrl-C stops all of it)
+	@scripts/bootstrap server
+	@exec .venv/bin/gpujudge up $(ARGS)
+
+test:  ## run the tests; ARGS="-k name" goes to pytest
+	@scripts/bootstrap dev
+	@exec $(PY) -m pytest -m "not gpu" $(ARGS)
+
+test-gpu:  ## run the tests that need a real NVIDIA GPU
+	@scripts/bootstrap dev
+	@exec $(PY) -m pytest -m gpu $(ARGS)
+
+lint:  ## ruff: rules and format
+	@scripts/bootstrap dev
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+
+format:  ## let ruff format the code
+	@scripts/bootstrap dev
+	@$(PY) -m ruff check --fix .
+	@$(PY) -m ruff format .
+
+types:  ## mypy
+	@scripts/bootstrap dev
+	@$(PY) -m mypy
+
+contracts:  ## who may import whom
+	@scripts/bootstrap dev
+	@.venv/bin/lint-imports
+
+bench:  ## from Submit to the verdict, 20 times, on a stack of its own
+	@scripts/bootstrap server
+	@exec $(PY) benchmarks/submit_latency.py $(ARGS)
+
+clean:  ## remove .venv and caches (data/ stays)
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
