@@ -21,3 +21,7 @@ class JailUnavailable(InternalError):
 
 class Cancelled(Exception):
     """Whoever asked for the judgement no longer wants it."""
+
+
+class ToolchainMissing(InternalError):
+    """There is no working nvcc, or no host compiler for it."""

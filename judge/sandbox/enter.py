@@ -1,0 +1,96 @@
+"""Runs between the judge and bubblewrap, as a script of its own: joins the cgroup, sets the limits, brings what the
+jail's uid cannot reach within its reach, drops that uid and becomes bubblewrap.
+
+A separate process because all of this changes the process that does it, and the judge's own threads must not notice.
+It imports next to nothing, and reads its plan (JSON) from the descriptor named by its only argument. Failing, it says
+why on the plan's status descriptor and exits with 125.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import signal
+import sys
+from typing import Any
+
+CLONE_NEWNS = 0x00020000
+MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_SLAVE = 2, 4, 4096, 16384, 1 << 19
+PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
+FAILED = 125
+
+
+def enter(plan: dict[str, Any]) -> None:
+    """Carry out the plan; returns only by raising."""
+    for path in plan["cgroups"]:
+        with open(path, "w") as procs:  # noqa: PTH123
+            procs.write("0")
+    libc = None
+    if plan["stage"] or plan["uid"] is not None or plan["die_with_parent"]:
+        import ctypes
+
+        libc = ctypes.CDLL(None, use_errno=True)
+    if plan["stage"]:
+        stage(libc, plan["stage"], plan["stage_folder"])
+    for name, value in plan["rlimits"].items():
+        limit = getattr(resource, name)
+        hard = resource.getrlimit(limit)[1]
+        bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(limit, (bound, bound))
+    os.umask(0o022)
+    if plan["uid"] is not None:
+        os.setgroups([])
+        os.setresgid(plan["gid"], plan["gid"], plan["gid"])
+        os.setresuid(plan["uid"], plan["uid"], plan["uid"])
+    if libc is not None:
+        libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        if plan["die_with_parent"]:
+            libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if plan["cwd"]:
+        os.chdir(plan["cwd"])
+    os.execve(plan["argv"][0], plan["argv"], plan["env"])
+
+
+def stage(libc: Any, sources: list[str], folder: str) -> None:
+    """Bind ``sources[i]`` on ``folder/i`` in a mount namespace of this process's own.
+
+    The folder becomes a tmpfs that only this namespace sees; sources are opened first, since it may cover them.
+    """
+    _check(libc.unshare(CLONE_NEWNS), "unshare(CLONE_NEWNS)")
+    # Slave, not private: unmounting a disk on the host must not be held up by a running jail.
+    _check(libc.mount(b"none", b"/", None, MS_REC | MS_SLAVE, None), "mount(/, MS_SLAVE)")
+    handles = [os.open(source, os.O_PATH | os.O_CLOEXEC) for source in sources]
+    _check(libc.mount(b"tmpfs", folder.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, b"size=64k,mode=755"), "mount(tmpfs)")
+    for index, (source, handle) in enumerate(zip(sources, handles, strict=True)):
+        target = f"{folder}/{index}"
+        if os.path.isdir(source_path := f"/proc/self/fd/{handle}"):  # noqa: PTH112
+            os.mkdir(target, 0o755)  # noqa: PTH102
+        else:
+            os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o644))
+        _check(libc.mount(source_path.encode(), target.encode(), None, MS_BIND | MS_REC, None), f"bind of {source}")
+        os.close(handle)
+
+
+def _check(result: int, what: str) -> None:
+    if result != 0:
+        import ctypes
+
+        code = ctypes.get_errno()
+        raise OSError(code, f"{what}: {os.strerror(code)}")
+
+
+def main() -> None:
+    with os.fdopen(int(sys.argv[1])) as handle:
+        plan = json.load(handle)
+    try:
+        enter(plan)
+    except Exception as error:
+        with contextlib.suppress(OSError):
+            os.write(plan["status_fd"], json.dumps({"enter-error": str(error)}).encode() + b"\n")
+        os._exit(FAILED)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""The NVIDIA devices and driver libraries that a jail with a GPU must see."""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from judge.sandbox.policy import Bind
+
+#: The control nodes every CUDA process opens; uvm-tools is optional with some drivers and asked for by others.
+_CONTROL_NODES = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools")
+
+
+def gpu_binds(minors: Iterable[int]) -> tuple[Bind, ...]:
+    """Device nodes of the GPUs with these minor numbers (``/dev/nvidia<minor>``), ``/sys`` (the driver reads the
+    topology there; without it ``cuInit`` fails on some machines) and the driver's libraries where they lie outside ``/usr``.
+    """
+    names = [*_CONTROL_NODES, *(f"nvidia{minor}" for minor in minors)]
+    nodes = [Path("/dev") / name for name in names]
+    binds = [Bind.same(node, "dev") for node in nodes if node.exists()]
+    if Path("/sys").is_dir():
+        binds.append(Bind.same(Path("/sys")))
+    folder = driver_folder()
+    if folder is not None and not folder.is_relative_to("/usr"):
+        binds.append(Bind.same(folder))
+    return tuple(binds)
+
+
+def gpu_library_path() -> str:
+    """The LD_LIBRARY_PATH that finds the driver's libraries, empty when the loader finds them by itself."""
+    folder = driver_folder()
+    if folder is None or str(folder) in _loader_folders():
+        return ""
+    return str(folder)
+
+
+@functools.cache
+def driver_folder() -> Path | None:
+    """The folder of ``libcuda.so.1``: from LD_LIBRARY_PATH, the loader's cache, or where container runtimes put it."""
+    candidates = [Path(part) for part in os.environ.get("LD_LIBRARY_PATH", "").split(":") if part.startswith("/")]
+    candidates += [Path(folder) for folder in sorted(_loader_folders())]
+    candidates += [Path("/usr/local/nvidia/lib64"), Path("/usr/lib/x86_64-linux-gnu"), Path("/usr/lib64"),
+                   Path("/usr/lib/wsl/lib"), Path("/run/opengl-driver/lib")]
+    for folder in candidates:
+        if (folder / "libcuda.so.1").exists():
+            return folder
+    return None
+
+
+@functools.cache
+def _loader_folders() -> frozenset[str]:
+    """Folders in which the loader's cache knows a libcuda.so.1."""
+    for ldconfig in ("/sbin/ldconfig", "/usr/sbin/ldconfig"):
+        if Path(ldconfig).exists():
+            listing = subprocess.run([ldconfig, "-p"], capture_output=True, text=True, check=False).stdout
+            lines = (line for line in listing.splitlines() if line.strip().startswith("libcuda.so.1 "))
+            return frozenset(str(Path(line.split("=>")[-1].strip()).parent) for line in lines)
+    return frozenset()
