@@ -1,7 +1,8 @@
 """The tables. All times are instants in UTC; all names users see are chosen by the functions beside this module.
 
 Invariants: a submission has exactly one job, and the two change state in one transaction; ``lease_token`` is set
-exactly while the job is ``building`` or ``running``; ``verdict`` and ``judgement`` exactly when the submission is ``done``.
+exactly while the job is ``building`` or ``running``; ``verdict`` and ``judgement`` exactly when the submission is
+``done``.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class ApiToken(Base):
 
 
 class PackVersion(Base):
-    """A version of a challenge that this installation has served. The same version with another digest is another row."""
+    """A version of a challenge that was served here. The same version with another digest is another row."""
 
     __tablename__ = "pack_versions"
     __table_args__ = (UniqueConstraint("slug", "version", "digest"),)

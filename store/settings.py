@@ -83,7 +83,9 @@ class Settings(BaseSettings):
             return None
         url = normalised_url(value)
         if url.get_backend_name() not in {"sqlite", "postgresql"}:
-            raise ValueError(f"{url.get_backend_name()} is not a database this runs on: use sqlite:/// or postgresql://")
+            raise ValueError(
+                f"{url.get_backend_name()} is not a database this runs on: use sqlite:/// or postgresql://"
+            )
         return value
 
     @property

@@ -1,0 +1,135 @@
+"""Leaderboards, as a query: the best accepted measurement of each user for a challenge, a device and a pack's major
+version. Less is better; equal values share a rank and the next rank is left out, as in sports (1, 2, 2, 4).
+
+The query reads one range of ``ix_measurements_board``, which is in the order in which it picks each user's best.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Select, func, select
+from sqlalchemy.orm import Session
+
+from judge.judgement import Judgement
+from judge.judgement import Measurement as JudgedMeasurement
+from judge.verdict import Verdict
+from store.models import Measurement, Submission, User
+
+#: Only these are ranked: a run over the public cases measures nothing.
+RANKED_MODE = "submit"
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderboardEntry:
+    """One user's best."""
+
+    rank: int
+    username: str
+    value: float
+    metric: str
+    median_s: float | None
+    spread: float
+    gb_per_s: float | None
+    gflop_per_s: float | None
+    submission_public_id: str
+    created_at: datetime
+
+
+def leaderboard(
+    session: Session, *, challenge: str, device_key: str, pack_major: int, metric: str | None = None, limit: int = 100
+) -> list[LeaderboardEntry]:
+    """The board, best first; of equal values the older one first. ``metric`` None means that of the latest measurement:
+    where a device came to be scored otherwise, scores of different kinds are not mixed."""
+    if metric is None:
+        metric = session.scalar(
+            select(Measurement.metric)
+            .where(
+                Measurement.challenge == challenge,
+                Measurement.device_key == device_key,
+                Measurement.pack_major == pack_major,
+            )
+            .order_by(Measurement.submission_id.desc())
+            .limit(1)
+        )
+    if metric is None:
+        return []
+    query = board_query(challenge=challenge, device_key=device_key, pack_major=pack_major, metric=metric, limit=limit)
+    return [LeaderboardEntry(**row._mapping) for row in session.execute(query)]
+
+
+def board_query(
+    *, challenge: str, device_key: str, pack_major: int, metric: str, limit: int
+) -> Select[tuple[int, str, float, str, float | None, float, float | None, float | None, str, datetime]]:
+    """The columns of LeaderboardEntry, in its order."""
+    order_within_user = (Measurement.value, Measurement.submission_id)
+    candidates = (
+        select(
+            Measurement.submission_id,
+            Measurement.user_id,
+            Measurement.value,
+            func.row_number().over(partition_by=Measurement.user_id, order_by=order_within_user).label("place"),
+        )
+        .where(
+            Measurement.challenge == challenge,
+            Measurement.device_key == device_key,
+            Measurement.pack_major == pack_major,
+            Measurement.metric == metric,
+        )
+        .subquery("candidates")
+    )
+    best = (
+        select(
+            candidates.c.submission_id,
+            func.rank().over(order_by=candidates.c.value).label("rank"),
+        )
+        .where(candidates.c.place == 1)
+        .order_by(candidates.c.value, candidates.c.submission_id)
+        .limit(limit)
+        .subquery("best")
+    )
+    return (
+        select(
+            best.c.rank,
+            User.username,
+            Measurement.value,
+            Measurement.metric,
+            Measurement.median_s,
+            Measurement.spread,
+            Measurement.gb_per_s,
+            Measurement.gflop_per_s,
+            Submission.public_id.label("submission_public_id"),
+            Measurement.created_at,
+        )
+        .join_from(best, Measurement, Measurement.submission_id == best.c.submission_id)
+        .join(Submission, Submission.id == best.c.submission_id)
+        .join(User, User.id == Measurement.user_id)
+        .order_by(best.c.rank, best.c.submission_id)
+    )
+
+
+def record_measurement(session: Session, submission: Submission, judgement: Judgement, *, now: datetime) -> bool:
+    """Put an accepted, measured submission on its board. False, and nothing written, for any other."""
+    measured: JudgedMeasurement | None = judgement.measurement
+    if judgement.verdict is not Verdict.ACCEPTED or measured is None or submission.mode != RANKED_MODE:
+        return False
+    session.add(
+        Measurement(
+            submission_id=submission.id,
+            user_id=submission.user_id,
+            challenge=submission.challenge,
+            device_key=submission.device_key,
+            pack_major=submission.pack_major,
+            metric=measured.metric,
+            value=measured.value,
+            runs=measured.runs,
+            spread=measured.spread,
+            median_s=measured.median_s,
+            gb_per_s=measured.gb_per_s,
+            gflop_per_s=measured.gflop_per_s,
+            created_at=now,
+        )
+    )
+    session.flush()
+    return True

@@ -1,0 +1,79 @@
+"""Names of queues and tasks, and how Celery reaches its broker: what the web (which rings) and the workers share.
+
+A message carries nothing but a public id for the log: a worker that is rung claims the oldest job of its queue from the
+database. So a lost, doubled or late message changes nothing but the latency.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from store.settings import Settings
+
+BUILD_QUEUE = "build"
+BUILD_TASK = "gpujudge.build"
+RUN_TASK = "gpujudge.run"
+
+#: How often a worker looks into the folder of the broker of files.
+FILE_POLL_S = 0.04
+
+
+def device_queue(device_key: str) -> str:
+    """The queue of the jobs that are built for a device."""
+    return f"device.{device_key}"
+
+
+def celery_config(settings: Settings) -> dict[str, Any]:
+    """The configuration of every Celery app of this project."""
+    common: dict[str, Any] = {
+        "task_ignore_result": True,
+        "task_serializer": "json",
+        "accept_content": ["json"],
+        "task_acks_late": True,
+        "worker_prefetch_multiplier": 1,
+        "worker_detect_quorum_queues": False,
+        # Remote control and events need fan-out, which the broker of files does badly and nothing here uses.
+        "worker_enable_remote_control": False,
+        "worker_send_task_events": False,
+        "worker_hijack_root_logger": False,
+        "worker_redirect_stdouts": False,
+        "broker_connection_retry_on_startup": True,
+        "broker_connection_max_retries": None,
+        "worker_cancel_long_running_tasks_on_connection_loss": False,
+        "task_publish_retry": False,
+        "enable_utc": True,
+    }
+    if settings.redis_url is not None:
+        return common | {
+            "broker_url": settings.redis_url,
+            "broker_transport_options": {
+                "global_keyprefix": "gpujudge:",
+                "socket_connect_timeout": 2,
+                "socket_keepalive": True,
+                # A ring that cannot be delivered is given up at once: workers look into the database by themselves.
+                "max_retries": 0,
+                "interval_start": 0,
+                "interval_step": 0,
+                "interval_max": 0,
+                # An unacknowledged ring comes back after this; the sweeper rings again much earlier.
+                "visibility_timeout": 3600,
+            },
+        }
+    folder = settings.data_dir / "broker"
+    return common | {
+        "broker_url": "filesystem://",
+        "broker_transport_options": {
+            "data_folder_in": str(folder / "messages"),
+            "data_folder_out": str(folder / "messages"),
+            "control_folder": str(folder / "control"),
+            "store_processed": False,
+            "polling_interval": FILE_POLL_S,
+        },
+    }
+
+
+def prepare_broker(settings: Settings) -> None:
+    """Make the folders of the broker of files, where that is the broker."""
+    if settings.redis_url is None:
+        for name in ("messages", "control"):
+            (settings.data_dir / "broker" / name).mkdir(mode=0o700, parents=True, exist_ok=True)
