@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -93,6 +93,23 @@ def touch_token(session: Session, token: ApiToken, *, now: datetime | None = Non
         return False
     session.execute(update(ApiToken).where(ApiToken.id == token.id).values(last_used_at=now))
     return True
+
+
+def list_tokens(session: Session, *, user: User) -> list[ApiToken]:
+    """The user's tokens, newest first."""
+    return list(session.scalars(select(ApiToken).where(ApiToken.user_id == user.id).order_by(ApiToken.id.desc())))
+
+
+def revoke_token(session: Session, *, user: User, token_id: int) -> bool:
+    """End a token. False when the user has none of that id."""
+    revoke = delete(ApiToken).where(ApiToken.id == token_id, ApiToken.user_id == user.id).returning(ApiToken.id)
+    return session.scalar(revoke) is not None
+
+
+def change_password(session: Session, *, user: User, password: str) -> None:
+    """Another password, which is not checked against the old one here."""
+    user.password_hash = _hasher.hash(password)
+    session.flush()
 
 
 def _token_hash(text: str) -> str:

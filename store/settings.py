@@ -44,6 +44,13 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: int = Field(8000, ge=0, le=65535)
     session_cookie_secure: bool = False
+    #: How many proxies stand before the server: so many X-Forwarded-* values are believed, none by default.
+    trusted_proxies: int = Field(0, ge=0)
+    #: Attempts to log in or sign up, per address; and submissions, per user. As Flask-Limiter writes rates.
+    log_in_rate: str = "10 per minute; 100 per hour"
+    submission_rate: str = "30 per minute; 500 per hour"
+    #: The server's threads; each open page with live progress holds one, so only some of them may be held that way.
+    web_threads: int = Field(64, ge=4)
     log_format: Literal["auto", "console", "json"] = "auto"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
