@@ -1,0 +1,172 @@
+"""``judge`` and ``pack verify``: the engine in this process, without server, database or queue."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli import options
+from cli.console import print_json
+from cli.errors import FAILED, CliError, UsageError
+from cli.extras import need
+from cli.nearest import unknown
+from cli.progress import ProgressLine
+from cli.render import print_judgement
+from cli.source import read_source
+from judge.verdict import Verdict
+
+if TYPE_CHECKING:
+    from judge.packs.pack import Pack
+    from judge.pipeline import Progress
+    from judge.settings import JudgeSettings
+
+Packs = Annotated[
+    list[Path] | None,
+    typer.Option("--packs", metavar="DIR", help="A folder of challenges, instead of the built-in ones."),
+]
+DataDir = Annotated[
+    Path | None,
+    typer.Option("--data-dir", help="For what is built once; else GPUJUDGE_DATA_DIR, else a folder in your cache."),
+]
+
+
+def judge(
+    file: options.KernelFile,
+    challenge: options.Challenge = None,
+    device: options.Device = None,
+    samples_only: Annotated[bool, typer.Option("--samples-only", help="Only the public cases, and no timing.")] = False,
+    seed: Annotated[int | None, typer.Option(help="What the inputs are made from; else a new one each time.")] = None,
+    packs: Packs = None,
+    data_dir: DataDir = None,
+    as_json: options.Json = False,
+) -> None:
+    """Judge a kernel here, without a server, on the emulator or a GPU of this machine (cuda:0).
+
+    The exit code says the verdict: 0 AC, 10 WA, 11 CE, 12 RE, 13 TLE, 14 MLE, 15 OLE, 16 SV, 17 TI, 20 IE.
+    """
+    source = read_source(file, challenge=challenge, device=device)
+    pipeline = need("judge.pipeline", "judge")
+    errors = need("judge.errors", "judge")
+    settings = local_settings(data_dir)
+    pack = find_pack(source.challenge, packs)
+    found = find_device(source.device, settings)
+    mode = pipeline.Mode.RUN if samples_only else pipeline.Mode.SUBMIT
+    with ProgressLine() as line:
+
+        def show(progress: Progress) -> None:
+            payload = {
+                "case_id": progress.case_id,
+                "verdict": progress.verdict,
+                "done": progress.done,
+                "total": progress.total,
+            }
+            line.update(progress.stage, payload)
+
+        try:
+            judgement = pipeline.judge(
+                source.content,
+                pack,
+                found,
+                secrets.randbits(63) if seed is None else seed,
+                settings,
+                mode=mode,
+                progress=show,
+            )
+        except errors.InternalError as error:
+            # Nothing was judged, so there is no object to print.
+            raise CliError(
+                f"internal error: {error}",
+                exit_code=Verdict.INTERNAL_ERROR.exit_code,
+                hint="`gpujudge doctor` says what this machine lacks.",
+            ) from None
+    plain = judgement.to_json()
+    if as_json:
+        print_json(plain)
+    else:
+        print_judgement(plain)
+    raise typer.Exit(judgement.verdict.exit_code)
+
+
+def local_settings(data_dir: Path | None) -> JudgeSettings:
+    """The engine's settings where there is no server: from GPUJUDGE_*, with a data folder in the user's cache."""
+    settings = need("judge.settings", "judge")
+    environ = os.environ
+    cache = Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gpujudge"
+    folder = data_dir or Path(environ.get("GPUJUDGE_DATA_DIR") or cache)
+    folder = folder.expanduser().resolve()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make {folder}: {error.strerror}") from None
+    jail = environ.get("GPUJUDGE_JAIL", "required")
+    if jail not in ("required", "off"):
+        raise UsageError(f"GPUJUDGE_JAIL is required or off, not {jail!r}")
+    threads = environ.get("GPUJUDGE_EMULATOR_THREADS")
+    if threads is not None and not threads.isdecimal():
+        raise UsageError(f"GPUJUDGE_EMULATOR_THREADS is a number, not {threads!r}")
+    nvcc = environ.get("GPUJUDGE_NVCC")
+    made: JudgeSettings = settings.JudgeSettings(
+        data_dir=folder,
+        nvcc=Path(nvcc) if nvcc else None,
+        jail=jail,
+        emulator_threads=int(threads) if threads else None,
+    )
+    return made
+
+
+def pack_folders(given: list[Path] | None) -> list[Path]:
+    """The folders of ``--packs``, else GPUJUDGE_PACK_PATHS, else the built-in one."""
+    if given:
+        return given
+    named = os.environ.get("GPUJUDGE_PACK_PATHS")
+    if named:
+        return [Path(part).expanduser() for part in named.split(os.pathsep) if part]
+    return [Path(__file__).resolve().parent.parent.parent / "challenges"]
+
+
+def find_pack(slug: str, folders: list[Path] | None) -> Pack:
+    """The challenge of that name. Raises UsageError with the nearest names, or with why it is broken."""
+    registry = need("judge.packs.registry", "judge").Registry.load(pack_folders(folders))
+    pack: Pack | None = registry.packs.get(slug)
+    if pack is not None:
+        return pack
+    for problem in registry.problems:
+        if slug in str(problem):
+            raise UsageError(f"challenge {slug} is broken: {problem}")
+    raise unknown("challenge", slug, registry.packs)
+
+
+def find_device(name: str, settings: JudgeSettings) -> Any:
+    """The device of this machine that ``emulator``, ``cuda:0`` or a key such as ``nvidia-h200`` names."""
+    catalog = need("judge.devices.catalog", "judge")
+    devices = catalog.list_devices(settings)
+    try:
+        return catalog.resolve(name, settings)
+    except LookupError:
+        gpus = [device for device in devices if device.kind == "cuda"]
+        names = {device.key for device in devices} | {f"cuda:{index}" for index in range(len(gpus))}
+        raise unknown("device", name, names) from None
+
+
+pack_app = typer.Typer(help="For authors of challenges.", no_args_is_help=True)
+
+
+@pack_app.callback()
+def _pack() -> None:
+    """For authors of challenges."""
+
+
+@pack_app.command()
+def verify(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The folder of a challenge.", show_default=False)],
+    device: Annotated[str, typer.Option("--device", "-d", help="The device to judge its submissions on.")] = "emulator",
+    static_only: Annotated[bool, typer.Option("--static-only", help="Judge nothing: only read and check it.")] = False,
+    data_dir: DataDir = None,
+    as_json: options.Json = False,
+) -> None:
+    """Check a challenge: that it loads, its references, and that every file of its submissions/ gets its verdict."""
+    raise CliError("not there yet", exit_code=FAILED)
