@@ -126,7 +126,7 @@ class Submission(Base):
     device_key: Mapped[str] = mapped_column(String(100))
     mode: Mapped[str] = mapped_column(String(16))
     #: Bytes, since what people send may be no text at all, and is then told so by the compiler's report.
-    source_bytes: Mapped[bytes] = deferred(mapped_column(LargeBinary))
+    source_bytes: Mapped[bytes] = deferred(mapped_column(LargeBinary, nullable=False))
     seed: Mapped[int] = mapped_column(BigInteger)
     idempotency_key: Mapped[str | None] = mapped_column(String(200))
     state: Mapped[str] = mapped_column(String(16), default=State.QUEUED)
