@@ -1,0 +1,96 @@
+"""The structures of ``emulator/native/abi.h`` as Python sees them: change both together."""
+
+from __future__ import annotations
+
+import ctypes
+from enum import IntEnum
+
+
+class Status(IntEnum):
+    """What a warp's ``run`` returns."""
+
+    DONE = 0
+    BARRIER = 1
+    YIELD = 2
+    TRAP = 3
+
+
+class Space(IntEnum):
+    GLOBAL = 0
+    SHARED = 1
+    LOCAL = 2
+    CONST = 3
+    GENERIC = 4
+    PARAM = 5
+
+
+class Access(IntEnum):
+    LOAD = 0
+    STORE = 1
+    ATOMIC = 2
+    NONE = 3
+
+
+EXITED = 0x7FFFFFFF
+AT_BARRIER = 0x40000000
+AT_WARP_SYNC = 0x20000000
+
+
+class EmuSite(ctypes.Structure):
+    _fields_ = [
+        ("file", ctypes.c_char_p),
+        ("line", ctypes.c_uint32),
+        ("size", ctypes.c_uint16),
+        ("kind", ctypes.c_uint8),
+        ("space", ctypes.c_uint8),
+    ]
+
+
+class EmuKernel(ctypes.Structure):
+    _fields_ = [
+        ("run", ctypes.c_void_p),
+        ("name", ctypes.c_char_p),
+        ("block", ctypes.c_uint32 * 3),
+        ("register_bytes", ctypes.c_uint32),
+        ("shared_bytes", ctypes.c_uint32),
+        ("local_bytes", ctypes.c_uint32),
+        ("param_bytes", ctypes.c_uint32),
+        ("param_count", ctypes.c_uint32),
+        ("param_offsets", ctypes.POINTER(ctypes.c_uint32)),
+        ("param_sizes", ctypes.POINTER(ctypes.c_uint32)),
+        ("site_count", ctypes.c_uint32),
+        ("symbol_count", ctypes.c_uint32),
+        ("sites", ctypes.POINTER(EmuSite)),
+        ("symbols", ctypes.POINTER(ctypes.c_uint64)),
+        ("max_threads", ctypes.c_uint32),
+        ("uses_barriers", ctypes.c_uint32),
+    ]
+
+
+class WarpContext(ctypes.Structure):
+    _fields_ = [
+        ("pc", ctypes.c_uint32),
+        ("mode", ctypes.c_uint32),
+        ("fuel", ctypes.c_int32),
+        ("trap_site", ctypes.c_uint32),
+        ("instructions", ctypes.c_uint64),
+        ("registers", ctypes.c_void_p),
+        ("shared", ctypes.c_void_p),
+        ("local", ctypes.c_void_p),
+        ("params", ctypes.c_void_p),
+        ("site_cache", ctypes.c_void_p),
+        ("symbols", ctypes.c_void_p),
+        ("block", ctypes.c_void_p),
+        ("ctaid", ctypes.c_uint32 * 3),
+        ("nctaid", ctypes.c_uint32 * 3),
+        ("shared_bytes", ctypes.c_uint32),
+        ("dynamic_shared_bytes", ctypes.c_uint32),
+        ("warp_id", ctypes.c_uint32),
+        ("lane_count", ctypes.c_uint32),
+        ("grid_id", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+        ("lane_pc", ctypes.c_uint32 * 32),
+        ("tid", (ctypes.c_uint32 * 32) * 3),
+        ("lane_barrier", ctypes.c_uint32 * 32),
+        ("kernel", ctypes.c_void_p),
+    ]

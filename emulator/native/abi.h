@@ -1,0 +1,138 @@
+// The contract between generated code (emulator/jit), the scheduler and the helper functions (emulator/native/*.cpp).
+//
+// One warp at a time. `EmuKernel::run(WarpContext*)` runs one warp until it has finished, waits at a barrier, has used up its
+// fuel, or traps, and returns one of EmuStatus. Everything that lives across a return is in the WarpContext and in
+// the memory it points to, so the scheduler may run warps in any order, on any thread, one thread per block at a time.
+//
+// Device memory is host memory: a global (and a generic) address is a host address. Shared addresses are 32-bit offsets from
+// `shared`; local addresses are host addresses inside `local`; generic = host address for all of them.
+//
+// emulator/jit/abi.py mirrors these structures for Python: change both together.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+enum EmuStatus : int32_t {
+    EMU_DONE = 0,     // every lane has exited
+    EMU_BARRIER = 1,  // no lane can run: all live lanes wait at barriers (see emu_barrier_arrive)
+    EMU_YIELD = 2,    // `fuel` used up; call run() again when others had their turn (put new fuel in first)
+    EMU_TRAP = 3,     // trap, failed assert, or a helper asked for the end (see WarpContext::trap_site); the launch fails
+};
+
+enum EmuSpace : uint8_t { EMU_GLOBAL = 0, EMU_SHARED = 1, EMU_LOCAL = 2, EMU_CONST = 3, EMU_GENERIC = 4, EMU_PARAM = 5 };
+enum EmuAccess : uint8_t { EMU_LOAD = 0, EMU_STORE = 1, EMU_ATOMIC = 2, EMU_NO_ACCESS = 3 /* a trap, an assert or a call: only for its line */ };
+
+// A place in the source that touches memory (or traps). `size` is in bytes, all elements of a vector access together (1..32, a power of two).
+struct EmuSite {
+    const char* file;  // as in the PTX .file table; "" when compiled without -lineinfo
+    uint32_t line;     // 0 when unknown
+    uint16_t size;
+    uint8_t kind;   // EmuAccess
+    uint8_t space;  // EmuSpace
+};
+
+struct BlockContext;  // the scheduler's own; generated code never looks inside
+
+// lane_pc values: a block number, possibly with these bits.
+constexpr uint32_t EMU_EXITED = 0x7fffffffu;      // the lane has exited, or never existed
+constexpr uint32_t EMU_AT_BARRIER = 0x40000000u;  // waits at barrier lane_barrier[lane]; the scheduler clears the bit to release the lane
+constexpr uint32_t EMU_AT_WARP_SYNC = 0x20000000u;  // waits for other lanes of its warp; generated code deals with it
+
+enum EmuMode : uint32_t { EMU_UNIFORM = 0, EMU_MASKED = 1 };
+
+struct alignas(64) WarpContext {
+    // -- set for every block by the scheduler before the first run(), then owned by generated code
+    uint32_t pc;            //   0  set to 0 (block to enter in uniform mode)
+    uint32_t mode;          //   4  set to EMU_UNIFORM when lane_count == 32, else EMU_MASKED
+    int32_t fuel;           //   8  loop heads left before EMU_YIELD; set before every run(). 0 = yield at the first loop head: code that relies on
+                            //      hardware's order of warps wants that once after each barrier. A helper may set it to 0 to get the warp back soon.
+    uint32_t trap_site;     //  12  valid after EMU_TRAP: index into EmuKernel::sites
+    uint64_t instructions;  //  16  warp instructions executed; generated code adds, the scheduler reads (and resets when it likes)
+    // -- set once per worker or block
+    uint8_t* registers;       //  24  EmuKernel::register_bytes, 64-byte aligned; need not be cleared
+    uint8_t* shared;          //  32  host address of the block's shared window, 256-byte aligned
+    uint8_t* local;           //  40  lane l's local memory is local + l * EmuKernel::local_bytes; 64-byte aligned
+    const uint8_t* params;    //  48  the launch's parameters laid out as in EmuKernel
+    uint64_t* site_cache;     //  56  2 * site_count words, shared by all warps of a worker thread; cleared to 0 for a launch (see emu_check_access)
+    const uint64_t* symbols;  //  64  = EmuKernel::symbols
+    BlockContext* block;      //  72
+    uint32_t ctaid[3];        //  80
+    uint32_t nctaid[3];       //  92
+    uint32_t shared_bytes;    // 104  static + dynamic: accesses at or beyond it are reported
+    uint32_t dynamic_shared_bytes;  // 108
+    uint32_t warp_id;         // 112  threads warp_id * 32 .. of the block
+    uint32_t lane_count;      // 116  lanes that exist (32 except in a last, partial warp)
+    uint32_t grid_id;         // 120  %gridid; any number
+    uint32_t reserved;        // 124
+    uint32_t lane_pc[32];     // 128  masked mode: set to 0 for existing lanes, EMU_EXITED for others
+    uint32_t tid[3][32];      // 256  thread index per lane: x[32], y[32], z[32]; anything for lanes that do not exist
+    uint32_t lane_barrier[32];  // 640  which barrier (0..15) a lane with EMU_AT_BARRIER waits at
+    const struct EmuKernel* kernel;  // 768  what runs (for helpers: names, sites)
+    // The scheduler may derive from this struct to keep more behind it.
+};
+static_assert(offsetof(WarpContext, instructions) == 16, "abi");
+static_assert(offsetof(WarpContext, registers) == 24, "abi");
+static_assert(offsetof(WarpContext, symbols) == 64, "abi");
+static_assert(offsetof(WarpContext, ctaid) == 80, "abi");
+static_assert(offsetof(WarpContext, shared_bytes) == 104, "abi");
+static_assert(offsetof(WarpContext, lane_pc) == 128, "abi");
+static_assert(offsetof(WarpContext, tid) == 256, "abi");
+static_assert(offsetof(WarpContext, lane_barrier) == 640, "abi");
+static_assert(offsetof(WarpContext, kernel) == 768, "abi");
+
+// A compiled (kernel, block shape): filled in by emulator/jit/compiler.py, kept alive by its CompiledKernel.
+struct EmuKernel {
+    int32_t (*run)(WarpContext*);
+    const char* name;               // mangled
+    uint32_t block[3];              // the block shape it was compiled for
+    uint32_t register_bytes;        // per warp
+    uint32_t shared_bytes;          // static, a multiple of 16; dynamic shared memory begins there
+    uint32_t local_bytes;           // per lane, a multiple of 16
+    uint32_t param_bytes;
+    uint32_t param_count;
+    const uint32_t* param_offsets;
+    const uint32_t* param_sizes;
+    uint32_t site_count;
+    uint32_t symbol_count;
+    const EmuSite* sites;
+    const uint64_t* symbols;        // host addresses of the module-scope variables it uses
+    uint32_t max_threads;           // .maxntid product, 0 = none: a larger block fails with cudaErrorInvalidValue
+    uint32_t uses_barriers;         // 0: no barrier in it: warps of a block may run one after the other
+};
+
+extern "C" {
+
+// ---------------------------------------------------------------------------------------------------- written by the runtime
+
+// Slow path of the check of an access. Generated code checks inline, per site s, size 1 << k:
+//     ror64(address - site_cache[2*s], k) < site_cache[2*s + 1]          (so a misaligned address fails, too)
+// and for EMU_SHARED sites  ror32(offset, k) < shared_bytes >> k.  Where that fails for any active lane it calls one of the helpers of
+// semantics*.cpp, which call this with the host addresses of all 32 lanes, `mask` saying which are active.
+// The function decides lane by lane: a good address stays; a bad one is reported, and either stays (a read of padding, say) or is
+// replaced by an address of at least 32 scratch bytes (dropped write; read of unmapped memory). It then puts the interval
+// hit into site_cache: [2*s] = lo, [2*s + 1] = (hi - lo) >> k, lo 256-byte aligned, exact bytes [lo, hi) allowed for this kind of
+// access. Generic and local addresses: windows `shared` .. + shared_bytes and `local` .. + 32 * local_bytes are good.
+void emu_check_access(WarpContext*, uint32_t site, uint32_t mask, uint64_t address[32]);
+
+// Lanes `lanes` of this warp arrive at barrier `id`. expected: threads, 0 = every live thread of the block.
+// op: how to reduce `predicate` (bit per lane) over the threads for bar.red. EMU_ARRIVE does not wait; for the others generated code
+// then sets EMU_AT_BARRIER on those lanes (masked mode), or returns EMU_BARRIER at once (uniform mode: all 32 wait).
+// `id` may be any number: >= 16 is the caller's error (trap). In uniform mode too lane_barrier of all lanes is `id`.
+enum EmuBarrierOp : uint32_t { EMU_SYNC = 0, EMU_ARRIVE = 1, EMU_RED_AND = 2, EMU_RED_OR = 3, EMU_RED_POPC = 4 };
+void emu_barrier_arrive(WarpContext*, uint32_t id, uint32_t expected, uint32_t lanes, uint32_t op, uint32_t predicate);
+// The reduction of the last completed phase of barrier `id` (called right after release): 0/1 for and/or, a count for popc.
+uint32_t emu_barrier_result(WarpContext*, uint32_t id);
+
+// printf from a kernel: per active lane the address of the format string and of its packed arguments (varargs laid out as vprintf's
+// CUDA buffer: each at its natural alignment, float promoted to double). result[lane] = number of arguments or -1.
+void emu_vprintf(WarpContext*, uint32_t site, uint32_t mask, const uint64_t format[32], const uint64_t arguments[32], int32_t result[32]);
+// assert: message, file, function are addresses of strings. Records cudaErrorAssert; generated code then returns EMU_TRAP.
+void emu_assert_fail(WarpContext*, uint32_t site, uint32_t mask, const uint64_t message[32], const uint64_t file[32],
+                     const uint32_t line[32], const uint64_t function[32]);
+// Device-side heap: 0 on failure.
+void emu_device_malloc(WarpContext*, uint32_t site, uint32_t mask, const uint64_t size[32], uint64_t result[32]);
+void emu_device_free(WarpContext*, uint32_t site, uint32_t mask, const uint64_t address[32]);
+
+// ------------------------------------------------------------------------ instruction semantics: written by the JIT (semantics*.cpp)
+// Their prototypes are in semantics.h; generated code finds every emu_* function by name in the library.
+}

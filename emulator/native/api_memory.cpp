@@ -1,0 +1,203 @@
+// cudaMalloc and its kin.
+
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+
+#include "device_model.h"
+#include "errors.h"
+#include "host.h"
+#include "memory.h"
+#include "report.h"
+#include "scheduler.h"
+#include "streams.h"
+
+using emu::kind_bit;
+using emu::MemoryKind;
+
+namespace {
+
+constexpr uint64_t pitch_alignment = 512;
+
+cudaError_t allocate(void **out, size_t size, MemoryKind kind, const char *call, unsigned flags = 0) {
+    if (!out) return emu::fail(cudaErrorInvalidValue);
+    *out = nullptr;
+    EMU_REQUIRE_DEVICE();
+    if (size == 0) return cudaSuccess;
+    uint64_t address = emu::memory().allocate(size, 256, kind, "", call, flags);
+    if (!address) {
+        if (emu::memory().capacity_is_limit()) emu::report().set_limit("memory");
+        return emu::fail(cudaErrorMemoryAllocation);
+    }
+    *out = reinterpret_cast<void *>(address);
+    return cudaSuccess;
+}
+
+cudaError_t release(void *pointer, unsigned kinds, cudaError_t otherwise) {
+    EMU_REQUIRE_DEVICE();
+    if (!pointer) return cudaSuccess;
+    emu::LaunchPause pause;  // a launch on another host thread may use it until its end
+    if (!emu::memory().release(reinterpret_cast<uint64_t>(pointer), kinds)) return emu::fail(otherwise);
+    return cudaSuccess;
+}
+
+size_t pitch_of(size_t width) { return (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment; }
+
+}  // namespace
+
+EMU_API cudaError_t cudaMalloc(void **out, size_t size) {
+    if (emu::capture_forbids_unsafe_calls()) return emu::fail(cudaErrorStreamCaptureUnsupported);
+    return allocate(out, size, MemoryKind::device, "cudaMalloc");
+}
+
+EMU_API cudaError_t cudaFree(void *pointer) {
+    return release(pointer, kind_bit(MemoryKind::device) | kind_bit(MemoryKind::managed), cudaErrorInvalidValue);
+}
+
+EMU_API cudaError_t cudaMallocManaged(void **out, size_t size, unsigned flags) {
+    if (size == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)) return emu::fail(cudaErrorInvalidValue);
+    return allocate(out, size, MemoryKind::managed, "cudaMallocManaged", flags);
+}
+
+EMU_API cudaError_t cudaMallocHost(void **out, size_t size) {
+    return allocate(out, size, MemoryKind::pinned_host, "cudaMallocHost");
+}
+
+EMU_API cudaError_t cudaHostAlloc(void **out, size_t size, unsigned flags) {
+    if (flags & ~7u) return emu::fail(cudaErrorInvalidValue);
+    return allocate(out, size, MemoryKind::pinned_host, "cudaHostAlloc", flags);
+}
+
+EMU_API cudaError_t cudaFreeHost(void *pointer) {
+    return release(pointer, kind_bit(MemoryKind::pinned_host), cudaErrorInvalidValue);
+}
+
+EMU_API cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned flags) {
+    EMU_REQUIRE_DEVICE();
+    if (!pointer || !size) return emu::fail(cudaErrorInvalidValue);
+    if (!emu::memory().register_host(reinterpret_cast<uint64_t>(pointer), size, flags)) {
+        return emu::fail(cudaErrorHostMemoryAlreadyRegistered);
+    }
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaHostUnregister(void *pointer) {
+    if (!pointer) return emu::fail(cudaErrorInvalidValue);
+    return release(pointer, kind_bit(MemoryKind::registered_host), cudaErrorHostMemoryNotRegistered);
+}
+
+EMU_API cudaError_t cudaHostGetDevicePointer(void **out, void *pointer, unsigned flags) {
+    if (!out || flags) return emu::fail(cudaErrorInvalidValue);
+    EMU_REQUIRE_DEVICE();
+    auto found = emu::memory().find(reinterpret_cast<uint64_t>(pointer));
+    if (!found || (found->kind != MemoryKind::pinned_host && found->kind != MemoryKind::registered_host)) {
+        return emu::fail(cudaErrorInvalidValue);
+    }
+    *out = pointer;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaHostGetFlags(unsigned *flags, void *pointer) {
+    auto found = emu::memory().find(reinterpret_cast<uint64_t>(pointer));
+    if (!flags || !found || found->kind != MemoryKind::pinned_host) return emu::fail(cudaErrorInvalidValue);
+    *flags = found->flags | cudaHostAllocMapped;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t height) {
+    if (!pitch) return emu::fail(cudaErrorInvalidValue);
+    *pitch = pitch_of(width);
+    return allocate(out, *pitch * height, MemoryKind::device, "cudaMallocPitch");
+}
+
+EMU_API cudaError_t cudaMalloc3D(cudaPitchedPtr *out, cudaExtent extent) {
+    if (!out) return emu::fail(cudaErrorInvalidValue);
+    size_t pitch = pitch_of(extent.width);
+    void *pointer = nullptr;
+    cudaError_t error = allocate(&pointer, pitch * extent.height * extent.depth, MemoryKind::device, "cudaMalloc3D");
+    if (error == cudaSuccess) *out = {pointer, pitch, extent.width, extent.height};
+    return error;
+}
+
+EMU_API cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
+    EMU_REQUIRE_DEVICE();
+    if (!free || !total) return emu::fail(cudaErrorInvalidValue);
+    *total = emu::memory().capacity();
+    *free = *total - emu::memory().in_use();
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *out, const void *pointer) {
+    if (!out) return emu::fail(cudaErrorInvalidValue);
+    EMU_REQUIRE_DEVICE();
+    std::memset(out, 0, sizeof *out);
+    auto found = emu::memory().find(reinterpret_cast<uint64_t>(pointer));
+    void *plain = const_cast<void *>(pointer);
+    if (!found) {
+        out->type = cudaMemoryTypeUnregistered;
+        out->device = -2;  // cudaInvalidDeviceId
+        out->hostPointer = plain;
+        return cudaSuccess;
+    }
+    bool of_host = found->kind == MemoryKind::pinned_host || found->kind == MemoryKind::registered_host;
+    bool managed = found->kind == MemoryKind::managed;
+    out->type = of_host ? cudaMemoryTypeHost : managed ? cudaMemoryTypeManaged : cudaMemoryTypeDevice;
+    out->devicePointer = plain;
+    out->hostPointer = of_host || managed ? plain : nullptr;
+    return cudaSuccess;
+}
+
+// Stream-ordered allocation. Streams run at once, so that it is allocation; a capture cannot hold it.
+
+EMU_API cudaError_t cudaMallocAsync(void **out, size_t size, cudaStream_t handle) {
+    emu::Stream *stream = emu::stream_of(handle);
+    if (!stream) return emu::fail(cudaErrorInvalidResourceHandle);
+    return allocate(out, size, MemoryKind::device, "cudaMallocAsync");
+}
+
+EMU_API cudaError_t cudaMallocFromPoolAsync(void **out, size_t size, cudaMemPool_t, cudaStream_t handle) {
+    emu::Stream *stream = emu::stream_of(handle);
+    if (!stream) return emu::fail(cudaErrorInvalidResourceHandle);
+    return allocate(out, size, MemoryKind::device, "cudaMallocFromPoolAsync");
+}
+
+EMU_API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t handle) {
+    emu::Stream *stream = emu::stream_of(handle);
+    if (!stream) return emu::fail(cudaErrorInvalidResourceHandle);
+    if (!pointer) return emu::fail(cudaErrorInvalidValue);
+    // Captured work still needs the memory each time the graph runs: it stays until the process ends.
+    if (stream->capture) return cudaSuccess;
+    return release(pointer, kind_bit(MemoryKind::device), cudaErrorInvalidValue);
+}
+
+// Advice about managed memory: nothing moves here.
+
+EMU_API cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t, cudaMemLocation, unsigned, cudaStream_t) {
+    EMU_REQUIRE_DEVICE();
+    return emu::memory().find(reinterpret_cast<uint64_t>(pointer)) ? cudaSuccess : emu::fail(cudaErrorInvalidValue);
+}
+
+EMU_API cudaError_t cudaMemAdvise(const void *pointer, size_t, cudaMemoryAdvise, cudaMemLocation) {
+    EMU_REQUIRE_DEVICE();
+    return emu::memory().find(reinterpret_cast<uint64_t>(pointer)) ? cudaSuccess : emu::fail(cudaErrorInvalidValue);
+}
+
+EMU_PER_THREAD_STREAM(cudaMallocAsync, _ptsz);
+EMU_PER_THREAD_STREAM(cudaMallocFromPoolAsync, _ptsz);
+EMU_PER_THREAD_STREAM(cudaFreeAsync, _ptsz);
+EMU_PER_THREAD_STREAM(cudaMemPrefetchAsync, _ptsz);
+
+// For the host: allocations with a name for reports, not refused after a sticky error (results are read after it).
+
+EMU_HOST int emu_malloc(uint64_t size, const char *label, uint64_t *out) {
+    *out = emu::memory().allocate(size, 256, MemoryKind::device, label, "malloc");
+    if (*out) return cudaSuccess;
+    if (emu::memory().capacity_is_limit()) emu::report().set_limit("memory");
+    return cudaErrorMemoryAllocation;
+}
+
+EMU_HOST int emu_free(uint64_t address) {
+    emu::LaunchPause pause;
+    bool known = emu::memory().release(address, kind_bit(MemoryKind::device) | kind_bit(MemoryKind::managed));
+    return known ? cudaSuccess : cudaErrorInvalidValue;
+}

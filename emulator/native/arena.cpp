@@ -1,0 +1,95 @@
+#include "arena.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+namespace emu {
+
+namespace {
+
+constexpr uint64_t preferred_base = 0x200000000000;
+constexpr uint64_t huge_page = 2 << 20;
+constexpr uint64_t smallest_gap = 64 << 10, largest_gap = 1 << 30;
+
+uint64_t round_up(uint64_t value, uint64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+}  // namespace
+
+Arena::Arena() {
+    // The reservation costs no memory; a process whose address space is limited gets a smaller one.
+    for (uint64_t size = 16ull << 40; size >= 1ull << 30 && !size_; size /= 4) {
+        for (uint64_t hint : {preferred_base, uint64_t{0}}) {
+            int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (hint ? MAP_FIXED_NOREPLACE : 0);
+            void *at = mmap(reinterpret_cast<void *>(hint), size, PROT_NONE, flags, -1, 0);
+            if (at == MAP_FAILED) continue;
+            base_ = reinterpret_cast<uint64_t>(at);
+            size_ = size;
+            break;
+        }
+    }
+    cursor_ = base_;
+    if (size_) free_[base_] = base_ + size_;
+}
+
+uint64_t Arena::place(uint64_t bytes, uint64_t alignment) {
+    // Next fit: from the cursor to the end, then from the start.
+    for (int lap = 0; lap < 2; ++lap) {
+        auto from = free_.lower_bound(cursor_);
+        if (from != free_.begin() && std::prev(from)->second > cursor_) --from;
+        auto begin = lap ? free_.begin() : from;
+        for (auto it = begin; it != free_.end(); ++it) {
+            uint64_t start = lap ? it->first : std::max(it->first, cursor_);
+            uint64_t address = round_up(start + padding, alignment);
+            if (address - padding + bytes > it->second) continue;
+            uint64_t hole_begin = it->first, hole_end = it->second;
+            uint64_t used_begin = address - padding, used_end = used_begin + bytes;
+            free_.erase(it);
+            if (hole_begin < used_begin) free_[hole_begin] = used_begin;
+            if (used_end < hole_end) free_[used_end] = hole_end;
+            cursor_ = used_end;
+            return address;
+        }
+    }
+    return 0;
+}
+
+uint64_t Arena::carve(uint64_t size, uint64_t alignment) {
+    if (size > size_ / 4) return 0;
+    bool large = size >= 2 * huge_page;
+    alignment = std::max<uint64_t>(alignment, large ? huge_page : 4096);
+    uint64_t mapped = padding + round_up(size, 4096) + padding;
+    uint64_t gap = round_up(std::clamp(size, smallest_gap, largest_gap), 4096);
+    uint64_t address = place(mapped + gap, alignment);
+    if (!address) return 0;
+    void *start = reinterpret_cast<void *>(address - padding);
+    if (mprotect(start, mapped, PROT_READ | PROT_WRITE)) {
+        free_[address - padding] = address - padding + mapped + gap;
+        return 0;
+    }
+    if (large) madvise(reinterpret_cast<void *>(address), size, MADV_HUGEPAGE);
+    blocks_[address] = {address - padding, address - padding + mapped + gap};
+    return address;
+}
+
+void Arena::release(uint64_t address) {
+    auto found = blocks_.find(address);
+    if (found == blocks_.end()) return;
+    Block block = found->second;
+    blocks_.erase(found);
+    // A fresh mapping both drops the pages and joins the neighbours again.
+    mmap(reinterpret_cast<void *>(block.begin), block.end - block.begin, PROT_NONE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    auto next = free_.lower_bound(block.begin);
+    if (next != free_.end() && next->first == block.end) {
+        block.end = next->second;
+        next = free_.erase(next);
+    }
+    if (next != free_.begin() && std::prev(next)->second == block.begin) {
+        std::prev(next)->second = block.end;
+    } else {
+        free_[block.begin] = block.end;
+    }
+}
+
+}  // namespace emu

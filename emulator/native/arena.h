@@ -1,0 +1,42 @@
+// One reserved range of addresses that stands for the device's memory.
+//
+// Every block that is carved from it is mapped with padding on both sides, and unmapped addresses follow it, so that a wild
+// access of a kernel neither meets another block soon nor the host's own memory. Addresses are the same in every process
+// (unless something else lies there), so that programs which depend on addresses behave alike from run to run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+namespace emu {
+
+class Arena {
+  public:
+    // Mapped bytes before and, at least, behind each block. Reads of a kernel that stray into them do not crash.
+    static constexpr uint64_t padding = 4096;
+
+    Arena();
+
+    // Zeroed memory of `size` bytes at a multiple of `alignment` (a power of two), or 0 when there is none.
+    uint64_t carve(uint64_t size, uint64_t alignment);
+
+    // Gives a block back; its pages are dropped and its addresses fault from then on.
+    void release(uint64_t address);
+
+    bool contains(uint64_t address) const { return address - base_ < size_; }
+
+  private:
+    struct Block {
+        uint64_t begin, end;  // with the padding and the gap behind
+    };
+
+    uint64_t place(uint64_t bytes, uint64_t alignment);
+
+    uint64_t base_ = 0, size_ = 0;
+    uint64_t cursor_ = 0;                // the end of what was handed out last: freed addresses are reused late
+    std::map<uint64_t, uint64_t> free_;  // begin -> end
+    std::map<uint64_t, Block> blocks_;   // address handed out -> what it covers
+};
+
+}  // namespace emu

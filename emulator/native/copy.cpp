@@ -1,0 +1,67 @@
+#include "copy.h"
+
+#include <cstdint>
+#include <cstring>
+
+#include "memory.h"
+
+namespace emu {
+
+namespace {
+
+// The bytes from the first to the last that the box covers.
+size_t reach(Plane plane, Box box) {
+    return (box.depth - 1) * plane.slice + (box.height - 1) * plane.pitch + box.width;
+}
+
+// The device's own addresses must be those of live allocations, whatever side they are on.
+bool valid_somewhere(const void *pointer, size_t size) {
+    return !memory().in_device_range(reinterpret_cast<uint64_t>(pointer)) || on_device(pointer, size);
+}
+
+bool empty(Box box) { return !box.width || !box.height || !box.depth; }
+
+}  // namespace
+
+bool on_device(const void *pointer, size_t size) {
+    uint64_t begin = reinterpret_cast<uint64_t>(pointer);
+    auto found = memory().find(begin);
+    return found && size <= found->end - begin;
+}
+
+cudaError_t check_copy(Plane to, Plane from, Box box, cudaMemcpyKind kind) {
+    if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    if (empty(box)) return cudaSuccess;
+    if (!to.at || !from.at) return cudaErrorInvalidValue;
+    if (box.height * box.depth > 1 && (to.pitch < box.width || from.pitch < box.width)) return cudaErrorInvalidPitchValue;
+    size_t to_reach = reach(to, box), from_reach = reach(from, box);
+    bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    if (to_device ? !on_device(to.at, to_reach) : !valid_somewhere(to.at, to_reach)) return cudaErrorInvalidValue;
+    if (from_device ? !on_device(from.at, from_reach) : !valid_somewhere(from.at, from_reach)) return cudaErrorInvalidValue;
+    return cudaSuccess;
+}
+
+void copy_box(Plane to, Plane from, Box box) {
+    if (empty(box)) return;
+    for (size_t z = 0; z < box.depth; ++z) {
+        for (size_t y = 0; y < box.height; ++y) {
+            std::memmove(to.at + z * to.slice + y * to.pitch, from.at + z * from.slice + y * from.pitch, box.width);
+        }
+    }
+}
+
+cudaError_t check_fill(Plane to, Box box) {
+    if (empty(box)) return cudaSuccess;
+    if (box.height * box.depth > 1 && to.pitch < box.width) return cudaErrorInvalidPitchValue;
+    return on_device(to.at, reach(to, box)) ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+void fill_box(Plane to, int value, Box box) {
+    if (empty(box)) return;
+    for (size_t z = 0; z < box.depth; ++z) {
+        for (size_t y = 0; y < box.height; ++y) std::memset(to.at + z * to.slice + y * to.pitch, value, box.width);
+    }
+}
+
+}  // namespace emu

@@ -1,0 +1,29 @@
+// Checked copies: a range that should be the device's must lie within one allocation, as the driver demands.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+namespace emu {
+
+// A box of rows: `width` bytes, `height` rows at `pitch`, `depth` slices at `slice`.
+struct Box {
+    size_t width, height = 1, depth = 1;
+};
+
+struct Plane {
+    char *at;
+    size_t pitch = 0, slice = 0;
+};
+
+// Whether kernels and the device's copy engines may touch every byte of it.
+bool on_device(const void *pointer, size_t size);
+
+cudaError_t check_copy(Plane to, Plane from, Box box, cudaMemcpyKind kind);
+void copy_box(Plane to, Plane from, Box box);
+
+cudaError_t check_fill(Plane to, Box box);
+void fill_box(Plane to, int value, Box box);
+
+}  // namespace emu

@@ -1,0 +1,63 @@
+// What the process that hosts the emulator (Python, through ctypes) calls. Mirrored in emulator/runtime/library.py.
+#pragma once
+
+#include <cstdint>
+
+#define EMU_HOST extern "C" __attribute__((visibility("default")))
+
+struct EmuKernel;  // abi.h
+
+extern "C" {
+
+enum { MAX_PARAMETERS = 1024 };
+
+struct EmuReport {
+    uint64_t warp_instructions, fault_count;
+    uint32_t launches, faults;
+    const char *limit, *unsupported;  // empty: none
+    const char *printf_output;
+    uint64_t printf_size;
+};
+
+struct EmuLaunch {
+    const char *kernel;
+    uint32_t grid[3], block[3];
+    uint64_t warp_instructions;
+    double wall_s;
+};
+
+struct EmuFault {
+    const char *kind, *message, *kernel, *file, *allocation;
+    uint64_t address;
+    uint32_t line, size;
+    uint32_t thread[3], block[3];
+    uint32_t is_write;
+};
+
+struct EmuSettings {
+    uint64_t memory_bytes;       // 0: what the machine has
+    uint64_t warp_instructions;  // for each launch; 0: no limit
+    double wall_s;               // for each launch; 0: no limit
+    uint32_t threads;            // at least 1; created at once
+    uint32_t has_seed;
+    uint64_t seed;  // of the order in which warps run
+};
+
+// What is known of a kernel before it is compiled.
+struct EmuKernelInfo {
+    uint32_t static_shared_bytes, local_bytes, constant_bytes;
+    uint32_t most_threads;       // of a block: from __launch_bounds__, else 1024
+    uint32_t required_block[3];  // .reqntid, else zeros
+    uint32_t parameters;
+    uint32_t parameter_offset[MAX_PARAMETERS], parameter_size[MAX_PARAMETERS];
+};
+
+// Each returns 0, or a cudaError code after it has noted the reason by emu_unsupported() where there is one.
+struct EmuCallbacks {
+    // Reads the fat binary at `image` and defines its variables by emu_define_variable().
+    int (*load_module)(uint64_t module, const void *image);
+    int (*describe_kernel)(uint64_t module, const char *name, EmuKernelInfo *info);
+    // `*kernel` stays valid for the rest of the process.
+    int (*compile_kernel)(uint64_t module, const char *name, const uint32_t *block, const EmuKernel **kernel);
+};
+}

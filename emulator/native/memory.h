@@ -1,0 +1,85 @@
+// The table of what kernels may touch: device, managed and pinned memory, and the variables of modules.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "arena.h"
+
+namespace emu {
+
+enum class MemoryKind : uint8_t { device, managed, pinned_host, registered_host, variable, constant };
+
+struct Allocation {
+    uint64_t begin, end;  // exactly what was asked for
+    MemoryKind kind;
+    std::string label;  // what reports call it: "output", "cudaMalloc #3", "__constant__ weights"
+    unsigned flags;     // as given to cudaHostAlloc and the like
+
+    uint64_t size() const { return end - begin; }
+};
+
+// The table as it was at one moment: a launch works on one of these without locks.
+class MemoryView {
+  public:
+    explicit MemoryView(std::vector<std::shared_ptr<const Allocation>> sorted);
+
+    // The allocation that has the byte at `address`, or null.
+    const Allocation *find(uint64_t address) const;
+    // The nearest allocation that ends at or before `address`, or null.
+    const Allocation *before(uint64_t address) const;
+    // The nearest allocation that begins behind `address`, or null.
+    const Allocation *after(uint64_t address) const;
+
+  private:
+    std::vector<std::shared_ptr<const Allocation>> sorted_;
+    std::vector<uint64_t> begins_;
+};
+
+class Memory {
+  public:
+    // How much of `device` and `managed` memory there is. Set once, before use.
+    void set_capacity(uint64_t bytes, bool is_limit);
+    uint64_t capacity() const { return capacity_; }
+    uint64_t in_use() const;
+    // Whether the capacity was set by the user of the emulator (and not by the machine's own memory).
+    bool capacity_is_limit() const { return capacity_is_limit_; }
+
+    // Zeroed memory, or 0 when the capacity or the machine does not allow it. An empty label makes one from `call`.
+    uint64_t allocate(uint64_t size, uint64_t alignment, MemoryKind kind, const std::string &label, const char *call,
+                      unsigned flags = 0);
+    // False when nothing begins there, or when `kinds` (a bit for each MemoryKind) leaves out what does.
+    bool release(uint64_t address, unsigned kinds);
+
+    // Makes memory of the host visible to kernels (cudaHostRegister). False when it overlaps what is known already.
+    bool register_host(uint64_t address, uint64_t size, unsigned flags);
+
+    std::shared_ptr<const MemoryView> view();
+    std::shared_ptr<const Allocation> find(uint64_t address) const;
+    // The label of the freed allocation that had `address` last; empty when none did.
+    std::string freed_label(uint64_t address) const;
+    bool in_device_range(uint64_t address) const { return arena_.contains(address); }
+
+  private:
+    bool counts(MemoryKind kind) const { return kind == MemoryKind::device || kind == MemoryKind::managed; }
+
+    mutable std::mutex mutex_;
+    Arena arena_;
+    std::map<uint64_t, std::shared_ptr<const Allocation>> table_;
+    std::deque<std::shared_ptr<const Allocation>> freed_;
+    std::shared_ptr<const MemoryView> view_;
+    uint64_t capacity_ = 8ull << 30, in_use_ = 0;
+    bool capacity_is_limit_ = false;
+    unsigned ordinal_ = 0;
+};
+
+constexpr unsigned kind_bit(MemoryKind kind) { return 1u << static_cast<unsigned>(kind); }
+
+Memory &memory();
+
+}  // namespace emu

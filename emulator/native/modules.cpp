@@ -1,0 +1,212 @@
+#include "modules.h"
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "errors.h"
+#include "memory.h"
+
+namespace emu {
+
+namespace {
+
+struct FatBinaryWrapper {
+    int magic, version;
+    const void *data;
+    void *filename_or_fatbins;
+};
+
+enum class Loaded { no, yes, failed };
+
+}  // namespace
+
+struct Module {
+    uint64_t id;
+    const void *image;
+    Loaded loaded = Loaded::no;
+    cudaError_t load_error = cudaSuccess;
+    std::map<std::string, SymbolPlace> variables;
+    std::vector<Variable *> managed;
+};
+
+namespace {
+
+EmuCallbacks callbacks;
+// Held while a module loads or a kernel compiles as well: the callbacks come back on the same thread to define variables.
+std::recursive_mutex mutex;
+std::map<uint64_t, std::unique_ptr<Module>> modules;
+std::map<const void *, std::unique_ptr<Function>> functions;  // by stub
+std::set<const void *> handles;                               // every Function there is
+std::map<const void *, std::unique_ptr<Variable>> variables;  // by host address
+uint64_t next_module = 1;
+
+cudaError_t load(Module &module) {
+    std::lock_guard lock(mutex);
+    if (module.loaded == Loaded::no) {
+        if (!callbacks.load_module) return cudaErrorInitializationError;
+        module.load_error = static_cast<cudaError_t>(callbacks.load_module(module.id, module.image));
+        module.loaded = module.load_error ? Loaded::failed : Loaded::yes;
+    }
+    return module.load_error;
+}
+
+Module *module_of(void **handle) { return reinterpret_cast<Module *>(handle); }
+
+}  // namespace
+
+Function *find_function(const void *stub_or_handle) {
+    std::lock_guard lock(mutex);
+    if (handles.count(stub_or_handle)) return static_cast<Function *>(const_cast<void *>(stub_or_handle));
+    auto found = functions.find(stub_or_handle);
+    return found == functions.end() ? nullptr : found->second.get();
+}
+
+cudaError_t find_symbol(const void *host_address, SymbolPlace *place) {
+    std::lock_guard lock(mutex);
+    auto found = variables.find(host_address);
+    if (found == variables.end()) return cudaErrorInvalidSymbol;
+    Module &module = *found->second->module;
+    if (cudaError_t error = load(module)) return error;
+    auto defined = module.variables.find(found->second->name);
+    if (defined == module.variables.end()) return cudaErrorInvalidSymbol;
+    *place = defined->second;
+    return cudaSuccess;
+}
+
+cudaError_t describe(Function &function) {
+    std::lock_guard lock(mutex);
+    if (function.described) return cudaSuccess;
+    if (cudaError_t error = load(*function.module)) return error;
+    int code = callbacks.describe_kernel(function.module->id, function.name.c_str(), &function.info);
+    function.described = code == 0;
+    return static_cast<cudaError_t>(code);
+}
+
+cudaError_t compile(Function &function, const uint32_t block[3], const EmuKernel **out) {
+    std::lock_guard lock(mutex);
+    auto [slot, fresh] = function.compiled.try_emplace({block[0], block[1], block[2]}, nullptr);
+    if (fresh) {
+        int code = callbacks.compile_kernel(function.module->id, function.name.c_str(), block, &slot->second);
+        if (code) {
+            function.compiled.erase(slot);
+            return static_cast<cudaError_t>(code);
+        }
+    }
+    *out = slot->second;
+    return cudaSuccess;
+}
+
+}  // namespace emu
+
+using namespace emu;
+
+extern "C" {
+
+EMU_API void **__cudaRegisterFatBinary(void *wrapper) {
+    std::lock_guard lock(mutex);
+    auto module = std::make_unique<Module>();
+    module->id = next_module++;
+    module->image = static_cast<FatBinaryWrapper *>(wrapper)->data;
+    Module *plain = module.get();
+    modules[module->id] = std::move(module);
+    return reinterpret_cast<void **>(plain);
+}
+
+EMU_API void __cudaRegisterFatBinaryEnd(void **) {}
+
+// The library that held the stubs is gone; what was compiled from it stays, since machine code cannot be unloaded safely.
+EMU_API void __cudaUnregisterFatBinary(void **handle) {
+    std::lock_guard lock(mutex);
+    Module *module = module_of(handle);
+    for (auto it = functions.begin(); it != functions.end();) {
+        if (it->second->module == module) {
+            handles.erase(it->second.get());
+            it = functions.erase(it);
+        } else {
+            ++it;
+        }
+    }
+    for (auto it = variables.begin(); it != variables.end();) {
+        it = it->second->module == module ? variables.erase(it) : std::next(it);
+    }
+}
+
+EMU_API void __cudaRegisterFunction(void **handle, const char *stub, char *, const char *name, int, uint3 *, uint3 *,
+                                    dim3 *, dim3 *, int *) {
+    std::lock_guard lock(mutex);
+    auto function = std::make_unique<Function>();
+    function->module = module_of(handle);
+    function->name = name;
+    if (functions.count(stub)) handles.erase(functions[stub].get());
+    handles.insert(function.get());
+    functions[stub] = std::move(function);
+}
+
+EMU_API void __cudaRegisterVar(void **handle, char *host, char *, const char *name, int, size_t size, int, int) {
+    std::lock_guard lock(mutex);
+    variables[host] = std::make_unique<Variable>(Variable{module_of(handle), name, nullptr, size});
+}
+
+EMU_API void __cudaRegisterManagedVar(void **handle, void **host, char *, const char *name, int, size_t size, int,
+                                      int) {
+    std::lock_guard lock(mutex);
+    auto variable = std::make_unique<Variable>(Variable{module_of(handle), name, host, size});
+    module_of(handle)->managed.push_back(variable.get());
+    variables[host] = std::move(variable);
+}
+
+EMU_API void __cudaRegisterHostVar(void **, const char *, char *, size_t) {}
+
+EMU_API void __cudaRegisterUnifiedTable(void **, void *) {}
+
+// Called before the host first uses a __managed__ variable.
+EMU_API char __cudaInitModule(void **handle) {
+    std::lock_guard lock(mutex);
+    Module *module = module_of(handle);
+    if (module->managed.empty()) return 1;
+    if (load(*module)) return 0;
+    for (Variable *variable : module->managed) {
+        auto defined = module->variables.find(variable->name);
+        if (defined != module->variables.end()) {
+            *variable->managed_pointer = reinterpret_cast<void *>(defined->second.address);
+        }
+    }
+    return 1;
+}
+
+EMU_API cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *stub) {
+    Function *function = find_function(stub);
+    if (!function) return fail(cudaErrorInvalidDeviceFunction);
+    *out = reinterpret_cast<cudaKernel_t>(function);
+    return cudaSuccess;
+}
+}
+
+EMU_API cudaError_t cudaGetKernel(cudaKernel_t *out, const void *stub) { return __cudaGetKernel(out, stub); }
+
+EMU_API cudaError_t cudaGetFuncBySymbol(cudaFunction_t *out, const void *stub) {
+    Function *function = find_function(stub);
+    if (!function) return fail(cudaErrorInvalidDeviceFunction);
+    *out = reinterpret_cast<cudaFunction_t>(function);
+    return cudaSuccess;
+}
+
+EMU_HOST void emu_set_callbacks(const EmuCallbacks *given) {
+    std::lock_guard lock(mutex);
+    callbacks = *given;
+}
+
+// Memory for a variable of a module that is being loaded; `initial` (when not null) has its first `initial_size` bytes.
+// Returns its address, or 0.
+EMU_HOST uint64_t emu_define_variable(uint64_t module, const char *name, uint64_t size, uint64_t alignment,
+                                      int is_constant, const char *label) {
+    std::lock_guard lock(mutex);
+    auto found = modules.find(module);
+    if (found == modules.end()) return 0;
+    MemoryKind kind = is_constant ? MemoryKind::constant : MemoryKind::variable;
+    uint64_t address = memory().allocate(size, alignment, kind, label, "variable");
+    if (address) found->second->variables[name] = {address, size};
+    return address;
+}

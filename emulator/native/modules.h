@@ -1,0 +1,53 @@
+// What a program registered when it was loaded: fat binaries, and the kernels and variables that are in them.
+//
+// Reading a fat binary and compiling kernels is the host's business (see EmuCallbacks): both happen when first needed.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "host.h"
+
+namespace emu {
+
+struct Module;
+
+struct Variable {
+    Module *module;
+    std::string name;
+    void **managed_pointer = nullptr;  // the host's pointer to a __managed__ variable
+    uint64_t registered_size = 0;
+};
+
+struct SymbolPlace {
+    uint64_t address, size;
+};
+
+struct Function {
+    Module *module;
+    std::string name;  // mangled
+    bool described = false;
+    EmuKernelInfo info = {};
+    int max_dynamic_shared = 48 << 10;
+    int shared_carveout = -1;
+    // What was compiled for each block shape; null is for "cannot be".
+    std::map<std::array<uint32_t, 3>, const EmuKernel *> compiled;
+};
+
+// The kernel that a stub's address (or a handle from cudaGetKernel) means, or null.
+Function *find_function(const void *stub_or_handle);
+
+// Where a variable lies, by the address that stands for it in the host's program. Loads its module.
+cudaError_t find_symbol(const void *host_address, SymbolPlace *place);
+
+// Fills in `function.info` from the PTX, without compiling.
+cudaError_t describe(Function &function);
+
+// The machine code for one block shape.
+cudaError_t compile(Function &function, const uint32_t block[3], const EmuKernel **out);
+
+}  // namespace emu

@@ -1,0 +1,18 @@
+"""What can be wrong with PTX."""
+
+from __future__ import annotations
+
+
+class PtxError(Exception):
+    """The text is not PTX that this reader understands."""
+
+
+class Unsupported(Exception):
+    """The PTX is fine, but the emulator does not do it. ``what`` names the instruction or feature."""
+
+    def __init__(self, what: str, file: str = "", line: int = 0) -> None:
+        self.what = what
+        self.file = file
+        self.line = line
+        place = f" ({file}:{line})" if line else ""
+        super().__init__(f"{what} is not supported by the emulator{place}")
