@@ -1,0 +1,63 @@
+"""Comparing an output with what was expected.
+
+NaN equals only an expected NaN; equal infinities are equal; every other number must lie within the bound of its
+element. The largest errors are taken over the mismatching elements whose expected and actual values are both finite.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from judge.check.mismatch import SHOWN, MismatchCollector
+from judge.check.tolerance import Expected
+from judge.judgement import Mismatch
+
+_CHUNK = 1 << 20
+
+
+def compare(name: str, expected: Expected, got: npt.NDArray[np.generic]) -> Mismatch | None:
+    """None where ``got`` agrees with ``expected``, else where and how far it does not.
+
+    ``got`` may have any numeric type; its shape must be that of the expected values (ValueError: a bug of the caller).
+    """
+    if got.shape != expected.values.shape:
+        raise ValueError(f"{name}: got shape {got.shape}, expected {expected.values.shape}")
+    values, actual = expected.values.reshape(-1), got.reshape(-1)
+    bound = None if expected.bound is None else expected.bound.reshape(-1)
+    collector = MismatchCollector(name, got.shape, values.size)
+    for start in range(0, values.size, _CHUNK):
+        part = slice(start, start + _CHUNK)
+        wrong = _wrong(values[part], actual[part], None if bound is None else bound[part])
+        if wrong.size == 0:
+            continue
+        collector.count += wrong.size
+        for index in wrong[:SHOWN]:
+            collector.add(start + int(index), values[start + index], actual[start + index])
+        _measure(collector, values[part][wrong], actual[part][wrong])
+    return collector.result()
+
+
+def _wrong(
+    values: npt.NDArray[np.generic], actual: npt.NDArray[np.generic], bound: npt.NDArray[np.float64] | None
+) -> npt.NDArray[np.intp]:
+    if bound is None and values.dtype.kind in "iu" and actual.dtype.kind in "iu":
+        return np.flatnonzero(values != actual)
+    want, have = values.astype(np.float64), actual.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        near = np.abs(want - have) <= (0.0 if bound is None else bound)
+    same = (want == have) | (np.isnan(want) & np.isnan(have))
+    # An infinity is within no bound of anything but itself, even where the bound is infinite.
+    right = same | (near & np.isfinite(want) & np.isfinite(have))
+    return np.flatnonzero(~right)
+
+
+def _measure(collector: MismatchCollector, values: npt.NDArray[np.generic], actual: npt.NDArray[np.generic]) -> None:
+    want, have = values.astype(np.float64), actual.astype(np.float64)
+    finite = np.isfinite(want) & np.isfinite(have)
+    if not finite.any():
+        return
+    error = np.abs(want[finite] - have[finite])
+    size = np.abs(want[finite])
+    relative = np.divide(error, size, out=np.zeros_like(error), where=size > 0)
+    collector.raise_errors(float(error.max()), float(relative.max()))

@@ -1,0 +1,78 @@
+r"""How far an output may be from the float64 reference.
+
+A pack states the *kind* of computation, not a tolerance; the bound follows from the case. With R the reference, u the
+unit roundoff of the type that sums are kept in (2^-24 for float32), v that of the output's type, n the number of terms
+and M the magnitude that the pack's reference gives (the sum of the absolute terms):
+
+* ``exact``: no difference at all.
+* ``elementwise``: ``operations · u · M``, M being |R| where the pack gives none.
+* ``sum``: ``2 · u · (M + sqrt(n)·|R|)``.
+* ``dot``: ``8 · u · (M + sqrt(n)·|R|)``.
+* ``softmax``: ``4 · u · (M + sqrt(n)·|R|)``, M carrying the conditioning of the exponentials as well.
+
+To each but ``exact`` comes ``2 · v · |R|`` for writing the output (faithful, not only nearest rounding) and a floor:
+the smallest normal float32, below which hardware may flush to zero, or the spacing of the output's subnormals where
+that is larger.
+
+Why this law. Rounding errors of additions behave as independent ones (Higham and Mary, 2019: growth sqrt(n), not n).
+Adding n terms one after another in one accumulator then has the standard error u·sqrt(Σ s_k²/3) over the partial sums
+s_k, which walk from 0 to R; for terms of mean square q² that is about u·sqrt(n·R²/9 + n²·q²/18), so 2·u·(M +
+sqrt(n)·|R|) lies six standard errors away even for the least accurate honest kernel: one thread, or atomicAdd of every
+element. Trees and per-thread sums have far smaller errors. For terms that cancel, the bound stays at a few u·Σ|terms|,
+whatever n is; for terms of one sign it grows with sqrt(n). Half-precision sums (u 8192 times larger), skipped terms and
+reordered ones lie outside. ``dot`` is wider as tensor cores cut off instead of rounding, which gives the errors one
+sign, and as products are rounded too where they are not fused; ``softmax`` because of fast exponentials (a few u each,
+weighted in M).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+ToleranceKind = Literal["exact", "elementwise", "sum", "dot", "softmax"]
+
+_SLACK = {"sum": 2.0, "dot": 8.0, "softmax": 4.0}
+_OUTPUT_SLACK = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What an output should be: ``values`` in float64 or int64, ``bound`` the absolute error allowed for each (None:
+    exact)."""
+
+    values: npt.NDArray[np.float64] | npt.NDArray[np.int64]
+    bound: npt.NDArray[np.float64] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """The kind of bound for one output. ``terms`` is the number of terms or, for ``elementwise``, of operations."""
+
+    kind: ToleranceKind
+    accumulate: np.dtype[Any]
+    terms: float = 1.0
+
+    def bound(
+        self,
+        values: npt.NDArray[np.float64],
+        magnitude: npt.NDArray[np.float64] | None,
+        output: np.dtype[Any],
+    ) -> npt.NDArray[np.float64] | None:
+        """The absolute error allowed for each of ``values``, written to an ``output`` type; None for ``exact``."""
+        if self.kind == "exact":
+            return None
+        absolute = np.abs(values)
+        scale = absolute if magnitude is None else magnitude
+        if self.kind == "elementwise":
+            error = self.terms * scale
+        else:
+            error = _SLACK[self.kind] * (scale + np.sqrt(self.terms) * absolute)
+        accumulate_info, output_info = np.finfo(self.accumulate), np.finfo(output)
+        bound = error * (float(accumulate_info.eps) / 2) + absolute * (_OUTPUT_SLACK * float(output_info.eps) / 2)
+        floor = max(float(accumulate_info.smallest_normal), float(output_info.smallest_subnormal))
+        # An infinite or undefined value is compared as such; its bound has no meaning.
+        return np.where(np.isfinite(values), bound + floor, 0.0)

@@ -1,0 +1,15 @@
+"""What is said of a pack that cannot be used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class PackError(Exception):
+    """A pack is broken: ``file`` and ``key`` say where, ``reason`` what is wrong and what to do about it."""
+
+    def __init__(self, file: Path, key: str, reason: str) -> None:
+        self.file = file
+        self.key = key
+        self.reason = reason
+        super().__init__(f"{file}: {key}: {reason}" if key else f"{file}: {reason}")

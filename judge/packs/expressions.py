@@ -1,0 +1,115 @@
+"""Small arithmetic expressions over a case's axes and parameters, such as ``2*M*N*K`` or ``ceil_div(N, 32)``.
+
+They stand in TOML for shapes, scalar values, bytes, flops and numbers of terms. Only numbers, names, ``+ - * / // %
+**``, unary minus and the functions ``min``, ``max``, ``ceil_div`` are understood; anything else is refused when the
+pack is loaded, so that evaluating one can do nothing but compute a number.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+Number = int | float
+
+_MAX_EXPONENT = 64
+
+_BINARY: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+
+_FUNCTIONS: dict[str, Callable[..., Number]] = {"min": min, "max": max, "ceil_div": lambda a, b: -(-a // b)}
+
+
+class ExpressionError(ValueError):
+    """The text is no expression of this language, or names something unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A parsed expression; ``names`` are the variables in it. Make one with :func:`parse_expression`."""
+
+    text: str
+    names: frozenset[str]
+    _body: ast.expr = field(repr=False, compare=False)
+
+    def evaluate(self, variables: Mapping[str, Number]) -> Number:
+        """Its value; raises ExpressionError for a missing name or arithmetic that has no result."""
+        try:
+            return _evaluate(self._body, variables)
+        except KeyError as error:
+            raise ExpressionError(f"'{self.text}': {error.args[0]} has no value") from None
+        except (ArithmeticError, ValueError, TypeError) as error:
+            raise ExpressionError(f"'{self.text}': {error}") from None
+
+    def evaluate_int(self, variables: Mapping[str, Number]) -> int:
+        """Its value, which has to be whole; raises ExpressionError otherwise."""
+        value = self.evaluate(variables)
+        if value != int(value):
+            raise ExpressionError(f"'{self.text}' is {value}, not a whole number")
+        return int(value)
+
+
+def parse_expression(text: str | int | float) -> Expression:
+    """Parses ``text``; raises ExpressionError with what is not understood."""
+    source = str(text)
+    try:
+        body = ast.parse(source, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ExpressionError(f"'{source}' is not an expression") from None
+    names: set[str] = set()
+    _check(body, source, names)
+    return Expression(source, frozenset(names), body)
+
+
+def _check(node: ast.expr, source: str, names: set[str]) -> None:
+    match node:
+        case ast.Constant(value=bool()):
+            raise ExpressionError(f"'{source}': True and False are no numbers here")
+        case ast.Constant(value=int() | float()):
+            return
+        case ast.Name(id=name):
+            names.add(name)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            _check(operand, source, names)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+            _check(left, source, names)
+            _check(right, source, names)
+        case ast.Call(func=ast.Name(id=function), args=arguments, keywords=[]) if function in _FUNCTIONS:
+            if len(arguments) < 2 or (function == "ceil_div" and len(arguments) != 2):
+                raise ExpressionError(
+                    f"'{source}': {function} takes {'two' if function == 'ceil_div' else 'at least two'} numbers"
+                )
+            for argument in arguments:
+                _check(argument, source, names)
+        case _:
+            raise ExpressionError(
+                f"'{source}': only numbers, axes, + - * / // % ** and {', '.join(sorted(_FUNCTIONS))} may be used"
+            )
+
+
+def _evaluate(node: ast.expr, variables: Mapping[str, Number]) -> Number:
+    match node:
+        case ast.Constant(value=int() | float() as value):
+            return value
+        case ast.Name(id=name):
+            return variables[name]
+        case ast.UnaryOp(operand=operand):
+            return -_evaluate(operand, variables)
+        case ast.BinOp(left=left, op=op, right=right):
+            a, b = _evaluate(left, variables), _evaluate(right, variables)
+            if isinstance(op, ast.Pow) and abs(b) > _MAX_EXPONENT:
+                raise ValueError(f"an exponent of {b} is too large")
+            return _BINARY[type(op)](a, b)
+        case ast.Call(func=ast.Name(id=function), args=arguments):
+            return _FUNCTIONS[function](*(_evaluate(argument, variables) for argument in arguments))
+        case _:
+            raise AssertionError(f"unchecked node {node!r}")

@@ -1,0 +1,298 @@
+"""A challenge pack as everyone uses it: frozen data, and methods that make inputs, expected outputs and texts from
+it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from judge.check.compare import compare
+from judge.check.tolerance import Expected, Tolerance, ToleranceKind
+from judge.judgement import DeviceKind, Mismatch
+from judge.packs import signature
+from judge.packs.distributions import Distribution, fill, philox
+from judge.packs.expressions import Expression, Number
+from judge.packs.reference import Reference
+from judge.packs.signature import Argument
+from judge.packs.statement import fill_statement
+
+Array = npt.NDArray[np.generic]
+Inputs = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The sizes that a kernel has to handle."""
+
+    name: str
+    min: int
+    max: int
+    multiple_of: int
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A number that is no size."""
+
+    name: str
+    default: Number
+    min: Number | None
+    max: Number | None
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class PackLimits:
+    """``wall_s`` bounds one call of ``solve``; ``memory_mib`` what it may allocate on the device beyond its
+    arguments."""
+
+    wall_s: float
+    memory_mib: int
+
+
+@dataclass(frozen=True, slots=True)
+class PackBuild:
+    """The C++ standard and the libraries that submissions are built with."""
+
+    std: str
+    libraries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Somewhere to read on."""
+
+    title: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One set of sizes and contents. ``distributions`` are those that differ from the arguments' own."""
+
+    id: str
+    group: Literal["sample", "hidden", "benchmark"]
+    axes: dict[str, int]
+    parameters: dict[str, Number]
+    distributions: dict[str, Distribution]
+    devices: tuple[DeviceKind, ...]
+    description: str
+
+    @property
+    def variables(self) -> dict[str, Number]:
+        """Axes and parameters, as expressions see them."""
+        return {**self.axes, **self.parameters}
+
+
+class OutputSpec(NamedTuple):
+    """What the runner has to know of an argument that is written. ``initial`` is what it holds on entry; ``input``: its
+    input."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[np.generic]
+    initial: Literal["zero", "poison", "input"]
+
+
+@dataclass(frozen=True, slots=True)
+class OutputRule:
+    """How one output is judged: the kind of bound, and the number of terms over the axes."""
+
+    kind: ToleranceKind
+    accumulate: np.dtype[np.generic]
+    terms: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """One challenge. ``digest`` is over the files that decide a judgement (``challenge.toml`` and ``reference.py``)."""
+
+    slug: str
+    title: str
+    version: str
+    digest: str
+    difficulty: str
+    tags: tuple[str, ...]
+    license: str
+    track: str | None
+    links: tuple[Link, ...]
+    directory: Path
+    axes: tuple[Axis, ...]
+    parameters: tuple[Parameter, ...]
+    arguments: tuple[Argument, ...]
+    limits: PackLimits
+    build: PackBuild
+    cases: tuple[Case, ...]
+    benchmarks: tuple[Case, ...]
+    _distributions: Mapping[str, Distribution] = field(repr=False)
+    _initial: Mapping[str, Literal["zero", "poison"]] = field(repr=False)
+    _rules: Mapping[str, OutputRule] = field(repr=False)
+    _bytes: Expression = field(repr=False)
+    _flops: Expression = field(repr=False)
+    _reference: Reference = field(repr=False)
+
+    @property
+    def major(self) -> int:
+        """The version that leaderboards are kept by."""
+        return int(self.version.split(".")[0])
+
+    @property
+    def outputs(self) -> tuple[Argument, ...]:
+        """The arguments that are judged: out and inout."""
+        return tuple(argument for argument in self.arguments if argument.role in ("out", "inout"))
+
+    @property
+    def signature_text(self) -> str:
+        return signature.signature_text(self.arguments)
+
+    def prototype(self) -> str:
+        return signature.prototype(self.arguments)
+
+    def header(self) -> str:
+        """The text of ``solve.h``."""
+        return signature.header(self.arguments)
+
+    def starter(self) -> str:
+        """The text of ``starter.cu``."""
+        return signature.starter(self.title, self.arguments)
+
+    def statement(self) -> str:
+        """The statement in Markdown, sizes and limits filled in."""
+        return fill_statement((self.directory / "statement.md").read_text(encoding="utf-8"), self)
+
+    def cases_for(self, kind: DeviceKind) -> tuple[Case, ...]:
+        """The functional cases for a kind of device, samples first, in pack order."""
+        return tuple(case for case in self.cases if kind in case.devices)
+
+    def benchmarks_for(self, kind: DeviceKind) -> tuple[Case, ...]:
+        """The cases timed on a kind of device."""
+        return tuple(case for case in self.benchmarks if kind in case.devices)
+
+    def shape(self, case: Case, argument: Argument) -> tuple[int, ...]:
+        """An argument's extents in a case; empty for a scalar."""
+        return tuple(extent.evaluate_int(case.variables) for extent in argument.shape)
+
+    def inputs(self, case: Case, seed: int, call: int = 0) -> Inputs:
+        """Every in, inout and scalar argument by name, in order of the signature: arrays (C order) and NumPy scalars.
+
+        The same seed and call give the same bits; another seed, or another ``call`` (a timed call, say), gives other
+        contents.
+        """
+        made: Mapping[str, Any] = {}
+        if self._reference.make_inputs is not None:
+            generator = np.random.Generator(philox(seed, case.id, "make_inputs", call))
+            made = self._reference.make_inputs(generator, **case.axes, **case.parameters)
+        inputs: Inputs = {}
+        for argument in self.arguments:
+            if argument.value is not None:
+                inputs[argument.name] = argument.dtype.type(argument.value.evaluate(case.variables))
+            elif argument.role != "out":
+                shape = self.shape(case, argument)
+                if argument.name in made:
+                    inputs[argument.name] = np.ascontiguousarray(made[argument.name], argument.dtype).reshape(shape)
+                else:
+                    distribution = case.distributions.get(argument.name) or self._distributions[argument.name]
+                    inputs[argument.name] = fill(
+                        distribution, shape, argument.dtype, seed, case.id, argument.name, call
+                    )
+        return inputs
+
+    def expected(self, case: Case, inputs: Inputs) -> dict[str, Expected]:
+        """What each out and inout argument should be, with the bound of each element; ``inputs`` as they were before
+        the call."""
+        values = self._by_output(self._reference.reference(**inputs))
+        magnitudes = self._by_output(self._reference.magnitude(**inputs)) if self._reference.magnitude else {}
+        return {
+            output.name: self._expected(
+                case, output, values[output.name], magnitudes.get(output.name), self.shape(case, output)
+            )
+            for output in self.outputs
+        }
+
+    def check(self, case: Case, inputs: Inputs, outputs: Mapping[str, Array]) -> Mismatch | None:
+        """The first output that is wrong anywhere; every element is looked at. ``outputs`` need not be contiguous."""
+        expected = self.expected(case, inputs)
+        for name, want in expected.items():
+            mismatch = compare(name, want, outputs[name].reshape(want.values.shape))
+            if mismatch is not None:
+                return mismatch
+        return None
+
+    def spot_check(self, case: Case, inputs: Inputs, outputs: Mapping[str, Array], seed: int) -> Mismatch | None:
+        """A cheaper check for timed calls: parts of the outputs chosen by ``seed``, which must be drawn after the
+        outputs were made.
+
+        Where the pack has no ``spot_check`` this is :meth:`check`. The parts that are looked at are held against
+        exactly the same bounds; a wrong row that is not looked at goes unseen, so packs look at enough of them to make
+        skipped work show (64 rows show a skipped tenth with probability 99.9 % in every call) and choose rows by a
+        cheap check of the whole (Freivalds) where there is one.
+        """
+        if self._reference.spot_check is None:
+            return self.check(case, inputs, outputs)
+        shaped = {output.name: outputs[output.name].reshape(self.shape(case, output)) for output in self.outputs}
+        generator = np.random.Generator(philox(seed, case.id, "spot_check", 0))
+        parts = self._reference.spot_check(generator, inputs, shaped)
+        for output in self.outputs:
+            rows, values, magnitude = parts[output.name]
+            expected = self._expected(case, output, values, magnitude, np.shape(values))
+            mismatch = compare(output.name, expected, shaped[output.name][rows])
+            if mismatch is not None:
+                return _at_rows(mismatch, rows)
+        return None
+
+    def output_spec(self, case: Case) -> dict[str, OutputSpec]:
+        """Shape, type and contents on entry of every out and inout argument."""
+        return {
+            output.name: OutputSpec(
+                self.shape(case, output),
+                output.dtype,
+                "input" if output.role == "inout" else self._initial[output.name],
+            )
+            for output in self.outputs
+        }
+
+    def case_bytes(self, case: Case) -> float:
+        """The bytes that a call has to move between the chip and its memory at the least."""
+        return float(self._bytes.evaluate(case.variables))
+
+    def case_flops(self, case: Case) -> float | None:
+        """The operations of a call, None where the pack counts none."""
+        return float(self._flops.evaluate(case.variables)) or None
+
+    def _by_output(self, result: Any) -> dict[str, Any]:
+        return result if isinstance(result, dict) else {self.outputs[0].name: result}
+
+    def _expected(self, case: Case, output: Argument, values: Any, magnitude: Any, shape: tuple[int, ...]) -> Expected:
+        rule = self._rules[output.name]
+        if rule.kind == "exact":
+            return Expected(np.asarray(values).reshape(shape), None)
+        tolerance = Tolerance(rule.kind, rule.accumulate, float(rule.terms.evaluate(case.variables)))
+        wanted = np.asarray(values, np.float64).reshape(shape)
+        scale = None if magnitude is None else np.asarray(magnitude, np.float64).reshape(shape)
+        return Expected(wanted, tolerance.bound(wanted, scale, output.dtype))
+
+
+def _at_rows(mismatch: Mismatch, rows: npt.NDArray[np.integer[Any]]) -> Mismatch:
+    """The mismatch with the rows that were picked in place of their positions among the picked."""
+    indices = tuple((int(rows[index[0]]), *index[1:]) for index in mismatch.indices)
+    place = ", ".join(str(i) for i in indices[0])
+    message = (
+        f"{mismatch.output}[{place}] is {mismatch.got[0]}, expected {mismatch.expected[0]}; "
+        f"{mismatch.count} of the {mismatch.total} elements looked at differ"
+    )
+    return Mismatch(
+        mismatch.output,
+        indices,
+        mismatch.expected,
+        mismatch.got,
+        mismatch.count,
+        mismatch.total,
+        mismatch.max_abs_error,
+        mismatch.max_rel_error,
+        message,
+    )

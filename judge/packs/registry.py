@@ -1,0 +1,91 @@
+"""All packs of an installation: those in the given folders and those that installed packages bring."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib import metadata, resources
+from pathlib import Path
+
+from judge.packs.errors import PackError
+from judge.packs.loader import load_pack
+from judge.packs.pack import Pack
+
+ENTRY_POINTS = "gpujudge.packs"
+
+
+class UnknownChallenge(KeyError):
+    """No pack of that name; ``nearest`` are names that look like it."""
+
+    def __init__(self, slug: str, nearest: tuple[str, ...]) -> None:
+        self.slug = slug
+        self.nearest = nearest
+        super().__init__(slug)
+
+    def __str__(self) -> str:
+        hint = f"; did you mean {' or '.join(self.nearest)}?" if self.nearest else ""
+        return f"there is no challenge '{self.slug}'{hint}"
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """The packs by slug, in order of their slugs, and what was wrong with those that are not among them."""
+
+    packs: dict[str, Pack]
+    problems: tuple[PackError, ...]
+
+    @classmethod
+    def load(cls, paths: Iterable[Path], *, entry_points: bool = True) -> Registry:
+        """Loads every pack found; a broken one goes to ``problems`` and hinders no other.
+
+        Each path is a pack, or a folder of packs. ``entry_points`` adds those of installed packages: an entry point of
+        the group ``gpujudge.packs`` names a Python package whose folder is a pack or holds packs.
+        """
+        packs: dict[str, Pack] = {}
+        problems: list[PackError] = []
+        folders = [*paths]
+        if entry_points:
+            folders += _installed(problems)
+        for directory in _pack_directories(folders, problems):
+            try:
+                pack = load_pack(directory)
+            except PackError as problem:
+                problems.append(problem)
+                continue
+            if pack.slug in packs:
+                if packs[pack.slug].directory != pack.directory:
+                    reason = f"'{pack.slug}' is already provided by {packs[pack.slug].directory}; rename or remove one"
+                    problems.append(PackError(directory / "challenge.toml", "id", reason))
+                continue
+            packs[pack.slug] = pack
+        return cls(dict(sorted(packs.items())), tuple(problems))
+
+    def find(self, slug: str) -> Pack:
+        """The pack of that name; raises UnknownChallenge, with the nearest names."""
+        if slug not in self.packs:
+            raise UnknownChallenge(slug, tuple(difflib.get_close_matches(slug, self.packs, n=3, cutoff=0.5)))
+        return self.packs[slug]
+
+
+def _pack_directories(folders: Iterable[Path], problems: list[PackError]) -> Iterator[Path]:
+    for folder in folders:
+        if (folder / "challenge.toml").is_file():
+            yield folder
+        elif folder.is_dir():
+            yield from sorted(path.parent for path in folder.glob("*/challenge.toml"))
+        else:
+            problems.append(PackError(folder, "", "is no directory; name a pack or a folder of packs"))
+
+
+def _installed(problems: list[PackError]) -> list[Path]:
+    folders = []
+    for entry_point in metadata.entry_points(group=ENTRY_POINTS):
+        try:
+            folder = Path(str(resources.files(entry_point.value)))
+        except (ImportError, TypeError) as error:
+            reason = f"the entry point cannot be imported: {error}"
+            problems.append(PackError(Path(entry_point.value), entry_point.name, reason))
+            continue
+        folders.append(folder)
+    return folders

@@ -1,0 +1,175 @@
+"""The form of ``challenge.toml`` (schema version 1): pydantic models that refuse what is misspelt, missing or out of
+range.
+
+Only the loader uses them; everybody else sees the frozen data of :mod:`judge.packs.pack`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Slug = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=32)]
+Version = Annotated[str, Field(pattern=r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$")]
+ExpressionText = str | int | float
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SentinelsModel(_Strict):
+    """A few large values of alternating sign at random places; see judge.packs.distributions."""
+
+    count: int = Field(ge=1, le=4096)
+    magnitude: float = Field(gt=0)
+
+
+_NEEDS = {
+    "uniform": {"low", "high"},
+    "integers": {"low", "high"},
+    "normal": {"mean", "sd"},
+    "constant": {"value"},
+}
+
+
+class DistributionModel(_Strict):
+    """What fills an array."""
+
+    kind: Literal["uniform", "normal", "integers", "constant"]
+    low: float | None = None
+    high: float | None = None
+    mean: float | None = None
+    sd: float | None = Field(default=None, gt=0)
+    value: float | None = None
+    sentinels: SentinelsModel | None = None
+
+    @model_validator(mode="after")
+    def _has_what_its_kind_needs(self) -> DistributionModel:
+        needs = _NEEDS[self.kind]
+        given = {key for key in ("low", "high", "mean", "sd", "value") if getattr(self, key) is not None}
+        if given != needs:
+            raise ValueError(f"a {self.kind} distribution takes {' and '.join(sorted(needs))}")
+        if self.low is not None and self.high is not None and not self.low <= self.high:
+            raise ValueError(f"low {self.low} lies above high {self.high}")
+        if self.kind == "integers" and (self.low != int(self.low or 0) or self.high != int(self.high or 0)):
+            raise ValueError("the bounds of integers must be whole")
+        return self
+
+
+class AxisModel(_Strict):
+    """A size. Cases must lie within ``min`` and ``max`` and be a multiple of ``multiple_of``."""
+
+    min: int = Field(default=1, ge=1)
+    max: int
+    multiple_of: int = Field(default=1, ge=1)
+    description: str = ""
+
+
+class ParameterModel(_Strict):
+    """A number that is no size (alpha, a scale, a zero point). ``integer`` ones must be whole."""
+
+    default: float
+    min: float | None = None
+    max: float | None = None
+    integer: bool = False
+    description: str = ""
+
+
+class ArgumentModel(_Strict):
+    """One argument of ``solve``, in order."""
+
+    name: Name
+    type: str
+    role: Literal["in", "out", "inout", "scalar"]
+    shape: tuple[ExpressionText, ...] = ()
+    #: A scalar's value over axes and parameters; its own name where not given.
+    value: ExpressionText | None = None
+    distribution: DistributionModel | None = None
+    initial: Literal["zero", "poison"] = "zero"
+    description: str = ""
+
+
+class ToleranceModel(_Strict):
+    """The kind of bound for one output; see judge.check.tolerance."""
+
+    kind: Literal["exact", "elementwise", "sum", "dot", "softmax"]
+    accumulate: Literal["float16", "float32", "float64"] = "float32"
+    terms: ExpressionText = 1
+
+
+class LimitsModel(_Strict):
+    """Bounds on one call of ``solve``. ``memory_mib`` is what it may allocate itself, beyond its arguments."""
+
+    wall_s: float = Field(default=5.0, gt=0, le=600)
+    memory_mib: int = Field(default=1024, ge=1)
+
+
+class BuildModel(_Strict):
+    """How submissions are compiled."""
+
+    std: Literal["c++17", "c++20"] = "c++17"
+    libraries: tuple[str, ...] = ()
+
+
+class CaseModel(_Strict):
+    """One set of sizes and contents."""
+
+    id: Slug
+    group: Literal["sample", "hidden"] = "hidden"
+    axes: dict[Name, int]
+    parameters: dict[Name, float] = {}
+    distributions: dict[Name, DistributionModel] = {}
+    devices: tuple[Literal["emulator", "cuda"], ...] = Field(default=("emulator", "cuda"), min_length=1)
+    description: str = ""
+
+
+class BenchmarkModel(_Strict):
+    """A case that is timed."""
+
+    id: Slug
+    axes: dict[Name, int]
+    parameters: dict[Name, float] = {}
+    distributions: dict[Name, DistributionModel] = {}
+    devices: tuple[Literal["emulator", "cuda"], ...] = Field(min_length=1)
+    description: str = ""
+
+
+class BenchModel(_Strict):
+    """What a timed call has to move and compute at the least, over axes and parameters."""
+
+    bytes: ExpressionText
+    flops: ExpressionText
+
+
+class LinkModel(_Strict):
+    """Somewhere to read on."""
+
+    title: str
+    url: str = Field(pattern=r"^https://")
+
+
+class ChallengeModel(_Strict):
+    """The whole file."""
+
+    # `schema` would hide a method of BaseModel.
+    schema_version: Literal[1] = Field(alias="schema")
+    id: Slug
+    title: str = Field(min_length=1, max_length=80)
+    version: Version
+    difficulty: Literal["easy", "medium", "hard"]
+    tags: tuple[str, ...] = ()
+    license: str
+    track: str | None = None
+    links: tuple[LinkModel, ...] = ()
+    limits: LimitsModel = LimitsModel()
+    build: BuildModel = BuildModel()
+    axes: dict[Name, AxisModel]
+    parameters: dict[Name, ParameterModel] = {}
+    arguments: tuple[ArgumentModel, ...] = Field(min_length=1)
+    tolerance: dict[Name, ToleranceModel]
+    cases: tuple[CaseModel, ...] = Field(min_length=1)
+    benchmarks: tuple[BenchmarkModel, ...] = Field(min_length=1)
+    bench: BenchModel

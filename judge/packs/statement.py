@@ -1,0 +1,77 @@
+"""Filling a statement: ``{{...}}`` stands for what the TOML says, so that no size or limit is written twice.
+
+Known are ``signature``, ``constraints`` (a list of the axes' and parameters' ranges), ``N.min`` and ``N.max`` of an
+axis or parameter, ``limits.wall_s``, ``limits.memory_mib`` and ``benchmarks`` (a list of what is timed on which
+device).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from judge.packs.pack import Axis, Case, Pack, Parameter
+
+_PLACEHOLDER = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
+
+
+class StatementError(ValueError):
+    """A placeholder that means nothing."""
+
+
+def fill_statement(template: str, pack: Pack) -> str:
+    """The statement with every placeholder replaced; raises StatementError for one that is not known."""
+    known = _values(pack)
+
+    def value(match: re.Match[str]) -> str:
+        name = match.group(1)
+        if name not in known:
+            raise StatementError(f"{{{{{name}}}}} is not known; known are {', '.join(sorted(known))}")
+        return known[name]
+
+    return _PLACEHOLDER.sub(value, template)
+
+
+def _values(pack: Pack) -> dict[str, str]:
+    values = {
+        "signature": f"```cpp\n{pack.prototype()}\n```",
+        "constraints": "\n".join([*map(_axis_line, pack.axes), *map(_parameter_line, pack.parameters)]),
+        "benchmarks": "\n".join(_benchmark_line(case) for case in pack.benchmarks),
+        "limits.wall_s": f"{pack.limits.wall_s:g}",
+        "limits.memory_mib": f"{pack.limits.memory_mib:,}",
+    }
+    for axis in pack.axes:
+        values |= {f"{axis.name}.min": f"{axis.min:,}", f"{axis.name}.max": f"{axis.max:,}"}
+    for parameter in pack.parameters:
+        if parameter.min is not None and parameter.max is not None:
+            values |= {f"{parameter.name}.min": f"{parameter.min:,g}", f"{parameter.name}.max": f"{parameter.max:,g}"}
+    return values
+
+
+def _tex_name(name: str) -> str:
+    return name if len(name) == 1 else rf"\texttt{{{name}}}".replace("_", r"\_")
+
+
+def _tex_number(number: float) -> str:
+    text = f"{number:,}" if isinstance(number, int) else f"{number:,g}"
+    return text.replace(",", "{,}")
+
+
+def _axis_line(axis: Axis) -> str:
+    divisor = f", a multiple of {axis.multiple_of}" if axis.multiple_of > 1 else ""
+    described = f" ({axis.description})" if axis.description else ""
+    return rf"- ${_tex_number(axis.min)} \le {_tex_name(axis.name)} \le {_tex_number(axis.max)}${divisor}{described}"
+
+
+def _parameter_line(parameter: Parameter) -> str:
+    low = "" if parameter.min is None else rf"{_tex_number(parameter.min)} \le "
+    high = "" if parameter.max is None else rf" \le {_tex_number(parameter.max)}"
+    described = f" ({parameter.description})" if parameter.description else ""
+    return f"- ${low}{_tex_name(parameter.name)}{high}${described}"
+
+
+def _benchmark_line(case: Case) -> str:
+    devices = {"cuda": "a GPU", "emulator": "the emulator"}
+    sizes = ", ".join(f"{_tex_name(name)} = {_tex_number(size)}" for name, size in case.axes.items())
+    return f"- on {' and '.join(devices[kind] for kind in case.devices)}: ${sizes}$"
