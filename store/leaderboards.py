@@ -59,6 +59,28 @@ def leaderboard(
     return [LeaderboardEntry(**row._mapping) for row in session.execute(query)]
 
 
+@dataclass(frozen=True, slots=True)
+class BoardSummary:
+    """A board as a list of boards shows it."""
+
+    challenge: str
+    device_key: str
+    pack_major: int
+    metric: str
+    users: int
+    best_value: float
+
+
+def list_boards(session: Session, *, challenge: str | None = None) -> list[BoardSummary]:
+    """The boards that have an entry, by challenge, device, newest version, metric."""
+    board = (Measurement.challenge, Measurement.device_key, Measurement.pack_major, Measurement.metric)
+    query = select(*board, func.count(Measurement.user_id.distinct()), func.min(Measurement.value)).group_by(*board)
+    if challenge is not None:
+        query = query.where(Measurement.challenge == challenge)
+    order = (Measurement.challenge, Measurement.device_key, Measurement.pack_major.desc(), Measurement.metric)
+    return [BoardSummary(*row) for row in session.execute(query.order_by(*order))]
+
+
 def board_query(
     *, challenge: str, device_key: str, pack_major: int, metric: str, limit: int
 ) -> Select[tuple[int, str, float, str, float | None, float, float | None, float | None, str, datetime]]:

@@ -11,6 +11,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, defer
 
+from judge.verdict import Verdict
 from store.clock import utc_now
 from store.events import events_after, record_event
 from store.models import FINAL_STATES, Job, State, Submission, User
@@ -24,6 +25,7 @@ __all__ = [
     "get_submission",
     "list_submissions",
     "queue_position",
+    "solved_challenges",
 ]
 
 
@@ -114,6 +116,14 @@ def list_submissions(
         cursor = select(Submission.id).where(Submission.public_id == before).scalar_subquery()
         query = query.where(Submission.id < cursor)
     return list(session.scalars(query.order_by(Submission.id.desc()).limit(limit)))
+
+
+def solved_challenges(session: Session, *, user_id: int) -> frozenset[str]:
+    """The challenges for which the user has an accepted submission of all cases (a run of the public ones is none)."""
+    accepted = select(Submission.challenge).where(
+        Submission.user_id == user_id, Submission.mode == "submit", Submission.verdict == Verdict.ACCEPTED
+    )
+    return frozenset(session.scalars(accepted.distinct()))
 
 
 def cancel_submission(session: Session, submission: Submission, *, now: datetime | None = None) -> bool:
