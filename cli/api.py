@@ -23,10 +23,18 @@ class Unreachable(CliError):
 
 
 class Api:
-    """``server`` is its base URL; ``transport`` stands in for the network in tests."""
+    """``server`` is its base URL; ``transport`` and ``sleep`` stand in for the network and for waiting in tests."""
 
-    def __init__(self, server: str, token: str | None, *, transport: httpx.BaseTransport | None = None) -> None:
+    def __init__(
+        self,
+        server: str,
+        token: str | None,
+        *,
+        transport: httpx.BaseTransport | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
         self.server = server
+        self.sleep = sleep
         headers = {"User-Agent": "gpujudge-cli", "Accept": "application/json"}
         if token:
             headers["Authorization"] = f"Bearer {token}"
@@ -60,7 +68,6 @@ class Api:
         body: dict[str, Any] | None = None,
         *,
         idempotency_key: str | None = None,
-        sleep: Callable[[float], None] = time.sleep,
     ) -> Any:
         """The JSON answer. With an idempotency key a request that got no answer is sent again, twice at most."""
         headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
@@ -68,7 +75,7 @@ class Api:
             try:
                 return self._json(self._send("POST", path, json=body, headers=headers))
             except Unreachable:
-                sleep(wait_s)
+                self.sleep(wait_s)
         return self._json(self._send("POST", path, json=body, headers=headers))
 
     @contextmanager

@@ -20,15 +20,18 @@ PATIENCE_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """``kind`` as the store has it: queued, building, built, running, case, timing, done, cancelled."""
+    """``kind`` as the store has it: queued, building, built, running, case, timing, done, cancelled.
 
-    seq: int
+    A stream has some more, which are not kept and so have no number: ``position`` and ``end`` are used.
+    """
+
+    seq: int | None
     kind: str
     payload: dict[str, Any]
 
 
 def parse_stream(lines: Iterator[str]) -> Iterator[Event]:
-    """The events of a text/event-stream. Comments (heartbeats) and events without a number are passed over."""
+    """The events of a text/event-stream; comments are passed over."""
     fields: dict[str, str] = {}
     for line in lines:
         if line:
@@ -37,8 +40,10 @@ def parse_stream(lines: Iterator[str]) -> Iterator[Event]:
                 value = value.removeprefix(" ")
                 fields[name] = f"{fields[name]}\n{value}" if name == "data" and "data" in fields else value
             continue
-        if "data" in fields and fields.get("id", "").isdigit():
-            yield Event(int(fields["id"]), fields.get("event", "message"), _payload(json.loads(fields["data"])))
+        if "data" in fields:
+            number = fields.get("id", "")
+            seq = int(number) if number.isdecimal() else None
+            yield Event(seq, fields.get("event", "message"), _payload(json.loads(fields["data"])))
         fields = {}
 
 
@@ -49,13 +54,7 @@ def _payload(data: Any) -> dict[str, Any]:
     return dict(data) if isinstance(data, dict) else {}
 
 
-def follow(
-    api: Api,
-    submission_id: str,
-    *,
-    sleep: Callable[[float], None] = time.sleep,
-    clock: Callable[[], float] = time.monotonic,
-) -> Iterator[Event]:
+def follow(api: Api, submission_id: str, *, clock: Callable[[], float] = time.monotonic) -> Iterator[Event]:
     """Events until the submission has come to its end. Raises Unreachable after PATIENCE_S without the server."""
     path, seq, streaming, pause_s, last_answer = f"submissions/{submission_id}/events", 0, True, 0.3, clock()
     while True:
@@ -63,12 +62,16 @@ def follow(
         try:
             for event in _stream(api, path, seq) if streaming else _list(api, path, seq):
                 last_answer = clock()
-                if event.seq <= seq:
-                    continue
-                seq, fresh = event.seq, fresh + 1
-                yield event
-                if event.kind in TERMINAL:
+                if event.kind == "end":
                     return
+                if event.seq is None:
+                    if event.kind == "position":
+                        yield event
+                elif event.seq > seq:
+                    seq, fresh = event.seq, fresh + 1
+                    yield event
+                    if event.kind in TERMINAL:
+                        return
             last_answer = clock()
         except Unreachable as error:
             if not streaming and clock() - last_answer > PATIENCE_S:
@@ -77,7 +80,7 @@ def follow(
         # A stream that ends without news is one that something in between does not let through.
         streaming = streaming and fresh > 0
         pause_s = 0.3 if fresh else min(pause_s * 1.4, 2.0)
-        sleep(pause_s)
+        api.sleep(pause_s)
 
 
 def _stream(api: Api, path: str, seq: int) -> Iterator[Event]:

@@ -14,9 +14,9 @@ def describe(kind: str, payload: dict[str, Any]) -> str:
     """One event in words."""
     count = f"{payload['done']}/{payload['total']}" if payload.get("total") else ""
     match kind:
-        case "queued":
+        case "queued" | "position":
             position = payload.get("position")
-            return f"queued, {position} before it" if position else "queued"
+            return f"queued, at place {position}" if position else "queued"
         case "building":
             return "building"
         case "built":

@@ -1,0 +1,129 @@
+"""login, challenges, show, init and leaderboard."""
+
+from __future__ import annotations
+
+import io
+import json
+import stat
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.unit.cli.conftest import Cli, FakeServer
+
+SOFTMAX = {
+    "slug": "softmax",
+    "title": "Softmax",
+    "version": "1.0.0",
+    "difficulty": "medium",
+    "tags": ["reduction"],
+    "statement": "Compute $e^x$.",
+    "starter": 'extern "C" void solve() {}',
+    "signature": "void solve()",
+    "limits": {},
+    "cases": [],
+}
+
+
+def test_login_keeps_the_token_for_its_server_only(
+    cli: Cli, server: FakeServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    server.routes = {"POST tokens": {"token": "secret"}, "GET me": {"username": "ada"}, "GET submissions": []}
+    monkeypatch.setattr("sys.stdin", io.StringIO("pass word\n"))
+    ended = cli("login", "--server", "http://judge.example/", "--username", "ada", "--password-stdin")
+    assert ended.exit_code == 0
+    assert ended.stdout == ""
+    [body] = server.bodies("POST tokens")
+    assert (body["username"], body["password"]) == ("ada", "pass word")
+    path = tmp_path / "config/gpujudge/config.json"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert json.loads(path.read_text())["tokens"] == {"http://judge.example": "secret"}
+
+    cli("submissions")
+    assert server.requests[-1].url.host == "judge.example"
+    assert server.requests[-1].headers["authorization"] == "Bearer secret"
+    cli("submissions", "--server", "http://other.example")
+    assert "authorization" not in server.requests[-1].headers
+
+
+def test_the_environment_stands_above_the_file(cli: Cli, server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.routes = {"GET me": {"username": "ada"}, "GET submissions": []}
+    monkeypatch.setattr("sys.stdin", io.StringIO("kept\n"))
+    assert cli("login", "--server", "http://judge.example", "--token-stdin").exit_code == 0
+    monkeypatch.setenv("GPUJUDGE_SERVER", "http://env.example")
+    monkeypatch.setenv("GPUJUDGE_TOKEN", "fromenv")
+    cli("submissions")
+    assert server.requests[-1].url.host == "env.example"
+    assert server.requests[-1].headers["authorization"] == "Bearer fromenv"
+
+
+def test_a_refused_login_keeps_nothing(
+    cli: Cli, server: FakeServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    error = {"error": {"code": "unauthorized", "message": "wrong username or password", "nearest": []}}
+    server.routes = {"POST tokens": httpx.Response(401, json=error)}
+    monkeypatch.setattr("sys.stdin", io.StringIO("wrong\n"))
+    assert cli("login", "-u", "ada", "--password-stdin").exit_code == 4
+    assert not (tmp_path / "config").exists()
+
+
+def test_a_broken_file_is_named(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "config/gpujudge").mkdir(parents=True)
+    (tmp_path / "config/gpujudge/config.json").write_text("{")
+    ended = cli("challenges")
+    assert ended.exit_code == 2
+    assert "config.json" in ended.stderr
+
+
+def test_challenges(cli: Cli, server: FakeServer) -> None:
+    server.routes = {"GET challenges": [SOFTMAX]}
+    assert cli("challenges").stdout.splitlines()[1].split("\t")[:3] == ["softmax", "Softmax", "medium"]
+    assert cli("challenges", "--json").json == {"challenges": [SOFTMAX]}
+
+
+def test_init_writes_a_file_that_submit_takes_and_never_overwrites(
+    cli: Cli, server: FakeServer, tmp_path: Path
+) -> None:
+    server.routes = {"GET challenges/softmax": SOFTMAX}
+    assert cli("init", "softmax", "work").exit_code == 0
+    written = tmp_path / "work/softmax.cu"
+    assert written.read_text() == '// gpujudge: challenge=softmax device=emulator\nextern "C" void solve() {}\n'
+    assert "Compute $e^x$." in (tmp_path / "work/softmax.md").read_text()
+
+    written.write_text("mine")
+    ended = cli("init", "softmax", "work")
+    assert ended.exit_code == 2
+    assert written.read_text() == "mine"
+    (tmp_path / "work/softmax.md").unlink()
+    assert cli("init", "softmax", "work").exit_code == 2
+    assert not (tmp_path / "work/softmax.md").exists()
+    assert cli("init", "softmax", "work", "--force").exit_code == 0
+    assert written.read_text() != "mine"
+
+
+def test_init_does_not_write_where_a_server_says(cli: Cli, server: FakeServer, tmp_path: Path) -> None:
+    server.routes = {"GET challenges/softmax": {**SOFTMAX, "slug": "../../evil"}}
+    assert cli("init", "softmax", "work").exit_code == 2
+    assert [path.name for path in tmp_path.iterdir()] == []
+
+
+def test_leaderboard(cli: Cli, server: FakeServer) -> None:
+    entry = {
+        "rank": 1,
+        "username": "ada",
+        "metric": "time_s",
+        "value": 0.00123,
+        "gb_per_s": 3000.5,
+        "gflop_per_s": None,
+        "submission": "abc",
+    }
+    server.routes = {"GET leaderboards/softmax": {"entries": [entry]}}
+    ended = cli("leaderboard", "softmax", "--device", "nvidia-h200")
+    assert ended.stdout.splitlines()[1].split("\t") == ["1", "ada", "1.23 ms", "3000", "", "abc"]
+    assert server.requests[-1].url.params["device"] == "nvidia-h200"
+
+
+@pytest.mark.parametrize("argv", [["nonsense"], ["submit"], ["submit", "a.cu", "--nonsense"]])
+def test_usage(cli: Cli, argv: list[str]) -> None:
+    assert cli(*argv).exit_code == 2

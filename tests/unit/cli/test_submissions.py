@@ -1,0 +1,188 @@
+"""submit, run and watch: what is sent, what is shown where, and the exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from judge.verdict import Verdict
+from tests.unit.cli.conftest import JUDGEMENT, Cli, FakeServer, status
+
+
+def _stream(*events: tuple[int | None, str, dict[str, Any]]) -> httpx.Response:
+    frames = []
+    for seq, kind, payload in events:
+        number = "" if seq is None else f"id: {seq}\n"
+        data = payload if seq is None else {"seq": seq, "kind": kind, "payload": payload}
+        frames.append(f"{number}event: {kind}\ndata: {json.dumps(data)}\n\n")
+    return httpx.Response(200, text="".join(frames), headers={"content-type": "text/event-stream"})
+
+
+def _done(verdict: str) -> dict[str, Any]:
+    return status("done", verdict=verdict, judgement={**JUDGEMENT, "verdict": verdict})
+
+
+def test_submit_follows_to_the_verdict(cli: Cli, server: FakeServer, kernel: Path) -> None:
+    server.routes = {
+        "POST submissions": status(),
+        "GET submissions/abc/events": _stream(
+            (None, "hello", {}),
+            (None, "position", {"position": 3}),
+            (1, "queued", {}),
+            (2, "building", {}),
+            (3, "built", {"wall_s": 0.8}),
+            (4, "case", {"id": "n1", "verdict": "AC", "done": 1, "total": 2}),
+            (5, "timing", {"done": 1, "total": 1}),
+            (6, "done", {"verdict": "AC"}),
+        ),
+        "GET submissions/abc": _done("AC"),
+    }
+    ended = cli("submit", str(kernel))
+    assert ended.exit_code == 0
+    assert server.bodies("POST submissions") == [
+        {"challenge": "softmax", "device": "emulator", "mode": "submit", "source": kernel.read_text()}
+    ]
+    assert ended.stderr.splitlines()[:7] == [
+        "queued",
+        "queued, at place 3",
+        "queued",
+        "building",
+        "built in 0.8 s",
+        "case 1/2 n1 AC",
+        "timing 1/1",
+    ]
+    assert ended.stdout.startswith("AC  accepted\n")
+    assert "1,234,567 warp instructions" in ended.stdout
+
+
+def test_json_is_the_judgement_alone(cli: Cli, server: FakeServer, kernel: Path) -> None:
+    server.routes = {"POST submissions": status(), "GET submissions/abc/events": _stream((1, "done", {}))}
+    server.routes["GET submissions/abc"] = _done("AC")
+    assert cli("submit", str(kernel), "--json").json == JUDGEMENT
+
+
+@pytest.mark.parametrize("verdict", list(Verdict))
+def test_the_exit_code_says_the_verdict(cli: Cli, server: FakeServer, verdict: Verdict) -> None:
+    server.routes = {"GET submissions/abc": _done(verdict.value)}
+    assert cli("watch", "abc").exit_code == verdict.exit_code
+
+
+def test_run_asks_for_the_public_cases(cli: Cli, server: FakeServer, kernel: Path) -> None:
+    server.routes = {"POST submissions": _done("WA")}
+    assert cli("run", str(kernel), "--device", "nvidia-h200").exit_code == 10
+    [body] = server.bodies("POST submissions")
+    assert (body["mode"], body["device"]) == ("run", "nvidia-h200")
+
+
+def test_polling_where_streams_do_not_come_through(cli: Cli, server: FakeServer, kernel: Path) -> None:
+    server.routes = {
+        "POST submissions": status(),
+        "GET submissions/abc/events": (
+            httpx.ReadTimeout("held back"),
+            [],
+            [{"seq": 1, "kind": "building", "payload": {}}],
+            httpx.ConnectError("restarting"),
+            [{"seq": 2, "kind": "done", "payload": {"verdict": "TLE"}}],
+        ),
+        "GET submissions/abc": _done("TLE"),
+    }
+    ended = cli("submit", str(kernel))
+    assert ended.exit_code == 13
+    assert "building" in ended.stderr.splitlines()
+    accepts = [request.headers["accept"] for request in server.requests if request.url.path.endswith("events")]
+    assert accepts == ["text/event-stream"] + ["application/json"] * 4
+    after = [request.url.params["after"] for request in server.requests if request.url.path.endswith("events")]
+    assert after == ["0", "0", "0", "1", "1"]
+
+
+def test_a_stream_that_breaks_off_goes_on_from_where_it_was(cli: Cli, server: FakeServer, kernel: Path) -> None:
+    server.routes = {
+        "POST submissions": status(),
+        "GET submissions/abc/events": (
+            _stream((1, "queued", {}), (2, "building", {})),
+            _stream((2, "building", {}), (3, "done", {"verdict": "AC"})),
+        ),
+        "GET submissions/abc": _done("AC"),
+    }
+    ended = cli("submit", str(kernel))
+    assert ended.exit_code == 0
+    assert ended.stderr.splitlines().count("building") == 1
+
+
+def test_no_wait_prints_the_id_alone(cli: Cli, server: FakeServer, kernel: Path) -> None:
+    server.routes = {"POST submissions": status()}
+    ended = cli("submit", str(kernel), "--no-wait")
+    assert (ended.exit_code, ended.stdout) == (0, "abc\n")
+    assert cli("submit", str(kernel), "--no-wait", "--json").json["state"] == "queued"
+
+
+def test_a_request_without_an_answer_is_sent_again_under_the_same_key(
+    cli: Cli, server: FakeServer, kernel: Path
+) -> None:
+    server.routes = {"POST submissions": (httpx.ReadError("reset"), _done("AC"))}
+    assert cli("submit", str(kernel)).exit_code == 0
+    keys = [request.headers["idempotency-key"] for request in server.requests]
+    assert len(keys) == 2
+    assert len(set(keys)) == 1
+    cli("submit", str(kernel))
+    assert server.requests[-1].headers["idempotency-key"] != keys[0]
+
+
+def test_cancelled(cli: Cli, server: FakeServer) -> None:
+    server.routes = {"GET submissions/abc": status("cancelled")}
+    ended = cli("watch", "abc")
+    assert ended.exit_code == 1
+    assert "cancelled" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code"), [(400, 2), (401, 4), (403, 4), (404, 2), (413, 2), (422, 2), (429, 5), (500, 20), (503, 3)]
+)
+def test_errors_of_the_server(cli: Cli, server: FakeServer, kernel: Path, code: int, exit_code: int) -> None:
+    body = {"error": {"code": "x", "message": "no such challenge: sofmax", "nearest": ["softmax"]}}
+    server.routes = {"POST submissions": httpx.Response(code, json=body)}
+    ended = cli("submit", str(kernel))
+    assert ended.exit_code == exit_code
+    assert ended.stdout == ""
+    assert "no such challenge: sofmax" in ended.stderr
+    assert "Nearest: softmax." in ended.stderr
+
+
+def test_no_server(cli: Cli, server: FakeServer, kernel: Path) -> None:
+    server.routes = {"POST submissions": httpx.ConnectError("Connection refused")}
+    ended = cli("submit", str(kernel), "--server", "judge.example")
+    assert ended.exit_code == 3
+    assert "cannot reach http://judge.example: Connection refused" in ended.stderr
+
+
+def test_a_file_that_names_no_challenge(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "bare.cu").write_text("void f();\n")
+    ended = cli("submit", "bare.cu")
+    assert ended.exit_code == 2
+    assert "--challenge" in ended.stderr
+    assert cli("submit", "missing.cu").exit_code == 2
+
+
+def test_control_characters_do_not_reach_the_terminal(cli: Cli, server: FakeServer) -> None:
+    judgement = {
+        **JUDGEMENT,
+        "verdict": "CE",
+        "build": {**JUDGEMENT["build"], "log": "kernel.cu(1): \x1b]0;x\x07 error"},
+    }
+    server.routes = {"GET submissions/abc": status("done", verdict="CE", judgement=judgement)}
+    ended = cli("watch", "abc")
+    assert "kernel.cu(1): ]0;x error" in ended.stdout
+    assert "\x1b" not in ended.stdout
+
+
+def test_list(cli: Cli, server: FakeServer) -> None:
+    server.routes = {"GET submissions": [status("building"), _done("AC")]}
+    server.routes["GET submissions"] = {"submissions": server.routes["GET submissions"]}
+    lines = cli("submissions", "--challenge", "softmax").stdout.splitlines()
+    assert lines[0].split("\t")[:2] == ["id", "challenge"]
+    assert [line.split("\t")[4] for line in lines[1:]] == ["building", "AC"]
+    assert server.requests[-1].url.params["challenge"] == "softmax"
