@@ -105,11 +105,19 @@ def get_submission(session: Session, public_id: str) -> Submission | None:
 
 
 def list_submissions(
-    session: Session, *, user: User, challenge: str | None = None, limit: int = 50, before: str | None = None
+    session: Session,
+    *,
+    user: User,
+    challenge: str | None = None,
+    limit: int = 50,
+    before: str | None = None,
+    with_judgements: bool = False,
 ) -> list[Submission]:
     """The user's submissions, newest first; ``before`` is the public id after which the page goes on. An unknown one
-    gives an empty page. Judgements are loaded only when they are looked at."""
-    query = select(Submission).where(Submission.user_id == user.id).options(defer(Submission.judgement))
+    gives an empty page. Judgements are loaded at once when asked for, else one by one as they are looked at."""
+    query = select(Submission).where(Submission.user_id == user.id)
+    if not with_judgements:
+        query = query.options(defer(Submission.judgement))
     if challenge is not None:
         query = query.where(Submission.challenge == challenge)
     if before is not None:
