@@ -93,4 +93,5 @@ class WarpContext(ctypes.Structure):
         ("tid", (ctypes.c_uint32 * 32) * 3),
         ("lane_barrier", ctypes.c_uint32 * 32),
         ("kernel", ctypes.c_void_p),
+        ("grid_workspace", ctypes.c_uint64),
     ]

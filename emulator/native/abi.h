@@ -68,6 +68,7 @@ struct alignas(64) WarpContext {
     uint32_t tid[3][32];      // 256  thread index per lane: x[32], y[32], z[32]; anything for lanes that do not exist
     uint32_t lane_barrier[32];  // 640  which barrier (0..15) a lane with EMU_AT_BARRIER waits at
     const struct EmuKernel* kernel;  // 768  what runs (for helpers: names, sites)
+    uint64_t grid_workspace;  // 776  %envreg1 is its upper half, %envreg2 its lower: cooperative_groups' grid barrier lies there; 0 unless launched cooperatively
     // The scheduler may derive from this struct to keep more behind it.
 };
 static_assert(offsetof(WarpContext, instructions) == 16, "abi");
@@ -79,6 +80,7 @@ static_assert(offsetof(WarpContext, lane_pc) == 128, "abi");
 static_assert(offsetof(WarpContext, tid) == 256, "abi");
 static_assert(offsetof(WarpContext, lane_barrier) == 640, "abi");
 static_assert(offsetof(WarpContext, kernel) == 768, "abi");
+static_assert(offsetof(WarpContext, grid_workspace) == 776, "abi");
 
 // A compiled (kernel, block shape): filled in by emulator/jit/compiler.py, kept alive by its CompiledKernel.
 struct EmuKernel {
