@@ -65,6 +65,8 @@ class Settings(BaseSettings):
     #: How long the sweeper waits for somebody to pick a job up before it rings again.
     ring_again_s: float = Field(10.0, gt=0)
     max_failures: int = Field(3, ge=1)
+    #: The pause after a failed attempt, doubled after the second.
+    retry_s: float = Field(2.0, ge=0)
     #: A device whose workers have been silent for longer is not offered.
     device_seen_s: float = Field(60.0, gt=0)
     artifact_keep_s: float = Field(3600.0, ge=0)
