@@ -48,7 +48,12 @@ class Buffer:
 
 
 class Device(Protocol):
-    """One open device. Each method raises DeviceError; a module that has one offers ``open_device(DeviceOptions)``."""
+    """One open device. Each method raises DeviceError; a module that has one offers ``open_device(DeviceOptions)``.
+
+    ``makes_code`` says whether it maps new executable memory after a submission is loaded, which a lock would forbid.
+    """
+
+    makes_code: bool
 
     def allocate(self, size: int, label: str) -> Buffer:
         """A buffer with unwritable surroundings. ``size`` 0 gives a valid address with nothing behind it."""

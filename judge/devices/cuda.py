@@ -29,6 +29,8 @@ _IDLE_SYNC_S = 30e-6
 class CudaDevice:
     """``judge.devices.base.Device`` on one GPU. ``close`` must be called before the interpreter ends."""
 
+    makes_code = False
+
     def __init__(self, ordinal: int) -> None:
         # PyCUDA frees what nobody holds.
         self._allocations: dict[int, cuda.DeviceAllocation] = {}

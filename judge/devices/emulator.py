@@ -18,6 +18,9 @@ from judge.runner.messages import MAX_FAULTS, FaultClaim, ReportClaim
 class EmulatorDevice:
     """``judge.devices.base.Device`` over ``emulator.Runtime``."""
 
+    #: Kernels are compiled at their first launch.
+    makes_code = True
+
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
 

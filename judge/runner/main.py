@@ -85,21 +85,22 @@ class Runner:
             raise Refused(Failure.DEVICE, f"{type(error).__name__}: {error}") from None
         if start.lock:
             try:
-                self._lock_before_load()
+                from judge.sandbox import seccomp
+
+                seccomp.lock_before_load()
             except Exception as error:
                 raise Refused(Failure.JAIL, f"{type(error).__name__}: {error}") from None
         return b""
-
-    def _lock_before_load(self) -> None:
-        from judge.sandbox import seccomp
-
-        seccomp.lock_runner()
 
     def _load(self) -> bytes:
         try:
             self._submission = Submission(self._library_fd, self._start.arguments)
         except LoadError as error:
             raise Refused(Failure.LOAD, str(error)) from None
+        if self._start.lock:
+            from judge.sandbox import seccomp
+
+            seccomp.lock_after_load(allow_executable=self._device.makes_code)
         return b""
 
     def _prepare(self, request: PrepareRequest) -> bytes:

@@ -1,0 +1,41 @@
+"""One job per GPU at a time, across all processes of a machine that share a data folder."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Callable, Iterator
+
+from judge.errors import Cancelled
+from judge.judgement import DeviceInfo
+from judge.settings import JudgeSettings
+
+_POLL_S = 0.1
+
+
+@contextlib.contextmanager
+def device_lock(
+    device: DeviceInfo, settings: JudgeSettings, *, cancelled: Callable[[], bool] = lambda: False
+) -> Iterator[None]:
+    """Holds the device; the emulator needs no holding. A process that dies lets go. Raises Cancelled while it waits."""
+    if device.kind != "cuda":
+        yield
+        return
+    name = str(device.details.get("uuid_hash") or device.details.get("ordinal", 0))
+    folder = settings.data_dir / "locks"
+    folder.mkdir(parents=True, exist_ok=True)
+    fd = os.open(folder / f"gpu-{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        while True:
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if cancelled():
+                    raise Cancelled from None
+                time.sleep(_POLL_S)
+        yield
+    finally:
+        os.close(fd)

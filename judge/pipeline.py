@@ -1,0 +1,231 @@
+"""From a source to a judgement: build, run the cases, time the benchmark, put it together.
+
+``judge`` does all of it; ``build`` and ``run`` are its halves, for workers that have a machine for each. Nothing here knows
+of a web, a database or a queue. What is the machine's fault comes back as IE, so that whoever asked can try again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from emulator import native
+from judge.bench.measurement import TimedCase, measurement
+from judge.bench.protocol import Bench
+from judge.build.artifact import Artifact
+from judge.build.nvcc import build_submission
+from judge.build.target import Target
+from judge.devices.lock import device_lock
+from judge.errors import InternalError
+from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Measurement
+from judge.packs.pack import Case, Pack
+from judge.settings import JudgeSettings
+from judge.supervisor.factory import SessionFactory, session_factory
+from judge.supervisor.feeder import Feeder, case_judgement
+from judge.supervisor.launcher import JailLauncher
+from judge.supervisor.outcome import Outcome, outcome_of_ending, outcome_of_refusal
+from judge.supervisor.process import RequestRefused, RunnerEnded
+from judge.supervisor.session import Session
+from judge.verdict import Verdict, combine_verdicts
+
+
+class Mode(StrEnum):
+    """RUN judges the sample cases; SUBMIT all cases, and then the benchmarks, whose time is the score."""
+
+    RUN = "run"
+    SUBMIT = "submit"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Something happened. ``stage`` is ``building``, ``built``, ``running``, ``case`` or ``timing``; ``done`` of ``total``
+    cases, or timed calls (0 where it is not known how many there will be)."""
+
+    stage: str
+    case_id: str | None = None
+    verdict: Verdict | None = None
+    done: int = 0
+    total: int = 0
+    group: str | None = None
+
+
+Report = Callable[[Progress], None]
+Cancelled = Callable[[], bool]
+
+
+def build(
+    source: bytes, pack: Pack, device: DeviceInfo, settings: JudgeSettings
+) -> tuple[BuildReport, Artifact | None]:
+    """Compiles a submission for a device. No artifact means CE. Raises InternalError."""
+    target = Target.emulator() if device.kind == "emulator" else Target.cuda(device.compute_capability)
+    return build_submission(source, pack, target, settings)
+
+
+def compile_error(report: BuildReport, pack: Pack, device: DeviceInfo) -> Judgement:
+    """The judgement on a source that does not build."""
+    return Judgement(
+        Verdict.COMPILE_ERROR, pack.slug, pack.version, device, report, message="it does not compile",
+        wall_s=report.wall_s,
+    )  # fmt: skip
+
+
+def run(
+    artifact: Artifact, report: BuildReport, pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings, *,
+    mode: Mode = Mode.SUBMIT, progress: Report = lambda _: None, cancelled: Cancelled = lambda: False,
+) -> Judgement:  # fmt: skip
+    """Judges what was built. ``seed`` decides the contents of every case. Raises judge.errors.Cancelled."""
+    started = time.monotonic()
+    try:
+        with device_lock(device, settings, cancelled=cancelled):
+            factory = _factory(pack, device, settings, mode, cancelled)
+            judgement = _judge_built(artifact, report, pack, device, seed, mode, factory, None, progress)
+    except InternalError as error:
+        judgement = _internal_error(error, report, pack, device)
+    return _with_wall(judgement, time.monotonic() - started)
+
+
+def judge(
+    source: bytes, pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings, *,
+    mode: Mode = Mode.SUBMIT, progress: Report = lambda _: None, cancelled: Cancelled = lambda: False,
+) -> Judgement:  # fmt: skip
+    """Builds and runs. The runner starts while the compiler works. Raises judge.errors.Cancelled."""
+    started = time.monotonic()
+    report = BuildReport(ok=False, wall_s=0.0)
+    session: Session | None = None
+    try:
+        with device_lock(device, settings, cancelled=cancelled):
+            factory = _factory(pack, device, settings, mode, cancelled)
+            session = factory.start()
+            progress(Progress("building"))
+            report, artifact = build(source, pack, device, settings)
+            progress(Progress("built"))
+            if artifact is None:
+                judgement = compile_error(report, pack, device)
+            else:
+                judgement = _judge_built(artifact, report, pack, device, seed, mode, factory, session, progress)
+    except InternalError as error:
+        judgement = _internal_error(error, report, pack, device)
+    finally:
+        if session is not None:
+            session.finish()
+    return _with_wall(judgement, time.monotonic() - started)
+
+
+def _factory(
+    pack: Pack, device: DeviceInfo, settings: JudgeSettings, mode: Mode, cancelled: Cancelled
+) -> SessionFactory:
+    library = None
+    if device.kind == "emulator":
+        try:
+            library = native.ensure(settings.data_dir / "emulator")
+        except native.NativeBuildError as error:
+            raise InternalError(f"the emulator's native library cannot be built: {error}") from error
+    launcher = JailLauncher(device, settings, library=library)
+    cases = (*_cases(pack, device, mode), *_benchmarks(pack, device, mode))
+    if not cases:
+        raise InternalError(f"{pack.slug} has no case for {device.kind}")
+    return session_factory(pack, cases, device, settings, launcher, library=library, cancelled=cancelled)
+
+
+def _cases(pack: Pack, device: DeviceInfo, mode: Mode) -> tuple[Case, ...]:
+    cases = pack.cases_for(device.kind)
+    return tuple(case for case in cases if case.group == "sample") if mode is Mode.RUN else cases
+
+
+def _benchmarks(pack: Pack, device: DeviceInfo, mode: Mode) -> tuple[Case, ...]:
+    return pack.benchmarks_for(device.kind) if mode is Mode.SUBMIT else ()
+
+
+def _judge_built(
+    artifact: Artifact, report: BuildReport, pack: Pack, device: DeviceInfo, seed: int, mode: Mode,
+    factory: SessionFactory, session: Session | None, progress: Report,
+) -> Judgement:  # fmt: skip
+    cases, benchmarks = _cases(pack, device, mode), _benchmarks(pack, device, mode)
+    total = len(cases)
+    feeder = Feeder(factory, pack, artifact.library, seed, started=session)
+    judged: list[CaseJudgement] = []
+    score: Measurement | None = None
+    try:
+        progress(Progress("running", total=total))
+        for answer in feeder.judge_cases(cases):
+            case = answer.judgement
+            judged.append(case)
+            progress(Progress("case", case.id, case.verdict, len(judged), total, case.group))
+        if benchmarks and judged and all(case.verdict is Verdict.ACCEPTED for case in judged):
+            timed = _time(feeder, pack, device, seed, benchmarks, judged, progress)
+            if len(timed) == len(benchmarks):
+                metric = "warp_instructions" if device.kind == "emulator" else "time_s"
+                score = measurement(metric, pack, timed)
+        if feeder.end_session() and all(case.verdict is Verdict.ACCEPTED for case in judged):
+            flood = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
+            judged[-1] = _replaced(judged[-1], flood)
+            score = None
+    finally:
+        feeder.close()
+    verdict = combine_verdicts(case.verdict for case in judged)
+    message = next((case.message for case in judged if case.verdict is verdict), "")
+    if verdict is Verdict.ACCEPTED:
+        message = ""
+    return Judgement(verdict, pack.slug, pack.version, device, report, tuple(judged), score, message)
+
+
+def _time(
+    feeder: Feeder, pack: Pack, device: DeviceInfo, seed: int, benchmarks: tuple[Case, ...],
+    judged: list[CaseJudgement], progress: Report,
+) -> list[TimedCase]:  # fmt: skip
+    """The timed cases, and their judgements at the end of ``judged``; it stops at the first that is not accepted."""
+    timed: list[TimedCase] = []
+    progress(Progress("timing"))
+    if device.kind == "emulator":
+        # One run: the count of warp instructions is the same each time.
+        for answer in feeder.judge_cases(benchmarks):
+            judged.append(answer.judgement)
+            report = answer.record.fetched.report if answer.record is not None else None
+            if answer.judgement.verdict is not Verdict.ACCEPTED or report is None:
+                break
+            timed.append(TimedCase(_case(benchmarks, answer.judgement.id), (float(report.warp_instructions),)))
+            progress(Progress("timing", answer.judgement.id, None, 1, 1))
+        return timed
+    for case in benchmarks:
+        outcome, samples, wall_s = _time_on_gpu(feeder, pack, device, seed, case, progress)
+        judged.append(case_judgement(case, outcome, wall_s))
+        if outcome.verdict is not Verdict.ACCEPTED:
+            break
+        timed.append(TimedCase(case, samples))
+    return timed
+
+
+def _time_on_gpu(
+    feeder: Feeder, pack: Pack, device: DeviceInfo, seed: int, case: Case, progress: Report
+) -> tuple[Outcome, tuple[float, ...], float]:
+    try:
+        timing = Bench(feeder.session(), pack, case, device, seed).run(
+            lambda done: progress(Progress("timing", case.id, None, done, 0))
+        )
+    except RunnerEnded as ended:
+        feeder.bury()
+        return outcome_of_ending(ended.ending, pack.limits.wall_s), (), 0.0
+    except RequestRefused as refused:
+        during = feeder.session().last_op
+        feeder.bury()
+        return outcome_of_refusal(refused.reply, during), (), 0.0
+    return timing.outcome, timing.samples, timing.wall_s
+
+
+def _case(cases: tuple[Case, ...], case_id: str) -> Case:
+    return next(case for case in cases if case.id == case_id)
+
+
+def _replaced(case: CaseJudgement, outcome: Outcome) -> CaseJudgement:
+    return CaseJudgement(case.id, case.group, outcome.verdict, case.wall_s, outcome.message)
+
+
+def _internal_error(error: InternalError, report: BuildReport, pack: Pack, device: DeviceInfo) -> Judgement:
+    return Judgement(Verdict.INTERNAL_ERROR, pack.slug, pack.version, device, report, message=str(error))
+
+
+def _with_wall(judgement: Judgement, wall_s: float) -> Judgement:
+    return dataclasses.replace(judgement, wall_s=wall_s)

@@ -1,0 +1,67 @@
+"""Makes the sessions of one judgement: what the runner is told at its start, and the limits that hold for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge.judgement import DeviceInfo
+from judge.packs.pack import Case, Pack
+from judge.runner.messages import StartRequest
+from judge.settings import JudgeSettings
+from judge.supervisor.launcher import Launcher
+from judge.supervisor.layout import argument_specs, region_sizes
+from judge.supervisor.session import Bounds, Session
+
+DEVICE_MODULES = {"emulator": "judge.devices.emulator", "cuda": "judge.devices.cuda"}
+#: What the emulator executes at most per call; at its speed the wall clock ends nearly everything sooner.
+EMULATOR_WARP_INSTRUCTIONS = 20_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFactory:
+    """``start`` makes a session that is still starting; call it in a thread that outlives the session."""
+
+    launcher: Launcher
+    request: StartRequest
+    bounds: Bounds
+    cancelled: Callable[[], bool]
+
+    def start(self) -> Session:
+        return Session(self.launcher, self.request, self.bounds, self.cancelled)
+
+
+def session_factory(
+    pack: Pack, cases: Sequence[Case], device: DeviceInfo, settings: JudgeSettings, launcher: Launcher, *,
+    library: Path | None, cancelled: Callable[[], bool],
+) -> SessionFactory:  # fmt: skip
+    """For these cases of a pack on a device. ``library`` is the emulator's native library."""
+    sizes = [region_sizes(pack, case) for case in cases]
+    input_bytes = max(first for first, _ in sizes)
+    output_bytes = max(second for _, second in sizes)
+    emulated = device.kind == "emulator"
+    request = StartRequest(
+        device_module=DEVICE_MODULES[device.kind],
+        ordinal=int(device.details.get("ordinal", 0)),
+        library=str(library or ""),
+        threads=settings.emulator_threads or 0,
+        # What solve may allocate itself comes on top of the largest case's arguments and what lies around them.
+        memory_bytes=(pack.limits.memory_mib << 20) + input_bytes + output_bytes + (1 << 20) if emulated else 0,
+        warp_instructions=EMULATOR_WARP_INSTRUCTIONS if emulated else 0,
+        wall_s=pack.limits.wall_s if emulated else 0.0,
+        schedule_seed=0,
+        input_bytes=input_bytes,
+        output_bytes=output_bytes,
+        lock=settings.jail != "off",
+        arguments=argument_specs(pack.arguments),
+    )
+    # The emulator ends a kernel at the limit by itself, and then its report says where: let it speak first.
+    grace_s = 2.0 if emulated else 0.0
+    bounds = Bounds(
+        start_s=settings.run.start_s,
+        call_s=pack.limits.wall_s + grace_s,
+        total_s=settings.run.wall_s,
+        print_bytes=settings.run.output_bytes,
+    )
+    return SessionFactory(launcher, request, bounds, cancelled)

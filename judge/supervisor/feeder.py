@@ -1,0 +1,177 @@
+"""Feeds cases to runners, one after the other, and judges what comes back. A crash costs its own case only.
+
+The next case's inputs and expected outputs are computed while the runner works on this one. After two runners have died
+the rest is not judged: the verdict is decided, and each further death costs time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from judge.check.compare import compare
+from judge.check.tolerance import Expected
+from judge.judgement import CaseJudgement, Mismatch
+from judge.packs.pack import Case, Pack
+from judge.runner.frames import Failure, Op
+from judge.supervisor.factory import SessionFactory
+from judge.supervisor.layout import Array, lay_out
+from judge.supervisor.outcome import STICKY, Outcome, outcome_of_call, outcome_of_ending, outcome_of_refusal
+from judge.supervisor.process import RequestRefused, RunnerEnded
+from judge.supervisor.session import CallRecord, Session
+from judge.verdict import Verdict
+
+_MAX_DEATHS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A case with its contents: what goes in, and what should come out."""
+
+    case: Case
+    inputs: dict[str, Any]
+    expected: dict[str, Expected]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The judgement of one case, and the call it rests on where one came back."""
+
+    judgement: CaseJudgement
+    record: CallRecord | None
+
+
+class Feeder:
+    """Owns the sessions of one submission. ``close`` ends what runs."""
+
+    def __init__(self, factory: SessionFactory, pack: Pack, library: bytes, seed: int, *, started: Session | None = None):
+        self._factory = factory
+        self._pack = pack
+        self._library = library
+        self._seed = seed
+        self._fresh = started
+        self._session: Session | None = None
+        self._deaths = 0
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether too many runners have died for the rest to be worth judging."""
+        return self._deaths >= _MAX_DEATHS
+
+    def judge_cases(self, cases: Sequence[Case]) -> Iterator[Answer]:
+        """The answers, in order; fewer than cases when it is exhausted. Raises InternalError and Cancelled."""
+        if not cases:
+            return
+        with ThreadPoolExecutor(1, thread_name_prefix="cases") as ahead:
+            coming: Future[Question] = ahead.submit(self._pose, cases[0])
+            for index, case in enumerate(cases):
+                # Started before the wait for the inputs, so that both go on at the same time.
+                self._session = self._session or self._start()
+                question = coming.result()
+                if index + 1 < len(cases):
+                    coming = ahead.submit(self._pose, cases[index + 1])
+                yield self._judge(case, question)
+                if self.exhausted:
+                    coming.cancel()
+                    return
+
+    def session(self) -> Session:
+        """The session that has judged so far, or a new one, loaded. Raises RunnerEnded, RequestRefused."""
+        if self._session is None:
+            self._session = self._start()
+        if not self._session.loaded:
+            self._session.load(self._library)
+        return self._session
+
+    def bury(self) -> None:
+        """Lets go of a session that is of no more use; the next call starts a fresh one."""
+        self._deaths += 1
+        if self._session is not None:
+            session, self._session = self._session, None
+            session.finish()
+
+    def end_session(self) -> bool:
+        """Ends what runs; whether it had printed more than is allowed."""
+        session, self._session = self._session, None
+        return session.finish() if session is not None else False
+
+    def close(self) -> None:
+        """Idempotent."""
+        self.end_session()
+        if self._fresh is not None:
+            self._fresh.finish()
+            self._fresh = None
+
+    def _start(self) -> Session:
+        session, self._fresh = self._fresh, None
+        return session if session is not None else self._factory.start()
+
+    def _pose(self, case: Case) -> Question:
+        inputs = self._pack.inputs(case, self._seed)
+        return Question(case, inputs, self._pack.expected(case, inputs))
+
+    def _judge(self, case: Case, question: Question) -> Answer:
+        call_s = self._pack.limits.wall_s
+        record = None
+        try:
+            try:
+                record, outputs = self._call(case, question)
+            except RequestRefused as refused:
+                if refused.reply.failure != Failure.MEMORY or self._calls() < 2:
+                    raise
+                # Earlier calls may have left device memory allocated: bad manners, no wrong answer. Once more, afresh.
+                self.end_session()
+                record, outputs = self._call(case, question)
+        except RunnerEnded as ended:
+            self.bury()
+            outcome = outcome_of_ending(ended.ending, call_s)
+        except RequestRefused as refused:
+            during = self._session.last_op if self._session is not None else Op.START
+            self.bury()
+            outcome = outcome_of_refusal(refused.reply, during)
+        else:
+            names = [argument.name for argument in self._pack.arguments]
+            outcome = outcome_of_call(
+                record.ran, record.fetched, names, call_s, lambda: first_mismatch(question.expected, outputs)
+            )
+            if self._session is not None and self._session.runner.flooded:
+                outcome = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
+                self.bury()
+            elif record.ran.name in STICKY:
+                self.bury()
+        return Answer(case_judgement(case, outcome, record.wall_s if record else 0.0), record)
+
+    def _call(self, case: Case, question: Question) -> tuple[CallRecord, dict[str, Array]]:
+        session = self.session()
+        layout = lay_out(self._pack, case, question.inputs)
+        layout.put_inputs(session.runner.inputs, question.inputs)
+        layout.clear_outputs(session.runner.outputs)
+        record = session.call(layout.request)
+        return record, layout.take_outputs(session.runner.outputs)
+
+    def _calls(self) -> int:
+        return self._session.calls if self._session is not None else 0
+
+
+def first_mismatch(expected: dict[str, Expected], outputs: dict[str, Array]) -> Mismatch | None:
+    """The first output that is wrong, every element looked at."""
+    for name, want in expected.items():
+        mismatch = compare(name, want, outputs[name].reshape(want.values.shape))
+        if mismatch is not None:
+            return mismatch
+    return None
+
+
+def case_judgement(case: Case, outcome: Outcome, wall_s: float) -> CaseJudgement:
+    """An outcome as part of a judgement."""
+    return CaseJudgement(
+        id=case.id,
+        group=case.group,
+        verdict=outcome.verdict,
+        wall_s=wall_s,
+        message=outcome.message,
+        mismatch=outcome.mismatch,
+        memory_errors=outcome.memory_errors,
+    )

@@ -1,0 +1,174 @@
+"""From what happened to a verdict: pure functions, and the only place where that is decided.
+
+The order matters: what stopped the kernel comes before what it computed, and the outputs decide whenever they exist.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from judge.errors import InternalError
+from judge.judgement import MemoryFault, Mismatch
+from judge.runner.frames import Failure, Op
+from judge.runner.messages import FailedReply, FaultClaim, FetchReply, ReportClaim, RunReply
+from judge.supervisor.explanations import explain_cuda, explain_signal
+from judge.supervisor.process import Ending
+from judge.verdict import Verdict
+
+#: The runner's own exit code when it cannot go on (``judge/runner/main.py``).
+_RUNNER_FAILED = 70
+#: Errors after which a CUDA context is of no more use: every later call in the process fails.
+STICKY = frozenset({
+    "cudaErrorIllegalAddress", "cudaErrorLaunchTimeout", "cudaErrorAssert", "cudaErrorHardwareStackError",
+    "cudaErrorIllegalInstruction", "cudaErrorMisalignedAddress", "cudaErrorInvalidAddressSpace", "cudaErrorInvalidPc",
+    "cudaErrorLaunchFailure", "cudaErrorECCUncorrectable", "cudaErrorUnknown",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The verdict on one call and why."""
+
+    verdict: Verdict
+    message: str = ""
+    mismatch: Mismatch | None = None
+    memory_errors: tuple[MemoryFault, ...] = ()
+
+
+def outcome_of_ending(ending: Ending, limit_s: float) -> Outcome:
+    """The verdict on a call whose runner did not survive it.
+
+    Raises InternalError when it ended before the submission was loaded: then it cannot be the submission's fault.
+    """
+    if ending.during is Op.START:
+        raise InternalError(f"the runner did not start: {_last_line(ending.output) or _how(ending)}", "gpujudge doctor")
+    if ending.tampered:
+        message = f"the submission interfered with the judge's channel: {ending.tampered}"
+        return Outcome(Verdict.SECURITY_VIOLATION, message)
+    if ending.flooded:
+        return Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
+    where = {Op.LOAD: "while it was loaded (in a static constructor)", Op.RUN: "in solve"}.get(
+        ending.during, "after solve had returned"
+    )
+    if ending.timed_out:
+        if ending.during is Op.RUN:
+            return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"solve took longer than {limit_s:g} s")
+        return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"the process hung {where}")
+    if ending.exit.signal == signal.SIGSYS:
+        message = f"a system call that submissions may not make, {where}: no processes, threads, sockets or files"
+        return Outcome(Verdict.SECURITY_VIOLATION, message)
+    if ending.exit.oom_killed:
+        return Outcome(Verdict.MEMORY_LIMIT_EXCEEDED, f"the host memory allowed ran out {where}")
+    return Outcome(Verdict.RUNTIME_ERROR, _how_it_crashed(ending, where))
+
+
+def outcome_of_refusal(reply: FailedReply, during: Op) -> Outcome:
+    """The verdict on a request that the runner could not do. Raises InternalError where that is the machine's fault."""
+    if during is Op.START or reply.failure in (Failure.DEVICE, Failure.JAIL):
+        raise InternalError(f"the device could not be brought up: {reply.name} {reply.message}".strip(), "gpujudge doctor")
+    if reply.failure in (Failure.LOAD, Failure.SYMBOL):
+        return Outcome(Verdict.RUNTIME_ERROR, f"the library could not be loaded: {reply.message}")
+    if reply.failure == Failure.MEMORY:
+        raise InternalError(f"the device has too little memory for this challenge's buffers: {reply.message}")
+    if during is Op.PREPARE:
+        return Outcome(Verdict.RUNTIME_ERROR, f"before the call: {explain_cuda(reply.name, reply.message)}")
+    return Outcome(Verdict.RUNTIME_ERROR, explain_cuda(reply.name, reply.message))
+
+
+def outcome_of_call(
+    ran: RunReply, fetched: FetchReply, names: Sequence[str], limit_s: float, compare: Callable[[], Mismatch | None]
+) -> Outcome:
+    """The verdict on a call that came back with outputs. ``compare`` looks at them; it is called only if they decide.
+
+    ``names`` are the arguments of ``solve``, in order.
+    """
+    report = fetched.report or ReportClaim()
+    faults = tuple(_fault(claim) for claim in report.faults)
+    stopped = _what_stopped_it(ran, fetched, report, names, limit_s)
+    if stopped is not None:
+        return Outcome(stopped.verdict, stopped.message, None, faults)
+    mismatch = compare()
+    if mismatch is None:
+        note = "it reads outside its buffers" if faults else ""
+        return Outcome(Verdict.ACCEPTED, note, None, faults)
+    if report.limit == "memory" or ran.name == "cudaErrorMemoryAllocation":
+        message = explain_cuda("cudaErrorMemoryAllocation", "out of memory")
+        return Outcome(Verdict.MEMORY_LIMIT_EXCEEDED, message, mismatch, faults)
+    if ran.code != 0:
+        return Outcome(Verdict.RUNTIME_ERROR, explain_cuda(ran.name, ran.message), mismatch, faults)
+    return Outcome(Verdict.WRONG_ANSWER, mismatch.message, mismatch, faults)
+
+
+def _what_stopped_it(
+    ran: RunReply, fetched: FetchReply, report: ReportClaim, names: Sequence[str], limit_s: float
+) -> Outcome | None:
+    """What makes the outputs not worth looking at, if anything does."""
+    if report.unsupported:
+        return Outcome(Verdict.RUNTIME_ERROR, f"not supported by the emulator: {report.unsupported}")
+    if report.limit == "instructions":
+        return Outcome(Verdict.TIME_LIMIT_EXCEEDED, "the kernels executed more instructions than is allowed")
+    if report.limit == "wall":
+        return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"a kernel ran for longer than {limit_s:g} s")
+    written = next((claim for claim in report.faults if claim.is_write), None)
+    if written is not None:
+        return Outcome(Verdict.RUNTIME_ERROR, _describe(written))
+    if ran.name == "cudaErrorLaunchTimeout":
+        return Outcome(Verdict.TIME_LIMIT_EXCEEDED, explain_cuda(ran.name, ran.message))
+    if ran.name in STICKY:
+        what = _describe(report.faults[0]) if report.faults else explain_cuda(ran.name, ran.message)
+        return Outcome(Verdict.RUNTIME_ERROR, what)
+    for name, flags in zip(names, fetched.damage, strict=True):
+        if flags & 3:
+            side = {1: "before its start", 2: "after its end", 3: "on both sides"}[flags & 3]
+            return Outcome(Verdict.RUNTIME_ERROR, f"wrote outside its buffer {name}, {side}")
+        if flags & 4:
+            return Outcome(Verdict.RUNTIME_ERROR, f"changed its input {name}, which is only to be read")
+    return None
+
+
+def _how_it_crashed(ending: Ending, where: str) -> str:
+    if ending.exit.code == _RUNNER_FAILED and "runner: " in ending.output:
+        return f"the process could not go on {where}: were its descriptors closed or its memory overwritten?"
+    if ending.exit.code is not None:
+        who = {Op.LOAD: "a static constructor", Op.RUN: "solve"}.get(ending.during, "the submission")
+        return f"{who} ended the process with exit({ending.exit.code})"
+    if ending.exit.signal is None:
+        return f"the process stopped answering {where}"
+    if ending.exit.signal == signal.SIGABRT:
+        thrown = re.search(r"terminate called after throwing an instance of '([\w:<>, ]{1,80})'", ending.output)
+        if thrown:
+            return f"an uncaught C++ exception of type {thrown.group(1)} {where}"
+        if "terminate called" in ending.output:
+            return f"an uncaught C++ exception {where}"
+    return f"{explain_signal(ending.exit.signal)} {where}"
+
+
+def _how(ending: Ending) -> str:
+    if ending.timed_out:
+        return "it took too long"
+    return f"exit code {ending.exit.code}, signal {ending.exit.signal}"
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1].strip()[:300] if lines else ""
+
+
+def _describe(claim: FaultClaim) -> str:
+    place = f" at {claim.file}:{claim.line}" if claim.file else ""
+    return f"{claim.kind}{place}: {claim.message}" if claim.message else f"{claim.kind}{place}"
+
+
+def _fault(claim: FaultClaim) -> MemoryFault:
+    return MemoryFault(
+        kind=claim.kind,
+        message=claim.message,
+        kernel=claim.kernel or None,
+        file=claim.file or None,
+        line=claim.line or None,
+        thread=claim.thread,
+        block=claim.block,
+    )

@@ -1,0 +1,209 @@
+"""One runner, from outside: sends requests, waits for replies with the clock in hand, and tells how it ended.
+
+Nothing here blocks without a deadline, and whatever comes out is checked: a reply must carry the nonce of the request that
+is open, and there must be nothing behind it when the next one is sent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import select
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NoReturn
+
+from judge.errors import Cancelled
+from judge.runner.frames import FrameError, Op, pack_frame, split_frame
+from judge.runner.messages import FailedReply
+from judge.sandbox.launch import JailExit, JailProcess
+from judge.supervisor.launcher import Launcher
+from judge.supervisor.output import OutputDrain
+from judge.supervisor.shared import LibraryFile, SharedRegion
+
+#: How often a wait looks at the clock, the flood and whoever may cancel.
+_TICK_S = 0.05
+
+
+class RequestRefused(Exception):
+    """The runner is alive and says that it could not do it."""
+
+    def __init__(self, reply: FailedReply) -> None:
+        super().__init__(reply.message)
+        self.reply = reply
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Why a runner is no more, and during which request. Exactly one reason holds, looked at in this order."""
+
+    during: Op
+    tampered: str
+    flooded: bool
+    timed_out: bool
+    exit: JailExit
+    output: str
+
+
+class RunnerEnded(Exception):
+    """The runner is gone; it took the request with it."""
+
+    def __init__(self, ending: Ending) -> None:
+        super().__init__(f"the runner ended during {ending.during.name}")
+        self.ending = ending
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A request whose reply is due, and when it was sent."""
+
+    op: Op
+    nonce: int
+    sent_s: float
+
+
+class RunnerProcess:
+    """Owns the process, its socket, its shared memory and its output. ``close`` leaves none of them behind."""
+
+    def __init__(self, launcher: Launcher, input_bytes: int, output_bytes: int, *, print_limit: int,
+                 cancelled: Callable[[], bool] = lambda: False) -> None:  # fmt: skip
+        self._cancelled = cancelled
+        self._received = bytearray()
+        self.inputs = SharedRegion("inputs", input_bytes, read_only=True)
+        self.outputs = SharedRegion("outputs", output_bytes, read_only=False)
+        self._library = LibraryFile()
+        self._drain = OutputDrain(print_limit)
+        self._socket, theirs = socket.socketpair()
+        self._jail: JailProcess | None = None
+        try:
+            fds = (theirs.fileno(), self.inputs.fd, self.outputs.fd, self._library.fd)
+            self._jail = launcher(fds, self._drain.write_fd)
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            theirs.close()
+            self._drain.release_writer()
+        self._socket.setblocking(False)
+        # Not select.select: a server may hold more than 1024 descriptors.
+        self._poll = select.poll()
+        self._poll.register(self._socket, select.POLLIN)
+
+    def provide_library(self, library: bytes) -> None:
+        """Puts the submission where LOAD will find it."""
+        self._library.fill(library)
+
+    def request(self, op: Op, payload: bytes, limit_s: float) -> tuple[bytes, float]:
+        """The payload of the reply, and the seconds between sending and receiving by this side's clock.
+
+        Raises RunnerEnded (the process is gone then), RequestRefused, Cancelled.
+        """
+        return self.receive(self.send(op, payload), limit_s)
+
+    def send(self, op: Op, payload: bytes) -> Pending:
+        """Sends a request without waiting. Raises RunnerEnded."""
+        nonce = secrets.randbits(64)
+        if self._received or self._readable(0):
+            self._read()
+            if self._received:
+                self._end(op, tampered="it sent bytes that nobody had asked for")
+        rest = memoryview(pack_frame(op, nonce, payload))
+        deadline = time.monotonic() + 10.0
+        pending = Pending(op, nonce, time.perf_counter())
+        while rest:
+            try:
+                rest = rest[self._socket.send(rest) :]
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    self._end(op, timed_out=True)
+                time.sleep(0.001)
+            except OSError:
+                self._end(op)
+        return pending
+
+    def receive(self, request: Pending, limit_s: float) -> tuple[bytes, float]:
+        """The reply to ``request``; see ``request``."""
+        op, started = request.op, request.sent_s
+        while True:
+            left = limit_s - (time.perf_counter() - started)
+            try:
+                found = split_frame(self._received)
+            except FrameError as error:
+                self._end(op, tampered=f"it sent {error}")
+            if found is not None:
+                break
+            if self._drain.flooded.is_set():
+                self._end(op, flooded=True)
+            if left <= 0:
+                self._end(op, timed_out=True)
+            if self._cancelled():
+                self.close()
+                raise Cancelled
+            if self._readable(min(left, _TICK_S)) and not self._read():
+                self._end(op)
+        wall_s = time.perf_counter() - started
+        frame, size = found
+        del self._received[:size]
+        if frame.nonce != request.nonce or frame.op & ~(Op.REPLY | Op.FAILED) != request.op:
+            self._end(op, tampered="it sent a reply to another request")
+        if frame.op & Op.FAILED:
+            try:
+                refused = FailedReply.unpack(frame.payload)
+            except FrameError as error:
+                self._end(op, tampered=f"it sent {error}")
+            raise RequestRefused(refused)
+        return frame.payload, wall_s
+
+    def reject(self, op: Op, reason: str) -> NoReturn:
+        """Ends the runner for a reply that makes no sense. Raises RunnerEnded."""
+        self._end(op, tampered=reason)
+
+    @property
+    def flooded(self) -> bool:
+        """Whether it has printed more than it may."""
+        return self._drain.flooded.is_set()
+
+    def close(self) -> JailExit | None:
+        """Kills what still runs and lets everything go. Idempotent; the first call returns how the process ended."""
+        ended = None
+        if self._jail is not None:
+            jail, self._jail = self._jail, None
+            ended = jail.end()
+            self._drain.finish()
+        self._socket.close()
+        self._library.close()
+        self.inputs.close()
+        self.outputs.close()
+        self._drain.release_writer()
+        return ended
+
+    def _readable(self, timeout_s: float) -> bool:
+        return bool(self._poll.poll(max(0.0, timeout_s) * 1e3))
+
+    def _read(self) -> bool:
+        """Takes in what is there; False at the end of the stream."""
+        try:
+            piece = self._socket.recv(1 << 16)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        self._received += piece
+        return bool(piece)
+
+    def _end(self, during: Op, *, tampered: str = "", flooded: bool = False, timed_out: bool = False) -> NoReturn:
+        """Ends the runner and raises RunnerEnded."""
+        if self._jail is None:
+            raise RuntimeError("the runner has been closed")
+        if not (tampered or flooded or timed_out):
+            # The socket closed: let the process end by itself, so that its own exit code is seen.
+            self._jail.wait(2.0)
+        ended = self._jail.end()
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        output = self._drain.finish()
+        flooded = flooded or self._drain.flooded.is_set()
+        self.close()
+        raise RunnerEnded(Ending(during, tampered, flooded, timed_out, ended, output))

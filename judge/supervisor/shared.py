@@ -1,0 +1,84 @@
+"""Memory that the supervisor and the runner both map, made here and sealed so that nobody can change its size."""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+
+import numpy as np
+import numpy.typing as npt
+
+_F_SEAL_FUTURE_WRITE = 0x0010
+ALIGNMENT_BYTES = 4096
+
+
+def align(size: int) -> int:
+    """``size`` rounded up to whole pages."""
+    return -(-size // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
+
+
+class SharedRegion:
+    """``size`` bytes behind a descriptor that is handed to one runner. Sparse: pages exist once they are written.
+
+    ``read_only`` regions can be written here but mapped only for reading by whoever gets the descriptor.
+    """
+
+    def __init__(self, name: str, size: int, *, read_only: bool) -> None:
+        self.size = size
+        self.fd = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        os.ftruncate(self.fd, size)
+        fcntl.fcntl(self.fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
+        self._map = mmap.mmap(self.fd, size) if size else None
+        seals = fcntl.F_SEAL_SEAL | (_F_SEAL_FUTURE_WRITE if read_only else 0)
+        fcntl.fcntl(self.fd, fcntl.F_ADD_SEALS, seals)
+
+    def write(self, offset: int, array: npt.NDArray[np.generic]) -> None:
+        """Copies an array's bytes, row-major, to ``offset``."""
+        if array.nbytes:
+            target: npt.NDArray[np.generic] = np.ndarray(array.shape, array.dtype, buffer=self._mapped(), offset=offset)
+            target[...] = array
+
+    def read(self, offset: int, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> npt.NDArray[np.generic]:
+        """A private copy: what the runner does to the memory afterwards does not reach it."""
+        if 0 in shape:
+            return np.empty(shape, dtype)
+        return np.ndarray(shape, dtype, buffer=self._mapped(), offset=offset).copy()
+
+    def clear(self, offset: int, size: int) -> None:
+        """Zeroes a range, so that nothing of an earlier call can pass for an output."""
+        if size:
+            np.ndarray((size,), np.uint8, buffer=self._mapped(), offset=offset)[:] = 0
+
+    def close(self) -> None:
+        """Idempotent. The runner's own mapping lives as long as the runner."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+            if self._map is not None:
+                self._map.close()
+
+    def _mapped(self) -> mmap.mmap:
+        if self._map is None:
+            raise ValueError("a region without bytes")
+        return self._map
+
+
+class LibraryFile:
+    """The file the submission's library goes into: empty when the runner starts, filled and sealed before it loads it."""
+
+    def __init__(self) -> None:
+        self.fd = os.memfd_create("kernel", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+
+    def fill(self, library: bytes) -> None:
+        """Writes the library and seals it against every change. Once only."""
+        rest = memoryview(library)
+        while rest:
+            rest = rest[os.write(self.fd, rest) :]
+        seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SEAL
+        fcntl.fcntl(self.fd, fcntl.F_ADD_SEALS, seals)
+
+    def close(self) -> None:
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
