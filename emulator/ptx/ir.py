@@ -1,0 +1,175 @@
+"""The intermediate form of a PTX module: plain frozen data, operands already classified."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from emulator.ptx.types import TYPES, ScalarType
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A source line; the innermost one that lies in the kernel's own file when code was inlined from headers."""
+
+    file: str
+    line: int
+
+
+NOWHERE = Location("", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Reg:
+    name: str
+    negated: bool = False  # "!%p1"
+
+
+@dataclass(frozen=True, slots=True)
+class Imm:
+    """``value`` is the integer, or the bit pattern of a ``0f``/``0d`` literal whose width is then ``float_bits``."""
+
+    value: int
+    float_bits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """A special register, with its component: ``%tid.x``."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sym:
+    """The address of a variable or function, or a label."""
+
+    name: str
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    base: Reg | Sym | Imm
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Vec:
+    items: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """``d|p``"""
+
+    first: Operand
+    second: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """``_``: a destination that is thrown away."""
+
+
+Operand = Reg | Imm | Special | Sym | Address | Vec | Pair | Sink
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    reg: str
+    negated: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Instruction:
+    opcode: str
+    modifiers: tuple[str, ...]
+    operands: tuple[Operand, ...]
+    guard: Guard | None = None
+    location: Location = NOWHERE
+
+    @property
+    def name(self) -> str:
+        return ".".join((self.opcode, *self.modifiers))
+
+    @property
+    def type(self) -> ScalarType:
+        """The last type among the modifiers: the one that most instructions are about."""
+        for modifier in reversed(self.modifiers):
+            if modifier in TYPES:
+                return TYPES[modifier]
+        return TYPES["b32"]
+
+    @property
+    def types(self) -> tuple[ScalarType, ...]:
+        return tuple(TYPES[m] for m in self.modifiers if m in TYPES)
+
+    def has(self, modifier: str) -> bool:
+        return modifier in self.modifiers
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relocation:
+    """``size`` bytes at ``offset`` of a variable hold the address of ``symbol`` + ``addend``."""
+
+    offset: int
+    size: int
+    symbol: str
+    addend: int
+    generic: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A module-scope, function-scope or parameter variable. ``size`` 0: ``extern`` with open bounds (dynamic shared memory)."""
+
+    name: str
+    space: str  # global const shared local param
+    size: int
+    align: int
+    element_size: int = 1
+    initial: bytes | None = None
+    relocations: tuple[Relocation, ...] = ()
+    external: bool = False
+
+
+@dataclass(slots=True)
+class Function:
+    """An entry or a device function. ``parameters`` in order; ``returns`` only for device functions.
+
+    ``body`` is empty and ``defined`` False for a declaration. Names in the body are unique: inner scopes were renamed.
+    """
+
+    name: str
+    is_entry: bool
+    defined: bool
+    parameters: tuple[Variable, ...]
+    returns: tuple[Variable, ...] = ()
+    registers: dict[str, ScalarType] = field(default_factory=dict)
+    variables: dict[str, Variable] = field(default_factory=dict)  # .local, .shared and call .param variables
+    body: list[Instruction | Label] = field(default_factory=list)
+    branch_tables: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    max_threads: int = 0
+
+    def instructions(self) -> Iterator[Instruction]:
+        return (item for item in self.body if isinstance(item, Instruction))
+
+
+@dataclass(slots=True)
+class Module:
+    version: str
+    target: str
+    files: dict[int, str]
+    variables: dict[str, Variable]
+    functions: dict[str, Function]
+    bodies: dict[str, str] = field(default_factory=dict)  # text of the functions that nobody has needed yet
+
+    @property
+    def entries(self) -> dict[str, Function]:
+        return {name: f for name, f in self.functions.items() if f.is_entry}
