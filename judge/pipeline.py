@@ -1,7 +1,8 @@
 """From a source to a judgement: build, run the cases, time the benchmark, put it together.
 
-``judge`` does all of it; ``build`` and ``run`` are its halves, for workers that have a machine for each. Nothing here knows
-of a web, a database or a queue. What is the machine's fault comes back as IE, so that whoever asked can try again.
+``judge`` does all of it; ``build`` and ``run`` are its halves, for workers that have a machine for each. Nothing
+here knows of a web, a database or a queue. What is the machine's fault comes back as IE, so that whoever asked can
+try again.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Something happened. ``stage`` is ``building``, ``built``, ``running``, ``case`` or ``timing``; ``done`` of ``total``
-    cases, or timed calls (0 where it is not known how many there will be)."""
+    """Something happened. ``stage`` is ``building``, ``built``, ``running``, ``case`` or ``timing``; ``done`` of
+    ``total`` cases, or timed calls (0 where it is not known how many there will be)."""
 
     stage: str
     case_id: str | None = None

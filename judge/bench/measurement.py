@@ -19,8 +19,9 @@ class TimedCase:
 
 
 def measurement(metric: Metric, pack: Pack, timed: Sequence[TimedCase]) -> Measurement:
-    """The score over several cases is the geometric mean of their medians, so that a long case does not drown a short one;
-    rates likewise. ``runs`` counts all calls, ``spread`` is the largest. Rates are given only where time was measured."""
+    """The score over several cases is the geometric mean of their medians, so that a long case does not drown a
+    short one; rates likewise. ``runs`` counts all calls, ``spread`` is the largest. Rates are given only where time
+    was measured."""
     summaries = [summarize(each.samples) for each in timed]
     value = geometric_mean([summary.median for summary in summaries])
     is_time = metric == "time_s"

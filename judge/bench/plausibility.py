@@ -6,7 +6,8 @@ import math
 
 from judge.judgement import DeviceInfo
 
-#: The peak is the memory's data rate; nothing has been seen to reach it, so what beats it by this much is no clock error.
+#: The peak is the memory's data rate; nothing has been seen to reach it, so what beats it by this much is no clock
+#: error.
 _PEAK_SLACK = 1.02
 #: An empty solve between two events reads 1.85 µs on an H200; what reads less did not lie between them.
 _LEAST_S = 0.5e-6

@@ -56,8 +56,10 @@ class Bench:
     rule: StoppingRule = field(default_factory=StoppingRule)
     clock: Callable[[], float] = time.monotonic
 
-    def run(self, progress: Callable[[int], None] = lambda done: None) -> Timing:
-        """Raises RunnerEnded, RequestRefused and Cancelled, as the session does. ``progress`` hears of each timed call."""
+    def run(self, progress: Callable[[int], None] = lambda _: None) -> Timing:
+        """Raises RunnerEnded, RequestRefused and Cancelled, as the session does. ``progress`` hears of each timed
+        call.
+        """
         started = self.clock()
         samples: list[float] = []
         checks: deque[Future[Mismatch | None]] = deque()
@@ -105,9 +107,7 @@ class Bench:
         names = [argument.name for argument in self.pack.arguments]
         outcome = outcome_of_call(record.ran, record.fetched, names, self.pack.limits.wall_s, lambda: None)
         if outcome.verdict is Verdict.ACCEPTED:
-            doubt = why_not_believed(
-                record.ran.elapsed_s, record.wall_s, self.pack.case_bytes(self.case), self.device
-            )
+            doubt = why_not_believed(record.ran.elapsed_s, record.wall_s, self.pack.case_bytes(self.case), self.device)
             if doubt:
                 outcome = Outcome(Verdict.TIMING_NOT_TRUSTED, doubt)
         return outcome, record.ran.elapsed_s, outputs

@@ -18,7 +18,9 @@ class Summary:
 
 
 def summarize(samples: Sequence[float]) -> Summary:
-    """Raises ValueError without samples. Quartiles by linear interpolation between order statistics (NumPy's default)."""
+    """Raises ValueError without samples. Quartiles by linear interpolation between order statistics (NumPy's
+    default).
+    """
     if not samples:
         raise ValueError("no samples")
     ordered = sorted(samples)

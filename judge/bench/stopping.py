@@ -10,7 +10,9 @@ from judge.bench.statistics import summarize
 
 @dataclass(frozen=True, slots=True)
 class StoppingRule:
-    """At least ``least`` calls, whatever they take; then until the samples agree, the time is up or there are ``most``."""
+    """At least ``least`` calls, whatever they take; then until the samples agree, the time is up or there are
+    ``most``.
+    """
 
     least: int = 20
     most: int = 60

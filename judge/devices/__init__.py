@@ -1,1 +1,3 @@
-"""The devices behind one small protocol. ``base``, ``cuda`` and ``emulator`` run inside the runner, ``catalog`` outside."""
+"""The devices behind one small protocol. ``base``, ``cuda`` and ``emulator`` run inside the runner, ``catalog``
+outside.
+"""

@@ -37,7 +37,8 @@ class DeviceOptions:
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """``size`` bytes of device memory at ``address``, a multiple of ALIGNMENT_BYTES. ``base`` is the allocation's own start.
+    """``size`` bytes of device memory at ``address``, a multiple of ALIGNMENT_BYTES. ``base`` is the allocation's
+    own start.
 
     What lies before and behind may be read but not written; ``Device.damage`` tells.
     """
@@ -72,7 +73,8 @@ class Device(Protocol):
         """Flushes the device's caches and returns when it is idle: the last thing before a call."""
 
     def time_call(self, call: Callable[[], None]) -> float:
-        """Runs ``call`` and returns once the device is idle: the seconds it took on the device, negative if it cannot say.
+        """Runs ``call`` and returns once the device is idle: the seconds it took on the device, negative if it
+        cannot say.
 
         Raises DeviceError for any error that the call left behind.
         """

@@ -39,7 +39,9 @@ class CudaProbe:
 
 
 def list_devices(settings: JudgeSettings) -> list[DeviceInfo]:
-    """The emulator, and every GPU that works. Takes half a second where there is a GPU, and nothing where there is none."""
+    """The emulator, and every GPU that works. Takes half a second where there is a GPU, and nothing where there is
+    none.
+    """
     return [emulator_device(settings), *probe_cuda(settings).devices]
 
 
@@ -78,9 +80,7 @@ def probe_cuda(settings: JudgeSettings) -> CudaProbe:  # noqa: ARG001 -- later s
     home = str(Path(__file__).resolve().parents[2])
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([home, *filter(None, sys.path)])}
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_PROBE_S, env=environment, check=False
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_PROBE_S, env=environment, check=False)
     except subprocess.TimeoutExpired:
         return CudaProbe((), f"looking for GPUs took longer than {_PROBE_S:g} s")
     if done.returncode != 0:

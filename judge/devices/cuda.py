@@ -1,8 +1,8 @@
 """An NVIDIA GPU through PyCUDA, on the primary context: the one that a submission's runtime API calls use as well.
 
 Every buffer lies between two guard bands that may be read but not written. A call is timed between two events on the
-legacy default stream, which waits for all blocking streams; what still runs after the closing event, on a stream that does
-not wait, is added by the host's clock. The caches are flushed by writing a buffer of at least twice the L2.
+legacy default stream, which waits for all blocking streams; what still runs after the closing event, on a stream
+that does not wait, is added by the host's clock. The caches are flushed by writing a buffer of at least twice the L2.
 """
 
 from __future__ import annotations
@@ -126,4 +126,3 @@ def _errors() -> Iterator[None]:
         yield
     except cuda.Error as error:
         raise device_error(str(error)) from None
-

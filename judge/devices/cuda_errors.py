@@ -28,7 +28,9 @@ _ERRORS = {
 
 
 def device_error(text: str) -> DeviceError:
-    """From PyCUDA's ``cuCtxSynchronize failed: an illegal memory access was encountered``; code 999 for words not known."""
+    """From PyCUDA's ``cuCtxSynchronize failed: an illegal memory access was encountered``; code 999 for words not
+    known.
+    """
     _call, _, words = text.partition(" failed: ")
     for known, (code, name) in _ERRORS.items():
         if words.startswith(known):

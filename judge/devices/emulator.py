@@ -1,7 +1,7 @@
 """The CPU emulator as a device. It has no clock: its calls report warp instructions, and every faulty access.
 
-It keeps its own red zones around each allocation and drops writes that leave it, so there are no guard bands to check here:
-what was written outside a buffer comes in the report, with file and line.
+It keeps its own red zones around each allocation and drops writes that leave it, so there are no guard bands to
+check here: what was written outside a buffer comes in the report, with file and line.
 """
 
 from __future__ import annotations

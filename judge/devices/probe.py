@@ -1,7 +1,7 @@
 """``python -m judge.devices.probe``: says, as JSON on standard output, what GPUs PyCUDA finds here.
 
-A process of its own, since loading the driver leaves traces (threads, a context) that a server must not have. It runs no
-submission, so what it says is believed.
+A process of its own, since loading the driver leaves traces (threads, a context) that a server must not have. It
+runs no submission, so what it says is believed.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def _driver_version() -> str:
 
 
 def _nvml(pci_bus_id: str) -> dict[str, Any]:
-    """What only NVML knows: the minor number of the device node, a hash of the UUID, the clocks it may reach. Empty without it."""
+    """What only NVML knows: the minor number of the device node, a hash of the UUID, the clocks it may reach. Empty
+    without it.
+    """
     try:
         import pynvml
 

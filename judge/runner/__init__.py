@@ -1,1 +1,3 @@
-"""The process inside the jail: it loads the submission, calls it and hands raw bytes back. Nothing that it says is believed."""
+"""The process inside the jail: it loads the submission, calls it and hands raw bytes back. Nothing that it says is
+believed.
+"""

@@ -1,9 +1,11 @@
-"""The frames between the supervisor and the runner: fixed binary layout, one reply to each request, bound to it by a nonce.
+"""The frames between the supervisor and the runner: fixed binary layout, one reply to each request, bound to it by
+a nonce.
 
 A frame is a header (magic, opcode, flags, nonce, payload length) and a payload of at most MAX_PAYLOAD bytes, packed
-little-endian by hand. Both sides use this module; the side that reads trusts nothing: every length is checked against what
-is left, every string against a bound, and whatever does not fit raises FrameError. Pickle and JSON never cross.
-It imports nothing but the standard library's lightest parts: a runner has it in the same process as an attacker.
+little-endian by hand. Both sides use this module; the side that reads trusts nothing: every length is checked
+against what is left, every string against a bound, and whatever does not fit raises FrameError. Pickle and JSON
+never cross. It imports nothing but the standard library's lightest parts: a runner has it in the same process as an
+attacker.
 """
 
 from __future__ import annotations
@@ -141,7 +143,9 @@ class Writer:
 
 
 class Reader:
-    """Takes a payload apart. Every method raises FrameError when the bytes do not suffice; ``end`` when some are left."""
+    """Takes a payload apart. Every method raises FrameError when the bytes do not suffice; ``end`` when some are
+    left.
+    """
 
     def __init__(self, payload: bytes) -> None:
         self._payload = payload

@@ -1,9 +1,10 @@
 """``python -m judge.runner.main CHANNEL INPUTS OUTPUTS LIBRARY``: one submission's life in the jail.
 
-The four arguments are descriptors: the socket to the supervisor, the two shared memories and the (still empty) file that
-will hold the submission. The order of things is the point: device up first, since it needs threads and files; then the
-seccomp lock; then the submission is loaded, so that its constructors meet the lock; then calls. Every request gets one
-reply, and the process ends when the socket does, by ``_exit``, so that nothing of the submission's runs after its time.
+The four arguments are descriptors: the socket to the supervisor, the two shared memories and the (still empty) file
+that will hold the submission. The order of things is the point: device up first, since it needs threads and files;
+then the seccomp lock; then the submission is loaded, so that its constructors meet the lock; then calls. Every
+request gets one reply, and the process ends when the socket does, by ``_exit``, so that nothing of the submission's
+runs after its time.
 """
 
 from __future__ import annotations

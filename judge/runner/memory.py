@@ -12,7 +12,9 @@ _libc.memcmp.restype = ctypes.c_int
 
 
 class SharedMemory:
-    """``size`` bytes of the file behind ``fd``. The size is the supervisor's, and the file is sealed against any other."""
+    """``size`` bytes of the file behind ``fd``. The size is the supervisor's, and the file is sealed against any
+    other.
+    """
 
     def __init__(self, fd: int, size: int, *, writable: bool) -> None:
         access = mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)

@@ -51,10 +51,20 @@ class StartRequest:
     @classmethod
     def unpack(cls, payload: bytes) -> StartRequest:
         r = Reader(payload)
-        head = (r.text(), r.u32(), r.text(), r.u32(), r.u64(), r.u64(), r.f64(), r.u64(), r.u64(), r.u64(), bool(r.u8()))
-        arguments = tuple(
-            ArgumentSpec(r.text(), Role(r.u8()), Scalar(r.u8())) for _ in range(r.count(MAX_ARGUMENTS))
+        head = (
+            r.text(),
+            r.u32(),
+            r.text(),
+            r.u32(),
+            r.u64(),
+            r.u64(),
+            r.f64(),
+            r.u64(),
+            r.u64(),
+            r.u64(),
+            bool(r.u8()),
         )
+        arguments = tuple(ArgumentSpec(r.text(), Role(r.u8()), Scalar(r.u8())) for _ in range(r.count(MAX_ARGUMENTS)))
         r.end()
         return cls(*head, arguments)
 
@@ -167,7 +177,9 @@ class ReportClaim:
 
 @dataclass(frozen=True, slots=True)
 class FetchReply:
-    """The outputs lie in the shared memory. Per argument: guard band broken before (1), behind (2), input changed (4)."""
+    """The outputs lie in the shared memory. Per argument: guard band broken before (1), behind (2), input changed
+    (4).
+    """
 
     damage: tuple[int, ...]
     report: ReportClaim | None

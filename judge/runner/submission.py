@@ -7,8 +7,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from judge.runner.messages import ArgumentSpec
 from judge.runner.frames import Role, Scalar
+from judge.runner.messages import ArgumentSpec
 
 _C_TYPES: dict[Scalar, Any] = {
     Scalar.POINTER: ctypes.c_void_p,

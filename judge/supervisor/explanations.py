@@ -7,25 +7,25 @@ import signal
 _CUDA = {
     "cudaErrorInvalidValue": "an argument of a CUDA call was out of range",
     "cudaErrorMemoryAllocation": "the device memory allowed for this challenge ran out",
-    "cudaErrorInvalidConfiguration": "the launch configuration is not possible: look at threads per block (at most 1024), "
-    "the grid's dimensions and the shared memory",
+    "cudaErrorInvalidConfiguration": "the launch configuration is not possible: look at threads per block (at most 1024),"
+    " the grid's dimensions and the shared memory",
     "cudaErrorInvalidDeviceFunction": "the kernel was not built for this device",
     "cudaErrorNoKernelImageForDevice": "the kernel was not built for this device",
     "cudaErrorInvalidResourceHandle": "a stream, an event or a handle was used that does not exist",
-    "cudaErrorIllegalAddress": "a kernel read or wrote memory that is not its own: look at the bounds of the last blocks",
+    "cudaErrorIllegalAddress": "a kernel touched memory that is not its own: look at the bounds of the last blocks",
     "cudaErrorLaunchOutOfResources": "too many registers or too much shared memory for this block size",
     "cudaErrorLaunchTimeout": "a kernel ran for too long",
     "cudaErrorAssert": "an assert() in a kernel failed",
     "cudaErrorHardwareStackError": "a kernel's call stack overflowed or was overwritten",
     "cudaErrorIllegalInstruction": "a kernel reached an instruction that does not exist, or a trap",
-    "cudaErrorMisalignedAddress": "an address was not a multiple of the access's size: vector loads such as float4 need it",
+    "cudaErrorMisalignedAddress": "an address was no multiple of the access's size: vector loads such as float4 need it",
     "cudaErrorInvalidAddressSpace": "an instruction for one memory space was given an address of another",
     "cudaErrorInvalidPc": "a kernel jumped to where no code is",
     "cudaErrorLaunchFailure": "a kernel failed on the device, often by an access through a wild pointer",
 }
 
 _SIGNALS = {
-    signal.SIGSEGV: "the host code of solve touched memory that is not its own; is a device pointer dereferenced on the host?",
+    signal.SIGSEGV: "the host code touched memory that is not its own; is a device pointer dereferenced there?",
     signal.SIGBUS: "the host code of solve touched memory that is not there",
     signal.SIGFPE: "the host code of solve divided an integer by zero",
     signal.SIGILL: "the host code of solve ran into an illegal instruction",

@@ -6,7 +6,7 @@ the rest is not judged: the verdict is decided, and each further death costs tim
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -46,7 +46,9 @@ class Answer:
 class Feeder:
     """Owns the sessions of one submission. ``close`` ends what runs."""
 
-    def __init__(self, factory: SessionFactory, pack: Pack, library: bytes, seed: int, *, started: Session | None = None):
+    def __init__(
+        self, factory: SessionFactory, pack: Pack, library: bytes, seed: int, *, started: Session | None = None
+    ):
         self._factory = factory
         self._pack = pack
         self._library = library

@@ -26,10 +26,12 @@ class Launcher(Protocol):
 class JailLauncher:
     """The launcher for a device under these settings."""
 
-    def __init__(self, device: DeviceInfo, settings: JudgeSettings, *, library: Path | None) -> None:
+    def __init__(
+        self, device: DeviceInfo, settings: JudgeSettings, *, library: Path | None, extra_binds: Sequence[Bind] = ()
+    ) -> None:
         gpus = [int(device.details.get("minor", device.details.get("ordinal", 0)))] if device.kind == "cuda" else None
         paths = module_paths()
-        binds = [Bind.same(path) for path in paths if not _shown_anyway(path)]
+        binds = [*(Bind.same(path) for path in paths if not _shown_anyway(path)), *extra_binds]
         if library is not None:
             binds.append(Bind.same(library))
         self._policy = run_policy(
@@ -43,9 +45,7 @@ class JailLauncher:
     def __call__(self, fds: Sequence[int], output_fd: int) -> JailProcess:
         # No site (-S), no working directory (-P), no user packages: only what PYTHONPATH names.
         command = [sys.executable, "-P", "-S", "-s", "-B", "-m", "judge.runner.main", *map(str, fds)]
-        return launch(
-            self._policy, command, pass_fds=fds, stdin=subprocess.DEVNULL, stdout=output_fd, stderr=output_fd
-        )
+        return launch(self._policy, command, pass_fds=fds, stdin=subprocess.DEVNULL, stdout=output_fd, stderr=output_fd)
 
 
 def module_paths() -> list[Path]:

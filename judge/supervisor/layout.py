@@ -34,7 +34,9 @@ Array = npt.NDArray[np.generic]
 
 
 def argument_specs(arguments: Sequence[Argument]) -> tuple[ArgumentSpec, ...]:
-    """The argument list of ``solve`` as the runner is told it. Raises ValueError for a scalar type that cannot be passed."""
+    """The argument list of ``solve`` as the runner is told it. Raises ValueError for a scalar type that cannot be
+    passed.
+    """
     specs = []
     for argument in arguments:
         scalar = Scalar.POINTER

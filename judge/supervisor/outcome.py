@@ -68,7 +68,9 @@ def outcome_of_ending(ending: Ending, limit_s: float) -> Outcome:
 def outcome_of_refusal(reply: FailedReply, during: Op) -> Outcome:
     """The verdict on a request that the runner could not do. Raises InternalError where that is the machine's fault."""
     if during is Op.START or reply.failure in (Failure.DEVICE, Failure.JAIL):
-        raise InternalError(f"the device could not be brought up: {reply.name} {reply.message}".strip(), "gpujudge doctor")
+        raise InternalError(
+            f"the device could not be brought up: {reply.name} {reply.message}".strip(), "gpujudge doctor"
+        )
     if reply.failure in (Failure.LOAD, Failure.SYMBOL):
         return Outcome(Verdict.RUNTIME_ERROR, f"the library could not be loaded: {reply.message}")
     if reply.failure == Failure.MEMORY:

@@ -7,7 +7,9 @@ import threading
 
 
 class OutputDrain:
-    """Reads a pipe to its end in a thread. Keeps the first ``limit`` bytes and sets ``flooded`` when there were more."""
+    """Reads a pipe to its end in a thread. Keeps the first ``limit`` bytes and sets ``flooded`` when there were
+    more.
+    """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

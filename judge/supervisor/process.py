@@ -1,7 +1,7 @@
 """One runner, from outside: sends requests, waits for replies with the clock in hand, and tells how it ended.
 
-Nothing here blocks without a deadline, and whatever comes out is checked: a reply must carry the nonce of the request that
-is open, and there must be nothing behind it when the next one is sent.
+Nothing here blocks without a deadline, and whatever comes out is checked: a reply must carry the nonce of the
+request that is open, and there must be nothing behind it when the next one is sent.
 """
 
 from __future__ import annotations
@@ -134,6 +134,11 @@ class RunnerProcess:
                 self._end(op, tampered=f"it sent {error}")
             if found is not None:
                 break
+            if self._readable(0):
+                # Before the clock: a reply that came while this side did something else is in time.
+                if not self._read():
+                    self._end(op)
+                continue
             if self._drain.flooded.is_set():
                 self._end(op, flooded=True)
             if left <= 0:
@@ -141,8 +146,7 @@ class RunnerProcess:
             if self._cancelled():
                 self.close()
                 raise Cancelled
-            if self._readable(min(left, _TICK_S)) and not self._read():
-                self._end(op)
+            self._readable(min(left, _TICK_S))
         wall_s = time.perf_counter() - started
         frame, size = found
         del self._received[:size]

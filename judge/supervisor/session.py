@@ -1,4 +1,6 @@
-"""One runner with one submission loaded, and calls to its ``solve``: three requests each, the middle one on the clock."""
+"""One runner with one submission loaded, and calls to its ``solve``: three requests each, the middle one on the
+clock.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ class Session:
             self.runner.receive(pending, self._bounds.start_s)
 
     def load(self, library: bytes) -> None:
-        """Loads the submission; its static constructors run under the clock of a call. The session's time starts here."""
+        """Loads the submission; its static constructors run under the clock of a call. The session's time starts
+        here.
+        """
         self.wait_until_ready()
         self._deadline = time.monotonic() + self._bounds.total_s
         self.runner.provide_library(library)
@@ -69,7 +73,9 @@ class Session:
         self.loaded = True
 
     def call(self, prepare: PrepareRequest) -> CallRecord:
-        """One call of ``solve``, on buffers in a known state, its inputs lying in the shared memory. Afterwards the outputs do."""
+        """One call of ``solve``, on buffers in a known state, its inputs lying in the shared memory. Afterwards the
+        outputs do.
+        """
         self.calls += 1
         self._request(Op.PREPARE, prepare.pack(), _AROUND_CALL_S)
         payload, wall_s = self._request(Op.RUN, b"", self._bounds.call_s)
@@ -94,5 +100,3 @@ class Session:
     def _request(self, op: Op, payload: bytes, limit_s: float) -> tuple[bytes, float]:
         self.last_op = op
         return self.runner.request(op, payload, min(limit_s, self._deadline - time.monotonic()))
-
-

@@ -65,7 +65,9 @@ class SharedRegion:
 
 
 class LibraryFile:
-    """The file the submission's library goes into: empty when the runner starts, filled and sealed before it loads it."""
+    """The file the submission's library goes into: empty when the runner starts, filled and sealed before it loads
+    it.
+    """
 
     def __init__(self) -> None:
         self.fd = os.memfd_create("kernel", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
