@@ -86,10 +86,15 @@ def find_token(session: Session, text: str) -> ApiToken | None:
     return token if token is not None and token.user.is_active else None
 
 
+def token_use_is_stale(token: ApiToken, now: datetime) -> bool:
+    """Whether a use at ``now`` is worth writing down."""
+    return token.last_used_at is None or now - token.last_used_at >= timedelta(seconds=LAST_USE_GRAIN_S)
+
+
 def touch_token(session: Session, token: ApiToken, *, now: datetime | None = None) -> bool:
     """Write down that the token was used, unless that was done lately. True when it wrote."""
     now = now or utc_now()
-    if token.last_used_at is not None and now - token.last_used_at < timedelta(seconds=LAST_USE_GRAIN_S):
+    if not token_use_is_stale(token, now):
         return False
     session.execute(update(ApiToken).where(ApiToken.id == token.id).values(last_used_at=now))
     return True

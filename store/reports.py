@@ -40,5 +40,6 @@ def internal_error(session: Session, job: Job, submission: Submission, attempts:
         pack_version=submission.pack_version,
         device=recorded_device(session, job.device_key),
         build=BuildReport(ok=False, wall_s=0.0) if built is None else build_report_from_json(built),
-        message=f"The judge failed {attempts} times on this submission. That is not the submission's fault.",
+        message=f"The judge failed {attempts} times on this submission. That is not the submission's fault: "
+        "the workers' log and `gpujudge doctor` say more.",
     )

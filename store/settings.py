@@ -42,36 +42,36 @@ class Settings(BaseSettings):
     pack_paths: Annotated[tuple[Path, ...], NoDecode] = Field(default_factory=lambda: (builtin_packs(),))
 
     host: str = "127.0.0.1"
-    port: int = Field(8000, ge=0, le=65535)
+    port: int = Field(default=8000, ge=0, le=65535)
     session_cookie_secure: bool = False
     #: How many proxies stand before the server: so many X-Forwarded-* values are believed, none by default.
-    trusted_proxies: int = Field(0, ge=0)
+    trusted_proxies: int = Field(default=0, ge=0)
     #: Attempts to log in or sign up, per address; and submissions, per user. As Flask-Limiter writes rates.
     log_in_rate: str = "10 per minute; 100 per hour"
     submission_rate: str = "30 per minute; 500 per hour"
     #: The server's threads; each open page with live progress holds one, so only some of them may be held that way.
-    web_threads: int = Field(64, ge=4)
+    web_threads: int = Field(default=64, ge=4)
     log_format: Literal["auto", "console", "json"] = "auto"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     nvcc: Path | None = None
     jail: Literal["required", "off"] = "required"
-    emulator_threads: int | None = Field(None, ge=1)
+    emulator_threads: int | None = Field(default=None, ge=1)
 
-    lease_s: float = Field(30.0, gt=0)
-    heartbeat_s: float = Field(8.0, gt=0)
-    poll_s: float = Field(2.0, gt=0)
-    sweep_s: float = Field(5.0, gt=0)
+    lease_s: float = Field(default=30.0, gt=0)
+    heartbeat_s: float = Field(default=8.0, gt=0)
+    poll_s: float = Field(default=2.0, gt=0)
+    sweep_s: float = Field(default=5.0, gt=0)
     #: How long the sweeper waits for somebody to pick a job up before it rings again.
-    ring_again_s: float = Field(10.0, gt=0)
-    max_failures: int = Field(3, ge=1)
+    ring_again_s: float = Field(default=10.0, gt=0)
+    max_failures: int = Field(default=3, ge=1)
     #: The pause after a failed attempt, doubled after the second.
-    retry_s: float = Field(2.0, ge=0)
+    retry_s: float = Field(default=2.0, ge=0)
     #: A device whose workers have been silent for longer is not offered.
-    device_seen_s: float = Field(60.0, gt=0)
-    artifact_keep_s: float = Field(3600.0, ge=0)
+    device_seen_s: float = Field(default=60.0, gt=0)
+    artifact_keep_s: float = Field(default=3600.0, ge=0)
     #: How long a stopping worker may go on with its job before it hands it back.
-    stop_grace_s: float = Field(8.0, ge=0)
+    stop_grace_s: float = Field(default=8.0, ge=0)
 
     @field_validator("data_dir")
     @classmethod

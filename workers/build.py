@@ -1,0 +1,57 @@
+"""The build worker: sources in, artifacts out, for any device. Needs nvcc and no GPU."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from sqlalchemy.orm import Session
+
+from store.jobs import Stage, finish_build, finish_judged
+from store.models import Submission
+from store.reports import recorded_device
+from workers.attempt import Finish, attempt_one, held_job
+from workers.context import WorkerContext
+from workers.heartbeat import Watch
+
+if TYPE_CHECKING:
+    from judge.packs.pack import Pack
+
+
+def build_one(context: WorkerContext, *, rung_before: datetime | None = None) -> bool:
+    """Build the oldest queued submission; False when there is none. One that does not compile is judged at once."""
+    return attempt_one(context, Stage.BUILD, _build, rung_before=rung_before) is not None
+
+
+def _build(context: WorkerContext, watch: Watch) -> Finish:
+    lease = watch.lease
+    with context.reads() as session:
+        job = held_job(session, lease)
+        submission = session.get_one(Submission, lease.submission_id)
+        source = submission.source_bytes
+        device = recorded_device(session, job.device_key)
+    pack = context.packs.find(submission.challenge, submission.pack_digest)
+    report, artifact = context.judge.build(source, pack, device)
+    if artifact is None:
+        judgement = context.judge.compile_error(report, pack, device)
+
+        def finish_unbuilt(session: Session) -> bool:
+            finished = finish_judged(session, lease, judgement, now=context.clock())
+            return finished and _record_pack(session, lease.submission_id, pack)
+
+        return finish_unbuilt
+    digest, data = artifact.digest, artifact.to_bytes()
+
+    def finish(session: Session) -> bool:
+        finished = finish_build(session, lease, digest=digest, data=data, report=report, now=context.clock())
+        return finished and _record_pack(session, lease.submission_id, pack)
+
+    return finish
+
+
+def _record_pack(session: Session, submission_id: int, pack: Pack) -> bool:
+    """A submission says what it was judged by, though the pack may have been updated after it was sent."""
+    submission = session.get_one(Submission, submission_id)
+    if submission.pack_digest != pack.digest:
+        submission.pack_digest, submission.pack_version, submission.pack_major = pack.digest, pack.version, pack.major
+    return True

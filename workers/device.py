@@ -1,0 +1,91 @@
+"""The device worker: artifacts in, judgements out, one at a time on the one device that it serves."""
+
+from __future__ import annotations
+
+import threading
+from datetime import datetime
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from judge.errors import InternalError
+from judge.judgement import DeviceInfo
+from judge.verdict import Verdict
+from store.artifacts import load_artifact
+from store.devices import upsert_device
+from store.jobs import Stage, finish_judged
+from store.models import Submission
+from store.reports import build_report_from_json
+from workers.attempt import BuildAgainError, Finish, attempt_one, held_job
+from workers.context import WorkerContext
+from workers.heartbeat import Watch
+from workers.progress import ProgressEvents
+
+log = structlog.get_logger(__name__)
+
+
+def run_one(context: WorkerContext, device: DeviceInfo, *, rung_before: datetime | None = None) -> bool:
+    """Judge the oldest built submission for the device; False when there is none."""
+
+    def work(context: WorkerContext, watch: Watch) -> Finish:
+        return _run(context, watch, device)
+
+    lease = attempt_one(context, Stage.RUN, work, device_key=device.key, rung_before=rung_before)
+    return lease is not None
+
+
+def _run(context: WorkerContext, watch: Watch, device: DeviceInfo) -> Finish:
+    lease = watch.lease
+    with context.reads() as session:
+        job = held_job(session, lease)
+        submission = session.get_one(Submission, lease.submission_id)
+        artifact = None if job.artifact_digest is None else load_artifact(session, job.artifact_digest)
+        report = job.build_report
+    if artifact is None or report is None:
+        raise BuildAgainError("the artifact is not in the store any more")
+    pack = context.packs.find(submission.challenge, submission.pack_digest)
+    if pack.digest != submission.pack_digest:
+        raise BuildAgainError("the pack was updated after the build")
+    judgement = context.judge.run(
+        artifact,
+        build_report_from_json(report),
+        pack,
+        device,
+        seed=submission.seed,
+        mode=submission.mode,
+        progress=ProgressEvents(context, lease),
+        cancelled=watch.cancelled,
+    )
+    if judgement.verdict is Verdict.INTERNAL_ERROR:
+        raise InternalError(judgement.message)
+
+    def finish(session: Session) -> bool:
+        return finish_judged(session, lease, judgement, now=context.clock())
+
+    return finish
+
+
+class Presence:
+    """The thread that keeps the device's row fresh while the worker lives."""
+
+    def __init__(self, context: WorkerContext, device: DeviceInfo) -> None:
+        self._context = context
+        self._device = device
+        self._thread = threading.Thread(target=self._announce_for_ever, name="presence", daemon=True)
+
+    def start(self) -> None:
+        """Announce the device now, and then often enough that it is always thought alive."""
+        self.announce()
+        self._thread.start()
+
+    def announce(self) -> None:
+        try:
+            with self._context.sessions.begin() as session:
+                upsert_device(session, self._device, now=self._context.clock())
+        except SQLAlchemyError as error:
+            log.warning("presence.failed", error=str(error))
+
+    def _announce_for_ever(self) -> None:
+        while not self._context.stopping.wait(self._context.settings.device_seen_s / 4):
+            self.announce()

@@ -1,0 +1,112 @@
+"""What a worker asks of the engine, as a protocol, and the engine behind it.
+
+Workers take a ``Judge`` as a parameter, so that their own duties (leases, retries, cancellation) can be tested with one
+that is slow, fails or lies at will.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from judge.errors import InternalError
+from judge.judgement import BuildReport, DeviceInfo, Judgement
+from judge.settings import JudgeSettings
+
+if TYPE_CHECKING:
+    from judge.packs.pack import Pack
+    from judge.pipeline import Progress
+
+
+class Built(Protocol):
+    """What a build made, as the store keeps it."""
+
+    @property
+    def digest(self) -> str: ...
+    def to_bytes(self) -> bytes: ...
+
+
+class Judge(Protocol):
+    """The two halves of judging. Both raise ``judge.errors.InternalError`` for what is not the submission's fault."""
+
+    def build(self, source: bytes, pack: Pack, device: DeviceInfo) -> tuple[BuildReport, Built | None]:
+        """The report, and the artifact unless the source does not compile."""
+
+    def compile_error(self, report: BuildReport, pack: Pack, device: DeviceInfo) -> Judgement:
+        """The judgement of a source that does not compile."""
+
+    def run(
+        self,
+        artifact: bytes,
+        report: BuildReport,
+        pack: Pack,
+        device: DeviceInfo,
+        *,
+        seed: int,
+        mode: str,
+        progress: Callable[[Progress], None],
+        cancelled: Callable[[], bool],
+    ) -> Judgement:
+        """The judgement of an artifact. Raises ``judge.errors.Cancelled`` when ``cancelled`` came to say so."""
+
+
+class PipelineJudge:
+    """The engine. Imported when first used: the workers' other parts need neither NumPy nor the emulator."""
+
+    def __init__(self, settings: JudgeSettings) -> None:
+        self._settings = settings
+
+    def warm_up(self, device: DeviceInfo | None) -> None:
+        """Do now what the first job would otherwise wait for. ``device`` None: builds only. Raises InternalError."""
+        import judge.pipeline  # noqa: F401
+        from emulator import native
+
+        if device is not None and device.kind == "emulator":
+            try:
+                native.ensure(self._settings.data_dir / "emulator")
+            except native.NativeBuildError as error:
+                raise InternalError(str(error)) from error
+
+    def build(self, source: bytes, pack: Pack, device: DeviceInfo) -> tuple[BuildReport, Built | None]:
+        from judge import pipeline
+
+        return pipeline.build(source, pack, device, self._settings)
+
+    def compile_error(self, report: BuildReport, pack: Pack, device: DeviceInfo) -> Judgement:
+        from judge import pipeline
+
+        return pipeline.compile_error(report, pack, device)
+
+    def run(
+        self,
+        artifact: bytes,
+        report: BuildReport,
+        pack: Pack,
+        device: DeviceInfo,
+        *,
+        seed: int,
+        mode: str,
+        progress: Callable[[Progress], None],
+        cancelled: Callable[[], bool],
+    ) -> Judgement:
+        from judge import pipeline
+        from judge.build.artifact import Artifact
+
+        return pipeline.run(
+            Artifact.from_bytes(artifact),
+            report,
+            pack,
+            device,
+            seed,
+            self._settings,
+            mode=pipeline.Mode(mode),
+            progress=progress,
+            cancelled=cancelled,
+        )
+
+
+def find_device(selector: str, settings: JudgeSettings) -> DeviceInfo:
+    """The device of this machine that a worker shall serve: ``emulator``, ``cuda:0``. Raises UnknownDevice."""
+    from judge.devices import catalog
+
+    return catalog.find_device(selector, settings)
