@@ -1,0 +1,67 @@
+"""What compilers print, as its author should read it: ``kernel.cu(3): error: ...`` with the lines and carets, no
+colours, no folder of this machine, nothing twice, no longer than the limit."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07]*\x07|\x1b.")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
+#: What nvcc's driver says of itself, and ptxas of success.
+_CHATTER = re.compile(
+    r"^(?:ptxas info .*|\s*\d+ bytes stack frame, .*|nvcc (?:warning|info) *:.*incompatible.*|"
+    r"Remark: The warnings can be suppressed with .*|\d+ errors? detected in the compilation of .*|"
+    r"collect2: error: ld returned \d+ exit status|compilation terminated\.)$",
+    re.MULTILINE,
+)
+_ENTRY = re.compile(r"^ptxas info\s*: Compiling entry function '(?P<kernel>[^']+)' for '[^']+'")
+_STACK = re.compile(r"^\s*(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, (?P<loads>\d+) bytes spill loads")
+_USED = re.compile(r"^ptxas info\s*: Used (?P<registers>\d+) registers")
+_SHARED = re.compile(r"(\d+) bytes smem")
+
+
+def readable_log(raw: bytes, *, limit_bytes: int, hidden_folders: tuple[str, ...] = (), truncated: bool = False) -> str:
+    """The log for the user. ``hidden_folders`` are taken off the front of file names."""
+    text = raw.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    text = _CONTROL.sub("", _ANSI.sub("", text))
+    text = re.sub(r"(?<![\w/])/cuda/(?:bin/\.\./)?(?:targets/[\w-]+/)?(?:include/)?", "", text)
+    for folder in hidden_folders:
+        text = text.replace(folder.rstrip("/") + "/", "")
+    text = re.sub(r"(?<![\w/])/usr/(?:lib/gcc/[^\s:]*?/include/|include/)", "", text)
+    text = re.sub(r"/usr/(?:bin/ld(?:\.\w+)?|lib/[\w./+-]*/ld)(?=:)", "ld", text)
+    text = re.sub(r"\bkernel\.(?:cudafe1\.cpp|cudafe1\.stub\.c|cpp1\.ii|cpp4\.ii|o|ptx)\b(?=[:(])", "kernel.cu", text)
+    text = re.sub(r"tmpxft_[\w-]+\.cudafe1\.\w+|/tmp/cc\w+\.[os]", "kernel.cu", text)
+    text = _CHATTER.sub("", text)
+    paragraphs = [part.strip("\n") for part in re.split(r"\n[ \t]*(?:\n[ \t]*)+", text)]
+    unique = list(dict.fromkeys(part.rstrip() for part in paragraphs if part.strip()))
+    return capped("\n\n".join(unique), limit_bytes, truncated=truncated)
+
+
+def capped(text: str, limit_bytes: int, *, truncated: bool = False) -> str:
+    """At most so many bytes of UTF-8, cut at a line, saying that it was cut."""
+    data = text.encode("utf-8")
+    if len(data) <= limit_bytes and not truncated:
+        return text
+    note = "\n[... the rest of the compiler's output is left out]"
+    kept = data[: max(0, limit_bytes - len(note))].decode("utf-8", "ignore")
+    return kept.rsplit("\n", 1)[0] + note
+
+
+def parse_resources(text: str) -> tuple[dict[str, Any], ...]:
+    """What ``ptxas -v`` said of each kernel, in the form of ``BuildReport.kernels``. Kernel names are as in the PTX."""
+    kernels: list[dict[str, Any]] = []
+    current: dict[str, Any] | None = None
+    for line in text.splitlines():
+        if match := _ENTRY.match(line):
+            current = {"kernel": match["kernel"], "registers": 0, "spill_stores_bytes": 0, "spill_loads_bytes": 0,
+                       "shared_bytes": 0, "stack_bytes": 0}
+            kernels.append(current)
+        elif current is not None and (match := _STACK.match(line)):
+            current.update(stack_bytes=int(match["stack"]), spill_stores_bytes=int(match["stores"]),
+                           spill_loads_bytes=int(match["loads"]))
+        elif current is not None and (match := _USED.match(line)):
+            shared = _SHARED.search(line)
+            current.update(registers=int(match["registers"]), shared_bytes=int(shared[1]) if shared else 0)
+            current = None
+    return tuple(kernels)

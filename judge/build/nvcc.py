@@ -1,0 +1,279 @@
+"""A submission's source becomes an artifact, or a compile error that its author can read.
+
+The contract of ``build_submission``: whatever the source is, it ends in time with a report; ``InternalError`` is raised
+only for what is the machine's or the operator's fault.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from judge.build import cache
+from judge.build.artifact import Artifact
+from judge.build.diagnostics import capped, parse_resources, readable_log
+from judge.build.plan import FAILURES, LINK_FAILED, Files, Plan, build_script, parse_dryrun, whole_plan
+from judge.build.signature import Signature, difference, find_definitions, parse_parameters
+from judge.build.source import check_source, strip_noise
+from judge.build.target import Target
+from judge.build.toolchain import INSIDE, Toolchain, find_toolchain
+from judge.errors import InternalError
+from judge.judgement import BuildReport
+from judge.sandbox import Bind, Output, Policy, build_policy, run_to_end
+from judge.settings import JudgeSettings
+
+#: Checks that the toolchain itself works, after a source failed in a way that may be the machine's fault.
+_KNOWN_GOOD = b'__global__ void k(int* p) { *p = 1; }\nextern "C" void solve(int* p) { k<<<1, 1>>>(p); }\n'
+_FAILED_BY_ITSELF = (1, 126, 127)
+
+
+class Options(Protocol):
+    """A pack's build options."""
+
+    @property
+    def std(self) -> str: ...
+    @property
+    def libraries(self) -> Sequence[str]: ...
+
+
+class Challenge(Protocol):
+    """What a build needs of a pack."""
+
+    @property
+    def build(self) -> Options: ...
+    @property
+    def signature_text(self) -> str: ...
+    def header(self) -> str: ...
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Result:
+    """What came out of the jail."""
+
+    output: Output
+    library: bytes
+    symbols: str
+    definitions: str
+    resources: str
+
+
+def build_submission(source: bytes, pack: Challenge, target: Target,
+                     settings: JudgeSettings) -> tuple[BuildReport, Artifact | None]:
+    """Compile ``source`` for ``target``. A compile error is ``(report with ok=False and a log, None)``.
+
+    Raises InternalError (ToolchainMissing, JailUnavailable) when it is not the source's fault.
+    """
+    started_s = time.monotonic()
+    problem = check_source(source, limit_bytes=settings.build.source_bytes, signature=pack.signature_text)
+    if problem is not None:
+        return _compile_error(problem, started_s), None
+    toolchain = find_toolchain(settings.nvcc)
+    key = cache.build_key(source, pack.header(), pack.signature_text, [*_options(pack, target), *pack.build.libraries],
+                          toolchain.identity)
+    cached = cache.load(settings.data_dir, key)
+    if cached is not None:
+        report, artifact = cached
+        return dataclasses.replace(report, wall_s=time.monotonic() - started_s, cached=True), artifact
+    result = _compile(source, pack, target, toolchain, settings)
+    report, artifact = _judge_result(result, source, pack, target, toolchain, settings, started_s)
+    if artifact is not None or not (result.output.timed_out or result.output.exit.oom_killed):
+        cache.store(settings.data_dir, key, report, artifact)
+    return report, artifact
+
+
+def _judge_result(result: _Result, source: bytes, pack: Challenge, target: Target, toolchain: Toolchain,
+                  settings: JudgeSettings, started_s: float) -> tuple[BuildReport, Artifact | None]:
+    limits, output = settings.build, result.output
+    log = readable_log(output.data, limit_bytes=limits.log_bytes, truncated=output.truncated)
+    if output.timed_out:
+        return _compile_error(_joined(f"The compiler took longer than {limits.wall_s:g} s.", log, limits.log_bytes), started_s), None
+    if output.exit.oom_killed:
+        text = f"The compiler needed more than {limits.memory_bytes >> 20} MiB of memory."
+        return _compile_error(_joined(text, log, limits.log_bytes), started_s), None
+    if not output.exit.ok:
+        if output.exit.code not in FAILURES or output.exit.code in _FAILED_BY_ITSELF or not _blames_source(log):
+            _require_working(toolchain, pack, target, settings, log)
+        text = log or "The compiler failed without saying why."
+        if output.exit.code == LINK_FAILED:
+            text = _joined("The program could not be linked.", log, limits.log_bytes)
+        return _compile_error(text, started_s), None
+    problem, extern_c = _check_solve(result, source, pack)
+    if problem is not None:
+        return _compile_error(_joined(problem, log, limits.log_bytes), started_s), None
+    if not 0 < len(result.library) <= limits.artifact_bytes:
+        text = f"The compiled library has {len(result.library):,} bytes; at most {limits.artifact_bytes:,} are taken."
+        return _compile_error(text, started_s), None
+    kernels = parse_resources(result.resources)
+    report = BuildReport(
+        ok=True,
+        wall_s=time.monotonic() - started_s,
+        log=log,
+        registers=max((kernel["registers"] for kernel in kernels), default=None),
+        spills=max((kernel["spill_stores_bytes"] + kernel["spill_loads_bytes"] for kernel in kernels), default=None),
+        kernels=kernels,
+    )
+    return report, Artifact(result.library, target, extern_c)
+
+
+def _check_solve(result: _Result, source: bytes, pack: Challenge) -> tuple[str | None, bool]:
+    """(what is wrong with ``solve``, whether it has C linkage)."""
+    expected = _expected(pack)
+    names = dict(line.split("\t", 1) for line in result.symbols.splitlines() if "\t" in line)
+    if "solve" in names:
+        text = result.definitions or source.decode("utf-8")
+        return _mismatch(pack, expected, find_definitions(text)), True
+    mangled = [plain for name, plain in names.items() if name.startswith("_Z5solve")]
+    if not mangled:
+        inside = any("::solve(" in plain for plain in names.values())
+        hint = " (there is one in a namespace or class, where it cannot be found)" if inside else (
+            " (a static or inline one, or a template, is not exported)")
+        return f"No function `solve` was compiled{hint}. The source must define:\n  {pack.signature_text}", False
+    found = [parse_parameters(plain[plain.index("(") + 1 : plain.rindex(")")]) for plain in mangled if "(" in plain]
+    return _mismatch(pack, expected, found[:1]), False
+
+
+def _mismatch(pack: Challenge, expected: Signature, found: Sequence[Signature]) -> str | None:
+    """None when one of those found will do, or when none could be made out."""
+    differences = [difference(expected, signature) for signature in found]
+    if not found or None in differences:
+        return None
+    return (f"`solve` has another signature than the challenge asks for: {differences[0]}.\n"
+            f"  expected: {pack.signature_text}\n  found:    {found[0].text}")
+
+
+def _expected(pack: Challenge) -> Signature:
+    text = pack.signature_text
+    return parse_parameters(text[text.index("(") + 1 : text.rindex(")")])
+
+
+def _compile(source: bytes, pack: Challenge, target: Target, toolchain: Toolchain, settings: JudgeSettings) -> _Result:
+    walled = settings.jail != "off"
+    cuda = INSIDE if walled else str(toolchain.root)
+    runtime = (f"{cuda}/{toolchain.library('libcudart.so')}" if target.kind == "emulator"
+               else f"{cuda}/{toolchain.library('libcudart_static.a')} -ldl -lrt -lpthread")
+    with _workplace(settings) as folder, contextlib.ExitStack() as stack:
+        policy = _policy(toolchain, settings, folder)
+        plan = _plan(toolchain, tuple(_options(pack, target)), policy)
+        given = [_memory_file(stack, name, data) for name, data in (("source", source), ("header", pack.header().encode()))]
+        taken = [_memory_file(stack, name, b"") for name in ("library", "symbols", "definitions", "resources")]
+        script = build_script(
+            plan, Files(*given, *taken), cuda=cuda, runtime=runtime, libraries=pack.build.libraries,
+            ptxas_arch=target.ptxas_arch if target.kind == "emulator" else None,
+        )
+        script_fd = _memory_file(stack, "script", script.encode())
+        output = run_to_end(
+            policy, ["/bin/sh", f"/proc/self/fd/{script_fd}"], wall_s=settings.build.wall_s,
+            output_bytes=4 * settings.build.log_bytes, pass_fds=(*given, *taken, script_fd),
+        )
+        library = _contents(taken[0], settings.build.artifact_bytes + 1)
+        symbols, definitions, resources = (_contents(fd, 1 << 20).decode("utf-8", "replace") for fd in taken[1:])
+    return _Result(output, library, symbols, definitions, resources)
+
+
+def _options(pack: Challenge, target: Target) -> list[str]:
+    return [f"-std={pack.build.std}", "-O3", "-lineinfo", "-I.", "-Xcompiler", "-fPIC", *target.flags()]
+
+
+def _policy(toolchain: Toolchain, settings: JudgeSettings, folder: str) -> Policy:
+    inside = INSIDE if settings.jail != "off" else str(toolchain.root)
+    policy = build_policy(settings.build, binds=[Bind(toolchain.root, INSIDE)],
+                          env={"PATH": f"{inside}/bin:/usr/local/bin:/usr/bin:/bin", "TMPDIR": folder}, jail=settings.jail)
+    return dataclasses.replace(policy, cwd=folder)
+
+
+@functools.lru_cache(maxsize=64)
+def _plan_text(toolchain: Toolchain, options: tuple[str, ...], jail: str, nvcc: str) -> str:
+    policy = build_policy(JudgeSettings(Path("/")).build, binds=[Bind(toolchain.root, INSIDE)], jail=jail,
+                          env={"PATH": f"{os.path.dirname(nvcc)}:/usr/local/bin:/usr/bin:/bin"})  # noqa: PTH120
+    command = ["/bin/sh", "-c", 'cd "$(mktemp -d)" && : >kernel.cu && exec "$@"', "sh",
+               nvcc, *options, "--keep", "--dryrun", "-c", "kernel.cu", "-o", "kernel.o"]
+    output = run_to_end(policy, command, wall_s=30, output_bytes=1 << 20)
+    if not output.exit.ok:
+        said = output.data.decode("utf-8", "replace").strip()
+        raise InternalError(f"nvcc does not take the options of this build: {said}",
+                            "a toolkit that knows this device's architecture is needed: gpujudge doctor")
+    return output.data.decode("utf-8", "replace")
+
+
+def _plan(toolchain: Toolchain, options: tuple[str, ...], policy: Policy) -> Plan:
+    nvcc = f"{INSIDE if policy.jail != 'off' else toolchain.root}/bin/nvcc"
+    return parse_dryrun(_plan_text(toolchain, options, policy.jail, nvcc)) or whole_plan(nvcc, options)
+
+
+def _blames_source(log: str) -> bool:
+    """Whether a diagnostic points into the user's file; one that does not may be the toolchain's own fault."""
+    return "kernel.cu" in log
+
+
+def _require_working(toolchain: Toolchain, pack: Challenge, target: Target, settings: JudgeSettings, log: str) -> None:
+    """Raise InternalError when not even a plain kernel compiles. Asked once a process and toolchain."""
+    said = _broken(toolchain, target, settings)
+    if said is not None:
+        raise InternalError(f"nvcc does not work on this machine: {said}", "gpujudge doctor")
+
+
+@functools.lru_cache(maxsize=16)
+def _broken(toolchain: Toolchain, target: Target, settings: JudgeSettings) -> str | None:
+    result = _compile(_KNOWN_GOOD, _Plain(), target, toolchain, settings)
+    if result.output.exit.ok and result.library:
+        return None
+    return readable_log(result.output.data, limit_bytes=2000) or f"it ended with {result.output.exit}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _PlainOptions:
+    std: str = "c++17"
+    libraries: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Plain:
+    """The challenge of the known-good source."""
+
+    build: _PlainOptions = _PlainOptions()
+    signature_text: str = "void solve(int* p)"
+
+    def header(self) -> str:
+        return 'extern "C" void solve(int* p);\n'
+
+
+def _compile_error(log: str, started_s: float) -> BuildReport:
+    return BuildReport(ok=False, wall_s=time.monotonic() - started_s, log=log)
+
+
+def _joined(head: str, log: str, limit_bytes: int) -> str:
+    return capped(f"{head}\n\n{log}" if log else head, limit_bytes)
+
+
+@contextlib.contextmanager
+def _workplace(settings: JudgeSettings) -> Iterator[str]:
+    """The folder to compile in: a tmpfs of the jail's own, or a temporary folder where there is no jail."""
+    if settings.jail != "off":
+        yield "/tmp"
+        return
+    folder = tempfile.mkdtemp(prefix="gpujudge-build-")
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _memory_file(stack: contextlib.ExitStack, name: str, data: bytes) -> int:
+    fd = os.memfd_create(f"build-{name}")
+    stack.callback(os.close, fd)
+    with os.fdopen(os.dup(fd), "wb") as handle:
+        handle.write(data)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def _contents(fd: int, limit_bytes: int) -> bytes:
+    return os.pread(fd, min(limit_bytes, os.fstat(fd).st_size), 0)
