@@ -1,0 +1,1 @@
+"""Sign-up, log-in, log-out, passwords, API tokens."""

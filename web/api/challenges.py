@@ -1,0 +1,85 @@
+"""Challenges and devices: open to everybody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint
+from flask import Response as FlaskResponse
+
+from judge.packs.pack import Pack
+from web.api import schemas
+from web.api.spec import operation
+from web.devices import device_choices
+from web.services import reader, services
+from web.submissions.accepting import SOURCE_BYTES, find_pack
+
+TAG = "challenges"
+
+
+def register(blueprint: Blueprint) -> None:
+    """The addresses."""
+    blueprint.add_url_rule("/challenges", view_func=list_challenges)
+    blueprint.add_url_rule("/challenges/<slug>", view_func=show_challenge)
+    blueprint.add_url_rule("/challenges/<slug>/starter", view_func=starter)
+    blueprint.add_url_rule("/devices", view_func=list_devices)
+
+
+@operation(schemas.ChallengeList, token=False, tag=TAG)
+def list_challenges() -> schemas.ChallengeList:
+    """All challenges."""
+    packs = services().packs.values()
+    return schemas.ChallengeList(challenges=[schemas.ChallengeSummary(**_summary(pack)) for pack in packs])
+
+
+@operation(schemas.Challenge, 404, token=False, tag=TAG)
+def show_challenge(slug: str) -> schemas.Challenge:
+    """One challenge, with its statement, starter, signature, limits and cases."""
+    pack = find_pack(services(), slug)
+    return schemas.Challenge(
+        **_summary(pack),
+        statement=pack.statement(),
+        starter=pack.starter(),
+        signature=pack.prototype(),
+        limits=schemas.ChallengeLimits(
+            wall_s=pack.limits.wall_s, memory_mib=pack.limits.memory_mib, source_bytes=SOURCE_BYTES
+        ),
+        cases=[
+            schemas.ChallengeCase(id=case.id, group=case.group, axes=case.axes)
+            for case in (*pack.cases, *pack.benchmarks)
+        ],
+    )
+
+
+@operation(None, 404, token=False, tag=TAG)
+def starter(slug: str) -> FlaskResponse:
+    """The starter, as text."""
+    return FlaskResponse(find_pack(services(), slug).starter(), mimetype="text/plain")
+
+
+@operation(schemas.DeviceList, token=False, tag=TAG)
+def list_devices() -> schemas.DeviceList:
+    """The devices that submissions can be sent to."""
+    choices = device_choices(reader(), services().settings, services().clock)
+    return schemas.DeviceList(
+        devices=[
+            schemas.Device(
+                key=device.key,
+                kind=device.kind,
+                name=device.name,
+                compute_capability=device.compute_capability,
+                online=device.online,
+            )
+            for device in choices
+        ]
+    )
+
+
+def _summary(pack: Pack) -> dict[str, Any]:
+    return {
+        "slug": pack.slug,
+        "title": pack.title,
+        "version": pack.version,
+        "difficulty": pack.difficulty,
+        "tags": list(pack.tags),
+    }

@@ -1,0 +1,42 @@
+"""Leaderboards: open to everybody."""
+
+from __future__ import annotations
+
+from flask import Blueprint
+
+from web.api import schemas
+from web.api.spec import operation
+from web.leaderboard.boards import find_board
+from web.services import reader, services
+
+
+def register(blueprint: Blueprint) -> None:
+    """The address."""
+    blueprint.add_url_rule("/leaderboards/<slug>", view_func=show_board)
+
+
+@operation(schemas.Leaderboard, 404, 422, token=False, tag="leaderboards")
+def show_board(slug: str, query: schemas.BoardQuery) -> schemas.Leaderboard:
+    """The best of each user for a challenge on a device."""
+    board = find_board(services(), reader(), slug, query.device, query.limit)
+    return schemas.Leaderboard(
+        challenge=board.pack.slug,
+        pack_major=board.pack.major,
+        device=board.device,
+        metric=board.metric,
+        entries=[
+            schemas.BoardEntry(
+                rank=entry.rank,
+                username=entry.username,
+                value=entry.value,
+                metric=entry.metric,
+                median_s=entry.median_s,
+                spread=entry.spread,
+                gb_per_s=entry.gb_per_s,
+                gflop_per_s=entry.gflop_per_s,
+                submission=entry.submission_public_id,
+                created_at=entry.created_at,
+            )
+            for entry in board.entries
+        ],
+    )

@@ -1,0 +1,115 @@
+"""Submissions: one's own alone. Anybody else's is a 404, as one that does not exist."""
+
+from __future__ import annotations
+
+from flask import Blueprint, request, url_for
+from flask import Response as FlaskResponse
+from sqlalchemy.orm import Session
+
+from store.models import Submission, User
+from store.submissions import cancel_submission, get_submission, list_submissions, queue_position
+from web.api import schemas
+from web.api.auth import api_visitor, token_required
+from web.api.spec import operation
+from web.problems import Problem
+from web.rates import limit_submissions
+from web.services import reader, services, transaction
+from web.submissions.accepting import accept_submission
+from web.submissions.streaming import events_response
+
+TAG = "submissions"
+
+
+def register(blueprint: Blueprint) -> None:
+    """The addresses."""
+    blueprint.add_url_rule("/submissions", view_func=create_submission, methods=["POST"])
+    blueprint.add_url_rule("/submissions", view_func=list_own)
+    blueprint.add_url_rule("/submissions/<public_id>", view_func=show_one)
+    blueprint.add_url_rule("/submissions/<public_id>/events", view_func=list_events)
+    blueprint.add_url_rule("/submissions/<public_id>/cancel", view_func=cancel_one, methods=["POST"])
+
+
+@token_required
+@limit_submissions
+@operation(schemas.SubmissionStatus, 400, 404, 409, 413, 415, 422, 429, status=201, tag=TAG)
+def create_submission(
+    json: schemas.SubmissionRequest, headers: schemas.SubmissionHeaders
+) -> tuple[schemas.SubmissionStatus, int]:
+    """Send a source to be judged. With ``Idempotency-Key`` it may safely be sent again."""
+    submission = accept_submission(
+        services(),
+        user_id=api_visitor().id,
+        challenge=json.challenge,
+        device=json.device,
+        mode=json.mode,
+        source=json.source,
+        idempotency_key=headers.idempotency_key,
+    )
+    with services().readers() as session:
+        return _status(session, submission), 201
+
+
+@token_required
+@operation(schemas.SubmissionList, 422, tag=TAG)
+def list_own(query: schemas.SubmissionQuery) -> schemas.SubmissionList:
+    """One's own submissions, the newest first."""
+    found = list_submissions(
+        reader(),
+        user=reader().get_one(User, api_visitor().id),
+        challenge=query.challenge,
+        limit=query.limit,
+        before=query.before,
+        with_judgements=True,
+    )
+    return schemas.SubmissionList(submissions=[_status(reader(), submission) for submission in found])
+
+
+@token_required
+@operation(schemas.SubmissionStatus, 404, tag=TAG)
+def show_one(public_id: str) -> schemas.SubmissionStatus:
+    """Where a submission is, and what came of it."""
+    return _status(reader(), _own(reader(), public_id))
+
+
+@token_required
+@operation(None, 404, 422, tag=TAG)
+def list_events(public_id: str, query: schemas.EventQuery) -> FlaskResponse:
+    """The steps of judging: live as ``text/event-stream``, or with ``Accept: application/json`` those until now, as a
+    list of objects with ``seq``, ``kind``, ``at`` and ``payload``."""
+    seen = request.headers.get("Last-Event-ID", type=int)
+    return events_response(_own(reader(), public_id), query.after if seen is None else seen)
+
+
+@token_required
+@operation(schemas.Cancelled, 404, tag=TAG)
+def cancel_one(public_id: str) -> schemas.Cancelled:
+    """Stop a submission; harmless when it is over."""
+    with transaction() as writer:
+        submission = _own(writer, public_id)
+        return schemas.Cancelled(cancelled=cancel_submission(writer, submission, now=services().clock()))
+
+
+def _own(session: Session, public_id: str) -> Submission:
+    submission = get_submission(session, public_id)
+    if submission is None or submission.user_id != api_visitor().id:
+        raise Problem(404, "not_found", "You have no such submission.")
+    return submission
+
+
+def _status(session: Session, submission: Submission) -> schemas.SubmissionStatus:
+    return schemas.SubmissionStatus.model_validate(
+        {
+            "id": submission.public_id,
+            "challenge": submission.challenge,
+            "pack_version": submission.pack_version,
+            "device": submission.device_key,
+            "mode": submission.mode,
+            "state": submission.state,
+            "position": queue_position(session, submission),
+            "verdict": submission.verdict,
+            "created_at": submission.created_at,
+            "finished_at": submission.finished_at,
+            "url": url_for("submissions.show", public_id=submission.public_id, _external=True),
+            "judgement": submission.judgement,
+        }
+    )

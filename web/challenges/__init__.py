@@ -1,0 +1,1 @@
+"""The list of challenges and the page of each."""

@@ -1,0 +1,58 @@
+"""The list of challenges and the workbench of each: statement on one side, editor on the other."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, render_template
+
+from store.submissions import solved_challenges
+from web.accounts.visitor import signed_in
+from web.devices import device_choices
+from web.services import reader, services
+from web.statement import render_statement
+from web.submissions.accepting import SOURCE_BYTES, find_pack
+from web.submissions.forms import SubmissionForm
+
+blueprint = Blueprint("challenges", __name__)
+_DIFFICULTIES = {"easy": 0, "medium": 1, "hard": 2}
+
+
+@blueprint.get("/")
+def index() -> str:
+    """All challenges, the easier first."""
+    packs = sorted(
+        services().packs.values(), key=lambda pack: (_DIFFICULTIES.get(pack.difficulty, 3), pack.title.casefold())
+    )
+    visitor = signed_in()
+    return render_template(
+        "challenges/index.html",
+        packs=packs,
+        difficulties=[name for name in _DIFFICULTIES if any(pack.difficulty == name for pack in packs)],
+        solved=frozenset() if visitor is None else solved_challenges(reader(), user_id=visitor.id),
+        devices=device_choices(reader(), services().settings, services().clock),
+    )
+
+
+@blueprint.get("/challenges/<slug>")
+def show(slug: str) -> str:
+    """The challenge and the editor."""
+    pack = find_pack(services(), slug)
+    visitor = signed_in()
+    return render_template(
+        "challenges/show.html",
+        pack=pack,
+        statement=render_statement(pack.statement()),
+        samples=[case for case in pack.cases if case.group == "sample"],
+        hidden=sum(case.group == "hidden" for case in pack.cases),
+        solved=visitor is not None and slug in solved_challenges(reader(), user_id=visitor.id),
+        devices=device_choices(reader(), services().settings, services().clock),
+        form=SubmissionForm(),
+        source_bytes=SOURCE_BYTES,
+    )
+
+
+@blueprint.get("/challenges/<slug>/starter.cu")
+def starter(slug: str) -> Response:
+    """The starter as a download."""
+    response = Response(find_pack(services(), slug).starter(), mimetype="text/plain")
+    response.headers["Content-Disposition"] = f'attachment; filename="{slug}.cu"'
+    return response

@@ -1,0 +1,102 @@
+"""Every error as an answer: a page for people, ``{"error": {...}}`` under ``/api``. No stack trace leaves here."""
+
+from __future__ import annotations
+
+import structlog
+from flask import Flask, Response, g, make_response, render_template, request
+from flask_wtf.csrf import CSRFError
+from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from werkzeug.exceptions import HTTPException
+
+from web.problems import Problem
+
+log = structlog.get_logger(__name__)
+
+#: Pages and codes for what the framework raises by itself.
+_PROBLEMS = {
+    400: ("bad_request", "That request could not be understood."),
+    401: ("unauthorized", "Log in first."),
+    403: ("forbidden", "You may not do that."),
+    404: ("not_found", "There is nothing here."),
+    405: ("method_not_allowed", "This address does not take that kind of request."),
+    409: ("conflict", "That conflicts with what is there already."),
+    413: ("too_large", "That is too large. A source file may have 256 KiB."),
+    415: ("unsupported_media_type", "Send JSON, with the header Content-Type: application/json."),
+    422: ("invalid", "Some of what was sent is not valid."),
+    429: ("rate_limited", "That was too often. Wait a little and try again."),
+    500: ("internal_error", "Something went wrong here. It was written to the log; what you submitted before is safe."),
+    503: ("unavailable", "The server cannot do that just now."),
+}
+DATABASE_AWAY = Problem(
+    503,
+    "database_unavailable",
+    "The database cannot be reached just now. Nothing that was accepted is lost; what you just sent was not accepted, "
+    "so send it again when this page is gone.",
+    retry_after_s=5,
+)
+
+
+def wants_json() -> bool:
+    """Whether the answer goes to a program."""
+    if request.path.startswith("/api/") or request.path == "/api":
+        return True
+    return request.accept_mimetypes.best_match(["text/html", "application/json"]) == "application/json"
+
+
+def answer(problem: Problem) -> Response:
+    """The problem as a response of its status."""
+    if wants_json():
+        body = {"error": {"code": problem.code, "message": problem.message, "nearest": list(problem.nearest)}}
+        response = make_response(body, problem.status)
+    else:
+        response = make_response(render_template("errors/error.html", problem=problem), problem.status)
+    if problem.retry_after_s is not None:
+        response.headers["Retry-After"] = str(problem.retry_after_s)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def register_error_handlers(app: Flask) -> None:
+    """From the most particular to any exception at all."""
+
+    @app.errorhandler(Problem)
+    def problem(error: Problem) -> Response:
+        return answer(error)
+
+    @app.errorhandler(CSRFError)
+    def forged(_error: CSRFError) -> Response:
+        return answer(
+            Problem(400, "csrf", "This form is too old, or did not come from this site. Reload the page and try again.")
+        )
+
+    @app.errorhandler(HTTPException)
+    def http(error: HTTPException) -> Response:
+        if error.response is not None:
+            return make_response(error.response)
+        status = error.code or 500
+        code, message = _PROBLEMS.get(status, ("error", error.description or "That did not work."))
+        # Headers such as Allow and Retry-After say more than the page; its own body and its type do not count.
+        response = answer(Problem(status, code, message))
+        for name, value in error.get_headers(request.environ):
+            if name not in {"Content-Type", "Content-Length"}:
+                response.headers[name] = value
+        return response
+
+    @app.errorhandler(PoolTimeoutError)
+    @app.errorhandler(OperationalError)
+    def database_away(error: Exception) -> Response:
+        log.error("database away", error=str(error), path=request.path)
+        g.database_away = True
+        return answer(DATABASE_AWAY)
+
+    @app.errorhandler(DBAPIError)
+    def database_failed(error: DBAPIError) -> Response:
+        if error.connection_invalidated:
+            return database_away(error)
+        return unexpected(error)
+
+    @app.errorhandler(Exception)
+    def unexpected(error: Exception) -> Response:
+        log.exception("request failed", path=request.path, method=request.method, exc_info=error)
+        return answer(Problem(500, *_PROBLEMS[500]))

@@ -1,0 +1,110 @@
+"""How figures, times and names are written in pages: template filters, each a pure function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from flask import Flask
+
+from judge.verdict import Verdict
+from store.clock import Clock
+
+
+def seconds(value: float | None) -> str:
+    """A duration with three significant digits and the unit that suits it: ``1.85 µs``, ``12.3 ms``, ``2.50 s``."""
+    if value is None:
+        return "–"
+    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        # The rounded figure decides: 999.96 µs is 1.00 ms.
+        if value / factor >= 0.9995:
+            return f"{significant(value / factor)} {unit}"
+    return f"{significant(value / 1e-9)} ns" if value > 0 else "0 s"
+
+
+def milliseconds(value: float | None) -> str:
+    """A duration in ms, for columns where all rows share the unit."""
+    return "–" if value is None else significant(value * 1e3)
+
+
+def significant(value: float | None, digits: int = 3) -> str:
+    """At least ``digits`` significant digits, thousands separated, no exponent: ``0.0123``, ``1.23``, ``12,346``."""
+    if value is None:
+        return "–"
+    if value == 0:
+        return "0"
+    magnitude = len(f"{abs(value):.0f}") if abs(value) >= 1 else -_leading_zeros(abs(value))
+    return f"{value:,.{max(digits - magnitude, 0)}f}"
+
+
+def _leading_zeros(value: float) -> int:
+    count = 0
+    while value < 0.1 and count < 12:
+        value *= 10
+        count += 1
+    return count
+
+
+def whole(value: float | None) -> str:
+    """A count: ``1,234,567``."""
+    return "–" if value is None else f"{value:,.0f}"
+
+
+def percent(value: float | None) -> str:
+    """A share: ``0.3 %``."""
+    return "–" if value is None else f"{value * 100:.1f} %"
+
+
+def size(value: float | None) -> str:
+    """Bytes in binary units: ``256 KiB``."""
+    if value is None:
+        return "–"
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024 or unit == "GiB":
+            return f"{significant(value) if value % 1 else whole(value)} {unit}"
+        value /= 1024
+    raise AssertionError("unreachable")
+
+
+def verdict_title(code: str) -> str:
+    """``wrong answer`` for ``WA``; what is no verdict is shown as it is."""
+    try:
+        return Verdict(code).title
+    except ValueError:
+        return code
+
+
+def figure(value: Any) -> str:
+    """A number of a mismatch: floats with the digits that tell float32 values apart, words (nan, inf) as they are."""
+    return f"{value:.9g}" if isinstance(value, float) else str(value)
+
+
+def iso(moment: datetime | None) -> str:
+    """An instant for machines and titles."""
+    return "" if moment is None else moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def make_ago(clock: Clock) -> Callable[[datetime | None], str]:
+    """A filter that says how long ago an instant was; older ones get their date."""
+
+    def ago(moment: datetime | None) -> str:
+        if moment is None:
+            return "never"
+        age_s = (clock() - moment).total_seconds()
+        if age_s < 60:
+            return "just now"
+        for limit_s, unit_s, name in ((3600, 60, "minute"), (86400, 3600, "hour"), (30 * 86400, 86400, "day")):
+            if age_s < limit_s:
+                count = int(age_s // unit_s)
+                return f"{count} {name}{'' if count == 1 else 's'} ago"
+        return moment.strftime("%-d %B %Y")
+
+    return ago
+
+
+def register_filters(app: Flask, clock: Clock) -> None:
+    """All of them, by their names."""
+    filters = (seconds, milliseconds, significant, whole, percent, size, verdict_title, figure, iso)
+    app.jinja_env.filters.update({function.__name__: function for function in filters})
+    app.jinja_env.filters["ago"] = make_ago(clock)

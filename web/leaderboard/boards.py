@@ -1,0 +1,55 @@
+"""Which board is meant, for the page and the API alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from judge.packs.pack import Pack
+from store.leaderboards import LeaderboardEntry, leaderboard, list_boards
+from web.devices import DeviceChoice, device_choices
+from web.problems import unknown
+from web.services import Services
+from web.submissions.accepting import find_pack
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A challenge's board on ``device`` (None where no device was ever seen); ``device_keys`` are all to choose."""
+
+    pack: Pack
+    device: str | None
+    device_keys: tuple[str, ...]
+    device_names: dict[str, str]
+    entries: tuple[LeaderboardEntry, ...]
+
+    @property
+    def metric(self) -> str | None:
+        """What is ranked by; None on an empty board."""
+        return self.entries[0].metric if self.entries else None
+
+
+def find_board(services: Services, session: Session, slug: str, device: str | None, limit: int = 100) -> Board:
+    """The board; without ``device`` that of the device on which most people have an entry. Raises Problem (404)."""
+    pack = find_pack(services, slug)
+    boards = [board for board in list_boards(session, challenge=slug) if board.pack_major == pack.major]
+    devices = device_choices(session, services.settings, services.clock)
+    keys = tuple(dict.fromkeys([*(known.key for known in devices), *(board.device_key for board in boards)]))
+    if device is None and boards:
+        device = max(boards, key=lambda board: board.users).device_key
+    if device is None and keys:
+        device = keys[0]
+    if device is not None and device not in keys:
+        raise unknown("device", device, keys)
+    entries = (
+        ()
+        if device is None
+        else leaderboard(session, challenge=slug, device_key=device, pack_major=pack.major, limit=limit)
+    )
+    return Board(pack, device, keys, device_names(devices), tuple(entries))
+
+
+def device_names(devices: list[DeviceChoice]) -> dict[str, str]:
+    """Names by key; a device that is long gone has only its key left."""
+    return {device.key: device.name for device in devices}

@@ -1,0 +1,32 @@
+"""The boards: all of them in short, and one in full."""
+
+from __future__ import annotations
+
+from flask import Blueprint, render_template, request
+
+from store.leaderboards import list_boards
+from web.devices import device_choices
+from web.leaderboard.boards import device_names, find_board
+from web.services import reader, services
+
+blueprint = Blueprint("leaderboard", __name__, url_prefix="/leaderboards")
+
+
+@blueprint.get("/")
+def index() -> str:
+    """Every challenge with the best of each device."""
+    boards = list_boards(reader())
+    packs = sorted(services().packs.values(), key=lambda pack: pack.title.casefold())
+    current = {
+        pack.slug: [board for board in boards if (board.challenge, board.pack_major) == (pack.slug, pack.major)]
+        for pack in packs
+    }
+    devices = device_choices(reader(), services().settings, services().clock)
+    return render_template("leaderboard/index.html", packs=packs, boards=current, device_names=device_names(devices))
+
+
+@blueprint.get("/<slug>")
+def show(slug: str) -> str:
+    """One challenge on one device."""
+    board = find_board(services(), reader(), slug, request.args.get("device") or None)
+    return render_template("leaderboard/show.html", board=board)

@@ -1,0 +1,88 @@
+"""Figures for Prometheus: requests here, and the state of the queue as the database has it at each scrape."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+
+from flask import Blueprint, Flask, Response, g, request
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.registry import Collector
+from sqlalchemy.exc import SQLAlchemyError
+
+from store.metrics import QueueCollector
+from web.devices import device_choices
+from web.services import Services
+
+BUCKETS_S = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+
+
+class StateCollector(Collector):
+    """Streams open here, and devices with a living worker: read when asked."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    def describe(self) -> Iterable[Metric]:
+        """Told apart from ``collect`` so that registering needs no database."""
+        return self._families()
+
+    def collect(self) -> Iterable[Metric]:
+        """The gauges."""
+        streams, online = self._families()
+        streams.add_metric([], self._services.streams.open)
+        with self._services.readers() as session:
+            for choice in device_choices(session, self._services.settings, self._services.clock):
+                online.add_metric([choice.key], float(choice.online))
+        return streams, online
+
+    @staticmethod
+    def _families() -> tuple[GaugeMetricFamily, GaugeMetricFamily]:
+        return (
+            GaugeMetricFamily("gpujudge_streams_open", "Pages that follow a submission live."),
+            GaugeMetricFamily("gpujudge_device_online", "Whether a device's worker is alive.", labels=["device"]),
+        )
+
+
+def register_metrics(app: Flask, services: Services) -> None:
+    """Counts every request of ``app`` and serves ``/metrics``."""
+    registry, of_database = CollectorRegistry(), CollectorRegistry()
+    of_database.register(QueueCollector(services.readers))
+    of_database.register(StateCollector(services))
+    requests = Counter(
+        "gpujudge_http_requests", "Requests answered.", ["method", "endpoint", "status"], registry=registry
+    )
+    durations = Histogram(
+        "gpujudge_http_request_duration_seconds",
+        "Time until the answer began (a live stream goes on after it).",
+        ["endpoint"],
+        buckets=BUCKETS_S,
+        registry=registry,
+    )
+    blueprint = Blueprint("metrics", __name__)
+
+    @app.before_request
+    def begin() -> None:
+        g.began_s = time.perf_counter()
+
+    @app.after_request
+    def count(response: Response) -> Response:
+        # The endpoint, not the path: paths are without number, and a scraper would drown in them.
+        endpoint = request.endpoint or "unknown"
+        requests.labels(request.method, endpoint, str(response.status_code)).inc()
+        if "began_s" in g:
+            durations.labels(endpoint).observe(time.perf_counter() - g.began_s)
+        return response
+
+    @blueprint.get("/metrics")
+    def metrics() -> Response:
+        figures = generate_latest(registry)
+        # Requests are counted here: a database that is away takes only its own figures with it.
+        with suppress(SQLAlchemyError):
+            figures += generate_latest(of_database)
+        return Response(figures, content_type=CONTENT_TYPE_LATEST)
+
+    app.register_blueprint(blueprint)

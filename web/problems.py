@@ -1,0 +1,29 @@
+"""Errors that are shown to the user: raised by views, rendered as a page or as the API's JSON by ``web.errors``."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class Problem(Exception):
+    """``code`` is a fixed word for programs, ``message`` a sentence for people, ``nearest`` what may be meant."""
+
+    def __init__(
+        self, status: int, code: str, message: str, *, nearest: Iterable[str] = (), retry_after_s: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.nearest = tuple(nearest)
+        self.retry_after_s = retry_after_s
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> Problem:
+    """A 404 for a ``kind`` (challenge, device) called ``name``, with the nearest of the ``known`` names."""
+    known = sorted(known)
+    nearest = difflib.get_close_matches(name.casefold(), known, n=3, cutoff=0.5)
+    if not nearest:
+        nearest = [candidate for candidate in known if candidate.startswith(name.casefold()[:3])][:3] if name else []
+    return Problem(404, f"unknown_{kind}", f"There is no {kind} called “{name[:80]}”.", nearest=nearest)

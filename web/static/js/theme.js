@@ -1,0 +1,19 @@
+// Runs before the first paint, so that a chosen theme never flashes. data-shade says what is shown, whoever chose it.
+(() => {
+  const root = document.documentElement;
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const stored = () => { try { return localStorage.getItem("theme"); } catch { return null; } };
+  const show = () => {
+    const chosen = stored();
+    if (chosen === "light" || chosen === "dark") root.dataset.theme = chosen; else delete root.dataset.theme;
+    root.dataset.shade = chosen ?? (system.matches ? "dark" : "light");
+  };
+  show();
+  system.addEventListener("change", show);
+  document.addEventListener("DOMContentLoaded", () => {
+    document.getElementById("theme")?.addEventListener("click", () => {
+      try { localStorage.setItem("theme", root.dataset.shade === "dark" ? "light" : "dark"); } catch { /* private mode */ }
+      show();
+    });
+  });
+})();

@@ -1,0 +1,155 @@
+// The workbench: editor, draft, files, Run and Submit, and what comes of them.
+
+import { mount } from "../vendor/editor.js";
+import { putReport, showProgress } from "./progress.js";
+
+const form = document.getElementById("workbench-form");
+const textarea = document.getElementById("source");
+const box = document.getElementById("editor-box");
+const saved = document.getElementById("saved");
+const problem = document.getElementById("problem");
+const place = document.getElementById("outcome");
+const device = document.getElementById("device");
+const { slug, sourceBytes } = form.dataset;
+const buttons = [...form.querySelectorAll("button[name=mode]")];
+const starter = textarea.value;
+const draftKey = `draft:${slug}`;
+
+const kept = {
+  get(key) { try { return localStorage.getItem(key); } catch { return null; } },
+  set(key, value) { try { localStorage.setItem(key, value); return true; } catch { return false; } },
+  remove(key) { try { localStorage.removeItem(key); } catch { /* private mode */ } },
+};
+
+const draft = kept.get(draftKey);
+if (draft !== null) textarea.value = draft;
+const editor = mount(textarea, {
+  nonce: document.querySelector("meta[name=style-nonce]").content,
+  label: "CUDA source",
+  onChange: (source) => {
+    const written = source === starter ? (kept.remove(draftKey), false) : kept.set(draftKey, source);
+    saved.textContent = written ? "Draft kept in this browser" : "";
+  },
+  onRun: () => press("run"),
+  onSubmit: () => press("submit"),
+});
+if (draft !== null) saved.textContent = "Draft restored";
+
+const chosen = kept.get("device");
+if (chosen && [...(device?.options ?? [])].some((option) => option.value === chosen)) device.value = chosen;
+device?.addEventListener("change", () => kept.set("device", device.value));
+
+document.getElementById("reset").addEventListener("click", () => {
+  if (editor.value() === starter || confirm("Replace what is in the editor by the starter?")) {
+    editor.replace(starter);
+    editor.focus();
+  }
+});
+
+// ---- files: chosen, or dropped on the editor ----
+
+const fileInput = document.getElementById("file");
+async function open(file) {
+  tell("");
+  if (file.size > Number(sourceBytes)) {
+    tell(`${file.name} has ${file.size.toLocaleString()} bytes; a source may have ${Number(sourceBytes).toLocaleString()}.`);
+    return;
+  }
+  try {
+    editor.replace(new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer()).replaceAll("\r\n", "\n"));
+    editor.focus();
+  } catch {
+    tell(`${file.name} is not UTF-8 text.`);
+  }
+}
+document.getElementById("open").addEventListener("click", () => fileInput.click());
+fileInput.addEventListener("change", async () => {
+  if (fileInput.files[0]) await open(fileInput.files[0]);
+  fileInput.value = ""; // it is in the editor now, and must not be sent beside it
+});
+let inside = 0;
+box.addEventListener("dragenter", (event) => { if (event.dataTransfer.types.includes("Files")) { inside += 1; box.classList.add("dropping"); } });
+box.addEventListener("dragleave", () => { inside = Math.max(inside - 1, 0); if (!inside) box.classList.remove("dropping"); });
+box.addEventListener("dragover", (event) => { if (event.dataTransfer.types.includes("Files")) event.preventDefault(); });
+box.addEventListener("drop", (event) => {
+  inside = 0;
+  box.classList.remove("dropping");
+  if (!event.dataTransfer.files.length) return;
+  event.preventDefault();
+  event.stopPropagation();
+  open(event.dataTransfer.files[0]);
+}, true);
+
+// ---- run and submit ----
+
+function tell(text) {
+  problem.textContent = text;
+  problem.hidden = !text;
+}
+
+function press(mode) {
+  const button = buttons.find((candidate) => candidate.value === mode);
+  if (button && !button.disabled) form.requestSubmit(button);
+}
+
+// One key for one press: sent again after a broken connection, it is still one submission.
+let attempt = null;
+function keyFor(mode) {
+  const what = `${mode} ${device.value} ${editor.value()}`;
+  if (attempt?.what !== what) attempt = { what, key: crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}` };
+  return attempt.key;
+}
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  if (form.dataset.logIn) { location.href = form.dataset.logIn; return; }
+  const mode = event.submitter?.value ?? "submit";
+  tell("");
+  if (!editor.value().trim()) { tell("There is nothing in the editor yet."); return; }
+  if (new TextEncoder().encode(editor.value()).length > Number(sourceBytes)) {
+    tell(`The source is larger than ${Number(sourceBytes).toLocaleString()} bytes.`);
+    return;
+  }
+  const body = new FormData(form, event.submitter);
+  body.delete("file");
+  body.set("source", editor.value());
+  body.set("idempotency_key", keyFor(mode));
+  for (const button of buttons) button.disabled = true;
+  try {
+    const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" } });
+    const result = await answer.json();
+    if (!answer.ok) {
+      const { message, nearest } = result.error;
+      if (answer.status === 401) { location.reload(); return; }
+      tell(nearest.length ? `${message} Nearest: ${nearest.join(", ")}.` : message);
+      release();
+      return;
+    }
+    attempt = null;
+    if (mode === "submit") { location.href = result.url; return; }
+    watch(result);
+  } catch {
+    tell("The server could not be reached. Your source is kept here: try again.");
+    release();
+  }
+});
+addEventListener("pageshow", (event) => { if (event.persisted) release(); });
+
+function release() { for (const button of buttons) button.disabled = false; }
+
+function watch(result) {
+  const progress = document.getElementById("progress-template").content.firstElementChild.cloneNode(true);
+  place.replaceChildren(progress);
+  progress.scrollIntoView({ block: "nearest", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+  showProgress(progress, {
+    events: result.events,
+    report: result.report,
+    onReport: (html) => {
+      const report = putReport(progress, html);
+      report.querySelectorAll("[data-line]").forEach((link) => {
+        link.addEventListener("click", (event) => { event.preventDefault(); editor.goTo(Number(link.dataset.line)); });
+      });
+      release();
+    },
+  });
+}

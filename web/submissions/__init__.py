@@ -1,0 +1,1 @@
+"""Submissions: accepted, followed live, shown with what came of them, listed."""

@@ -1,0 +1,67 @@
+"""Taking a submission in: the one way for the pages and the API."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from judge.packs.pack import Pack
+from judge.settings import BuildLimits
+from store.models import Submission, User
+from store.submissions import IdempotencyConflictError, create_submission
+from web.devices import device_choices
+from web.formatting import size, whole
+from web.problems import Problem, unknown
+from web.services import Services
+
+Mode = Literal["run", "submit"]
+SOURCE_BYTES = BuildLimits().source_bytes
+
+
+def find_pack(services: Services, slug: str) -> Pack:
+    """The challenge, or a 404 with the nearest names."""
+    pack = services.packs.get(slug)
+    if pack is None:
+        raise unknown("challenge", slug, services.packs)
+    return pack
+
+
+def accept_submission(
+    services: Services,
+    *,
+    user_id: int,
+    challenge: str,
+    device: str,
+    mode: Mode,
+    source: str | bytes,
+    idempotency_key: str | None = None,
+) -> Submission:
+    """Check, store in one transaction, ring. Raises Problem for an unknown challenge or device, a source that is too
+    large, and an idempotency key used for something else. What is wrong inside the source is for the compiler to say.
+
+    A broker that is away changes nothing: the workers find the row by themselves.
+    """
+    pack = find_pack(services, challenge)
+    length = len(source if isinstance(source, bytes) else source.encode("utf-8", "surrogatepass"))
+    if length > SOURCE_BYTES:
+        message = f"The source has {whole(length)} bytes; the limit is {size(SOURCE_BYTES)} ({whole(SOURCE_BYTES)})."
+        raise Problem(413, "too_large", message)
+    with services.readers() as reader:
+        known = [choice.key for choice in device_choices(reader, services.settings, services.clock)]
+    if device not in known:
+        raise unknown("device", device, known)
+    try:
+        with services.writers.begin() as writer:
+            submission = create_submission(
+                writer,
+                user=writer.get_one(User, user_id),
+                pack=pack,
+                device_key=device,
+                mode=mode,
+                source=source,
+                idempotency_key=idempotency_key,
+                now=services.clock(),
+            )
+    except IdempotencyConflictError as error:
+        raise Problem(409, "idempotency_conflict", f"{error}"[:1].upper() + f"{error}"[1:] + ".") from None
+    services.ring(submission)
+    return submission

@@ -1,0 +1,265 @@
+"""A judgement, as the JSON that is stored, made into what the report's template shows.
+
+Stored judgements outlive the code that wrote them, so everything but the verdict is read as possibly missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from store.models import Submission
+from web.charts import strip_chart
+from web.formatting import percent, seconds, significant, verdict_title, whole
+from web.source import highlight_lines
+from web.submissions.diagnostics import is_own_source, source_notes
+
+_GROUPS = {"sample": "public", "hidden": "hidden", "benchmark": "benchmark"}
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One number with its unit and what it is."""
+
+    value: str
+    unit: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class FaultView:
+    """A faulty memory access; ``line`` only when it is a line of the user's source."""
+
+    kind: str
+    message: str
+    where: str
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CaseView:
+    """A case's row, and what unfolds beneath it."""
+
+    id: str
+    group: str
+    verdict: str
+    wall: str
+    message: str
+    mismatch: MismatchView | None
+    faults: tuple[FaultView, ...]
+    open: bool
+
+    @property
+    def has_details(self) -> bool:
+        """Whether there is anything to unfold."""
+        return bool(self.message or self.mismatch or self.faults)
+
+
+@dataclass(frozen=True, slots=True)
+class MismatchView:
+    """``rows``: index, expected, got."""
+
+    output: str
+    rows: tuple[tuple[str, Any, Any], ...]
+    summary: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkView:
+    """A benchmark case with its samples drawn."""
+
+    id: str
+    value: str
+    chart: Markup
+    runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """A line of the source, and what the judge says of it."""
+
+    number: int
+    html: Markup
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All that the report shows."""
+
+    verdict: str
+    title: str
+    message: str
+    figures: tuple[Figure, ...]
+    cases: tuple[CaseView, ...]
+    passed: int
+    build_log: str
+    build_facts: tuple[tuple[str, str], ...]
+    kernels: tuple[Mapping[str, Any], ...]
+    benchmarks: tuple[BenchmarkView, ...]
+    counts_instructions: bool
+    device_facts: tuple[tuple[str, str], ...]
+
+
+def present_report(judgement: Mapping[str, Any]) -> Report:
+    """The report on a stored judgement."""
+    verdict = str(judgement["verdict"])
+    build = judgement.get("build") or {}
+    measurement = judgement.get("measurement") or {}
+    cases = judgement.get("cases") or []
+    first_failure = next((index for index, case in enumerate(cases) if case["verdict"] != "AC"), None)
+    views = tuple(_present_case(case, opened=index == first_failure) for index, case in enumerate(cases))
+    return Report(
+        verdict=verdict,
+        title=verdict_title(verdict),
+        message=str(judgement.get("message") or _summary(verdict, views)),
+        figures=present_measurement(measurement) if measurement else (),
+        cases=views,
+        passed=sum(case.verdict == "AC" for case in views),
+        build_log=str(build.get("log") or ""),
+        build_facts=_build_facts(build),
+        kernels=tuple(build.get("kernels") or ()),
+        benchmarks=_present_benchmarks(measurement),
+        counts_instructions=measurement.get("metric") == "warp_instructions",
+        device_facts=_device_facts(judgement.get("device") or {}),
+    )
+
+
+def present_source(submission: Submission) -> tuple[SourceLine, ...]:
+    """The source with the judge's notes beneath its lines."""
+    judgement = submission.judgement or {}
+    faults = [fault for case in judgement.get("cases") or [] for fault in case.get("memory_errors") or []]
+    notes = source_notes(str((judgement.get("build") or {}).get("log") or ""), faults)
+    lines = highlight_lines(submission.source)
+    return tuple(SourceLine(number, html, tuple(notes.get(number, ()))) for number, html in enumerate(lines, start=1))
+
+
+def present_measurement(measurement: Mapping[str, Any]) -> tuple[Figure, ...]:
+    """The score first, then what follows from it."""
+    figures = []
+    if measurement.get("metric") == "warp_instructions":
+        figures.append(Figure(whole(measurement["value"]), "", "warp instructions"))
+    else:
+        number, _, unit = seconds(measurement["value"]).partition(" ")
+        figures.append(Figure(number, unit, f"median of {measurement.get('runs', '?')} calls"))
+    if measurement.get("gb_per_s") is not None:
+        figures.append(Figure(significant(measurement["gb_per_s"]), "GB/s", "memory throughput"))
+    if measurement.get("gflop_per_s") is not None:
+        figures.append(Figure(significant(measurement["gflop_per_s"]), "GFLOP/s", "arithmetic"))
+    if measurement.get("metric") != "warp_instructions" and measurement.get("spread") is not None:
+        figures.append(Figure(f"± {percent(measurement['spread']).removesuffix(' %')}", "%", "spread"))
+    return tuple(figures)
+
+
+def _summary(verdict: str, cases: Sequence[CaseView]) -> str:
+    if verdict == "AC":
+        return "The right answer in every case." if len(cases) == 1 else f"The right answer in all {len(cases)} cases."
+    if verdict == "CE":
+        return "The compiler did not take the source."
+    failed = next((case for case in cases if case.verdict != "AC"), None)
+    return "" if failed is None else f"First seen in case {failed.id}."
+
+
+def _present_case(case: Mapping[str, Any], *, opened: bool) -> CaseView:
+    mismatch = case.get("mismatch")
+    return CaseView(
+        id=str(case["id"]),
+        group=_GROUPS.get(str(case.get("group")), str(case.get("group"))),
+        verdict=str(case["verdict"]),
+        wall=seconds(case.get("wall_s")),
+        message=str(case.get("message") or ""),
+        mismatch=None if mismatch is None else _present_mismatch(mismatch),
+        faults=tuple(_present_fault(fault) for fault in case.get("memory_errors") or ()),
+        open=opened,
+    )
+
+
+def _present_mismatch(mismatch: Mapping[str, Any]) -> MismatchView:
+    output = str(mismatch["output"])
+    rows = tuple(
+        (f"{output}[{', '.join(str(place) for place in index)}]", expected, got)
+        for index, expected, got in zip(
+            mismatch.get("indices") or (), mismatch.get("expected") or (), mismatch.get("got") or (), strict=False
+        )
+    )
+    summary = f"{whole(mismatch['count'])} of {whole(mismatch['total'])} elements of {output} are wrong"
+    errors = [
+        f"largest {kind} error {mismatch[key]:.3g}"
+        for kind, key in (("absolute", "max_abs_error"), ("relative", "max_rel_error"))
+        if isinstance(mismatch.get(key), int | float)
+    ]
+    return MismatchView(output, rows, "; ".join([summary, *errors]) + ".", str(mismatch.get("message") or ""))
+
+
+def _present_fault(fault: Mapping[str, Any]) -> FaultView:
+    own = is_own_source(fault.get("file"))
+    places = [
+        f"in {fault['kernel']}" if fault.get("kernel") else "",
+        f"{fault['file']}, line {fault.get('line')}" if fault.get("file") and not own else "",
+        f"block {_triple(fault['block'])}" if fault.get("block") else "",
+        f"thread {_triple(fault['thread'])}" if fault.get("thread") else "",
+    ]
+    return FaultView(
+        kind=str(fault.get("kind") or "memory fault"),
+        message=str(fault.get("message") or ""),
+        where=", ".join(place for place in places if place),
+        line=int(fault["line"]) if own and fault.get("line") else None,
+    )
+
+
+def _triple(place: Sequence[int]) -> str:
+    return f"({', '.join(str(axis) for axis in place)})"
+
+
+def _present_benchmarks(measurement: Mapping[str, Any]) -> tuple[BenchmarkView, ...]:
+    def label(value: float) -> str:
+        return f"{whole(value)} instructions" if measurement.get("metric") == "warp_instructions" else seconds(value)
+
+    views = []
+    for case in measurement.get("cases") or ():
+        samples = [float(sample) for sample in case.get("samples") or ()]
+        views.append(
+            BenchmarkView(
+                id=str(case.get("id")),
+                value=label(case["value"]),
+                chart=strip_chart(samples, label, f"{len(samples)} timed calls of {case.get('id')}")
+                if len(set(samples)) > 1
+                else Markup(""),
+                runs=len(samples),
+            )
+        )
+    return tuple(views)
+
+
+def _build_facts(build: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    facts = []
+    if build.get("wall_s") is not None:
+        facts.append(("Built in", seconds(build["wall_s"]) + (" (from the cache)" if build.get("cached") else "")))
+    if build.get("registers") is not None:
+        facts.append(("Registers per thread", whole(build["registers"])))
+    if build.get("spills") is not None:
+        facts.append(("Spilled", f"{whole(build['spills'])} bytes" if build["spills"] else "nothing"))
+    return tuple(facts)
+
+
+_DEVICE_DETAILS = {
+    "driver": "Driver",
+    "cuda": "CUDA",
+    "multiprocessors": "Multiprocessors",
+    "clock_mhz": "Clock (MHz)",
+    "sm_clock_mhz": "SM clock (MHz)",
+    "memory_clock_mhz": "Memory clock (MHz)",
+    "cpu": "CPU",
+}
+
+
+def _device_facts(device: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    details = device.get("details") or {}
+    known = (("Device", "name"), ("Compute capability", "compute_capability"))
+    facts = [(label, str(device.get(key) or "")) for label, key in known]
+    facts += [(label, str(details[key])) for key, label in _DEVICE_DETAILS.items() if details.get(key)]
+    return tuple((label, text) for label, text in facts if text)

@@ -1,0 +1,26 @@
+"""The answer to "what happened since": a stream where one is free, else a list. For the pages and the API alike."""
+
+from __future__ import annotations
+
+from flask import Response, jsonify, request
+
+from store.models import Submission
+from store.submissions import events_after
+from web.live import EventStream, event_json
+from web.problems import Problem
+from web.services import reader, services
+
+
+def events_response(submission: Submission, after: int) -> Response:
+    """The stream, or the list. A client that gets 503 for its stream polls the list."""
+    accepted = request.accept_mimetypes
+    if "text/event-stream" not in accepted.values() and accepted.accept_json:
+        return jsonify([event_json(event) for event in events_after(reader(), submission, after)])
+    slots = services().streams
+    if not slots.acquire():
+        message = "Too many submissions are followed live just now: ask for JSON instead."
+        raise Problem(503, "too_many_streams", message, retry_after_s=2)
+    reader().close()
+    stream = EventStream(services().readers, slots, submission.public_id, after)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return Response(stream, mimetype="text/event-stream", headers=headers)
