@@ -26,7 +26,8 @@ _LIMIT_BYTES = 1 << 30
 def build_key(source: bytes, header: str, signature: str, options: Sequence[str], identity: str) -> str:
     """The name under which a build is kept: it changes with everything that decides the result."""
     digest = hashlib.sha256()
-    for part in (_VERSION.encode(), source, header.encode(), signature.encode(), "\0".join(options).encode(), identity.encode()):
+    texts = (_VERSION, header, signature, "\0".join(options), identity)
+    for part in (source, *(text.encode() for text in texts)):
         digest.update(struct.pack("<Q", len(part)) + part)
     return digest.hexdigest()
 

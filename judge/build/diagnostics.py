@@ -16,7 +16,9 @@ _CHATTER = re.compile(
     re.MULTILINE,
 )
 _ENTRY = re.compile(r"^ptxas info\s*: Compiling entry function '(?P<kernel>[^']+)' for '[^']+'")
-_STACK = re.compile(r"^\s*(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, (?P<loads>\d+) bytes spill loads")
+_STACK = re.compile(
+    r"^\s*(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, (?P<loads>\d+) bytes spill loads"
+)
 _USED = re.compile(r"^ptxas info\s*: Used (?P<registers>\d+) registers")
 _SHARED = re.compile(r"(\d+) bytes smem")
 

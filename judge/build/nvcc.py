@@ -22,7 +22,7 @@ from judge.build.artifact import Artifact
 from judge.build.diagnostics import capped, parse_resources, readable_log
 from judge.build.plan import FAILURES, LINK_FAILED, Files, Plan, build_script, parse_dryrun, whole_plan
 from judge.build.signature import Signature, difference, find_definitions, parse_parameters
-from judge.build.source import check_source, strip_noise
+from judge.build.source import check_source
 from judge.build.target import Target
 from judge.build.toolchain import INSIDE, Toolchain, find_toolchain
 from judge.errors import InternalError
@@ -32,7 +32,7 @@ from judge.settings import JudgeSettings
 
 #: Checks that the toolchain itself works, after a source failed in a way that may be the machine's fault.
 _KNOWN_GOOD = b'__global__ void k(int* p) { *p = 1; }\nextern "C" void solve(int* p) { k<<<1, 1>>>(p); }\n'
-_FAILED_BY_ITSELF = (1, 126, 127)
+_HOST_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 class Options(Protocol):
@@ -94,13 +94,15 @@ def _judge_result(result: _Result, source: bytes, pack: Challenge, target: Targe
     limits, output = settings.build, result.output
     log = readable_log(output.data, limit_bytes=limits.log_bytes, truncated=output.truncated)
     if output.timed_out:
-        return _compile_error(_joined(f"The compiler took longer than {limits.wall_s:g} s.", log, limits.log_bytes), started_s), None
+        text = f"The compiler took longer than {limits.wall_s:g} s."
+        return _compile_error(_joined(text, log, limits.log_bytes), started_s), None
     if output.exit.oom_killed:
         text = f"The compiler needed more than {limits.memory_bytes >> 20} MiB of memory."
         return _compile_error(_joined(text, log, limits.log_bytes), started_s), None
     if not output.exit.ok:
-        if output.exit.code not in FAILURES or output.exit.code in _FAILED_BY_ITSELF or not _blames_source(log):
-            _require_working(toolchain, pack, target, settings, log)
+        # A diagnostic that does not point into the user's file may be the toolchain's own fault.
+        if output.exit.code not in FAILURES or "kernel.cu" not in log:
+            _require_working(toolchain, target, settings)
         text = log or "The compiler failed without saying why."
         if output.exit.code == LINK_FAILED:
             text = _joined("The program could not be linked.", log, limits.log_bytes)
@@ -162,7 +164,7 @@ def _compile(source: bytes, pack: Challenge, target: Target, toolchain: Toolchai
     with _workplace(settings) as folder, contextlib.ExitStack() as stack:
         policy = _policy(toolchain, settings, folder)
         plan = _plan(toolchain, tuple(_options(pack, target)), policy)
-        given = [_memory_file(stack, name, data) for name, data in (("source", source), ("header", pack.header().encode()))]
+        given = [_memory_file(stack, "source", source), _memory_file(stack, "header", pack.header().encode())]
         taken = [_memory_file(stack, name, b"") for name in ("library", "symbols", "definitions", "resources")]
         script = build_script(
             plan, Files(*given, *taken), cuda=cuda, runtime=runtime, libraries=pack.build.libraries,
@@ -184,15 +186,15 @@ def _options(pack: Challenge, target: Target) -> list[str]:
 
 def _policy(toolchain: Toolchain, settings: JudgeSettings, folder: str) -> Policy:
     inside = INSIDE if settings.jail != "off" else str(toolchain.root)
-    policy = build_policy(settings.build, binds=[Bind(toolchain.root, INSIDE)],
-                          env={"PATH": f"{inside}/bin:/usr/local/bin:/usr/bin:/bin", "TMPDIR": folder}, jail=settings.jail)
+    env = {"PATH": f"{inside}/bin:{_HOST_PATH}", "TMPDIR": folder}
+    policy = build_policy(settings.build, binds=[Bind(toolchain.root, INSIDE)], env=env, jail=settings.jail)
     return dataclasses.replace(policy, cwd=folder)
 
 
 @functools.lru_cache(maxsize=64)
 def _plan_text(toolchain: Toolchain, options: tuple[str, ...], jail: str, nvcc: str) -> str:
     policy = build_policy(JudgeSettings(Path("/")).build, binds=[Bind(toolchain.root, INSIDE)], jail=jail,
-                          env={"PATH": f"{os.path.dirname(nvcc)}:/usr/local/bin:/usr/bin:/bin"})  # noqa: PTH120
+                          env={"PATH": f"{Path(nvcc).parent}:{_HOST_PATH}"})
     command = ["/bin/sh", "-c", 'cd "$(mktemp -d)" && : >kernel.cu && exec "$@"', "sh",
                nvcc, *options, "--keep", "--dryrun", "-c", "kernel.cu", "-o", "kernel.o"]
     output = run_to_end(policy, command, wall_s=30, output_bytes=1 << 20)
@@ -208,12 +210,7 @@ def _plan(toolchain: Toolchain, options: tuple[str, ...], policy: Policy) -> Pla
     return parse_dryrun(_plan_text(toolchain, options, policy.jail, nvcc)) or whole_plan(nvcc, options)
 
 
-def _blames_source(log: str) -> bool:
-    """Whether a diagnostic points into the user's file; one that does not may be the toolchain's own fault."""
-    return "kernel.cu" in log
-
-
-def _require_working(toolchain: Toolchain, pack: Challenge, target: Target, settings: JudgeSettings, log: str) -> None:
+def _require_working(toolchain: Toolchain, target: Target, settings: JudgeSettings) -> None:
     """Raise InternalError when not even a plain kernel compiles. Asked once a process and toolchain."""
     said = _broken(toolchain, target, settings)
     if said is not None:

@@ -38,7 +38,7 @@ def whole_plan(nvcc: str, options: Sequence[str]) -> Plan:
 
 
 def parse_dryrun(text: str) -> Plan | None:
-    """The plan in the output of ``nvcc --dryrun --keep -c kernel.cu -o kernel.o``; None when it is not of the known form."""
+    """The plan in the output of ``nvcc --dryrun --keep -c kernel.cu -o kernel.o``; None when its form is not known."""
     environment: list[tuple[str, str]] = []
     commands: list[str] = []
     for line in text.splitlines():
@@ -71,8 +71,11 @@ def _classified(environment: tuple[tuple[str, str], ...], commands: Sequence[str
             compile_.append(command)
         elif program != "rm":
             return None
-    known = len(host) == 2 and " -E " in host[0] and len(compile_) == 1 and len(device) >= 3 and "fatbinary" in device[-1]
-    return Plan(environment, tuple(host), tuple(device), compile_[0]) if known else None
+    if len(host) != 2 or " -E " not in host[0] or len(compile_) != 1:
+        return None
+    if len(device) < 3 or "fatbinary" not in device[-1]:
+        return None
+    return Plan(environment, tuple(host), tuple(device), compile_[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +94,9 @@ def build_script(plan: Plan, files: Files, *, cuda: str, ptxas_arch: str | None,
                  libraries: Sequence[str]) -> str:
     """The POSIX shell script that makes the library, run in an empty folder of its own.
 
-    It prints what the compilers print, and leaves the library, the names that ``kernel.o`` defines (mangled, then demangled),
-    the user's part of the preprocessed source and what ptxas said on their descriptors. ``runtime`` are the linker's
-    arguments for libcudart; ``ptxas_arch`` None when ptxas runs as part of the plan.
+    It prints what the compilers print, and leaves on their descriptors the library, the names that ``kernel.o`` defines
+    (mangled, then demangled), the user's part of the preprocessed source and what ptxas said. ``runtime`` are the
+    linker's arguments for libcudart; ``ptxas_arch`` is None when ptxas runs as part of the plan.
     """
     lines = [
         "set -u",
@@ -119,7 +122,8 @@ def build_script(plan: Plan, files: Files, *, cuda: str, ptxas_arch: str | None,
             "cp device.log resources.log",
         ]
         if ptxas_arch is not None:
-            lines += [f"{cuda}/bin/ptxas -v -arch={ptxas_arch} kernel.ptx -o /dev/null >resources.log 2>&1 &", "ptxas=$!"]
+            ptxas = f"{cuda}/bin/ptxas -v -arch={ptxas_arch} kernel.ptx -o /dev/null"
+            lines += [f"{ptxas} >resources.log 2>&1 &", "ptxas=$!"]
         lines.append(f"{plan.compile_} || exit {COMPILE_FAILED}")
     lines += [
         "nm -g --defined-only kernel.o | awk '$2 == \"T\" { print $3 }' >names",
@@ -141,6 +145,8 @@ def _link(runtime: str, libraries: Sequence[str]) -> list[str]:
     machine that builds nor every toolkit has the library. Anything else undefined fails here rather than at load.
     """
     extra = " ".join(shlex.quote(f"-l{name}") for name in libraries)
+    options = "-Wl,--version-script=export.map -Wl,-z,defs -Wl,-z,now -Wl,-z,relro"
+    driver_names = "$2 ~ /^cu[A-Z][A-Za-z0-9_]*$/ && $2 !~ /^cuda/"
     return [
         "printf '{ global: solve; local: *; };' >export.map",
         "alias=",
@@ -149,12 +155,12 @@ def _link(runtime: str, libraries: Sequence[str]) -> list[str]:
         "  [ -n \"$mangled\" ] && alias=\"-Wl,--defsym=solve=$mangled\"",
         "fi",
         "driver=",
-        "if nm -u kernel.o | awk '$2 ~ /^cu[A-Z][A-Za-z0-9_]*$/ && $2 !~ /^cuda/ { print \"void \" $2 \"(void) {}\" }' >driver.c"
-        " && [ -s driver.c ]; then",
+        f"nm -u kernel.o | awk '{driver_names} {{ print \"void \" $2 \"(void) {{}}\" }}' >driver.c",
+        "if [ -s driver.c ]; then",
         "  gcc -shared -fPIC -w -Wl,-soname,libcuda.so.1 driver.c -o libcuda.so && driver=./libcuda.so",
         "fi",
         "if grep -qx solve names || [ -n \"$alias\" ]; then",
-        "  g++ -shared -o kernel.so kernel.o -Wl,--version-script=export.map $alias -Wl,-z,defs -Wl,-z,now -Wl,-z,relro "
-        f"{runtime} $driver {extra} >link.log 2>&1 || {{ cat link.log; exit {LINK_FAILED}; }}",
+        f"  g++ -shared -o kernel.so kernel.o {options} $alias {runtime} $driver {extra}"
+        f" >link.log 2>&1 || {{ cat link.log; exit {LINK_FAILED}; }}",
         "fi",
     ]

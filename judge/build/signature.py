@@ -1,9 +1,9 @@
 """Does the ``solve`` that was compiled take what the challenge passes?
 
-A C symbol carries no types, so they are read from the text: of the compiler's own intermediate, where macros are expanded,
-or of a demangled name. Only what is clearly different counts (the number of parameters, a pointer for a scalar, float for int);
-``const``, ``__restrict__``, signedness and the width of an integer scalar do not, and a type that cannot be resolved is let
-pass: the judgement will tell.
+A C symbol carries no types, so they are read from the text: of the compiler's own intermediate, where macros are
+expanded, or of a demangled name. Only what is clearly different counts (the number of parameters, a pointer for a
+scalar, float for int); ``const``, ``__restrict__``, signedness and the width of an integer scalar do not, and a type
+that cannot be resolved is let pass: the judgement will tell.
 """
 
 from __future__ import annotations
@@ -21,18 +21,23 @@ _QUALIFIERS = {"const", "volatile", "__restrict__", "__restrict", "restrict", "r
 _INTEGER_WORDS = {"unsigned", "signed", "long", "int", "short", "char", "__signed__"}
 #: (class, bytes) of scalar types; vector types read as their scalar.
 _KNOWN = {
-    "float": ("float", 4), "double": ("float", 8), "half": ("half", 2), "__half": ("half", 2), "__half_raw": ("half", 2),
+    "float": ("float", 4), "double": ("float", 8),
+    "half": ("half", 2), "__half": ("half", 2), "__half_raw": ("half", 2), "half2": ("half", 2), "__half2": ("half", 2),
     "__nv_bfloat16": ("bfloat16", 2), "nv_bfloat16": ("bfloat16", 2), "bool": ("integer", 1), "void": ("any", 0),
     "__nv_fp8_e4m3": ("fp8", 1), "__nv_fp8_e5m2": ("fp8", 1),
     "int8_t": ("integer", 1), "uint8_t": ("integer", 1), "int16_t": ("integer", 2), "uint16_t": ("integer", 2),
     "int32_t": ("integer", 4), "uint32_t": ("integer", 4), "int64_t": ("integer", 8), "uint64_t": ("integer", 8),
     "size_t": ("integer", 8), "ssize_t": ("integer", 8), "ptrdiff_t": ("integer", 8), "uint": ("integer", 4),
     "uchar": ("integer", 1), "ulong": ("integer", 8), "ushort": ("integer", 2), "__int64_t": ("integer", 8),
-    "std::size_t": ("integer", 8), "half2": ("half", 2), "__half2": ("half", 2),
-    **{f"{scalar}{lanes}": kind for scalar, kind in {
-        "float": ("float", 4), "double": ("float", 8), "int": ("integer", 4), "uint": ("integer", 4), "char": ("integer", 1),
-        "uchar": ("integer", 1), "short": ("integer", 2), "ushort": ("integer", 2), "long": ("integer", 8),
-        "ulong": ("integer", 8), "longlong": ("integer", 8)}.items() for lanes in (1, 2, 3, 4)},
+    **{
+        f"{scalar}{lanes}": kind
+        for scalar, kind in {
+            "float": ("float", 4), "double": ("float", 8), "int": ("integer", 4), "uint": ("integer", 4),
+            "char": ("integer", 1), "uchar": ("integer", 1), "short": ("integer", 2), "ushort": ("integer", 2),
+            "long": ("integer", 8), "ulong": ("integer", 8), "longlong": ("integer", 8), "ulonglong": ("integer", 8),
+        }.items()
+        for lanes in (1, 2, 3, 4)
+    },
 }
 
 

@@ -39,7 +39,8 @@ class Target:
         if self.kind == "emulator":
             return ("-cudart", "shared", "--compress-mode=none", "-gencode", f"arch={self.arch},code={self.arch}")
         number = self.specific_arch.removeprefix("sm_")
-        return ("-cudart", "static", "-Xptxas", "-v", "-gencode", f"arch=compute_{number},code=[compute_{number},sm_{number}]")
+        code = f"arch=compute_{number},code=[compute_{number},sm_{number}]"
+        return ("-cudart", "static", "-Xptxas", "-v", "-gencode", code)
 
     @property
     def specific_arch(self) -> str:

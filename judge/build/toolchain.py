@@ -1,8 +1,8 @@
 """Finds nvcc and its toolkit: the one in the settings, on PATH, in this environment's packages, or in /usr/local/cuda.
 
 A package from the Python index differs from an installed toolkit in two ways: nothing puts it on PATH, and it has no
-``libcudart.so`` beside ``libcudart.so.13``. So libraries are linked by their full names, and the folder that nvcc itself
-calls its top is what the jail is shown.
+``libcudart.so`` beside ``libcudart.so.13``. So libraries are linked by their full names, and the folder that nvcc
+itself calls its top is what the jail is shown.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _candidates() -> Iterator[Path]:
 
 
 def _top_of(nvcc: Path) -> Path | None:
-    """The toolkit's top as this nvcc itself names it (it may be a wrapper that calls another); None when it does not work."""
+    """The toolkit's top as this nvcc itself names it (it may be a wrapper of another); None when it does not work."""
     if not os.access(nvcc, os.X_OK):
         return None
     plan = _output([str(nvcc), "--dryrun", "-x", "cu", "-c", "/dev/null", "-o", "/dev/null"])

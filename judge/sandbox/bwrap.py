@@ -26,7 +26,7 @@ def bwrap_arguments(policy: Policy, command: Sequence[str], *, sources: Mapping[
                     seccomp_fd: int | None) -> list[str]:
     """The command line that runs ``command`` under ``policy``.
 
-    ``sources`` says where a bind's source is to be found when that is not its own path (``stage`` moved it within reach).
+    ``sources`` says where a bind's source is to be found when that is not its own path (it was brought within reach).
     """
     arguments = [
         find_bwrap(),
@@ -43,7 +43,8 @@ def bwrap_arguments(policy: Policy, command: Sequence[str], *, sources: Mapping[
         elif folder.is_dir():
             arguments += ["--ro-bind", str(folder), str(folder)]
     size = str(policy.limits.tmpfs_bytes)
-    arguments += ["--proc", "/proc", "--dev", "/dev", "--size", size, "--tmpfs", "/dev/shm", "--size", size, "--tmpfs", "/tmp"]
+    arguments += ["--proc", "/proc", "--dev", "/dev"]
+    arguments += ["--size", size, "--tmpfs", "/dev/shm", "--size", size, "--tmpfs", "/tmp"]
     for bind in policy.binds:
         arguments += [_BIND_FLAG[bind.kind], sources.get(bind.source, str(bind.source)), bind.target]
     for folder_inside in policy.hidden:

@@ -1,7 +1,7 @@
 """A cgroup for one jail: bounds and readings over its whole tree, on v1 and v2 alike.
 
 Where no cgroup can be made (an ordinary user without delegation, a read-only mount) ``Group.create`` gives a group with
-no controllers; everything then reads None, and the jail lives by its rlimits alone. ``missing()`` says so for ``doctor``.
+no controllers; everything then reads None, and the jail lives by its rlimits alone. ``Hierarchy.missing`` says so.
 """
 
 from __future__ import annotations

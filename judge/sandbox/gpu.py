@@ -16,8 +16,8 @@ _CONTROL_NODES = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools")
 
 def gpu_binds(minors: Iterable[int]) -> tuple[Bind, ...]:
     """Device nodes of the GPUs with these minor numbers (``/dev/nvidia<minor>``), ``/sys`` (the driver reads the
-    topology there; without it ``cuInit`` fails on some machines) and the driver's libraries where they lie outside ``/usr``.
-    """
+    topology there; without it ``cuInit`` fails on some machines) and the driver's libraries where they lie outside
+    ``/usr``."""
     names = [*_CONTROL_NODES, *(f"nvidia{minor}" for minor in minors)]
     nodes = [Path("/dev") / name for name in names]
     binds = [Bind.same(node, "dev") for node in nodes if node.exists()]

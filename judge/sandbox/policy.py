@@ -39,8 +39,8 @@ class Limits:
     """Bounds on one jail. None means no bound.
 
     ``memory_bytes`` and ``processes`` bound the whole tree where a cgroup can be had, ``tmpfs_bytes`` each of ``/tmp``
-    and ``/dev/shm``. Without a cgroup memory is bounded per process, by ``memory_fallback``: ``address_space`` is strict,
-    but a process that reserves address space for CUDA cannot live under it; ``data`` counts writable private memory.
+    and ``/dev/shm``. Without a cgroup memory is bounded per process, by ``memory_fallback``: ``address_space`` is
+    strict, but what reserves address space for CUDA cannot live under it; ``data`` counts writable private memory.
     """
 
     memory_bytes: int | None = None
@@ -73,7 +73,7 @@ _BASE_ENV = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": 
 
 def build_policy(limits: BuildLimits, *, binds: Iterable[Bind] = (), env: Mapping[str, str] | None = None,
                  jail: str = "required") -> Policy:
-    """The jail of a compilation: the toolkit given in ``binds``, the host compiler of ``/usr``, no device, no Python."""
+    """The jail of a compilation: the toolkit given in ``binds``, the host compiler of ``/usr``, no device."""
     return Policy(
         limits=Limits(
             memory_bytes=limits.memory_bytes,

@@ -11,8 +11,8 @@ release, and a list of what is allowed would break with it:
   new process, no sockets, no signals to others.
 - *after load*: once the submission is loaded and the CUDA context is up. No new thread, no new executable mapping.
 
-What only an attacker does kills the process (SIGSYS, which the supervisor turns into SV). What libraries are known to try
-and to live without returns an error instead. Filters can be added and never removed, and hold for all threads.
+What only an attacker does kills the process (SIGSYS, which the supervisor turns into SV). What libraries are known to
+try and to live without returns an error instead. Filters can be added and never removed, and hold for all threads.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def base_program() -> bytes:
 
 
 def before_load_program(pid: int) -> bytes:
-    """The filter that constructors of the submission meet. ``pid`` is the runner's own: it may signal itself (abort)."""
+    """The filter that constructors of the submission meet. ``pid`` is the runner's own: abort() signals itself."""
     return _assemble([
         *_deny(_BEFORE_KILLED, _KILL_PROCESS),
         *_deny(_BEFORE_REFUSED, _ERRNO | errno.EPERM),
@@ -116,7 +116,8 @@ def after_load_program(*, allow_threads: bool, allow_executable: bool) -> bytes:
 def lock_before_load() -> None:
     """For the runner: after its own imports and the device's start, before ``dlopen`` of the submission.
 
-    Makes the process undumpable too, so that ``/proc/self/mem`` cannot be opened. Raises OSError where filters are not to be had.
+    Makes the process undumpable too, so that ``/proc/self/mem`` cannot be opened. Raises OSError where filters are not
+    to be had.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
@@ -172,20 +173,20 @@ def _deny(names: Iterable[str], action: int) -> list[Instruction]:
 
 def _when(name: str, argument: int, test: int, value: int, action: int) -> list[Instruction]:
     """The call when the test on the low half of an argument holds; otherwise on to the next rule."""
-    return _conditional(name, argument, test, value, then=_RETURN, then_action=action)
+    return _conditional(name, argument, test, value, action, when=True)
 
 
 def _unless(name: str, argument: int, test: int, value: int, action: int) -> list[Instruction]:
     """The call when the test does not hold."""
-    return _conditional(name, argument, test, value, then=None, then_action=action)
+    return _conditional(name, argument, test, value, action, when=False)
 
 
-def _conditional(name: str, argument: int, test: int, value: int, *, then: int | None, then_action: int) -> list[Instruction]:
-    jump = (test, 0, 1, value) if then is not None else (test, 1, 0, value)
+def _conditional(name: str, argument: int, test: int, value: int, action: int, *, when: bool) -> list[Instruction]:
+    jump = (test, 0, 1, value) if when else (test, 1, 0, value)
     return [
         (_JUMP_EQUAL, 0, 4, NUMBERS[name]),
         (_LOAD, 0, 0, _ARGS_OFFSET + 8 * argument),
         jump,
-        (_RETURN, 0, 0, then_action),
+        (_RETURN, 0, 0, action),
         (_LOAD, 0, 0, _NR_OFFSET),
     ]
