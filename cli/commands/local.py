@@ -5,21 +5,21 @@ from __future__ import annotations
 import os
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cli import options
-from cli.console import print_json
+from cli.console import print_json, say
 from cli.errors import FAILED, CliError, UsageError
 from cli.extras import need
-from cli.nearest import unknown
 from cli.progress import ProgressLine
 from cli.render import print_judgement
 from cli.source import read_source
 from judge.verdict import Verdict
 
 if TYPE_CHECKING:
+    from judge.judgement import DeviceInfo
     from judge.packs.pack import Pack
     from judge.pipeline import Progress
     from judge.settings import JudgeSettings
@@ -50,7 +50,6 @@ def judge(
     """
     source = read_source(file, challenge=challenge, device=device)
     pipeline = need("judge.pipeline", "judge")
-    errors = need("judge.errors", "judge")
     settings = local_settings(data_dir)
     pack = find_pack(source.challenge, packs)
     found = find_device(source.device, settings)
@@ -66,28 +65,15 @@ def judge(
             }
             line.update(progress.stage, payload)
 
-        try:
-            judgement = pipeline.judge(
-                source.content,
-                pack,
-                found,
-                secrets.randbits(63) if seed is None else seed,
-                settings,
-                mode=mode,
-                progress=show,
-            )
-        except errors.InternalError as error:
-            # Nothing was judged, so there is no object to print.
-            raise CliError(
-                f"internal error: {error}",
-                exit_code=Verdict.INTERNAL_ERROR.exit_code,
-                hint="`gpujudge doctor` says what this machine lacks.",
-            ) from None
+        chosen = secrets.randbits(63) if seed is None else seed
+        judgement = pipeline.judge(source.content, pack, found, chosen, settings, mode=mode, progress=show)
     plain = judgement.to_json()
     if as_json:
         print_json(plain)
     else:
         print_judgement(plain)
+        if judgement.verdict is Verdict.INTERNAL_ERROR:
+            say("`gpujudge doctor` says what this machine lacks.")
     raise typer.Exit(judgement.verdict.exit_code)
 
 
@@ -130,26 +116,26 @@ def pack_folders(given: list[Path] | None) -> list[Path]:
 
 def find_pack(slug: str, folders: list[Path] | None) -> Pack:
     """The challenge of that name. Raises UsageError with the nearest names, or with why it is broken."""
-    registry = need("judge.packs.registry", "judge").Registry.load(pack_folders(folders))
-    pack: Pack | None = registry.packs.get(slug)
-    if pack is not None:
-        return pack
-    for problem in registry.problems:
-        if slug in str(problem):
-            raise UsageError(f"challenge {slug} is broken: {problem}")
-    raise unknown("challenge", slug, registry.packs)
+    module = need("judge.packs.registry", "judge")
+    registry = module.Registry.load(pack_folders(folders))
+    try:
+        pack: Pack = registry.find(slug)
+    except module.UnknownChallenge as error:
+        for problem in registry.problems:
+            if problem.file.parent.name == slug:
+                raise UsageError(f"challenge {slug} is broken: {problem}") from None
+        raise UsageError(str(error), hint=f"There are: {', '.join(registry.packs) or 'none'}.") from None
+    return pack
 
 
-def find_device(name: str, settings: JudgeSettings) -> Any:
+def find_device(name: str, settings: JudgeSettings) -> DeviceInfo:
     """The device of this machine that ``emulator``, ``cuda:0`` or a key such as ``nvidia-h200`` names."""
     catalog = need("judge.devices.catalog", "judge")
-    devices = catalog.list_devices(settings)
     try:
-        return catalog.resolve(name, settings)
-    except LookupError:
-        gpus = [device for device in devices if device.kind == "cuda"]
-        names = {device.key for device in devices} | {f"cuda:{index}" for index in range(len(gpus))}
-        raise unknown("device", name, names) from None
+        device: DeviceInfo = catalog.find_device(name, settings)
+    except catalog.UnknownDevice as error:
+        raise UsageError(str(error)) from None
+    return device
 
 
 pack_app = typer.Typer(help="For authors of challenges.", no_args_is_help=True)

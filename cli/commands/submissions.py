@@ -18,6 +18,9 @@ from cli.render import format_score, print_judgement
 from cli.source import read_source
 from judge.verdict import Verdict
 
+#: States that a submission stays in; a dead one has an IE as its judgement.
+_OVER = ("done", "cancelled", "dead")
+
 NoWait = Annotated[bool, typer.Option("--no-wait", help="Do not wait for the verdict.")]
 
 
@@ -118,7 +121,7 @@ def _await(api: Api, status: dict[str, Any], *, as_json: bool) -> None:
     """Follows, prints the judgement and ends the process with the verdict's exit code."""
     submission_id = str(status["id"])
     try:
-        if status["state"] not in ("done", "cancelled"):
+        if status["state"] not in _OVER:
             with ProgressLine() as progress:
                 progress.update(status["state"], status)
                 for event in follow(api, submission_id):

@@ -1,0 +1,143 @@
+"""What a machine needs to judge: each thing looked at for real, and the line to type where it is lacking."""
+
+from __future__ import annotations
+
+import importlib
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from judge.settings import JudgeSettings
+    from store.settings import Settings
+
+_DISK_BYTES = 2 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """``required`` ones keep kernels from being judged when they fail; the others only offer less."""
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+    required: bool = True
+
+
+def essential_checks(settings: JudgeSettings) -> Iterator[Check]:
+    """The compilers and the jail: what every judgement needs."""
+    yield _toolchain(settings)
+    yield from _jail(settings)
+
+
+def judge_checks(settings: JudgeSettings) -> Iterator[Check]:
+    """All that the engine needs."""
+    version = platform.python_version()
+    yield Check("Python", sys.version_info >= (3, 11), f"{version} in {sys.prefix}", "Python 3.11 or newer is needed.")
+    yield from essential_checks(settings)
+    yield _emulator(settings)
+    yield from _gpus(settings)
+    yield _disk(settings.data_dir)
+
+
+def server_checks(settings: Settings) -> Iterator[Check]:
+    """The database, the broker and the packs."""
+    yield _database(settings)
+    yield _broker(settings)
+    yield from _packs(settings)
+
+
+def _toolchain(settings: JudgeSettings) -> Check:
+    module = importlib.import_module("judge.build.toolchain")
+    missing = importlib.import_module("judge.errors").ToolchainMissing
+    try:
+        found = module.find_toolchain(settings.nvcc)
+    except missing as error:
+        return Check("nvcc and g++", False, error.message, error.remedy)
+    return Check("nvcc and g++", True, f"CUDA {found.version} in {found.root}; {found.gxx}")
+
+
+def _jail(settings: JudgeSettings) -> Iterator[Check]:
+    if settings.jail == "off":
+        yield Check(
+            "jail", True, "switched off by GPUJUDGE_JAIL=off: submissions can do whatever you can", required=False
+        )
+        return
+    for probe in importlib.import_module("judge.sandbox.probe").probes():
+        yield Check(probe.name, probe.ok, probe.detail, probe.remedy, getattr(probe, "required", True))
+
+
+def _emulator(settings: JudgeSettings) -> Check:
+    native = importlib.import_module("emulator.native")
+    try:
+        path = native.ensure(settings.data_dir / "emulator")
+    except native.NativeBuildError as error:
+        return Check("emulator", False, str(error), "apt-get install -y g++")
+    return Check("emulator", True, str(path))
+
+
+def _gpus(settings: JudgeSettings) -> Iterator[Check]:
+    probe = importlib.import_module("judge.devices.catalog").probe_cuda(settings)
+    for device in probe.devices:
+        facts = f"compute capability {device.compute_capability}, driver {device.details.get('driver') or 'unknown'}"
+        yield Check(f"GPU cuda:{device.details['ordinal']}", True, f"{device.name}, {facts}", required=False)
+    if not probe.devices:
+        has_driver = Path("/dev/nvidiactl").exists()
+        remedy = "pip install 'gpujudge[cuda]' (it is built against the CUDA toolkit: nvcc must be on PATH)"
+        if not has_driver:
+            remedy = "Nothing to do without a GPU: the emulator judges. With one, install its driver."
+        yield Check("GPU", False, probe.problem or "none found", remedy, required=False)
+
+
+def _disk(data_dir: Path) -> Check:
+    there = next(path for path in (data_dir, *data_dir.parents) if path.exists())
+    free = shutil.disk_usage(there).free
+    return Check(
+        "disk",
+        free >= _DISK_BYTES,
+        f"{free / (1 << 30):.1f} GiB free for {data_dir}",
+        "Free some, or set GPUJUDGE_DATA_DIR.",
+    )
+
+
+def _database(settings: Settings) -> Check:
+    database = importlib.import_module("store.database")
+    migrate = importlib.import_module("store.migrate")
+    where = settings.sqlalchemy_url.render_as_string(hide_password=True)
+    engine = None
+    try:
+        engine = database.make_engine(settings)
+        current = migrate.is_current(engine)
+    except Exception as error:  # whatever a driver raises, it is the answer
+        detail = str(getattr(error, "orig", error)).strip().splitlines()[0]
+        return Check("database", False, f"{where}: {detail}", "Start it, or correct GPUJUDGE_DATABASE_URL.")
+    finally:
+        if engine is not None:
+            engine.dispose()
+    detail = where if current else f"{where} has not this version's schema"
+    return Check("database", current, detail, "gpujudge db upgrade (`gpujudge up` does it by itself)")
+
+
+def _broker(settings: Settings) -> Check:
+    if settings.redis_url is None:
+        return Check("broker", True, f"files in {settings.data_dir / 'broker'}")
+    redis = importlib.import_module("redis")
+    try:
+        with redis.Redis.from_url(settings.redis_url, socket_connect_timeout=3, socket_timeout=3) as client:
+            version = client.info("server")["redis_version"]
+    except (redis.RedisError, OSError, ValueError) as error:
+        return Check("broker", False, str(error), "Start Redis, or correct GPUJUDGE_REDIS_URL.")
+    return Check("broker", True, f"Redis {version}")
+
+
+def _packs(settings: Settings) -> Iterator[Check]:
+    registry = importlib.import_module("judge.packs.registry").Registry.load(settings.pack_paths)
+    count = len(registry.packs)
+    yield Check("challenges", count > 0, f"{count} found", "Set GPUJUDGE_PACK_PATHS to folders of challenges.")
+    for problem in registry.problems:
+        yield Check(f"challenge {problem.file.parent.name}", False, str(problem), "gpujudge pack verify tells more.")
