@@ -255,3 +255,14 @@ EMU_API cudaError_t cudaDeviceGetP2PAttribute(int *, cudaDeviceP2PAttr, int, int
 EMU_API cudaError_t cudaProfilerStart(void) { return cudaSuccess; }
 
 EMU_API cudaError_t cudaProfilerStop(void) { return cudaSuccess; }
+
+// Memory that the program did not free stays, since the host that runs the program has some of its own; so do sticky errors,
+// which only the end of the process clears on hardware, too.
+EMU_API cudaError_t cudaDeviceReset(void) {
+    EMU_REQUIRE_DEVICE();
+    return cudaSuccess;
+}
+
+EMU_API cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind) {
+    return {x, y, z, w, kind};
+}

@@ -9,8 +9,6 @@ struct EmuKernel;  // abi.h
 
 extern "C" {
 
-enum { MAX_PARAMETERS = 1024 };
-
 struct EmuReport {
     uint64_t warp_instructions, fault_count;
     uint32_t launches, faults;
@@ -47,9 +45,6 @@ struct EmuSettings {
 struct EmuKernelInfo {
     uint32_t static_shared_bytes, local_bytes, constant_bytes;
     uint32_t most_threads;       // of a block: from __launch_bounds__, else 1024
-    uint32_t required_block[3];  // .reqntid, else zeros
-    uint32_t parameters;
-    uint32_t parameter_offset[MAX_PARAMETERS], parameter_size[MAX_PARAMETERS];
 };
 
 // Each returns 0, or a cudaError code after it has noted the reason by emu_unsupported() where there is one.

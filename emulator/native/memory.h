@@ -13,7 +13,7 @@
 
 namespace emu {
 
-enum class MemoryKind : uint8_t { device, managed, pinned_host, registered_host, variable, constant };
+enum class MemoryKind : uint8_t { device, managed, pinned_host, registered_host, variable, constant, heap };
 
 struct Allocation {
     uint64_t begin, end;  // exactly what was asked for

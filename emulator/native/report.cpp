@@ -14,6 +14,11 @@ void Report::add_fault(Fault fault) {
     contents_.faults.push_back(std::move(fault));
 }
 
+void Report::count_fault() {
+    std::lock_guard lock(mutex_);
+    ++contents_.fault_count;
+}
+
 void Report::add_launch(LaunchRecord launch) {
     std::lock_guard lock(mutex_);
     contents_.warp_instructions += launch.warp_instructions;
@@ -34,6 +39,11 @@ void Report::set_limit(const char *which) {
 void Report::set_unsupported(const std::string &what) {
     std::lock_guard lock(mutex_);
     if (contents_.unsupported.empty()) contents_.unsupported = what;
+}
+
+std::string Report::unsupported() {
+    std::lock_guard lock(mutex_);
+    return contents_.unsupported;
 }
 
 Report::Contents Report::take() {

@@ -37,11 +37,14 @@ class Report {
 
     // Counts the fault, and keeps it when it is the first of its site (kernel, file, line, kind).
     void add_fault(Fault fault);
+    // Counts a fault whose site has been told of.
+    void count_fault();
     void add_launch(LaunchRecord launch);
     void add_printf(const char *text, size_t size);
     // The first of each stays.
     void set_limit(const char *which);
     void set_unsupported(const std::string &what);
+    std::string unsupported();
 
     // Everything so far; the report is empty afterwards.
     struct Contents {

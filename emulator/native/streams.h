@@ -16,10 +16,10 @@ struct Stream {
     unsigned flags = 0;
     int priority = 0;
     unsigned long long id = 0;
-    std::shared_ptr<Graph> capture;       // what its work goes into, or null
-    bool capture_origin = false;          // the stream on which the capture began
+    // The graph that its work goes into while it is being captured, or null.
+    std::shared_ptr<Graph> capture;
+    bool capture_origin = false;  // the stream on which the capture began
     cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
-    unsigned long long capture_id = 0;
 };
 
 struct Event {
@@ -29,15 +29,17 @@ struct Event {
     std::shared_ptr<Graph> capture;  // where it was recorded, when that was in a capture
 };
 
-// The stream behind a handle (the default streams have one too), or null for a handle that is none.
+// What a handle means (the default streams have one too), or null for a handle that is none.
 Stream *stream_of(cudaStream_t handle);
 Event *event_of(cudaEvent_t handle);
 
 // Runs `work` now, or notes it as a node of the graph that is being captured on `stream`.
-// `type` and `params` are what cudaGraphNodeGetType and the like answer.
 cudaError_t submit(cudaStream_t stream, cudaGraphNodeType type, Work work);
 
-// True while any stream is capturing in a mode which forbids calls such as cudaMalloc or a synchronisation.
+// True while some stream is captured in a mode that forbids calls such as cudaMalloc.
 bool capture_forbids_unsafe_calls();
+
+// Takes the streams that belong to the capture of `graph` out of it.
+void end_capture(const std::shared_ptr<Graph> &graph);
 
 }  // namespace emu

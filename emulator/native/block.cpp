@@ -1,0 +1,211 @@
+#include "block.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <new>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "names.h"
+
+using emu::Progress;
+using emu::Warp;
+
+namespace {
+
+// Loop heads until a warp gives way to others. Long enough that switching costs nothing, short enough for time limits.
+constexpr int32_t fuel_per_turn = 20000;
+// Shared memory is followed by this much, so that a read that strays a little stays within the block.
+constexpr size_t shared_slack = 4096;
+
+size_t round_up(size_t value, size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+}  // namespace
+
+BlockContext::BlockContext(emu::Launch &given, uint64_t *site_cache) : launch(given) {
+    const EmuKernel &kernel = *launch.kernel;
+    uint32_t threads = launch.threads_per_block();
+    warp_count_ = (threads + 31) / 32;
+    shared_bytes_ = kernel.shared_bytes + launch.dynamic_shared_bytes;
+    size_t registers = round_up(kernel.register_bytes, 64), local = size_t{kernel.local_bytes} * 32;
+    size_t shared_room = round_up(shared_bytes_ + shared_slack, 256);
+    size_t warps_room = round_up(sizeof(Warp) * warp_count_, 256);
+    size_t total = shared_room + warps_room + (registers + round_up(local, 64) + 256) * warp_count_;
+    memory_ = static_cast<uint8_t *>(::operator new(total, std::align_val_t{256}));
+    shared_ = memory_;
+    std::fill_n(shared_ + shared_bytes_, shared_slack, 0);
+    warps_ = reinterpret_cast<Warp *>(memory_ + shared_room);
+    uint8_t *rest = memory_ + shared_room + warps_room;
+    for (uint32_t w = 0; w < warp_count_; ++w) {
+        Warp &warp = *new (&warps_[w]) Warp{};
+        warp.registers = rest;
+        rest += registers;
+        warp.local = rest;
+        rest += round_up(local, 64) + 256;
+        warp.shared = shared_;
+        warp.params = launch.params;
+        warp.site_cache = site_cache;
+        warp.symbols = kernel.symbols;
+        warp.block = this;
+        std::copy_n(launch.grid, 3, warp.nctaid);
+        warp.shared_bytes = shared_bytes_;
+        warp.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+        warp.warp_id = w;
+        warp.lane_count = std::min(32u, threads - w * 32);
+        warp.kernel = &kernel;
+        warp.grid_workspace = launch.grid_workspace;
+        for (uint32_t lane = 0; lane < 32; ++lane) {
+            uint32_t thread = w * 32 + lane;
+            warp.tid[0][lane] = thread % kernel.block[0];
+            warp.tid[1][lane] = thread / kernel.block[0] % kernel.block[1];
+            warp.tid[2][lane] = thread / kernel.block[0] / kernel.block[1];
+        }
+    }
+}
+
+BlockContext::~BlockContext() { ::operator delete(memory_, std::align_val_t{256}); }
+
+void BlockContext::start(uint64_t number) {
+    number_ = number;
+    pass_ = 0;
+    uint32_t ctaid[3] = {static_cast<uint32_t>(number % launch.grid[0]),
+                         static_cast<uint32_t>(number / launch.grid[0] % launch.grid[1]),
+                         static_cast<uint32_t>(number / launch.grid[0] / launch.grid[1])};
+    // Nobody may count on what is in shared memory at first; zeros make runs alike.
+    std::fill_n(shared_, shared_bytes_, 0);
+    std::fill_n(barrier, barriers, emu::Barrier{});
+    for (uint32_t w = 0; w < warp_count_; ++w) {
+        Warp &warp = warps_[w];
+        warp.pc = 0;
+        warp.mode = warp.lane_count == 32 ? EMU_UNIFORM : EMU_MASKED;
+        warp.instructions = 0;
+        std::copy_n(ctaid, 3, warp.ctaid);
+        for (uint32_t lane = 0; lane < 32; ++lane) warp.lane_pc[lane] = lane < warp.lane_count ? 0 : EMU_EXITED;
+        warp.done = false;
+        warp.waiting = false;
+        warp.fresh = true;
+    }
+}
+
+// Returns whether it did more than use up its fuel.
+bool BlockContext::run_warp(Warp &warp, bool *spun) {
+    // Code that was written for hardware may rely on the other warps' getting as far as the first loop, too.
+    bool gives_way = warp.fresh && warp_count_ > 1 && launch.kernel->uses_barriers;
+    warp.fuel = gives_way ? 0 : fuel_per_turn;
+    warp.fresh = false;
+    int32_t status = launch.kernel->run(&warp);
+    unreported_instructions += warp.instructions;
+    warp.instructions = 0;
+    switch (status) {
+        case EMU_DONE: warp.done = true; return true;
+        case EMU_BARRIER: warp.waiting = true; return true;
+        case EMU_YIELD: *spun = true; return gives_way;
+        default: {
+            const EmuSite &site = launch.kernel->sites[warp.trap_site];
+            std::string place = site.line ? std::string(" at ") + site.file + ":" + std::to_string(site.line) : "";
+            launch.stop(cudaErrorLaunchFailure, "trap in " + emu::readable_name(launch.kernel->name) + place);
+            return true;
+        }
+    }
+}
+
+uint32_t BlockContext::live_threads() const {
+    uint32_t live = 0;
+    for (uint32_t w = 0; w < warp_count_; ++w) {
+        const Warp &warp = warps_[w];
+        if (warp.done) continue;
+        if (warp.mode == EMU_UNIFORM) {
+            live += 32;
+        } else {
+            for (uint32_t lane = 0; lane < 32; ++lane) live += warp.lane_pc[lane] != EMU_EXITED;
+        }
+    }
+    return live;
+}
+
+bool BlockContext::release_barriers() {
+    bool released = false;
+    for (uint32_t id = 0; id < barriers; ++id) {
+        emu::Barrier &at = barrier[id];
+        if (!at.arrived) continue;
+        uint32_t needed = at.expected ? at.expected : live_threads();
+        if (at.arrived < needed) continue;
+        switch (at.op) {
+            case EMU_RED_AND: at.result = at.predicates == at.arrived; break;
+            case EMU_RED_OR: at.result = at.predicates != 0; break;
+            default: at.result = at.predicates;
+        }
+        at.arrived = at.expected = at.predicates = 0;
+        released = true;
+        for (uint32_t w = 0; w < warp_count_; ++w) {
+            Warp &warp = warps_[w];
+            if (warp.done) continue;
+            bool goes_on = false;
+            if (warp.mode == EMU_UNIFORM) {
+                goes_on = warp.waiting && warp.lane_barrier[0] == id;
+            } else {
+                for (uint32_t lane = 0; lane < 32; ++lane) {
+                    uint32_t pc = warp.lane_pc[lane];
+                    if (pc == EMU_EXITED || !(pc & EMU_AT_BARRIER) || warp.lane_barrier[lane] != id) continue;
+                    warp.lane_pc[lane] = pc & ~EMU_AT_BARRIER;
+                    goes_on = true;
+                }
+            }
+            if (goes_on) {
+                warp.waiting = false;
+                warp.fresh = true;
+            }
+        }
+    }
+    return released;
+}
+
+Progress BlockContext::advance(const emu::SchedulerLimits &limits) {
+    std::vector<uint32_t> order;
+    if (limits.shuffled) {
+        order.resize(warp_count_);
+        std::iota(order.begin(), order.end(), 0);
+    }
+    for (;;) {
+        if (limits.shuffled) {
+            std::mt19937_64 draw(limits.seed * 0x9e3779b97f4a7c15 + number_ * 0x2545f4914f6cdd1d + pass_++);
+            std::shuffle(order.begin(), order.end(), draw);
+        }
+        bool moved = false, spun = false, left = false;
+        for (uint32_t i = 0; i < warp_count_; ++i) {
+            Warp &warp = warps_[limits.shuffled ? order[i] : i];
+            if (!warp.done && !warp.waiting) moved |= run_warp(warp, &spun);
+            if (launch.stopped()) return Progress::finished;
+            left |= !warp.done;
+        }
+        if (!left) return Progress::finished;
+        if (release_barriers()) {
+            // Loops with barriers have to give way sometimes as well, for the limits' sake.
+            if (unreported_instructions > 1 << 20) return Progress::spun;
+            continue;
+        }
+        if (!moved) return spun ? Progress::spun : Progress::deadlock;
+    }
+}
+
+extern "C" {
+
+__attribute__((visibility("default"))) void emu_barrier_arrive(WarpContext *warp, uint32_t id, uint32_t expected,
+                                                               uint32_t lanes, uint32_t op, uint32_t predicate) {
+    emu::Barrier &at = warp->block->barrier[id % BlockContext::barriers];
+    at.arrived += __builtin_popcount(lanes);
+    at.predicates += __builtin_popcount(lanes & predicate);
+    if (expected) at.expected = expected;
+    if (op == EMU_ARRIVE) return;
+    at.op = op;
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+        if (lanes >> lane & 1) warp->lane_barrier[lane] = id;
+    }
+}
+
+__attribute__((visibility("default"))) uint32_t emu_barrier_result(WarpContext *warp, uint32_t id) {
+    return warp->block->barrier[id % BlockContext::barriers].result;
+}
+}

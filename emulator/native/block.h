@@ -1,0 +1,68 @@
+// One block: its warps, shared memory and barriers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "abi.h"
+#include "scheduler.h"
+
+namespace emu {
+
+struct Warp : WarpContext {
+    bool done;
+    bool waiting;  // returned EMU_BARRIER, and no lane has been released since
+    bool fresh;    // has not run since its start or since a barrier
+};
+
+struct Barrier {
+    uint32_t arrived = 0;   // threads of the current phase
+    uint32_t expected = 0;  // 0: every live thread
+    uint32_t predicates = 0;
+    uint32_t op = EMU_SYNC;
+    uint32_t result = 0;  // of the phase before
+};
+
+enum class Progress {
+    finished,
+    spun,      // every warp that could run used up its fuel, and nothing else happened
+    deadlock,  // every warp waits at a barrier that cannot complete
+};
+
+}  // namespace emu
+
+// Declared in abi.h; what its `block` pointers mean.
+struct BlockContext {
+  public:
+    static constexpr uint32_t barriers = 16;
+
+    // Memory for blocks of this launch. `site_cache` belongs to the thread that runs the block.
+    BlockContext(emu::Launch &launch, uint64_t *site_cache);
+    ~BlockContext();
+    BlockContext(const BlockContext &) = delete;
+
+    // Makes it block number `number` of the grid, at its start.
+    void start(uint64_t number);
+    emu::Progress advance(const emu::SchedulerLimits &limits);
+
+    emu::Launch &launch;
+    emu::Barrier barrier[barriers];
+    // For accesses that must not happen; 32 bytes are used at a time.
+    alignas(64) uint8_t scratch[64];
+    uint64_t unreported_instructions = 0;
+
+    const emu::Warp &warp(uint32_t index) const { return warps_[index]; }
+    uint32_t warp_count() const { return warp_count_; }
+
+  private:
+    bool run_warp(emu::Warp &warp, bool *spun);
+    bool release_barriers();
+    uint32_t live_threads() const;
+
+    uint32_t warp_count_;
+    uint32_t shared_bytes_;
+    uint64_t number_ = 0, pass_ = 0;
+    uint8_t *memory_;  // of everything below
+    emu::Warp *warps_;
+    uint8_t *shared_;
+};

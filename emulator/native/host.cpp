@@ -1,0 +1,38 @@
+// What the hosting process calls besides what the other files export.
+
+#include "host.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "errors.h"
+#include "memory.h"
+#include "report.h"
+#include "scheduler.h"
+
+using namespace emu;
+
+EMU_HOST void emu_configure(const EmuSettings *settings) {
+    uint64_t physical = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
+    bool limited = settings->memory_bytes != 0;
+    memory().set_capacity(limited ? settings->memory_bytes : physical / 4 * 3, limited);
+    set_limits({settings->warp_instructions, settings->wall_s, settings->has_seed != 0, settings->seed});
+    start_threads(settings->threads);
+}
+
+// The error that a synchronisation of the whole device would show: a sticky one, or this thread's last, which is forgotten.
+// `*message` lives until the next call.
+EMU_HOST int emu_take_error(const char **message) {
+    static thread_local std::string text;
+    text = sticky_message();
+    cudaError_t error = last_error(true);
+    if (text.empty()) text = cudaGetErrorString(error);
+    *message = text.c_str();
+    return error;
+}
+
+// Forgets all errors, sticky ones too.
+EMU_HOST void emu_clear_errors() { clear_errors(); }
+
+EMU_HOST void emu_set_unsupported(const char *what) { report().set_unsupported(what); }

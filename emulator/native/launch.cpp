@@ -1,0 +1,175 @@
+// Launches: checked, compiled, and run.
+
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "device_model.h"
+#include "errors.h"
+#include "memory.h"
+#include "modules.h"
+#include "names.h"
+#include "report.h"
+#include "scheduler.h"
+#include "streams.h"
+
+namespace emu {
+
+namespace {
+
+struct Configuration {
+    dim3 grid, block;
+    size_t dynamic_shared;
+    cudaStream_t stream;
+};
+
+thread_local std::vector<Configuration> pushed;
+
+bool within(const dim3 &shape, const int most[3]) {
+    return shape.x && shape.y && shape.z && shape.x <= static_cast<unsigned>(most[0]) &&
+           shape.y <= static_cast<unsigned>(most[1]) && shape.z <= static_cast<unsigned>(most[2]);
+}
+
+cudaError_t check(Function &function, const Configuration &at, bool cooperative) {
+    namespace model = device_model;
+    if (!within(at.grid, model::grid_dimensions) || !within(at.block, model::block_dimensions)) {
+        return cudaErrorInvalidConfiguration;
+    }
+    uint64_t threads = uint64_t{at.block.x} * at.block.y * at.block.z;
+    if (threads > static_cast<uint64_t>(model::threads_per_block)) return cudaErrorInvalidConfiguration;
+    if (threads > function.info.most_threads) return cudaErrorLaunchOutOfResources;
+    size_t shared = function.info.static_shared_bytes + at.dynamic_shared;
+    bool opted_in = function.max_dynamic_shared > static_cast<int>(model::shared_per_block);
+    size_t most_dynamic = opted_in ? function.max_dynamic_shared
+                                   : model::shared_per_block - function.info.static_shared_bytes;
+    if (at.dynamic_shared > most_dynamic || shared > model::shared_per_block_opt_in) return cudaErrorInvalidValue;
+    if (cooperative) {
+        uint64_t blocks = uint64_t{at.grid.x} * at.grid.y * at.grid.z;
+        uint64_t most = uint64_t{model::multiprocessors} *
+                        static_cast<uint64_t>(model::resident_blocks(static_cast<int>(threads), shared));
+        if (blocks > most) return cudaErrorCooperativeLaunchTooLarge;
+    }
+    return cudaSuccess;
+}
+
+// What cooperative_groups keeps its grid barrier in (struct grid_workspace); zeroed for each launch.
+uint64_t grid_workspace() {
+    static uint64_t address = memory().allocate(64, 256, MemoryKind::device, "the grid's barrier", "");
+    std::memset(reinterpret_cast<void *>(address), 0, 64);
+    return address;
+}
+
+cudaError_t execute(const EmuKernel *kernel, const Configuration &at, const std::vector<uint8_t> &params,
+                    bool cooperative) {
+    if (cudaError_t error = sticky()) return error;
+    LaunchPause one_at_a_time;
+    Launch launch;
+    launch.kernel = kernel;
+    launch.grid[0] = at.grid.x;
+    launch.grid[1] = at.grid.y;
+    launch.grid[2] = at.grid.z;
+    launch.params = params.data();
+    launch.dynamic_shared_bytes = static_cast<uint32_t>(at.dynamic_shared);
+    launch.cooperative = cooperative;
+    launch.grid_workspace = cooperative ? grid_workspace() : 0;
+    launch.memory = memory().view();
+    run(launch);
+    if (!launch.error) return cudaSuccess;
+    poison(launch.error, launch.message);
+    return launch.error;
+}
+
+cudaError_t launch(Function *function, const Configuration &at, void **arguments, bool cooperative) {
+    EMU_REQUIRE_DEVICE();
+    if (!function) return fail(cudaErrorInvalidDeviceFunction);
+    cudaError_t error = describe(*function);
+    if (!error) error = check(*function, at, cooperative);
+    if (error == cudaErrorNotSupported) poison(error, "the emulator does not support this program");
+    if (error) return fail(error);
+    const uint32_t block[3] = {at.block.x, at.block.y, at.block.z};
+    const EmuKernel *kernel = nullptr;
+    error = compile(*function, block, &kernel);
+    if (error) {
+        poison(error, readable_name(function->name.c_str()) + " cannot be run: " + report().unsupported());
+        return fail(error);
+    }
+    // 32 bytes more than declared: vector loads of parameters may be wider than what is left.
+    std::vector<uint8_t> params(kernel->param_bytes + 32);
+    for (uint32_t i = 0; i < kernel->param_count; ++i) {
+        std::memcpy(&params[kernel->param_offsets[i]], arguments[i], kernel->param_sizes[i]);
+    }
+    return submit(at.stream, cudaGraphNodeTypeKernel, [=, params = std::move(params)] {
+        return execute(kernel, at, params, cooperative);
+    });
+}
+
+}  // namespace
+
+}  // namespace emu
+
+using namespace emu;
+
+extern "C" {
+
+EMU_API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
+    pushed.push_back({grid, block, shared, stream});
+    return 0;
+}
+
+EMU_API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream) {
+    if (pushed.empty()) return fail(cudaErrorMissingConfiguration);
+    Configuration top = pushed.back();
+    pushed.pop_back();
+    *grid = top.grid;
+    *block = top.block;
+    *shared = top.dynamic_shared;
+    *static_cast<cudaStream_t *>(stream) = top.stream;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
+                                       cudaStream_t stream) {
+    return launch(find_function(kernel), {grid, block, shared, stream}, arguments, false);
+}
+
+EMU_API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
+                                            size_t shared, cudaStream_t stream) {
+    return __cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
+}
+}
+
+EMU_API cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared,
+                                     cudaStream_t stream) {
+    return launch(find_function(function), {grid, block, shared, stream}, arguments, false);
+}
+
+EMU_API cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments,
+                                                size_t shared, cudaStream_t stream) {
+    return launch(find_function(function), {grid, block, shared, stream}, arguments, true);
+}
+
+EMU_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments) {
+    if (!config) return fail(cudaErrorInvalidValue);
+    bool cooperative = false;
+    for (unsigned i = 0; i < config->numAttrs; ++i) {
+        const cudaLaunchAttribute &attribute = config->attrs[i];
+        if (attribute.id == cudaLaunchAttributeCooperative) cooperative = attribute.val.cooperative != 0;
+        if (attribute.id == cudaLaunchAttributeClusterDimension) {
+            const auto &shape = attribute.val.clusterDim;
+            if (shape.x * shape.y * shape.z > 1) {
+                report().set_unsupported("thread block clusters (cudaLaunchKernelEx)");
+                poison(cudaErrorNotSupported, "the emulator has no thread block clusters");
+                return fail(cudaErrorNotSupported);
+            }
+        }
+    }
+    return launch(find_function(function),
+                  {config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream}, arguments,
+                  cooperative);
+}
+
+EMU_PER_THREAD_STREAM(cudaLaunchKernel, _ptsz);
+EMU_PER_THREAD_STREAM(cudaLaunchCooperativeKernel, _ptsz);
+EMU_PER_THREAD_STREAM(cudaLaunchKernelExC, _ptsz);

@@ -1,0 +1,30 @@
+#include "names.h"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+
+namespace emu {
+
+std::string readable_name(const char *mangled) {
+    int status = 0;
+    char *demangled = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
+    if (status || !demangled) return mangled;
+    std::string name = demangled;
+    std::free(demangled);
+    // Without the parameters, which are the last parentheses, and what a template's return type puts in front.
+    int depth = 0;
+    size_t end = name.size();
+    for (size_t i = name.size(); i-- > 0;) {
+        if (name[i] == ')') ++depth;
+        if (name[i] == '(' && --depth == 0) {
+            end = i;
+            break;
+        }
+    }
+    name.resize(end);
+    if (name.rfind("void ", 0) == 0) name.erase(0, 5);
+    return name;
+}
+
+}  // namespace emu

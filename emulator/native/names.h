@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string>
+
+namespace emu {
+
+// "reduce<float>" for a mangled kernel name; names that are not mangled stay.
+std::string readable_name(const char *mangled);
+
+}  // namespace emu

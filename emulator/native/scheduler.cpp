@@ -1,0 +1,250 @@
+#include "scheduler.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <functional>
+#include <new>
+#include <thread>
+
+#include "block.h"
+#include "device_model.h"
+#include "names.h"
+#include "report.h"
+
+namespace emu {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Threads that wait for launches; they are never joined, since the process may end at any time.
+class Team {
+  public:
+    void start(unsigned count) {
+        for (unsigned i = size_; i + 1 < count; ++i) std::thread([this, i] { serve(i); }).detach();
+        size_ = std::max(size_, count - 1);
+    }
+
+    unsigned size() const { return size_ + 1; }
+
+    // Calls `work` on this thread and on `helpers` others, and waits for all.
+    void run(unsigned helpers, const std::function<void()> &work) {
+        if (!helpers) return work();
+        {
+            std::lock_guard lock(mutex_);
+            work_ = &work;
+            wanted_ = helpers;
+            busy_ = helpers;
+            ++round_;
+        }
+        wake_.notify_all();
+        work();
+        std::unique_lock lock(mutex_);
+        idle_.wait(lock, [&] { return busy_ == 0; });
+    }
+
+  private:
+    void serve(unsigned index) {
+        uint64_t seen = 0;
+        for (;;) {
+            const std::function<void()> *work = nullptr;
+            {
+                std::unique_lock lock(mutex_);
+                wake_.wait(lock, [&] { return round_ != seen; });
+                seen = round_;
+                if (index < wanted_) work = work_;
+            }
+            if (!work) continue;
+            (*work)();
+            std::lock_guard lock(mutex_);
+            if (--busy_ == 0) idle_.notify_one();
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable wake_, idle_;
+    const std::function<void()> *work_ = nullptr;
+    unsigned size_ = 0, wanted_ = 0, busy_ = 0;
+    uint64_t round_ = 0;
+};
+
+Team &team() {
+    static Team *instance = new Team;
+    return *instance;
+}
+
+SchedulerLimits limits;
+std::recursive_mutex launch_mutex;
+
+// The blocks that one thread runs at a time.
+class Worker {
+  public:
+    Worker(Launch &launch, unsigned most_resident, Clock::time_point deadline)
+        : launch_(launch),
+          most_resident_(most_resident),
+          deadline_(deadline),
+          site_cache_(2 * size_t{launch.kernel->site_count}) {
+        uint64_t share = launch.blocks() / 64;
+        chunk_ = launch.cooperative ? 1 : std::clamp<uint64_t>(share, 1, 16);
+    }
+
+    void run() {
+        unsigned idle_rounds = 0;
+        while (!launch_.stopped()) {
+            if (resident_.empty() && !start_block()) break;
+            bool finished_any = false;
+            for (size_t i = 0; i < resident_.size() && !launch_.stopped();) {
+                Progress progress = resident_[i]->advance(limits);
+                settle(*resident_[i]);
+                if (progress == Progress::deadlock) {
+                    launch_.stop(cudaErrorLaunchTimeout, deadlock_message(*resident_[i]));
+                } else if (progress == Progress::finished) {
+                    finished_any = true;
+                    // Its memory serves the next block at once, which keeps it in the cache.
+                    if (resident_.size() == 1 && restart(*resident_[i])) continue;
+                    spare_.push_back(std::move(resident_[i]));
+                    resident_.erase(resident_.begin() + static_cast<long>(i));
+                    continue;
+                }
+                ++i;
+            }
+            idle_rounds = finished_any ? 0 : idle_rounds + 1;
+            bool wait_for_others = launch_.cooperative || idle_rounds >= 2;
+            if (wait_for_others && resident_.size() < most_resident_ && start_block()) idle_rounds = 0;
+        }
+        for (auto &block : resident_) settle(*block);
+    }
+
+  private:
+    bool take_number(uint64_t *number) {
+        if (next_ == end_) {
+            next_ = launch_.next_block.fetch_add(chunk_);
+            end_ = std::min(next_ + chunk_, launch_.blocks());
+            if (next_ >= end_) {
+                next_ = end_;
+                return false;
+            }
+        }
+        *number = next_++;
+        return true;
+    }
+
+    bool restart(BlockContext &block) {
+        uint64_t number;
+        if (!take_number(&number)) return false;
+        block.start(number);
+        return true;
+    }
+
+    bool start_block() {
+        uint64_t number;
+        if (!take_number(&number)) return false;
+        if (spare_.empty()) spare_.push_back(std::make_unique<BlockContext>(launch_, site_cache_.data()));
+        resident_.push_back(std::move(spare_.back()));
+        spare_.pop_back();
+        resident_.back()->start(number);
+        return true;
+    }
+
+    // Adds up what the block did, and looks at the limits.
+    void settle(BlockContext &block) {
+        pending_ += block.unreported_instructions;
+        block.unreported_instructions = 0;
+        // Small blocks come by the million: neither the sum nor the clock is looked at for each.
+        if (pending_ < 1 << 14 && !launch_.stopped() && ++unsettled_ < 64) return;
+        flush();
+        if (limits.warp_instructions && launch_.instructions > limits.warp_instructions && !launch_.stopped()) {
+            report().set_limit("instructions");
+            launch_.stop(cudaErrorLaunchTimeout, readable_name(launch_.kernel->name) + " was stopped after " +
+                                                     std::to_string(limits.warp_instructions) + " warp instructions");
+        }
+        if (limits.wall_s > 0 && !launch_.stopped() && Clock::now() > deadline_) {
+            report().set_limit("wall");
+            char seconds[32];
+            std::snprintf(seconds, sizeof seconds, "%g", limits.wall_s);
+            launch_.stop(cudaErrorLaunchTimeout,
+                         readable_name(launch_.kernel->name) + " was stopped after " + seconds + " s");
+        }
+    }
+
+  public:
+    void flush() {
+        launch_.instructions += pending_;
+        pending_ = 0;
+        unsettled_ = 0;
+    }
+
+  private:
+    std::string deadlock_message(const BlockContext &block) const {
+        const uint32_t *at = block.warp(0).ctaid;
+        report().set_limit("wall");  // hardware would wait for ever
+        return readable_name(launch_.kernel->name) + ": block (" + std::to_string(at[0]) + "," + std::to_string(at[1]) +
+               "," + std::to_string(at[2]) + ") waits for ever at a barrier that some of its threads never reach";
+    }
+
+    Launch &launch_;
+    size_t most_resident_;
+    Clock::time_point deadline_;
+    std::vector<uint64_t> site_cache_;
+    std::vector<std::unique_ptr<BlockContext>> resident_, spare_;
+    uint64_t chunk_, next_ = 0, end_ = 0;
+    uint64_t pending_ = 0;
+    unsigned unsettled_ = 0;
+};
+
+}  // namespace
+
+void Launch::stop(cudaError_t code, const std::string &text) {
+    doom(code, text);
+    stopped_ = true;
+}
+
+void Launch::doom(cudaError_t code, const std::string &text) {
+    std::lock_guard lock(mutex_);
+    if (error) return;
+    error = code;
+    message = text;
+}
+
+bool Launch::first_at(uint32_t site, cudaError_t outcome) {
+    std::lock_guard lock(mutex_);
+    return told_.emplace(site, outcome).second;
+}
+
+void start_threads(unsigned count) { team().start(std::max(1u, count)); }
+
+void set_limits(const SchedulerLimits &given) {
+    LaunchPause pause;
+    limits = given;
+}
+
+void run(Launch &launch) {
+    LaunchPause pause;
+    auto begin = Clock::now();
+    auto deadline = begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits.wall_s));
+    size_t shared = launch.kernel->shared_bytes + launch.dynamic_shared_bytes;
+    uint64_t resident = static_cast<uint64_t>(device_model::multiprocessors) *
+                        std::max(1, device_model::resident_blocks(static_cast<int>(launch.threads_per_block()), shared));
+    unsigned threads = static_cast<unsigned>(std::min<uint64_t>(team().size(), launch.blocks()));
+    unsigned share = static_cast<unsigned>((resident + threads - 1) / threads);
+    team().run(threads - 1, [&] {
+        try {
+            Worker worker(launch, share, deadline);
+            worker.run();
+            worker.flush();
+        } catch (const std::bad_alloc &) {
+            launch.stop(cudaErrorMemoryAllocation, "no memory for the registers and shared memory of the blocks");
+        }
+    });
+    double wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
+    LaunchRecord record{readable_name(launch.kernel->name), {}, {}, launch.instructions, wall_s};
+    std::copy_n(launch.grid, 3, record.grid);
+    std::copy_n(launch.kernel->block, 3, record.block);
+    report().add_launch(std::move(record));
+}
+
+LaunchPause::LaunchPause() : lock_(launch_mutex) {}
+
+}  // namespace emu

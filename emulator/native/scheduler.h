@@ -1,0 +1,78 @@
+// Runs the blocks of a launch over a fixed set of threads, and the warps of a block in turn.
+//
+// A block stays with one thread. Blocks are started in order of their number; a thread starts a further one as well when those
+// that it runs only spin, up to what the device would hold at a time, so that code in which blocks wait for each other goes
+// on as on hardware. Warps go on until a barrier, or until their fuel is used up.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "abi.h"
+#include "memory.h"
+
+namespace emu {
+
+struct SchedulerLimits {
+    uint64_t warp_instructions = 0;  // 0: none
+    double wall_s = 0;               // 0: none
+    bool shuffled = false;           // run warps in an order drawn from `seed`
+    uint64_t seed = 0;
+};
+
+// One launch while it runs. The first error stays, and ends it.
+struct Launch {
+    const EmuKernel *kernel;
+    uint32_t grid[3];
+    const uint8_t *params;
+    uint32_t dynamic_shared_bytes;
+    bool cooperative;
+    uint64_t grid_workspace;
+    std::shared_ptr<const MemoryView> memory;
+
+    uint64_t blocks() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }
+    uint32_t threads_per_block() const { return kernel->block[0] * kernel->block[1] * kernel->block[2]; }
+
+    // Ends the launch at once.
+    void stop(cudaError_t error, const std::string &message);
+    // Lets the launch go on, but fail in the end.
+    void doom(cudaError_t error, const std::string &message);
+    bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
+    // True once for each site and outcome: the story of a fault is told once, the rest are counted.
+    bool first_at(uint32_t site, cudaError_t outcome);
+
+    cudaError_t error = cudaSuccess;
+    std::string message;
+    std::atomic<uint64_t> instructions{0};
+    std::atomic<uint64_t> next_block{0};
+
+  private:
+    std::atomic<bool> stopped_{false};
+    std::mutex mutex_;
+    std::set<std::pair<uint32_t, cudaError_t>> told_;
+};
+
+// Creates the threads; call once, before threads are forbidden.
+void start_threads(unsigned count);
+void set_limits(const SchedulerLimits &limits);
+
+// Runs it to its end on the calling thread and the others. One launch at a time.
+void run(Launch &launch);
+
+// While one of these lives, no launch runs.
+class LaunchPause {
+  public:
+    LaunchPause();
+
+  private:
+    std::unique_lock<std::recursive_mutex> lock_;
+};
+
+}  // namespace emu

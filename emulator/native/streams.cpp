@@ -1,0 +1,327 @@
+#include "streams.h"
+
+#include <chrono>
+#include <map>
+#include <mutex>
+
+#include "errors.h"
+#include "graphs.h"
+
+namespace emu {
+
+namespace {
+
+std::recursive_mutex mutex;
+std::map<cudaStream_t, std::unique_ptr<Stream>> streams;
+std::map<cudaEvent_t, std::unique_ptr<Event>> events;
+unsigned long long next_id = 1;
+
+Stream *default_stream(cudaStream_t handle) {
+    static Stream legacy, per_thread;
+    return handle == cudaStreamPerThread ? &per_thread : &legacy;
+}
+
+double now_s() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// The least of the priorities that cudaDeviceGetStreamPriorityRange gives.
+constexpr int greatest_priority = -5;
+
+}  // namespace
+
+Stream *stream_of(cudaStream_t handle) {
+    if (!handle || handle == cudaStreamLegacy || handle == cudaStreamPerThread) return default_stream(handle);
+    std::lock_guard lock(mutex);
+    auto found = streams.find(handle);
+    return found == streams.end() ? nullptr : found->second.get();
+}
+
+Event *event_of(cudaEvent_t handle) {
+    std::lock_guard lock(mutex);
+    auto found = events.find(handle);
+    return found == events.end() ? nullptr : found->second.get();
+}
+
+cudaError_t submit(cudaStream_t handle, cudaGraphNodeType type, Work work) {
+    Stream *stream = stream_of(handle);
+    if (!stream) return fail(cudaErrorInvalidResourceHandle);
+    if (!stream->capture) return fail(work());
+    std::lock_guard lock(mutex);
+    Graph &graph = *stream->capture;
+    std::vector<Node *> after;
+    if (graph.last_captured) after.push_back(graph.last_captured);
+    graph.last_captured = graph.add(type, std::move(work), after);
+    return cudaSuccess;
+}
+
+bool capture_forbids_unsafe_calls() {
+    std::lock_guard lock(mutex);
+    for (const auto &[handle, stream] : streams) {
+        if (stream->capture && stream->capture_origin && stream->capture_mode != cudaStreamCaptureModeRelaxed) return true;
+    }
+    return false;
+}
+
+void end_capture(const std::shared_ptr<Graph> &graph) {
+    std::lock_guard lock(mutex);
+    for (auto &[handle, stream] : streams) {
+        if (stream->capture == graph) {
+            stream->capture.reset();
+            stream->capture_origin = false;
+        }
+    }
+    for (auto &[handle, event] : events) {
+        if (event->capture == graph) event->capture.reset();
+    }
+}
+
+namespace {
+
+cudaError_t create_stream(cudaStream_t *out, unsigned flags, int priority) {
+    EMU_REQUIRE_DEVICE();
+    if (!out || flags > cudaStreamNonBlocking) return fail(cudaErrorInvalidValue);
+    std::lock_guard lock(mutex);
+    auto stream = std::make_unique<Stream>();
+    stream->flags = flags;
+    stream->priority = priority > 0 ? 0 : priority < greatest_priority ? greatest_priority : priority;
+    stream->id = ++next_id;
+    *out = reinterpret_cast<cudaStream_t>(stream.get());
+    streams[*out] = std::move(stream);
+    return cudaSuccess;
+}
+
+cudaError_t create_event(cudaEvent_t *out, unsigned flags) {
+    EMU_REQUIRE_DEVICE();
+    if (!out || flags > 7) return fail(cudaErrorInvalidValue);
+    std::lock_guard lock(mutex);
+    auto event = std::make_unique<Event>();
+    event->flags = flags;
+    *out = reinterpret_cast<cudaEvent_t>(event.get());
+    events[*out] = std::move(event);
+    return cudaSuccess;
+}
+
+// For calls on a stream that only wait, or ask whether it is done: all work is done already.
+cudaError_t wait_for(cudaStream_t handle) {
+    EMU_REQUIRE_DEVICE();
+    Stream *stream = stream_of(handle);
+    if (!stream) return fail(cudaErrorInvalidResourceHandle);
+    return stream->capture ? fail(cudaErrorStreamCaptureUnsupported) : cudaSuccess;
+}
+
+}  // namespace
+
+}  // namespace emu
+
+using namespace emu;
+
+EMU_API cudaError_t cudaDeviceSynchronize(void) {
+    EMU_REQUIRE_DEVICE();
+    return capture_forbids_unsafe_calls() ? fail(cudaErrorStreamCaptureUnsupported) : cudaSuccess;
+}
+
+EMU_API cudaError_t cudaStreamCreate(cudaStream_t *out) { return create_stream(out, cudaStreamDefault, 0); }
+
+EMU_API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags) { return create_stream(out, flags, 0); }
+
+EMU_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority) {
+    return create_stream(out, flags, priority);
+}
+
+EMU_API cudaError_t cudaStreamDestroy(cudaStream_t handle) {
+    std::lock_guard lock(mutex);
+    if (!streams.erase(handle)) return fail(cudaErrorInvalidResourceHandle);
+    return sticky() ? fail(sticky()) : cudaSuccess;
+}
+
+EMU_API cudaError_t cudaStreamSynchronize(cudaStream_t handle) { return wait_for(handle); }
+
+EMU_API cudaError_t cudaStreamQuery(cudaStream_t handle) { return wait_for(handle); }
+
+EMU_API cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned *flags) {
+    Stream *stream = stream_of(handle);
+    if (!stream || !flags) return fail(stream ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle);
+    *flags = stream->flags;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaStreamGetPriority(cudaStream_t handle, int *priority) {
+    Stream *stream = stream_of(handle);
+    if (!stream || !priority) return fail(stream ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle);
+    *priority = stream->priority;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long *id) {
+    Stream *stream = stream_of(handle);
+    if (!stream || !id) return fail(stream ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle);
+    *id = stream->id;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaStreamGetDevice(cudaStream_t handle, int *device) {
+    if (!stream_of(handle) || !device) return fail(device ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue);
+    *device = 0;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
+    if (least) *least = 0;
+    if (greatest) *greatest = greatest_priority;
+    return cudaSuccess;
+}
+
+// Access policy windows and the like are hints about caches.
+
+EMU_API cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttributeID, const cudaLaunchAttributeValue *) {
+    return stream_of(handle) ? cudaSuccess : fail(cudaErrorInvalidResourceHandle);
+}
+
+EMU_API cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
+    return stream_of(to) && stream_of(from) ? cudaSuccess : fail(cudaErrorInvalidResourceHandle);
+}
+
+EMU_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t handle, void *, size_t, unsigned) {
+    return stream_of(handle) ? cudaSuccess : fail(cudaErrorInvalidResourceHandle);
+}
+
+EMU_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data) {
+    EMU_REQUIRE_DEVICE();
+    if (!function) return fail(cudaErrorInvalidValue);
+    return submit(stream, cudaGraphNodeTypeHost, [=] {
+        function(data);
+        return cudaSuccess;
+    });
+}
+
+EMU_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data,
+                                          unsigned flags) {
+    if (!callback || flags) return fail(cudaErrorInvalidValue);
+    if (Stream *plain = stream_of(stream); plain && plain->capture) return fail(cudaErrorStreamCaptureUnsupported);
+    // Unlike a host function it is called after an error too, and told of it.
+    callback(stream, sticky(), data);
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaEventCreate(cudaEvent_t *out) { return create_event(out, cudaEventDefault); }
+
+EMU_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags) { return create_event(out, flags); }
+
+EMU_API cudaError_t cudaEventDestroy(cudaEvent_t handle) {
+    std::lock_guard lock(mutex);
+    if (!events.erase(handle)) return fail(cudaErrorInvalidResourceHandle);
+    return sticky() ? fail(sticky()) : cudaSuccess;
+}
+
+EMU_API cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t on) {
+    EMU_REQUIRE_DEVICE();
+    Event *event = event_of(handle);
+    Stream *stream = stream_of(on);
+    if (!event || !stream) return fail(cudaErrorInvalidResourceHandle);
+    event->capture = stream->capture;
+    if (!stream->capture) {
+        event->recorded = true;
+        event->at_s = now_s();
+    }
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t handle, cudaStream_t stream, unsigned) {
+    return cudaEventRecord(handle, stream);
+}
+
+EMU_API cudaError_t cudaEventQuery(cudaEvent_t handle) {
+    EMU_REQUIRE_DEVICE();
+    Event *event = event_of(handle);
+    if (!event) return fail(cudaErrorInvalidResourceHandle);
+    return event->capture ? fail(cudaErrorCapturedEvent) : cudaSuccess;
+}
+
+EMU_API cudaError_t cudaEventSynchronize(cudaEvent_t handle) { return cudaEventQuery(handle); }
+
+EMU_API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to) {
+    EMU_REQUIRE_DEVICE();
+    Event *start = event_of(from), *end = event_of(to);
+    if (!ms) return fail(cudaErrorInvalidValue);
+    if (!start || !end || !start->recorded || !end->recorded) return fail(cudaErrorInvalidResourceHandle);
+    if ((start->flags | end->flags) & cudaEventDisableTiming) return fail(cudaErrorInvalidResourceHandle);
+    *ms = static_cast<float>((end->at_s - start->at_s) * 1e3);
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t on, unsigned) {
+    EMU_REQUIRE_DEVICE();
+    Stream *stream = stream_of(handle);
+    Event *event = event_of(on);
+    if (!stream || !event) return fail(cudaErrorInvalidResourceHandle);
+    if (event->capture && !stream->capture) stream->capture = event->capture;  // it joins the capture
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mode) {
+    EMU_REQUIRE_DEVICE();
+    Stream *stream = stream_of(handle);
+    if (!stream) return fail(cudaErrorInvalidResourceHandle);
+    bool is_default = !handle || handle == cudaStreamLegacy || handle == cudaStreamPerThread;
+    if (is_default) return fail(cudaErrorStreamCaptureUnsupported);
+    if (stream->capture) return fail(cudaErrorIllegalState);
+    stream->capture = new_graph();
+    stream->capture_origin = true;
+    stream->capture_mode = mode;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out) {
+    EMU_REQUIRE_DEVICE();
+    Stream *stream = stream_of(handle);
+    if (!stream || !out) return fail(stream ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle);
+    if (!stream->capture) return fail(cudaErrorIllegalState);
+    if (!stream->capture_origin) return fail(cudaErrorStreamCaptureUnmatched);
+    std::shared_ptr<Graph> graph = stream->capture;
+    end_capture(graph);
+    *out = publish(graph);
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus *status) {
+    Stream *stream = stream_of(handle);
+    if (!stream || !status) return fail(stream ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle);
+    *status = stream->capture ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatus *status,
+                                             unsigned long long *id, cudaGraph_t *, const cudaGraphNode_t **,
+                                             const cudaGraphEdgeData **, size_t *) {
+    if (cudaError_t error = cudaStreamIsCapturing(handle, status)) return error;
+    Stream *stream = stream_of(handle);
+    if (id && stream->capture) *id = stream->capture->id;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode) {
+    static thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
+    if (!mode) return fail(cudaErrorInvalidValue);
+    std::swap(*mode, current);
+    return cudaSuccess;
+}
+
+EMU_PER_THREAD_STREAM(cudaStreamSynchronize, _ptsz);
+EMU_PER_THREAD_STREAM(cudaStreamQuery, _ptsz);
+EMU_PER_THREAD_STREAM(cudaStreamGetFlags, _ptsz);
+EMU_PER_THREAD_STREAM(cudaStreamGetPriority, _ptsz);
+EMU_PER_THREAD_STREAM(cudaStreamGetId, _ptsz);
+EMU_PER_THREAD_STREAM(cudaStreamGetDevice, _ptsz);
+EMU_PER_THREAD_STREAM(cudaStreamSetAttribute, _ptsz);
+EMU_PER_THREAD_STREAM(cudaStreamCopyAttributes, _ptsz);
+EMU_PER_THREAD_STREAM(cudaStreamAttachMemAsync, _ptsz);
+EMU_PER_THREAD_STREAM(cudaLaunchHostFunc, _ptsz);
+EMU_PER_THREAD_STREAM(cudaStreamAddCallback, _ptsz);
+EMU_PER_THREAD_STREAM(cudaEventRecord, _ptsz);
+EMU_PER_THREAD_STREAM(cudaEventRecordWithFlags, _ptsz);
+EMU_PER_THREAD_STREAM(cudaStreamWaitEvent, _ptsz);
+EMU_PER_THREAD_STREAM(cudaStreamBeginCapture, _ptsz);
+EMU_PER_THREAD_STREAM(cudaStreamEndCapture, _ptsz);
+EMU_PER_THREAD_STREAM(cudaStreamIsCapturing, _ptsz);
+EMU_PER_THREAD_STREAM(cudaStreamGetCaptureInfo, _ptsz);
