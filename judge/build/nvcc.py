@@ -27,7 +27,8 @@ from judge.build.target import Target
 from judge.build.toolchain import INSIDE, Toolchain, find_toolchain
 from judge.errors import InternalError
 from judge.judgement import BuildReport
-from judge.sandbox import Bind, Output, Policy, build_policy, run_to_end
+from judge.sandbox.launch import Output, run_to_end
+from judge.sandbox.policy import Bind, Policy, build_policy
 from judge.settings import JudgeSettings
 
 #: Checks that the toolchain itself works, after a source failed in a way that may be the machine's fault.

@@ -1,17 +1,4 @@
-"""The jail: everything that a submission had a hand in runs inside it, the compiler included."""
+"""The jail: everything that a submission had a hand in runs inside it, the compiler included.
 
-from judge.sandbox.launch import JailExit, JailProcess, Output, launch, run_to_end
-from judge.sandbox.policy import Bind, Limits, Policy, build_policy, run_policy
-
-__all__ = [
-    "Bind",
-    "JailExit",
-    "JailProcess",
-    "Limits",
-    "Output",
-    "Policy",
-    "build_policy",
-    "launch",
-    "run_policy",
-    "run_to_end",
-]
+``policy`` says what a jail may see and use, ``launch`` starts one, ``probe`` tries each protection for real.
+"""

@@ -29,6 +29,12 @@ def gpu_binds(minors: Iterable[int]) -> tuple[Bind, ...]:
     return tuple(binds)
 
 
+def visible_minors() -> tuple[int, ...]:
+    """The minor numbers of the GPUs whose device nodes are here."""
+    names = (path.name.removeprefix("nvidia") for path in Path("/dev").glob("nvidia[0-9]*"))
+    return tuple(sorted(int(name) for name in names if name.isdigit()))
+
+
 def gpu_library_path() -> str:
     """The LD_LIBRARY_PATH that finds the driver's libraries, empty when the loader finds them by itself."""
     folder = driver_folder()

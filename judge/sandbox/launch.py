@@ -244,6 +244,7 @@ def _plan(policy: Policy, argv: Sequence[str], group: Group, status_fd: int, fds
     if staged and stage_folder is None:
         raise InternalError(f"none of {', '.join(_STAGE_FOLDERS)} exists to mount on", "mkdir /mnt")
     if walled:
+        argv = _bounded(policy, argv, group.controllers)
         seccomp_fd = None
         if policy.seccomp != "none":
             seccomp_fd = os.memfd_create("jail-seccomp")
@@ -270,6 +271,20 @@ def _plan(policy: Policy, argv: Sequence[str], group: Group, status_fd: int, fds
     }
 
 
+def _bounded(policy: Policy, argv: Sequence[str], controllers: frozenset[str]) -> Sequence[str]:
+    """The command with RLIMIT_NPROC where no cgroup counts its processes.
+
+    Set inside, since the kernel (5.14 and newer) counts processes by user *and* user namespace: set outside it would
+    count those of every jail, and of whatever else runs under that uid.
+    """
+    if "pids" in controllers or policy.limits.processes is None:
+        return argv
+    prlimit = "/usr/bin/prlimit"
+    if not Path(prlimit).exists():
+        raise JailUnavailable("there is neither a pids cgroup nor prlimit to bound processes", "install util-linux")
+    return [prlimit, f"--nproc={policy.limits.processes}", "--", *argv]
+
+
 def _rlimits(policy: Policy, controllers: frozenset[str]) -> dict[str, int]:
     limits = policy.limits
     rlimits = {"RLIMIT_CORE": 0, "RLIMIT_NOFILE": limits.open_files, "RLIMIT_MSGQUEUE": 0}
@@ -277,8 +292,6 @@ def _rlimits(policy: Policy, controllers: frozenset[str]) -> dict[str, int]:
         rlimits["RLIMIT_FSIZE"] = limits.file_bytes
     if limits.cpu_s is not None:
         rlimits["RLIMIT_CPU"] = max(1, round(limits.cpu_s))
-    if "pids" not in controllers and limits.processes is not None and policy.jail != "off":
-        rlimits["RLIMIT_NPROC"] = limits.processes
     if "memory" not in controllers and limits.memory_bytes is not None:
         name = "RLIMIT_AS" if limits.memory_fallback == "address_space" else "RLIMIT_DATA"
         rlimits[name] = limits.memory_bytes

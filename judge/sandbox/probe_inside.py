@@ -1,0 +1,214 @@
+"""What ``probe`` runs inside a jail: ``probe_inside.py WHAT``, a script that misbehaves in one way and reports."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import importlib.util
+import json
+import mmap
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+_CLONE_NEWUSER, _CLONE_NEWNS = 0x10000000, 0x00020000
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+_PRIVATE = ("/etc/passwd", "/etc/shadow", "/etc/hostname", "/home", "/var", "/run", "/sys/class", "/boot", "/.dockerenv",
+            "/proc/1/root/etc/passwd", "/proc/1/environ")
+_FIXED = ("/x", "/etc/x", "/usr/x", "/dev/x", "/proc/sys/kernel/hostname")
+
+
+def surroundings() -> None:
+    """Who and where one is."""
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    print(json.dumps({
+        "uid": os.getuid(),
+        "capabilities": int(status["CapEff"], 16) | int(status["CapPrm"], 16),
+        "no_new_privs": status["NoNewPrivs"].strip() == "1",
+        "readable": [path for path in _PRIVATE if _readable(path)],
+        "writable": [path for path in (*_FIXED, f"{sys.base_prefix}/x") if _writable(path)],
+        "environment": list(os.environ),
+        "tmp_bytes": _fill("/tmp/fill"),
+        "processes": sum(path.name.isdigit() for path in Path("/proc").iterdir()),
+    }))
+
+
+def network(port: str) -> None:
+    """The addresses that answer: the host's own loopback, where the probe listens on ``port``, and two outside."""
+    addresses = [("127.0.0.1", int(port)), ("192.0.2.1", 80), ("1.1.1.1", 53)]
+    interfaces = [line.split(":")[0].strip() for line in Path("/proc/net/dev").read_text().splitlines()[2:]]
+    reached = [f"{host}:{at}" for host, at in addresses if _reaches((host, at))]
+    print(json.dumps({"reached": reached, "interfaces": interfaces}))
+
+
+def _readable(path: str) -> bool:
+    try:
+        return any(Path(path).iterdir()) if Path(path).is_dir() else bool(Path(path).read_bytes())
+    except OSError:
+        return False
+
+
+def _writable(path: str) -> bool:
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT))
+    except OSError:
+        return False
+    return True
+
+
+def _reaches(address: tuple[str, int]) -> bool:
+    try:
+        with socket.create_connection(address, timeout=0.5):
+            return True
+    except OSError:
+        return False
+
+
+def _fill(path: str) -> int:
+    written = 0
+    with contextlib.suppress(OSError), Path(path).open("wb", buffering=0) as file:
+        while written < 64 << 20:
+            written += file.write(bytes(1 << 20))
+    with contextlib.suppress(OSError):
+        Path(path).unlink()
+    return written
+
+
+def system_calls() -> None:
+    """One attempt per child; how each ended."""
+    seccomp = _seccomp()
+    parent = os.getpid()
+
+    def locked(attempt: Callable[[], object]) -> Callable[[], object]:
+        return lambda: (seccomp.lock_before_load(), attempt())[1]
+
+    def loaded(attempt: Callable[[], object]) -> Callable[[], object]:
+        return lambda: (seccomp.lock_before_load(), seccomp.lock_after_load(), attempt())[2]
+
+    attempts: dict[str, Callable[[], object]] = {
+        "ptrace": lambda: _libc.ptrace(0, 0, 0, 0),
+        "unshare": lambda: _call(_libc.unshare, _CLONE_NEWUSER),
+        "mount": lambda: _call(_libc.mount, b"none", b"/tmp", b"tmpfs", 0, None),
+        "io_uring": lambda: _call(_libc.syscall, 425, 1, None),
+        "bpf": lambda: _call(_libc.syscall, 321, 0, None, 0),
+        "keyctl": lambda: _call(_libc.syscall, 250, 0, 0, 0),
+        "new namespace by clone": lambda: _call(_libc.syscall, 56, _CLONE_NEWNS | signal.SIGCHLD, 0, 0, 0, 0),
+        "internet socket": lambda: socket.socket(socket.AF_INET),
+        "fork once locked": locked(os.fork),
+        "exec once locked": locked(lambda: os.execv("/bin/true", ["true"])),
+        "socket once locked": locked(lambda: socket.socket(socket.AF_INET)),
+        "kill of others once locked": locked(lambda: os.kill(parent, signal.SIGTERM)),
+        "own memory file once locked": locked(lambda: os.open("/proc/self/mem", os.O_RDWR)),
+        "thread once loaded": loaded(_start_thread),
+        "executable memory once loaded": loaded(lambda: mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC)),
+    }
+    print(json.dumps({name: _outcome(attempt) for name, attempt in attempts.items()}))
+
+
+def _call(function: Any, *arguments: Any) -> None:
+    if function(*arguments) < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+
+
+def _start_thread() -> None:
+    try:
+        threading.Thread(target=lambda: None).start()
+    except RuntimeError:  # Python's word for any failure of pthread_create
+        raise OSError(errno.EPERM, "no thread") from None
+
+
+def _outcome(attempt: Callable[[], object]) -> str:
+    """``SIGSYS``, ``EPERM`` and the like, or ``allowed``."""
+    read_end, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            attempt()
+            said = "allowed"
+        except OSError as error:
+            said = errno.errorcode.get(error.errno or 0, str(error))
+        except BaseException as error:
+            said = repr(error)
+        os.write(write_end, said.encode())
+        os._exit(0)
+    os.close(write_end)
+    _, status = os.waitpid(child, 0)
+    with os.fdopen(read_end) as reader:
+        said = reader.read()
+    return signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else said
+
+
+def _seccomp() -> ModuleType:
+    """The filters, without the packages around them."""
+    path = Path(__file__).with_name("seccomp.py")
+    spec = importlib.util.spec_from_file_location("probe_seccomp", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def fork_bomb() -> None:
+    """Forks until refused, prints how many processes there were in all."""
+    made = 1
+    with contextlib.suppress(OSError):
+        while made < 4096:
+            if os.fork() == 0:
+                time.sleep(60)
+                os._exit(0)
+            made += 1
+    print(made, flush=True)
+    os._exit(0)
+
+
+def fill_memory() -> None:
+    """Takes memory and touches it until stopped, printing the bytes taken so far."""
+    taken: list[bytes] = []
+    try:
+        while len(taken) < 128:
+            taken.append(b"x" * (16 << 20))
+            print(len(taken) * (16 << 20), flush=True)
+    except MemoryError:
+        print("MemoryError", flush=True)
+
+
+def leave_behind(_token: str) -> None:
+    """A daemon with a session of its own, and a parent that waits."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            print("ready", flush=True)
+            time.sleep(60)
+        os._exit(0)
+    time.sleep(60)
+
+
+def gpu_nodes() -> None:
+    """Device nodes of GPUs that exist inside."""
+    print(json.dumps([path.name for path in Path("/dev").iterdir() if path.name.startswith(("nvidia", "dri", "kfd"))]))
+
+
+def start_cuda() -> None:
+    """``<result of cuInit> <number of devices>``"""
+    cuda = ctypes.CDLL("libcuda.so.1")
+    count = ctypes.c_int(-1)
+    result = cuda.cuInit(0)
+    cuda.cuDeviceGetCount(ctypes.byref(count))
+    print(result, count.value, flush=True)
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])

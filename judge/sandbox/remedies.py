@@ -1,0 +1,52 @@
+"""The commands that give a machine what the jail needs, for each way in which it can be lacking."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_APPARMOR = (
+    "Ubuntu lets only programs with an AppArmor profile make user namespaces; give bubblewrap one: "
+    "printf 'abi <abi/4.0>,\\ninclude <tunables/global>\\nprofile bwrap /usr/bin/bwrap flags=(unconfined) "
+    "{\\n  userns,\\n}\\n' | sudo tee /etc/apparmor.d/bwrap && sudo apparmor_parser -r /etc/apparmor.d/bwrap"
+)
+_CONTAINER = (
+    "start the container with: --security-opt seccomp=unconfined --security-opt apparmor=unconfined "
+    "--security-opt systempaths=unconfined (Compose: security_opt), or on a machine of its own with --privileged"
+)
+
+
+def for_failure(said: str) -> str:
+    """What to do when bubblewrap, having said this, could not set a jail up."""
+    if _number("/proc/sys/kernel/unprivileged_userns_clone") == 0:
+        return "sudo sysctl -w kernel.unprivileged_userns_clone=1"
+    if _number("/proc/sys/user/max_user_namespaces") == 0:
+        return "sudo sysctl -w user.max_user_namespaces=15000"
+    if in_container():
+        return _CONTAINER
+    if _number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1:
+        return _APPARMOR
+    if "namespace" in said or "uid map" in said or "Operation not permitted" in said:
+        return "user namespaces are refused to bubblewrap here: see the operators' guide on the jail, and dmesg"
+    return "see what bubblewrap said, and the operators' guide on the jail"
+
+
+def for_cgroups() -> str:
+    """What to do when not every controller can be had."""
+    if in_container():
+        return ("give the container a writable cgroup of its own: --cgroupns=private with --privileged, or "
+                "-v /sys/fs/cgroup:/sys/fs/cgroup:rw")
+    return ("run the workers as a systemd service with Delegate=yes "
+            "(systemd-run --user --scope -p Delegate=yes gpujudge worker), or as root")
+
+
+def in_container() -> bool:
+    """Whether this process runs in a container of Docker, Podman or Kubernetes."""
+    return any(Path(marker).exists() for marker in ("/.dockerenv", "/run/.containerenv")) or (
+        Path("/var/run/secrets/kubernetes.io").exists())
+
+
+def _number(path: str) -> int | None:
+    try:
+        return int(Path(path).read_text())
+    except (OSError, ValueError):
+        return None
