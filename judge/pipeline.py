@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from emulator import native
 from judge.bench.measurement import TimedCase, measurement
 from judge.bench.protocol import Bench
 from judge.build.artifact import Artifact
@@ -120,6 +119,8 @@ def _factory(
 ) -> SessionFactory:
     library = None
     if device.kind == "emulator":
+        from emulator import native
+
         try:
             library = native.ensure(settings.data_dir / "emulator")
         except native.NativeBuildError as error:

@@ -87,8 +87,10 @@ class Bench:
                     if (wrong := check.result()) is not None:
                         return self._wrong(wrong, started)
             finally:
-                for future in (*coming, *checks):
-                    future.cancel()
+                for waiting in coming:
+                    waiting.cancel()
+                for check in checks:
+                    check.cancel()
         return Timing(Outcome(Verdict.ACCEPTED), tuple(samples), self.clock() - started)
 
     def _make(self, call: int) -> dict[str, Any]:

@@ -91,7 +91,7 @@ class CudaDevice:
             ended = time.perf_counter()
             self._context.synchronize()
             late_s = time.perf_counter() - ended
-            elapsed_s = self._ended.time_since(self._started) / 1e3
+            elapsed_s = float(self._ended.time_since(self._started)) / 1e3
         return elapsed_s + (late_s if late_s > _IDLE_SYNC_S else 0.0)
 
     def damage(self, buffer: Buffer) -> int:

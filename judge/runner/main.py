@@ -9,6 +9,7 @@ runs after its time.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib
 import mmap
@@ -207,7 +208,8 @@ if __name__ == "__main__":
     try:
         main(sys.argv[1:])
     except BaseException as error:
-        # One line, without a traceback: what it prints may be shown to the submission's author.
-        os.write(2, f"runner: {type(error).__name__}: {error}\n".encode())
         status = 70
+        # One line, without a traceback; there may be no descriptor left to write it to.
+        with contextlib.suppress(OSError):
+            os.write(2, f"runner: {type(error).__name__}: {error}\n".encode())
     os._exit(status)

@@ -7,7 +7,7 @@ import signal
 _CUDA = {
     "cudaErrorInvalidValue": "an argument of a CUDA call was out of range",
     "cudaErrorMemoryAllocation": "the device memory allowed for this challenge ran out",
-    "cudaErrorInvalidConfiguration": "the launch configuration is not possible: look at threads per block (at most 1024),"
+    "cudaErrorInvalidConfiguration": "the launch configuration is not possible: look at threads a block (at most 1024),"
     " the grid's dimensions and the shared memory",
     "cudaErrorInvalidDeviceFunction": "the kernel was not built for this device",
     "cudaErrorNoKernelImageForDevice": "the kernel was not built for this device",
@@ -18,7 +18,7 @@ _CUDA = {
     "cudaErrorAssert": "an assert() in a kernel failed",
     "cudaErrorHardwareStackError": "a kernel's call stack overflowed or was overwritten",
     "cudaErrorIllegalInstruction": "a kernel reached an instruction that does not exist, or a trap",
-    "cudaErrorMisalignedAddress": "an address was no multiple of the access's size: vector loads such as float4 need it",
+    "cudaErrorMisalignedAddress": "an address was no multiple of the access's size; vector loads need it",
     "cudaErrorInvalidAddressSpace": "an instruction for one memory space was given an address of another",
     "cudaErrorInvalidPc": "a kernel jumped to where no code is",
     "cudaErrorLaunchFailure": "a kernel failed on the device, often by an access through a wild pointer",
@@ -26,10 +26,10 @@ _CUDA = {
 
 _SIGNALS = {
     signal.SIGSEGV: "the host code touched memory that is not its own; is a device pointer dereferenced there?",
-    signal.SIGBUS: "the host code of solve touched memory that is not there",
-    signal.SIGFPE: "the host code of solve divided an integer by zero",
-    signal.SIGILL: "the host code of solve ran into an illegal instruction",
-    signal.SIGABRT: "abort() or a failed assert() in the host code of solve",
+    signal.SIGBUS: "the host code touched memory that is not there",
+    signal.SIGFPE: "the host code divided an integer by zero",
+    signal.SIGILL: "the host code ran into an illegal instruction",
+    signal.SIGABRT: "abort(), or a failed assert() in the host code",
 }
 
 
@@ -45,5 +45,5 @@ def explain_signal(number: int) -> str:
         name = signal.Signals(number).name
     except ValueError:
         name = f"signal {number}"
-    meaning = _SIGNALS.get(number)
+    meaning = _SIGNALS.get(signal.Signals(number)) if name.startswith("SIG") else None
     return f"killed by {name}" + (f" ({meaning})" if meaning else "")

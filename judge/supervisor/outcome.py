@@ -132,7 +132,7 @@ def _what_stopped_it(
 
 
 def _how_it_crashed(ending: Ending, where: str) -> str:
-    if ending.exit.code == _RUNNER_FAILED and "runner: " in ending.output:
+    if ending.exit.code == _RUNNER_FAILED:
         return f"the process could not go on {where}: were its descriptors closed or its memory overwritten?"
     if ending.exit.code is not None:
         who = {Op.LOAD: "a static constructor", Op.RUN: "solve"}.get(ending.during, "the submission")

@@ -14,7 +14,7 @@ from judge.supervisor.launcher import Launcher
 from judge.supervisor.process import Pending, RunnerProcess
 
 #: For what the runner itself has to do around a call (copying, checking guard bands): generous, as machines are shared.
-_AROUND_CALL_S = 60.0
+_AROUND_CALL_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,3 @@
-"""A device of host memory, for tests of everything around a kernel: submissions for it are plain C++, built with g++."""
+"""A device of host memory, for tests of everything around a kernel: submissions for it are plain C++, built with
+g++.
+"""

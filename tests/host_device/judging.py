@@ -128,9 +128,7 @@ def host_factory(
     """Sessions on the host device. The jail of a plain process: no GPU nodes."""
     plain = dataclasses.replace(DEVICE, kind="emulator")
     launcher = JailLauncher(plain, settings, library=None, extra_binds=[Bind.same(PACKAGE)])
-    made = session_factory(
-        twice_pack(), cases, plain, settings, launcher, library=None, cancelled=lambda: False
-    )
+    made = session_factory(twice_pack(), cases, plain, settings, launcher, library=None, cancelled=lambda: False)
     request = dataclasses.replace(made.request, device_module="tests.host_device.device")
     bounds = Bounds(start_s, call_s, total_s, settings.run.output_bytes)
     return dataclasses.replace(made, request=request, bounds=bounds)

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from judge import pipeline
+from judge.devices.catalog import find_device
+from judge.judgement import DeviceInfo, Judgement
+from judge.packs.pack import Pack
+from judge.settings import JudgeSettings
+
+
+@pytest.fixture(scope="session")
+def gpu(judge_settings: JudgeSettings) -> DeviceInfo:
+    """The first GPU of this machine."""
+    return find_device("cuda:0", judge_settings)
+
+
+JudgeOnGpu = Callable[..., Judgement]
+
+
+@pytest.fixture
+def judge_on_gpu(gpu: DeviceInfo, packs: dict[str, Pack], judge_settings: JudgeSettings) -> JudgeOnGpu:
+    """``judge_on_gpu(source, slug, mode)``: the judgement of a source on the first GPU."""
+
+    def judge(source: str, slug: str = "vector-add", mode: pipeline.Mode = pipeline.Mode.RUN) -> Judgement:
+        return pipeline.judge(source.encode(), packs[slug], gpu, 11, judge_settings, mode=mode)
+
+    return judge

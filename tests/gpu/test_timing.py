@@ -1,0 +1,66 @@
+"""Times from a real GPU: honest ones are plausible, and the simplest ways around the clock do not pay."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from judge.judgement import DeviceInfo, Judgement
+from judge.pipeline import Mode
+from tests.gpu import kernels
+from tests.gpu.conftest import JudgeOnGpu
+
+pytestmark = [pytest.mark.gpu, pytest.mark.jail, pytest.mark.nvcc]
+
+
+@pytest.fixture(scope="module")
+def kept() -> dict[str, Judgement]:
+    return {}
+
+
+@pytest.fixture
+def honest(judge_on_gpu: JudgeOnGpu, kept: dict[str, Judgement]) -> Judgement:
+    if "honest" not in kept:
+        started = time.monotonic()
+        kept["honest"] = judge_on_gpu(kernels.HONEST, mode=Mode.SUBMIT)
+        print(f"judged in {time.monotonic() - started:.1f} s: {kept['honest'].measurement}")
+    return kept["honest"]
+
+
+def test_an_honest_kernel_is_timed(honest: Judgement, gpu: DeviceInfo) -> None:
+    assert honest.verdict.value == "AC", honest
+    measurement = honest.measurement
+    assert measurement is not None
+    assert measurement.metric == "time_s"
+    assert measurement.runs >= 20
+    assert measurement.spread < 0.05
+    assert measurement.gb_per_s is not None
+    share = measurement.gb_per_s * 1e9 / gpu.details["peak_bytes_per_s"]
+    assert 0.5 < share < 1.0, "a copy kernel reaches most of the memory's bandwidth and never more"
+
+
+def test_it_is_affordable(honest: Judgement) -> None:
+    assert honest.wall_s < 20
+
+
+def test_the_same_kernel_gets_the_same_time(judge_on_gpu: JudgeOnGpu, honest: Judgement) -> None:
+    again = judge_on_gpu(kernels.HONEST, mode=Mode.SUBMIT)
+    assert again.measurement is not None
+    assert honest.measurement is not None
+    assert again.measurement.value == pytest.approx(honest.measurement.value, rel=0.02)
+
+
+def test_work_on_a_side_stream_is_on_the_clock(judge_on_gpu: JudgeOnGpu, honest: Judgement) -> None:
+    judgement = judge_on_gpu(kernels.SIDE_STREAM, mode=Mode.SUBMIT)
+    assert judgement.verdict.value in ("AC", "TI"), judgement
+    if judgement.measurement is not None:
+        assert honest.measurement is not None
+        assert judgement.measurement.value > 0.95 * honest.measurement.value
+
+
+@pytest.mark.parametrize("name", ["REPLAYS", "SKIPS"])
+def test_what_was_not_computed_is_not_accepted(judge_on_gpu: JudgeOnGpu, name: str) -> None:
+    judgement = judge_on_gpu(getattr(kernels, name), mode=Mode.SUBMIT)
+    assert judgement.verdict.value == "WA", judgement
+    assert judgement.measurement is None

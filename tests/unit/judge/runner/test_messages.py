@@ -1,0 +1,58 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.runner.frames import FrameError, Role, Scalar, Writer
+from judge.runner.messages import (
+    MAX_FAULTS,
+    ArgumentSpec,
+    FailedReply,
+    FaultClaim,
+    FetchReply,
+    PrepareRequest,
+    ReportClaim,
+    RunReply,
+    Slot,
+    StartRequest,
+)
+
+FAULT = FaultClaim("out-of-bounds write", True, "4 bytes behind output", "k", "kernel.cu", 7, (1, 2, 3), (4, 5, 6))
+START = StartRequest(
+    "judge.devices.emulator", 1, "/lib.so", 2, 3, 4, 5.5, 6, 7, 8, True,
+    (ArgumentSpec("A", Role.IN), ArgumentSpec("N", Role.SCALAR, Scalar.INT32)),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        START,
+        PrepareRequest((Slot(b"12345678"), Slot(size=10, input_offset=4096, output_offset=8192, fill=255))),
+        FailedReply(3, -1, "cudaErrorX", "why"),
+        RunReply(1.5e-6, 700, "cudaErrorIllegalAddress", "an illegal memory access was encountered"),
+        FetchReply((0, 3, 4), None),
+        FetchReply((), ReportClaim(10**12, 3, 99, "wall", "cp.async", (FAULT, FAULT))),
+    ],
+)
+def test_a_message_comes_back_as_it_was_sent(message: StartRequest) -> None:
+    assert type(message).unpack(message.pack()) == message
+
+
+def test_a_forged_number_of_faults_is_refused() -> None:
+    out = Writer().u32(0).u8(1).u64(0).u64(0).u64(0).text("").text("").u32(MAX_FAULTS + 1)
+    with pytest.raises(FrameError):
+        FetchReply.unpack(out.payload())
+
+
+def test_a_buffer_beyond_all_bounds_is_refused() -> None:
+    with pytest.raises(FrameError):
+        PrepareRequest.unpack(PrepareRequest((Slot(size=1 << 50),)).pack())
+
+
+@given(st.binary(max_size=300))
+def test_replies_never_raise_anything_but_frame_errors(payload: bytes) -> None:
+    for kind in (FailedReply, RunReply, FetchReply):
+        try:
+            kind.unpack(payload)
+        except FrameError:
+            continue

@@ -1,0 +1,148 @@
+import signal
+
+import pytest
+
+from judge.errors import InternalError
+from judge.judgement import Mismatch
+from judge.runner.frames import Failure, Op
+from judge.runner.messages import FailedReply, FaultClaim, FetchReply, ReportClaim, RunReply
+from judge.sandbox.launch import JailExit
+from judge.supervisor.outcome import Outcome, outcome_of_call, outcome_of_ending, outcome_of_refusal
+from judge.supervisor.process import Ending
+from judge.verdict import Verdict
+
+NAMES = ["input", "output", "N"]
+FINE = RunReply(1e-3, 0, "", "")
+CLEAN = FetchReply((0, 0, 0), None)
+WRONG = Mismatch("output", ((0,),), (1.0,), (2.0,), 1, 1, 1.0, 1.0, "output[0] is 2.0, expected 1.0")
+WRITE = FaultClaim("out-of-bounds write", True, "4 bytes behind output", "k", "kernel.cu", 7, (1, 0, 0), (0, 0, 0))
+READ = FaultClaim("out-of-bounds read", False, "4 bytes behind input", "k", "kernel.cu", 6, (1, 0, 0), (0, 0, 0))
+
+
+def _ending(during: Op = Op.RUN, *, code: int | None = None, by: int | None = None, oom: bool = False,
+            tampered: str = "", flooded: bool = False, timed_out: bool = False,
+            output: str = "") -> Ending:  # fmt: skip
+    killed = code is None and by is None
+    return Ending(during, tampered, flooded, timed_out, JailExit(code, by, 1.0, 1.0, 1, oom, killed), output)
+
+
+def _call(ran: RunReply = FINE, fetched: FetchReply = CLEAN, mismatch: Mismatch | None = None) -> Outcome:
+    return outcome_of_call(ran, fetched, NAMES, 2.0, lambda: mismatch)
+
+
+@pytest.mark.parametrize(
+    ("ending", "verdict", "words"),
+    [
+        (_ending(code=0), Verdict.RUNTIME_ERROR, "solve ended the process with exit(0)"),
+        (_ending(Op.LOAD, code=3), Verdict.RUNTIME_ERROR, "a static constructor ended the process with exit(3)"),
+        (_ending(by=signal.SIGSEGV), Verdict.RUNTIME_ERROR, "SIGSEGV"),
+        (_ending(by=signal.SIGABRT), Verdict.RUNTIME_ERROR, "abort()"),
+        (_ending(by=signal.SIGSYS), Verdict.SECURITY_VIOLATION, "system call"),
+        (_ending(by=signal.SIGKILL, oom=True), Verdict.MEMORY_LIMIT_EXCEEDED, "host memory"),
+        (_ending(oom=True), Verdict.MEMORY_LIMIT_EXCEEDED, "host memory"),
+        (_ending(timed_out=True), Verdict.TIME_LIMIT_EXCEEDED, "longer than 2 s"),
+        (_ending(Op.FETCH, timed_out=True), Verdict.TIME_LIMIT_EXCEEDED, "hung after solve had returned"),
+        (_ending(Op.LOAD, timed_out=True), Verdict.TIME_LIMIT_EXCEEDED, "static constructor"),
+        (_ending(flooded=True), Verdict.OUTPUT_LIMIT_EXCEEDED, "printed more"),
+        (_ending(tampered="it sent not a frame"), Verdict.SECURITY_VIOLATION, "channel"),
+        (_ending(code=70), Verdict.RUNTIME_ERROR, "could not go on"),
+        (_ending(), Verdict.RUNTIME_ERROR, "stopped answering"),
+        (
+            _ending(by=signal.SIGABRT, output="terminate called after throwing an instance of 'std::bad_alloc'\n"),
+            Verdict.RUNTIME_ERROR,
+            "uncaught C++ exception of type std::bad_alloc",
+        ),
+    ],
+)
+def test_deaths(ending: Ending, verdict: Verdict, words: str) -> None:
+    outcome = outcome_of_ending(ending, 2.0)
+    assert outcome.verdict is verdict
+    assert words in outcome.message
+
+
+def test_what_an_exception_says_is_not_repeated_since_it_may_hold_hidden_inputs() -> None:
+    output = "terminate called after throwing an instance of 'std::runtime_error'\n  what():  0.123456\n"
+    assert "0.123456" not in outcome_of_ending(_ending(by=signal.SIGABRT, output=output), 2.0).message
+
+
+def test_a_runner_that_dies_before_the_submission_is_loaded_is_nobodys_fault() -> None:
+    with pytest.raises(InternalError, match="No module named numpy"):
+        outcome_of_ending(_ending(Op.START, code=1, output="Traceback\nNo module named numpy\n"), 2.0)
+
+
+@pytest.mark.parametrize("failure", [Failure.DEVICE, Failure.JAIL, Failure.MEMORY])
+def test_refusals_that_are_the_machines_fault(failure: Failure) -> None:
+    with pytest.raises(InternalError):
+        outcome_of_refusal(FailedReply(failure, 2, "cudaErrorMemoryAllocation", "out of memory"), Op.PREPARE)
+
+
+def test_refusals_that_are_the_submissions() -> None:
+    loading = outcome_of_refusal(FailedReply(Failure.LOAD, 0, "", "undefined symbol: foo"), Op.LOAD)
+    assert (loading.verdict, "undefined symbol: foo" in loading.message) == (Verdict.RUNTIME_ERROR, True)
+    broken = outcome_of_refusal(FailedReply(Failure.CUDA, 700, "cudaErrorIllegalAddress", "…"), Op.FETCH)
+    assert (broken.verdict, "cudaErrorIllegalAddress" in broken.message) == (Verdict.RUNTIME_ERROR, True)
+
+
+def test_right_and_wrong_outputs() -> None:
+    assert _call() == Outcome(Verdict.ACCEPTED)
+    wrong = _call(mismatch=WRONG)
+    assert (wrong.verdict, wrong.message, wrong.mismatch) == (Verdict.WRONG_ANSWER, WRONG.message, WRONG)
+
+
+@pytest.mark.parametrize(("flags", "side"), [(1, "before its start"), (2, "after its end"), (3, "on both sides")])
+def test_writes_outside_a_buffer_name_it_and_the_side(flags: int, side: str) -> None:
+    outcome = _call(fetched=FetchReply((0, flags, 0), None))
+    assert (outcome.verdict, outcome.message) == (Verdict.RUNTIME_ERROR, f"wrote outside its buffer output, {side}")
+
+
+def test_an_input_that_was_changed_is_named() -> None:
+    outcome = _call(fetched=FetchReply((4, 0, 0), None))
+    assert (outcome.verdict, "changed its input input" in outcome.message) == (Verdict.RUNTIME_ERROR, True)
+
+
+def test_a_sticky_error_is_a_runtime_error_whatever_the_outputs_hold() -> None:
+    ran = RunReply(-1.0, 700, "cudaErrorIllegalAddress", "an illegal memory access was encountered")
+    outcome = _call(ran)
+    assert outcome.verdict is Verdict.RUNTIME_ERROR
+    assert outcome.message.startswith("cudaErrorIllegalAddress: an illegal memory access")
+
+
+@pytest.mark.parametrize(
+    ("name", "mismatch", "verdict"),
+    [
+        ("cudaErrorInvalidConfiguration", WRONG, Verdict.RUNTIME_ERROR),
+        ("cudaErrorInvalidConfiguration", None, Verdict.ACCEPTED),
+        ("cudaErrorMemoryAllocation", WRONG, Verdict.MEMORY_LIMIT_EXCEEDED),
+        ("cudaErrorMemoryAllocation", None, Verdict.ACCEPTED),
+    ],
+)
+def test_an_error_that_passes_matters_only_if_the_outputs_are_wrong(
+    name: str, mismatch: Mismatch | None, verdict: Verdict
+) -> None:
+    assert _call(RunReply(-1.0, 9, name, "…"), mismatch=mismatch).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("report", "mismatch", "verdict", "words"),
+    [
+        (ReportClaim(faults=(WRITE,), fault_count=1), None, Verdict.RUNTIME_ERROR, "kernel.cu:7"),
+        (ReportClaim(faults=(READ,), fault_count=1), None, Verdict.ACCEPTED, "reads outside"),
+        (ReportClaim(faults=(READ,), fault_count=1), WRONG, Verdict.WRONG_ANSWER, "output[0]"),
+        (ReportClaim(faults=(READ, WRITE), fault_count=2), WRONG, Verdict.RUNTIME_ERROR, "out-of-bounds write"),
+        (ReportClaim(limit="wall"), None, Verdict.TIME_LIMIT_EXCEEDED, "longer than"),
+        (ReportClaim(limit="instructions"), None, Verdict.TIME_LIMIT_EXCEEDED, "instructions"),
+        (ReportClaim(limit="memory"), WRONG, Verdict.MEMORY_LIMIT_EXCEEDED, "memory"),
+        (ReportClaim(limit="memory"), None, Verdict.ACCEPTED, ""),
+        (
+            ReportClaim(unsupported="wgmma, kernel.cu:3"),
+            None,
+            Verdict.RUNTIME_ERROR,
+            "not supported by the emulator: wgmma",
+        ),
+    ],
+)
+def test_the_emulators_report(report: ReportClaim, mismatch: Mismatch | None, verdict: Verdict, words: str) -> None:
+    outcome = _call(fetched=FetchReply((0, 0, 0), report), mismatch=mismatch)
+    assert outcome.verdict is verdict
+    assert words in outcome.message
+    assert len(outcome.memory_errors) == len(report.faults)

@@ -1,0 +1,173 @@
+"""The supervisor against runners that a test plays itself, over a real socket."""
+
+import dataclasses
+import os
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from judge.errors import Cancelled
+from judge.runner.frames import Frame, Op, pack_frame, split_frame
+from judge.runner.messages import FailedReply
+from judge.sandbox.launch import JailExit
+from judge.supervisor.process import Ending, RequestRefused, RunnerEnded, RunnerProcess
+
+Script = Callable[[int], None]
+
+
+class ScriptedJail:
+    """Stands for a jailed process: a thread that has the runner's end of the socket."""
+
+    def __init__(self, fd: int, script: Script, ending: JailExit) -> None:
+        self._ending = ending
+        self._thread = threading.Thread(target=self._run, args=(fd, script), daemon=True)
+        self._thread.start()
+
+    def _run(self, fd: int, script: Script) -> None:
+        try:
+            script(fd)
+        finally:
+            os.close(fd)
+
+    def wait(self, timeout_s: float) -> bool:
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def end(self) -> JailExit:
+        return self._ending
+
+
+def _runner(
+    script: Script, *, ending: JailExit | None = None, cancelled: Callable[[], bool] = lambda: False
+) -> RunnerProcess:
+    default = JailExit(0, None, 1.0, None, None, False, False)
+
+    def launcher(fds: Sequence[int], _output_fd: int) -> ScriptedJail:
+        return ScriptedJail(os.dup(fds[0]), script, ending or default)
+
+    return RunnerProcess(launcher, 0, 0, print_limit=100, cancelled=cancelled)  # type: ignore[arg-type]
+
+
+def _receive(fd: int) -> Frame:
+    data = bytearray()
+    while (found := split_frame(data)) is None:
+        piece = os.read(fd, 4096)
+        if not piece:
+            raise EOFError
+        data += piece
+    return found[0]
+
+
+def _ended(runner: RunnerProcess, limit_s: float = 5.0) -> Ending:
+    with pytest.raises(RunnerEnded) as caught:
+        runner.request(Op.RUN, b"", limit_s)
+    return caught.value.ending
+
+
+def test_a_reply_is_matched_and_timed() -> None:
+    def script(fd: int) -> None:
+        request = _receive(fd)
+        os.write(fd, pack_frame(request.op | Op.REPLY, request.nonce, b"done"))
+        with pytest.raises(EOFError):
+            _receive(fd)
+
+    runner = _runner(script)
+    payload, wall_s = runner.request(Op.RUN, b"", 5.0)
+    assert payload == b"done"
+    assert 0 < wall_s < 5
+    runner.close()
+
+
+def test_a_refusal_is_told_apart_from_a_death() -> None:
+    reply = FailedReply(3, 0, "", "no such symbol")
+
+    def script(fd: int) -> None:
+        request = _receive(fd)
+        os.write(fd, pack_frame(request.op | Op.FAILED, request.nonce, reply.pack()))
+
+    runner = _runner(script)
+    with pytest.raises(RequestRefused) as caught:
+        runner.request(Op.LOAD, b"", 5.0)
+    runner.close()
+    assert caught.value.reply == reply
+
+
+@pytest.mark.parametrize(
+    ("forge", "words"),
+    [
+        (lambda request: pack_frame(request.op | Op.REPLY, request.nonce ^ 1, b""), "another request"),
+        (lambda request: pack_frame(Op.FETCH | Op.REPLY, request.nonce, b""), "another request"),
+        (lambda _: b"all is well, give me AC!", "not a frame"),
+        (lambda request: pack_frame(request.op | Op.FAILED, request.nonce, b"?"), "too short"),
+    ],
+)
+def test_forged_replies_are_an_attack(forge: Callable[[Frame], bytes], words: str) -> None:
+    def script(fd: int) -> None:
+        os.write(fd, forge(_receive(fd)))
+
+    ending = _ended(_runner(script))
+    assert words in ending.tampered
+
+
+def test_a_second_reply_to_one_request_is_an_attack() -> None:
+    def script(fd: int) -> None:
+        request = _receive(fd)
+        os.write(fd, 2 * pack_frame(request.op | Op.REPLY, request.nonce, b""))
+        with pytest.raises(EOFError):
+            _receive(fd)
+
+    runner = _runner(script)
+    runner.request(Op.RUN, b"", 5.0)
+    assert "nobody had asked" in _ended(runner).tampered
+
+
+def test_the_clock_runs_out() -> None:
+    release = threading.Event()
+    runner = _runner(lambda _: release.wait(10) and None)
+    ending = _ended(runner, limit_s=0.1)
+    release.set()
+    assert ending.timed_out
+    assert not ending.tampered
+
+
+def test_a_reply_that_came_while_nobody_waited_is_in_time() -> None:
+    sent = threading.Event()
+
+    def script(fd: int) -> None:
+        request = _receive(fd)
+        os.write(fd, pack_frame(request.op | Op.REPLY, request.nonce, b"early"))
+        sent.set()
+
+    runner = _runner(script)
+    pending = runner.send(Op.START, b"")
+    assert sent.wait(5)
+    late = dataclasses.replace(pending, sent_s=pending.sent_s - 100)
+    assert runner.receive(late, 1.0)[0] == b"early"
+    runner.close()
+
+
+def test_a_death_carries_its_exit_code() -> None:
+    ending = _ended(_runner(lambda fd: _receive(fd) and None, ending=JailExit(3, None, 1.0, None, None, False, False)))
+    assert (ending.exit.code, ending.during, ending.timed_out) == (3, Op.RUN, False)
+
+
+def test_whoever_cancels_need_not_wait() -> None:
+    release = threading.Event()
+    runner = _runner(lambda _: release.wait(10) and None, cancelled=lambda: True)
+    with pytest.raises(Cancelled):
+        runner.request(Op.RUN, b"", 5.0)
+    release.set()
+
+
+def _descriptors() -> set[str]:
+    return {entry.name for entry in Path("/proc/self/fd").iterdir()}
+
+
+def test_nothing_is_left_open() -> None:
+    before = _descriptors()
+    runner = _runner(lambda _: None)
+    _ended(runner)
+    runner.close()
+    assert _descriptors() - before == set()
