@@ -41,7 +41,7 @@ ADDS_INTO_THE_OUTPUT = vector_add(
     " int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < N) { atomicAdd(C + i, A[i]); atomicAdd(C + i, B[i]); } }",
 )
 ALLOCATES = vector_add(
-    "float* copy; cudaMalloc(&copy, N * sizeof(float)); cudaMemcpy(copy, A, N * sizeof(float), cudaMemcpyDeviceToDevice);"
+    "float* copy; cudaMalloc(&copy, 4ul * N); cudaMemcpy(copy, A, 4ul * N, cudaMemcpyDeviceToDevice);"
     " add<<<(N + 255) / 256, 256>>>(copy, B, C, N); cudaFree(copy);"
 )
 LEAKS_EVERYTHING = vector_add("void* p; while (cudaMalloc(&p, 1ul << 30) == cudaSuccess); cudaGetLastError();" + LAUNCH)
@@ -59,7 +59,7 @@ SIDE_STREAM = vector_add(
 )
 #: The answer to the first call again and again.
 REPLAYS = vector_add(
-    "static float* kept; size_t size = N * sizeof(float); if (!kept) { cudaMalloc(&kept, 4ul << 28); "
+    "static float* kept; size_t size = N * sizeof(float); if (!kept) { cudaMalloc(&kept, 4ul << 28);"
     + LAUNCH
     + " cudaMemcpy(kept, C, size, cudaMemcpyDeviceToDevice); } else cudaMemcpy(C, kept, size, cudaMemcpyDeviceToDevice);"
 )
