@@ -6,7 +6,7 @@ import importlib
 import platform
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,8 +31,8 @@ class Check:
 
 def essential_checks(settings: JudgeSettings) -> Iterator[Check]:
     """The compilers and the jail: what every judgement needs."""
-    yield _toolchain(settings)
-    yield from _jail(settings)
+    yield from _attempt("nvcc and g++", lambda: [_toolchain(settings)])
+    yield from _attempt("jail", lambda: _jail(settings))
 
 
 def judge_checks(settings: JudgeSettings) -> Iterator[Check]:
@@ -40,16 +40,24 @@ def judge_checks(settings: JudgeSettings) -> Iterator[Check]:
     version = platform.python_version()
     yield Check("Python", sys.version_info >= (3, 11), f"{version} in {sys.prefix}", "Python 3.11 or newer is needed.")
     yield from essential_checks(settings)
-    yield _emulator(settings)
-    yield from _gpus(settings)
-    yield _disk(settings.data_dir)
+    yield from _attempt("emulator", lambda: [_emulator(settings)])
+    yield from _attempt("GPU", lambda: _gpus(settings), required=False)
+    yield from _attempt("disk", lambda: [_disk(settings.data_dir)])
 
 
 def server_checks(settings: Settings) -> Iterator[Check]:
     """The database, the broker and the packs."""
-    yield _database(settings)
-    yield _broker(settings)
-    yield from _packs(settings)
+    yield from _attempt("database", lambda: [_database(settings)])
+    yield from _attempt("broker", lambda: [_broker(settings)])
+    yield from _attempt("challenges", lambda: _packs(settings))
+
+
+def _attempt(name: str, look: Callable[[], Iterable[Check]], *, required: bool = True) -> Iterator[Check]:
+    """A check that breaks down is a finding like any other: the rest is still looked at."""
+    try:
+        yield from look()
+    except Exception as error:
+        yield Check(name, False, f"could not be looked at: {type(error).__name__}: {error}", required=required)
 
 
 def _toolchain(settings: JudgeSettings) -> Check:
@@ -69,7 +77,7 @@ def _jail(settings: JudgeSettings) -> Iterator[Check]:
         )
         return
     for probe in importlib.import_module("judge.sandbox.probe").probes():
-        yield Check(probe.name, probe.ok, probe.detail, probe.remedy, getattr(probe, "required", True))
+        yield Check(probe.name, probe.ok, probe.detail, probe.remedy, probe.required)
 
 
 def _emulator(settings: JudgeSettings) -> Check:
