@@ -61,7 +61,8 @@ SIDE_STREAM = vector_add(
 REPLAYS = vector_add(
     "static float* kept; size_t size = N * sizeof(float); if (!kept) { cudaMalloc(&kept, 4ul << 28);"
     + LAUNCH
-    + " cudaMemcpy(kept, C, size, cudaMemcpyDeviceToDevice); } else cudaMemcpy(C, kept, size, cudaMemcpyDeviceToDevice);"
+    + " cudaMemcpy(kept, C, size, cudaMemcpyDeviceToDevice); }"
+    " else cudaMemcpy(C, kept, size, cudaMemcpyDeviceToDevice);"
 )
 #: Skips a tenth where it is large.
 SKIPS = vector_add("int M = N > 1000000 ? N / 10 * 9 : N; add<<<(M + 255) / 256, 256>>>(A, B, C, M);")

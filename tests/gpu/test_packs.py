@@ -41,6 +41,5 @@ def test_our_solution(judge_on_gpu: JudgeOnGpu, path: Path) -> None:
     judgement = judge_on_gpu(path.read_text(encoding="utf-8"), path.parent.name, Mode.SUBMIT)
     assert judgement.verdict.value == "AC", judgement
     assert judgement.measurement is not None
-    print(
-        f"{path.parent.name}/{path.name}: {judgement.measurement.value:.3e} s, spread {judgement.measurement.spread:.2%}"
-    )
+    score = judgement.measurement
+    print(f"{path.parent.name}/{path.name}: {score.value:.3e} s, spread {score.spread:.2%}, {score.runs} calls")
