@@ -1,0 +1,107 @@
+"""The native library through ctypes: mirrors ``emulator/native/host.h``."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, c_char_p, c_double, c_int, c_uint32, c_uint64, c_void_p
+from pathlib import Path
+
+
+class NativeSettings(ctypes.Structure):
+    _fields_ = [
+        ("memory_bytes", c_uint64),
+        ("warp_instructions", c_uint64),
+        ("wall_s", c_double),
+        ("threads", c_uint32),
+        ("has_seed", c_uint32),
+        ("seed", c_uint64),
+    ]
+
+
+class NativeReport(ctypes.Structure):
+    _fields_ = [
+        ("warp_instructions", c_uint64),
+        ("fault_count", c_uint64),
+        ("launches", c_uint32),
+        ("faults", c_uint32),
+        ("limit", c_char_p),
+        ("unsupported", c_char_p),
+        ("printf_output", c_void_p),
+        ("printf_size", c_uint64),
+    ]
+
+
+class NativeLaunch(ctypes.Structure):
+    _fields_ = [
+        ("kernel", c_char_p),
+        ("grid", c_uint32 * 3),
+        ("block", c_uint32 * 3),
+        ("warp_instructions", c_uint64),
+        ("wall_s", c_double),
+    ]
+
+
+class NativeFault(ctypes.Structure):
+    _fields_ = [
+        ("kind", c_char_p),
+        ("message", c_char_p),
+        ("kernel", c_char_p),
+        ("file", c_char_p),
+        ("allocation", c_char_p),
+        ("address", c_uint64),
+        ("line", c_uint32),
+        ("size", c_uint32),
+        ("thread", c_uint32 * 3),
+        ("block", c_uint32 * 3),
+        ("is_write", c_uint32),
+    ]
+
+
+class KernelInfo(ctypes.Structure):
+    _fields_ = [
+        ("static_shared_bytes", c_uint32),
+        ("local_bytes", c_uint32),
+        ("constant_bytes", c_uint32),
+        ("most_threads", c_uint32),
+    ]
+
+
+LoadModule = ctypes.CFUNCTYPE(c_int, c_uint64, c_void_p)
+DescribeKernel = ctypes.CFUNCTYPE(c_int, c_uint64, c_char_p, POINTER(KernelInfo))
+CompileKernel = ctypes.CFUNCTYPE(c_int, c_uint64, c_char_p, POINTER(c_uint32), POINTER(c_void_p))
+
+
+class Callbacks(ctypes.Structure):
+    _fields_ = [("load_module", LoadModule), ("describe_kernel", DescribeKernel), ("compile_kernel", CompileKernel)]
+
+
+# name: (result, *parameters)
+_FUNCTIONS: dict[str, tuple[object, ...]] = {
+    "emu_configure": (None, POINTER(NativeSettings)),
+    "emu_set_callbacks": (None, POINTER(Callbacks)),
+    "emu_define_variable": (c_uint64, c_uint64, c_char_p, c_uint64, c_uint64, c_int),
+    "emu_set_reason": (None, c_char_p),
+    "emu_set_unsupported": (None, c_char_p),
+    "emu_malloc": (c_int, c_uint64, c_char_p, POINTER(c_uint64)),
+    "emu_free": (c_int, c_uint64),
+    "emu_holds": (c_int, c_uint64, c_uint64),
+    "emu_take_error": (c_int, POINTER(c_char_p)),
+    "emu_clear_errors": (None,),
+    "emu_report_take": (None, POINTER(NativeReport)),
+    "emu_report_launch": (None, c_uint32, POINTER(NativeLaunch)),
+    "emu_report_fault": (None, c_uint32, POINTER(NativeFault)),
+    "cudaGetErrorName": (c_char_p, c_int),
+    "cudaGetErrorString": (c_char_p, c_int),
+    "cudaGetLastError": (c_int,),
+    "cudaDeviceSynchronize": (c_int,),
+}
+
+
+def load(path: Path) -> ctypes.CDLL:
+    """Loads it for the whole process, so that programs loaded later that need ``libcudart.so.13`` find this one."""
+    library = ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+    for name, (result, *parameters) in _FUNCTIONS.items():
+        function = getattr(library, name)
+        function.restype = result
+        function.argtypes = parameters
+    return library

@@ -1,0 +1,14 @@
+"""What a program may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """None: no limit. ``memory_bytes`` is device memory; ``warp_instructions`` and ``wall_s`` are for each launch."""
+
+    memory_bytes: int | None = None
+    warp_instructions: int | None = None
+    wall_s: float | None = None

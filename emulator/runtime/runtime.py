@@ -1,0 +1,134 @@
+"""The emulated device of this process: memory, errors, reports. Programs use it through the CUDA runtime's own functions."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+from typing import Any
+
+from emulator.runtime import library as native
+from emulator.runtime.errors import CudaError
+from emulator.runtime.limits import Limits
+from emulator.runtime.programs import Programs
+from emulator.runtime.report import Dim3, LaunchStats, MemoryFault, Report
+
+# The native library calls back for as long as the process lives: what it calls must never be collected.
+_installed: list[Programs] = []
+
+
+class Runtime:
+    """Loads the replacement ``libcudart.so.13`` (made by ``emulator.native.ensure``) for the whole process.
+
+    One device to a process: a second Runtime is the same device with other limits. All threads are made here, ``threads`` of them
+    (default: one to a CPU); later nothing needs a new one. ``schedule_seed`` runs the warps of each block in another order,
+    the same for the same seed. Load programs afterwards (``ctypes.CDLL``).
+    """
+
+    def __init__(
+        self,
+        *,
+        library: Path,
+        limits: Limits = Limits(),  # noqa: B008 - frozen
+        threads: int | None = None,
+        schedule_seed: int | None = None,
+    ) -> None:
+        self._library = native.load(library)
+        settings = native.NativeSettings(
+            memory_bytes=limits.memory_bytes or 0,
+            warp_instructions=limits.warp_instructions or 0,
+            wall_s=limits.wall_s or 0.0,
+            threads=threads or os.cpu_count() or 1,
+            has_seed=schedule_seed is not None,
+            seed=(schedule_seed or 0) & (1 << 64) - 1,
+        )
+        self._library.emu_configure(ctypes.byref(settings))
+        if not _installed:
+            programs = Programs(self._library)
+            _installed.append(programs)
+            self._library.emu_set_callbacks(ctypes.byref(programs.callbacks))
+
+    def malloc(self, size: int, *, label: str | None = None) -> int:
+        """Zeroed device memory at a multiple of 256; reports call it ``label``. Raises ``CudaError`` (2) when there is none."""
+        out = ctypes.c_uint64()
+        code = self._library.emu_malloc(size, (label or "").encode(), ctypes.byref(out))
+        if code:
+            raise self._error(code, f"{size} bytes of device memory are not to be had")
+        return out.value
+
+    def free(self, ptr: int) -> None:
+        """Raises ``CudaError`` (1) for what is no allocation. Works after sticky errors, too."""
+        code = self._library.emu_free(ptr)
+        if code:
+            raise self._error(code, f"no allocation begins at {ptr:#x}")
+
+    def view(self, ptr: int, size: int) -> memoryview:
+        """The bytes themselves, writable; valid until they are freed. Raises ``ValueError`` outside of allocations."""
+        if size and not self._library.emu_holds(ptr, size):
+            raise ValueError(f"{ptr:#x}..{ptr + size:#x} is not inside one allocation")
+        return memoryview((ctypes.c_ubyte * size).from_address(ptr)).cast("B")
+
+    def synchronize(self) -> None:
+        """Raises ``CudaError`` for a sticky error (again and again), or for this thread's last error, which it forgets."""
+        message = ctypes.c_char_p()
+        code = self._library.emu_take_error(ctypes.byref(message))
+        if code:
+            raise self._error(code, (message.value or b"").decode(errors="replace"))
+
+    def last_error(self) -> int:
+        """As ``cudaGetLastError``: returns it and forgets it, unless it is sticky."""
+        return int(self._library.cudaGetLastError())
+
+    def clear_errors(self) -> None:
+        """Forgets sticky errors as well: for hosts that go on in the same process. Device memory stays as it is."""
+        self._library.emu_clear_errors()
+
+    def take_report(self) -> Report:
+        """What happened since the last call."""
+        taken = native.NativeReport()
+        self._library.emu_report_take(ctypes.byref(taken))
+        printed = ctypes.string_at(taken.printf_output, taken.printf_size) if taken.printf_size else b""
+        return Report(
+            warp_instructions=taken.warp_instructions,
+            launches=tuple(self._launch(i) for i in range(taken.launches)),
+            memory_faults=tuple(self._fault(i) for i in range(taken.faults)),
+            memory_fault_count=taken.fault_count,
+            limit=_text(taken.limit),  # type: ignore[arg-type]
+            unsupported=_text(taken.unsupported),
+            printf_output=printed,
+        )
+
+    def _launch(self, index: int) -> LaunchStats:
+        launch = native.NativeLaunch()
+        self._library.emu_report_launch(index, ctypes.byref(launch))
+        return LaunchStats(
+            _text(launch.kernel) or "", _dim3(launch.grid), _dim3(launch.block), launch.warp_instructions, launch.wall_s
+        )
+
+    def _fault(self, index: int) -> MemoryFault:
+        fault = native.NativeFault()
+        self._library.emu_report_fault(index, ctypes.byref(fault))
+        return MemoryFault(
+            kind=_text(fault.kind) or "",
+            is_write=bool(fault.is_write),
+            message=_text(fault.message) or "",
+            kernel=_text(fault.kernel) or "",
+            file=_text(fault.file),
+            line=fault.line or None,
+            thread=_dim3(fault.thread),
+            block=_dim3(fault.block),
+            address=fault.address,
+            size=fault.size,
+            allocation=_text(fault.allocation),
+        )
+
+    def _error(self, code: int, message: str) -> CudaError:
+        return CudaError(code, _text(self._library.cudaGetErrorName(code)) or "", message)
+
+
+def _text(value: bytes | None) -> str | None:
+    return value.decode(errors="replace") if value else None
+
+
+def _dim3(values: Any) -> Dim3:
+    return values[0], values[1], values[2]
