@@ -116,7 +116,10 @@ def _disk(data_dir: Path) -> Check:
 def _database(settings: Settings) -> Check:
     database = importlib.import_module("store.database")
     migrate = importlib.import_module("store.migrate")
-    where = settings.sqlalchemy_url.render_as_string(hide_password=True)
+    url = settings.sqlalchemy_url
+    where = url.render_as_string(hide_password=True)
+    if url.get_backend_name() == "sqlite" and url.database and not Path(url.database).exists():
+        return Check("database", True, f"{where} will be made by `gpujudge up`")
     engine = None
     try:
         engine = database.make_engine(settings)

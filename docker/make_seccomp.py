@@ -5,7 +5,7 @@
 Docker's own profile forbids what bubblewrap builds a jail with (clone and unshare with new namespaces, mount, umount2,
 pivot_root, sethostname) to whoever lacks CAP_SYS_ADMIN. The worker lacks it, and should: inside a user namespace of its
 own it may do these things to itself alone. So this profile allows them, and still forbids what no worker has a use for.
-Calls that are unknown here, newer kernels' among them, answer ENOSYS, which makes the C library fall back to older ones.
+Calls that are unknown here, newer kernels' among them, answer ENOSYS: the C library then falls back to older ones.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ ENOSYS = 38
 NEEDED_BY_THE_JAIL = ("clone", "unshare", "mount", "umount2", "pivot_root", "sethostname")
 
 DENIED = {
-    "loads code into the kernel": "init_module finit_module delete_module create_module query_module get_kernel_syms bpf",
+    "loads code into the kernel": "init_module finit_module delete_module create_module query_module "
+    "get_kernel_syms bpf",
     "replaces or stops the kernel": "kexec_load kexec_file_load reboot",
     "changes the machine's clock": "settimeofday clock_settime adjtimex clock_adjtime",
     "changes swap, quotas, accounting": "swapon swapoff quotactl quotactl_fd acct",

@@ -149,8 +149,8 @@ def doctor(as_json: options.Json = False) -> None:
         for check in checks:
             mark = "ok  " if check.ok else "LACK" if check.required else "none"
             print_text(f"{mark}  {check.name}: {check.detail}")
-            if not check.ok:
-                print_text("".join(f"        {line}\n" for line in check.remedy.splitlines()) or "")
+            if not check.ok and check.remedy:
+                print_text("".join(f"        {line}\n" for line in check.remedy.splitlines()))
     if lacking:
         raise CliError(f"{len(lacking)} of {len(checks)} checks failed", exit_code=FAILED)
 
