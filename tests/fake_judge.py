@@ -1,0 +1,113 @@
+"""A judge of a few lines for tests of what surrounds the judge: what it does is written in the source it is given.
+
+The source is lines of ``key=value``: ``build_s`` and ``run_s`` (how long the halves take), ``verdict`` (CE, AC, WA or IE),
+``value`` (the score), ``cases`` (how many), ``die`` (``build`` or ``run``: raise there), ``deaf`` (no cancelling heard).
+"""
+# ruff: noqa: ARG002, E501
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judge.errors import Cancelled, InternalError
+from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Measurement
+from judge.verdict import Verdict
+
+EMULATOR = DeviceInfo("emulator", "emulator", "a device of tests", "8.0", {"cpu": "none"})
+
+
+@dataclass(frozen=True, slots=True)
+class FakePack:
+    """As much of a pack as the store and the workers look at."""
+
+    slug: str = "reduction"
+    title: str = "Reduction"
+    version: str = "1.2.0"
+    major: int = 1
+    digest: str = "d" * 64
+
+
+@dataclass(frozen=True, slots=True)
+class FakeArtifact:
+    data: bytes
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.data).hexdigest()
+
+    def to_bytes(self) -> bytes:
+        return self.data
+
+
+@dataclass(frozen=True, slots=True)
+class FakeProgress:
+    stage: str
+    case_id: str | None = None
+    verdict: Verdict | None = None
+    done: int = 0
+    total: int = 0
+    group: str | None = None
+
+
+class FakeJudge:
+    """``diary`` is a file to which every beginning and end is appended, so that tests of several processes see them."""
+
+    def __init__(self, diary: Path | None = None) -> None:
+        self._diary = diary
+
+    def build(self, source: bytes, pack: Any, device: DeviceInfo) -> tuple[BuildReport, FakeArtifact | None]:
+        orders = _orders(source)
+        self._note(orders, "build")
+        _work(float(orders.get("build_s", 0)), lambda: False)
+        if orders.get("die") == "build":
+            raise InternalError("told to fail in the build")
+        ok = orders.get("verdict") != "CE"
+        report = BuildReport(ok, 0.1, "the compiler's words", 32, 0, ({"kernel": "k"},))
+        return report, FakeArtifact(source) if ok else None
+
+    def compile_error(self, report: BuildReport, pack: Any, device: DeviceInfo) -> Judgement:
+        return Judgement(Verdict.COMPILE_ERROR, pack.slug, pack.version, device, report, message="it does not compile")
+
+    def run(
+        self, artifact: bytes, report: BuildReport, pack: Any, device: DeviceInfo, *,
+        seed: int, mode: str, progress: Callable[[Any], None], cancelled: Callable[[], bool],
+    ) -> Judgement:  # fmt: skip
+        orders = _orders(artifact)
+        self._note(orders, "run")
+        count = int(orders.get("cases", 2))
+        verdict = Verdict(orders.get("verdict", "AC"))
+        cases = []
+        for number in range(1, count + 1):
+            _work(float(orders.get("run_s", 0)) / count, cancelled if "deaf" not in orders else lambda: False)
+            case = CaseJudgement(f"case-{number}", "hidden", verdict, 0.01)
+            cases.append(case)
+            progress(FakeProgress("case", case.id, verdict, number, count, case.group))
+        if orders.get("die") == "run":
+            raise ZeroDivisionError("told to fail in the run")
+        score = None
+        if verdict is Verdict.ACCEPTED and mode == "submit":
+            progress(FakeProgress("timing", "bench", None, 1, 1))
+            score = Measurement("time_s", float(orders.get("value", 1.0)), 20, 0.01, median_s=1.0, gb_per_s=2.0)
+        return Judgement(verdict, pack.slug, pack.version, device, report, tuple(cases), score)
+
+    def _note(self, orders: dict[str, str], stage: str) -> None:
+        if self._diary is not None:
+            with self._diary.open("a") as file:
+                file.write(f"{stage} {orders.get('name', '')}\n")
+
+
+def _orders(source: bytes) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in source.decode().splitlines() if "=" in line)
+
+
+def _work(wall_s: float, cancelled: Callable[[], bool]) -> None:
+    until_s = time.monotonic() + wall_s
+    while (left_s := until_s - time.monotonic()) > 0:
+        if cancelled():
+            raise Cancelled
+        time.sleep(min(left_s, 0.02))

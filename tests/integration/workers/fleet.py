@@ -1,0 +1,141 @@
+"""Real worker processes, started, killed and counted by tests."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from celery import Celery
+from sqlalchemy.orm import Session
+
+from store.accounts import create_user, find_user
+from store.database import make_engine, make_session_factory
+from store.doorbell import make_bell, ring
+from store.migrate import upgrade
+from store.models import FINAL_STATES, Event, Submission
+from store.settings import Settings
+from store.submissions import create_submission
+from tests.fake_judge import FakePack
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+class Fleet:
+    """Workers over one database and one broker. ``settings`` reach them through their environment."""
+
+    def __init__(self, settings: Settings, folder: Path) -> None:
+        self.settings = settings
+        self.diary = folder / "diary"
+        self.log = folder / "workers.log"
+        self.processes: list[tuple[str, subprocess.Popen[bytes]]] = []
+        upgrade(settings)
+        self.engine = make_engine(settings)
+        self.sessions = make_session_factory(self.engine)
+        self.reads = make_session_factory(self.engine, read_only=True)
+        self.bell: Celery = make_bell(settings)
+
+    def start(
+        self, kind: str, *argv: str, module: str = "tests.integration.workers.worker_process"
+    ) -> subprocess.Popen[bytes]:
+        given = self.settings.model_dump(mode="json", exclude_unset=True)
+        environment = {**os.environ, **{f"GPUJUDGE_{name.upper()}": str(value) for name, value in given.items()}}
+        with self.log.open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", module, kind, *(argv or (str(self.diary),))],
+                cwd=ROOT,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        self.processes.append((kind, process))
+        return process
+
+    def submit(
+        self,
+        source: str,
+        *,
+        ring_bell: bool = True,
+        device_key: str = "emulator",
+        mode: str = "submit",
+        pack: object = None,
+    ) -> str:
+        with self.sessions.begin() as session:
+            user = find_user(session, "ada") or create_user(session, username="ada", password="a password of tests")
+            submission = create_submission(
+                session,
+                user=user,
+                pack=pack or FakePack(),
+                device_key=device_key,
+                mode=mode,
+                source=source,  # type: ignore[arg-type]
+            )
+        if ring_bell:
+            ring(self.bell, submission)
+        return submission.public_id
+
+    def submission(self, session: Session, public_id: str) -> Submission:
+        return session.query(Submission).filter_by(public_id=public_id).one()
+
+    def state(self, public_id: str) -> str:
+        with self.reads() as session:
+            return self.submission(session, public_id).state
+
+    def verdict(self, public_id: str) -> str | None:
+        with self.reads() as session:
+            return self.submission(session, public_id).verdict
+
+    def events(self, public_id: str) -> list[str]:
+        with self.reads() as session:
+            submission = self.submission(session, public_id)
+            found = session.query(Event).filter_by(submission_id=submission.id).order_by(Event.seq)
+            return [event.kind for event in found]
+
+    def wait(self, done: Callable[[], bool], what: str, *, within_s: float = 30.0) -> None:
+        until_s = time.monotonic() + within_s
+        while not done():
+            if time.monotonic() > until_s:
+                log = self.log.read_text()[-6000:] if self.log.exists() else ""
+                raise AssertionError(f"not within {within_s:g} s: {what}\n{log}")
+            time.sleep(0.02)
+
+    def wait_finished(self, *public_ids: str, within_s: float = 60.0) -> None:
+        waiting = set(public_ids)
+
+        def done() -> bool:
+            with self.reads() as session:
+                rows = session.query(Submission.public_id).filter(
+                    Submission.public_id.in_(waiting), Submission.state.in_(FINAL_STATES)
+                )
+                waiting.difference_update(row.public_id for row in rows)
+            return not waiting
+
+        self.wait(done, f"{len(public_ids)} submissions finished", within_s=within_s)
+
+    def kill(self, process: subprocess.Popen[bytes]) -> None:
+        """As a crash or the kernel would: SIGKILL, to the process alone."""
+        process.kill()
+        process.wait(timeout=10)
+
+    def stop(self) -> None:
+        """As a service would be stopped; what does not go is killed, and then an error."""
+        stubborn = []
+        for _, process in self.processes:
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+        for kind, process in self.processes:
+            try:
+                process.wait(timeout=15)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait(timeout=10)
+                stubborn.append(kind)
+        self.bell.close()
+        self.engine.dispose()
+        assert not stubborn, f"did not stop: {stubborn}\n{self.log.read_text()[-6000:]}"

@@ -1,0 +1,125 @@
+"""``kill -9`` of any worker at any moment loses nothing and judges nothing twice: done, to real processes.
+
+Submissions are sent, workers are killed at various moments of their way and replaced, and then the database is looked
+at: every submission has one verdict, one ``done`` event at its very end, and one place on the board if it is accepted.
+"""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+
+from sqlalchemy import func, select
+
+from store.models import Event, Job, Measurement, Submission
+from tests.integration.workers.conftest import MakeFleet
+from tests.integration.workers.fleet import Fleet
+
+SOURCE = "name={name}\nvalue=1\nbuild_s=0.4\nrun_s=0.4"
+
+
+def check_each_judged_once(fleet: Fleet, expected: dict[str, str]) -> None:
+    """``expected``: verdict by public id. None may be lost, judged twice, or left half done."""
+    with fleet.reads() as session:
+        assert session.scalar(select(func.count()).select_from(Submission)) == len(expected)
+        for public_id, verdict in expected.items():
+            submission = fleet.submission(session, public_id)
+            assert (submission.state, submission.verdict) == ("done", verdict), public_id
+            assert submission.judgement is not None
+            assert submission.judgement["verdict"] == verdict
+            events = list(
+                session.scalars(select(Event).where(Event.submission_id == submission.id).order_by(Event.seq))
+            )
+            assert [event.seq for event in events] == list(range(1, len(events) + 1))
+            assert [event.kind for event in events].count("done") == 1
+            assert events[-1].kind == "done"
+            places = session.scalar(
+                select(func.count()).select_from(Measurement).where(Measurement.submission_id == submission.id)
+            )
+            assert places == (1 if verdict == "AC" else 0)
+            job = session.scalars(select(Job).where(Job.submission_id == submission.id)).one()
+            assert (job.lease_token, job.lease_until, job.artifact_digest) == (None, None, None)
+            assert job.state == ("dead" if verdict == "IE" else "done")
+
+
+def test_killed_at_known_moments(fleet: Fleet) -> None:
+    processes = {kind: fleet.start(kind) for kind in ("build", "device", "sweeper")}
+    expected: dict[str, str] = {}
+    begun_twice: dict[str, str] = {}
+    moments = [
+        ("build", "queued"),
+        ("build", "building"),
+        ("device", "built"),
+        ("device", "running"),
+        ("device", "case"),
+    ]
+    for victim, moment in moments:
+        submission = fleet.submit(SOURCE.format(name=moment))
+        expected[submission] = "AC"
+        if moment not in ("queued", "built"):
+            begun_twice[submission] = "building" if victim == "build" else "running"
+        fleet.wait(lambda it=submission, kind=moment: kind in fleet.events(it), f"it is {moment}")  # type: ignore[misc]
+        fleet.kill(processes[victim])
+        processes[victim] = fleet.start(victim)
+        fleet.wait_finished(submission)
+    check_each_judged_once(fleet, expected)
+    # The moments were hit: what was begun when its worker died was begun again.
+    for public_id, moment in begun_twice.items():
+        assert fleet.events(public_id).count(moment) == 2
+
+
+def test_whatever_kills_every_worker_that_touches_it_ends_as_an_internal_error(fleet: Fleet) -> None:
+    fleet.start("build")
+    fleet.start("sweeper")
+    device = fleet.start("device")
+    poison = fleet.submit("run_s=60")
+    for attempt in range(1, 4):
+        fleet.wait(lambda count=attempt: fleet.events(poison).count("running") == count, f"attempt {attempt}")  # type: ignore[misc]
+        fleet.kill(device)
+        if attempt < 3:
+            device = fleet.start("device")
+    fleet.wait_finished(poison)
+    check_each_judged_once(fleet, {poison: "IE"})
+
+
+def test_killed_at_random_moments(everywhere: MakeFleet) -> None:
+    """All kinds of workers, the sweeper too, die all the time while submissions of every verdict come in. Three
+    attempts could be used up by such an onslaught, so more are allowed: what is tested is losing and doubling."""
+    fleet = everywhere(max_failures=100)
+    chance = random.Random(20)
+    processes = {kind: fleet.start(kind) for kind in ("build", "device", "sweeper")}
+    expected: dict[str, str] = {}
+    for number in range(8):
+        verdict = ("AC", "WA", "CE", "AC")[number % 4]
+        source = f"name=n{number}\nvalue={number}\nverdict={verdict}\nbuild_s=0.3\nrun_s=0.3"
+        expected[fleet.submit(source, ring_bell=number % 3 != 0)] = verdict
+    for victim in ("build", "device", "sweeper", "build", "device"):
+        # From before it is up, to well into its work.
+        time.sleep(chance.uniform(0.5, 2.5))
+        fleet.kill(processes[victim])
+        processes[victim] = fleet.start(victim)
+    fleet.wait_finished(*expected, within_s=90)
+    check_each_judged_once(fleet, expected)
+    begun = fleet.diary.read_text().splitlines()
+    assert len(begun) > len(set(begun)), "no worker was killed while it was at work: the test has tested nothing"
+
+
+def test_a_worker_that_was_frozen_writes_nothing_when_it_wakes(fleet: Fleet) -> None:
+    """Not killed but stopped for longer than its lease: another judges, and the first one's result is thrown away."""
+    fleet.start("build")
+    fleet.start("sweeper")
+    frozen = fleet.start("device")
+    submission = fleet.submit("name=it\nvalue=1\nrun_s=0.8\ndeaf=yes")
+    fleet.wait(lambda: fleet.state(submission) == "running", "it runs")
+    frozen.send_signal(signal.SIGSTOP)
+    fleet.start("device")
+    fleet.wait_finished(submission)
+    with fleet.reads() as session:
+        finished_at = fleet.submission(session, submission).finished_at
+    frozen.send_signal(signal.SIGCONT)
+    fleet.wait(lambda: "job.lease_lost" in fleet.log.read_text(), "it finds out")
+    check_each_judged_once(fleet, {submission: "AC"})
+    with fleet.reads() as session:
+        assert fleet.submission(session, submission).finished_at == finished_at
+    assert fleet.diary.read_text().splitlines().count("run it") == 2
