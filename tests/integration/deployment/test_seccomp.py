@@ -16,9 +16,12 @@ from tests.conftest import ROOT
 
 _LOAD, _JUMP_EQUAL, _RETURN = 0x20, 0x15, 0x06
 _ERRNO, _ALLOW = 0x00050000, 0x7FFF0000
-JAIL = ["bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--hostname",
-        "jail", "--ro-bind", "/usr", "/usr", "--symlink", "usr/lib64", "/lib64", "--symlink", "usr/lib", "/lib",
-        "--symlink", "usr/bin", "/bin", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--chdir", "/tmp"]  # fmt: skip
+JAIL = [
+    *("bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session"),
+    *("--hostname", "jail", "--ro-bind", "/usr", "/usr", "--symlink", "usr/lib64", "/lib64"),
+    *("--symlink", "usr/lib", "/lib", "--symlink", "usr/bin", "/bin", "--proc", "/proc", "--dev", "/dev"),
+    *("--tmpfs", "/tmp", "--chdir", "/tmp"),
+]
 
 
 class _Program(ctypes.Structure):
@@ -36,7 +39,7 @@ def _filter(allowed: Iterable[str]) -> bytes:
 
 
 def _run(allowed: Iterable[str], argv: list[str]) -> subprocess.CompletedProcess[str]:
-    """``argv`` under the profile, as nobody where this is root: no capabilities, nothing to gain by a set-user-id bit."""
+    """``argv`` under the profile, as nobody where this is root: without capabilities or a way to gain some."""
     code = _filter(allowed)
     program = _Program(len(code) // 8, ctypes.cast(ctypes.c_char_p(code), ctypes.c_void_p))
     libc = ctypes.CDLL(None, use_errno=True)
