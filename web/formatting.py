@@ -12,20 +12,20 @@ from judge.verdict import Verdict
 from store.clock import Clock
 
 
-def seconds(value: float | None) -> str:
-    """A duration with three significant digits and the unit that suits it: ``1.85 µs``, ``12.3 ms``, ``2.50 s``."""
+def seconds(value: float | None, digits: int = 3) -> str:
+    """A duration with so many significant digits and the unit that suits it: ``1.85 µs``, ``12.3 ms``, ``2.50 s``."""
     if value is None:
         return "–"
     for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
         # The rounded figure decides: 999.96 µs is 1.00 ms.
-        if value / factor >= 0.9995:
-            return f"{significant(value / factor)} {unit}"
-    return f"{significant(value / 1e-9)} ns" if value > 0 else "0 s"
+        if value / factor >= 1 - 0.5 * 10**-digits:
+            return f"{significant(value / factor, digits)} {unit}"
+    return f"{significant(value / 1e-9, digits)} ns" if value > 0 else "0 s"
 
 
 def milliseconds(value: float | None) -> str:
     """A duration in ms, for columns where all rows share the unit."""
-    return "–" if value is None else significant(value * 1e3)
+    return "–" if value is None else significant(value * 1e3, 4)
 
 
 def significant(value: float | None, digits: int = 3) -> str:
@@ -34,16 +34,9 @@ def significant(value: float | None, digits: int = 3) -> str:
         return "–"
     if value == 0:
         return "0"
-    magnitude = len(f"{abs(value):.0f}") if abs(value) >= 1 else -_leading_zeros(abs(value))
-    return f"{value:,.{max(digits - magnitude, 0)}f}"
-
-
-def _leading_zeros(value: float) -> int:
-    count = 0
-    while value < 0.1 and count < 12:
-        value *= 10
-        count += 1
-    return count
+    # The exponent of the rounded number: 0.99996 is 1.00.
+    exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
+    return f"{value:,.{max(digits - 1 - exponent, 0)}f}"
 
 
 def whole(value: float | None) -> str:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import ParamSpec, TypeVar, cast
 
 import flask_login
-from flask import Flask, Response, g, redirect, request, session, url_for
-from flask_login import LoginManager, UserMixin, current_user, login_user
+from flask import Flask, g, redirect, request, session, url_for
+from flask_login import AnonymousUserMixin, LoginManager, UserMixin, current_user, login_user
 from werkzeug.wrappers import Response as BaseResponse
 
 from store.models import User
@@ -43,7 +43,8 @@ class Visitor(UserMixin):
 
 def signed_in() -> Visitor | None:
     """Whoever is logged in by session."""
-    return current_user if current_user.is_authenticated else None
+    visitor: Visitor | AnonymousUserMixin = current_user._get_current_object()
+    return visitor if isinstance(visitor, Visitor) else None
 
 
 def require_visitor() -> Visitor:
@@ -75,19 +76,20 @@ def load_visitor(visitor_id: str) -> Visitor | None:
     return visitor if hmac.compare_digest(visitor.stamp, stamp) else None
 
 
+def lead_to_log_in() -> BaseResponse:
+    """What a page that needs a session answers without one: the way to the log-in, and back from there."""
+    if wants_json():
+        raise Problem(401, "unauthorized", "Log in first.")
+    here = request.full_path.rstrip("?") if request.method == "GET" else None
+    return redirect(url_for("accounts.log_in", next=here))
+
+
 def register_login(app: Flask) -> None:
     """Sessions by Flask-Login; pages that need one lead to the log-in and back."""
     manager = LoginManager()
-    manager.session_protection = None  # bound to the address it would log people out who travel
+    manager.session_protection = None  # type: ignore[assignment]  # bound to the address it would log people out who travel
     manager.user_loader(load_visitor)
-
-    @manager.unauthorized_handler
-    def lead_to_log_in() -> Response | BaseResponse:
-        if wants_json():
-            raise Problem(401, "unauthorized", "Log in first.")
-        here = request.full_path.rstrip("?") if request.method == "GET" else None
-        return redirect(url_for("accounts.log_in", next=here))
-
+    manager.unauthorized_handler(lead_to_log_in)
     # Its own context processor would ask the database even for the page that says that the database is away.
     manager.init_app(app, add_context_processor=False)
     app.context_processor(lambda: {"signed_in": None if g.get("database_away") else signed_in()})

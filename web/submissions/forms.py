@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flask_wtf import FlaskForm
 from flask_wtf.file import FileField
-from wtforms import SelectField, StringField, TextAreaField
-from wtforms.validators import Length
+from wtforms import StringField, TextAreaField
+from wtforms.validators import AnyOf, Length
 
 
 class SubmissionForm(FlaskForm):
@@ -14,7 +14,7 @@ class SubmissionForm(FlaskForm):
     source = TextAreaField("Source")
     file = FileField("A .cu file")
     device = StringField("Device", [Length(max=100)])
-    mode = SelectField("Mode", choices=[("run", "Run"), ("submit", "Submit")], default="submit")
+    mode = StringField("Mode", [AnyOf(["run", "submit"])], default="submit")
     idempotency_key = StringField("Key", [Length(max=200)])
 
     def source_sent(self) -> str | bytes:

@@ -217,7 +217,7 @@ def _triple(place: Sequence[int]) -> str:
 
 def _present_benchmarks(measurement: Mapping[str, Any]) -> tuple[BenchmarkView, ...]:
     def label(value: float) -> str:
-        return f"{whole(value)} instructions" if measurement.get("metric") == "warp_instructions" else seconds(value)
+        return f"{whole(value)} instructions" if measurement.get("metric") == "warp_instructions" else seconds(value, 4)
 
     views = []
     for case in measurement.get("cases") or ():

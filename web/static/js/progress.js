@@ -38,12 +38,12 @@ export function showProgress(element, { events, report, onReport }) {
       part("cases").replaceChildren();
       step = 0;
       reach("queued");
-      say("In the queue");
+      say(payload.reason ? `In the queue again: ${payload.reason}` : "In the queue");
     } else if (kind === "building") {
       reach("building");
       say("Building with nvcc");
     } else if (kind === "built") {
-      say(payload.ok === false ? "The compiler refused it" : "Built, waiting for the device");
+      say(payload.reason ? `Waiting again: ${payload.reason}` : "Built, waiting for the device");
     } else if (kind === "running") {
       part("cases").replaceChildren();
       reach("running");
@@ -54,7 +54,7 @@ export function showProgress(element, { events, report, onReport }) {
       say(`Case ${payload.done} of ${payload.total}`);
     } else if (kind === "timing") {
       reach("timing");
-      say(payload.total ? `Timing, ${payload.done} of ${payload.total}` : "Timing");
+      say(payload.done ? `Timing, call ${payload.done}` : "Timing");
     } else if (kind === "done") {
       say("Judged");
     } else if (kind === "cancelled") {

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from store.events import record_event
+from tests.web_site import Site, accepted, make_site, post
+from web import live
+from web.live import EventStream, StreamSlots
+
+
+@pytest.fixture
+def site(data_dir: Path) -> Site:
+    site = make_site(data_dir)
+    site.add_device()
+    return site
+
+
+def _submit(site: Site) -> str:
+    client = site.visitor()
+    page = "/challenges/vector-add"
+    answer = post(
+        client,
+        f"{page}/submissions",
+        {"source": "int x;", "device": "emulator", "mode": "submit"},
+        page=page,
+        headers={"Accept": "application/json"},
+    )
+    assert answer.status_code == 201, answer.text
+    return str(answer.get_json()["id"])
+
+
+def _parse(frames: str) -> list[tuple[str, dict[str, object], str | None]]:
+    events = []
+    for frame in frames.split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in frame.splitlines() if not line.startswith(":"))
+        if fields:
+            events.append((fields["event"], json.loads(fields["data"]), fields.get("id")))
+    return events
+
+
+class _Time:
+    """A clock that moves only when somebody waits, and calls ``then`` at each wait."""
+
+    def __init__(self, then: Callable[[int], None]) -> None:
+        self.now, self.waits, self._then = 0.0, 0, then
+
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
+        self.waits += 1
+        self._then(self.waits)
+
+
+def _stream(site: Site, public_id: str, time: _Time, slots: StreamSlots, after: int = 0) -> EventStream:
+    return EventStream(
+        site.services.readers, slots, public_id, after, wait=time.wait, monotonic=lambda: time.now
+    )
+
+
+def test_a_stream_tells_all_from_the_queue_to_the_end(site: Site) -> None:
+    public_id = _submit(site)
+    time = _Time(lambda waits: site.work(cases=accepted("a", "b")) if waits == 2 else None)
+    slots = StreamSlots(1)
+    assert slots.acquire()
+    stream = _stream(site, public_id, time, slots)
+    events = _parse("".join(stream))
+    assert [kind for kind, _, _ in events] == [
+        *("hello", "queued", "position", "building", "built", "running", "case", "case", "done", "end")
+    ]
+    assert events[2][1] == {"position": 1}
+    assert [int(number) for _, _, number in events if number] == list(range(1, 8))
+    assert events[6][1]["payload"] == {"id": "a", "group": "sample", "verdict": "AC", "done": 1, "total": 2}
+    stream.close()
+    stream.close()
+    assert slots.open == 0
+
+
+def test_a_stream_goes_on_from_where_the_client_was(site: Site) -> None:
+    public_id = _submit(site)
+    site.work(cases=accepted("a"))
+    events = _parse("".join(_stream(site, public_id, _Time(lambda _: None), StreamSlots(1), after=5)))
+    assert [kind for kind, _, _ in events] == ["hello", "done", "end"]
+
+
+def test_a_silent_stream_says_that_it_lives_and_does_not_last_for_ever(site: Site) -> None:
+    public_id = _submit(site)
+    time = _Time(lambda _: None)
+    events = _parse("".join(_stream(site, public_id, time, StreamSlots(1))))
+    ticks = sum(kind == "tick" for kind, _, _ in events)
+    assert ticks == pytest.approx(live.LONGEST_S / live.KEEPALIVE_S, abs=2)
+    assert time.now == pytest.approx(live.LONGEST_S, abs=1)
+    assert "end" not in [kind for kind, _, _ in events]
+
+
+def test_the_place_in_the_queue_is_told_when_it_changes(site: Site) -> None:
+    first, second = _submit(site), _submit(site)
+
+    def move(waits: int) -> None:
+        if waits in (2, 4):
+            site.work(cases=accepted("a"))
+
+    events = _parse("".join(_stream(site, second, _Time(move), StreamSlots(1))))
+    assert first != second
+    assert [data["position"] for kind, data, _ in events if kind == "position"] == [2, 1]
+
+
+def test_slots_run_out_and_come_back() -> None:
+    slots = StreamSlots(2)
+    assert [slots.acquire(), slots.acquire(), slots.acquire()] == [True, True, False]
+    slots.release()
+    assert slots.acquire()
+
+
+def test_a_new_event_is_seen_at_the_next_look(site: Site) -> None:
+    public_id = _submit(site)
+    submission = site.submission(public_id)
+    time = _Time(lambda _: None)
+    stream = iter(_stream(site, public_id, time, StreamSlots(1)))
+    next(stream)
+    next(stream)
+    with site.database() as session:
+        record_event(session, submission.id, "building", {"attempt": 1}, now=site.services.clock())
+    assert _parse(next(stream))[0][0] == "building"
+    assert time.now == pytest.approx(live.POLL_S)
