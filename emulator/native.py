@@ -18,7 +18,10 @@ from pathlib import Path
 LIBRARY = "libcudart.so.13"
 
 _SOURCES = Path(__file__).parent / "native"
-_FLAGS = ("-std=c++20", "-O2", "-march=native", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-Wall", "-pthread")
+_FLAGS = (
+    *("-std=c++20", "-O2", "-march=native", "-ffp-contract=off", "-pthread"),
+    *("-fPIC", "-fvisibility=hidden", "-Wall"),
+)
 
 
 class NativeBuildError(Exception):
@@ -28,8 +31,9 @@ class NativeBuildError(Exception):
 def ensure(folder: Path) -> Path:
     """The path of the library under ``folder``, built first when it is not there (some ten seconds).
 
-    Its folder is named by a hash of sources, compiler, flags and CPU, so that a stale one is never used. Safe with any number of
-    concurrent callers, in this process and others: one builds, the others wait. Raises ``NativeBuildError``.
+    Its folder is named by a hash of sources, compiler, flags and CPU, so that a stale one is never used. Safe with
+    any number of concurrent callers, in this process and others: one builds, the others wait. Raises
+    ``NativeBuildError``.
     """
     compiler = _compiler()
     include = cuda_include()
@@ -45,7 +49,7 @@ def ensure(folder: Path) -> Path:
 
 
 def cuda_include() -> Path:
-    """The folder of ``cuda_runtime_api.h``: of CUDA_HOME, of the nvcc in PATH, of /usr/local/cuda, or of NVIDIA's wheels."""
+    """The folder of ``cuda_runtime_api.h``: of CUDA_HOME, nvcc in PATH, /usr/local/cuda, or NVIDIA's wheels."""
     candidates = [Path(os.environ[name]) / "include" for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
     nvcc = shutil.which("nvcc")
     if nvcc:

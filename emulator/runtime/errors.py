@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class CudaError(Exception):
-    """``code`` and ``name`` are the runtime's (700, "cudaErrorIllegalAddress"); ``message`` says what happened, where known."""
+    """``code`` and ``name`` are the runtime's (700, "cudaErrorIllegalAddress"); ``message`` says what happened."""
 
     def __init__(self, code: int, name: str, message: str) -> None:
         super().__init__(code, name, message)

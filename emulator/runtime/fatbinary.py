@@ -1,7 +1,7 @@
 """Fat binaries: the container in which nvcc puts PTX and machine code into a program.
 
-The layout is not documented; what is used here was read off files of nvcc 11 to 13. A 16-byte header is followed by entries, each with
-a header that gives its kind, architecture, size and compression.
+The layout is not documented; what is used here was read off files of nvcc 11 to 13. A 16-byte header is followed by
+entries, each with a header that gives its kind, architecture, size and compression.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 _MAGIC = 0xBA55ED50
 _HEADER = struct.Struct("<IHHQ")  # magic, version, header size, size of the entries
-# kind, version, header size, payload size, compressed size, -, minor, major, architecture, -, -, flags, -, uncompressed size
+# Kind, version, size of the header, of the payload and of what is compressed in it; -, minor, major, architecture, -, -,
+# flags, -, size when not compressed.
 _ENTRY = struct.Struct("<HHIQIIHHIIIQQQ")
 _KIND_PTX = 1
 _FLAG_LZ4 = 0x2000
@@ -96,7 +97,7 @@ def _decompress(payload: bytes, plain_size: int, *, zstd: bool) -> bytes:
         raise FatBinaryError("the fat binary claims an absurd size")
     if not zstd:
         return _lz4_block(payload, plain_size)
-    import zstandard  # noqa: PLC0415 - programs are mostly built without compression
+    import zstandard
 
     try:
         return zstandard.ZstdDecompressor().decompress(payload, max_output_size=plain_size)

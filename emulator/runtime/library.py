@@ -75,7 +75,7 @@ class Callbacks(ctypes.Structure):
     _fields_ = [("load_module", LoadModule), ("describe_kernel", DescribeKernel), ("compile_kernel", CompileKernel)]
 
 
-# name: (result, *parameters)
+# For each name the type of its result, then those of its parameters.
 _FUNCTIONS: dict[str, tuple[object, ...]] = {
     "emu_configure": (None, POINTER(NativeSettings)),
     "emu_set_callbacks": (None, POINTER(Callbacks)),

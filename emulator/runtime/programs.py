@@ -1,7 +1,7 @@
 """Answers the native library's questions about a program: its variables, its kernels, and machine code for them.
 
-These run inside of calls of the program (a launch, a copy to a symbol), so that no exception may leave them: what goes wrong becomes
-a CUDA error code and a reason.
+These run inside of calls of the program (a launch, a copy to a symbol), so that no exception may leave them: what
+goes wrong becomes a CUDA error code and a reason.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Programs:
         images = fatbinary.ptx_images(fatbinary.read_at(image))
         chosen = fatbinary.choose(images, ARCHITECTURE)
         if chosen is None:
-            raise fatbinary.NoPtxError("the program has no PTX in it: build it with -gencode arch=compute_80,code=compute_80")
+            raise fatbinary.NoPtxError("no PTX in the program: build it with -gencode arch=compute_80,code=compute_80")
         module = parse_module(chosen.text)
         addresses: dict[str, int] = {}
         for variable in module.variables.values():
@@ -124,7 +124,7 @@ class Programs:
         answer.most_threads = min(function.max_threads or _MOST_THREADS, _MOST_THREADS)
 
     def _compile(self, number: int, name: bytes, block: Any, out: Any) -> None:
-        from emulator.jit import compiler  # noqa: PLC0415 - llvmlite loads when the first kernel runs, not before
+        from emulator.jit import compiler  # here, so that LLVM loads when the first kernel runs
 
         program = self._programs[number]
         compiler.bind_helpers(self._library)

@@ -12,8 +12,9 @@ Dim3 = tuple[int, int, int]
 class MemoryFault:
     """A bad access of a kernel. ``message`` tells all of it in one sentence.
 
-    ``kind`` is such as "out-of-bounds write", "out-of-bounds shared read", "misaligned access", "write after free". ``file`` and
-    ``line`` are None when the program was built without ``-lineinfo``. ``allocation`` is the label of what was likely meant.
+    ``kind`` is such as "out-of-bounds write", "out-of-bounds shared read", "misaligned access", "write after free".
+    ``file`` and ``line`` are None when the program was built without ``-lineinfo``. ``allocation`` is the label of
+    what was likely meant.
     """
 
     kind: str
@@ -42,9 +43,11 @@ class LaunchStats:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``memory_faults`` holds the first of each site, at most 20; ``memory_fault_count`` counts every lane's every bad access.
+    """``memory_faults`` holds the first of each site, at most 20; ``memory_fault_count`` counts every lane's every
+    bad access.
 
-    ``limit`` is the first limit that was hit. ``unsupported`` names what the emulator does not do, with file and line where known.
+    ``limit`` is the first limit that was hit. ``unsupported`` names what the emulator does not do, with file and line
+    where known.
     """
 
     warp_instructions: int = 0

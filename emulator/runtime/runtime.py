@@ -1,4 +1,4 @@
-"""The emulated device of this process: memory, errors, reports. Programs use it through the CUDA runtime's own functions."""
+"""The emulated device of this process: memory, errors, reports. Programs see it as the CUDA runtime."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _installed: list[Programs] = []
 class Runtime:
     """Loads the replacement ``libcudart.so.13`` (made by ``emulator.native.ensure``) for the whole process.
 
-    One device to a process: a second Runtime is the same device with other limits. All threads are made here, ``threads`` of them
-    (default: one to a CPU); later nothing needs a new one. ``schedule_seed`` runs the warps of each block in another order,
-    the same for the same seed. Load programs afterwards (``ctypes.CDLL``).
+    One device to a process: a second Runtime is the same device with other limits. All threads are made here,
+    ``threads`` of them (default: one to a CPU); later nothing needs a new one. ``schedule_seed`` runs the warps of
+    each block in another order, the same for the same seed. Load programs afterwards (``ctypes.CDLL``).
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Runtime:
             self._library.emu_set_callbacks(ctypes.byref(programs.callbacks))
 
     def malloc(self, size: int, *, label: str | None = None) -> int:
-        """Zeroed device memory at a multiple of 256; reports call it ``label``. Raises ``CudaError`` (2) when there is none."""
+        """Zeroed device memory at a multiple of 256, which reports call ``label``. Raises ``CudaError`` (2)."""
         out = ctypes.c_uint64()
         code = self._library.emu_malloc(size, (label or "").encode(), ctypes.byref(out))
         if code:
@@ -69,7 +69,7 @@ class Runtime:
         return memoryview((ctypes.c_ubyte * size).from_address(ptr)).cast("B")
 
     def synchronize(self) -> None:
-        """Raises ``CudaError`` for a sticky error (again and again), or for this thread's last error, which it forgets."""
+        """Raises ``CudaError`` for a sticky error (every time), or for this thread's last error, which it forgets."""
         message = ctypes.c_char_p()
         code = self._library.emu_take_error(ctypes.byref(message))
         if code:
