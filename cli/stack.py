@@ -53,6 +53,8 @@ def choose_port(host: str, port: int) -> int:
 def prepare(settings: Settings, say: Say) -> None:
     """The emulator's native library, the database's schema and the packs' records. Raises CliError."""
     native = need("emulator.native", "judge")
+    if not any((settings.data_dir / "emulator").glob("*/libcudart*")):
+        say("compiling the emulator (once; half a minute)")
     try:
         native.ensure(settings.data_dir / "emulator")
     except native.NativeBuildError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -65,6 +66,9 @@ def judge(
             }
             line.update(progress.stage, payload)
 
+        if found.kind == "emulator":
+            line.update("preparing the emulator", {})
+            _prepare_emulator(settings)
         chosen = secrets.randbits(63) if seed is None else seed
         judgement = pipeline.judge(source.content, pack, found, chosen, settings, mode=mode, progress=show)
     plain = judgement.to_json()
@@ -75,6 +79,14 @@ def judge(
         if judgement.verdict is Verdict.INTERNAL_ERROR:
             say("`gpujudge doctor` says what this machine lacks.")
     raise typer.Exit(judgement.verdict.exit_code)
+
+
+def _prepare_emulator(settings: JudgeSettings) -> None:
+    """Compiles it, the first time: half a minute in which otherwise nothing would seem to happen."""
+    native = need("emulator.native", "judge")
+    # The judgement says it again, as the IE that it is.
+    with suppress(native.NativeBuildError):
+        native.ensure(settings.data_dir / "emulator")
 
 
 def local_settings(data_dir: Path | None) -> JudgeSettings:
