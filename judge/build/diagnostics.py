@@ -15,6 +15,8 @@ _CHATTER = re.compile(
     r"collect2: error: ld returned \d+ exit status|compilation terminated\.)$",
     re.MULTILINE,
 )
+#: An include that includes itself, say: the same line again and again.
+_REPEATED = re.compile(r"^(.+)(?:\n\1){3,}$", re.MULTILINE)
 _ENTRY = re.compile(r"^ptxas info\s*: Compiling entry function '(?P<kernel>[^']+)' for '[^']+'")
 _STACK = re.compile(
     r"^\s*(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, (?P<loads>\d+) bytes spill loads"
@@ -34,7 +36,9 @@ def readable_log(raw: bytes, *, limit_bytes: int, hidden_folders: tuple[str, ...
     text = re.sub(r"/usr/(?:bin/ld(?:\.\w+)?|lib/[\w./+-]*/ld)(?=:)", "ld", text)
     text = re.sub(r"\bkernel\.(?:cudafe1\.cpp|cudafe1\.stub\.c|cpp1\.ii|cpp4\.ii|o|ptx)\b(?=[:(])", "kernel.cu", text)
     text = re.sub(r"tmpxft_[\w-]+\.cudafe1\.\w+|/tmp/cc\w+\.[os]", "kernel.cu", text)
+    text = re.sub(r"^ptxas (?:kernel\.ptx|/tmp/\S+\.ptx|application)\b", "ptxas: kernel.ptx", text, flags=re.MULTILINE)
     text = _CHATTER.sub("", text)
+    text = _REPEATED.sub(lambda match: f"{match[1]}\n[... {match[0].count(chr(10))} more such lines]", text)
     paragraphs = [part.strip("\n") for part in re.split(r"\n[ \t]*(?:\n[ \t]*)+", text)]
     unique = list(dict.fromkeys(part.rstrip() for part in paragraphs if part.strip()))
     return capped("\n\n".join(unique), limit_bytes, truncated=truncated)

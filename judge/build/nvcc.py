@@ -33,6 +33,7 @@ from judge.settings import JudgeSettings
 
 #: Checks that the toolchain itself works, after a source failed in a way that may be the machine's fault.
 _KNOWN_GOOD = b'__global__ void k(int* p) { *p = 1; }\nextern "C" void solve(int* p) { k<<<1, 1>>>(p); }\n'
+_MANGLED = "_Z5solve"
 _HOST_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
@@ -84,6 +85,9 @@ def build_submission(source: bytes, pack: Challenge, target: Target,
         report, artifact = cached
         return dataclasses.replace(report, wall_s=time.monotonic() - started_s, cached=True), artifact
     result = _compile(source, pack, target, toolchain, settings)
+    overload = _wanted_overload(result, pack)
+    if overload is not None:
+        result = _compile(source, pack, target, toolchain, settings, alias=overload)
     report, artifact = _judge_result(result, source, pack, target, toolchain, settings, started_s)
     if artifact is not None or not (result.output.timed_out or result.output.exit.oom_killed):
         cache.store(settings.data_dir, key, report, artifact)
@@ -133,14 +137,28 @@ def _check_solve(result: _Result, source: bytes, pack: Challenge) -> tuple[str |
     if "solve" in names:
         text = result.definitions or source.decode("utf-8")
         return _mismatch(pack, expected, find_definitions(text)), True
-    mangled = [plain for name, plain in names.items() if name.startswith("_Z5solve")]
+    mangled = [plain for name, plain in names.items() if name.startswith(_MANGLED)]
     if not mangled:
         inside = any("::solve(" in plain for plain in names.values())
         hint = " (there is one in a namespace or class, where it cannot be found)" if inside else (
             " (a static or inline one, or a template, is not exported)")
         return f"No function `solve` was compiled{hint}. The source must define:\n  {pack.signature_text}", False
-    found = [parse_parameters(plain[plain.index("(") + 1 : plain.rindex(")")]) for plain in mangled if "(" in plain]
-    return _mismatch(pack, expected, found[:1]), False
+    return _mismatch(pack, expected, [_demangled(plain) for plain in mangled]), False
+
+
+def _wanted_overload(result: _Result, pack: Challenge) -> str | None:
+    """The mangled name to export when there are several ``solve`` and the link took the first, which is not the one."""
+    names = [line.split("\t", 1) for line in result.symbols.splitlines() if line.startswith(_MANGLED)]
+    if len(names) < 2 or "\nsolve\t" in f"\n{result.symbols}":
+        return None
+    fitting = [name for name, plain in names if difference(_expected(pack), _demangled(plain)) is None]
+    return fitting[0] if fitting and fitting[0] != names[0][0] else None
+
+
+def _demangled(plain: str) -> Signature:
+    """The signature in a name such as ``solve(float const*, int)``."""
+    start, end = plain.find("("), plain.rfind(")")
+    return parse_parameters(plain[start + 1 : end] if 0 <= start < end else "")
 
 
 def _mismatch(pack: Challenge, expected: Signature, found: Sequence[Signature]) -> str | None:
@@ -157,7 +175,8 @@ def _expected(pack: Challenge) -> Signature:
     return parse_parameters(text[text.index("(") + 1 : text.rindex(")")])
 
 
-def _compile(source: bytes, pack: Challenge, target: Target, toolchain: Toolchain, settings: JudgeSettings) -> _Result:
+def _compile(source: bytes, pack: Challenge, target: Target, toolchain: Toolchain, settings: JudgeSettings, *,
+             alias: str = _MANGLED + ".*") -> _Result:
     walled = settings.jail != "off"
     cuda = INSIDE if walled else str(toolchain.root)
     runtime = (f"{cuda}/{toolchain.library('libcudart.so')}" if target.kind == "emulator"
@@ -168,7 +187,7 @@ def _compile(source: bytes, pack: Challenge, target: Target, toolchain: Toolchai
         given = [_memory_file(stack, "source", source), _memory_file(stack, "header", pack.header().encode())]
         taken = [_memory_file(stack, name, b"") for name in ("library", "symbols", "definitions", "resources")]
         script = build_script(
-            plan, Files(*given, *taken), cuda=cuda, runtime=runtime, libraries=pack.build.libraries,
+            plan, Files(*given, *taken), cuda=cuda, runtime=runtime, libraries=pack.build.libraries, alias=alias,
             ptxas_arch=target.ptxas_arch if target.kind == "emulator" else None,
         )
         script_fd = _memory_file(stack, "script", script.encode())

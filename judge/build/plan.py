@@ -91,12 +91,13 @@ class Files:
 
 
 def build_script(plan: Plan, files: Files, *, cuda: str, ptxas_arch: str | None, runtime: str,
-                 libraries: Sequence[str]) -> str:
+                 libraries: Sequence[str], alias: str = "_Z5solve.*") -> str:
     """The POSIX shell script that makes the library, run in an empty folder of its own.
 
     It prints what the compilers print, and leaves on their descriptors the library, the names that ``kernel.o`` defines
     (mangled, then demangled), the user's part of the preprocessed source and what ptxas said. ``runtime`` are the
-    linker's arguments for libcudart; ``ptxas_arch`` is None when ptxas runs as part of the plan.
+    linker's arguments for libcudart; ``ptxas_arch`` is None when ptxas runs as part of the plan; ``alias`` is the pattern
+    of the symbol that becomes ``solve`` when none is called so.
     """
     lines = [
         "set -u",
@@ -128,8 +129,9 @@ def build_script(plan: Plan, files: Files, *, cuda: str, ptxas_arch: str | None,
     lines += [
         "nm -g --defined-only kernel.o | awk '$2 == \"T\" { print $3 }' >names",
         "c++filt <names >plain && paste names plain >symbols",
-        *_link(runtime, libraries),
-        *(["wait $ptxas"] if ptxas_arch is not None else []),
+        *_link(runtime, libraries, alias),
+        # What ptxas refuses, a GPU would too: the emulator's users learn it here.
+        *([f"wait $ptxas || {{ cat resources.log; exit {DEVICE_FAILED}; }}"] if ptxas_arch is not None else []),
         f"head -c 1000000 definitions >/proc/self/fd/{files.definitions}",
         f"head -c 1000000 symbols >/proc/self/fd/{files.symbols}",
         f"head -c 1000000 {resources} >/proc/self/fd/{files.resources}",
@@ -138,8 +140,8 @@ def build_script(plan: Plan, files: Files, *, cuda: str, ptxas_arch: str | None,
     return "\n".join(lines) + "\n"
 
 
-def _link(runtime: str, libraries: Sequence[str]) -> list[str]:
-    """Link with only ``solve`` exported. Where there is only one with C++ linkage, it also gets the plain name.
+def _link(runtime: str, libraries: Sequence[str], alias: str) -> list[str]:
+    """Link with only ``solve`` exported. One with C++ linkage also gets the plain name.
 
     The driver's functions are the machine's own: against a stand-in made of just the names in use, since neither a
     machine that builds nor every toolkit has the library. Anything else undefined fails here rather than at load.
@@ -151,7 +153,7 @@ def _link(runtime: str, libraries: Sequence[str]) -> list[str]:
         "printf '{ global: solve; local: *; };' >export.map",
         "alias=",
         "if ! grep -qx solve names; then",
-        "  mangled=$(grep -m 1 '^_Z5solve' names)",
+        f"  mangled=$(grep -m 1 -x '{alias}' names)",
         "  [ -n \"$mangled\" ] && alias=\"-Wl,--defsym=solve=$mangled\"",
         "fi",
         "driver=",

@@ -23,8 +23,8 @@ _CLONE_NEWUSER, _CLONE_NEWNS = 0x10000000, 0x00020000
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-_PRIVATE = ("/etc/passwd", "/etc/shadow", "/etc/hostname", "/home", "/var", "/run", "/sys/class", "/boot", "/.dockerenv",
-            "/proc/1/root/etc/passwd", "/proc/1/environ")
+_PRIVATE = ("/etc/passwd", "/etc/shadow", "/etc/hostname", "/home", "/var", "/run", "/sys/class", "/boot",
+            "/.dockerenv", "/proc/1/root/etc/passwd", "/proc/1/environ")
 _FIXED = ("/x", "/etc/x", "/usr/x", "/dev/x", "/proc/sys/kernel/hostname")
 
 
