@@ -1,0 +1,94 @@
+"""Times our own kernels on a device and writes the table that ``reference_solutions/README.md`` points to.
+
+    python benchmarks/reference_solutions.py --device cuda:0 --repeat 3
+
+Every kernel is judged as a submission is, in a fresh process each time: built, checked on all cases, timed on the pack's
+benchmark cases with the outputs of timed calls checked. What is written, per device, is
+``reference_solutions/times/<device>.json``: each kernel's verdict and figures, and the device's fingerprint. Exits with 1 when
+one of them is not accepted, and says which.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from judge import pipeline
+from judge.devices.catalog import find_device
+from judge.judgement import DeviceInfo, Judgement
+from judge.packs.loader import load_pack
+from judge.packs.pack import Pack
+from judge.settings import JudgeSettings
+from judge.verdict import Verdict
+
+ROOT = Path(__file__).resolve().parent.parent
+SOLUTIONS = ROOT / "reference_solutions"
+
+
+def measure(source: Path, pack: Pack, device: DeviceInfo, settings: JudgeSettings, repeat: int) -> dict[str, Any]:
+    """Judges one kernel ``repeat`` times with different seeds; the middle judgement by value is the one reported."""
+    judgements: list[Judgement] = []
+    for seed in range(1, repeat + 1):
+        judgement = pipeline.judge(source.read_bytes(), pack, device, seed, settings)
+        judgements.append(judgement)
+        if judgement.verdict is not Verdict.ACCEPTED:
+            return {"verdict": judgement.verdict.value, "message": judgement.message}
+    values = [judgement.measurement.value for judgement in judgements if judgement.measurement]
+    middle = statistics.median_low(values)
+    measurement = next(j.measurement for j in judgements if j.measurement and j.measurement.value == middle)
+    return {
+        "verdict": Verdict.ACCEPTED.value,
+        "metric": measurement.metric,
+        "value": measurement.value,
+        "values": values,
+        "spread": measurement.spread,
+        "gb_per_s": measurement.gb_per_s,
+        "gflop_per_s": measurement.gflop_per_s,
+        "registers": judgements[-1].build.registers,
+        "judged_in_s": [round(judgement.wall_s, 2) for judgement in judgements],
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="emulator", help="emulator, cuda:0, ... (default: %(default)s)")
+    parser.add_argument("--challenge", action="append", help="only this one (may be repeated)")
+    parser.add_argument("--repeat", type=int, default=3, help="judgements per kernel (default: %(default)s)")
+    parser.add_argument("--output", type=Path, default=SOLUTIONS / "times", help="the folder to write to")
+    arguments = parser.parse_args()
+
+    with tempfile.TemporaryDirectory(prefix="gpujudge-benchmark-") as data_dir:
+        settings = JudgeSettings(data_dir=Path(data_dir))
+        device = find_device(arguments.device, settings)
+        rows: dict[str, dict[str, Any]] = {}
+        for folder in sorted(path for path in SOLUTIONS.iterdir() if (ROOT / "challenges" / path.name).is_dir()):
+            if arguments.challenge and folder.name not in arguments.challenge:
+                continue
+            pack = load_pack(ROOT / "challenges" / folder.name)
+            for source in sorted(folder.glob("*.cu")):
+                row = measure(source, pack, device, settings, arguments.repeat)
+                rows[f"{folder.name}/{source.name}"] = row
+                print(f"{folder.name}/{source.name}: {json.dumps(row)}", flush=True)
+
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    written = arguments.output / f"{device.key}.json"
+    document = {
+        "taken_at": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "device": {"key": device.key, "name": device.name, "compute_capability": device.compute_capability, **device.details},
+        "kernels": rows,
+    }
+    written.write_text(json.dumps(document, indent=2) + "\n")
+    rejected = [name for name, row in rows.items() if row["verdict"] != Verdict.ACCEPTED.value]
+    if rejected:
+        print(f"not accepted: {', '.join(rejected)}", file=sys.stderr)
+    return 1 if rejected else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
