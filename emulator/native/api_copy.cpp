@@ -66,13 +66,9 @@ cudaError_t copy_from_symbol(void *to, const void *symbol, size_t size, size_t o
 cudaError_t copy_3d(const cudaMemcpy3DParms *parms, cudaStream_t stream) {
     if (!parms) return emu::fail(cudaErrorInvalidValue);
     if (parms->srcArray || parms->dstArray) return emu::unsupported_call("cudaMemcpy3D with CUDA arrays");
-    auto part = [](const cudaPitchedPtr &whole, const cudaPos &pos) {
-        size_t slice = whole.pitch * whole.ysize;
-        char *at = static_cast<char *>(whole.ptr) + pos.z * slice + pos.y * whole.pitch + pos.x;
-        return Plane{at, whole.pitch, slice};
-    };
     Box box{parms->extent.width, parms->extent.height, parms->extent.depth};
-    return copy(part(parms->dstPtr, parms->dstPos), part(parms->srcPtr, parms->srcPos), box, parms->kind, stream);
+    return copy(emu::part_of(parms->dstPtr, parms->dstPos), emu::part_of(parms->srcPtr, parms->srcPos), box, parms->kind,
+                stream);
 }
 
 }  // namespace

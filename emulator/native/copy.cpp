@@ -23,6 +23,11 @@ bool empty(Box box) { return !box.width || !box.height || !box.depth; }
 
 }  // namespace
 
+Plane part_of(const cudaPitchedPtr &whole, const cudaPos &from) {
+    size_t slice = whole.pitch * whole.ysize;
+    return {static_cast<char *>(whole.ptr) + from.z * slice + from.y * whole.pitch + from.x, whole.pitch, slice};
+}
+
 bool on_device(const void *pointer, size_t size) {
     uint64_t begin = reinterpret_cast<uint64_t>(pointer);
     auto found = memory().find(begin);

@@ -17,6 +17,8 @@ struct Plane {
     size_t pitch = 0, slice = 0;
 };
 
+Plane part_of(const cudaPitchedPtr &whole, const cudaPos &from);
+
 // Whether kernels and the device's copy engines may touch every byte of it.
 bool on_device(const void *pointer, size_t size);
 

@@ -213,6 +213,11 @@ void clear_errors() {
     message.clear();
 }
 
+std::string &failure_reason() {
+    static thread_local std::string reason;
+    return reason;
+}
+
 cudaError_t unsupported_call(const char *name) {
     report().set_unsupported(name);
     return fail(cudaErrorNotSupported);

@@ -23,6 +23,9 @@ cudaError_t last_error(bool clear);
 // Forgets everything, sticky errors too: for hosts that go on after a broken submission.
 void clear_errors();
 
+// Why the host's callback failed that this thread called last.
+std::string &failure_reason();
+
 // Says in the report that the program used something which the emulator lacks; breaks nothing.
 cudaError_t unsupported_call(const char *name);
 

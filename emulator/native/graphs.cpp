@@ -1,57 +1,32 @@
 #include "graphs.h"
 
 #include <algorithm>
-#include <map>
 #include <mutex>
 #include <set>
-
-#include "errors.h"
 
 namespace emu {
 
 namespace {
-
-struct Executable {
-    std::shared_ptr<Graph> graph;  // keeps the nodes alive after cudaGraphDestroy
-    std::vector<Work> steps;
-};
 
 std::mutex mutex;
 std::map<cudaGraph_t, std::shared_ptr<Graph>> graphs;
 std::map<cudaGraphExec_t, std::shared_ptr<Executable>> executables;
 unsigned long long next_id = 1;
 
-std::shared_ptr<Graph> graph_of(cudaGraph_t handle) {
-    std::lock_guard lock(mutex);
-    auto found = graphs.find(handle);
-    return found == graphs.end() ? nullptr : found->second;
-}
-
-std::shared_ptr<Executable> executable_of(cudaGraphExec_t handle) {
-    std::lock_guard lock(mutex);
-    auto found = executables.find(handle);
-    return found == executables.end() ? nullptr : found->second;
-}
-
-cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle) {
-    EMU_REQUIRE_DEVICE();
-    auto graph = graph_of(handle);
-    if (!out || !graph) return fail(cudaErrorInvalidValue);
-    auto executable = std::make_shared<Executable>();
-    executable->graph = graph;
-    for (Node *node : graph->ordered()) executable->steps.push_back(node->work);
-    if (executable->steps.size() != graph->nodes.size()) return fail(cudaErrorInvalidValue);
-    std::lock_guard lock(mutex);
-    *out = reinterpret_cast<cudaGraphExec_t>(executable.get());
-    executables[*out] = executable;
-    return cudaSuccess;
-}
-
 }  // namespace
 
 Node *Graph::add(cudaGraphNodeType type, Work work, std::vector<Node *> dependencies) {
-    nodes.push_back(std::make_unique<Node>(Node{type, std::move(work), std::move(dependencies)}));
+    nodes.push_back(std::make_unique<Node>(Node{type, std::move(work), std::move(dependencies), this}));
     return nodes.back().get();
+}
+
+void Graph::remove(Node *node) {
+    for (const auto &other : nodes) {
+        auto &before = other->dependencies;
+        before.erase(std::remove(before.begin(), before.end(), node), before.end());
+    }
+    auto is_it = [&](const std::unique_ptr<Node> &other) { return other.get() == node; };
+    nodes.erase(std::remove_if(nodes.begin(), nodes.end(), is_it), nodes.end());
 }
 
 std::vector<Node *> Graph::ordered() const {
@@ -72,11 +47,39 @@ std::vector<Node *> Graph::ordered() const {
     return order;
 }
 
+bool Executable::update(const Graph &from) {
+    std::vector<Node *> theirs = from.ordered();
+    if (theirs.size() != order.size()) return false;
+    for (size_t i = 0; i < order.size(); ++i) {
+        if (theirs[i]->type != order[i]->type) return false;
+    }
+    for (size_t i = 0; i < order.size(); ++i) work[order[i]] = theirs[i]->work;
+    return true;
+}
+
+cudaError_t Executable::run() const {
+    for (const Node *node : order) {
+        const Work &step = work.at(node);
+        if (!step) continue;
+        if (cudaError_t error = step()) return error;
+    }
+    return cudaSuccess;
+}
+
 std::shared_ptr<Graph> new_graph() {
     std::lock_guard lock(mutex);
     auto graph = std::make_shared<Graph>();
     graph->id = next_id++;
     return graph;
+}
+
+std::shared_ptr<Executable> instantiate(const std::shared_ptr<Graph> &graph) {
+    auto executable = std::make_shared<Executable>();
+    executable->graph = graph;
+    executable->order = graph->ordered();
+    if (executable->order.size() != graph->nodes.size()) return nullptr;
+    for (Node *node : executable->order) executable->work[node] = node->work;
+    return executable;
 }
 
 cudaGraph_t publish(std::shared_ptr<Graph> graph) {
@@ -86,70 +89,33 @@ cudaGraph_t publish(std::shared_ptr<Graph> graph) {
     return handle;
 }
 
+cudaGraphExec_t publish(std::shared_ptr<Executable> executable) {
+    std::lock_guard lock(mutex);
+    auto handle = reinterpret_cast<cudaGraphExec_t>(executable.get());
+    executables[handle] = std::move(executable);
+    return handle;
+}
+
+std::shared_ptr<Graph> graph_of(cudaGraph_t handle) {
+    std::lock_guard lock(mutex);
+    auto found = graphs.find(handle);
+    return found == graphs.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<Executable> executable_of(cudaGraphExec_t handle) {
+    std::lock_guard lock(mutex);
+    auto found = executables.find(handle);
+    return found == executables.end() ? nullptr : found->second;
+}
+
+bool forget(cudaGraph_t handle) {
+    std::lock_guard lock(mutex);
+    return graphs.erase(handle) > 0;
+}
+
+bool forget(cudaGraphExec_t handle) {
+    std::lock_guard lock(mutex);
+    return executables.erase(handle) > 0;
+}
+
 }  // namespace emu
-
-using namespace emu;
-
-EMU_API cudaError_t cudaGraphCreate(cudaGraph_t *out, unsigned flags) {
-    if (!out || flags) return fail(cudaErrorInvalidValue);
-    *out = publish(new_graph());
-    return cudaSuccess;
-}
-
-EMU_API cudaError_t cudaGraphDestroy(cudaGraph_t handle) {
-    std::lock_guard lock(mutex);
-    return graphs.erase(handle) ? cudaSuccess : fail(cudaErrorInvalidValue);
-}
-
-EMU_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long) {
-    return instantiate(out, graph);
-}
-
-EMU_API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long) {
-    return instantiate(out, graph);
-}
-
-EMU_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t handle) {
-    std::lock_guard lock(mutex);
-    return executables.erase(handle) ? cudaSuccess : fail(cudaErrorInvalidValue);
-}
-
-EMU_API cudaError_t cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t) {
-    return executable_of(handle) ? cudaSuccess : fail(cudaErrorInvalidValue);
-}
-
-EMU_API cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream) {
-    EMU_REQUIRE_DEVICE();
-    auto executable = executable_of(handle);
-    if (!executable) return fail(cudaErrorInvalidValue);
-    return submit(stream, cudaGraphNodeTypeGraph, [executable] {
-        for (const Work &step : executable->steps) {
-            if (cudaError_t error = step()) return error;
-        }
-        return cudaSuccess;
-    });
-}
-
-EMU_API cudaError_t cudaGraphGetNodes(cudaGraph_t handle, cudaGraphNode_t *out, size_t *count) {
-    auto graph = graph_of(handle);
-    if (!graph || !count) return fail(cudaErrorInvalidValue);
-    if (out) {
-        size_t given = std::min(*count, graph->nodes.size());
-        for (size_t i = 0; i < *count; ++i) {
-            out[i] = i < given ? reinterpret_cast<cudaGraphNode_t>(graph->nodes[i].get()) : nullptr;
-        }
-        *count = given;
-    } else {
-        *count = graph->nodes.size();
-    }
-    return cudaSuccess;
-}
-
-EMU_API cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType *type) {
-    if (!node || !type) return fail(cudaErrorInvalidValue);
-    *type = reinterpret_cast<Node *>(node)->type;
-    return cudaSuccess;
-}
-
-EMU_PER_THREAD_STREAM(cudaGraphLaunch, _ptsz);
-EMU_PER_THREAD_STREAM(cudaGraphUpload, _ptsz);

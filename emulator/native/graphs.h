@@ -1,8 +1,9 @@
-// CUDA graphs: nodes of work with their dependencies.
+// CUDA graphs: nodes of work with their dependencies, and executable copies of them.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -10,10 +11,13 @@
 
 namespace emu {
 
+struct Graph;
+
 struct Node {
     cudaGraphNodeType type;
     Work work;
     std::vector<Node *> dependencies;
+    Graph *graph;
 };
 
 struct Graph {
@@ -25,12 +29,32 @@ struct Graph {
     Node *last_captured = nullptr;
 
     Node *add(cudaGraphNodeType type, Work work, std::vector<Node *> dependencies);
-    // The nodes in an order that respects the dependencies, or empty when they form a cycle.
+    void remove(Node *node);
+    // The nodes in an order that respects the dependencies; some are missing when they form a cycle.
     std::vector<Node *> ordered() const;
 };
 
+// What cudaGraphInstantiate makes: later changes of the graph do not reach it.
+struct Executable {
+    std::shared_ptr<Graph> graph;  // keeps the nodes alive after cudaGraphDestroy
+    std::vector<Node *> order;
+    std::map<const Node *, Work> work;
+
+    // Takes the work of `from`. False when it has not the same nodes.
+    bool update(const Graph &from);
+    cudaError_t run() const;
+};
+
 std::shared_ptr<Graph> new_graph();
-// A handle for a graph that the program owns from now on.
+// Null when the nodes form a cycle.
+std::shared_ptr<Executable> instantiate(const std::shared_ptr<Graph> &graph);
+
+// Handles that programs hold.
 cudaGraph_t publish(std::shared_ptr<Graph> graph);
+cudaGraphExec_t publish(std::shared_ptr<Executable> executable);
+std::shared_ptr<Graph> graph_of(cudaGraph_t handle);
+std::shared_ptr<Executable> executable_of(cudaGraphExec_t handle);
+bool forget(cudaGraph_t handle);
+bool forget(cudaGraphExec_t handle);
 
 }  // namespace emu

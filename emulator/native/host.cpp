@@ -36,3 +36,12 @@ EMU_HOST int emu_take_error(const char **message) {
 EMU_HOST void emu_clear_errors() { clear_errors(); }
 
 EMU_HOST void emu_set_unsupported(const char *what) { report().set_unsupported(what); }
+
+// Why the callback that runs on this thread is about to fail.
+EMU_HOST void emu_set_reason(const char *why) { failure_reason() = why; }
+
+// Whether one allocation has all of these bytes.
+EMU_HOST int emu_holds(uint64_t address, uint64_t size) {
+    auto found = memory().find(address);
+    return found && size <= found->end - address;
+}

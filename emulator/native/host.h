@@ -47,7 +47,7 @@ struct EmuKernelInfo {
     uint32_t most_threads;       // of a block: from __launch_bounds__, else 1024
 };
 
-// Each returns 0, or a cudaError code after it has noted the reason by emu_unsupported() where there is one.
+// Each returns 0, or a cudaError code after it has said why by emu_set_reason() (and emu_set_unsupported(), if that is why).
 struct EmuCallbacks {
     // Reads the fat binary at `image` and defines its variables by emu_define_variable().
     int (*load_module)(uint64_t module, const void *image);

@@ -1,4 +1,4 @@
-// Launches: checked, compiled, and run.
+#include "launch.h"
 
 #include <cuda_runtime_api.h>
 
@@ -20,8 +20,7 @@ namespace emu {
 namespace {
 
 struct Configuration {
-    dim3 grid, block;
-    size_t dynamic_shared;
+    LaunchShape shape;
     cudaStream_t stream;
 };
 
@@ -32,7 +31,7 @@ bool within(const dim3 &shape, const int most[3]) {
            shape.y <= static_cast<unsigned>(most[1]) && shape.z <= static_cast<unsigned>(most[2]);
 }
 
-cudaError_t check(Function &function, const Configuration &at, bool cooperative) {
+cudaError_t check(Function &function, const LaunchShape &at, bool cooperative) {
     namespace model = device_model;
     if (!within(at.grid, model::grid_dimensions) || !within(at.block, model::block_dimensions)) {
         return cudaErrorInvalidConfiguration;
@@ -61,7 +60,7 @@ uint64_t grid_workspace() {
     return address;
 }
 
-cudaError_t execute(const EmuKernel *kernel, const Configuration &at, const std::vector<uint8_t> &params,
+cudaError_t execute(const EmuKernel *kernel, const LaunchShape &at, const std::vector<uint8_t> &params,
                     bool cooperative) {
     if (cudaError_t error = sticky()) return error;
     LaunchPause one_at_a_time;
@@ -81,31 +80,40 @@ cudaError_t execute(const EmuKernel *kernel, const Configuration &at, const std:
     return launch.error;
 }
 
-cudaError_t launch(Function *function, const Configuration &at, void **arguments, bool cooperative) {
+// A kernel that cannot be compiled will not be the next time either: the context is broken.
+cudaError_t refuse(const Function &function, cudaError_t error) {
+    poison(error, readable_name(function.name.c_str()) + " cannot be run: " + failure_reason());
+    return error;
+}
+
+cudaError_t launch(const void *function, const LaunchShape &shape, cudaStream_t stream, void **arguments,
+                   bool cooperative) {
     EMU_REQUIRE_DEVICE();
-    if (!function) return fail(cudaErrorInvalidDeviceFunction);
-    cudaError_t error = describe(*function);
-    if (!error) error = check(*function, at, cooperative);
-    if (error == cudaErrorNotSupported) poison(error, "the emulator does not support this program");
-    if (error) return fail(error);
-    const uint32_t block[3] = {at.block.x, at.block.y, at.block.z};
+    Work work;
+    if (cudaError_t error = prepare_launch(function, shape, arguments, cooperative, &work)) return fail(error);
+    return submit(stream, cudaGraphNodeTypeKernel, std::move(work));
+}
+
+}  // namespace
+
+cudaError_t prepare_launch(const void *handle, const LaunchShape &shape, void **arguments, bool cooperative,
+                           Work *out) {
+    Function *function = find_function(handle);
+    if (!function) return cudaErrorInvalidDeviceFunction;
+    if (cudaError_t error = describe(*function)) return refuse(*function, error);
+    if (cudaError_t error = check(*function, shape, cooperative)) return error;
+    const uint32_t block[3] = {shape.block.x, shape.block.y, shape.block.z};
     const EmuKernel *kernel = nullptr;
-    error = compile(*function, block, &kernel);
-    if (error) {
-        poison(error, readable_name(function->name.c_str()) + " cannot be run: " + report().unsupported());
-        return fail(error);
-    }
+    if (cudaError_t error = compile(*function, block, &kernel)) return refuse(*function, error);
+    if (kernel->param_count && !arguments) return cudaErrorInvalidValue;
     // 32 bytes more than declared: vector loads of parameters may be wider than what is left.
     std::vector<uint8_t> params(kernel->param_bytes + 32);
     for (uint32_t i = 0; i < kernel->param_count; ++i) {
         std::memcpy(&params[kernel->param_offsets[i]], arguments[i], kernel->param_sizes[i]);
     }
-    return submit(at.stream, cudaGraphNodeTypeKernel, [=, params = std::move(params)] {
-        return execute(kernel, at, params, cooperative);
-    });
+    *out = [=, params = std::move(params)] { return execute(kernel, shape, params, cooperative); };
+    return cudaSuccess;
 }
-
-}  // namespace
 
 }  // namespace emu
 
@@ -114,7 +122,7 @@ using namespace emu;
 extern "C" {
 
 EMU_API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
-    pushed.push_back({grid, block, shared, stream});
+    pushed.push_back({{grid, block, shared}, stream});
     return 0;
 }
 
@@ -122,16 +130,16 @@ EMU_API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *
     if (pushed.empty()) return fail(cudaErrorMissingConfiguration);
     Configuration top = pushed.back();
     pushed.pop_back();
-    *grid = top.grid;
-    *block = top.block;
-    *shared = top.dynamic_shared;
+    *grid = top.shape.grid;
+    *block = top.shape.block;
+    *shared = top.shape.dynamic_shared;
     *static_cast<cudaStream_t *>(stream) = top.stream;
     return cudaSuccess;
 }
 
 EMU_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
                                        cudaStream_t stream) {
-    return launch(find_function(kernel), {grid, block, shared, stream}, arguments, false);
+    return launch(kernel, {grid, block, shared}, stream, arguments, false);
 }
 
 EMU_API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
@@ -142,12 +150,12 @@ EMU_API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3
 
 EMU_API cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared,
                                      cudaStream_t stream) {
-    return launch(find_function(function), {grid, block, shared, stream}, arguments, false);
+    return launch(function, {grid, block, shared}, stream, arguments, false);
 }
 
 EMU_API cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments,
                                                 size_t shared, cudaStream_t stream) {
-    return launch(find_function(function), {grid, block, shared, stream}, arguments, true);
+    return launch(function, {grid, block, shared}, stream, arguments, true);
 }
 
 EMU_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments) {
@@ -165,8 +173,7 @@ EMU_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const 
             }
         }
     }
-    return launch(find_function(function),
-                  {config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream}, arguments,
+    return launch(function, {config->gridDim, config->blockDim, config->dynamicSmemBytes}, config->stream, arguments,
                   cooperative);
 }
 

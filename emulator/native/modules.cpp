@@ -7,6 +7,7 @@
 
 #include "errors.h"
 #include "memory.h"
+#include "names.h"
 
 namespace emu {
 
@@ -198,15 +199,15 @@ EMU_HOST void emu_set_callbacks(const EmuCallbacks *given) {
     callbacks = *given;
 }
 
-// Memory for a variable of a module that is being loaded; `initial` (when not null) has its first `initial_size` bytes.
-// Returns its address, or 0.
+// Zeroed memory for a variable of a module that is being loaded. Returns its address, or 0.
 EMU_HOST uint64_t emu_define_variable(uint64_t module, const char *name, uint64_t size, uint64_t alignment,
-                                      int is_constant, const char *label) {
+                                      int is_constant) {
     std::lock_guard lock(mutex);
     auto found = modules.find(module);
     if (found == modules.end()) return 0;
     MemoryKind kind = is_constant ? MemoryKind::constant : MemoryKind::variable;
-    uint64_t address = memory().allocate(size, alignment, kind, label, "variable");
+    std::string label = (is_constant ? "__constant__ " : "__device__ ") + readable_name(name);
+    uint64_t address = memory().allocate(size, alignment, kind, label, "");
     if (address) found->second->variables[name] = {address, size};
     return address;
 }

@@ -41,11 +41,6 @@ void Report::set_unsupported(const std::string &what) {
     if (contents_.unsupported.empty()) contents_.unsupported = what;
 }
 
-std::string Report::unsupported() {
-    std::lock_guard lock(mutex_);
-    return contents_.unsupported;
-}
-
 Report::Contents Report::take() {
     std::lock_guard lock(mutex_);
     Contents taken = std::move(contents_);

@@ -44,7 +44,6 @@ class Report {
     // The first of each stays.
     void set_limit(const char *which);
     void set_unsupported(const std::string &what);
-    std::string unsupported();
 
     // Everything so far; the report is empty afterwards.
     struct Contents {

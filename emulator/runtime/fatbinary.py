@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 _MAGIC = 0xBA55ED50
 _HEADER = struct.Struct("<IHHQ")  # magic, version, header size, size of the entries
-# Kind, version, size of the header, of the payload and of what is compressed in it; -, minor, major, architecture, -, -,
-# flags, -, size when not compressed.
+# Kind, version, size of the header, of the payload, and of what is compressed in it; -, minor, major, architecture,
+# -, -, flags, -, size when not compressed.
 _ENTRY = struct.Struct("<HHIQIIHHIIIQQQ")
 _KIND_PTX = 1
 _FLAG_LZ4 = 0x2000

@@ -1,0 +1,19 @@
+// Launches, made ready: checked, compiled, and with a copy of their arguments.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "streams.h"
+
+namespace emu {
+
+struct LaunchShape {
+    dim3 grid, block;
+    size_t dynamic_shared;
+};
+
+// `function` is a kernel's stub or handle. The work can be run any number of times. Breaks the context when the kernel cannot
+// be compiled; other errors are the caller's to note.
+cudaError_t prepare_launch(const void *function, const LaunchShape &shape, void **arguments, bool cooperative, Work *out);
+
+}  // namespace emu
