@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import re
+import shutil
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
@@ -18,7 +23,7 @@ from werkzeug.test import TestResponse
 
 from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Measurement, MemoryFault, Mismatch
 from judge.verdict import Verdict, combine_verdicts
-from store.accounts import create_token, create_user, find_user
+from store.accounts import create_token, find_user
 from store.devices import upsert_device
 from store.events import record_event
 from store.jobs import LeaseRules, Stage, claim_job, finish_build, finish_judged
@@ -58,7 +63,14 @@ class Site:
 
     def add_user(self, username: str = "ada") -> User:
         with self.database() as session:
-            return create_user(session, username=username, password=PASSWORD)
+            user = User(
+                username=username,
+                username_key=username.casefold(),
+                password_hash=_cheap_hash(),
+                created_at=self.services.clock(),
+            )
+            session.add(user)
+            return user
 
     def add_device(self, device: DeviceInfo = EMULATOR, *, seen: datetime | None = None) -> None:
         with self.database() as session:
@@ -130,11 +142,32 @@ def make_site(data_dir: Path, **settings: Any) -> Site:
         **settings,
     }
     made = Settings(**chosen)
-    upgrade(made)
+    made.data_dir.mkdir(parents=True, exist_ok=True)
+    shutil.copy(_migrated_database(), made.data_dir / "gpujudge.db")
     return Site(create_app(made))
 
 
-def post(client: FlaskClient, path: str, data: Mapping[str, Any], *, page: str | None = None, **options: Any) -> TestResponse:
+@functools.cache
+def _migrated_database() -> Path:
+    """An empty database, migrated once for all tests."""
+    folder = Path(tempfile.mkdtemp(prefix="gpujudge-test-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    settings = Settings(data_dir=folder)
+    upgrade(settings)
+    # The last connection to close empties the write-ahead log: the one file is all.
+    assert not (folder / "gpujudge.db-wal").exists()
+    return folder / "gpujudge.db"
+
+
+@functools.cache
+def _cheap_hash() -> str:
+    """PASSWORD, hashed so that checking it takes no time: what it costs is written in the hash."""
+    return PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
+
+
+def post(
+    client: FlaskClient, path: str, data: Mapping[str, Any], *, page: str | None = None, **options: Any
+) -> TestResponse:
     """Post a form as a browser does: with the token of the page (``page``, or ``path`` itself) that holds the form."""
     form = client.get(page or path)
     token = re.search(r'name="csrf_token"[^>]* value="([^"]+)"', form.text)

@@ -55,9 +55,7 @@ class _Time:
 
 
 def _stream(site: Site, public_id: str, time: _Time, slots: StreamSlots, after: int = 0) -> EventStream:
-    return EventStream(
-        site.services.readers, slots, public_id, after, wait=time.wait, monotonic=lambda: time.now
-    )
+    return EventStream(site.services.readers, slots, public_id, after, wait=time.wait, monotonic=lambda: time.now)
 
 
 def test_a_stream_tells_all_from_the_queue_to_the_end(site: Site) -> None:

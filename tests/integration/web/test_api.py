@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.web_site import KERNEL, PASSWORD, Site, accepted, counted
+
+BODY = {"challenge": "vector-add", "device": "emulator", "mode": "submit", "source": KERNEL}
+
+
+class Caller:
+    """A program with a token."""
+
+    def __init__(self, site: Site, username: str = "ada") -> None:
+        site.add_user(username)
+        self.client: FlaskClient = site.app.test_client()
+        self.headers = {"Authorization": f"Bearer {site.token_of(username)}"}
+
+    def get(self, path: str, **headers: str) -> Any:
+        return self.client.get(f"/api/v1/{path}", headers={**self.headers, **headers})
+
+    def post(self, path: str, body: Mapping[str, Any] | None = None, **headers: str) -> Any:
+        return self.client.post(f"/api/v1/{path}", json=body, headers={**self.headers, **headers})
+
+
+@pytest.fixture
+def caller(site: Site) -> Caller:
+    return Caller(site)
+
+
+def test_challenges(caller: Caller) -> None:
+    listed = {item["slug"]: item for item in caller.get("challenges").get_json()["challenges"]}
+    assert listed["vector-add"].keys() == {"slug", "title", "version", "difficulty", "tags"}
+    one = caller.get("challenges/vector-add").get_json()
+    assert one["signature"].startswith('extern "C" void solve(')
+    assert "$$" in one["statement"]
+    assert one["limits"]["source_bytes"] == 256 * 1024
+    assert {case["group"] for case in one["cases"]} == {"sample", "hidden", "benchmark"}
+    assert caller.get("challenges/vector-add/starter").text == one["starter"]
+    assert caller.get("devices").get_json()["devices"][0]["key"] == "emulator"
+
+
+def test_a_token_for_a_password(site: Site) -> None:
+    site.add_user("ada")
+    client = site.app.test_client()
+    body = {"username": "Ada", "password": PASSWORD, "name": "laptop"}
+    answer = client.post("/api/v1/tokens", json=body)
+    assert answer.status_code == 201
+    headers = {"Authorization": f"Bearer {answer.get_json()['token']}"}
+    assert client.get("/api/v1/me", headers=headers).get_json() == {"username": "ada"}
+    refused = client.post("/api/v1/tokens", json={**body, "password": "wrong password"})
+    assert refused.status_code == 401
+    assert refused.get_json()["error"]["code"] == "unauthorized"
+
+
+def test_from_submission_to_board(site: Site, caller: Caller) -> None:
+    answer = caller.post("submissions", BODY)
+    assert answer.status_code == 201
+    status = answer.get_json()
+    assert status["state"] == "queued"
+    assert status["position"] == 1
+    assert status["judgement"] is None
+    assert status["url"] == f"http://localhost/submissions/{status['id']}"
+    site.work(cases=accepted("a", "b"), measurement=counted(4242))
+    done = caller.get(f"submissions/{status['id']}").get_json()
+    assert (done["state"], done["verdict"], done["position"]) == ("done", "AC", None)
+    assert done["judgement"]["measurement"]["value"] == 4242
+    events = caller.get(f"submissions/{status['id']}/events?after=4", Accept="application/json").get_json()
+    assert [(event["seq"], event["kind"]) for event in events] == [(5, "case"), (6, "case"), (7, "done")]
+    stream = caller.get(f"submissions/{status['id']}/events", Accept="text/event-stream")
+    assert stream.mimetype == "text/event-stream"
+    assert stream.text.startswith("event: hello")
+    assert stream.text.rstrip().endswith("event: end\ndata: {}")
+    assert [item["id"] for item in caller.get("submissions?challenge=vector-add").get_json()["submissions"]] == [
+        status["id"]
+    ]
+    board = caller.get("leaderboards/vector-add?device=emulator").get_json()
+    assert board["metric"] == "warp_instructions"
+    assert [(entry["rank"], entry["username"], entry["submission"]) for entry in board["entries"]] == [
+        (1, "ada", status["id"])
+    ]
+
+
+def test_an_idempotency_key_makes_one_submission(caller: Caller) -> None:
+    ids = {caller.post("submissions", BODY, **{"Idempotency-Key": "abc"}).get_json()["id"] for _ in range(2)}
+    assert len(ids) == 1
+    conflict = caller.post("submissions", {**BODY, "source": "other"}, **{"Idempotency-Key": "abc"})
+    assert conflict.status_code == 409
+    assert conflict.get_json()["error"]["code"] == "idempotency_conflict"
+
+
+def test_cancelling_twice_is_harmless(caller: Caller) -> None:
+    public_id = caller.post("submissions", BODY).get_json()["id"]
+    assert caller.post(f"submissions/{public_id}/cancel").get_json() == {"cancelled": True}
+    assert caller.post(f"submissions/{public_id}/cancel").get_json() == {"cancelled": False}
+    assert caller.get(f"submissions/{public_id}").get_json()["state"] == "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "code", "nearest"),
+    [
+        ({"challenge": "vector-ad"}, 404, "unknown_challenge", ["vector-add"]),
+        ({"device": "emulater"}, 404, "unknown_device", ["emulator"]),
+        ({"mode": "benchmark"}, 422, "invalid", []),
+        ({"source": 7}, 422, "invalid", []),
+        ({"sauce": "x"}, 422, "invalid", []),
+        ({"source": "x" * (256 * 1024 + 1)}, 413, "too_large", []),
+    ],
+)
+def test_bad_submissions_are_told_why(
+    caller: Caller, change: dict[str, Any], status: int, code: str, nearest: list[str]
+) -> None:
+    answer = caller.post("submissions", {**BODY, **change})
+    assert answer.status_code == status
+    error = answer.get_json()["error"]
+    assert error["code"] == code
+    assert error["nearest"] == nearest
+    assert error["message"]
+
+
+@pytest.mark.parametrize("source", ["", "\x00", "\ud800", "int x;"])
+def test_what_is_wrong_inside_the_source_is_for_the_compiler_to_say(site: Site, caller: Caller, source: str) -> None:
+    answer = caller.post("submissions", {**BODY, "source": source})
+    assert answer.status_code == 201
+    kept = site.submission(answer.get_json()["id"])
+    with site.database() as session:
+        assert session.merge(kept).source_bytes == source.encode("utf-8", "surrogatepass")
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [
+        ({"data": "{", "content_type": "application/json"}, 400),
+        ({"data": b"\xff", "content_type": "application/json"}, 400),
+        ({"data": "[1]", "content_type": "application/json"}, 422),
+        ({"data": "source=x", "content_type": "application/x-www-form-urlencoded"}, 415),
+        ({"data": "", "content_type": "application/json"}, 422),
+        ({"data": b"x" * (3 << 20), "content_type": "application/json"}, 413),
+    ],
+)
+def test_bad_bodies_are_told_why(caller: Caller, options: dict[str, Any], status: int) -> None:
+    answer = caller.client.post("/api/v1/submissions", headers=caller.headers, **options)
+    assert answer.status_code == status
+    assert answer.get_json()["error"]["message"]
+
+
+@pytest.mark.parametrize("header", [None, "Bearer", "Bearer nope", "Basic YTpi", "Bearer gpj_é"])
+def test_without_a_valid_token_nothing_else_is_looked_at(site: Site, header: str | None) -> None:
+    headers = {} if header is None else {"Authorization": header}
+    answer = site.app.test_client().post("/api/v1/submissions", json={"nonsense": 1}, headers=headers)
+    assert answer.status_code == 401
+    assert answer.get_json()["error"]["code"] == "unauthorized"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "nothing", 404), ("DELETE", "challenges", 405), ("GET", "submissions/xxxx", 404), ("GET", "", 404)],
+)
+def test_every_error_is_json(caller: Caller, method: str, path: str, status: int) -> None:
+    answer = caller.client.open(f"/api/v1/{path}", method=method, headers=caller.headers)
+    assert answer.status_code == status
+    assert answer.get_json()["error"].keys() == {"code", "message", "nearest"}
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=1000", "limit=x", "unknown=1", "before=%00"])
+def test_queries_are_checked(caller: Caller, query: str) -> None:
+    assert caller.get(f"submissions?{query}").status_code == 422
+
+
+def test_the_document_names_every_address(site: Site, caller: Caller) -> None:
+    document = caller.get("openapi.json").get_json()
+    served = {
+        str(rule).replace("<", "{").replace(">", "}")
+        for rule in site.app.url_map.iter_rules()
+        if str(rule).startswith("/api/v1/")
+    }
+    assert set(document["paths"]) == served - {"/api/v1/openapi.json"}
+    create = document["paths"]["/api/v1/submissions"]["post"]
+    assert create["security"] == [{"token": []}]
+    assert {"201", "401", "404", "409", "413", "422", "429"} <= set(create["responses"])
+    assert [parameter["name"] for parameter in create["parameters"]] == ["Idempotency-Key"]
+    assert document["components"]["securitySchemes"]["token"] == {"type": "http", "scheme": "bearer"}

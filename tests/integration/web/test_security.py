@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.web_site import PASSWORD, Site, make_site, post
+from web.assets import Assets
+
+PAGES = ["/", "/challenges/vector-add", "/account/log-in", "/leaderboards/", "/no-such-page", "/api/v1/challenges"]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_answer_carries_the_headers(site: Site, path: str) -> None:
+    headers = site.app.test_client().get(path).headers
+    policy = dict(part.strip().split(" ", 1) for part in headers["Content-Security-Policy"].split(";"))
+    assert policy["default-src"] == "'none'"
+    assert policy["script-src"] == "'self'"
+    assert policy["frame-ancestors"] == "'none'"
+    assert "unsafe" not in headers["Content-Security-Policy"]
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "same-origin"
+    assert headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("path", PAGES[:5])
+def test_no_page_has_inline_script_or_style_or_foreign_addresses(site: Site, path: str) -> None:
+    page = site.app.test_client().get(path).text
+    assert not re.search(r"<script(?![^>]*\ssrc=)", page)
+    assert not re.search(r"\son\w+=|\sstyle=|<style", page)
+    assert not re.search(r'(?:src|action)="(?:https?:)?//|<link[^>]*href="(?:https?:)?//', page)
+
+
+def test_the_nonce_of_styles_is_new_each_time(site: Site) -> None:
+    client = site.app.test_client()
+    nonces = {
+        re.search(r'name="style-nonce" content="([^"]+)"', client.get("/").text)[1]  # type: ignore[index]
+        for _ in range(3)
+    }
+    assert len(nonces) == 3
+
+
+@pytest.mark.parametrize("secure", [False, True])
+def test_session_cookies_are_guarded(data_dir: Path, secure: bool) -> None:
+    site = make_site(data_dir, session_cookie_secure=secure)
+    site.add_user("ada")
+    client = site.app.test_client()
+    base = "https://localhost" if secure else "http://localhost"
+    page = client.get("/account/log-in", base_url=base)
+    token = re.search(r'name="csrf_token"[^>]* value="([^"]+)"', page.text)
+    assert token is not None
+    answer = client.post(
+        "/account/log-in",
+        data={"csrf_token": token[1], "username": "ada", "password": PASSWORD},
+        base_url=base,
+        headers={"Referer": f"{base}/account/log-in"},
+    )
+    (cookie,) = answer.headers.getlist("Set-Cookie")
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+    assert ("Secure" in cookie) is secure
+    assert ("Strict-Transport-Security" in answer.headers) is secure
+
+
+def test_the_api_takes_no_cookies(site: Site) -> None:
+    assert site.visitor().get("/api/v1/me").status_code == 401
+
+
+def test_forwarded_addresses_are_believed_only_of_trusted_proxies(tmp_path: Path) -> None:
+    def answers(trusted: int) -> list[int]:
+        site = make_site(tmp_path / str(trusted), log_in_rate="1 per hour", trusted_proxies=trusted)
+        client = site.app.test_client()
+        return [
+            post(
+                client,
+                "/account/log-in",
+                {"username": "ada", "password": "guess number"},
+                headers={"X-Forwarded-For": f"203.0.113.{number}"},
+            ).status_code
+            for number in (1, 2)
+        ]
+
+    assert answers(0) == [422, 429]
+    assert answers(1) == [422, 422]
+
+
+def test_static_files_may_be_kept_when_their_address_has_their_digest(site: Site) -> None:
+    client = site.app.test_client()
+    (address,) = re.findall(r'href="(/static/css/app.css[^"]*)"', client.get("/").text)
+    for path, said in ((address, "immutable"), ("/static/js/follow.js", "no-cache")):
+        with client.get(path) as answer:
+            assert said in answer.headers["Cache-Control"]
+
+
+def test_digests_follow_the_content(tmp_path: Path) -> None:
+    (tmp_path / "a.css").write_text("a")
+    first = Assets(tmp_path).digest("a.css")
+    (tmp_path / "a.css").write_text("b")
+    assert Assets(tmp_path).digest("a.css") != first
