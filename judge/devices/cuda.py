@@ -1,29 +1,26 @@
 """An NVIDIA GPU through PyCUDA, on the primary context: the one that a submission's runtime API calls use as well.
 
-Every buffer lies between two guard bands that may be read but not written. A call is timed between two events on the
-legacy default stream, which waits for all blocking streams; what still runs after the closing event, on a stream
-that does not wait, is added by the host's clock. The caches are flushed by writing a buffer of at least twice the L2.
+Every buffer lies between two guard bands that may be read but not written. A call is timed on an idle device with
+flushed caches, from before its first to after its last work, on whatever stream.
 """
 
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Iterator
 
 import pycuda.driver as cuda
 
 from judge.devices.base import ALIGNMENT_BYTES, Buffer, DeviceOptions
 from judge.devices.cuda_errors import device_error
+from judge.devices.cuda_flush import CacheFlush
+from judge.devices.cuda_timer import CudaTimer
 from judge.runner.messages import ReportClaim
 
 #: Enough for a tile that a kernel loads beyond the end of its input; also what is checked for stray writes.
 GUARD_BYTES = 64 << 10
 _GUARD_BYTE = 0xA5
 _GUARD = bytes([_GUARD_BYTE]) * GUARD_BYTES
-_MIN_FLUSH_BYTES = 64 << 20
-#: An idle device answers a synchronisation in some 5 µs; what lasts longer than this was work.
-_IDLE_SYNC_S = 30e-6
 
 
 class CudaDevice:
@@ -39,14 +36,9 @@ class CudaDevice:
             device = cuda.Device(ordinal)
             self._context = device.retain_primary_context()
             self._context.push()
-            l2_bytes = device.get_attribute(cuda.device_attribute.L2_CACHE_SIZE)
-            self._flush_bytes = max(2 * l2_bytes, _MIN_FLUSH_BYTES)
-            self._flush = cuda.mem_alloc(self._flush_bytes)
-            self._started, self._ended = cuda.Event(), cuda.Event()
-            # The events' first use costs more than later ones.
-            self._started.record()
-            self._ended.record()
+            self._flush = CacheFlush(device)
             self._context.synchronize()
+        self._timer = CudaTimer()
 
     def allocate(self, size: int, label: str) -> Buffer:  # noqa: ARG002 -- CUDA has no names for memory
         padded = -(-max(size, 1) // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
@@ -79,20 +71,12 @@ class CudaDevice:
 
     def settle(self) -> None:
         with _errors():
-            cuda.memset_d8(self._flush, 0, self._flush_bytes)
+            self._flush.run()
+            self._timer.warm_up()
             self._context.synchronize()
 
     def time_call(self, call: Callable[[], None]) -> float:
-        with _errors():
-            self._started.record()
-            call()
-            self._ended.record()
-            self._ended.synchronize()
-            ended = time.perf_counter()
-            self._context.synchronize()
-            late_s = time.perf_counter() - ended
-            elapsed_s = float(self._ended.time_since(self._started)) / 1e3
-        return elapsed_s + (late_s if late_s > _IDLE_SYNC_S else 0.0)
+        return self._timer.time(call)
 
     def damage(self, buffer: Buffer) -> int:
         behind = buffer.address + buffer.size
