@@ -1,4 +1,4 @@
-"""A site to test against: the application on a fresh SQLite database, and what a worker would write, written at once."""
+"""A site to test against: the application on a fresh SQLite database, and what workers would write, at once."""
 
 from __future__ import annotations
 

@@ -19,5 +19,5 @@ timeout = 60
 graceful_timeout = 3
 keepalive = 5
 limit_request_line = 8190
-# gunicorn's own control socket would lie in the home folder, shared by every server of this user, and nothing here uses it.
+# gunicorn's own control socket would lie in the home folder, shared by every server of this user. Nothing uses it.
 control_socket_disable = True
