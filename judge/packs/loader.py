@@ -223,7 +223,10 @@ class _Assembly:
             name: self._fitting(distribution, by_name[name], f"{key}.distributions.{name}")
             for name, distribution in model.distributions.items()
         }
-        return Case(model.id, group, dict(model.axes), parameters, own, tuple(model.devices), model.description)
+        guessable = isinstance(model, CaseModel) and model.guessable
+        return Case(
+            model.id, group, dict(model.axes), parameters, own, tuple(model.devices), model.description, guessable
+        )
 
     def _parameter(self, name: str, model: ParameterModel, value: float, key: str) -> Number:
         if (model.min is not None and value < model.min) or (model.max is not None and value > model.max):

@@ -74,7 +74,8 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One set of sizes and contents. ``distributions`` are those that differ from the arguments' own."""
+    """One set of sizes and contents. ``distributions`` are those that differ from the arguments' own;
+    ``guessable`` means that a copy or a constant is the right answer."""
 
     id: str
     group: Literal["sample", "hidden", "benchmark"]
@@ -83,6 +84,7 @@ class Case:
     distributions: dict[str, Distribution]
     devices: tuple[DeviceKind, ...]
     description: str
+    guessable: bool = False
 
     @property
     def variables(self) -> dict[str, Number]:

@@ -124,6 +124,8 @@ class CaseModel(_Strict):
     distributions: dict[Name, DistributionModel] = {}
     devices: tuple[Literal["emulator", "cuda"], ...] = Field(default=("emulator", "cuda"), min_length=1)
     description: str = ""
+    #: A copy or a constant is the right answer here; ``gpujudge pack verify`` does not complain of it.
+    guessable: bool = False
 
 
 class BenchmarkModel(_Strict):

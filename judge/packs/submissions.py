@@ -1,0 +1,76 @@
+"""The submissions that a pack brings along, with the verdict each must get: data for tests, and examples for authors.
+
+They lie in ``submissions/<verdict>/*.cu``, the folder being a verdict in words (``wrong_answer``). A first line such as
+``// expect: verdict=RE,WA case=prime`` narrows or widens that: any of these verdicts will do, and the first case that
+is not accepted must be that one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge.judgement import Judgement
+from judge.packs.errors import PackError
+from judge.packs.pack import Pack
+from judge.verdict import Verdict
+
+_EXPECT = re.compile(r"//\s*expect:\s*(.*)")
+_FOLDERS = {verdict.name.lower(): verdict for verdict in Verdict if verdict is not Verdict.INTERNAL_ERROR}
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSubmission:
+    """One file and what must be said of it."""
+
+    path: Path
+    verdicts: frozenset[Verdict]
+    case: str | None
+
+    def complaint(self, judgement: Judgement) -> str | None:
+        """What is wrong with a judgement on it; None where it is as expected."""
+        if judgement.verdict not in self.verdicts:
+            wanted = " or ".join(sorted(self.verdicts))
+            said = f": {judgement.message}" if judgement.message else ""
+            return f"got {judgement.verdict}, expected {wanted}{said}"
+        if self.case is not None:
+            failed = next((case.id for case in judgement.cases if case.verdict is not Verdict.ACCEPTED), None)
+            if failed != self.case:
+                return f"failed first at case {failed}, expected {self.case}"
+        return None
+
+
+def listed_submissions(pack: Pack) -> tuple[ListedSubmission, ...]:
+    """All of them, in order of their paths; raises PackError for a folder or a first line that means nothing."""
+    root = pack.directory / "submissions"
+    listed = []
+    for path in sorted(root.glob("*/*.cu")):
+        folder = path.parent.name
+        if folder not in _FOLDERS:
+            raise PackError(path.parent, "", f"'{folder}' is no verdict; known are {', '.join(_FOLDERS)}")
+        listed.append(_read(path, _FOLDERS[folder], pack))
+    return tuple(listed)
+
+
+def _read(path: Path, verdict: Verdict, pack: Pack) -> ListedSubmission:
+    verdicts, case = frozenset({verdict}), None
+    # Submissions that must not compile need not be text.
+    lines = path.read_bytes().split(b"\n", 1)
+    match = _EXPECT.match(lines[0].decode("utf-8", "replace"))
+    for word in match.group(1).split() if match else ():
+        key, _, value = word.partition("=")
+        if key == "verdict":
+            unknown = set(value.split(",")) - {known.value for known in Verdict}
+            if unknown:
+                raise PackError(path, "expect", f"{', '.join(sorted(unknown))}: no verdict")
+            verdicts = frozenset(Verdict(short) for short in value.split(","))
+            if verdict not in verdicts:
+                raise PackError(path, "expect", f"leaves out {verdict}, the verdict of its folder; move the file")
+        elif key == "case":
+            if value not in {known.id for known in (*pack.cases, *pack.benchmarks)}:
+                raise PackError(path, "expect", f"there is no case '{value}'")
+            case = value
+        else:
+            raise PackError(path, "expect", f"'{word}' is not understood; write verdict=WA,RE or case=ID")
+    return ListedSubmission(path, verdicts, case)
