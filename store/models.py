@@ -74,7 +74,7 @@ class ApiToken(Base):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     last_used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
-    user: Mapped[User] = relationship(lazy="joined")
+    user: Mapped[User] = relationship(lazy="joined", innerjoin=True)
 
 
 class PackVersion(Base):
@@ -136,7 +136,7 @@ class Submission(Base):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
-    user: Mapped[User] = relationship(lazy="joined")
+    user: Mapped[User] = relationship(lazy="joined", innerjoin=True)
     job: Mapped[Job] = relationship(back_populates="submission", passive_deletes=True)
 
     @property

@@ -70,7 +70,6 @@ def create_submission(
     submission = Submission(
         public_id=new_public_id(),
         user_id=user.id,
-        user=user,
         challenge=pack.slug,
         pack_version=pack.version,
         pack_major=pack.major,
@@ -84,6 +83,8 @@ def create_submission(
         last_event_seq=0,
         created_at=now,
     )
+    if user in session:
+        submission.user = user
     submission.job = Job(device_key=device_key, state=State.QUEUED, available_at=now, rung_at=now)
     try:
         with session.begin_nested():

@@ -6,14 +6,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session, sessionmaker
 
-from store.accounts import create_user
+from store.clock import utc_now
 from store.database import make_engine, make_session_factory
 from store.migrate import upgrade
 from store.models import User
 from store.settings import Settings
+
+#: Of "a password of tests", made once: making one takes its time.
+ADAS_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash("a password of tests")
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
@@ -44,4 +48,6 @@ def reads(engine: Engine) -> sessionmaker[Session]:
 @pytest.fixture
 def ada(sessions: sessionmaker[Session]) -> User:
     with sessions.begin() as session:
-        return create_user(session, username="Ada", password="a password of tests")
+        user = User(username="Ada", username_key="ada", password_hash=ADAS_HASH, created_at=utc_now())
+        session.add(user)
+        return user

@@ -13,11 +13,12 @@ from pathlib import Path
 from celery import Celery
 from sqlalchemy.orm import Session
 
-from store.accounts import create_user, find_user
+from store.accounts import find_user
+from store.clock import utc_now
 from store.database import make_engine, make_session_factory
 from store.doorbell import make_bell, ring
 from store.migrate import upgrade
-from store.models import FINAL_STATES, Event, Submission
+from store.models import FINAL_STATES, Event, Submission, User
 from store.settings import Settings
 from store.submissions import create_submission
 from tests.fake_judge import FakePack
@@ -67,7 +68,7 @@ class Fleet:
         pack: object = None,
     ) -> str:
         with self.sessions.begin() as session:
-            user = find_user(session, "ada") or create_user(session, username="ada", password="a password of tests")
+            user = find_user(session, "ada") or _new_user(session)
             submission = create_submission(
                 session,
                 user=user,
@@ -139,3 +140,10 @@ class Fleet:
         self.bell.close()
         self.engine.dispose()
         assert not stubborn, f"did not stop: {stubborn}\n{self.log.read_text()[-6000:]}"
+
+
+def _new_user(session: Session) -> User:
+    user = User(username="ada", username_key="ada", created_at=utc_now())
+    session.add(user)
+    session.flush()
+    return user

@@ -1,0 +1,140 @@
+"""Leaderboards on both databases, and the plan by which PostgreSQL finds one."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import Engine, insert, text
+from sqlalchemy.orm import Session, sessionmaker
+
+from store.leaderboards import board_query, leaderboard
+from store.models import Measurement, Submission, User
+
+T0 = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+def score(
+    session: Session, username: str, value: float, *, device: str = "emulator", major: int = 1,
+    challenge: str = "reduction", metric: str = "time_s",
+) -> str:  # fmt: skip
+    user = session.query(User).filter_by(username=username).one_or_none()
+    if user is None:
+        user = User(username=username, username_key=username, created_at=T0)
+        session.add(user)
+        session.flush()
+    submission = Submission(
+        public_id=f"s{session.query(Submission).count()}", user_id=user.id, challenge=challenge, pack_version="1.0.0",
+        pack_major=major, pack_digest="d", device_key=device, mode="submit", source_bytes=b"", seed=0, state="done",
+        verdict="AC", created_at=T0,
+    )  # fmt: skip
+    session.add(submission)
+    session.flush()
+    session.add(
+        Measurement(
+            submission_id=submission.id, user_id=user.id, challenge=challenge, device_key=device, pack_major=major,
+            metric=metric, value=value, runs=20, spread=0.01, median_s=value, gb_per_s=1.0, gflop_per_s=None,
+            created_at=T0,
+        )
+    )  # fmt: skip
+    session.flush()
+    return submission.public_id
+
+
+def board(session: Session, **changes: object) -> list[tuple[int, str, float]]:
+    asked: dict[str, object] = {"challenge": "reduction", "device_key": "emulator", "pack_major": 1, **changes}
+    return [(entry.rank, entry.username, entry.value) for entry in leaderboard(session, **asked)]  # type: ignore[arg-type]
+
+
+def test_the_best_of_each_user_with_shared_ranks(sessions: sessionmaker[Session]) -> None:
+    with sessions.begin() as session:
+        for name, value in [("b", 2.0), ("a", 3.0), ("a", 1.0), ("c", 2.0), ("d", 5.0), ("a", 1.0), ("b", 4.0)]:
+            score(session, name, value)
+    with sessions() as session:
+        assert board(session) == [(1, "a", 1.0), (2, "b", 2.0), (2, "c", 2.0), (4, "d", 5.0)]
+        assert board(session, limit=2) == [(1, "a", 1.0), (2, "b", 2.0)]
+        best = leaderboard(session, challenge="reduction", device_key="emulator", pack_major=1)[0]
+        assert best.submission_public_id == "s2", "of two equal ones the older counts"
+        assert (best.median_s, best.spread, best.gb_per_s, best.gflop_per_s, best.created_at) == (
+            1.0,
+            0.01,
+            1.0,
+            None,
+            T0,
+        )
+
+
+def test_boards_are_kept_apart(sessions: sessionmaker[Session]) -> None:
+    with sessions.begin() as session:
+        score(session, "a", 1.0)
+        score(session, "b", 2.0, device="nvidia-h200")
+        score(session, "c", 3.0, major=2)
+        score(session, "d", 4.0, challenge="softmax")
+    with sessions() as session:
+        assert board(session) == [(1, "a", 1.0)]
+        assert board(session, device_key="nvidia-h200") == [(1, "b", 2.0)]
+        assert board(session, pack_major=2) == [(1, "c", 3.0)]
+        assert board(session, challenge="softmax") == [(1, "d", 4.0)]
+        assert board(session, challenge="nothing") == []
+
+
+def test_scores_of_different_kinds_are_not_mixed(sessions: sessionmaker[Session]) -> None:
+    with sessions.begin() as session:
+        score(session, "a", 1000.0, metric="warp_instructions")
+        score(session, "b", 0.5, metric="time_s")
+    with sessions() as session:
+        assert board(session) == [(1, "b", 0.5)], "the latest measurement's kind"
+        assert board(session, metric="warp_instructions") == [(1, "a", 1000.0)]
+
+
+@pytest.mark.postgres
+def test_postgresql_reads_one_range_of_the_index(engine: Engine, sessions: sessionmaker[Session]) -> None:
+    if engine.dialect.name != "postgresql":
+        with engine.connect() as connection:
+            plan = "\n".join(row.detail for row in connection.execute(text(f"EXPLAIN QUERY PLAN {board_sql(engine)}")))
+        assert "ix_measurements_board (challenge=? AND device_key=? AND pack_major=? AND metric=?)" in plan, plan
+        return
+    users, per_user = 400, 10
+    with sessions.begin() as session:
+        people = [
+            {"id": n, "username": f"u{n}", "username_key": f"u{n}", "created_at": T0} for n in range(1, users + 1)
+        ]
+        session.execute(insert(User), people)
+        submissions, measurements = [], []
+        for n in range(users * per_user):
+            common = {
+                "user_id": n % users + 1,
+                "challenge": f"challenge-{n // users}",
+                "device_key": "emulator",
+                "pack_major": 1,
+                "created_at": T0,
+            }
+            submissions.append(
+                {
+                    **common,
+                    "id": n + 1,
+                    "public_id": f"p{n}",
+                    "pack_version": "1.0.0",
+                    "pack_digest": "d",
+                    "mode": "submit",
+                    "source_bytes": b"",
+                    "seed": 0,
+                    "state": "done",
+                    "last_event_seq": 0,
+                }
+            )
+            measurements.append(
+                {**common, "submission_id": n + 1, "metric": "time_s", "value": float(n), "runs": 20, "spread": 0.0}
+            )
+        session.execute(insert(Submission), submissions)
+        session.execute(insert(Measurement), measurements)
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("ANALYZE"))
+        plan = "\n".join(row[0] for row in connection.execute(text(f"EXPLAIN {board_sql(engine)}")))
+    assert "ix_measurements_board" in plan, plan
+    assert "Seq Scan on measurements" not in plan, plan
+
+
+def board_sql(engine: Engine) -> str:
+    query = board_query(challenge="challenge-3", device_key="emulator", pack_major=1, metric="time_s", limit=50)
+    return str(query.compile(engine, compile_kwargs={"literal_binds": True}))
