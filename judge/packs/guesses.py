@@ -34,19 +34,14 @@ def _guesses(pack: Pack, inputs: Inputs, expected: dict[str, Expected]) -> Itera
     right = right_answer(pack, expected)
     yield "zeros", {name: np.zeros_like(values) for name, values in right.items()}
     yield "ones", {name: np.ones_like(values) for name, values in right.items()}
-    yield (
-        "the mean everywhere",
-        {name: np.full_like(right[name], want.values.mean()) for name, want in expected.items()},
-    )
+    if any(values.size > 1 for values in right.values()):
+        means = {name: want.values.mean() for name, want in expected.items()}
+        yield "the mean everywhere", {name: np.full_like(values, means[name]) for name, values in right.items()}
     for argument in pack.arguments:
         if argument.role in ("in", "inout"):
-            yield (
-                f"a copy of {argument.name}",
-                {
-                    name: np.resize(inputs[argument.name], values.shape).astype(values.dtype)
-                    for name, values in right.items()
-                },
-            )
+            given = inputs[argument.name]
+            copies = {name: np.resize(given, values.shape).astype(values.dtype) for name, values in right.items()}
+            yield f"a copy of {argument.name}", copies
     if all(values.size >= 10 for values in right.values()):
         yield "the first nine tenths", {name: _without_last_tenth(values) for name, values in right.items()}
 
