@@ -6,6 +6,7 @@ the rest is not judged: the verdict is decided, and each further death costs tim
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -161,8 +162,13 @@ def first_mismatch(expected: dict[str, Expected], outputs: dict[str, Array]) -> 
     """The first output that is wrong, every element looked at."""
     for name, want in expected.items():
         mismatch = compare(name, want, outputs[name].reshape(want.values.shape))
-        if mismatch is not None:
-            return mismatch
+        if mismatch is None:
+            continue
+        if not outputs[name].any():
+            # A launch that was refused leaves no other trace: its error stays in the submission's own CUDA runtime.
+            hint = f"{mismatch.message}; all of {name} is 0: was the kernel launched? (cudaGetLastError() tells)"
+            return dataclasses.replace(mismatch, message=hint)
+        return mismatch
     return None
 
 
