@@ -5,11 +5,20 @@
 
 from __future__ import annotations
 
+import ctypes
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from emulator.jit.abi import Access, EmuKernel, Space
+from emulator.jit import engine
+from emulator.jit.abi import Access, EmuKernel, EmuSite, Space
+from emulator.jit.emitter import Unit
+from emulator.jit.function import SWITCH, register_file
+from emulator.jit.masked import MaskedFunction
+from emulator.jit.shapes import ShapeAnalysis
+from emulator.jit.uniform import UniformFunction
 from emulator.ptx.ir import Module
+from emulator.ptx.program import Program, build_program
 
 
 @dataclass(frozen=True)
@@ -17,6 +26,10 @@ class Options:
     """How to compile. ``check_memory`` False leaves the checks of global and shared accesses out (benchmarks of their cost)."""
 
     check_memory: bool = True
+    target: engine.Target | None = None  # another CPU than this one's: to look at the code, not to run it
+
+
+DEFAULT_OPTIONS = Options()
 
 
 @dataclass(frozen=True)
@@ -60,7 +73,7 @@ def compile_kernel(
     entry: str,
     block_shape: tuple[int, int, int],
     resolve: Callable[[str], int],
-    options: Options = Options(),
+    options: Options = DEFAULT_OPTIONS,
 ) -> CompiledKernel:
     """Compile ``entry`` (mangled name) for blocks of ``block_shape`` threads.
 
@@ -70,4 +83,126 @@ def compile_kernel(
 
     Raises ``Unsupported`` (what, file, line) for what the emulator cannot run, ``PtxError`` for PTX it cannot read.
     """
-    raise NotImplementedError
+    program = build_program(module, entry)
+    target = options.target or engine.host_target()
+    unit = Unit(
+        module,
+        program,
+        ShapeAnalysis(program, block_shape).run(),
+        block_shape,
+        options.check_memory,
+        target.has_avx512,
+    )
+    offsets, register_bytes = register_file(program)
+    text = kernel_ir(unit, offsets, target)
+    code = engine.compile_ir(text, "run", target)
+    return _describe(unit, program, code, register_bytes, resolve)
+
+
+def kernel_ir(unit: Unit, offsets: dict[str, int], target: engine.Target) -> str:
+    """The LLVM module: both functions and ``run``, which changes over from one to the other."""
+    uniform = UniformFunction(unit, offsets).emit()
+    masked = MaskedFunction(unit, offsets).emit()
+    return "\n".join((
+        'target triple = "x86_64-unknown-linux-gnu"',
+        *sorted(unit.declarations),
+        uniform,
+        masked,
+        _RUN,
+        engine.attributes(target),
+        "!0 = !{}",
+        '!1 = !{!"branch_weights", i32 2000, i32 1}',
+        '!2 = !{!"branch_weights", i32 1, i32 2000}',
+    ))
+
+
+_RUN = f"""define i32 @run(ptr noalias %ctx) #0 {{
+entry:
+  br label %again
+again:
+  %place = getelementptr i8, ptr %ctx, i64 4
+  %mode = load i32, ptr %place, align 4
+  %is_uniform = icmp eq i32 %mode, 0
+  br i1 %is_uniform, label %u, label %m
+u:
+  %ru = call i32 @uniform(ptr %ctx)
+  br label %next
+m:
+  %rm = call i32 @masked(ptr %ctx)
+  br label %next
+next:
+  %r = phi i32 [ %ru, %u ], [ %rm, %m ]
+  %switch = icmp eq i32 %r, {SWITCH}
+  br i1 %switch, label %again, label %out
+out:
+  ret i32 %r
+}}"""
+
+
+def _describe(
+    unit: Unit, program: Program, code: engine.Code, register_bytes: int, resolve: Callable[[str], int]
+) -> CompiledKernel:
+    sites = tuple(
+        AccessSite(s.location.file, s.location.line, s.kind, s.space, s.size) for s in unit.site_list
+    )
+    parameters = tuple(Parameter(name, offset, size) for name, (offset, size) in program.parameters.items())
+    symbols = tuple(unit.symbols)
+    count = len(parameters)
+    offsets = (ctypes.c_uint32 * max(1, count))(*(p.offset for p in parameters))
+    sizes = (ctypes.c_uint32 * max(1, count))(*(p.size for p in parameters))
+    site_table = (EmuSite * max(1, len(sites)))(
+        *(EmuSite(s.file.encode(), s.line, s.size, int(s.kind), int(s.space)) for s in sites)
+    )
+    addresses = (ctypes.c_uint64 * max(1, len(symbols)))(*(resolve(name) for name in symbols))
+    native = EmuKernel()
+    native.run = code.address
+    native.name = program.entry.name.encode()
+    native.block = (ctypes.c_uint32 * 3)(*unit.block)
+    native.register_bytes = register_bytes
+    native.shared_bytes = program.shared_bytes
+    native.local_bytes = program.local_bytes
+    native.param_bytes = program.parameter_bytes
+    native.param_count = count
+    native.param_offsets = offsets
+    native.param_sizes = sizes
+    native.site_count = len(sites)
+    native.symbol_count = len(symbols)
+    native.sites = site_table
+    native.symbols = addresses
+    native.max_threads = program.entry.max_threads
+    native.uses_barriers = unit.uses_barriers
+    return CompiledKernel(
+        program.entry.name,
+        unit.block,
+        code.address,
+        parameters,
+        program.parameter_bytes,
+        program.shared_bytes,
+        program.local_bytes,
+        register_bytes,
+        sites,
+        symbols,
+        native,
+        (code.engine, offsets, sizes, site_table, addresses),
+    )
+
+
+_bound: set[str] = set()
+
+
+def bind_helpers(library: ctypes.CDLL) -> None:
+    """Make the library's emu_* helpers known to generated code. Does nothing the second time."""
+    for name in HELPERS:
+        if name not in _bound:
+            engine.bind(name, engine.pointer_of(getattr(library, name)))
+            _bound.add(name)
+
+
+HELPERS = tuple(re.findall(r"emu_\w+", """
+    emu_barrier_arrive emu_barrier_result emu_vprintf emu_assert_fail emu_device_malloc emu_device_free emu_globaltimer
+    emu_load_slow emu_store_slow emu_gather8 emu_gather16 emu_gather32 emu_gather64
+    emu_scatter8 emu_scatter16 emu_scatter32 emu_scatter64
+    emu_atomic emu_permute32 emu_match32 emu_match64 emu_redux emu_fns emu_cp_async
+    emu_div_s64 emu_div_u64 emu_round_f64 emu_narrow16 emu_int_to_f64 emu_int64_narrow
+    emu_lg2_f32 emu_sin_f32 emu_cos_f32 emu_tanh_f32
+"""))

@@ -1,0 +1,378 @@
+"""What instruction semantics see: reading operands, writing results, the active lanes, scratch space, helper calls.
+
+Two subclasses emit the two functions of a kernel: ``UniformEmitter`` (all 32 lanes together) and ``MaskedEmitter`` (the lanes of a mask).
+A register's value is kept as an SSA value within a block and written back at its end.
+"""
+
+from __future__ import annotations
+
+import struct
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from emulator.jit.abi import Access, Space
+from emulator.jit.builder import BITS, FLOATS, LANES, SIZE, Builder, Value, lanes_type
+from emulator.jit.shapes import Shape, Shapes
+from emulator.ptx.effects import has_result
+from emulator.ptx.errors import Unsupported
+from emulator.ptx.ir import Imm, Instruction, Location, Module, Operand, Reg, Sink, Special, Sym
+from emulator.ptx.program import Program
+from emulator.ptx.types import ScalarType
+
+# Byte offsets in WarpContext (abi.h).
+PC, MODE, FUEL, TRAP_SITE, INSTRUCTIONS = 0, 4, 8, 12, 16
+REGISTERS, SHARED, LOCAL, PARAMS, SITE_CACHE, SYMBOLS = 24, 32, 40, 48, 56, 64
+CTAID, NCTAID, SHARED_BYTES, DYNAMIC_SHARED, WARP_ID, LANE_COUNT, GRID_ID, POLICY = 80, 92, 104, 108, 112, 116, 120, 124
+LANE_PC, TID, LANE_BARRIER, GRID_WORKSPACE = 128, 256, 640, 776
+
+SCRATCH_BYTES = 64 * LANES  # one slot: a vector of up to eight 64-bit words per lane
+INVARIANT = ", !invariant.load !0"
+
+
+def register_type(scalar: ScalarType) -> str:
+    """The LLVM type that a register of this PTX type is kept in."""
+    if scalar.kind == "pred":
+        return "i1"
+    if scalar.name == "f32":
+        return "float"
+    if scalar.name == "f64":
+        return "double"
+    return f"i{scalar.bits}"
+
+
+def value_type(scalar: ScalarType) -> str:
+    """The LLVM type in which an operand of this PTX type is computed: 16-bit and packed floats as their bits."""
+    return register_type(scalar)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteInfo:
+    location: Location
+    kind: Access
+    space: Space
+    size: int
+
+
+@dataclass(slots=True)
+class Unit:
+    """What the two functions of a kernel share."""
+
+    module: Module
+    program: Program
+    shapes: Shapes
+    block: tuple[int, int, int]
+    check_memory: bool
+    wide_vectors: bool  # AVX-512: gathers and scatters are instructions
+    declarations: set[str] = field(default_factory=set)
+    globals: list[str] = field(default_factory=list)
+    sites: dict[tuple[Location, Access, Space, int], int] = field(default_factory=dict)
+    symbols: dict[str, int] = field(default_factory=dict)
+    uses_barriers: bool = False
+
+    def site(self, instruction: Instruction, kind: Access, space: Space, size: int) -> int:
+        """Each instruction has a site of its own (its cache of the allocation hit last), shared by both functions."""
+        key = (id(instruction), kind, space, size)
+        index = self._site_of.get(key)
+        if index is None:
+            index = len(self.site_list)
+            self._site_of[key] = index
+            self.site_list.append(SiteInfo(instruction.location, kind, space, size))
+        return index
+
+    _site_of: dict[tuple[int, Access, Space, int], int] = field(default_factory=dict)
+    site_list: list[SiteInfo] = field(default_factory=list)
+
+
+class Emitter(ABC):
+    """Emits the body of one function. ``b`` is the text builder."""
+
+    is_uniform: bool
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.b = Builder(unit.declarations)
+        self.program = unit.program
+        self.offset_base = False  # reading operands of an instruction whose result keeps offsets: bases only
+        self._scratch_used = 0
+        self._registers = {name: register_type(scalar) for name, scalar in unit.program.registers.items()}
+        self._current: dict[str, Value] = {}
+        self._dirty: set[str] = set()
+
+    # ------------------------------------------------------------------------------------------- of the subclasses
+    @abstractmethod
+    def load_register(self, name: str) -> Value:
+        """The register's value at the start of the block: scalar, base of an offset shape, or vector."""
+
+    @abstractmethod
+    def shape_of(self, name: str) -> Shape | None:
+        """None: kept as a vector."""
+
+    @abstractmethod
+    def everyone(self) -> Value | None:
+        """The lanes that execute this block; None when all 32 do."""
+
+    # --------------------------------------------------------------------------------------------------- operands
+    def read(self, operand: Operand, type_: str, *, signed: bool = False) -> Value:
+        """``operand`` as ``type_``: bits reinterpreted, wider registers truncated, narrower ones extended."""
+        if isinstance(operand, Imm):
+            return self.immediate(operand, type_)
+        if isinstance(operand, Reg):
+            value = self.register(operand.name)
+            if operand.negated:
+                value = self.b.negate(value)
+        elif isinstance(operand, Special):
+            value = self.special(operand.name)
+        elif isinstance(operand, Sym):
+            value = self.symbol(operand)
+        else:
+            raise AssertionError(operand)
+        return self.convert(value, type_, signed=signed)
+
+    def convert(self, value: Value, type_: str, *, signed: bool = False) -> Value:
+        """Same bits at another type; integer widths adjusted."""
+        if value.type == type_:
+            return value
+        b = self.b
+        if value.type in FLOATS:
+            value = b.bitcast(value, f"i{BITS[value.type]}")
+        value = b.resize(value, f"i{BITS[type_]}", signed=signed)
+        return b.bitcast(value, type_)
+
+    def immediate(self, operand: Imm, type_: str) -> Value:
+        pattern = operand.value
+        if operand.float_bits and operand.float_bits != BITS[type_]:
+            pattern = _refloat(pattern, operand.float_bits, BITS[type_])
+        return self.b.bits(type_, pattern & ((1 << BITS[type_]) - 1))
+
+    def register(self, name: str) -> Value:
+        """As a scalar or vector; a base with offsets is spread out unless ``offset_base``."""
+        value = self._raw(name)
+        shape = self.shape_of(name)
+        if shape is None or shape.is_uniform or self.offset_base:
+            return value
+        return self.with_offsets(value, shape.offsets)
+
+    def _raw(self, name: str) -> Value:
+        value = self._current.get(name)
+        if value is None:
+            value = self._current[name] = self.load_register(name)
+        return value
+
+    def with_offsets(self, base: Value, offsets: Sequence[int]) -> Value:
+        if not any(offsets):
+            return self.materialise(base)
+        mask = (1 << BITS[base.type]) - 1
+        items = ", ".join(f"{base.type} {self.b.int(base.type, o & mask).text}" for o in offsets)
+        text = self.b.emit(f"add {lanes_type(base.type)} {self.b.spread(base)}, <{items}>")
+        return Value(text, base.type, True)
+
+    def write(self, operand: Operand, value: Value, *, signed: bool = False) -> None:
+        """Set a register; lanes whose guard is false keep the old value."""
+        if isinstance(operand, Sink):
+            return
+        assert isinstance(operand, Reg)
+        name = operand.name
+        value = self.convert(value, self._registers[name], signed=signed)
+        shape = self.shape_of(name)
+        if shape is None:
+            value = self.materialise(value)
+        elif value.vector:
+            assert shape.is_uniform, (name, self.instruction.name)
+            value = self.b.extract(value, 0)
+        if self._guard is not None:
+            value = self.b.select(self._guard, value, self._raw(name))
+        self._current[name] = value
+        self._dirty.add(name)
+
+    def materialise(self, value: Value) -> Value:
+        """As a vector that has an SSA name."""
+        if value.vector:
+            return value
+        text = self.b.spread(value)
+        if text[0] != "%":
+            wide = lanes_type(value.type)
+            text = self.b.emit(f"select i1 true, {wide} {text}, {wide} {text}")
+        return Value(text, value.type, True)
+
+    # -------------------------------------------------------------------------------------------------- execution
+    _guard: Value | None = None
+
+    def begin(self, instruction: Instruction) -> None:
+        """Evaluate the guard, choose how operands are read."""
+        self._guard = None
+        self.offset_base = False
+        self.instruction = instruction
+        if instruction.guard is not None:
+            guard = self._raw(instruction.guard.reg)
+            self._guard = self.b.negate(guard) if instruction.guard.negated else guard
+        if self.is_uniform and instruction.operands and isinstance(instruction.operands[0], Reg) and has_result(instruction):
+            shape = self.shape_of(instruction.operands[0].name)
+            self.offset_base = shape is not None and not shape.is_uniform
+        self._scratch_used = 0
+
+    def active(self) -> Value | None:
+        """The lanes that execute the instruction (vector of i1), None when all 32 do."""
+        lanes = self.everyone()
+        if self._guard is None:
+            return lanes
+        guard = self.materialise(self._guard)
+        return guard if lanes is None else self.b.op("and", lanes, guard)
+
+    def active_bits(self) -> Value:
+        """The same as an i32."""
+        lanes = self.active()
+        return self.b.int("i32", -1) if lanes is None else self.b.ballot(lanes)
+
+    def first(self, value: Value) -> Value:
+        """Of the first active lane."""
+        if not value.vector:
+            return value
+        lanes = self.active()
+        if lanes is None:
+            return self.b.extract(value, 0)
+        lane = self.b.intrinsic("cttz", self.b.ballot(lanes), extra=("i1 false",))
+        return self.b.extract(value, self.b.op("and", lane, self.b.int("i32", LANES - 1)))
+
+    @abstractmethod
+    def trap_if(self, condition: Value, site: int) -> None:
+        """End the launch where ``condition`` (i1) holds."""
+
+    def unsupported(self, what: str = "") -> Unsupported:
+        location = self.instruction.location
+        return Unsupported(what or f"the instruction {self.instruction.name}", location.file, location.line)
+
+    # ---------------------------------------------------------------------------------------------------- context
+    def context(self, type_: str, offset: int, *, constant: bool = True) -> Value:
+        pointer = self.b.offset("%ctx", offset)
+        return Value(self.b.load(type_, pointer, SIZE[type_], note=INVARIANT if constant else ""), type_)
+
+    def context_lanes(self, offset: int) -> Value:
+        pointer = self.b.offset("%ctx", offset)
+        return Value(self.b.load(lanes_type("i32"), pointer, 64, note=INVARIANT), "i32", True)
+
+    def special(self, name: str) -> Value:
+        b = self.b
+        kind, _, axis = name[1:].partition(".")
+        index = "xyzw".index(axis) if axis in tuple("xyzw") else 0
+        match kind:
+            case "tid":
+                shape = self.unit.shapes.thread[index] if index < 3 and self.is_uniform else None
+                if index == 3:
+                    return b.int("i32", 0)
+                if shape is None:
+                    return self.context_lanes(TID + 128 * index)
+                base = self.context("i32", TID + 128 * index)
+                if shape.offsets[0]:
+                    base = b.op("sub", base, b.int("i32", shape.offsets[0]))
+                return base if self.offset_base or shape.is_uniform else self.with_offsets(base, shape.offsets)
+            case "ntid":
+                return b.int("i32", self.unit.block[index] if index < 3 else 0)
+            case "ctaid" | "nctaid":
+                if index == 3:
+                    return b.int("i32", 0)
+                return self.context("i32", (CTAID if kind == "ctaid" else NCTAID) + 4 * index)
+            case "laneid":
+                if self.offset_base:
+                    return b.int("i32", 0)
+                return b.vector_literal("i32", range(LANES))
+            case "warpid":
+                return self.context("i32", WARP_ID)
+            case "nwarpid":
+                x, y, z = self.unit.block
+                return b.int("i32", (x * y * z + 31) // 32)
+            case "smid":
+                return b.int("i32", 0)
+            case "nsmid":
+                return b.int("i32", 1)
+            case "gridid":
+                return b.resize(self.context("i32", GRID_ID), "i64")
+            case "clock" | "clock64":
+                return b.resize(self.context("i64", INSTRUCTIONS, constant=False), "i64" if kind == "clock64" else "i32")
+            case "clock_hi" | "globaltimer_hi":
+                return b.int("i32", 0)
+            case "globaltimer" | "globaltimer_lo":
+                b.declare("i64 @emu_globaltimer()")
+                now = Value(b.emit("call i64 @emu_globaltimer()"), "i64")
+                return now if kind == "globaltimer" else b.resize(now, "i32")
+            case "dynamic_smem_size":
+                return self.context("i32", DYNAMIC_SHARED)
+            case "total_smem_size" | "aggr_smem_size":
+                return self.context("i32", SHARED_BYTES)
+        if kind in ("envreg1", "envreg2"):
+            # Where cooperative_groups keeps the grid's barrier.
+            workspace = self.context("i64", GRID_WORKSPACE)
+            if kind == "envreg1":
+                workspace = b.op("lshr", workspace, b.int("i64", 32))
+            return b.resize(workspace, "i32")
+        if kind.startswith("lanemask_"):
+            masks = {
+                "lt": lambda lane: (1 << lane) - 1,
+                "le": lambda lane: (2 << lane) - 1,
+                "eq": lambda lane: 1 << lane,
+                "ge": lambda lane: ~((1 << lane) - 1),
+                "gt": lambda lane: ~((2 << lane) - 1),
+            }
+            return b.vector_literal("i32", (masks[kind[9:]](lane) for lane in range(LANES)))
+        raise self.unsupported(f"the special register {name}")
+
+    def symbol(self, operand: Sym) -> Value:
+        """A variable's address: host address, but for shared memory the offset in the window (both as i64)."""
+        b, name, program = self.b, operand.name, self.program
+        if name in program.shared:
+            return b.int("i64", program.shared[name] + operand.offset)
+        if name in program.local:
+            base = b.op("add", self.context("i64", LOCAL), b.int("i64", program.local[name] + operand.offset))
+            if self.is_uniform and self.offset_base:
+                return base
+            return self.with_offsets(base, [lane * program.local_bytes for lane in range(LANES)])
+        if name in program.parameters:
+            return b.op("add", self.context("i64", PARAMS), b.int("i64", program.parameters[name][0] + operand.offset))
+        if name in self.unit.module.variables:
+            index = self.unit.symbols.setdefault(name, len(self.unit.symbols))
+            table = b.load("ptr", b.offset("%ctx", SYMBOLS), 8, note=INVARIANT)
+            address = Value(b.load("i64", b.offset(table, 8 * index), 8, note=INVARIANT), "i64")
+            return b.op("add", address, b.int("i64", operand.offset)) if operand.offset else address
+        if name in self.unit.module.functions:
+            raise self.unsupported(f"the address of the device function {name}")
+        raise self.unsupported(f"the symbol {name}")
+
+    # -------------------------------------------------------------------------------------------- helpers, scratch
+    def scratch(self) -> str:
+        """A pointer to SCRATCH_BYTES of stack, good until the next instruction."""
+        self._scratch_used += 1
+        self.most_scratch = max(self.most_scratch, self._scratch_used)
+        return f"%scratch{self._scratch_used - 1}"
+
+    most_scratch = 0
+
+    def spill(self, *values: Value) -> str:
+        """The vectors one after another in a scratch slot."""
+        pointer = self.scratch()
+        for index, value in enumerate(values):
+            wide = lanes_type(value.type)
+            self.b.store(wide, self.b.spread(value), self.b.offset(pointer, index * LANES * SIZE[value.type]), 64)
+        return pointer
+
+    def fill(self, pointer: str, type_: str, index: int = 0) -> Value:
+        """Vector number ``index`` of a scratch slot."""
+        place = self.b.offset(pointer, index * LANES * SIZE[type_])
+        return Value(self.b.load(lanes_type(type_), place, 64), type_, True)
+
+    def call(self, name: str, *arguments: str, result: str = "void") -> str:
+        """Call a helper of the library with typed arguments (``ptr %x``)."""
+        kinds = ", ".join(a.split()[0] for a in arguments)
+        self.b.declare(f"{result} @{name}({kinds})")
+        text = f"call {result} @{name}({', '.join(arguments)})"
+        if result == "void":
+            self.b.line(text)
+            return ""
+        return self.b.emit(text)
+
+
+def _refloat(pattern: int, bits: int, wanted: int) -> int:
+    """A ``0f``/``0d`` literal where a value of another width is wanted."""
+    if wanted not in (32, 64):
+        return pattern
+    value = struct.unpack("<f" if bits == 32 else "<d", pattern.to_bytes(bits // 8, "little"))[0]
+    return int.from_bytes(struct.pack("<f" if wanted == 32 else "<d", value), "little")

@@ -1,0 +1,93 @@
+"""What the uniform and the masked function have in common: prologue, epilogue, the walk over a block."""
+
+from __future__ import annotations
+
+from emulator.jit.builder import LANES, SIZE, Value, lanes_type
+from emulator.jit.emitter import INSTRUCTIONS, REGISTERS, SCRATCH_BYTES, TRAP_SITE, Emitter, Unit, register_type
+from emulator.jit.ops import SEMANTICS
+from emulator.ptx.cfg import Block
+from emulator.ptx.ir import Instruction
+from emulator.ptx.program import Program
+
+# run() results, and one between the two functions: go on in the other mode.
+DONE, BARRIER, YIELD, TRAP, SWITCH = 0, 1, 2, 3, 4
+_NOT_COUNTED = frozenset(("param", "barget"))
+
+
+def register_file(program: Program) -> tuple[dict[str, int], int]:
+    """Where each live register is kept while a warp does not run: 32 lanes of it, predicates as a bit mask."""
+    live: set[str] = set()
+    for block in program.cfg.blocks:
+        live |= block.live_in
+    offsets: dict[str, int] = {}
+    end = 0
+    for name in sorted(live):
+        type_ = register_type(program.registers[name])
+        offsets[name] = end
+        end += 64 if type_ == "i1" else max(64, LANES * SIZE[type_])
+    return offsets, end
+
+
+class FunctionEmitter(Emitter):
+    """Adds the register file and the parts of control flow that both functions share."""
+
+    def __init__(self, unit: Unit, offsets: dict[str, int]) -> None:
+        super().__init__(unit)
+        self.offsets = offsets
+
+    # -------------------------------------------------------------------------------------------- the register file
+    def file_load(self, name: str) -> Value:
+        b, type_ = self.b, self._registers[name]
+        place = b.offset("%registers", self.offsets[name])
+        if type_ == "i1":
+            return b.unballot(Value(b.load("i32", place, 64), "i32"))
+        return Value(b.load(lanes_type(type_), place, 64), type_, True)
+
+    def file_store(self, name: str, value: Value) -> None:
+        b, type_ = self.b, self._registers[name]
+        place = b.offset("%registers", self.offsets[name])
+        if type_ == "i1":
+            bits = b.ballot(value) if value.vector else b.resize(value, "i32", signed=True)
+            b.store("i32", bits.text, place, 64)
+        else:
+            b.store(lanes_type(type_), b.spread(value), place, 64)
+
+    # ------------------------------------------------------------------------------------------------------- blocks
+    def count(self, block: Block) -> None:
+        """Add the block's instructions to the warp's counter."""
+        number = sum(i.opcode not in _NOT_COUNTED for i in block.instructions)
+        if number:
+            b = self.b
+            place = b.offset("%ctx", INSTRUCTIONS)
+            old = b.load("i64", place, 8)
+            b.store("i64", b.emit(f"add i64 {old}, {number}"), place, 8)
+
+    def do(self, instruction: Instruction) -> None:
+        self.begin(instruction)
+        emit = SEMANTICS.get(instruction.opcode)
+        if emit is None:
+            raise self.unsupported()
+        emit(self, instruction)
+
+    def trap_if(self, condition: Value, site: int) -> None:
+        b = self.b
+        label = b.fresh("t")
+        b.line(f"br i1 {condition.text}, label %{label}y, label %{label}n, !prof !2")
+        b.label(f"{label}y")
+        self.trap(site)
+        b.label(f"{label}n")
+
+    def trap(self, site: int) -> None:
+        self.b.store("i32", str(site), self.b.offset("%ctx", TRAP_SITE), 4)
+        self.leave(TRAP)
+
+    def leave(self, status: int) -> None:
+        self.b.line(f"ret i32 {status}")
+
+    def finish_text(self, name: str) -> str:
+        """The whole function, with its prologue."""
+        head = [f"define internal i32 @{name}(ptr noalias %ctx) #0 {{", "entry:"]
+        head += [f"  %scratch{n} = alloca [{SCRATCH_BYTES} x i8], align 64" for n in range(self.most_scratch)]
+        head.append(f"  %registers_at = getelementptr i8, ptr %ctx, i64 {REGISTERS}")
+        head.append("  %registers = load ptr, ptr %registers_at, align 8, !invariant.load !0")
+        return "\n".join(head + self.b.lines + ["}"])

@@ -1,0 +1,223 @@
+"""The masked function: a block number per lane; the lanes at one block run it together.
+
+The lowest block goes first, which brings lanes back together at joins; after a yield the highest goes first for a while, so that a lane holding a
+lock gets on while others spin. A block that begins with a ``.sync`` instruction waits until the lanes that its mask names are there (or can
+never come). Where all 32 lanes are at an entry of the uniform function, and registers have the shapes it assumes, it takes over.
+"""
+
+from __future__ import annotations
+
+from emulator.jit.abi import AT_BARRIER, AT_WARP_SYNC, EXITED, Access, Space
+from emulator.jit.builder import BITS, FLOATS, LANES, Value, lanes_type
+from emulator.jit.emitter import FUEL, LANE_PC, MODE, PC, POLICY, Unit
+from emulator.jit.function import BARRIER, DONE, SWITCH, YIELD, FunctionEmitter
+from emulator.jit.ops.barrier import arrive
+from emulator.jit.shapes import Shape
+from emulator.jit.uniform import table_goals, table_lookup, uniform_entries
+from emulator.ptx.cfg import Block, is_barrier, sync_mask
+from emulator.ptx.ir import Imm, Instruction, Operand, Sym
+
+_VECTOR = lanes_type("i32")
+
+
+class MaskedFunction(FunctionEmitter):
+    is_uniform = False
+
+    def __init__(self, unit: Unit, offsets: dict[str, int]) -> None:
+        super().__init__(unit, offsets)
+        self._lanes = Value("%lanes", "i1", True)
+        self._pcs = Value("%pcs", "i32", True)
+
+    # ---------------------------------------------------------------------------------------------------- registers
+    def shape_of(self, name: str) -> Shape | None:
+        return None
+
+    def everyone(self) -> Value | None:
+        return self._lanes
+
+    def load_register(self, name: str) -> Value:
+        if name in self.offsets:
+            return self.file_load(name)
+        # Live nowhere but in this block, and read before it is written: anything will do.
+        type_ = self._registers[name]
+        return self.materialise(self.b.bits(type_, 0))
+
+    # ------------------------------------------------------------------------------------------------- the function
+    def emit(self) -> str:
+        blocks = self.unit.program.cfg.blocks
+        self._dispatch(len(blocks))
+        for block in blocks:
+            self._block(block)
+        return self.finish_text("masked")
+
+    def _dispatch(self, count: int) -> None:
+        b = self.b
+        b.line("br label %dispatch")
+        b.label("dispatch")
+        b.line(f"%lane_pc = getelementptr i8, ptr %ctx, i64 {LANE_PC}")
+        b.line(f"%pcs = load {_VECTOR}, ptr %lane_pc, align 64")
+        b.declare(f"i32 @llvm.vector.reduce.umin.v{LANES}i32({_VECTOR})")
+        b.declare(f"i32 @llvm.vector.reduce.smax.v{LANES}i32({_VECTOR})")
+        b.line(f"%least = call i32 @llvm.vector.reduce.umin.v{LANES}i32({_VECTOR} %pcs)")
+        b.line(f"%can_run = icmp ult i32 %least, {AT_WARP_SYNC}")
+        b.line("br i1 %can_run, label %choose, label %blocked, !prof !1")
+        b.label("blocked")
+        # Lanes that wait for lanes which cannot come go on without them; else all wait at barriers, or are gone.
+        b.line(f"%waits = icmp ult i32 %least, {AT_BARRIER}")
+        b.line(f"%alone = and i32 %least, {~AT_WARP_SYNC}")
+        b.line("br i1 %waits, label %go, label %stop")
+        b.label("stop")
+        b.line(f"%gone = icmp eq i32 %least, {EXITED}")
+        b.line(f"%status = select i1 %gone, i32 {DONE}, i32 {BARRIER}")
+        b.line("ret i32 %status")
+        b.label("choose")
+        b.line(f"%policy_at = getelementptr i8, ptr %ctx, i64 {POLICY}")
+        b.line("%policy = load i32, ptr %policy_at, align 4")
+        b.line("%lowest = icmp eq i32 %policy, 0")
+        b.line("br i1 %lowest, label %go, label %highest, !prof !1")
+        b.label("highest")
+        b.line(f"%running = icmp ult {_VECTOR} %pcs, splat (i32 {AT_WARP_SYNC})")
+        b.line(f"%candidates = select <{LANES} x i1> %running, {_VECTOR} %pcs, {_VECTOR} splat (i32 -1)")
+        b.line(f"%most = call i32 @llvm.vector.reduce.smax.v{LANES}i32({_VECTOR} %candidates)")
+        b.line("br label %go")
+        b.label("go")
+        b.line("%block = phi i32 [ %least, %choose ], [ %most, %highest ], [ %alone, %blocked ]")
+        b.line("%forced = phi i1 [ false, %choose ], [ false, %highest ], [ true, %blocked ]")
+        wanted = b.spread(Value("%block", "i32"))
+        b.line(f"%awake = and {_VECTOR} %pcs, splat (i32 {~AT_WARP_SYNC})")
+        b.line(f"%lanes = icmp eq {_VECTOR} %awake, {wanted}")
+        b.line(f"%bits = bitcast <{LANES} x i1> %lanes to i32")
+        b.line("%full = icmp eq i32 %bits, -1")
+        b.line("br i1 %full, label %together, label %apart")
+        b.label("together")
+        entries = uniform_entries(self.unit.program)
+        blocks = self.unit.program.cfg.blocks
+        b.line("switch i32 %block, label %apart [ " + " ".join(f"i32 {n}, label %C{n}" for n in entries) + " ]")
+        for n in entries:
+            self._return_to_uniform(blocks[n])
+        b.label("apart")
+        b.line("switch i32 %block, label %lost [ " + " ".join(f"i32 {n}, label %B{n}" for n in range(count)) + " ]")
+        b.label("lost")
+        b.line("unreachable")
+
+    def _return_to_uniform(self, block: Block) -> None:
+        """If every live register has the shape that the uniform function takes for granted."""
+        b = self.b
+        b.label(f"C{block.index}")
+        good: Value | None = None
+        for name in sorted(block.live_in):
+            shape = self.unit.shapes.of(name)
+            if shape is None:
+                continue
+            value = self.file_load(name)
+            if value.type in FLOATS:
+                value = b.bitcast(value, f"i{BITS[value.type]}")
+            if not shape.is_uniform:
+                mask = (1 << BITS[value.type]) - 1
+                value = self.with_offsets(value, [-o & mask for o in shape.offsets])
+            same = b.compare("icmp eq", value, b.extract(value, 0))
+            good = same if good is None else b.op("and", good, same)
+        if good is not None:
+            all_ = b.compare("icmp eq", b.ballot(good), b.int("i32", -1))
+            b.line(f"br i1 {all_.text}, label %T{block.index}, label %apart")
+        else:
+            b.line(f"br label %T{block.index}")
+        b.label(f"T{block.index}")
+        b.store("i32", str(block.index), b.offset("%ctx", PC), 4)
+        b.store("i32", "0", b.offset("%ctx", MODE), 4)
+        self.leave(SWITCH)
+
+    # ------------------------------------------------------------------------------------------------------- blocks
+    def _block(self, block: Block) -> None:
+        b = self.b
+        cfg = self.unit.program.cfg
+        b.label(f"B{block.index}")
+        self._current = {}
+        self._dirty = set()
+        self._guard = None
+        self.instruction = block.instructions[0]
+        if block.index in cfg.loop_heads:
+            self._burn_fuel(block.index)
+        mask = sync_mask(block.instructions[0])
+        if mask is not None:
+            self._meet(block, mask)
+        self.count(block)
+        last = block.instructions[-1]
+        ends = last.opcode in ("bra", "brx", "ret", "exit", "trap", "brkpt") or is_barrier(last)
+        for instruction in block.instructions[:-1] if ends else block.instructions:
+            self.do(instruction)
+        following = b.int("i32", block.index + 1 if block.index + 1 < len(cfg.blocks) else EXITED)
+        where = self._end(last, following) if ends else following
+        if where is None:
+            return
+        live = frozenset[str]().union(*(cfg.blocks[s].live_in for s in block.successors))
+        for name in sorted(self._dirty & live):
+            old = self.file_load(name)
+            self.file_store(name, b.select(self._lanes, self._current[name], old))
+        self._go_on(where)
+
+    def _go_on(self, where: Value) -> None:
+        b = self.b
+        pcs = b.select(self._lanes, where, self._pcs)
+        b.store(_VECTOR, pcs.text, "%lane_pc", 64)
+        b.line("br label %dispatch")
+
+    def _burn_fuel(self, index: int) -> None:
+        b = self.b
+        place = b.offset("%ctx", FUEL)
+        fuel = b.load("i32", place, 4)
+        empty = b.emit(f"icmp sle i32 {fuel}, 0")
+        label = b.fresh("y")
+        b.line(f"br i1 {empty}, label %{label}y, label %{label}n, !prof !2")
+        b.label(f"{label}y")
+        b.store("i32", self._other_policy(), b.offset("%ctx", POLICY), 4)
+        self.leave(YIELD)
+        b.label(f"{label}n")
+        b.store("i32", b.emit(f"sub i32 {fuel}, 1"), place, 4)
+
+    def _other_policy(self) -> str:
+        b = self.b
+        policy = b.load("i32", b.offset("%ctx", POLICY), 4)
+        return b.emit(f"xor i32 {policy}, 1")
+
+    def _meet(self, block: Block, mask: Operand) -> None:
+        """Wait for the lanes of ``mask`` that still live."""
+        b = self.b
+        here = Value("%bits", "i32")
+        wanted = b.int("i32", mask.value) if isinstance(mask, Imm) else self.first(self.read(mask, "i32"))
+        alive = b.ballot(b.compare("icmp ne", self._pcs, b.int("i32", EXITED)))
+        missing = b.op("and", b.op("and", wanted, alive), b.op("xor", here, b.int("i32", -1)))
+        wait = b.op("and", b.compare("icmp ne", missing, b.int("i32", 0)), b.negate(Value("%forced", "i1")))
+        label = b.fresh("w")
+        b.line(f"br i1 {wait.text}, label %{label}y, label %{label}n")
+        b.label(f"{label}y")
+        self._go_on(b.int("i32", block.index | AT_WARP_SYNC))
+        b.label(f"{label}n")
+
+    def _end(self, last: Instruction, following: Value) -> Value | None:
+        """Where each lane goes; None when nothing comes after."""
+        b = self.b
+        self.begin(last)
+        if is_barrier(last):
+            waits = arrive(self, last)
+            if not waits:
+                return following
+            return self._guarded(b.op("or", following, b.int("i32", AT_BARRIER)), following)
+        if last.opcode in ("trap", "brkpt"):
+            site = self.unit.site(last, Access.NONE, Space.GENERIC, 1)
+            if last.guard is None:
+                self.trap(site)
+                return None
+            self.trap_if(b.compare("icmp ne", self.active_bits(), b.int("i32", 0)), site)
+            return following
+        if last.opcode == "brx":
+            goals = table_goals(self.unit.program, last)
+            return table_lookup(self, goals, self.read(last.operands[0], "i32"), int(following.text))
+        if last.opcode == "bra":
+            operand = last.operands[0]
+            assert isinstance(operand, Sym)
+            return self._guarded(b.int("i32", self.unit.program.cfg.labels[operand.name]), following)
+        return self._guarded(b.int("i32", EXITED), following)
+
+    def _guarded(self, taken: Value, following: Value) -> Value:
+        return taken if self._guard is None else self.b.select(self._guard, taken, following)

@@ -1,0 +1,33 @@
+"""Instruction semantics, by family. ``SEMANTICS`` maps an opcode to the function that emits it."""
+
+from emulator.jit.ops import (
+    atomic,
+    bits,
+    compare,
+    convert,
+    copy,
+    floating,
+    half,
+    integer,
+    memory,
+    runtime,
+    tensor,
+    warp,
+)
+from emulator.jit.ops.registry import SEMANTICS
+
+__all__ = [
+    "SEMANTICS",
+    "atomic",
+    "bits",
+    "compare",
+    "convert",
+    "copy",
+    "floating",
+    "half",
+    "integer",
+    "memory",
+    "runtime",
+    "tensor",
+    "warp",
+]

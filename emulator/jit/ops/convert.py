@@ -1,0 +1,185 @@
+"""cvt: every pair of types, rounding, saturation."""
+
+from __future__ import annotations
+
+from emulator.jit.builder import BITS, Value
+from emulator.jit.emitter import Emitter, register_type
+from emulator.jit.ops import floating, half
+from emulator.jit.ops.registry import semantics
+from emulator.ptx.ir import Instruction
+from emulator.ptx.types import ScalarType
+
+_WHOLE = {"rni": "roundeven", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
+_DIRECTED = ("rm", "rp", "rz")
+
+
+@semantics("cvt")
+def convert(e: Emitter, i: Instruction) -> None:
+    to, source = i.types[0], i.types[1]
+    if to.lanes == 2 or len(i.operands) > 2:
+        _packed(e, i, to, source)
+    elif source.is_float and to.is_float:
+        _float_to_float(e, i, to, source)
+    elif source.is_float and to.kind == "tf":
+        _to_tf32(e, i)
+    elif source.is_float:
+        _float_to_integer(e, i, to, source)
+    elif to.is_float:
+        _integer_to_float(e, i, to, source)
+    elif to.kind in "sub" and source.kind in "sub":
+        _integer_to_integer(e, i, to, source)
+    else:
+        raise e.unsupported()
+
+
+def _read_float(e: Emitter, i: Instruction, source: ScalarType) -> Value:
+    """As float or double; halves are widened."""
+    if source.bits == 16:
+        return half.to_float(e, half.parts(e, i.operands[1], source)[0], source.kind)
+    value = e.read(i.operands[1], register_type(source))
+    return floating.flush(e, value) if i.has("ftz") and source.name == "f32" else value
+
+
+def _mode(i: Instruction, names: tuple[str, ...]) -> str | None:
+    return next((m for m in i.modifiers if m in names), None)
+
+
+def _narrow(e: Emitter, value: Value, to: ScalarType, mode: str | None) -> Value:
+    """A float or double as ``to``: as the register's bits."""
+    b = e.b
+    if to.bits == 16:
+        if mode in _DIRECTED:
+            wide = value if value.type == "double" else b.cast("fpext", value, "double")
+            slot, out = e.spill(wide), e.scratch()
+            e.call("emu_narrow16", f"i32 {int(to.kind == 'bf')}", f"i32 {_DIRECTED.index(str(mode))}", f"ptr {slot}", f"ptr {out}")
+            return e.fill(out, "i16")
+        return half.from_double(e, value, to.kind) if value.type == "double" else half.from_float(e, value, to.kind)
+    if to.bits == 32 and value.type == "double":
+        if mode in _DIRECTED:
+            return floating.directed(e, value, b.float("double", 0.0), str(mode))
+        return b.cast("fptrunc", value, "float")
+    if to.bits == 64 and value.type == "float":
+        return b.cast("fpext", value, "double")
+    return value
+
+
+def _float_to_float(e: Emitter, i: Instruction, to: ScalarType, source: ScalarType) -> None:
+    b = e.b
+    value = _read_float(e, i, source)
+    whole = _mode(i, tuple(_WHOLE))
+    if whole is not None:
+        value = b.intrinsic(_WHOLE[whole], value)
+    if i.has("sat"):
+        value = floating.saturate(e, value)
+    if i.has("relu"):
+        value = b.select(b.compare("fcmp olt", value, b.float(value.type, 0.0)), b.float(value.type, 0.0), value)
+    result = _narrow(e, value, to, _mode(i, _DIRECTED))
+    if i.has("ftz") and result.type == "float":
+        result = floating.flush(e, result)
+    e.write(i.operands[0], result)
+
+
+def _to_tf32(e: Emitter, i: Instruction) -> None:
+    """To 10 mantissa bits, ties away from zero (rna) or to even (rn)."""
+    b = e.b
+    bits = e.read(i.operands[1], "i32")
+    value = b.bitcast(bits, "float")
+    add = b.int("i32", 0x1000)
+    if i.has("rn"):
+        odd = b.op("and", b.op("lshr", bits, b.int("i32", 13)), b.int("i32", 1))
+        add = b.op("add", odd, b.int("i32", 0xFFF))
+    elif i.has("rz"):
+        add = b.int("i32", 0)
+    rounded = b.op("and", b.op("add", bits, add), b.int("i32", 0xFFFFE000))
+    special = b.compare("icmp uge", b.op("and", bits, b.int("i32", 0x7FFFFFFF)), b.int("i32", 0x7F800000))
+    nan = b.select(b.compare("fcmp uno", value, value), b.int("i32", 0x7FFFFFFF), bits)
+    e.write(i.operands[0], b.select(special, nan, rounded))
+
+
+def _float_to_integer(e: Emitter, i: Instruction, to: ScalarType, source: ScalarType) -> None:
+    """Clamped to the range; NaN gives 0, or the most negative number for 64 bits."""
+    b = e.b
+    value = _read_float(e, i, source)
+    whole = _mode(i, tuple(_WHOLE))
+    if whole in ("rni", "rmi", "rpi"):
+        value = b.intrinsic(_WHOLE[whole], value)
+    name = "fptosi.sat" if to.is_signed else "fptoui.sat"
+    result = b.intrinsic(name, value, result=f"i{to.bits}")
+    if to.bits == 64:
+        nan = b.compare("fcmp uno", value, value)
+        result = b.select(nan, b.int("i64", 1 << 63), result)
+    e.write(i.operands[0], result, signed=to.is_signed)
+
+
+def _integer_to_float(e: Emitter, i: Instruction, to: ScalarType, source: ScalarType) -> None:
+    b = e.b
+    value = e.read(i.operands[1], register_type(source), signed=source.is_signed)
+    name = "sitofp" if source.is_signed else "uitofp"
+    mode = _mode(i, _DIRECTED)
+    if to.bits == 64:
+        if mode is not None and source.bits == 64:
+            slot, out = e.spill(value), e.scratch()
+            e.call("emu_int_to_f64", f"i32 {int(source.is_signed)}", f"i32 {_DIRECTED.index(mode)}", f"ptr {slot}", f"ptr {out}")
+            result = e.fill(out, "double")
+        else:
+            result = b.cast(name, value, "double")
+    elif source.bits <= 32 and (mode is not None or to.bits == 16):
+        result = _narrow(e, b.cast(name, value, "double"), to, mode)  # a 32-bit integer is exact in double
+    elif source.bits <= 32:
+        result = b.cast(name, value, "float")
+    elif mode is None and to.bits == 32:
+        result = b.cast(name, value, "float")
+    else:
+        slot, out = e.spill(value), e.scratch()
+        code = _DIRECTED.index(mode) if mode else 3
+        kind = {"f32": 0, "f16": 1, "bf16": 2}[to.name]
+        e.call("emu_int64_narrow", f"i32 {kind}", f"i32 {int(source.is_signed)}", f"i32 {code}", f"ptr {slot}", f"ptr {out}")
+        result = e.fill(out, "float" if to.bits == 32 else "i16")
+    if i.has("sat") and result.type in ("float", "double"):
+        result = floating.saturate(e, result)
+    e.write(i.operands[0], result)
+
+
+def _integer_to_integer(e: Emitter, i: Instruction, to: ScalarType, source: ScalarType) -> None:
+    b = e.b
+    value = e.read(i.operands[1], register_type(source), signed=source.is_signed)
+    target = register_type(to)
+    if i.has("sat"):
+        wide = f"i{2 * max(to.bits, source.bits)}"
+        if wide == "i128":
+            value = _saturate64(e, value, to, source)
+        else:
+            value = b.resize(value, wide, signed=source.is_signed)
+            least = -(1 << (to.bits - 1)) if to.is_signed else 0
+            most = (1 << (to.bits - 1)) - 1 if to.is_signed else (1 << to.bits) - 1
+            value = b.intrinsic("smin", b.intrinsic("smax", value, b.int(wide, least)), b.int(wide, most))
+    result = b.resize(value, target, signed=source.is_signed)
+    e.write(i.operands[0], result, signed=to.is_signed)
+
+
+def _saturate64(e: Emitter, value: Value, to: ScalarType, source: ScalarType) -> Value:
+    """Where source or target has 64 bits."""
+    b = e.b
+    value = b.resize(value, "i64", signed=source.is_signed)
+    most = (1 << (to.bits - 1)) - 1 if to.is_signed else (1 << to.bits) - 1
+    if not source.is_signed:
+        return b.intrinsic("umin", value, b.int("i64", most))
+    least = -(1 << (to.bits - 1)) if to.is_signed else 0
+    value = b.intrinsic("smax", value, b.int("i64", least))
+    return value if most >> 63 else b.intrinsic("smin", value, b.int("i64", most))
+
+
+def _packed(e: Emitter, i: Instruction, to: ScalarType, source: ScalarType) -> None:
+    """cvt.f16x2.f32 d, a, b: a is the upper half."""
+    b = e.b
+    if to.kind not in ("f", "bf") or source.name != "f32" or to.lanes != 2 or len(i.operands) != 3:
+        raise e.unsupported()
+    mode = _mode(i, _DIRECTED)
+    patterns = []
+    for operand in (i.operands[2], i.operands[1]):
+        value = e.read(operand, "float")
+        if i.has("relu"):
+            value = b.select(b.compare("fcmp olt", value, b.float("float", 0.0)), b.float("float", 0.0), value)
+        patterns.append(_narrow(e, value, to, mode))
+    assert all(BITS[p.type] == 16 for p in patterns)
+    e.write(i.operands[0], half.join(e, patterns))

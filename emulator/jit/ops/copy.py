@@ -1,0 +1,96 @@
+"""Moves, address conversions, and instructions that do nothing here."""
+
+from __future__ import annotations
+
+from emulator.jit.builder import BITS, Value
+from emulator.jit.emitter import LOCAL, SHARED, SHARED_BYTES, Emitter, register_type
+from emulator.jit.ops.registry import semantics
+from emulator.ptx.ir import Instruction, Sink, Vec
+
+
+@semantics("mov")
+def mov(e: Emitter, i: Instruction) -> None:
+    b = e.b
+    type_ = register_type(i.type)
+    target, source = i.operands
+    if isinstance(target, Vec) and not isinstance(source, Vec):
+        value = e.read(source, f"i{BITS[type_]}")
+        bits = BITS[type_] // len(target.items)
+        for index, item in enumerate(target.items):
+            if not isinstance(item, Sink):
+                part = b.op("lshr", value, b.int(value.type, index * bits)) if index else value
+                e.write(item, b.resize(part, f"i{bits}"))
+        return
+    if isinstance(source, Vec):
+        if isinstance(target, Vec):
+            values = [e.read(item, type_) for item in source.items]
+            for item, value in zip(target.items, values, strict=True):
+                e.write(item, value)
+            return
+        word = f"i{BITS[type_]}"
+        bits = BITS[type_] // len(source.items)
+        result: Value | None = None
+        for index, item in enumerate(source.items):
+            part = b.resize(e.read(item, f"i{bits}"), word)
+            part = b.op("shl", part, b.int(word, index * bits)) if index else part
+            result = part if result is None else b.op("or", result, part)
+        assert result is not None
+        e.write(target, result)
+        return
+    e.write(target, e.read(source, type_), signed=i.type.is_signed)
+
+
+@semantics("param")
+def parameter_move(e: Emitter, i: Instruction) -> None:
+    """``param.set`` and ``param.get``: a call's parameter that lives in a register (see ``ptx.program``)."""
+    value = e.read(i.operands[1], register_type(i.type))
+    e.write(i.operands[0], value, signed=i.type.is_signed)
+
+
+@semantics("cvta")
+def convert_address(e: Emitter, i: Instruction) -> None:
+    """Generic addresses are host addresses; of the named spaces only shared has its own (offsets in the window)."""
+    value = e.read(i.operands[1], "i64")
+    if i.has("shared") or i.has("shared::cta"):
+        value = e.b.op("sub" if i.has("to") else "add", value, e.context("i64", SHARED))
+    elif i.has("shared::cluster"):
+        raise e.unsupported()
+    e.write(i.operands[0], value)
+
+
+@semantics("isspacep")
+def is_space(e: Emitter, i: Instruction) -> None:
+    b = e.b
+    address = e.read(i.operands[1], "i64")
+
+    def inside(base: Value, size: Value) -> Value:
+        return b.compare("icmp ult", b.op("sub", address, base), size)
+
+    shared = inside(e.context("i64", SHARED), b.resize(e.context("i32", SHARED_BYTES), "i64"))
+    local = inside(e.context("i64", LOCAL), b.int("i64", 32 * e.program.local_bytes))
+    if i.has("shared") or i.has("shared::cta"):
+        result = shared
+    elif i.has("local"):
+        result = local
+    elif i.has("global"):
+        result = b.negate(b.op("or", shared, local))
+    elif i.has("const"):
+        result = b.int("i1", 0)
+    else:
+        raise e.unsupported()
+    e.write(i.operands[0], result)
+
+
+@semantics("prefetch", "prefetchu", "pmevent", "applypriority", "discard", "nanosleep", "griddepcontrol")
+def nothing(e: Emitter, i: Instruction) -> None:
+    """Hints; a wait gives the other warps their turn through the fuel at loop heads."""
+
+
+@semantics("createpolicy")
+def create_policy(e: Emitter, i: Instruction) -> None:
+    e.write(i.operands[0], e.b.int("i64", 0))
+
+
+@semantics("membar", "fence")
+def fence(e: Emitter, i: Instruction) -> None:
+    e.b.line("fence seq_cst")

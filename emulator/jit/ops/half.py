@@ -1,0 +1,140 @@
+"""f16, bf16 and their packed forms: computed in f32 (or f64 where that would round twice), rounded once."""
+
+from __future__ import annotations
+
+from emulator.jit.builder import Value
+from emulator.jit.emitter import Emitter
+from emulator.jit.ops import floating
+from emulator.ptx.ir import Imm, Instruction, Operand
+from emulator.ptx.types import ScalarType
+
+
+def to_float(e: Emitter, bits: Value, kind: str) -> Value:
+    """i16 bits of an f16 or bf16 as a float: exact."""
+    b = e.b
+    if kind == "bf":
+        return b.bitcast(b.op("shl", b.resize(bits, "i32"), b.int("i32", 16)), "float")
+    return b.cast("fpext", b.bitcast(bits, "half"), "float")
+
+
+def from_float(e: Emitter, value: Value, kind: str) -> Value:
+    """To nearest even, as i16 bits; NaN is 0x7fff."""
+    b = e.b
+    if kind == "f":
+        rounded = b.bitcast(b.cast("fptrunc", value, "half"), "i16")
+    else:
+        bits = b.bitcast(value, "i32")
+        odd = b.op("and", b.op("lshr", bits, b.int("i32", 16)), b.int("i32", 1))
+        rounded = b.resize(
+            b.op("lshr", b.op("add", bits, b.op("add", odd, b.int("i32", 0x7FFF))), b.int("i32", 16)), "i16"
+        )
+    return b.select(b.compare("fcmp uno", value, value), b.int("i16", 0x7FFF), rounded)
+
+
+def from_double(e: Emitter, value: Value, kind: str) -> Value:
+    """Through float rounded to odd, which makes the second rounding the only one that counts."""
+    return from_float(e, odd_float(e, value), kind)
+
+
+def odd_float(e: Emitter, value: Value) -> Value:
+    b = e.b
+    nearest = b.cast("fptrunc", value, "float")
+    back = b.cast("fpext", nearest, "double")
+    bits = b.bitcast(nearest, "i32")
+    over = b.compare("fcmp ogt", b.intrinsic("fabs", back), b.intrinsic("fabs", value))
+    inexact = b.compare("fcmp one", back, value)
+    bits = b.op("sub", bits, b.resize(over, "i32"))
+    return b.bitcast(b.op("or", bits, b.resize(inexact, "i32")), "float")
+
+
+def _odd_sum(e: Emitter, a: Value, c: Value) -> Value:
+    """a + c in double, rounded to odd."""
+    b = e.b
+    total = b.op("fadd", a, c)
+    part = b.op("fsub", total, a)
+    error = b.op("fadd", b.op("fsub", a, b.op("fsub", total, part)), b.op("fsub", c, part))
+    zero = b.float("double", 0.0)
+    inexact = b.compare("fcmp one", error, zero)
+    bits, error_bits = b.bitcast(total, "i64"), b.bitcast(error, "i64")
+    opposite = b.compare("icmp slt", b.op("xor", bits, error_bits), b.int("i64", 0))
+    bits = b.op("sub", bits, b.resize(b.op("and", inexact, opposite), "i64"))
+    return b.bitcast(b.op("or", bits, b.resize(inexact, "i64")), "double")
+
+
+def parts(e: Emitter, operand: Operand, scalar: ScalarType) -> list[Value]:
+    """The i16 patterns of an operand: one, or two of a packed one (low first)."""
+    b = e.b
+    if scalar.lanes == 1:
+        if isinstance(operand, Imm) and operand.float_bits:
+            return [from_float(e, b.bits("float", operand.value), scalar.kind)]
+        return [e.read(operand, "i16")]
+    word = e.read(operand, "i32")
+    return [b.resize(word, "i16"), b.resize(b.op("lshr", word, b.int("i32", 16)), "i16")]
+
+
+def join(e: Emitter, patterns: list[Value]) -> Value:
+    b = e.b
+    if len(patterns) == 1:
+        return patterns[0]
+    low, high = (b.resize(p, "i32") for p in patterns)
+    return b.op("or", low, b.op("shl", high, b.int("i32", 16)))
+
+
+_ARITY = {"fma": 3, "mad": 3, "neg": 1, "abs": 1}
+
+
+def _flush(e: Emitter, bits: Value) -> Value:
+    """f16 denormals to zero (``.ftz``)."""
+    b = e.b
+    tiny = b.compare("icmp ult", b.op("and", bits, b.int("i16", 0x7FFF)), b.int("i16", 0x0400))
+    return b.select(tiny, b.op("and", bits, b.int("i16", 0x8000)), bits)
+
+
+def arithmetic(e: Emitter, i: Instruction) -> None:
+    scalar, opcode = i.type, i.opcode
+    if opcode not in ("add", "sub", "mul", "fma", "min", "max", "neg", "abs"):
+        raise e.unsupported()
+    columns = [parts(e, o, scalar) for o in i.operands[1:]]
+    if i.has("ftz"):
+        columns = [[_flush(e, p) for p in column] for column in columns]
+    e.write(i.operands[0], join(e, [_one(e, i, list(row)) for row in zip(*columns, strict=True)]))
+
+
+def _one(e: Emitter, i: Instruction, bits: list[Value]) -> Value:
+    b, opcode, kind = e.b, i.opcode, i.type.kind
+    if opcode in ("neg", "abs"):
+        mask = b.int("i16", 0x8000 if opcode == "neg" else 0x7FFF)
+        return b.op("xor" if opcode == "neg" else "and", bits[0], mask)
+    values = [to_float(e, p, kind) for p in bits]
+    if opcode == "fma":
+        wide = [b.cast("fpext", v, "double") for v in values]
+        product = b.op("fmul", wide[0], wide[1])
+        # The sum of f16 terms is near enough to exact in double; bf16's range is not.
+        total = b.op("fadd", product, wide[2]) if kind == "f" else _odd_sum(e, product, wide[2])
+        value = odd_float(e, total)
+    elif opcode in ("min", "max"):
+        value = values[0]
+        for other in values[1:]:
+            value = floating.minimum(e, value, other, largest=opcode == "max", keep_nan=i.has("NaN"))
+    else:
+        value = b.op(f"f{opcode}", values[0], values[1])
+    if i.has("sat"):
+        value = floating.saturate(e, value)
+    if i.has("relu"):
+        negative = b.compare("fcmp olt", value, b.float("float", 0.0))
+        value = b.select(negative, b.float("float", 0.0), value)
+    result = from_float(e, value, kind)
+    return _flush(e, result) if i.has("ftz") else result
+
+
+def unary(e: Emitter, i: Instruction) -> None:
+    """ex2 and tanh of halves."""
+    scalar = i.type
+    if i.opcode not in floating.APPROXIMATIONS:
+        raise e.unsupported()
+    results = []
+    for bits in parts(e, i.operands[1], scalar):
+        results.append(from_float(e, floating.APPROXIMATIONS[i.opcode](e, to_float(e, bits, scalar.kind)), scalar.kind))
+    e.write(i.operands[0], join(e, results))
+
+

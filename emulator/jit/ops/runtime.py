@@ -1,0 +1,51 @@
+"""Device functions that the runtime provides: printf, assert, the heap."""
+
+from __future__ import annotations
+
+from emulator.jit.abi import Access, Space
+from emulator.jit.emitter import Emitter
+from emulator.jit.ops.registry import semantics
+from emulator.ptx.ir import Instruction
+
+
+def _site(e: Emitter, i: Instruction) -> str:
+    return f"i32 {e.unit.site(i, Access.NONE, Space.GENERIC, 1)}"
+
+
+@semantics("call_printf")
+def printf(e: Emitter, i: Instruction) -> None:
+    *results, text, arguments = i.operands
+    slots = [e.spill(e.read(o, "i64")) for o in (text, arguments)]
+    out = e.scratch()
+    e.call("emu_vprintf", "ptr %ctx", _site(e, i), f"i32 {e.active_bits().text}", *(f"ptr {s}" for s in slots), f"ptr {out}")
+    if results:
+        e.write(results[0], e.fill(out, "i32"))
+
+
+@semantics("call_assertfail")
+def assert_fail(e: Emitter, i: Instruction) -> None:
+    message, file, line, function = i.operands[:4]
+    slots = [
+        e.spill(e.read(message, "i64")),
+        e.spill(e.read(file, "i64")),
+        e.spill(e.read(line, "i32")),
+        e.spill(e.read(function, "i64")),
+    ]
+    lanes = e.active_bits()
+    site = e.unit.site(i, Access.NONE, Space.GENERIC, 1)
+    e.call("emu_assert_fail", "ptr %ctx", f"i32 {site}", f"i32 {lanes.text}", *(f"ptr {s}" for s in slots))
+    e.trap_if(e.b.compare("icmp ne", lanes, e.b.int("i32", 0)), site)
+
+
+@semantics("call_malloc")
+def malloc(e: Emitter, i: Instruction) -> None:
+    out = e.scratch()
+    size = e.spill(e.read(i.operands[1], "i64"))
+    e.call("emu_device_malloc", "ptr %ctx", _site(e, i), f"i32 {e.active_bits().text}", f"ptr {size}", f"ptr {out}")
+    e.write(i.operands[0], e.fill(out, "i64"))
+
+
+@semantics("call_free")
+def free(e: Emitter, i: Instruction) -> None:
+    address = e.spill(e.read(i.operands[0], "i64"))
+    e.call("emu_device_free", "ptr %ctx", _site(e, i), f"i32 {e.active_bits().text}", f"ptr {address}")

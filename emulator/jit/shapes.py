@@ -1,0 +1,341 @@
+"""Which registers hold one value for the whole warp, or one value plus a constant per lane, while all 32 lanes run together.
+
+A ``Shape`` says that lane l holds base + offsets[l], and that the base is a multiple of 2**align. None is "varying". The analysis is about
+straight uniform execution only: where lanes part, the generated code leaves uniform mode, and comes back after checking that the live registers
+have the shapes assumed here. Arithmetic wraps, so an offset may not be looked through when a 32-bit value is widened, unless the
+alignment of the base shows that adding the offset never carries (``disjoint``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from emulator.ptx.effects import defs_and_uses, has_result
+from emulator.ptx.ir import Address, Imm, Instruction, Operand, Pair, Reg, Sink, Special, Sym, Vec
+from emulator.ptx.program import Program
+
+LANES = 32
+_NO_OFFSETS = (0,) * LANES
+_LANE_NUMBERS = tuple(range(LANES))
+_MOST = 63
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    offsets: tuple[int, ...] = _NO_OFFSETS
+    align: int = 0
+
+    @property
+    def is_uniform(self) -> bool:
+        return self.offsets is _NO_OFFSETS or not any(self.offsets)
+
+    @property
+    def disjoint(self) -> bool:
+        """Base and offsets share no bits: base + offset is base | offset and does not wrap."""
+        return self.is_uniform or (min(self.offsets) >= 0 and max(self.offsets) < 1 << self.align)
+
+
+UNIFORM = Shape()
+ZERO = Shape(align=_MOST)
+
+
+def _trailing_zeros(value: int) -> int:
+    return _MOST if value == 0 else min(_MOST, (value & -value).bit_length() - 1)
+
+
+def _shape(offsets: tuple[int, ...], align: int) -> Shape:
+    if not any(offsets):
+        offsets = _NO_OFFSETS
+    return Shape(offsets, max(0, min(align, _MOST)))
+
+
+def join(a: Shape | None, b: Shape | None) -> Shape | None:
+    if a is None or b is None or a.offsets != b.offsets:
+        return None
+    return a if a.align <= b.align else b
+
+
+def thread_shapes(block: tuple[int, int, int]) -> tuple[Shape | None, Shape | None, Shape | None]:
+    """Of %tid.x, .y, .z for warps that are full."""
+    x, y, z = block
+    if x % LANES == 0:
+        return Shape(_LANE_NUMBERS, 5), UNIFORM, UNIFORM
+    if y == 1 and z == 1:
+        return Shape(_LANE_NUMBERS, 5), ZERO, ZERO
+    if LANES % x == 0:
+        rows = LANES // x
+        first = _shape(tuple(lane % x for lane in _LANE_NUMBERS), _MOST)
+        if y % rows == 0:
+            return first, _shape(tuple(lane // x for lane in _LANE_NUMBERS), _trailing_zeros(rows)), UNIFORM
+        if rows % y == 0:
+            second = _shape(tuple(lane // x % y for lane in _LANE_NUMBERS), _MOST)
+            if z % (rows // y) == 0:
+                return first, second, _shape(tuple(lane // (x * y) for lane in _LANE_NUMBERS), _trailing_zeros(rows // y))
+            return first, second, None
+        return first, None, None
+    return None, None, None
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """The result: ``of(register)``."""
+
+    registers: Mapping[str, Shape | None]
+    thread: tuple[Shape | None, Shape | None, Shape | None]
+
+    def of(self, register: str) -> Shape | None:
+        return self.registers[register]
+
+
+def special_shape(
+    name: str, thread: tuple[Shape | None, Shape | None, Shape | None], block: tuple[int, int, int]
+) -> Shape | None:
+    if name.startswith("%tid."):
+        return thread["xyz".index(name[-1])]
+    if name.startswith("%ntid."):
+        return Shape(align=_trailing_zeros(block["xyz".index(name[-1])]))
+    if name == "%laneid":
+        return Shape(_LANE_NUMBERS, _MOST)
+    if name.startswith("%lanemask"):
+        return None
+    return UNIFORM
+
+
+def local_shape(stride: int) -> Shape:
+    """Of the address of a local variable."""
+    return _shape(tuple(lane * stride for lane in _LANE_NUMBERS), 0)
+
+
+_TOP = Shape((1,) * LANES, -1)  # not looked at yet
+
+# Results that differ per lane whatever goes in.
+_VARYING = frozenset(
+    "atom shfl match wmma mma ldmatrix movmatrix call_printf call_malloc mbarrier elect tex tld4 suld".split()
+)
+_PURE_SCALARS = frozenset(("vote", "redux", "activemask", "barget"))
+
+
+class ShapeAnalysis:
+    """A forward fixpoint over all instructions, flow-insensitive per register: optimistic start, values only fall."""
+
+    def __init__(self, program: Program, block: tuple[int, int, int]) -> None:
+        self._program = program
+        self._block = block
+        self._thread = thread_shapes(block)
+        self._known: dict[str, Shape | None] = {}
+        self._constants: dict[str, int] = {}
+
+    def run(self) -> Shapes:
+        users: dict[str, list[Instruction]] = {}
+        work: list[Instruction] = []
+        seen: set[str] = set()
+        for block in self._program.cfg.blocks:
+            for instruction in block.instructions:
+                if not has_result(instruction):
+                    continue
+                work.append(instruction)
+                self._note_constant(instruction, seen)
+                for name in set(defs_and_uses(instruction)[1]):
+                    users.setdefault(name, []).append(instruction)
+        work.reverse()
+        pending = set(map(id, work))
+        while work:
+            instruction = work.pop()
+            pending.discard(id(instruction))
+            shape = self._transfer(instruction)
+            if shape is _TOP:
+                continue
+            for name in defs_and_uses(instruction)[0]:
+                new = self._restrict(name, shape)
+                old = self._known.get(name, _TOP)
+                merged = new if old is _TOP else join(old, new)
+                if name not in self._known or merged != old:
+                    self._known[name] = merged
+                    for user in users.get(name, ()):
+                        if id(user) not in pending:
+                            pending.add(id(user))
+                            work.append(user)
+        for name in self._program.registers:
+            self._known.setdefault(name, UNIFORM)
+        return Shapes(self._known, self._thread)
+
+    def _note_constant(self, instruction: Instruction, seen: set[str]) -> None:
+        """Registers written once, by a mov of something known."""
+        for name in defs_and_uses(instruction)[0]:
+            if name in seen:
+                self._constants.pop(name, None)
+            elif instruction.opcode == "mov" and instruction.guard is None and isinstance(instruction.operands[0], Reg):
+                value = self._constant(instruction.operands[1])
+                if value is not None:
+                    self._constants[name] = value
+            seen.add(name)
+
+    def _constant(self, operand: Operand) -> int | None:
+        if isinstance(operand, Imm) and not operand.float_bits:
+            return operand.value
+        if isinstance(operand, Reg):
+            return self._constants.get(operand.name)
+        if isinstance(operand, Special) and operand.name.startswith("%ntid."):
+            return self._block["xyz".index(operand.name[-1])]
+        return None
+
+    def _restrict(self, name: str, shape: Shape | None) -> Shape | None:
+        """Only whole integer registers carry offsets."""
+        if shape is None or shape.is_uniform:
+            return shape
+        scalar = self._program.registers[name]
+        return shape if scalar.bits in (32, 64) and not scalar.is_float else None
+
+    def _of(self, operand: Operand) -> Shape | None:
+        if isinstance(operand, Reg):
+            return self._known.get(operand.name, _TOP)
+        if isinstance(operand, Imm):
+            return Shape(align=0 if operand.float_bits else _trailing_zeros(operand.value))
+        if isinstance(operand, Special):
+            return special_shape(operand.name, self._thread, self._block)
+        if isinstance(operand, Sym):
+            if operand.name in self._program.local:
+                return local_shape(self._program.local_bytes)
+            if operand.name in self._program.shared:
+                return Shape(align=_trailing_zeros(self._program.shared[operand.name] + operand.offset))
+            return UNIFORM
+        return None
+
+    def _transfer(self, instruction: Instruction) -> Shape | None:
+        shape = self._result(instruction)
+        if instruction.guard is not None and shape is not None and shape is not _TOP:
+            guard = self._known.get(instruction.guard.reg, _TOP)
+            if guard is _TOP:
+                return _TOP
+            if guard is None:
+                return None
+        return shape
+
+    def _result(self, instruction: Instruction) -> Shape | None:
+        opcode = instruction.opcode
+        if opcode in _VARYING:
+            return self._shuffle(instruction) if opcode == "shfl" else None
+        if opcode in _PURE_SCALARS:
+            return self._collective(instruction)
+        operands = instruction.operands[1:]
+        if opcode in ("ld", "ldu"):
+            return self._load(instruction)
+        shapes: list[Shape | None] = []
+        for operand in operands:
+            items = operand.items if isinstance(operand, Vec) else (operand,)
+            if isinstance(operand, Pair):
+                items = (operand.first, operand.second)
+            for item in items:
+                if not isinstance(item, Sink):
+                    shapes.append(self._of(item.base) if isinstance(item, Address) else self._of(item))
+        if any(s is _TOP for s in shapes):
+            return _TOP if None not in shapes else None
+        if any(s is None for s in shapes):
+            return None
+        if isinstance(instruction.operands[0], Vec) or any(isinstance(o, Vec) for o in operands):
+            return UNIFORM if all(s is not None and s.is_uniform for s in shapes) else None
+        return self._arithmetic(instruction, [s for s in shapes if s is not None])
+
+    def _load(self, instruction: Instruction) -> Shape | None:
+        address = instruction.operands[1]
+        assert isinstance(address, Address)
+        base = self._of(address.base)
+        if base is _TOP:
+            return _TOP
+        return UNIFORM if base is not None and base.is_uniform else None
+
+    def _shuffle(self, instruction: Instruction) -> Shape | None:
+        """A broadcast of one lane to the whole warp is uniform."""
+        lane, clamp = self._of(instruction.operands[2]), instruction.operands[3]
+        if "idx" not in instruction.modifiers or not isinstance(clamp, Imm) or clamp.value != 31:
+            return None
+        if lane is _TOP:
+            return _TOP
+        return UNIFORM if lane is not None and lane.is_uniform else None
+
+    def _collective(self, instruction: Instruction) -> Shape | None:
+        if instruction.opcode in ("barget", "activemask"):
+            return UNIFORM
+        mask = instruction.operands[-1]
+        whole = isinstance(mask, Imm) and mask.value & 0xFFFFFFFF == 0xFFFFFFFF
+        return UNIFORM if whole or not instruction.has("sync") else None
+
+    def _arithmetic(self, instruction: Instruction, shapes: list[Shape]) -> Shape | None:
+        opcode = instruction.opcode
+        first = shapes[0] if shapes else UNIFORM
+        operands = instruction.operands[1:]
+        scalar = instruction.type
+        if not instruction.type.is_float and instruction.type.lanes == 1:
+            match opcode:
+                case "mov" | "cvta" | "param":
+                    return first
+                case "add" | "sub" if not (instruction.has("cc") or instruction.has("sat")):
+                    other = shapes[1]
+                    sign = 1 if opcode == "add" else -1
+                    offsets = tuple(a + sign * b for a, b in zip(first.offsets, other.offsets, strict=True))
+                    return _shape(offsets, min(first.align, other.align))
+                case "mul" | "mad" if "hi" not in instruction.modifiers and scalar.bits >= 32:
+                    return self._multiply(instruction, shapes)
+                case "shl" | "shr" | "and" | "or" | "xor":
+                    constant = self._constant(operands[1])
+                    if constant is not None:
+                        return self._bitwise(opcode, first, constant, scalar.bits)
+                case "cvt":
+                    return self._convert(instruction, first)
+        return UNIFORM if all(s.is_uniform for s in shapes) else None
+
+    def _multiply(self, instruction: Instruction, shapes: list[Shape]) -> Shape | None:
+        a, b = shapes[0], shapes[1]
+        constants = [self._constant(o) for o in instruction.operands[1:3]]
+        if a.is_uniform and not b.is_uniform:
+            a, b = b, a
+            constants.reverse()
+        if not b.is_uniform:
+            return None
+        constant = constants[1]
+        if not a.is_uniform:
+            if constant is None or (instruction.has("wide") and not a.disjoint):
+                return None
+            if instruction.has("wide"):
+                constant &= 0xFFFFFFFF
+                if instruction.type.is_signed and constant >> 31:
+                    constant -= 1 << 32
+        align = a.align + b.align
+        product = _shape(tuple(o * (constant or 0) for o in a.offsets), align)
+        if instruction.opcode == "mad":
+            c = shapes[2]
+            return _shape(
+                tuple(x + y for x, y in zip(product.offsets, c.offsets, strict=True)), min(product.align, c.align)
+            )
+        return product
+
+    @staticmethod
+    def _bitwise(opcode: str, a: Shape, constant: int, bits: int) -> Shape | None:
+        constant &= (1 << bits) - 1
+        if opcode == "shl":
+            if constant >= bits:
+                return UNIFORM
+            return _shape(tuple(o << constant for o in a.offsets), a.align + constant)
+        if not a.disjoint:
+            return None
+        if opcode == "shr":
+            constant = min(constant, bits)
+            return _shape(tuple(o >> constant for o in a.offsets), a.align - constant)
+        if opcode == "and":
+            return _shape(tuple(o & constant for o in a.offsets), max(a.align, _trailing_zeros(constant)))
+        # or, xor are done on the base, which takes the constant's low bits: they are taken out of the offsets again.
+        low = constant & ((1 << a.align) - 1)
+        combine = (lambda o: (o | low) - low) if opcode == "or" else (lambda o: (o ^ low) - low)
+        return _shape(tuple(combine(o) for o in a.offsets), min(a.align, _trailing_zeros(constant)))
+
+    @staticmethod
+    def _convert(instruction: Instruction, a: Shape) -> Shape | None:
+        to, source = instruction.types[0], instruction.types[1]
+        if a.is_uniform:
+            return _shape(a.offsets, 0 if source.is_float or to.is_float else min(a.align, to.bits))
+        if to.is_float or source.is_float or instruction.has("sat") or min(to.bits, source.bits) < 32:
+            return None
+        if to.bits > source.bits and not a.disjoint:
+            return None
+        return a

@@ -1,0 +1,249 @@
+"""The uniform function: all 32 lanes together, registers in SSA, values that all lanes share kept as scalars.
+
+It leaves where lanes part (spilling what is live, each lane with its own block number) and goes on in the masked function; it can be entered at
+``entries``: the start, loop heads, joins, and behind barriers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from emulator.jit.abi import EXITED, Access, Space
+from emulator.jit.builder import Value, lanes_type
+from emulator.jit.emitter import FUEL, LANE_PC, MODE, PC, Unit
+from emulator.jit.function import BARRIER, DONE, SWITCH, YIELD, FunctionEmitter
+from emulator.jit.ops.barrier import arrive
+from emulator.jit.shapes import Shape
+from emulator.ptx.cfg import Block, is_barrier
+from emulator.ptx.ir import Instruction, Sym
+from emulator.ptx.program import Program
+
+
+def uniform_entries(program: Program) -> tuple[int, ...]:
+    """Blocks at which the uniform function may be entered."""
+    cfg = program.cfg
+    entries = {0} | cfg.loop_heads | cfg.joins
+    entries.update(block.index + 1 for block in cfg.blocks if is_barrier(block.instructions[-1]))
+    return tuple(sorted(e for e in entries if e < len(cfg.blocks)))
+
+
+class UniformFunction(FunctionEmitter):
+    is_uniform = True
+
+    def __init__(self, unit: Unit, offsets: dict[str, int]) -> None:
+        super().__init__(unit, offsets)
+        self.entries = uniform_entries(unit.program)
+        self._slots: dict[str, str] = {}
+
+    # ---------------------------------------------------------------------------------------------------- registers
+    def shape_of(self, name: str) -> Shape | None:
+        return self.unit.shapes.of(name)
+
+    def everyone(self) -> Value | None:
+        return None
+
+    def _slot(self, name: str) -> tuple[str, str]:
+        """(the register's stack slot, its type): promoted to SSA by LLVM."""
+        slot = self._slots.get(name)
+        if slot is None:
+            slot = self._slots[name] = f"%R{len(self._slots)}"
+        type_ = self._registers[name]
+        return slot, lanes_type(type_) if self.shape_of(name) is None else type_
+
+    def load_register(self, name: str) -> Value:
+        slot, type_ = self._slot(name)
+        return Value(self.b.emit(f"load {type_}, ptr {slot}"), self._registers[name], self.shape_of(name) is None)
+
+    def _store_slot(self, name: str, value: Value) -> None:
+        slot, type_ = self._slot(name)
+        text = self.b.spread(value) if self.shape_of(name) is None else value.text
+        self.b.line(f"store {type_} {text}, ptr {slot}")
+
+    def _write_back(self, live: Iterable[str]) -> None:
+        for name in live:
+            if name in self._dirty:
+                self._store_slot(name, self._current[name])
+
+    def _spill(self, live: Iterable[str]) -> None:
+        """Into the register file, every lane's own value."""
+        for name in sorted(live):
+            value = self._raw(name)
+            shape = self.shape_of(name)
+            if shape is not None and not shape.is_uniform:
+                value = self.with_offsets(value, shape.offsets)
+            self.file_store(name, value)
+
+    # ------------------------------------------------------------------------------------------------- the function
+    def emit(self) -> str:
+        program = self.unit.program
+        body = self.b
+        blocks = program.cfg.blocks
+        pc = body.load("i32", body.offset("%ctx", PC), 4)
+        targets = " ".join(f"i32 {index}, label %E{index}" for index in self.entries)
+        body.line(f"switch i32 {pc}, label %lost [ {targets} ]")
+        body.label("lost")
+        body.line("unreachable")
+        for index in self.entries:
+            self._enter(blocks[index])
+        for block in blocks:
+            self._block(block)
+        body.label("exit")
+        self.leave(DONE)
+        slots = [f"  {slot} = alloca {self._slot(name)[1]}, align 64" for name, slot in self._slots.items()]
+        self.b.lines[0:0] = slots
+        return self.finish_text("uniform")
+
+    def _enter(self, block: Block) -> None:
+        b = self.b
+        b.label(f"E{block.index}")
+        for name in sorted(block.live_in):
+            value = self.file_load(name)
+            shape = self.shape_of(name)
+            if shape is not None:
+                value = b.extract(value, 0)
+                if shape.offsets[0]:
+                    value = b.op("sub", value, b.int(value.type, shape.offsets[0]))
+            self._store_slot(name, value)
+        b.line(f"br label %B{block.index}")
+
+    def _live(self, index: int) -> frozenset[str]:
+        blocks = self.unit.program.cfg.blocks
+        return blocks[index].live_in if index < len(blocks) else frozenset()
+
+    def _block(self, block: Block) -> None:
+        b = self.b
+        cfg = self.unit.program.cfg
+        b.label(f"B{block.index}")
+        self._current = {}
+        self._dirty = set()
+        if block.index in cfg.loop_heads:
+            self._burn_fuel(block)
+        self.count(block)
+        last = block.instructions[-1]
+        for instruction in block.instructions[:-1]:
+            self.do(instruction)
+        live_out = frozenset[str]().union(*(self._live(s) for s in block.successors))
+        if last.opcode in ("bra", "brx", "ret", "exit", "trap", "brkpt"):
+            self._leave_block(block, last, live_out)
+        elif is_barrier(last):
+            self._barrier(block, last)
+        else:
+            self.do(last)
+            self._write_back(live_out)
+            b.line(f"br label {self._target(block.index + 1)}")
+
+    def _target(self, index: int) -> str:
+        return f"%B{index}" if index < len(self.unit.program.cfg.blocks) else "%exit"
+
+    def _burn_fuel(self, block: Block) -> None:
+        b = self.b
+        place = b.offset("%ctx", FUEL)
+        fuel = b.load("i32", place, 4)
+        label = b.fresh("y")
+        empty = b.emit(f"icmp sle i32 {fuel}, 0")
+        b.line(f"br i1 {empty}, label %{label}y, label %{label}n, !prof !2")
+        b.label(f"{label}y")
+        self._spill(block.live_in)
+        b.store("i32", str(block.index), b.offset("%ctx", PC), 4)
+        self.leave(YIELD)
+        b.label(f"{label}n")
+        self._current = {}
+        b.store("i32", b.emit(f"sub i32 {fuel}, 1"), place, 4)
+
+    # ----------------------------------------------------------------------------------------------- ends of blocks
+    def _goal(self, instruction: Instruction) -> int | None:
+        """The block that a bra goes to; None: out."""
+        if instruction.opcode != "bra":
+            return None
+        operand = instruction.operands[0]
+        assert isinstance(operand, Sym)
+        return self.unit.program.cfg.labels[operand.name]
+
+    def _leave_block(self, block: Block, last: Instruction, live_out: frozenset[str]) -> None:
+        b = self.b
+        self.begin(last)
+        if last.opcode in ("trap", "brkpt"):
+            site = self.unit.site(last, Access.NONE, Space.GENERIC, 1)
+            if last.guard is None:
+                self.trap(site)
+                return
+            self.trap_if(b.compare("icmp ne", self.active_bits(), b.int("i32", 0)), site)
+            self._write_back(live_out)
+            b.line(f"br label {self._target(block.index + 1)}")
+            return
+        if last.opcode == "brx":
+            self._branch_table(block, last, live_out)
+            return
+        goal = self._goal(last)
+        taken = "%exit" if goal is None else self._target(goal)
+        if self._guard is None:
+            self._write_back(live_out)
+            b.line(f"br label {taken}")
+            return
+        guard = self._guard
+        following = self._target(block.index + 1)
+        self._write_back(live_out)
+        if not guard.vector:
+            b.line(f"br i1 {guard.text}, label {taken}, label {following}")
+            return
+        bits = b.ballot(guard)
+        label = b.fresh("d")
+        every = b.compare("icmp eq", bits, b.int("i32", -1))
+        b.line(f"br i1 {every.text}, label {taken}, label %{label}a")
+        b.label(f"{label}a")
+        none = b.compare("icmp eq", bits, b.int("i32", 0))
+        b.line(f"br i1 {none.text}, label {following}, label %{label}b")
+        b.label(f"{label}b")
+        self._spill(live_out)
+        where = b.select(guard, b.int("i32", EXITED if goal is None else goal), b.int("i32", block.index + 1))
+        self._part(where)
+
+    def _part(self, where: Value) -> None:
+        """Go on in the masked function, each lane at its block."""
+        b = self.b
+        b.store(lanes_type("i32"), b.spread(where), b.offset("%ctx", LANE_PC), 64)
+        b.store("i32", "1", b.offset("%ctx", MODE), 4)
+        self.leave(SWITCH)
+
+    def _branch_table(self, block: Block, last: Instruction, live_out: frozenset[str]) -> None:
+        b = self.b
+        goals = table_goals(self.unit.program, last)
+        index = self.read(last.operands[0], "i32")
+        self._write_back(live_out)
+        if index.vector or last.guard is not None:
+            self._spill(live_out)
+            self._part(table_lookup(self, goals, index, block.index + 1))
+            return
+        cases = " ".join(f"i32 {n}, label %B{goal}" for n, goal in enumerate(goals[:-1]))
+        b.line(f"switch i32 {index.text}, label %B{goals[-1]} [ {cases} ]")
+
+    def _barrier(self, block: Block, last: Instruction) -> None:
+        """A return: the next run() enters behind it."""
+        b = self.b
+        self.begin(last)
+        waits = arrive(self, last)
+        following = block.index + 1
+        if not waits:
+            self._write_back(self._live(following))
+            b.line(f"br label {self._target(following)}")
+            return
+        self._spill(self._live(following))
+        b.store("i32", str(following), b.offset("%ctx", PC), 4)
+        self.leave(BARRIER)
+
+
+def table_goals(program: Program, last: Instruction) -> tuple[int, ...]:
+    operand = last.operands[1]
+    assert isinstance(operand, Sym)
+    return tuple(program.cfg.labels[name] for name in program.branch_tables[operand.name])
+
+
+def table_lookup(e: FunctionEmitter, goals: tuple[int, ...], index: Value, otherwise: int) -> Value:
+    """A block number per lane."""
+    b = e.b
+    where = b.int("i32", goals[-1])
+    for n, goal in enumerate(goals[:-1]):
+        where = b.select(b.compare("icmp eq", index, b.int("i32", n)), b.int("i32", goal), where)
+    if e._guard is not None:
+        where = b.select(e._guard, where, b.int("i32", otherwise))
+    return where

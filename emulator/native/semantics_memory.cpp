@@ -1,0 +1,230 @@
+#include <cstring>
+#include <type_traits>
+
+#include "half.h"
+#include "semantics.h"
+
+namespace emu {
+
+void check(WarpContext *warp, uint32_t index, uint32_t lanes, uint64_t *address) {
+    const EmuSite &site = warp->kernel->sites[index];
+    bool good = true;
+    if (site.space == EMU_SHARED) {
+        uint64_t base = reinterpret_cast<uint64_t>(warp->shared);
+        for (uint32_t l = 0; l < 32; ++l) {
+            if (!(lanes >> l & 1)) continue;
+            uint64_t offset = address[l] - base;
+            good &= !(offset & (site.size - 1)) && offset + site.size <= warp->shared_bytes;
+        }
+    } else {
+        uint64_t low = warp->site_cache[2 * index], count = warp->site_cache[2 * index + 1];
+        uint32_t shift = __builtin_ctz(site.size);
+        for (uint32_t l = 0; l < 32; ++l) {
+            if (!(lanes >> l & 1)) continue;
+            uint64_t offset = address[l] - low;
+            good &= !(offset & (site.size - 1)) && offset >> shift < count;
+        }
+    }
+    if (!good) emu_check_access(warp, index, lanes, address);
+}
+
+namespace {
+
+template <class Word>
+void gather(const uint64_t *address, uint32_t lanes, uint32_t count, Word *out) {
+    for (uint32_t l = 0; l < 32; ++l) {
+        if (!(lanes >> l & 1)) continue;
+        const Word *from = reinterpret_cast<const Word *>(address[l]);
+        for (uint32_t c = 0; c < count; ++c) out[32 * c + l] = from[c];
+    }
+}
+
+template <class Word>
+void scatter(const uint64_t *address, uint32_t lanes, uint32_t count, const Word *data) {
+    for (uint32_t l = 0; l < 32; ++l) {
+        if (!(lanes >> l & 1)) continue;
+        Word *to = reinterpret_cast<Word *>(address[l]);
+        for (uint32_t c = 0; c < count; ++c) to[c] = data[32 * c + l];
+    }
+}
+
+}  // namespace
+}  // namespace emu
+
+#define GATHER_SCATTER(bits)                                                                                           \
+    EMU_SEMANTICS void emu_gather##bits(const uint64_t *address, uint32_t lanes, uint32_t count, uint##bits##_t *out) {  \
+        emu::gather(address, lanes, count, out);                                                                       \
+    }                                                                                                                  \
+    EMU_SEMANTICS void emu_scatter##bits(const uint64_t *address, uint32_t lanes, uint32_t count,                      \
+                                         const uint##bits##_t *data) {                                                 \
+        emu::scatter(address, lanes, count, data);                                                                     \
+    }
+GATHER_SCATTER(8)
+GATHER_SCATTER(16)
+GATHER_SCATTER(32)
+GATHER_SCATTER(64)
+
+void emu_load_slow(WarpContext *warp, uint32_t site, uint32_t lanes, uint64_t *address, uint32_t size, uint32_t count,
+                   uint8_t *out) {
+    emu_check_access(warp, site, lanes, address);
+    for (uint32_t l = 0; l < 32; ++l) {
+        if (!(lanes >> l & 1)) continue;
+        const uint8_t *from = reinterpret_cast<const uint8_t *>(address[l]);
+        for (uint32_t c = 0; c < count; ++c) std::memcpy(out + (32 * c + l) * size, from + c * size, size);
+    }
+}
+
+void emu_store_slow(WarpContext *warp, uint32_t site, uint32_t lanes, uint64_t *address, uint32_t size, uint32_t count,
+                    const uint8_t *data) {
+    emu_check_access(warp, site, lanes, address);
+    for (uint32_t l = 0; l < 32; ++l) {
+        if (!(lanes >> l & 1)) continue;
+        uint8_t *to = reinterpret_cast<uint8_t *>(address[l]);
+        for (uint32_t c = 0; c < count; ++c) std::memcpy(to + c * size, data + (32 * c + l) * size, size);
+    }
+}
+
+void emu_cp_async(WarpContext *warp, uint32_t load_site, uint32_t store_site, uint32_t lanes, uint64_t *to, uint64_t *from,
+                  uint32_t size, const uint32_t *wanted) {
+    uint32_t whole = 0;
+    for (uint32_t l = 0; l < 32; ++l) whole |= uint32_t{wanted[l] >= size} << l;
+    emu::check(warp, load_site, lanes & whole, from);
+    emu::check(warp, store_site, lanes, to);
+    for (uint32_t l = 0; l < 32; ++l) {
+        if (!(lanes >> l & 1)) continue;
+        uint32_t bytes = wanted[l] < size ? wanted[l] : size;
+        uint8_t *target = reinterpret_cast<uint8_t *>(to[l]);
+        if (bytes) std::memcpy(target, reinterpret_cast<const void *>(from[l]), bytes);
+        std::memset(target + bytes, 0, size - bytes);
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------- atomics
+namespace {
+
+template <class Value>
+Value combine(uint32_t operation, Value old, Value operand) {
+    switch (operation) {
+        case ATOM_ADD:
+            // Unsigned, so that it wraps.
+            if constexpr (std::is_integral_v<Value>) {
+                using Wrapping = std::make_unsigned_t<Value>;
+                return static_cast<Value>(static_cast<Wrapping>(old) + static_cast<Wrapping>(operand));
+            } else {
+                return old + operand;
+            }
+        case ATOM_MIN: return operand < old ? operand : old;
+        case ATOM_MAX: return old < operand ? operand : old;
+        default: break;
+    }
+    if constexpr (std::is_integral_v<Value>) {
+        switch (operation) {
+            case ATOM_AND: return old & operand;
+            case ATOM_OR: return old | operand;
+            case ATOM_XOR: return old ^ operand;
+            case ATOM_INC: return old >= operand ? Value{0} : static_cast<Value>(old + 1);
+            case ATOM_DEC: return old == 0 || old > operand ? operand : static_cast<Value>(old - 1);
+            default: break;
+        }
+    }
+    return operand;
+}
+
+struct Half {
+    static float widen(uint16_t bits) { return emu::half_to_float(bits); }
+    static uint16_t narrow(float value) { return emu::float_to_half(value); }
+};
+struct BFloat {
+    static float widen(uint16_t bits) { return emu::bfloat_to_float(bits); }
+    static uint16_t narrow(float value) { return emu::float_to_bfloat(value); }
+};
+
+template <class Format>
+uint16_t combine_half(uint32_t operation, uint16_t old, uint16_t operand) {
+    if (operation == ATOM_EXCH) return operand;
+    return Format::narrow(combine(operation, Format::widen(old), Format::widen(operand)));
+}
+
+// Word: what is exchanged in memory. `next(old word, lane)` gives the new one.
+template <class Word, class Next>
+void each(uint32_t lanes, const uint64_t *address, Word *out, bool alone, Next next) {
+    for (uint32_t l = 0; l < 32; ++l) {
+        if (!(lanes >> l & 1)) continue;
+        Word *at = reinterpret_cast<Word *>(address[l]);
+        if (alone) {  // shared memory belongs to the thread that runs the block
+            Word old = *at;
+            *at = next(old, l);
+            out[l] = old;
+            continue;
+        }
+        Word old = __atomic_load_n(at, __ATOMIC_RELAXED);
+        while (!__atomic_compare_exchange_n(at, &old, next(old, l), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+        }
+        out[l] = old;
+    }
+}
+
+template <class Value, class Word>
+void typed(uint32_t operation, uint32_t lanes, const uint64_t *address, const void *operand, const void *second, void *out,
+           bool alone) {
+    const Word *operands = static_cast<const Word *>(operand);
+    const Word *seconds = static_cast<const Word *>(second);
+    Word *old = static_cast<Word *>(out);
+    if (operation == ATOM_CAS) {
+        return each(lanes, address, old, alone, [&](Word was, uint32_t l) { return was == operands[l] ? seconds[l] : was; });
+    }
+    if (std::is_integral_v<Value> && operation == ATOM_ADD && !alone) {
+        for (uint32_t l = 0; l < 32; ++l) {
+            if (lanes >> l & 1) old[l] = __atomic_fetch_add(reinterpret_cast<Word *>(address[l]), operands[l], __ATOMIC_SEQ_CST);
+        }
+        return;
+    }
+    each(lanes, address, old, alone, [&](Word was, uint32_t l) {
+        Value a, b;
+        std::memcpy(&a, &was, sizeof a);
+        std::memcpy(&b, &operands[l], sizeof b);
+        Value result = combine(operation, a, b);
+        Word word;
+        std::memcpy(&word, &result, sizeof word);
+        return word;
+    });
+}
+
+template <class Format>
+void halves(uint32_t operation, uint32_t lanes, const uint64_t *address, const void *operand, void *out, bool alone) {
+    const uint16_t *operands = static_cast<const uint16_t *>(operand);
+    each(lanes, address, static_cast<uint16_t *>(out), alone,
+         [&](uint16_t was, uint32_t l) { return combine_half<Format>(operation, was, operands[l]); });
+}
+
+template <class Format>
+void pairs(uint32_t operation, uint32_t lanes, const uint64_t *address, const void *operand, void *out, bool alone) {
+    const uint32_t *operands = static_cast<const uint32_t *>(operand);
+    each(lanes, address, static_cast<uint32_t *>(out), alone, [&](uint32_t was, uint32_t l) {
+        uint32_t low = combine_half<Format>(operation, static_cast<uint16_t>(was), static_cast<uint16_t>(operands[l]));
+        uint32_t high = combine_half<Format>(operation, was >> 16, operands[l] >> 16);
+        return low | high << 16;
+    });
+}
+
+}  // namespace
+
+void emu_atomic(WarpContext *warp, uint32_t code, uint32_t site, uint32_t lanes, uint64_t *address, const void *operand,
+                const void *second, void *out) {
+    emu::check(warp, site, lanes, address);
+    uint32_t operation = code & 15, type = code >> 4 & 15;
+    bool alone = code >> 8 & 1;
+    switch (type) {
+        case ATOM_U32: return typed<uint32_t, uint32_t>(operation, lanes, address, operand, second, out, alone);
+        case ATOM_S32: return typed<int32_t, uint32_t>(operation, lanes, address, operand, second, out, alone);
+        case ATOM_F32: return typed<float, uint32_t>(operation, lanes, address, operand, second, out, alone);
+        case ATOM_U64: return typed<uint64_t, uint64_t>(operation, lanes, address, operand, second, out, alone);
+        case ATOM_S64: return typed<int64_t, uint64_t>(operation, lanes, address, operand, second, out, alone);
+        case ATOM_F64: return typed<double, uint64_t>(operation, lanes, address, operand, second, out, alone);
+        case ATOM_B16: return typed<uint16_t, uint16_t>(operation, lanes, address, operand, second, out, alone);
+        case ATOM_F16: return halves<Half>(operation, lanes, address, operand, out, alone);
+        case ATOM_BF16: return halves<BFloat>(operation, lanes, address, operand, out, alone);
+        case ATOM_F16X2: return pairs<Half>(operation, lanes, address, operand, out, alone);
+        case ATOM_BF16X2: return pairs<BFloat>(operation, lanes, address, operand, out, alone);
+    }
+}

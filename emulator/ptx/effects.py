@@ -1,0 +1,55 @@
+"""Which registers an instruction writes and reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from emulator.ptx.ir import Address, Instruction, Operand, Pair, Reg, Vec
+
+# Instructions whose first operand is not a destination.
+NO_RESULT = frozenset(
+    "st red bra brx ret exit trap brkpt membar fence prefetch prefetchu nanosleep cp discard applypriority pmevent "
+    "call_assertfail call_free stmatrix griddepcontrol call barrier bar stackrestore sust wgmma tcgen05 setmaxnreg".split()
+)
+CARRY = "%cc"  # the condition code register, kept like a predicate
+_MBARRIER_NO_RESULT = frozenset(("init", "inval", "expect_tx", "complete_tx"))
+
+
+def has_result(instruction: Instruction) -> bool:
+    opcode, modifiers = instruction.opcode, instruction.modifiers
+    if opcode == "call_printf":
+        return len(instruction.operands) == 3
+    if opcode == "wmma":
+        return modifiers[0] != "store"
+    if opcode == "mbarrier":
+        return modifiers[0] not in _MBARRIER_NO_RESULT
+    return opcode not in NO_RESULT and bool(instruction.operands)
+
+
+def registers_of(operand: Operand) -> Iterator[str]:
+    if isinstance(operand, Reg):
+        yield operand.name
+    elif isinstance(operand, Address):
+        if isinstance(operand.base, Reg):
+            yield operand.base.name
+    elif isinstance(operand, Vec):
+        for item in operand.items:
+            yield from registers_of(item)
+    elif isinstance(operand, Pair):
+        yield from registers_of(operand.first)
+        yield from registers_of(operand.second)
+
+
+def defs_and_uses(instruction: Instruction) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(written, read). A guarded instruction also reads what it writes: lanes whose guard is false keep the old value."""
+    operands = instruction.operands
+    split = 1 if has_result(instruction) else 0
+    written = tuple(name for operand in operands[:split] for name in registers_of(operand))
+    read = tuple(name for operand in operands[split:] for name in registers_of(operand))
+    if instruction.opcode in ("addc", "subc", "madc"):
+        read = (*read, CARRY)
+    if "cc" in instruction.modifiers:
+        written = (*written, CARRY)
+    if instruction.guard is not None:
+        read = (*read, instruction.guard.reg, *written)
+    return written, read
