@@ -46,7 +46,7 @@ size_t pitch_of(size_t width) { return (width + pitch_alignment - 1) / pitch_ali
 }  // namespace
 
 EMU_API cudaError_t cudaMalloc(void **out, size_t size) {
-    if (emu::capture_forbids_unsafe_calls()) return emu::fail(cudaErrorStreamCaptureUnsupported);
+    if (emu::breaks_capture()) return emu::fail(cudaErrorStreamCaptureUnsupported);
     return allocate(out, size, MemoryKind::device, "cudaMalloc");
 }
 
@@ -55,7 +55,7 @@ EMU_API cudaError_t cudaFree(void *pointer) {
 }
 
 EMU_API cudaError_t cudaMallocManaged(void **out, size_t size, unsigned flags) {
-    if (size == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)) return emu::fail(cudaErrorInvalidValue);
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return emu::fail(cudaErrorInvalidValue);
     return allocate(out, size, MemoryKind::managed, "cudaMallocManaged", flags);
 }
 
@@ -164,7 +164,6 @@ EMU_API cudaError_t cudaMallocFromPoolAsync(void **out, size_t size, cudaMemPool
 EMU_API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t handle) {
     emu::Stream *stream = emu::stream_of(handle);
     if (!stream) return emu::fail(cudaErrorInvalidResourceHandle);
-    if (!pointer) return emu::fail(cudaErrorInvalidValue);
     // Captured work still needs the memory each time the graph runs: it stays until the process ends.
     if (stream->capture) return cudaSuccess;
     return release(pointer, kind_bit(MemoryKind::device), cudaErrorInvalidValue);

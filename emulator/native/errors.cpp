@@ -200,7 +200,6 @@ std::string sticky_message() {
 }
 
 cudaError_t last_error(bool clear) {
-    if (cudaError_t error = sticky()) return error;
     cudaError_t error = last;
     if (clear) last = cudaSuccess;
     return error;

@@ -17,7 +17,7 @@ void poison(cudaError_t error, const std::string &message);
 cudaError_t sticky();
 std::string sticky_message();
 
-// This thread's last error; `clear` forgets it, except a sticky one.
+// This thread's last error; `clear` forgets it. A sticky one is forgotten, too, until the next call fails with it.
 cudaError_t last_error(bool clear);
 
 // Forgets everything, sticky errors too: for hosts that go on after a broken submission.

@@ -22,6 +22,7 @@ struct Node {
 
 struct Graph {
     unsigned long long id = 0;
+    bool spoilt = false;  // its capture broke a rule, and cannot end well
     // In the order in which they were added.
     std::vector<std::unique_ptr<Node>> nodes;
     // The work captured last: what is captured next depends on it. Capture keeps the order of the calls, which is one

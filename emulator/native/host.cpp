@@ -27,6 +27,7 @@ EMU_HOST int emu_take_error(const char **message) {
     static thread_local std::string text;
     text = sticky_message();
     cudaError_t error = last_error(true);
+    if (sticky()) error = sticky();
     if (text.empty()) text = cudaGetErrorString(error);
     *message = text.c_str();
     return error;

@@ -38,7 +38,7 @@ cudaError_t check(Function &function, const LaunchShape &at, bool cooperative) {
     }
     uint64_t threads = uint64_t{at.block.x} * at.block.y * at.block.z;
     if (threads > static_cast<uint64_t>(model::threads_per_block)) return cudaErrorInvalidConfiguration;
-    if (threads > function.info.most_threads) return cudaErrorLaunchOutOfResources;
+    if (threads > function.info.most_threads) return cudaErrorInvalidValue;
     size_t shared = function.info.static_shared_bytes + at.dynamic_shared;
     bool opted_in = function.max_dynamic_shared > static_cast<int>(model::shared_per_block);
     size_t most_dynamic = opted_in ? function.max_dynamic_shared
@@ -99,7 +99,7 @@ cudaError_t launch(const void *function, const LaunchShape &shape, cudaStream_t 
 cudaError_t prepare_launch(const void *handle, const LaunchShape &shape, void **arguments, bool cooperative,
                            Work *out) {
     Function *function = find_function(handle);
-    if (!function) return cudaErrorInvalidDeviceFunction;
+    if (!function) return cudaErrorInvalidResourceHandle;
     if (cudaError_t error = describe(*function)) return refuse(*function, error);
     if (cudaError_t error = check(*function, shape, cooperative)) return error;
     const uint32_t block[3] = {shape.block.x, shape.block.y, shape.block.z};

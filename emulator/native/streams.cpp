@@ -49,18 +49,22 @@ cudaError_t submit(cudaStream_t handle, cudaGraphNodeType type, Work work) {
     if (!stream->capture) return fail(work());
     std::lock_guard lock(mutex);
     Graph &graph = *stream->capture;
+    if (graph.spoilt) return fail(cudaErrorStreamCaptureInvalidated);
     std::vector<Node *> after;
     if (graph.last_captured) after.push_back(graph.last_captured);
     graph.last_captured = graph.add(type, std::move(work), after);
     return cudaSuccess;
 }
 
-bool capture_forbids_unsafe_calls() {
+bool breaks_capture() {
     std::lock_guard lock(mutex);
+    bool broken = false;
     for (const auto &[handle, stream] : streams) {
-        if (stream->capture && stream->capture_origin && stream->capture_mode != cudaStreamCaptureModeRelaxed) return true;
+        if (!stream->capture || !stream->capture_origin || stream->capture_mode == cudaStreamCaptureModeRelaxed) continue;
+        stream->capture->spoilt = true;
+        broken = true;
     }
-    return false;
+    return broken;
 }
 
 void end_capture(const std::shared_ptr<Graph> &graph) {
@@ -107,7 +111,19 @@ cudaError_t wait_for(cudaStream_t handle) {
     EMU_REQUIRE_DEVICE();
     Stream *stream = stream_of(handle);
     if (!stream) return fail(cudaErrorInvalidResourceHandle);
-    return stream->capture ? fail(cudaErrorStreamCaptureUnsupported) : cudaSuccess;
+    if (!stream->capture) return cudaSuccess;
+    stream->capture->spoilt = true;
+    return fail(cudaErrorStreamCaptureUnsupported);
+}
+
+// To wait for the whole device is to wait for every stream, captured ones included, whatever the mode.
+cudaError_t wait_for_all() {
+    EMU_REQUIRE_DEVICE();
+    std::lock_guard lock(mutex);
+    for (const auto &[handle, stream] : streams) {
+        if (cudaError_t error = wait_for(handle)) return error;
+    }
+    return cudaSuccess;
 }
 
 }  // namespace
@@ -116,10 +132,7 @@ cudaError_t wait_for(cudaStream_t handle) {
 
 using namespace emu;
 
-EMU_API cudaError_t cudaDeviceSynchronize(void) {
-    EMU_REQUIRE_DEVICE();
-    return capture_forbids_unsafe_calls() ? fail(cudaErrorStreamCaptureUnsupported) : cudaSuccess;
-}
+EMU_API cudaError_t cudaDeviceSynchronize(void) { return wait_for_all(); }
 
 EMU_API cudaError_t cudaStreamCreate(cudaStream_t *out) { return create_stream(out, cudaStreamDefault, 0); }
 
@@ -280,6 +293,10 @@ EMU_API cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out) 
     if (!stream->capture_origin) return fail(cudaErrorStreamCaptureUnmatched);
     std::shared_ptr<Graph> graph = stream->capture;
     end_capture(graph);
+    if (graph->spoilt) {
+        *out = nullptr;
+        return fail(cudaErrorStreamCaptureInvalidated);
+    }
     *out = publish(graph);
     return cudaSuccess;
 }

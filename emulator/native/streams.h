@@ -36,8 +36,8 @@ Event *event_of(cudaEvent_t handle);
 // Runs `work` now, or notes it as a node of the graph that is being captured on `stream`.
 cudaError_t submit(cudaStream_t stream, cudaGraphNodeType type, Work work);
 
-// True while some stream is captured in a mode that forbids calls such as cudaMalloc.
-bool capture_forbids_unsafe_calls();
+// For calls such as cudaMalloc, which most modes of capture forbid: true when there is such a capture, which is then spoilt.
+bool breaks_capture();
 
 // Takes the streams that belong to the capture of `graph` out of it.
 void end_capture(const std::shared_ptr<Graph> &graph);
