@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from cli.commands import account, challenges, local, machine, submissions
+from cli.commands import account, challenges, local, machine, packs, submissions
 from cli.console import say
 from cli.errors import CliError
 
@@ -28,7 +28,7 @@ app.command()(submissions.watch)
 app.command()(submissions.submissions)
 app.command()(challenges.leaderboard)
 app.command()(local.judge)
-app.add_typer(local.pack_app, name="pack")
+app.add_typer(packs.app, name="pack")
 app.command()(machine.up)
 app.command()(machine.worker)
 app.command()(machine.doctor)

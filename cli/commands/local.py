@@ -1,4 +1,4 @@
-"""``judge`` and ``pack verify``: the engine in this process, without server, database or queue."""
+"""``judge``: the engine in this process, without server, database or queue."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 
 from cli import options
 from cli.console import print_json, say
-from cli.errors import FAILED, CliError, UsageError
+from cli.errors import UsageError
 from cli.extras import need
 from cli.progress import ProgressLine
 from cli.render import print_judgement
@@ -68,7 +68,7 @@ def judge(
 
         if found.kind == "emulator":
             line.update("preparing the emulator", {})
-            _prepare_emulator(settings)
+            prepare_emulator(settings)
         chosen = secrets.randbits(63) if seed is None else seed
         judgement = pipeline.judge(source.content, pack, found, chosen, settings, mode=mode, progress=show)
     plain = judgement.to_json()
@@ -81,7 +81,7 @@ def judge(
     raise typer.Exit(judgement.verdict.exit_code)
 
 
-def _prepare_emulator(settings: JudgeSettings) -> None:
+def prepare_emulator(settings: JudgeSettings) -> None:
     """Compiles it, the first time: half a minute in which otherwise nothing would seem to happen."""
     native = need("emulator.native", "judge")
     # The judgement says it again, as the IE that it is.
@@ -148,23 +148,3 @@ def find_device(name: str, settings: JudgeSettings) -> DeviceInfo:
     except catalog.UnknownDevice as error:
         raise UsageError(str(error)) from None
     return device
-
-
-pack_app = typer.Typer(help="For authors of challenges.", no_args_is_help=True)
-
-
-@pack_app.callback()
-def _pack() -> None:
-    """For authors of challenges."""
-
-
-@pack_app.command()
-def verify(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="The folder of a challenge.", show_default=False)],
-    device: Annotated[str, typer.Option("--device", "-d", help="The device to judge its submissions on.")] = "emulator",
-    static_only: Annotated[bool, typer.Option("--static-only", help="Judge nothing: only read and check it.")] = False,
-    data_dir: DataDir = None,
-    as_json: options.Json = False,
-) -> None:
-    """Check a challenge: that it loads, its references, and that every file of its submissions/ gets its verdict."""
-    raise CliError("not there yet", exit_code=FAILED)
