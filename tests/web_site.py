@@ -106,19 +106,43 @@ class Site:
         measurement: Measurement | None = None,
     ) -> None:
         """Judge the oldest waiting submission for ``device`` as its two workers would."""
+        steps = self.work_in_steps(device=device, cases=cases, build=build, measurement=measurement)
+        for _ in steps:
+            pass
+
+    def work_in_steps(
+        self,
+        *,
+        device: DeviceInfo = EMULATOR,
+        cases: tuple[CaseJudgement, ...] = (),
+        build: BuildReport | None = None,
+        measurement: Measurement | None = None,
+    ) -> Iterator[str]:
+        """As ``work``, pausing after each committed step: its name is given."""
         rules, now = LeaseRules(), self.services.clock
         build = build or BuildReport(ok=True, wall_s=0.4)
         with self.database() as session:
             lease = claim_job(session, Stage.BUILD, owner="test", now=now(), rules=rules)
-            assert lease is not None
-            if build.ok:
+        assert lease is not None
+        yield "building"
+        if build.ok:
+            with self.database() as session:
                 assert finish_build(session, lease, digest="0" * 64, data=b"library", report=build, now=now())
                 lease = claim_job(session, Stage.RUN, owner="test", now=now(), rules=rules, device_key=device.key)
-                assert lease is not None
-                for number, case in enumerate(cases, start=1):
-                    payload = {"id": case.id, "group": case.group, "verdict": case.verdict.value}
-                    payload |= {"done": number, "total": len(cases)}
+            assert lease is not None
+            yield "running"
+            for number, case in enumerate(cases, start=1):
+                payload = {"id": case.id, "group": case.group, "verdict": case.verdict.value}
+                payload |= {"done": number, "total": len(cases)}
+                with self.database() as session:
                     record_event(session, lease.submission_id, "case", payload, now=now())
+                yield "case"
+            if measurement is not None:
+                payload = {"id": "bench", "done": 1, "total": 0}
+                with self.database() as session:
+                    record_event(session, lease.submission_id, "timing", payload, now=now())
+                yield "timing"
+        with self.database() as session:
             submission = session.get_one(Submission, lease.submission_id)
             verdict = combine_verdicts(case.verdict for case in cases) if build.ok else Verdict.COMPILE_ERROR
             judgement = Judgement(
@@ -131,6 +155,7 @@ class Site:
                 measurement=measurement,
             )
             assert finish_judged(session, lease, judgement, now=now())
+        yield "done"
 
 
 def make_site(data_dir: Path, **settings: Any) -> Site:

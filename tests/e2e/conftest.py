@@ -1,0 +1,90 @@
+"""A real browser, which may talk to nothing but this machine, and a server for it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from werkzeug.serving import make_server
+
+from tests.web_site import Site, make_site
+
+FLAGS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+#: What a browser says on its console of answers that are errors on purpose.
+EXPECTED = "Failed to load resource: "
+
+
+@pytest.fixture(scope="session")
+def browser(chromium_path: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path, headless=True, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Watch:
+    """What went wrong in a page, and whom it asked."""
+
+    complaints: list[str] = field(default_factory=list)
+    hosts: set[str] = field(default_factory=set)
+
+    def follow(self, page: Page) -> None:
+        page.on(
+            "console",
+            lambda message: (
+                self.complaints.append(message.text)
+                if message.type in {"error", "warning"} and not message.text.startswith(EXPECTED)
+                else None
+            ),
+        )
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("request", lambda request: self.hosts.add(request.url.split("/")[2]))
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    context.set_default_timeout(15_000)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    """A page that must not complain (a refused script or style counts) and must ask nobody but this machine."""
+    watch = Watch()
+    page = context.new_page()
+    watch.follow(page)
+    yield page
+    assert watch.complaints == []
+    assert {host.split(":")[0] for host in watch.hosts} <= {"127.0.0.1"}
+
+
+@dataclass(frozen=True)
+class Served:
+    """A site and where it listens."""
+
+    site: Site
+    url: str
+
+
+@pytest.fixture
+def served(data_dir: Path) -> Iterator[Served]:
+    """A site over HTTP, with the emulator said to be online and nobody at work but the test."""
+    site = make_site(data_dir)
+    site.add_device()
+    server = make_server("127.0.0.1", 0, site.app, threaded=True)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield Served(site, f"http://127.0.0.1:{server.server_port}")
+    server.shutdown()
+    thread.join()
+    server.server_close()
+    site.services.engine.dispose()

@@ -1,0 +1,211 @@
+"""The website in a real browser. The workers are played by the test, so that each step of the progress can be seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, Route, expect
+
+from judge.judgement import BuildReport
+from tests.e2e.conftest import Served
+from tests.web_site import PASSWORD, accepted, counted, faulty, wrong
+
+pytestmark = pytest.mark.browser
+
+SOURCE = 'extern "C" void solve(const float* A, const float* B, float* C, int N) { /* mine */ }\n'
+CHALLENGE = "/challenges/vector-add"
+
+
+def _sign_up(page: Page, served: Served, username: str = "ada") -> None:
+    page.goto(f"{served.url}{CHALLENGE}")
+    page.get_by_role("banner").get_by_role("link", name="Sign up").click()
+    page.get_by_label("User name").fill(username)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Create the account").click()
+    expect(page).to_have_url(f"{served.url}{CHALLENGE}")
+
+
+def _write(page: Page, source: str = SOURCE) -> None:
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.evaluate("text => navigator.clipboard.writeText(text)", source)
+    page.keyboard.press("Control+v")
+
+
+def test_from_sign_up_to_the_leaderboard(page: Page, served: Served) -> None:
+    _sign_up(page, served)
+    _write(page)
+    page.get_by_role("button", name="Submit").click()
+    status = page.get_by_role("status").filter(has_text="queue")
+    expect(status).to_have_text("Next in the queue")
+    steps = served.site.work_in_steps(cases=accepted("n-1", "n-33"), measurement=counted(4242))
+    line = page.locator('[data-part="line"]')
+    for step, told in (
+        ("building", "Building with nvcc"),
+        ("running", "Running the cases"),
+        ("case", "Case 1 of 2"),
+        ("case", "Case 2 of 2"),
+        ("timing", "Timing, call 1"),
+    ):
+        assert next(steps) == step
+        expect(line).to_have_text(told)
+    expect(page.locator('[data-part="cases"] li')).to_have_text(["AC", "AC"])
+    assert next(steps) == "done"
+    expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
+    expect(page.get_by_text("4,242").first).to_be_visible()
+    page.get_by_role("link", name="Leaderboard", exact=True).click()
+    expect(page.get_by_role("row", name="ada")).to_contain_text("4,242")
+    page.get_by_role("link", name="Challenges").first.click()
+    expect(page.get_by_text("Solved by you")).to_be_attached()
+
+
+def test_a_run_is_reported_beneath_the_editor(page: Page, served: Served) -> None:
+    _sign_up(page, served)
+    _write(page, "// one\n// two\n" + SOURCE)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator('[data-part="line"]')).to_have_text("Next in the queue")
+    expect(page.get_by_role("button", name="Run")).to_be_disabled()
+    served.site.work(cases=(*accepted("n-1"), faulty(line=3)))
+    expect(page.get_by_role("heading", name="Runtime error")).to_be_visible()
+    assert page.url.endswith(CHALLENGE)
+    page.get_by_role("link", name="line 3").click()
+    expect(page.locator(".cm-activeLine")).to_contain_text("extern")
+    expect(page.get_by_role("button", name="Run")).to_be_enabled()
+
+
+def test_progress_is_polled_where_streams_are_cut_off(page: Page, context: BrowserContext, served: Served) -> None:
+    def cut(route: Route) -> None:
+        if "text/event-stream" in route.request.headers["accept"]:
+            route.fulfill(status=502, body="a proxy says no")
+        else:
+            route.continue_()
+
+    context.route("**/events*", cut)
+    _sign_up(page, served)
+    _write(page)
+    page.get_by_role("button", name="Submit").click()
+    expect(page.locator("#progress")).to_be_visible()
+    steps = served.site.work_in_steps(cases=(wrong("n-7"),))
+    next(steps)
+    expect(page.locator('[data-part="line"]')).to_have_text("Building with nvcc")
+    for _ in steps:
+        pass
+    expect(page.get_by_role("heading", name="Wrong answer")).to_be_visible()
+    expect(page.get_by_text("2 of 100 elements of C are wrong")).to_be_visible()
+
+
+def test_a_server_that_goes_away_is_waited_for(page: Page, context: BrowserContext, served: Served) -> None:
+    _sign_up(page, served)
+    _write(page)
+    page.get_by_role("button", name="Run").click()
+    line = page.locator('[data-part="line"]')
+    expect(line).to_have_text("Next in the queue")
+    context.route("**/report", lambda route: route.abort())
+    served.site.work(cases=accepted("n-1"))
+    expect(line).to_contain_text("trying again")
+    context.unroute("**/report")
+    expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
+
+
+def test_compiler_errors_are_shown_at_their_line(page: Page, served: Served) -> None:
+    _sign_up(page, served)
+    _write(page, "// first\nint x\n")
+    page.keyboard.press("Control+Shift+Enter")
+    expect(page).to_have_url(f"{served.url}/submissions/{_newest(served)}")
+    served.site.work(build=BuildReport(ok=False, wall_s=0.2, log='kernel.cu(2): error: expected a ";"\n'))
+    expect(page.get_by_role("heading", name="Compile error")).to_be_visible()
+    expect(page.locator("#L2 .note")).to_have_text('error: expected a ";"')
+
+
+def _newest(served: Served) -> str:
+    listed = served.site.visitor("ada").get("/submissions").text
+    return listed.split('href="/submissions/')[1].split('"')[0]
+
+
+def test_a_draft_survives_a_reload_and_a_log_in(page: Page, served: Served) -> None:
+    served.site.add_user("ada")
+    page.goto(f"{served.url}{CHALLENGE}")
+    _write(page)
+    expect(page.get_by_text("Draft kept in this browser")).to_be_visible()
+    page.get_by_role("button", name="Submit").click()
+    page.get_by_label("User name").fill("ada")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("main").get_by_role("button", name="Log in").click()
+    expect(page).to_have_url(f"{served.url}{CHALLENGE}")
+    expect(page.locator(".cm-content")).to_contain_text("/* mine */")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Starter").click()
+    expect(page.locator(".cm-content")).to_contain_text("Vector addition")
+    page.reload()
+    expect(page.locator(".cm-content")).not_to_contain_text("/* mine */")
+
+
+def test_files_are_opened_or_refused(page: Page, served: Served, tmp_path: Path) -> None:
+    page.goto(f"{served.url}{CHALLENGE}")
+    (tmp_path / "good.cu").write_text("// from a file\r\nint y;\r\n")
+    (tmp_path / "latin.cu").write_bytes(b"// caf\xe9\n")
+    (tmp_path / "large.cu").write_text("x" * (256 * 1024 + 1))
+    chooser = page.locator("#file")
+    chooser.set_input_files(tmp_path / "good.cu")
+    expect(page.locator(".cm-content")).to_contain_text("// from a file")
+    chooser.set_input_files(tmp_path / "latin.cu")
+    expect(page.get_by_role("alert")).to_contain_text("not UTF-8")
+    chooser.set_input_files(tmp_path / "large.cu")
+    expect(page.get_by_role("alert")).to_contain_text("262,145 bytes")
+    expect(page.locator(".cm-content")).to_contain_text("// from a file")
+
+
+def test_maths_is_typeset_and_the_editor_coloured(page: Page, served: Served) -> None:
+    page.goto(f"{served.url}{CHALLENGE}")
+    expect(page.locator(".math.block .katex-html").first).to_be_visible()
+    expect(page.locator(".cm-line span").first).to_be_visible()
+    keyword = page.locator(".cm-line span", has_text="extern").first
+    plain = page.locator(".cm-content")
+    colour = "element => getComputedStyle(element).color"
+    assert keyword.evaluate(colour) != plain.evaluate(colour)
+
+
+def test_the_theme_follows_the_system_until_it_is_chosen(page: Page, served: Served) -> None:
+    background = "getComputedStyle(document.body).backgroundColor"
+    page.emulate_media(color_scheme="dark")
+    page.goto(served.url)
+    dark = page.evaluate(background)
+    page.emulate_media(color_scheme="light")
+    light = page.evaluate(background)
+    assert dark != light
+    page.get_by_role("button", name="Switch between light and dark").click()
+    assert page.evaluate(background) == dark
+    page.reload()
+    assert page.evaluate(background) == dark
+
+
+def test_nothing_is_wider_than_a_phone(page: Page, served: Served) -> None:
+    page.set_viewport_size({"width": 375, "height": 740})
+    _sign_up(page, served)
+    _write(page)
+    page.get_by_role("button", name="Submit").click()
+    expect(page.locator("#progress")).to_be_visible()
+    served.site.work(cases=(*accepted("n-1"), faulty()))
+    expect(page.get_by_role("heading", name="Runtime error")).to_be_visible()
+    too_wide = "document.documentElement.scrollWidth - window.innerWidth"
+    assert page.evaluate(too_wide) <= 0
+    for path in ("/", CHALLENGE, "/leaderboards/", "/leaderboards/vector-add", "/submissions", "/account/", "/nowhere"):
+        page.goto(f"{served.url}{path}")
+        assert page.evaluate(too_wide) <= 0, path
+
+
+def test_it_works_without_scripts(browser_without_scripts: Page, served: Served) -> None:
+    page = browser_without_scripts
+    _sign_up(page, served)
+    page.get_by_role("textbox", name="CUDA source").fill(SOURCE)
+    page.get_by_role("button", name="Submit").click()
+    expect(page.get_by_text("In the queue")).to_be_visible()
+    served.site.work(cases=accepted("n-1"))
+    expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
+
+
+@pytest.fixture
+def browser_without_scripts(context: BrowserContext) -> Page:
+    assert context.browser is not None
+    return context.browser.new_context(java_script_enabled=False).new_page()
