@@ -1,10 +1,10 @@
-"""Judges every file of every pack's ``submissions/`` and of ``reference_solutions/`` and holds the verdict against the expected.
+"""Judges every file of every pack's ``submissions/`` and of ``reference_solutions/`` and compares with what is expected.
 
     python benchmarks/expected_verdicts.py --device emulator
     python benchmarks/expected_verdicts.py --device cuda:0 --json verdicts.json
 
-The expected verdict is the folder's name, narrowed by a first-line ``// expect: verdict=...`` comment; reference solutions are
-expected to be accepted. Prints one line a file; exits with 1 when any verdict differs.
+The expected verdict is the folder's name, narrowed by a first-line ``// expect: verdict=...`` comment; reference
+solutions are expected to be accepted. Prints one line a file; exits with 1 when any verdict differs.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ def main() -> int:
                 judgements[name] = judgement.to_json()
                 right = judgement.verdict in expected
                 wanted = "" if right else f"  expected {'/'.join(sorted(expected))}: {judgement.message}"
-                print(f"{'ok ' if right else 'BAD'} {judgement.verdict} {time.monotonic() - started:6.2f} s  {name}{wanted}", flush=True)
+                mark, wall_s = "ok " if right else "BAD", time.monotonic() - started
+                print(f"{mark} {judgement.verdict} {wall_s:6.2f} s  {name}{wanted}", flush=True)
                 if not right:
                     differing.append(name)
     if arguments.json:

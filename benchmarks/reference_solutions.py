@@ -2,10 +2,10 @@
 
     python benchmarks/reference_solutions.py --device cuda:0 --repeat 3
 
-Every kernel is judged as a submission is, in a fresh process each time: built, checked on all cases, timed on the pack's
-benchmark cases with the outputs of timed calls checked. What is written, per device, is
-``reference_solutions/times/<device>.json``: each kernel's verdict and figures, and the device's fingerprint. Exits with 1 when
-one of them is not accepted, and says which.
+Every kernel is judged as a submission is, in a fresh process each time: built, checked on all cases, timed on the
+pack's benchmark cases with the outputs of timed calls checked. What is written, per device, is
+``reference_solutions/times/<device>.json``: each kernel's verdict and figures, and the device's fingerprint. Exits
+with 1 when one of them is not accepted, and says which.
 """
 
 from __future__ import annotations
@@ -78,9 +78,10 @@ def main() -> int:
 
     arguments.output.mkdir(parents=True, exist_ok=True)
     written = arguments.output / f"{device.key}.json"
+    identity = {"key": device.key, "name": device.name, "compute_capability": device.compute_capability}
     document = {
         "taken_at": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "device": {"key": device.key, "name": device.name, "compute_capability": device.compute_capability, **device.details},
+        "device": {**identity, **device.details},
         "kernels": rows,
     }
     written.write_text(json.dumps(document, indent=2) + "\n")
