@@ -7,6 +7,7 @@ the end of the worker.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from datetime import datetime
 
@@ -58,11 +59,14 @@ def attempt_one(
         return None
     with structlog.contextvars.bound_contextvars(job=lease.job_id, stage=stage.name.lower(), attempt=lease.attempt):
         log.info("job.claimed")
+        context.in_hand.add(lease)
         with holding(context, lease) as watch:
             finish = _work(context, watch, work)
-            if not context.persist(finish):
-                log.warning("job.lease_lost")
-                return lease
+            written = context.persist(finish)
+            context.in_hand.discard(lease)
+        if not written:
+            log.warning("job.lease_lost")
+            return lease
         with context.reads() as session:
             job = session.get_one(Job, lease.job_id)
         log.info("job.left", state=job.state)
@@ -100,6 +104,13 @@ def _failure(context: WorkerContext, lease: Lease, error: Exception) -> Finish:
     return lambda session: fail_job(
         session, lease, text, now=context.clock(), rules=context.rules, retry_from=retry_from
     )
+
+
+def abandon(context: WorkerContext) -> None:
+    """Hand back what is in hand while its work still goes on: what it comes to will find the lease lost."""
+    for lease in tuple(context.in_hand):
+        with contextlib.suppress(SQLAlchemyError), context.sessions.begin() as session:
+            hand_back(session, lease, now=context.clock())
 
 
 def held_job(session: Session, lease: Lease) -> Job:

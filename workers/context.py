@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from store.clock import Clock, utc_now
 from store.database import make_engine, make_session_factory
 from store.doorbell import make_bell
-from store.jobs import LeaseRules
+from store.jobs import Lease, LeaseRules
 from store.settings import Settings
 from workers.judging import Judge, PipelineJudge
 from workers.packs import Packs
@@ -56,6 +56,8 @@ class WorkerContext:
     owner: str
     clock: Clock = utc_now
     stopping: threading.Event = field(default_factory=threading.Event)
+    #: The leases that this process works under: one at most, but no lock is needed to look.
+    in_hand: set[Lease] = field(default_factory=set)
 
     def persist(self, write: Callable[[Session], T]) -> T:
         """``write`` in a transaction, again and again while the database is away. Raises DBAPIError in the end."""

@@ -35,8 +35,9 @@ def run_device_worker(context: WorkerContext, selector: str) -> None:
     """Judge built submissions on the device until stopped."""
     settings = context.settings
     device = find_device(selector, settings.judge_settings())
-    _warm_up(context, device)
+    # Offered at once: what is sent meanwhile waits for the warming up, which takes a minute the very first time.
     Presence(context, device).start()
+    _warm_up(context, device)
     serve(make_app(settings), Shift(context, partial(run_one, context, device)), device_key=device.key)
 
 

@@ -17,6 +17,7 @@ import structlog
 from celery.exceptions import WorkerShutdown
 from sqlalchemy.exc import SQLAlchemyError
 
+from workers.attempt import abandon
 from workers.context import WorkerContext
 
 log = structlog.get_logger(__name__)
@@ -96,6 +97,7 @@ class Shift:
 
     def _leave_in_time(self) -> None:
         time.sleep(self._context.settings.stop_grace_s)
-        # The lease of what is still in hand runs out by itself. The jail dies with this process.
+        # What does not stop dies with this process, as jails do.
         log.warning("worker.left_in_a_hurry")
+        abandon(self._context)
         self._leave(0)

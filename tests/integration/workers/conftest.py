@@ -31,7 +31,7 @@ def make_fleet(tmp_path: Path) -> Iterator[MakeFleet]:
     fleets: list[Fleet] = []
 
     def make(**settings: Any) -> Fleet:
-        fleet = Fleet(Settings(data_dir=tmp_path / "data", **{**QUICK, **settings}), tmp_path)
+        fleet = Fleet(Settings(**{"data_dir": tmp_path / "data", **QUICK, **settings}), tmp_path)
         fleets.append(fleet)
         return fleet
 

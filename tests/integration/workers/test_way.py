@@ -90,6 +90,17 @@ def test_a_stopped_worker_hands_its_job_back_and_leaves_in_time(fleet: Fleet) ->
     assert fleet.verdict(submission) == "AC"
 
 
+def test_a_job_that_does_not_hear_is_handed_back_at_the_end_of_the_grace(everywhere: MakeFleet) -> None:
+    fleet = everywhere(stop_grace_s=0.5)
+    fleet.start("build")
+    device = fleet.start("device")
+    submission = fleet.submit("run_s=60\ncases=1\ndeaf=yes")
+    fleet.wait(lambda: fleet.state(submission) == "running", "it runs")
+    device.send_signal(signal.SIGTERM)
+    assert device.wait(timeout=5) == 0
+    assert fleet.state(submission) == "built"
+
+
 def test_without_any_ring_the_work_is_done(fleet: Fleet) -> None:
     """What a web server leaves that died between its commit and its ring; no sweeper runs, either."""
     fleet.start("build")

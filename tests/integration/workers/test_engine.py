@@ -1,0 +1,97 @@
+"""The workers with the engine itself: nvcc, the jail and the emulator; and what a killed worker leaves behind."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from judge.packs.pack import Pack
+from judge.settings import JudgeSettings
+from tests.integration.workers.conftest import MakeFleet
+from tests.integration.workers.fleet import Fleet
+from tests.integration.workers.test_kill9 import check_each_judged_once
+
+pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
+
+KERNEL = """
+#include <cuda_runtime.h>
+__global__ void add(const float* a, const float* b, float* c, int n, int rounds) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    volatile float sum = 0;
+    for (int round = 0; round < rounds; ++round) sum = sum + 1.0f;
+    if (i < n) c[i] = a[i] + b[i] + 0.0f * sum;
+}
+extern "C" void solve(const float* A, const float* B, float* C, int N) {
+    add<<<(N + 255) / 256, 256>>>(A, B, C, N, ROUNDS);
+}
+"""
+
+
+def source(rounds: int) -> str:
+    return f"#define ROUNDS {rounds}\n{KERNEL}"
+
+
+@pytest.fixture
+def engine_fleet(make_fleet: MakeFleet, judge_settings: JudgeSettings, tmp_path: Path) -> Fleet:
+    """Leases long enough for a busy machine; the emulator's library is built once for all tests."""
+    return make_fleet(
+        data_dir=judge_settings.data_dir,
+        database_url=f"sqlite:///{tmp_path / 'engine.db'}",
+        lease_s=4.0,
+        heartbeat_s=0.5,
+    )
+
+
+def descendants(pid: int) -> set[int]:
+    found: set[int] = set()
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in task.read_text().split():
+            found |= {int(child)} | descendants(int(child))
+    return found
+
+
+@pytest.mark.timeout(600)  # the emulator's library is compiled first, where no other test has done it
+def test_killed_while_nvcc_or_the_runner_works_it_is_judged_once_and_nothing_is_left(
+    engine_fleet: Fleet, packs: dict[str, Pack]
+) -> None:
+    fleet, pack = engine_fleet, packs["vector-add"]
+    processes = {kind: fleet.start(kind, *argv, module="workers") for kind, argv in COMMANDS.items()}
+    quick = fleet.submit(source(0), pack=pack)
+    fleet.wait_finished(quick, within_s=400)
+    assert fleet.verdict(quick) == "AC"
+
+    expected = {quick: "AC"}
+    for victim, state in (("build", "building"), ("device", "running")):
+        submission = fleet.submit(source(200 if victim == "device" else 1), pack=pack)
+        expected[submission] = "AC"
+        worker = processes[victim]
+        fleet.wait(lambda it=submission, wanted=state: fleet.state(it) == wanted, f"it is {state}")  # type: ignore[misc]
+        fleet.wait(lambda pid=worker.pid: descendants(pid), "it works in a jail")  # type: ignore[misc]
+        family = descendants(worker.pid)
+        fleet.kill(worker)
+        processes[victim] = fleet.start(victim, *COMMANDS[victim], module="workers")
+        fleet.wait(
+            lambda left=family: not any(Path(f"/proc/{pid}").exists() for pid in left), "its jail is gone", within_s=5
+        )  # type: ignore[misc]
+        fleet.wait_finished(submission, within_s=90)
+        assert fleet.events(submission).count(state) == 2
+    check_each_judged_once(fleet, expected)
+
+
+COMMANDS: dict[str, tuple[str, ...]] = {"build": (), "device": ("--device", "emulator"), "sweeper": ()}
+
+
+def test_stopped_while_the_runner_works_it_leaves_at_once(engine_fleet: Fleet, packs: dict[str, Pack]) -> None:
+    fleet = engine_fleet
+    processes = {kind: fleet.start(kind, *argv, module="workers") for kind, argv in COMMANDS.items()}
+    submission = fleet.submit(source(2000), pack=packs["vector-add"])
+    worker = processes["device"]
+    fleet.wait(lambda: fleet.state(submission) == "running" and bool(descendants(worker.pid)), "it runs", within_s=400)
+    family, began_s = descendants(worker.pid), time.monotonic()
+    worker.terminate()
+    worker.wait(timeout=20)
+    assert time.monotonic() - began_s < fleet.settings.stop_grace_s
+    assert not any(Path(f"/proc/{pid}").exists() for pid in family)
+    assert fleet.state(submission) == "built"
