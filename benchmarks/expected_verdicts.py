@@ -1,4 +1,4 @@
-"""Judges every file of every pack's ``submissions/`` and of ``reference_solutions/`` and compares with what is expected.
+"""Judges each file of every pack's ``submissions/`` and of ``reference_solutions/``; compares with what is expected.
 
     python benchmarks/expected_verdicts.py --device emulator
     python benchmarks/expected_verdicts.py --device cuda:0 --json verdicts.json
