@@ -204,5 +204,6 @@ HELPERS = tuple(re.findall(r"emu_\w+", """
     emu_scatter8 emu_scatter16 emu_scatter32 emu_scatter64
     emu_atomic emu_permute32 emu_match32 emu_match64 emu_redux emu_fns emu_cp_async
     emu_div_s64 emu_div_u64 emu_round_f64 emu_narrow16 emu_int_to_f64 emu_int64_narrow
+    emu_wmma_load emu_wmma_store emu_mma emu_ldmatrix emu_movmatrix
     emu_lg2_f32 emu_sin_f32 emu_cos_f32 emu_tanh_f32
 """))

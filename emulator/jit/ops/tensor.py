@@ -2,11 +2,200 @@
 
 from __future__ import annotations
 
+import re
+
 from emulator.jit.abi import Access, Space
+from emulator.jit.builder import Value
 from emulator.jit.emitter import Emitter
-from emulator.jit.ops.memory import addresses, locate
+from emulator.jit.ops.memory import addresses, locate, space_of
 from emulator.jit.ops.registry import semantics
-from emulator.ptx.ir import Imm, Instruction
+from emulator.ptx.ir import Address, Imm, Instruction, Operand, Vec
+
+# The codes of semantics_tensor.cpp.
+_TYPES = {n: c for c, n in enumerate(("f16", "bf16", "tf32", "f64", "s8", "u8", "s4", "u4", "b1", "f32", "s32"))}
+_BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f64": 64, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1, "f32": 32, "s32": 32}
+_SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
+_NEEDS_WIDER = frozenset(("sp", "sp::ordered_metadata", "kind::f8f6f4", "block_scale"))
+
+
+def _shape(e: Emitter, i: Instruction) -> tuple[int, int, int]:
+    for modifier in i.modifiers:
+        found = _SHAPE.match(modifier)
+        if found:
+            m, n, k = (int(g) for g in found.groups())
+            return m, n, k
+    raise e.unsupported()
+
+
+def _types(i: Instruction) -> list[str]:
+    return [m for m in i.modifiers if m in _TYPES]
+
+
+def _items(operand: Operand) -> tuple[Operand, ...]:
+    return operand.items if isinstance(operand, Vec) else (operand,)
+
+
+def _word(type_: str) -> str:
+    return "i64" if type_ == "f64" else "i32"
+
+
+def _read_fragment(e: Emitter, operand: Operand, type_: str) -> str:
+    return e.spill(*(e.read(item, _word(type_)) for item in _items(operand)))
+
+
+def _registers(elements: int, type_: str) -> int:
+    return elements // 32 // (1 if type_ == "f64" else 32 // _BITS[type_])
+
+
+def _write_fragment(e: Emitter, operand: Operand, type_: str, pointer: str) -> None:
+    for n, item in enumerate(_items(operand)):
+        e.write(item, e.fill(pointer, _word(type_), n))
+
+
+@semantics("wmma")
+def wmma(e: Emitter, i: Instruction) -> None:
+    match i.modifiers[0]:
+        case "load":
+            _wmma_load(e, i)
+        case "store":
+            _wmma_store(e, i)
+        case "mma":
+            _wmma_mma(e, i)
+        case _:
+            raise e.unsupported()
+
+
+def _stride(e: Emitter, i: Instruction, position: int, default: int) -> Value:
+    return e.read(i.operands[position], "i32") if len(i.operands) > position else e.b.int("i32", default)
+
+
+def _leading(shape: tuple[int, int, int], matrix: str, by_column: bool) -> int:
+    m, n, k = shape
+    rows, columns = {"a": (m, k), "b": (k, n), "c": (m, n), "d": (m, n)}[matrix]
+    return rows if by_column else columns
+
+
+def _wmma_load(e: Emitter, i: Instruction) -> None:
+    matrix = i.modifiers[1]
+    shape, type_ = _shape(e, i), _types(i)[-1]
+    by_column = i.has("col")
+    elements = {"a": shape[0] * shape[2], "b": shape[2] * shape[1], "c": shape[0] * shape[1]}[matrix]
+    count = len(_items(i.operands[0]))
+    if count % max(1, _registers(elements, type_)) or not _registers(elements, type_):
+        raise e.unsupported()
+    space = space_of(i)
+    place = locate(e, i.operands[1], space)
+    size = max(1, _BITS[type_] // 8) if _BITS[type_] >= 8 else 4
+    site = e.unit.site(i, Access.LOAD, space, size)
+    out = e.scratch()
+    e.call(
+        "emu_wmma_load",
+        "ptr %ctx",
+        f"i32 {site}",
+        f"i32 {e.active_bits().text}",
+        f"i32 {'abc'.index(matrix)}",
+        *(f"i32 {x}" for x in shape),
+        f"i32 {_TYPES[type_]}",
+        f"i32 {int(by_column)}",
+        f"i32 {count}",
+        f"ptr {e.spill(addresses(e, place))}",
+        f"ptr {e.spill(_stride(e, i, 2, _leading(shape, matrix, by_column)))}",
+        f"ptr {out}",
+    )
+    _write_fragment(e, i.operands[0], type_, out)
+
+
+def _wmma_store(e: Emitter, i: Instruction) -> None:
+    shape, type_ = _shape(e, i), _types(i)[-1]
+    by_column = i.has("col")
+    space = space_of(i)
+    place = locate(e, i.operands[0], space)
+    site = e.unit.site(i, Access.STORE, space, _BITS[type_] // 8)
+    e.call(
+        "emu_wmma_store",
+        "ptr %ctx",
+        f"i32 {site}",
+        f"i32 {e.active_bits().text}",
+        *(f"i32 {x}" for x in shape),
+        f"i32 {_TYPES[type_]}",
+        f"i32 {int(by_column)}",
+        f"ptr {e.spill(addresses(e, place))}",
+        f"ptr {e.spill(_stride(e, i, 2, _leading(shape, 'd', by_column)))}",
+        f"ptr {_read_fragment(e, i.operands[1], type_)}",
+    )
+
+
+def _wmma_mma(e: Emitter, i: Instruction) -> None:
+    types = _types(i)
+    if len(types) == 2:  # d and c; a and b are f16
+        types = [types[0], "f16", "f16", types[1]]
+    _multiply(e, i, types)
+
+
+@semantics("mma")
+def mma(e: Emitter, i: Instruction) -> None:
+    types = _types(i)
+    if len(types) != 4 or _NEEDS_WIDER & set(i.modifiers):
+        raise e.unsupported()
+    if _shape(e, i)[2] == 4 and types[1] == "f16":
+        raise e.unsupported()  # Volta's shape has a layout of its own
+    _multiply(e, i, types)
+
+
+def _multiply(e: Emitter, i: Instruction, types: list[str]) -> None:
+    m, n, k = _shape(e, i)
+    d_type, a_type, b_type, c_type = types
+    for operand, elements, type_ in (
+        (i.operands[1], m * k, a_type),
+        (i.operands[2], k * n, b_type),
+        (i.operands[3], m * n, c_type),
+        (i.operands[0], m * n, d_type),
+    ):
+        needed = _registers(elements, type_)
+        if not needed or len(_items(operand)) % needed:
+            raise e.unsupported()
+    flags = int(i.has("satfinite")) | 2 * int(i.has("and"))
+    out = e.scratch()
+    e.call(
+        "emu_mma",
+        *(f"i32 {x}" for x in (m, n, k)),
+        *(f"i32 {_TYPES[t]}" for t in (a_type, b_type, c_type, d_type)),
+        f"i32 {flags}",
+        f"ptr {_read_fragment(e, i.operands[1], a_type)}",
+        f"ptr {_read_fragment(e, i.operands[2], b_type)}",
+        f"ptr {_read_fragment(e, i.operands[3], c_type)}",
+        f"ptr {out}",
+    )
+    _write_fragment(e, i.operands[0], d_type, out)
+
+
+@semantics("ldmatrix")
+def ldmatrix(e: Emitter, i: Instruction) -> None:
+    if not i.has("m8n8") or not i.has("b16"):
+        raise e.unsupported()
+    items = _items(i.operands[0])
+    assert isinstance(i.operands[1], Address)
+    space = space_of(i)
+    place = locate(e, i.operands[1], space)
+    site = e.unit.site(i, Access.LOAD, space, 16)
+    out = e.scratch()
+    e.call(
+        "emu_ldmatrix",
+        "ptr %ctx",
+        f"i32 {site}",
+        f"i32 {len(items)}",
+        f"i32 {int(i.has('trans'))}",
+        f"ptr {e.spill(addresses(e, place))}",
+        f"ptr {out}",
+    )
+    _write_fragment(e, i.operands[0], "b32", out)
+
+
+@semantics("movmatrix")
+def movmatrix(e: Emitter, i: Instruction) -> None:
+    out = e.scratch()
+    e.call("emu_movmatrix", f"ptr {e.spill(e.read(i.operands[1], 'i32'))}", f"ptr {out}")
+    e.write(i.operands[0], e.fill(out, "i32"))
 
 
 @semantics("cp")

@@ -1,0 +1,304 @@
+// Matrix instructions. Every fragment, of wmma as of mma.sync, has the layout that PTX defines for mma.sync with shape m16n8k*: lane l is row
+// l / 4 of a tile of eight rows, and holds, at column (l % 4) * E, the E elements of one 32-bit register (f64: one 64-bit one). Larger
+// matrices are such tiles one after another; wmma fragments with registers to spare repeat them.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "half.h"
+#include "semantics.h"
+
+namespace emu {
+namespace {
+
+enum Type : uint32_t { F16, BF16, TF32, F64, S8, U8, S4, U4, B1, F32, S32 };
+enum Matrix : uint32_t { A, B, C };
+
+constexpr uint32_t bits_of_type(uint32_t type) {
+    switch (type) {
+        case F16: case BF16: return 16;
+        case F64: return 64;
+        case S8: case U8: return 8;
+        case S4: case U4: return 4;
+        case B1: return 1;
+        default: return 32;
+    }
+}
+
+struct Place {
+    uint32_t row, column;
+};
+
+struct Shape {
+    uint32_t m, n, k;
+};
+
+// Elements in one register, and how many different registers the fragment has.
+uint32_t per_register(uint32_t type) { return bits_of_type(type) == 64 ? 1 : 32 / bits_of_type(type); }
+
+uint32_t registers(Matrix matrix, Shape s, uint32_t type) {
+    uint32_t elements = matrix == A ? s.m * s.k : matrix == B ? s.k * s.n : s.m * s.n;
+    return elements / 32 / per_register(type);
+}
+
+// Where element `j` of register `r` (below registers()) of lane `lane` lies in the matrix.
+Place place_of(Matrix matrix, Shape s, uint32_t type, uint32_t lane, uint32_t r, uint32_t j) {
+    uint32_t e = per_register(type), group = lane / 4, member = lane % 4;
+    if (matrix == B) {
+        uint32_t steps = s.k / (4 * e);
+        return {r % steps * 4 * e + member * e + j, r / steps * 8 + group};
+    }
+    if (matrix == A) {
+        uint32_t steps = s.k / (4 * e), halves = s.m == 8 ? 1 : 2;
+        uint32_t block = r / (steps * halves), within = r % (steps * halves);
+        return {block * 16 + within % halves * 8 + group, within / halves * 4 * e + member * e + j};
+    }
+    uint32_t element = r * e + j;  // two neighbours, then eight rows down, then the next tile to the right
+    uint32_t pair = element % 2, rest = element / 2, halves = s.m == 8 ? 1 : 2;
+    uint32_t half = rest % halves, tile = rest / halves, across = s.n / 8;
+    return {tile / across * 16 + half * 8 + group, tile % across * 8 + member * 2 + pair};
+}
+
+// The bits of element (r, j) of a fragment held as arrays of 32 registers.
+uint64_t element(const void *fragment, uint32_t type, uint32_t r, uint32_t j, uint32_t lane) {
+    uint32_t bits = bits_of_type(type);
+    if (bits == 64) return static_cast<const uint64_t *>(fragment)[32 * r + lane];
+    uint32_t word = static_cast<const uint32_t *>(fragment)[32 * r + lane];
+    return bits == 32 ? word : word >> (bits * j) & ((1u << bits) - 1);
+}
+
+template <class Number>
+Number number(uint64_t bits, uint32_t type) {
+    switch (type) {
+        case F16: return static_cast<Number>(half_to_float(static_cast<uint16_t>(bits)));
+        case BF16: return static_cast<Number>(bfloat_to_float(static_cast<uint16_t>(bits)));
+        case TF32: return static_cast<Number>(float_of(static_cast<uint32_t>(bits) & 0xffffe000u));
+        case F32: return static_cast<Number>(float_of(static_cast<uint32_t>(bits)));
+        case F64: {
+            double value;
+            std::memcpy(&value, &bits, sizeof value);
+            return static_cast<Number>(value);
+        }
+        case S8: return static_cast<Number>(static_cast<int8_t>(bits));
+        case S4: return static_cast<Number>(static_cast<int32_t>(bits << 28) >> 28);
+        case S32: return static_cast<Number>(static_cast<int32_t>(bits));
+        default: return static_cast<Number>(bits);
+    }
+}
+
+constexpr uint32_t most_m = 32, most_n = 32, most_k = 256;
+
+// The matrix in plain order: A and C by rows, B by rows of k.
+template <class Number>
+void unpack(Matrix matrix, Shape s, uint32_t type, const void *fragment, Number *out, uint32_t pitch) {
+    uint32_t count = registers(matrix, s, type), e = per_register(type);
+    for (uint32_t r = 0; r < count; ++r) {
+        for (uint32_t j = 0; j < e; ++j) {
+            for (uint32_t lane = 0; lane < 32; ++lane) {
+                Place at = place_of(matrix, s, type, lane, r, j);
+                out[at.row * pitch + at.column] = number<Number>(element(fragment, type, r, j, lane), type);
+            }
+        }
+    }
+}
+
+template <class Number>
+void multiply(Shape s, const Number *a, const Number *b, Number *d) {
+    for (uint32_t i = 0; i < s.m; ++i) {
+        for (uint32_t step = 0; step < s.k; ++step) {
+            Number factor = a[i * s.k + step];
+            for (uint32_t j = 0; j < s.n; ++j) d[i * s.n + j] += factor * b[step * s.n + j];
+        }
+    }
+}
+
+template <class Number>
+struct Tiles {
+    alignas(64) Number a[most_m * 16], b[16 * most_n], d[most_m * most_n];
+};
+
+// f16, bf16, tf32 and f64.
+template <class Number>
+void multiply_floats(Shape s, uint32_t type_a, uint32_t type_b, uint32_t type_c, uint32_t type_d, const void *a, const void *b,
+                     const void *c, void *d) {
+    Tiles<Number> t;
+    unpack(A, s, type_a, a, t.a, s.k);
+    unpack(B, s, type_b, b, t.b, s.n);
+    unpack(C, s, type_c, c, t.d, s.n);
+    multiply(s, t.a, t.b, t.d);
+    uint32_t count = registers(C, s, type_d), e = per_register(type_d);
+    for (uint32_t r = 0; r < count; ++r) {
+        for (uint32_t lane = 0; lane < 32; ++lane) {
+            uint64_t word = 0;
+            for (uint32_t j = 0; j < e; ++j) {
+                Place at = place_of(C, s, type_d, lane, r, j);
+                Number value = t.d[at.row * s.n + at.column];
+                if (type_d == F16) {
+                    word |= uint64_t{float_to_half(static_cast<float>(value))} << (16 * j);
+                } else if (type_d == F64) {
+                    double wide = value;
+                    std::memcpy(&word, &wide, sizeof word);
+                } else {
+                    word = bits_of(static_cast<float>(value));
+                }
+            }
+            if (type_d == F64) {
+                static_cast<uint64_t *>(d)[32 * r + lane] = word;
+            } else {
+                static_cast<uint32_t *>(d)[32 * r + lane] = static_cast<uint32_t>(word);
+            }
+        }
+    }
+}
+
+// Integers, and single bits combined by xor or and and counted.
+void multiply_integers(Shape s, uint32_t type_a, uint32_t type_b, bool saturate, bool by_and, const void *a, const void *b,
+                       const void *c, void *d) {
+    static thread_local int32_t ta[16 * most_k * 2], tb[most_k * most_n];
+    int64_t td[most_m * most_n];
+    int32_t sum[most_m * most_n] = {};
+    unpack(A, s, type_a, a, ta, s.k);
+    unpack(B, s, type_b, b, tb, s.n);
+    unpack(C, s, S32, c, td, s.n);
+    if (type_a == B1) {
+        for (uint32_t i = 0; i < s.m; ++i) {
+            for (uint32_t step = 0; step < s.k; ++step) {
+                for (uint32_t j = 0; j < s.n; ++j) {
+                    int32_t x = ta[i * s.k + step], y = tb[step * s.n + j];
+                    sum[i * s.n + j] += by_and ? x & y : x ^ y;
+                }
+            }
+        }
+    } else {
+        multiply(s, ta, tb, sum);
+    }
+    uint32_t count = registers(C, s, S32);
+    for (uint32_t r = 0; r < count; ++r) {
+        for (uint32_t lane = 0; lane < 32; ++lane) {
+            Place at = place_of(C, s, S32, lane, r, 0);
+            int64_t value = td[at.row * s.n + at.column] + sum[at.row * s.n + at.column];
+            if (saturate) value = std::clamp<int64_t>(value, INT32_MIN, INT32_MAX);
+            static_cast<uint32_t *>(d)[32 * r + lane] = static_cast<uint32_t>(value);
+        }
+    }
+}
+
+uint64_t read_element(uint64_t address, uint32_t size) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, reinterpret_cast<const void *>(address), size);
+    return bits;
+}
+
+// Addresses of element (r, j) for all lanes.
+void element_addresses(Matrix matrix, Shape s, uint32_t type, uint32_t by_column, const uint64_t *base, const uint32_t *stride,
+                       uint32_t r, uint32_t j, uint64_t *out) {
+    uint32_t size = bits_of_type(type) / 8;
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+        Place at = place_of(matrix, s, type, lane, r, j);
+        uint64_t index = by_column ? uint64_t{at.column} * stride[lane] + at.row : uint64_t{at.row} * stride[lane] + at.column;
+        out[lane] = base[lane] + index * size;
+    }
+}
+
+// Less than a byte: `index` counts elements, and a register's elements are neighbours along k.
+uint64_t packed_address(Matrix matrix, Shape s, uint32_t type, uint32_t lane, uint32_t r, uint64_t base, uint32_t stride) {
+    Place at = place_of(matrix, s, type, lane, r, 0);
+    uint64_t index = matrix == A ? uint64_t{at.row} * stride + at.column : uint64_t{at.column} * stride + at.row;
+    return base + index * bits_of_type(type) / 8;
+}
+
+}  // namespace
+}  // namespace emu
+
+using namespace emu;
+
+EMU_SEMANTICS void emu_wmma_load(WarpContext *warp, uint32_t site, uint32_t lanes, uint32_t which, uint32_t m, uint32_t n,
+                                 uint32_t k, uint32_t type, uint32_t by_column, uint32_t count, const uint64_t *base,
+                                 const uint32_t *stride, void *out) {
+    Shape s{m, n, k};
+    auto matrix = static_cast<Matrix>(which);
+    uint32_t different = registers(matrix, s, type), e = per_register(type), bits = bits_of_type(type);
+    for (uint32_t r = 0; r < different; ++r) {
+        uint64_t words[32] = {}, address[32];
+        if (bits < 8) {
+            for (uint32_t lane = 0; lane < 32; ++lane) address[lane] = packed_address(matrix, s, type, lane, r, base[lane], stride[lane]);
+            check(warp, site, lanes, address);
+            for (uint32_t lane = 0; lane < 32; ++lane) {
+                if (lanes >> lane & 1) words[lane] = read_element(address[lane], 4);
+            }
+        } else {
+            for (uint32_t j = 0; j < e; ++j) {
+                element_addresses(matrix, s, type, by_column, base, stride, r, j, address);
+                check(warp, site, lanes, address);
+                for (uint32_t lane = 0; lane < 32; ++lane) {
+                    if (lanes >> lane & 1) words[lane] |= read_element(address[lane], bits / 8) << (j * bits % 64);
+                }
+            }
+        }
+        for (uint32_t copy = r; copy < count; copy += different) {
+            for (uint32_t lane = 0; lane < 32; ++lane) {
+                if (bits == 64) {
+                    static_cast<uint64_t *>(out)[32 * copy + lane] = words[lane];
+                } else {
+                    static_cast<uint32_t *>(out)[32 * copy + lane] = static_cast<uint32_t>(words[lane]);
+                }
+            }
+        }
+    }
+}
+
+EMU_SEMANTICS void emu_wmma_store(WarpContext *warp, uint32_t site, uint32_t lanes, uint32_t m, uint32_t n, uint32_t k,
+                                  uint32_t type, uint32_t by_column, const uint64_t *base, const uint32_t *stride,
+                                  const void *data) {
+    Shape s{m, n, k};
+    uint32_t count = registers(C, s, type), e = per_register(type), size = bits_of_type(type) / 8;
+    for (uint32_t r = 0; r < count; ++r) {
+        for (uint32_t j = 0; j < e; ++j) {
+            uint64_t address[32];
+            element_addresses(C, s, type, by_column, base, stride, r, j, address);
+            check(warp, site, lanes, address);
+            for (uint32_t lane = 0; lane < 32; ++lane) {
+                if (!(lanes >> lane & 1)) continue;
+                uint64_t bits = element(data, type, r, j, lane);
+                std::memcpy(reinterpret_cast<void *>(address[lane]), &bits, size);
+            }
+        }
+    }
+}
+
+// flags: 1 saturate, 2 combine bits by and.
+EMU_SEMANTICS void emu_mma(uint32_t m, uint32_t n, uint32_t k, uint32_t type_a, uint32_t type_b, uint32_t type_c, uint32_t type_d,
+                           uint32_t flags, const void *a, const void *b, const void *c, void *d) {
+    Shape s{m, n, k};
+    if (type_a == F64) return multiply_floats<double>(s, type_a, type_b, type_c, type_d, a, b, c, d);
+    if (type_d == S32) return multiply_integers(s, type_a, type_b, flags & 1, flags & 2, a, b, c, d);
+    multiply_floats<float>(s, type_a, type_b, type_c, type_d, a, b, c, d);
+}
+
+// Rows of matrix i are at the addresses of lanes 8 i .. 8 i + 7, sixteen bytes each.
+EMU_SEMANTICS void emu_ldmatrix(WarpContext *warp, uint32_t site, uint32_t count, uint32_t transposed, uint64_t *address,
+                                uint32_t *out) {
+    uint32_t used = count == 4 ? 0xffffffffu : (1u << (8 * count)) - 1;
+    check(warp, site, used, address);
+    for (uint32_t i = 0; i < count; ++i) {
+        uint16_t rows[8][8];
+        for (uint32_t r = 0; r < 8; ++r) std::memcpy(rows[r], reinterpret_cast<const void *>(address[8 * i + r]), 16);
+        for (uint32_t lane = 0; lane < 32; ++lane) {
+            uint32_t group = lane / 4, first = lane % 4 * 2;
+            uint32_t low = transposed ? rows[first][group] : rows[group][first];
+            uint32_t high = transposed ? rows[first + 1][group] : rows[group][first + 1];
+            out[32 * i + lane] = low | high << 16;
+        }
+    }
+}
+
+EMU_SEMANTICS void emu_movmatrix(const uint32_t *in, uint32_t *out) {
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+        uint32_t row = lane % 4 * 2, column = lane / 4, word = 0;
+        for (uint32_t j = 0; j < 2; ++j) {
+            uint32_t from = (row + j) * 4 + column / 2;
+            word |= (in[from] >> (16 * (column % 2)) & 0xffff) << (16 * j);
+        }
+        out[lane] = word;
+    }
+}
