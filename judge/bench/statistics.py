@@ -33,6 +33,8 @@ def geometric_mean(values: Sequence[float]) -> float:
     """Of positive values; 0 if one of them is 0. The one mean under which no case's unit weighs more than another's."""
     if not values:
         raise ValueError("no values")
+    if len(values) == 1:
+        return values[0]
     if any(value <= 0 for value in values):
         return 0.0
     return math.exp(math.fsum(math.log(value) for value in values) / len(values))

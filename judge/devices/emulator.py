@@ -6,6 +6,7 @@ check here: what was written outside a buffer comes in the report, with file and
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -86,6 +87,8 @@ def open_device(options: DeviceOptions) -> EmulatorDevice:
         wall_s=options.wall_s or None,
     )
     threads = options.threads or max(1, len(os.sched_getaffinity(0)))
+    # LLVM loads now, while the submission is still being compiled, and not within its first launch.
+    importlib.import_module("emulator.jit.compiler").engine.host_target()
     runtime = Runtime(
         library=Path(options.library), limits=limits, threads=threads, schedule_seed=options.schedule_seed or None
     )

@@ -160,8 +160,13 @@ def _last_line(text: str) -> str:
 
 
 def _describe(claim: FaultClaim) -> str:
-    place = f" at {claim.file}:{claim.line}" if claim.file else ""
+    place = f" at {_file_name(claim.file)}:{claim.line}" if claim.file else ""
     return f"{claim.kind}{place}: {claim.message}" if claim.message else f"{claim.kind}{place}"
+
+
+def _file_name(path: str) -> str:
+    """Without the folders of the jail that it was compiled in."""
+    return path.rpartition("/")[2]
 
 
 def _fault(claim: FaultClaim) -> MemoryFault:
@@ -169,7 +174,7 @@ def _fault(claim: FaultClaim) -> MemoryFault:
         kind=claim.kind,
         message=claim.message,
         kernel=claim.kernel or None,
-        file=claim.file or None,
+        file=_file_name(claim.file) or None,
         line=claim.line or None,
         thread=claim.thread,
         block=claim.block,

@@ -1,0 +1,173 @@
+"""From source to judgement on the emulator: nvcc, the jail, the runner, the supervisor, nothing in between replaced."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from judge import pipeline
+from judge.devices.catalog import find_device
+from judge.errors import Cancelled
+from judge.judgement import BuildReport, DeviceInfo, Judgement
+from judge.packs.pack import Pack
+from judge.pipeline import Mode, Progress
+from judge.settings import JudgeSettings
+from judge.verdict import Verdict
+from tests.gpu import kernels
+
+pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
+
+Judge = Callable[..., Judgement]
+
+
+@pytest.fixture(scope="module")
+def device(judge_settings: JudgeSettings) -> DeviceInfo:
+    return find_device("emulator", judge_settings)
+
+
+@pytest.fixture(scope="module")
+def judge(packs: dict[str, Pack], device: DeviceInfo, judge_settings: JudgeSettings) -> Judge:
+    def run(source: str, slug: str = "vector-add", mode: Mode = Mode.RUN, **extra: object) -> Judgement:
+        return pipeline.judge(source.encode(), packs[slug], device, 11, judge_settings, mode=mode, **extra)  # type: ignore[arg-type]
+
+    return run
+
+
+def test_an_honest_kernel_is_accepted_and_scored(judge: Judge, packs: dict[str, Pack]) -> None:
+    heard: list[Progress] = []
+    judgement = judge(kernels.HONEST, mode=Mode.SUBMIT, progress=heard.append)
+    assert judgement.verdict is Verdict.ACCEPTED, judgement
+    pack = packs["vector-add"]
+    assert [case.id for case in judgement.cases] == [
+        case.id for case in (*pack.cases_for("emulator"), *pack.benchmarks_for("emulator"))
+    ]
+    score = judgement.measurement
+    assert score is not None
+    assert (score.metric, score.runs, score.spread, score.gb_per_s) == ("warp_instructions", 1, 0.0, None)
+    warps = pack.benchmarks_for("emulator")[0].axes["N"] / 32
+    assert 5 * warps < score.value < 50 * warps
+    stages = [progress.stage for progress in heard]
+    assert stages[:3] == ["building", "built", "running"]
+    assert stages.count("case") == len(pack.cases_for("emulator"))
+    assert [progress.done for progress in heard if progress.stage == "case"] == list(range(1, stages.count("case") + 1))
+    assert json.loads(json.dumps(judgement.to_json()))["verdict"] == "AC"
+
+
+def test_the_score_is_the_same_each_time(judge: Judge) -> None:
+    first, second = (judge(kernels.HONEST, mode=Mode.SUBMIT).measurement for _ in range(2))
+    assert first is not None
+    assert first == second
+
+
+def test_run_judges_the_samples_and_scores_nothing(judge: Judge) -> None:
+    judgement = judge(kernels.HONEST)
+    assert {case.group for case in judgement.cases} == {"sample"}
+    assert judgement.measurement is None
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "words"),
+    [
+        ("READS_BEHIND", "AC", ""),
+        ("ADDS_INTO_THE_OUTPUT", "AC", ""),
+        ("ALLOCATES", "AC", ""),
+        ("WRITES_BEHIND", "RE", "out-of-bounds write"),
+        ("WRITES_BEFORE", "RE", "out-of-bounds write"),
+        ("CHANGES_INPUT", "RE", "changed its input A"),
+        ("ILLEGAL_ADDRESS", "RE", ""),
+        ("MISALIGNED", "RE", ""),
+        ("TRAP", "RE", ""),
+        ("ENDLESS", "TLE", ""),
+        ("EXITS", "RE", "exit(0)"),
+        ("FORKS", "SV", "system call"),
+        ("PRINTS_A_LOT", "OLE", "printed more"),
+    ],
+)
+def test_verdict(judge: Judge, name: str, verdict: str, words: str) -> None:
+    judgement = judge(getattr(kernels, name))
+    assert judgement.verdict.value == verdict, judgement
+    assert words in judgement.message
+
+
+def test_a_stray_write_is_named_by_file_line_thread_and_block(judge: Judge) -> None:
+    source = kernels.HONEST.replace("if (i < N) C[i]", "C[i]")
+    case = judge(source).cases[0]
+    line = 1 + source[: source.index("C[i] =")].count("\n")
+    fault = next(fault for fault in case.memory_errors if "write" in fault.kind)
+    assert (fault.file, fault.line) == ("kernel.cu", line)
+    assert (fault.block, fault.thread) == ((0, 0, 0), (4, 0, 0)), "four elements: the fifth thread is the first outside"
+
+
+def test_a_stray_read_is_a_warning(judge: Judge) -> None:
+    case = judge(kernels.READS_BEHIND).cases[0]
+    assert case.verdict is Verdict.ACCEPTED
+    assert any("read" in fault.kind for fault in case.memory_errors)
+
+
+def test_a_launch_that_is_not_possible_is_named(judge: Judge) -> None:
+    judgement = judge(kernels.vector_add("add<<<1, 2048>>>(A, B, C, N);"))
+    assert judgement.verdict is Verdict.RUNTIME_ERROR
+    assert "cudaErrorInvalidConfiguration" in judgement.message
+
+
+def test_what_does_not_compile_says_why(judge: Judge) -> None:
+    judgement = judge(kernels.vector_add("add<<<1, 1>>>(A, B, D, N);"))
+    assert judgement.verdict is Verdict.COMPILE_ERROR
+    assert '"D" is undefined' in judgement.build.log
+    assert judgement.cases == ()
+
+
+def test_wrong_answers_go_on_to_the_last_case(judge: Judge, packs: dict[str, Pack]) -> None:
+    judgement = judge(kernels.vector_add("if (N != 4) " + kernels.LAUNCH), mode=Mode.SUBMIT)
+    assert judgement.verdict is Verdict.WRONG_ANSWER
+    assert len(judgement.cases) == len(packs["vector-add"].cases_for("emulator"))
+    assert [case.verdict for case in judgement.cases][1:] == [Verdict.ACCEPTED] * (len(judgement.cases) - 1)
+    assert judgement.measurement is None
+    mismatch = judgement.cases[0].mismatch
+    assert mismatch is not None
+    assert mismatch.indices[0] == (0,)
+
+
+def test_cancelling_ends_a_kernel_that_would_not(judge: Judge) -> None:
+    wanted = threading.Event()
+    heard: list[Progress] = []
+
+    def progress(event: Progress) -> None:
+        heard.append(event)
+        if event.stage == "running":
+            wanted.set()
+
+    with pytest.raises(Cancelled):
+        judge(kernels.ENDLESS, progress=progress, cancelled=wanted.is_set)
+    assert "case" not in [event.stage for event in heard]
+
+
+def test_building_and_running_apart_gives_the_same(
+    packs: dict[str, Pack], device: DeviceInfo, judge_settings: JudgeSettings, judge: Judge
+) -> None:
+    pack = packs["vector-add"]
+    report, artifact = pipeline.build(kernels.HONEST.encode(), pack, device, judge_settings)
+    assert artifact is not None
+    apart = pipeline.run(artifact, report, pack, device, 11, judge_settings)
+    assert apart.verdict is Verdict.ACCEPTED
+    assert apart.measurement == judge(kernels.HONEST, mode=Mode.SUBMIT).measurement
+
+
+def test_a_machine_that_cannot_is_an_internal_error(
+    packs: dict[str, Pack], device: DeviceInfo, judge_settings: JudgeSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pack = packs["vector-add"]
+    report, artifact = pipeline.build(kernels.HONEST.encode(), pack, device, judge_settings)
+    assert artifact is not None
+    monkeypatch.setitem(pipeline.session_factory.__globals__["DEVICE_MODULES"], "emulator", "judge.devices.missing")
+    judgement = pipeline.run(artifact, report, pack, device, 11, judge_settings)
+    assert judgement.verdict is Verdict.INTERNAL_ERROR
+    assert "No module named" in judgement.message
+
+
+def test_a_compile_error_as_a_judgement(packs: dict[str, Pack], device: DeviceInfo) -> None:
+    judgement = pipeline.compile_error(BuildReport(ok=False, wall_s=1.0, log="no"), packs["vector-add"], device)
+    assert (judgement.verdict, judgement.build.log, judgement.cases) == (Verdict.COMPILE_ERROR, "no", ())
