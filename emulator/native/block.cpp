@@ -16,7 +16,7 @@ using emu::Warp;
 namespace {
 
 // Loop heads until a warp gives way to others. Long enough that switching costs nothing, short enough for time limits.
-constexpr int32_t fuel_per_turn = 20000;
+constexpr int32_t fuel_per_turn = 4000;
 // Shared memory is followed by this much, so that a read that strays a little stays within the block.
 constexpr size_t shared_slack = 4096;
 

@@ -111,8 +111,10 @@ class Worker {
                 ++i;
             }
             idle_rounds = finished_any ? 0 : idle_rounds + 1;
-            bool wait_for_others = launch_.cooperative || idle_rounds >= 2;
-            if (wait_for_others && resident_.size() < most_resident_ && start_block()) idle_rounds = 0;
+            if (launch_.cooperative || idle_rounds >= 2) {
+                start_more();
+                idle_rounds = 0;
+            }
         }
         for (auto &block : resident_) settle(*block);
     }
@@ -146,6 +148,14 @@ class Worker {
         spare_.pop_back();
         resident_.back()->start(number);
         return true;
+    }
+
+    // Those that run may wait for one that has not started. Twice as many each time: blocks that only compute pay little for it,
+    // and blocks that wait are not polled long.
+    void start_more() {
+        size_t wanted = launch_.cooperative ? most_resident_ : std::min(most_resident_, 2 * resident_.size());
+        while (resident_.size() < wanted && start_block()) {
+        }
     }
 
     // Adds up what the block did, and looks at the limits.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from emulator.jit.builder import BITS, Value
-from emulator.jit.emitter import LOCAL, SHARED, SHARED_BYTES, Emitter, register_type
+from emulator.jit.emitter import FUEL, LOCAL, SHARED, SHARED_BYTES, Emitter, register_type
 from emulator.jit.ops.registry import semantics
 from emulator.ptx.ir import Instruction, Sink, Vec
 
@@ -81,9 +81,15 @@ def is_space(e: Emitter, i: Instruction) -> None:
     e.write(i.operands[0], result)
 
 
-@semantics("prefetch", "prefetchu", "pmevent", "applypriority", "discard", "nanosleep", "griddepcontrol")
+@semantics("prefetch", "prefetchu", "pmevent", "applypriority", "discard", "griddepcontrol")
 def nothing(e: Emitter, i: Instruction) -> None:
-    """Hints; a wait gives the other warps their turn through the fuel at loop heads."""
+    """Hints."""
+
+
+@semantics("nanosleep")
+def nanosleep(e: Emitter, i: Instruction) -> None:
+    """The other warps get their turn at the next loop head."""
+    e.b.store("i32", "0", e.b.offset("%ctx", FUEL), 4)
 
 
 @semantics("createpolicy")
