@@ -62,6 +62,7 @@ def celery_config(settings: Settings) -> dict[str, Any]:
     folder = settings.data_dir / "broker"
     return common | {
         "broker_url": "filesystem://localhost//",
+        "broker_transport": "store.file_broker:Transport",
         "broker_transport_options": {
             "data_folder_in": str(folder / "messages"),
             "data_folder_out": str(folder / "messages"),
