@@ -105,6 +105,9 @@ def _judge_result(result: _Result, source: bytes, pack: Challenge, target: Targe
         text = f"The compiler needed more than {limits.memory_bytes >> 20} MiB of memory."
         return _compile_error(_joined(text, log, limits.log_bytes), started_s), None
     if not output.exit.ok:
+        if output.exit.code == LINK_FAILED and "cannot find -l" in log:
+            raise InternalError(f"a library of the challenge is not in the toolkit: {log}",
+                                f"install {', '.join(pack.build.libraries)} for {toolchain.root}")
         # A diagnostic that does not point into the user's file may be the toolchain's own fault.
         if output.exit.code not in FAILURES or "kernel.cu" not in log:
             _require_working(toolchain, target, settings)

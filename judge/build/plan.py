@@ -96,8 +96,8 @@ def build_script(plan: Plan, files: Files, *, cuda: str, ptxas_arch: str | None,
 
     It prints what the compilers print, and leaves on their descriptors the library, the names that ``kernel.o`` defines
     (mangled, then demangled), the user's part of the preprocessed source and what ptxas said. ``runtime`` are the
-    linker's arguments for libcudart; ``ptxas_arch`` is None when ptxas runs as part of the plan; ``alias`` is the pattern
-    of the symbol that becomes ``solve`` when none is called so.
+    linker's arguments for libcudart; ``ptxas_arch`` is None when ptxas runs as part of the plan; ``alias`` is the
+    pattern of the symbol that becomes ``solve`` when none is called so.
     """
     lines = [
         "set -u",

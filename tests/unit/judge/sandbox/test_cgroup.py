@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from judge.sandbox import cgroup
+from judge.sandbox.cgroup import Group, Hierarchy
+
+
+def child(folder: Path) -> Path:
+    (only,) = folder.iterdir()
+    return only
+
+
+def test_v2_bounds_and_readings(tmp_path: Path) -> None:
+    hierarchy = Hierarchy(2, {"memory": tmp_path, "pids": tmp_path, "cpu": tmp_path})
+    group = Group.create(memory_bytes=1000, processes=7, hierarchy=hierarchy)
+    folder = child(tmp_path)
+    assert (folder / "memory.max").read_text() == "1000"
+    assert (folder / "memory.swap.max").read_text() == "0"
+    assert (folder / "pids.max").read_text() == "7"
+    assert group.procs_files() == [str(folder / "cgroup.procs")]
+    (folder / "cpu.stat").write_text("usage_usec 2500000\nuser_usec 1\n")
+    (folder / "memory.peak").write_text("777\n")
+    (folder / "memory.events").write_text("low 0\noom 1\noom_kill 1\n")
+    assert group.usage() == cgroup.Usage(cpu_s=2.5, memory_peak_bytes=777, oom_killed=True)
+
+
+def test_v1_bounds_and_readings(tmp_path: Path) -> None:
+    parents = {name: tmp_path / name for name in ("memory", "pids", "cpu")}
+    for parent in parents.values():
+        parent.mkdir()
+    group = Group.create(memory_bytes=1000, processes=7, hierarchy=Hierarchy(1, parents))
+    assert (child(parents["memory"]) / "memory.limit_in_bytes").read_text() == "1000"
+    assert (child(parents["pids"]) / "pids.max").read_text() == "7"
+    assert len(group.procs_files()) == 3
+    (child(parents["cpu"]) / "cpuacct.usage").write_text("1500000000\n")
+    (child(parents["memory"]) / "memory.max_usage_in_bytes").write_text("88\n")
+    (child(parents["memory"]) / "memory.oom_control").write_text("oom_kill_disable 0\nunder_oom 0\noom_kill 0\n")
+    assert group.usage() == cgroup.Usage(cpu_s=1.5, memory_peak_bytes=88, oom_killed=False)
+
+
+def test_without_controllers_everything_reads_none(tmp_path: Path) -> None:
+    group = Group.create(memory_bytes=1000, processes=7, hierarchy=Hierarchy(2, {}))
+    assert group.usage() == cgroup.Usage(None, None, False)
+    assert group.procs_files() == []
+    assert not group.populated()
+    assert group.remove()
+    assert Hierarchy(2, {"memory": tmp_path}).missing() == ("pids", "cpu")
+
+
+def test_a_parent_that_is_gone_costs_that_controller_only(tmp_path: Path) -> None:
+    group = Group.create(memory_bytes=1, processes=1,
+                         hierarchy=Hierarchy(1, {"memory": tmp_path, "pids": tmp_path / "gone"}))
+    assert group.controllers == {"memory"}
+
+
+def test_removal_leaves_no_folder(tmp_path: Path) -> None:
+    group = Group.create(memory_bytes=None, processes=None, hierarchy=Hierarchy(2, {"memory": tmp_path}))
+    assert group.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("root", "own", "inside"),
+    [("/", "/a/b", "a/b"), ("/a", "/a/b", "b"), ("/", "/", "."), ("/", "/not/there", "."), ("/x", "/a", "a")],
+)
+def test_the_own_folder_below_a_partial_mount(tmp_path: Path, root: str, own: str, inside: str) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "b").mkdir()
+    assert cgroup._own_folder(tmp_path, root, own) == tmp_path / inside

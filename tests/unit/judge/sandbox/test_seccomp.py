@@ -1,0 +1,114 @@
+"""The filters, run by a small interpreter of the kernel's filter language rather than by the kernel."""
+
+from __future__ import annotations
+
+import errno
+import platform
+import struct
+
+import pytest
+
+from judge.sandbox import seccomp
+from judge.sandbox.seccomp import NUMBERS
+
+pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the filters are for x86-64")
+
+X86_64, I386 = 0xC000003E, 0x40000003
+PID = 7
+BASE = seccomp.base_program()
+BEFORE = seccomp.before_load_program(PID)
+AFTER = seccomp.after_load_program(allow_threads=False, allow_executable=False)
+SIGCHLD, CLONE_VM, CLONE_VFORK, CLONE_THREAD, CLONE_NEWUSER = 17, 0x100, 0x4000, 0x10000, 0x10000000
+
+
+def judge(program: bytes, call: str | int, *arguments: int, arch: int = X86_64) -> str:
+    """``allow``, ``kill`` or the name of the error that the filter gives for this call."""
+    number = NUMBERS[call] if isinstance(call, str) else call
+    padded = (*arguments, 0, 0, 0, 0, 0, 0)[:6]
+    data = struct.pack("<IIQ6Q", number, arch, 0, *(value & 0xFFFFFFFFFFFFFFFF for value in padded))
+    instructions = [struct.unpack_from("<HBBI", program, offset) for offset in range(0, len(program), 8)]
+    assert len(instructions) <= 4096
+    accumulator, at = 0, 0
+    while True:
+        code, jump_true, jump_false, k = instructions[at]
+        at += 1
+        if code == 0x20:
+            (accumulator,) = struct.unpack_from("<I", data, k)
+        elif code == 0x06:
+            return {0x7FFF0000: "allow", 0x80000000: "kill"}.get(k) or errno.errorcode[k & 0xFFFF]
+        else:
+            holds = {0x15: accumulator == k, 0x35: accumulator >= k, 0x45: bool(accumulator & k)}[code]
+            at += jump_true if holds else jump_false
+
+
+@pytest.mark.parametrize("program", [BASE, BEFORE, AFTER])
+def test_another_table_of_numbers_is_no_way_round(program: bytes) -> None:
+    assert judge(program, 39, arch=I386) == "kill"
+    assert judge(program, 0x40000000 + 59) == "kill"  # x32
+    assert judge(program, 39) == "allow"  # getpid
+
+
+@pytest.mark.parametrize("call", ["ptrace", "process_vm_writev", "bpf", "io_uring_setup", "keyctl", "userfaultfd", "mount",
+                                  "unshare", "setns", "move_mount", "kexec_load", "open_by_handle_at"])
+def test_the_way_out_is_shut_in_every_jail(call: str) -> None:
+    assert judge(BASE, call) == "kill"
+
+
+def test_a_compiler_may_start_programs_but_no_namespaces() -> None:
+    assert judge(BASE, "execve") == "allow"
+    assert judge(BASE, "clone", CLONE_VM | CLONE_VFORK | SIGCHLD) == "allow"
+    assert judge(BASE, "clone", CLONE_NEWUSER | SIGCHLD) == "kill"
+    assert judge(BASE, "clone3") == "ENOSYS"  # its flags are out of sight
+    assert judge(BASE, "socket", 1) == "allow"
+    assert judge(BASE, "socket", 2) == "EAFNOSUPPORT"
+    assert judge(BASE, "socket", 16) == "EAFNOSUPPORT"
+
+
+@pytest.mark.parametrize("call", ["execve", "execveat", "fork", "vfork"])
+def test_no_program_and_no_process_once_locked(call: str) -> None:
+    assert judge(BEFORE, call) == "kill"
+
+
+def test_threads_but_no_processes_once_locked() -> None:
+    assert judge(BEFORE, "clone", CLONE_VM | CLONE_THREAD) == "allow"
+    assert judge(BEFORE, "clone", CLONE_VM | CLONE_VFORK | SIGCHLD) == "kill"
+    assert judge(BEFORE, "clone3") == "ENOSYS"
+
+
+def test_sockets_once_locked() -> None:
+    assert judge(BEFORE, "socket", 2, 1, 0) == "kill"
+    assert judge(BEFORE, "socket", 10, 1, 0) == "kill"
+    assert judge(BEFORE, "socket", 1, 1, 0) == "EPERM"
+    assert judge(BEFORE, "connect", 3) == "EPERM"
+
+
+@pytest.mark.parametrize("call", ["kill", "tgkill"])
+def test_signals_only_to_oneself(call: str) -> None:
+    assert judge(BEFORE, call, PID, 6) == "allow"
+    assert judge(BEFORE, call, 1, 9) == "kill"
+    assert judge(BEFORE, call, -1, 9) == "kill"
+
+
+def test_the_process_stays_undumpable() -> None:
+    assert judge(BEFORE, "prctl", 4, 1) == "EPERM"
+    assert judge(BEFORE, "prctl", 15, 0) == "allow"  # PR_SET_NAME, which drivers use
+
+
+def test_no_new_code_and_no_new_thread_once_loaded() -> None:
+    assert judge(AFTER, "mmap", 0, 4096, 1 | 2) == "allow"
+    assert judge(AFTER, "mmap", 0, 4096, 1 | 4) == "EPERM"
+    assert judge(AFTER, "mprotect", 0x1000, 4096, 7) == "EPERM"
+    assert judge(AFTER, "mprotect", 0x1000, 4096, 3) == "allow"
+    assert judge(AFTER, "clone", CLONE_VM | CLONE_THREAD) == "EPERM"
+
+
+def test_the_emulator_may_still_make_code() -> None:
+    program = seccomp.after_load_program(allow_threads=True, allow_executable=True)
+    assert judge(program, "mprotect", 0x1000, 4096, 5) == "allow"
+    assert judge(program, "clone", CLONE_VM | CLONE_THREAD) == "allow"
+
+
+def test_high_halves_do_not_hide_a_flag() -> None:
+    """Filters see 64-bit arguments; those tested here are ints to the kernel, which drops the high half."""
+    assert judge(BEFORE, "socket", (1 << 32) | 2) == "kill"
+    assert judge(BASE, "clone", (1 << 40) | CLONE_NEWUSER) == "kill"
