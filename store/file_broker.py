@@ -20,13 +20,13 @@ from kombu.utils.json import dumps
 class Channel(filesystem.Channel):
     """A channel of :class:`Transport`."""
 
-    def _put(self, queue: str, payload: Any, **_: Any) -> None:
+    def _put(self, queue: str, message: Any, **kwargs: Any) -> None:  # noqa: ARG002
         folder = Path(self.data_folder_out)
         # Sorted by name is sorted by age; the part behind the first point is the queue's.
         name = f"{round(time.monotonic() * 1000)}_{uuid.uuid4()}"
         unfinished = folder / f"{name}.unfinished"
         try:
-            unfinished.write_bytes(dumps(payload).encode())
+            unfinished.write_bytes(dumps(message).encode())
             unfinished.rename(folder / f"{name}.{queue}.msg")
         except OSError as error:
             raise ChannelError(f"cannot add a message to {folder}: {error}") from error
