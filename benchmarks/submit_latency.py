@@ -1,0 +1,151 @@
+"""From pressing Submit to the verdict: over HTTP, through queue, build and run, with nothing cached.
+
+    python benchmarks/submit_latency.py
+    python benchmarks/submit_latency.py --challenge reduction --device emulator --count 20 --json latency.json
+
+Starts a stack of its own with a new data folder (as `gpujudge up` does), sends the kernel ``--count`` times, one after
+the other, each time with another comment in it so that no build is reused, and follows the events as the website does.
+Prints the median and where the time goes, by the server's own clock; the first submission is not counted
+(``--warm-up 0`` counts it).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import sys
+import tempfile
+import time
+import uuid
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.stack import running_stack  # noqa: E402
+from cli.api import Api  # noqa: E402
+from cli.follow import follow  # noqa: E402
+
+#: Between which events each stage lies.
+STAGES = {
+    "queued": ("queued", "building"),
+    "build": ("building", "built"),
+    "handed over": ("built", "running"),
+    "cases": ("running", "timing"),
+    "timing": ("timing", "done"),
+}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One submission. ``total_s`` is what the client saw; ``nvcc_s`` is the build's own clock."""
+
+    total_s: float
+    nvcc_s: float
+    stages_s: dict[str, float]
+    verdict: str
+
+
+def default_source(challenge: str) -> Path:
+    """The plainest accepted kernel of the challenge."""
+    found = [
+        *sorted((ROOT / "challenges" / challenge / "submissions" / "accepted").glob("*.cu")),
+        *sorted((ROOT / "reference_solutions" / challenge).glob("*.cu")),
+    ]
+    if not found:
+        raise SystemExit(f"no accepted submission of {challenge} to send: name one with --file")
+    return found[0]
+
+
+def submit_once(client: httpx.Client, api: Api, body: dict[str, Any]) -> Sample:
+    """One submission, unlike every other."""
+    source = f"// {uuid.uuid4()}\n{body['source']}"
+    begun = time.monotonic()
+    answer = client.post("submissions", json={**body, "source": source})
+    answer.raise_for_status()
+    public_id = answer.json()["id"]
+    for _event in follow(api, public_id):
+        pass
+    total_s = time.monotonic() - begun
+    status = client.get(f"submissions/{public_id}").json()
+    events = client.get(f"submissions/{public_id}/events").json()
+    if status["judgement"] is None or status["judgement"]["build"]["cached"]:
+        raise SystemExit(f"submission {public_id} was {status['state']}, or its build was reused")
+    return Sample(total_s, status["judgement"]["build"]["wall_s"], stages(events), status["verdict"])
+
+
+def stages(events: list[dict[str, Any]]) -> dict[str, float]:
+    """How long each stage took, from the times of the first event of each kind."""
+    at: dict[str, datetime] = {}
+    for event in events:
+        at.setdefault(event["kind"], datetime.fromisoformat(event["at"]))
+    return {
+        name: (at[end] - at[begin]).total_seconds()
+        for name, (begin, end) in STAGES.items()
+        if begin in at and end in at
+    }
+
+
+def report(samples: list[Sample], challenge: str, device: str) -> dict[str, Any]:
+    """The figures."""
+    totals = sorted(sample.total_s for sample in samples)
+    names = [name for name in STAGES if all(name in sample.stages_s for sample in samples)]
+    return {
+        "challenge": challenge,
+        "device": device,
+        "cores": len(os.sched_getaffinity(0)),
+        "machine": platform.platform(),
+        "count": len(samples),
+        "median_s": statistics.median(totals),
+        "fastest_s": totals[0],
+        "slowest_s": totals[-1],
+        "nvcc_median_s": statistics.median(sample.nvcc_s for sample in samples),
+        "stages_median_s": {name: statistics.median(sample.stages_s[name] for sample in samples) for name in names},
+        "verdicts": sorted({sample.verdict for sample in samples}),
+        "samples": [asdict(sample) for sample in samples],
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--challenge", default="reduction")
+    parser.add_argument("--device", default="emulator")
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--warm-up", type=int, default=1)
+    parser.add_argument("--file", type=Path, help="the kernel; else the challenge's own plainest one")
+    parser.add_argument("--json", type=Path, help="write all figures there")
+    arguments = parser.parse_args()
+    source = (arguments.file or default_source(arguments.challenge)).read_text("utf-8")
+    body = {"challenge": arguments.challenge, "device": arguments.device, "mode": "submit", "source": source}
+    with tempfile.TemporaryDirectory(prefix="gpujudge-latency-") as folder, running_stack(Path(folder)) as stack:
+        samples = []
+        with stack.client() as client, Api(stack.address, stack.token) as api:
+            for number in range(arguments.warm_up + arguments.count):
+                sample = submit_once(client, api, body)
+                print(
+                    f"{number + 1 - arguments.warm_up:3d}  {sample.total_s:6.2f} s  {sample.verdict}", file=sys.stderr
+                )
+                if number >= arguments.warm_up:
+                    samples.append(sample)
+    figures = report(samples, arguments.challenge, arguments.device)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(figures, indent=2) + "\n")
+    print(f"{figures['challenge']} on {figures['device']}, {figures['count']} times, {figures['cores']} cores")
+    print(f"from Submit to the verdict: median {figures['median_s']:.2f} s "
+          f"({figures['fastest_s']:.2f} to {figures['slowest_s']:.2f} s)")  # fmt: skip
+    for name, wall_s in figures["stages_median_s"].items():
+        print(f"  {name:<12}{wall_s:6.2f} s")
+    print(f"  of the build, nvcc and its jail: {figures['nvcc_median_s']:.2f} s")
+    return 0 if figures["verdicts"] == ["AC"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
