@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from emulator.jit.builder import Value
 from emulator.jit.emitter import Emitter
+from emulator.jit.ops.memory import compiler_barrier
 from emulator.jit.ops.registry import semantics
 from emulator.ptx.ir import Instruction, Reg
 
@@ -39,6 +40,14 @@ def arrive(e: Emitter, i: Instruction) -> bool:
         f"i32 {predicate.text}",
     )
     return operation != 1
+
+
+@semantics("bar", "barrier")
+def warp_barrier(e: Emitter, i: Instruction) -> None:
+    """``bar.warp.sync``: it begins its block, where the lanes have met already. Memory is as the others left it."""
+    if not i.has("warp"):
+        raise e.unsupported()
+    compiler_barrier(e)
 
 
 @semantics("barget")
