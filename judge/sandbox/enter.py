@@ -40,6 +40,9 @@ def enter(plan: dict[str, Any]) -> None:
         bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(limit, (bound, bound))
     os.umask(0o022)
+    # Python ignores these two, and what is ignored stays so through exec: nothing inside would die of its limits.
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
     if plan["uid"] is not None:
         os.setgroups([])
         os.setresgid(plan["gid"], plan["gid"], plan["gid"])

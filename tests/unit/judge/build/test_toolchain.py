@@ -54,7 +54,8 @@ def test_path_comes_before_packages_and_those_before_usr_local(
 ) -> None:
     on_path = make_nvcc(tmp_path / "on-path")
     packaged = make_nvcc(tmp_path / "site" / "nvidia" / "cu13")
-    monkeypatch.setattr(toolchain.sysconfig, "get_paths", lambda: dict.fromkeys(("purelib", "platlib"), f"{tmp_path}/site"))
+    paths = dict.fromkeys(("purelib", "platlib"), f"{tmp_path}/site")
+    monkeypatch.setattr(toolchain.sysconfig, "get_paths", lambda: paths)
     monkeypatch.delenv("CUDA_HOME", raising=False)
     monkeypatch.delenv("CUDA_PATH", raising=False)
     monkeypatch.setenv("PATH", str(on_path.parent))

@@ -3,6 +3,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
+
 from judge.sandbox import gpu, policy
 from judge.sandbox.policy import Bind, build_policy, run_policy
 from judge.settings import BuildLimits, RunLimits
@@ -31,17 +33,14 @@ def test_a_runner_sees_two_packages_of_the_checkout_and_nothing_beside_them() ->
     assert all(bind.kind == "ro" for bind in made.binds)
 
 
-def test_installed_packs_are_covered(tmp_path: Path, monkeypatch: object) -> None:
-    import pytest
-
+def test_installed_packs_are_covered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     site = tmp_path / "site"
     (site / "judge").mkdir(parents=True)
     (site / "challenges").mkdir()
     (site / "judge" / "__init__.py").touch()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("judge.__file__", str(site / "judge" / "__init__.py"))
-        patch.setattr(sys, "prefix", str(site))
-        assert run_policy(RunLimits()).hidden == (str(site / "challenges"),)
+    monkeypatch.setattr("judge.__file__", str(site / "judge" / "__init__.py"))
+    monkeypatch.setattr(sys, "prefix", str(site))
+    assert run_policy(RunLimits()).hidden == (str(site / "challenges"),)
 
 
 def test_no_environment_of_the_judge_goes_in() -> None:
@@ -50,9 +49,7 @@ def test_no_environment_of_the_judge_goes_in() -> None:
     assert set(made.env) <= {"PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH"}
 
 
-def test_only_the_gpu_that_was_given(monkeypatch: object) -> None:
-    import pytest
-
+def test_only_the_gpu_that_was_given() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Path, "exists", lambda self: str(self).startswith("/dev/nvidia") or self.name == "libcuda.so.1")
         gpu.driver_folder.cache_clear()

@@ -48,8 +48,11 @@ def test_another_table_of_numbers_is_no_way_round(program: bytes) -> None:
     assert judge(program, 39) == "allow"  # getpid
 
 
-@pytest.mark.parametrize("call", ["ptrace", "process_vm_writev", "bpf", "io_uring_setup", "keyctl", "userfaultfd", "mount",
-                                  "unshare", "setns", "move_mount", "kexec_load", "open_by_handle_at"])
+@pytest.mark.parametrize(
+    "call",
+    ["ptrace", "process_vm_writev", "bpf", "io_uring_setup", "keyctl", "userfaultfd", "mount", "unshare", "setns",
+     "move_mount", "kexec_load", "open_by_handle_at"],
+)
 def test_the_way_out_is_shut_in_every_jail(call: str) -> None:
     assert judge(BASE, call) == "kill"
 
