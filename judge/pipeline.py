@@ -20,7 +20,7 @@ from judge.build.nvcc import build_submission
 from judge.build.target import Target
 from judge.devices.lock import device_lock
 from judge.errors import InternalError
-from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Measurement
+from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Measurement, Metric
 from judge.packs.pack import Case, Pack
 from judge.settings import JudgeSettings
 from judge.supervisor.factory import SessionFactory, session_factory
@@ -159,7 +159,7 @@ def _judge_built(
         if benchmarks and judged and all(case.verdict is Verdict.ACCEPTED for case in judged):
             timed = _time(feeder, pack, device, seed, benchmarks, judged, progress)
             if len(timed) == len(benchmarks):
-                metric = "warp_instructions" if device.kind == "emulator" else "time_s"
+                metric: Metric = "warp_instructions" if device.kind == "emulator" else "time_s"
                 score = measurement(metric, pack, timed)
         if feeder.end_session() and all(case.verdict is Verdict.ACCEPTED for case in judged):
             flood = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")

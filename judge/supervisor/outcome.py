@@ -20,6 +20,8 @@ from judge.verdict import Verdict
 
 #: The runner's own exit code when it cannot go on (``judge/runner/main.py``).
 _RUNNER_FAILED = 70
+#: Where the compiler's jail has the source: what line information and messages are full of.
+_BUILD_FOLDER = "/tmp/"
 #: Errors after which a CUDA context is of no more use: every later call in the process fails.
 STICKY = frozenset({
     "cudaErrorIllegalAddress", "cudaErrorLaunchTimeout", "cudaErrorAssert", "cudaErrorHardwareStackError",
@@ -100,7 +102,7 @@ def outcome_of_call(
         message = explain_cuda("cudaErrorMemoryAllocation", "out of memory")
         return Outcome(Verdict.MEMORY_LIMIT_EXCEEDED, message, mismatch, faults)
     if ran.code != 0:
-        return Outcome(Verdict.RUNTIME_ERROR, explain_cuda(ran.name, ran.message), mismatch, faults)
+        return Outcome(Verdict.RUNTIME_ERROR, explain_cuda(ran.name, _shown(ran.message)), mismatch, faults)
     return Outcome(Verdict.WRONG_ANSWER, mismatch.message, mismatch, faults)
 
 
@@ -109,7 +111,7 @@ def _what_stopped_it(
 ) -> Outcome | None:
     """What makes the outputs not worth looking at, if anything does."""
     if report.unsupported:
-        return Outcome(Verdict.RUNTIME_ERROR, f"not supported by the emulator: {report.unsupported}")
+        return Outcome(Verdict.RUNTIME_ERROR, f"not supported by the emulator: {_shown(report.unsupported)}")
     if report.limit == "instructions":
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, "the kernels executed more instructions than is allowed")
     if report.limit == "wall":
@@ -118,9 +120,9 @@ def _what_stopped_it(
     if written is not None:
         return Outcome(Verdict.RUNTIME_ERROR, _describe(written))
     if ran.name == "cudaErrorLaunchTimeout":
-        return Outcome(Verdict.TIME_LIMIT_EXCEEDED, explain_cuda(ran.name, ran.message))
+        return Outcome(Verdict.TIME_LIMIT_EXCEEDED, explain_cuda(ran.name, _shown(ran.message)))
     if ran.name in STICKY:
-        what = _describe(report.faults[0]) if report.faults else explain_cuda(ran.name, ran.message)
+        what = _describe(report.faults[0]) if report.faults else explain_cuda(ran.name, _shown(ran.message))
         return Outcome(Verdict.RUNTIME_ERROR, what)
     for name, flags in zip(names, fetched.damage, strict=True):
         if flags & 3:
@@ -160,8 +162,14 @@ def _last_line(text: str) -> str:
 
 
 def _describe(claim: FaultClaim) -> str:
-    place = f" at {_file_name(claim.file)}:{claim.line}" if claim.file else ""
-    return f"{claim.kind}{place}: {claim.message}" if claim.message else f"{claim.kind}{place}"
+    if claim.message:
+        return _shown(claim.message)
+    return f"{claim.kind} at {_file_name(claim.file)}:{claim.line}" if claim.file else claim.kind
+
+
+def _shown(text: str) -> str:
+    """A message without the folder of the jail in which the file was compiled."""
+    return text.replace(_BUILD_FOLDER, "")
 
 
 def _file_name(path: str) -> str:
@@ -172,7 +180,7 @@ def _file_name(path: str) -> str:
 def _fault(claim: FaultClaim) -> MemoryFault:
     return MemoryFault(
         kind=claim.kind,
-        message=claim.message,
+        message=_shown(claim.message),
         kernel=claim.kernel or None,
         file=_file_name(claim.file) or None,
         line=claim.line or None,

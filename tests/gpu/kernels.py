@@ -45,6 +45,8 @@ ALLOCATES = vector_add(
     " add<<<(N + 255) / 256, 256>>>(copy, B, C, N); cudaFree(copy);"
 )
 LEAKS_EVERYTHING = vector_add("void* p; while (cudaMalloc(&p, 1ul << 30) == cudaSuccess); cudaGetLastError();" + LAUNCH)
+#: Gives up politely when there is not enough memory; no device has a tebibyte.
+WANTS_TOO_MUCH = vector_add("void* p; if (cudaMalloc(&p, 1ul << 40) != cudaSuccess) return;" + LAUNCH)
 PRINTS_A_LOT = vector_add(
     LAUNCH + "talk<<<1024, 256>>>();", '__global__ void talk() { printf("hello from the device\\n"); }'
 )

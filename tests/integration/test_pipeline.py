@@ -81,6 +81,7 @@ def test_run_judges_the_samples_and_scores_nothing(judge: Judge) -> None:
         ("MISALIGNED", "RE", ""),
         ("TRAP", "RE", ""),
         ("ENDLESS", "TLE", ""),
+        ("WANTS_TOO_MUCH", "MLE", "cudaErrorMemoryAllocation"),
         ("EXITS", "RE", "exit(0)"),
         ("FORKS", "SV", "system call"),
         ("PRINTS_A_LOT", "OLE", "printed more"),

@@ -15,7 +15,16 @@ NAMES = ["input", "output", "N"]
 FINE = RunReply(1e-3, 0, "", "")
 CLEAN = FetchReply((0, 0, 0), None)
 WRONG = Mismatch("output", ((0,),), (1.0,), (2.0,), 1, 1, 1.0, 1.0, "output[0] is 2.0, expected 1.0")
-WRITE = FaultClaim("out-of-bounds write", True, "4 bytes behind output", "k", "kernel.cu", 7, (1, 0, 0), (0, 0, 0))
+WRITE = FaultClaim(
+    "out-of-bounds write",
+    True,
+    "a write at /tmp/kernel.cu:7 behind output",
+    "k",
+    "/tmp/kernel.cu",
+    7,
+    (1, 0, 0),
+    (0, 0, 0),
+)
 READ = FaultClaim("out-of-bounds read", False, "4 bytes behind input", "k", "kernel.cu", 6, (1, 0, 0), (0, 0, 0))
 
 
@@ -125,10 +134,10 @@ def test_an_error_that_passes_matters_only_if_the_outputs_are_wrong(
 @pytest.mark.parametrize(
     ("report", "mismatch", "verdict", "words"),
     [
-        (ReportClaim(faults=(WRITE,), fault_count=1), None, Verdict.RUNTIME_ERROR, "kernel.cu:7"),
+        (ReportClaim(faults=(WRITE,), fault_count=1), None, Verdict.RUNTIME_ERROR, "a write at kernel.cu:7"),
         (ReportClaim(faults=(READ,), fault_count=1), None, Verdict.ACCEPTED, "reads outside"),
         (ReportClaim(faults=(READ,), fault_count=1), WRONG, Verdict.WRONG_ANSWER, "output[0]"),
-        (ReportClaim(faults=(READ, WRITE), fault_count=2), WRONG, Verdict.RUNTIME_ERROR, "out-of-bounds write"),
+        (ReportClaim(faults=(READ, WRITE), fault_count=2), WRONG, Verdict.RUNTIME_ERROR, "behind output"),
         (ReportClaim(limit="wall"), None, Verdict.TIME_LIMIT_EXCEEDED, "longer than"),
         (ReportClaim(limit="instructions"), None, Verdict.TIME_LIMIT_EXCEEDED, "instructions"),
         (ReportClaim(limit="memory"), WRONG, Verdict.MEMORY_LIMIT_EXCEEDED, "memory"),
