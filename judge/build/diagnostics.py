@@ -12,7 +12,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
 _CHATTER = re.compile(
     r"^(?:ptxas info .*|\s*\d+ bytes stack frame, .*|nvcc (?:warning|info) *:.*incompatible.*|"
     r"Remark: The warnings can be suppressed with .*|\d+ errors? detected in the compilation of .*|"
-    r"collect2: error: ld returned \d+ exit status|compilation terminated\.)$",
+    r"collect2: error: ld returned \d+ exit status|compilation terminated\.|"
+    r"Please submit a full bug report.*|See <\S*> for instructions\.)$",
     re.MULTILINE,
 )
 #: An include that includes itself, say: the same line again and again.
@@ -42,6 +43,17 @@ def readable_log(raw: bytes, *, limit_bytes: int, hidden_folders: tuple[str, ...
     paragraphs = [part.strip("\n") for part in re.split(r"\n[ \t]*(?:\n[ \t]*)+", text)]
     unique = list(dict.fromkeys(part.rstrip() for part in paragraphs if part.strip()))
     return capped("\n\n".join(unique), limit_bytes, truncated=truncated)
+
+
+def exhausted(log: str, *, memory_bytes: int, file_bytes: int) -> str | None:
+    """What the compiler ran out of, when its own words say so: for limits that end it from inside."""
+    if re.search(r"File size limit exceeded|File too large|No space left on device", log):
+        return f"The compiler wrote more than {file_bytes >> 20} MiB."
+    if re.search(r"out of memory allocating|virtual memory exhausted|std::bad_alloc|cannot allocate memory", log, re.I):
+        return f"The compiler needed more than {memory_bytes >> 20} MiB of memory."
+    if "CPU time limit exceeded" in log:
+        return "The compiler used up its CPU time."
+    return None
 
 
 def capped(text: str, limit_bytes: int, *, truncated: bool = False) -> str:

@@ -19,7 +19,7 @@ from typing import Protocol
 
 from judge.build import cache
 from judge.build.artifact import Artifact
-from judge.build.diagnostics import capped, parse_resources, readable_log
+from judge.build.diagnostics import capped, exhausted, parse_resources, readable_log
 from judge.build.plan import FAILURES, LINK_FAILED, Files, Plan, build_script, parse_dryrun, whole_plan
 from judge.build.signature import Signature, difference, find_definitions, parse_parameters
 from judge.build.source import check_source
@@ -28,7 +28,7 @@ from judge.build.toolchain import INSIDE, Toolchain, find_toolchain
 from judge.errors import InternalError
 from judge.judgement import BuildReport
 from judge.sandbox.launch import Output, run_to_end
-from judge.sandbox.policy import Bind, Policy, build_policy
+from judge.sandbox.policy import Bind, Policy, build_file_bytes, build_policy
 from judge.settings import JudgeSettings
 
 #: Checks that the toolchain itself works, after a source failed in a way that may be the machine's fault.
@@ -108,6 +108,9 @@ def _judge_result(result: _Result, source: bytes, pack: Challenge, target: Targe
         if output.exit.code == LINK_FAILED and "cannot find -l" in log:
             raise InternalError(f"a library of the challenge is not in the toolkit: {log}",
                                 f"install {', '.join(pack.build.libraries)} for {toolchain.root}")
+        ran_out = exhausted(log, memory_bytes=limits.memory_bytes, file_bytes=build_file_bytes(limits))
+        if ran_out is not None:
+            return _compile_error(_joined(ran_out, log, limits.log_bytes), started_s), None
         # A diagnostic that does not point into the user's file may be the toolchain's own fault.
         if output.exit.code not in FAILURES or "kernel.cu" not in log:
             _require_working(toolchain, target, settings)

@@ -80,7 +80,7 @@ def build_policy(limits: BuildLimits, *, binds: Iterable[Bind] = (), env: Mappin
             processes=96,
             # Two halves are compiled at once, and some of it runs before the clock of the jail starts.
             cpu_s=2 * limits.wall_s + 5,
-            file_bytes=max(256 * MIB, limits.artifact_bytes),
+            file_bytes=build_file_bytes(limits),
             tmpfs_bytes=1024 * MIB,
             memory_fallback="address_space",
         ),
@@ -88,6 +88,11 @@ def build_policy(limits: BuildLimits, *, binds: Iterable[Bind] = (), env: Mappin
         env={**_BASE_ENV, **(env or {})},
         jail=jail,
     )
+
+
+def build_file_bytes(limits: BuildLimits) -> int:
+    """The largest file a compiler may write: intermediate ones are larger than the library."""
+    return max(256 * MIB, limits.artifact_bytes)
 
 
 def run_policy(limits: RunLimits, *, binds: Iterable[Bind] = (), env: Mapping[str, str] | None = None,
