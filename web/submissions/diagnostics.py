@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 #: nvcc's ``kernel.cu(12): error: …`` and the host compiler's ``kernel.cu:12:5: error: …``.
@@ -14,24 +15,43 @@ SOURCE_NAME = "kernel.cu"
 MOST_PER_LINE = 3
 
 
-def source_notes(build_log: str, faults: Iterable[Mapping[str, Any]]) -> dict[int, list[str]]:
-    """What to write under which line: a few notes a line, each said once."""
-    notes: dict[int, list[str]] = {}
-    for text in build_log.splitlines():
+@dataclass(frozen=True, slots=True)
+class Note:
+    """``grave``: the reason of a verdict, and not a warning beside it."""
+
+    text: str
+    grave: bool
+
+
+def source_notes(judgement: Mapping[str, Any]) -> dict[int, list[Note]]:
+    """What to write under which line of the source: a few notes a line, each kind of fault once."""
+    notes: dict[int, dict[str, Note]] = {}
+
+    def add(line: int, key: str, text: str, *, grave: bool) -> None:
+        at_line = notes.setdefault(line, {})
+        if key in at_line:
+            at_line[key] = Note(at_line[key].text, at_line[key].grave or grave)
+        elif len(at_line) < MOST_PER_LINE:
+            at_line[key] = Note(text, grave)
+
+    for text in str((judgement.get("build") or {}).get("log") or "").splitlines():
         if found := _COMPILER_LINE.match(text):
-            _add(notes, int(found[1] or found[2]), f"{found[3]}: {found[4]}")
-    for fault in faults:
-        if fault.get("line") and is_own_source(fault.get("file")):
-            _add(notes, int(fault["line"]), f"{fault['kind']}: {fault['message']}")
-    return notes
+            told = f"{found[3]}: {found[4]}"
+            add(int(found[1] or found[2]), told, told, grave="error" in found[3])
+    for case in judgement.get("cases") or ():
+        for fault in case.get("memory_errors") or ():
+            if fault.get("line") and is_own_source(fault.get("file")):
+                told = f"{fault['kind']} in case {case['id']}: {fault_detail(fault)}"
+                add(int(fault["line"]), str(fault["kind"]), told, grave=case.get("verdict") != "AC")
+    return {line: list(at_line.values()) for line, at_line in notes.items()}
+
+
+def fault_detail(fault: Mapping[str, Any]) -> str:
+    """What a fault's message says beyond its kind, line, kernel, thread and block, which have their own places."""
+    beside = rf"^{re.escape(str(fault.get('kind')))}\b.* of block \([\d, ]+\): "
+    return re.sub(beside, "", str(fault.get("message") or ""))
 
 
 def is_own_source(file: str | None) -> bool:
     """Whether a reported file is what the user sent."""
     return file is not None and file.rsplit("/", 1)[-1] == SOURCE_NAME
-
-
-def _add(notes: dict[int, list[str]], line: int, note: str) -> None:
-    at_line = notes.setdefault(line, [])
-    if note not in at_line and len(at_line) < MOST_PER_LINE:
-        at_line.append(note)

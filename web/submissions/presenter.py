@@ -5,6 +5,7 @@ Stored judgements outlive the code that wrote them, so everything but the verdic
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,8 @@ from store.models import Submission
 from web.charts import strip_chart
 from web.formatting import percent, seconds, significant, verdict_title, whole
 from web.source import highlight_lines
-from web.submissions.diagnostics import is_own_source, source_notes
+from web.submissions.diagnostics import Note, fault_detail, is_own_source, source_notes
+from web.submissions.kernels import kernel_name
 
 _GROUPS = {"sample": "public", "hidden": "hidden", "benchmark": "benchmark"}
 
@@ -53,6 +55,11 @@ class CaseView:
     open: bool
 
     @property
+    def warned(self) -> bool:
+        """Accepted, and yet something is wrong."""
+        return self.verdict == "AC" and bool(self.faults)
+
+    @property
     def has_details(self) -> bool:
         """Whether there is anything to unfold."""
         return bool(self.message or self.mismatch or self.faults)
@@ -84,7 +91,12 @@ class SourceLine:
 
     number: int
     html: Markup
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
+
+    @property
+    def mark(self) -> str:
+        """The class that marks the line."""
+        return "" if not self.notes else "marked" if any(note.grave for note in self.notes) else "warned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +128,13 @@ def present_report(judgement: Mapping[str, Any]) -> Report:
     return Report(
         verdict=verdict,
         title=verdict_title(verdict),
-        message=str(judgement.get("message") or _summary(verdict, views)),
+        message=_sentence(str(judgement.get("message") or "")) or _summary(verdict, views),
         figures=present_measurement(measurement) if measurement else (),
         cases=views,
         passed=sum(case.verdict == "AC" for case in views),
         build_log=str(build.get("log") or ""),
         build_facts=_build_facts(build),
-        kernels=tuple(build.get("kernels") or ()),
+        kernels=tuple({**kernel, "kernel": kernel_name(kernel["kernel"])} for kernel in build.get("kernels") or ()),
         benchmarks=_present_benchmarks(measurement),
         counts_instructions=measurement.get("metric") == "warp_instructions",
         device_facts=_device_facts(judgement.get("device") or {}),
@@ -131,9 +143,7 @@ def present_report(judgement: Mapping[str, Any]) -> Report:
 
 def present_source(submission: Submission) -> tuple[SourceLine, ...]:
     """The source with the judge's notes beneath its lines."""
-    judgement = submission.judgement or {}
-    faults = [fault for case in judgement.get("cases") or [] for fault in case.get("memory_errors") or []]
-    notes = source_notes(str((judgement.get("build") or {}).get("log") or ""), faults)
+    notes = source_notes(submission.judgement or {})
     lines = highlight_lines(submission.source)
     return tuple(SourceLine(number, html, tuple(notes.get(number, ()))) for number, html in enumerate(lines, start=1))
 
@@ -156,12 +166,21 @@ def present_measurement(measurement: Mapping[str, Any]) -> tuple[Figure, ...]:
 
 
 def _summary(verdict: str, cases: Sequence[CaseView]) -> str:
+    warned = sum(case.warned for case in cases)
+    if verdict == "AC" and warned:
+        return f"The right answer in all {len(cases)} cases, but {warned} of them read memory outside its buffers."
     if verdict == "AC":
         return "The right answer in every case." if len(cases) == 1 else f"The right answer in all {len(cases)} cases."
     if verdict == "CE":
         return "The compiler did not take the source."
     failed = next((case for case in cases if case.verdict != "AC"), None)
     return "" if failed is None else f"First seen in case {failed.id}."
+
+
+def _sentence(text: str) -> str:
+    """With a capital, unless it begins with a name from the code."""
+    begins = re.match(r"[a-z-]+(?=[ ,])", text)
+    return text if begins is None or begins[0] == "solve" else text[:1].upper() + text[1:]
 
 
 def _present_case(case: Mapping[str, Any], *, opened: bool) -> CaseView:
@@ -205,7 +224,7 @@ def _present_fault(fault: Mapping[str, Any]) -> FaultView:
     ]
     return FaultView(
         kind=str(fault.get("kind") or "memory fault"),
-        message=str(fault.get("message") or ""),
+        message=fault_detail(fault),
         where=", ".join(place for place in places if place),
         line=int(fault["line"]) if own and fault.get("line") else None,
     )

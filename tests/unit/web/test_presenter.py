@@ -1,9 +1,15 @@
 from __future__ import annotations
 
-from judge.judgement import BuildReport, Judgement
+import dataclasses
+from typing import Any
+
+import pytest
+
+from judge.judgement import BuildReport, Judgement, MemoryFault
 from judge.verdict import Verdict, combine_verdicts
 from tests.web_site import EMULATOR, H200, accepted, counted, faulty, timed, wrong
-from web.submissions.diagnostics import source_notes
+from web.submissions.diagnostics import Note, fault_detail, source_notes
+from web.submissions.kernels import kernel_name
 from web.submissions.presenter import present_report
 
 
@@ -53,9 +59,68 @@ def test_a_fault_leads_to_its_line_only_in_the_users_file() -> None:
     fault = report.cases[0].faults[0]
     assert fault.line == 3
     assert "thread (33, 0, 0)" in fault.where
-    notes = source_notes("", [{"file": ours.file, "line": 3, "kind": ours.kind, "message": ours.message}])
-    assert notes == {3: ["out-of-bounds write: 4 bytes at offset 132 of output (132 bytes)"]}
-    assert source_notes("", [{"file": "/usr/include/cub.cuh", "line": 3, "kind": "k", "message": "m"}]) == {}
+    assert source_notes(_with_fault(ours)) == {
+        3: [Note("out-of-bounds write in case a: 4 bytes at offset 132 of output (132 bytes)", grave=True)]
+    }
+    assert source_notes(_with_fault(dataclasses.replace(ours, file="/usr/include/cub.cuh"))) == {}
+
+
+def test_the_same_fault_in_several_cases_is_noted_once_and_as_gravely_as_its_worst() -> None:
+    fault = faulty(line=3).memory_errors[0]
+    warned, failed = _with_fault(fault, "AC"), _with_fault(fault, "RE")
+    assert [note.grave for note in source_notes(warned)[3]] == [False]
+    both = {"cases": [*warned["cases"], *failed["cases"]]}
+    assert [note.grave for note in source_notes(both)[3]] == [True]
+
+
+def test_a_faults_detail_leaves_out_what_is_shown_beside_it() -> None:
+    message = (
+        "out-of-bounds read of 4 bytes at kernel.cu:7 in add, thread (4,0,0) of block (0,0,0): "
+        "address 0x10, it reaches 4 bytes past the end of B (16 bytes)"
+    )
+    detail = fault_detail({"kind": "out-of-bounds read", "message": message})
+    assert detail == "address 0x10, it reaches 4 bytes past the end of B (16 bytes)"
+    assert fault_detail({"kind": "race", "message": "two threads"}) == "two threads"
+
+
+def _with_fault(fault: MemoryFault, verdict: str = "RE") -> dict[str, Any]:
+    return {"cases": [{"id": "a", "verdict": verdict, "memory_errors": [dataclasses.asdict(fault)]}]}
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name"),
+    [
+        ("_Z3addPKfS0_Pfi", "add"),
+        ("_ZN4math6reduceIfEEvPKT_i", "math::reduce"),
+        ("_ZN26_GLOBAL__N__0000_kernel_cu3addEPf", "(anonymous)::add"),
+        ("plain_c", "plain_c"),
+        ("_Z99short", "_Z99short"),
+        ("_ZNK3foo3barEv", "_ZNK3foo3barEv"),
+        ("", ""),
+    ],
+)
+def test_kernels_are_called_as_their_author_did(symbol: str, name: str) -> None:
+    assert kernel_name(symbol) == name
+
+
+def test_accepted_with_a_warning_says_so() -> None:
+    case = dataclasses.replace(faulty(), verdict=Verdict.ACCEPTED)
+    report = present_report(_json(cases=(case, *accepted("b"))))
+    assert report.message == "The right answer in all 2 cases, but 1 of them read memory outside its buffers."
+    assert report.cases[0].warned
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("it does not compile", "It does not compile"),
+        ("solve ended the process with exit(0)", "solve ended the process with exit(0)"),
+        ("cudaErrorIllegalAddress: an access", "cudaErrorIllegalAddress: an access"),
+        ("out-of-bounds write of 4 bytes", "Out-of-bounds write of 4 bytes"),
+    ],
+)
+def test_messages_are_sentences(said: str, shown: str) -> None:
+    assert present_report(_json(cases=accepted("a"), message=said)).message == shown
 
 
 def test_compiler_messages_are_put_to_their_lines_once() -> None:
@@ -66,10 +131,10 @@ def test_compiler_messages_are_put_to_their_lines_once() -> None:
         "kernel.cu(20): warning #177-D: variable was declared but never referenced\n"
         "solve.h(3): error: something else\n"
     )
-    assert source_notes(log, []) == {
-        12: ['error: identifier "n" is undefined'],
-        4: ["fatal error: no_such.h: No such file or directory"],
-        20: ["warning: variable was declared but never referenced"],
+    assert source_notes({"build": {"log": log}}) == {
+        12: [Note('error: identifier "n" is undefined', grave=True)],
+        4: [Note("fatal error: no_such.h: No such file or directory", grave=True)],
+        20: [Note("warning: variable was declared but never referenced", grave=False)],
     }
 
 
