@@ -10,11 +10,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from emulator.jit import engine
+from emulator.jit import deferred, engine
 from emulator.jit.abi import Access, EmuKernel, EmuSite, Space
 from emulator.jit.emitter import Unit
 from emulator.jit.function import SWITCH, register_file
-from emulator.jit.masked import MaskedFunction
 from emulator.jit.shapes import ShapeAnalysis
 from emulator.jit.uniform import UniformFunction
 from emulator.ptx.ir import Module
@@ -94,29 +93,20 @@ def compile_kernel(
         target.has_avx512,
     )
     offsets, register_bytes = register_file(program)
-    text = kernel_ir(unit, offsets, target)
-    code = engine.compile_ir(text, "run", target)
-    return _describe(unit, program, code, register_bytes, resolve)
+    masked = deferred.Masked(unit, offsets, target)
+    code = engine.compile_ir(uniform_ir(unit, offsets, target, masked.number), "run", target)
+    return _describe(unit, program, (code.engine, masked), code.address, register_bytes, resolve)
 
 
-def kernel_ir(unit: Unit, offsets: dict[str, int], target: engine.Target) -> str:
-    """The LLVM module: both functions and ``run``, which changes over from one to the other."""
+def uniform_ir(unit: Unit, offsets: dict[str, int], target: engine.Target, number: int) -> str:
+    """The LLVM module of the uniform function and of ``run``, which changes over to the masked one and back."""
     uniform = UniformFunction(unit, offsets).emit()
-    masked = MaskedFunction(unit, offsets).emit()
-    return "\n".join((
-        'target triple = "x86_64-unknown-linux-gnu"',
-        *sorted(unit.declarations),
-        uniform,
-        masked,
-        _RUN,
-        engine.attributes(target),
-        "!0 = !{}",
-        '!1 = !{!"branch_weights", i32 2000, i32 1}',
-        '!2 = !{!"branch_weights", i32 1, i32 2000}',
-    ))
+    unit.declarations.add("declare i32 @emu_compile_masked(i64, ptr)")
+    return engine.module_text(unit.declarations, [*unit.pattern_globals(), uniform, _RUN.replace("NUMBER", str(number))], target)
 
 
-_RUN = f"""define i32 @run(ptr noalias %ctx) #0 {{
+_RUN = f"""@masked = internal global ptr null
+define i32 @run(ptr noalias %ctx) #0 {{
 entry:
   br label %again
 again:
@@ -128,10 +118,20 @@ u:
   %ru = call i32 @uniform(ptr %ctx)
   br label %next
 m:
-  %rm = call i32 @masked(ptr %ctx)
+  %function = load atomic ptr, ptr @masked acquire, align 8
+  %missing = icmp eq ptr %function, null
+  br i1 %missing, label %make, label %go, !prof !2
+make:
+  %failed = call i32 @emu_compile_masked(i64 NUMBER, ptr @masked)
+  %bad = icmp ne i32 %failed, 0
+  br i1 %bad, label %trap, label %m
+go:
+  %rm = call i32 %function(ptr %ctx)
   br label %next
+trap:
+  ret i32 3
 next:
-  %r = phi i32 [ %ru, %u ], [ %rm, %m ]
+  %r = phi i32 [ %ru, %u ], [ %rm, %go ]
   %switch = icmp eq i32 %r, {SWITCH}
   br i1 %switch, label %again, label %out
 out:
@@ -140,7 +140,12 @@ out:
 
 
 def _describe(
-    unit: Unit, program: Program, code: engine.Code, register_bytes: int, resolve: Callable[[str], int]
+    unit: Unit,
+    program: Program,
+    keepalive: object,
+    address: int,
+    register_bytes: int,
+    resolve: Callable[[str], int],
 ) -> CompiledKernel:
     sites = tuple(
         AccessSite(s.location.file, s.location.line, s.kind, s.space, s.size) for s in unit.site_list
@@ -155,7 +160,7 @@ def _describe(
     )
     addresses = (ctypes.c_uint64 * max(1, len(symbols)))(*(resolve(name) for name in symbols))
     native = EmuKernel()
-    native.run = code.address
+    native.run = address
     native.name = program.entry.name.encode()
     native.block = (ctypes.c_uint32 * 3)(*unit.block)
     native.register_bytes = register_bytes
@@ -174,7 +179,7 @@ def _describe(
     return CompiledKernel(
         program.entry.name,
         unit.block,
-        code.address,
+        address,
         parameters,
         program.parameter_bytes,
         program.shared_bytes,
@@ -183,7 +188,7 @@ def _describe(
         sites,
         symbols,
         native,
-        (code.engine, offsets, sizes, site_table, addresses),
+        (keepalive, offsets, sizes, site_table, addresses),
     )
 
 
@@ -192,6 +197,7 @@ _bound: set[str] = set()
 
 def bind_helpers(library: ctypes.CDLL) -> None:
     """Make the library's emu_* helpers known to generated code. Does nothing the second time."""
+    deferred.bind()
     for name in HELPERS:
         if name not in _bound:
             engine.bind(name, engine.pointer_of(getattr(library, name)))
@@ -200,8 +206,7 @@ def bind_helpers(library: ctypes.CDLL) -> None:
 
 HELPERS = tuple(re.findall(r"emu_\w+", """
     emu_barrier_arrive emu_barrier_result emu_vprintf emu_assert_fail emu_device_malloc emu_device_free emu_globaltimer
-    emu_load_slow emu_store_slow emu_gather8 emu_gather16 emu_gather32 emu_gather64
-    emu_scatter8 emu_scatter16 emu_scatter32 emu_scatter64
+    emu_load emu_load_shared emu_load_pattern emu_store emu_store_shared emu_store_pattern
     emu_atomic emu_permute32 emu_match32 emu_match64 emu_redux emu_fns emu_cp_async
     emu_div_s64 emu_div_u64 emu_round_f64 emu_narrow16 emu_int_to_f64 emu_int64_narrow
     emu_wmma_load emu_wmma_store emu_mma emu_ldmatrix emu_movmatrix

@@ -65,8 +65,6 @@ class Unit:
     check_memory: bool
     wide_vectors: bool  # AVX-512: gathers and scatters are instructions
     declarations: set[str] = field(default_factory=set)
-    globals: list[str] = field(default_factory=list)
-    sites: dict[tuple[Location, Access, Space, int], int] = field(default_factory=dict)
     symbols: dict[str, int] = field(default_factory=dict)
     uses_barriers: bool = False
 
@@ -80,6 +78,20 @@ class Unit:
             self.site_list.append(SiteInfo(instruction.location, kind, space, size))
         return index
 
+    def pattern(self, offsets: tuple[int, ...]) -> str:
+        """A constant table of byte offsets, one per lane."""
+        name = self._patterns.get(offsets)
+        if name is None:
+            name = self._patterns[offsets] = f"@pattern{len(self._patterns)}"
+        return name
+
+    def pattern_globals(self) -> list[str]:
+        return [
+            f"{name} = private unnamed_addr constant [{LANES} x i64] [" + ", ".join(f"i64 {o}" for o in offsets) + "]"
+            for offsets, name in self._patterns.items()
+        ]
+
+    _patterns: dict[tuple[int, ...], str] = field(default_factory=dict)
     _site_of: dict[tuple[int, Access, Space, int], int] = field(default_factory=dict)
     site_list: list[SiteInfo] = field(default_factory=list)
 

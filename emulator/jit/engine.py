@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -44,6 +45,18 @@ def attributes(target: Target) -> str:
         f'attributes #0 = {{ nounwind "prefer-vector-width"="{width}" "target-cpu"="{target.cpu}" '
         f'"target-features"="{target.features}" }}'
     )
+
+
+def module_text(declarations: Iterable[str], definitions: Iterable[str], target: Target) -> str:
+    return "\n".join((
+        'target triple = "x86_64-unknown-linux-gnu"',
+        *sorted(declarations),
+        *definitions,
+        attributes(target),
+        "!0 = !{}",
+        '!1 = !{!"branch_weights", i32 2000, i32 1}',
+        '!2 = !{!"branch_weights", i32 1, i32 2000}',
+    ))
 
 
 @dataclass(frozen=True, slots=True)

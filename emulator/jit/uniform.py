@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from emulator.jit.abi import EXITED, Access, Space
-from emulator.jit.builder import Value, lanes_type
+from emulator.jit.builder import SIZE, Value, lanes_type
 from emulator.jit.emitter import FUEL, LANE_PC, MODE, PC, Unit
 from emulator.jit.function import BARRIER, DONE, SWITCH, YIELD, FunctionEmitter
 from emulator.jit.ops.barrier import arrive
@@ -73,6 +73,21 @@ class UniformFunction(FunctionEmitter):
                 value = self.with_offsets(value, shape.offsets)
             self.file_store(name, value)
 
+    def _park(self, live: Iterable[str]) -> None:
+        """Into the register file, for this function alone: of a register without a vector, lane 0's value."""
+        b = self.b
+        for name in sorted(live):
+            value = self._raw(name)
+            shape = self.shape_of(name)
+            if shape is None:
+                self.file_store(name, value)
+                continue
+            if shape.offsets[0]:
+                value = b.op("add", value, b.int(value.type, shape.offsets[0]))
+            if value.type == "i1":
+                value = b.resize(value, "i32", signed=True)
+            b.store(value.type, value.text, b.offset("%registers", self.offsets[name]), SIZE[value.type])
+
     # ------------------------------------------------------------------------------------------------- the function
     def emit(self) -> str:
         program = self.unit.program
@@ -97,12 +112,17 @@ class UniformFunction(FunctionEmitter):
         b = self.b
         b.label(f"E{block.index}")
         for name in sorted(block.live_in):
-            value = self.file_load(name)
             shape = self.shape_of(name)
-            if shape is not None:
-                value = b.extract(value, 0)
-                if shape.offsets[0]:
-                    value = b.op("sub", value, b.int(value.type, shape.offsets[0]))
+            if shape is None:
+                self._store_slot(name, self.file_load(name))
+                continue
+            type_ = self._registers[name]
+            kept = "i32" if type_ == "i1" else type_
+            value = Value(b.load(kept, b.offset("%registers", self.offsets[name]), SIZE[kept]), kept)
+            if type_ == "i1":
+                value = b.resize(value, "i1")
+            if shape.offsets[0]:
+                value = b.op("sub", value, b.int(type_, shape.offsets[0]))
             self._store_slot(name, value)
         b.line(f"br label %B{block.index}")
 
@@ -143,7 +163,7 @@ class UniformFunction(FunctionEmitter):
         empty = b.emit(f"icmp sle i32 {fuel}, 0")
         b.line(f"br i1 {empty}, label %{label}y, label %{label}n, !prof !2")
         b.label(f"{label}y")
-        self._spill(block.live_in)
+        self._park(block.live_in)
         b.store("i32", str(block.index), b.offset("%ctx", PC), 4)
         self.leave(YIELD)
         b.label(f"{label}n")
@@ -227,7 +247,7 @@ class UniformFunction(FunctionEmitter):
             self._write_back(self._live(following))
             b.line(f"br label {self._target(following)}")
             return
-        self._spill(self._live(following))
+        self._park(self._live(following))
         b.store("i32", str(following), b.offset("%ctx", PC), 4)
         self.leave(BARRIER)
 

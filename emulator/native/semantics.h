@@ -6,11 +6,16 @@
 
 #define EMU_SEMANTICS extern "C" __attribute__((visibility("default")))
 
-// Where the inline check of an access failed: check, then do it lane by lane at the addresses the check leaves.
-EMU_SEMANTICS void emu_load_slow(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *address, uint32_t size,
-                                 uint32_t count, uint8_t *out);
-EMU_SEMANTICS void emu_store_slow(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *address, uint32_t size,
-                                  uint32_t count, const uint8_t *data);
+// Checked accesses, lane by lane. site -1: unchecked (local, constant and parameter space). form: bytes of an element | count << 8.
+// Addresses are given one by one, as offsets in the shared window, or as a base and a constant offset per lane.
+EMU_SEMANTICS void emu_load(WarpContext *, uint32_t site, uint64_t *address, uint32_t lanes, uint32_t form, void *out);
+EMU_SEMANTICS void emu_store(WarpContext *, uint32_t site, uint64_t *address, uint32_t lanes, uint32_t form, const void *data);
+EMU_SEMANTICS void emu_load_shared(WarpContext *, uint32_t site, const uint32_t *offset, uint32_t lanes, uint32_t form, void *out);
+EMU_SEMANTICS void emu_store_shared(WarpContext *, uint32_t site, const uint32_t *offset, uint32_t lanes, uint32_t form,
+                                    const void *data);
+EMU_SEMANTICS void emu_load_pattern(WarpContext *, uint32_t site, uint64_t base, const int64_t *pattern, uint32_t form, void *out);
+EMU_SEMANTICS void emu_store_pattern(WarpContext *, uint32_t site, uint64_t base, const int64_t *pattern, uint32_t form,
+                                     const void *data);
 
 // Operation and type codes of emu_atomic, as emulator/jit/ops/atomic.py has them: operation | type << 4 | shared << 8.
 enum EmuAtomicOperation : uint32_t { ATOM_ADD, ATOM_MIN, ATOM_MAX, ATOM_EXCH, ATOM_CAS, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_INC, ATOM_DEC };

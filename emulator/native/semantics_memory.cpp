@@ -31,57 +31,103 @@ void check(WarpContext *warp, uint32_t index, uint32_t lanes, uint64_t *address)
 namespace {
 
 template <class Word>
-void gather(const uint64_t *address, uint32_t lanes, uint32_t count, Word *out) {
-    for (uint32_t l = 0; l < 32; ++l) {
-        if (!(lanes >> l & 1)) continue;
+void gather(const uint64_t *address, uint32_t lanes, uint32_t count, void *out) {
+    Word *to = static_cast<Word *>(out);
+    if (lanes == 0xffffffffu && count == 1) {
+        for (uint32_t l = 0; l < 32; ++l) to[l] = *reinterpret_cast<const Word *>(address[l]);
+        return;
+    }
+    for (; lanes; lanes &= lanes - 1) {
+        uint32_t l = __builtin_ctz(lanes);
         const Word *from = reinterpret_cast<const Word *>(address[l]);
-        for (uint32_t c = 0; c < count; ++c) out[32 * c + l] = from[c];
+        for (uint32_t c = 0; c < count; ++c) to[32 * c + l] = from[c];
     }
 }
 
 template <class Word>
-void scatter(const uint64_t *address, uint32_t lanes, uint32_t count, const Word *data) {
-    for (uint32_t l = 0; l < 32; ++l) {
-        if (!(lanes >> l & 1)) continue;
+void scatter(const uint64_t *address, uint32_t lanes, uint32_t count, const void *data) {
+    const Word *from = static_cast<const Word *>(data);
+    for (; lanes; lanes &= lanes - 1) {
+        uint32_t l = __builtin_ctz(lanes);
         Word *to = reinterpret_cast<Word *>(address[l]);
-        for (uint32_t c = 0; c < count; ++c) to[c] = data[32 * c + l];
+        for (uint32_t c = 0; c < count; ++c) to[c] = from[32 * c + l];
     }
+}
+
+// A misaligned address stays as it is only where reading it is harmless, so no type may be assumed of it.
+struct Unaligned16 { uint16_t value; } __attribute__((packed));
+struct Unaligned32 { uint32_t value; } __attribute__((packed));
+struct Unaligned64 { uint64_t value; } __attribute__((packed));
+
+constexpr uint32_t unchecked = 0xffffffffu;
+
+// form: bytes of an element | count << 8.
+void load(WarpContext *warp, uint32_t site, uint64_t *address, uint32_t lanes, uint32_t form, void *out) {
+    if (site != unchecked) check(warp, site, lanes, address);
+    uint32_t count = form >> 8;
+    switch (form & 255) {
+        case 1: return gather<uint8_t>(address, lanes, count, out);
+        case 2: return gather<Unaligned16>(address, lanes, count, out);
+        case 4: return gather<Unaligned32>(address, lanes, count, out);
+        default: return gather<Unaligned64>(address, lanes, count, out);
+    }
+}
+
+void store(WarpContext *warp, uint32_t site, uint64_t *address, uint32_t lanes, uint32_t form, const void *data) {
+    if (site != unchecked) check(warp, site, lanes, address);
+    uint32_t count = form >> 8;
+    switch (form & 255) {
+        case 1: return scatter<uint8_t>(address, lanes, count, data);
+        case 2: return scatter<Unaligned16>(address, lanes, count, data);
+        case 4: return scatter<Unaligned32>(address, lanes, count, data);
+        default: return scatter<Unaligned64>(address, lanes, count, data);
+    }
+}
+
+void by_pattern(uint64_t base, const int64_t *pattern, uint64_t *out) {
+    for (uint32_t l = 0; l < 32; ++l) out[l] = base + static_cast<uint64_t>(pattern[l]);
+}
+
+void by_window(const WarpContext *warp, const uint32_t *offset, uint64_t *out) {
+    uint64_t base = reinterpret_cast<uint64_t>(warp->shared);
+    for (uint32_t l = 0; l < 32; ++l) out[l] = base + offset[l];
 }
 
 }  // namespace
 }  // namespace emu
 
-#define GATHER_SCATTER(bits)                                                                                           \
-    EMU_SEMANTICS void emu_gather##bits(const uint64_t *address, uint32_t lanes, uint32_t count, uint##bits##_t *out) {  \
-        emu::gather(address, lanes, count, out);                                                                       \
-    }                                                                                                                  \
-    EMU_SEMANTICS void emu_scatter##bits(const uint64_t *address, uint32_t lanes, uint32_t count,                      \
-                                         const uint##bits##_t *data) {                                                 \
-        emu::scatter(address, lanes, count, data);                                                                     \
-    }
-GATHER_SCATTER(8)
-GATHER_SCATTER(16)
-GATHER_SCATTER(32)
-GATHER_SCATTER(64)
-
-void emu_load_slow(WarpContext *warp, uint32_t site, uint32_t lanes, uint64_t *address, uint32_t size, uint32_t count,
-                   uint8_t *out) {
-    emu_check_access(warp, site, lanes, address);
-    for (uint32_t l = 0; l < 32; ++l) {
-        if (!(lanes >> l & 1)) continue;
-        const uint8_t *from = reinterpret_cast<const uint8_t *>(address[l]);
-        for (uint32_t c = 0; c < count; ++c) std::memcpy(out + (32 * c + l) * size, from + c * size, size);
-    }
+void emu_load(WarpContext *warp, uint32_t site, uint64_t *address, uint32_t lanes, uint32_t form, void *out) {
+    emu::load(warp, site, address, lanes, form, out);
 }
 
-void emu_store_slow(WarpContext *warp, uint32_t site, uint32_t lanes, uint64_t *address, uint32_t size, uint32_t count,
-                    const uint8_t *data) {
-    emu_check_access(warp, site, lanes, address);
-    for (uint32_t l = 0; l < 32; ++l) {
-        if (!(lanes >> l & 1)) continue;
-        uint8_t *to = reinterpret_cast<uint8_t *>(address[l]);
-        for (uint32_t c = 0; c < count; ++c) std::memcpy(to + c * size, data + (32 * c + l) * size, size);
-    }
+void emu_store(WarpContext *warp, uint32_t site, uint64_t *address, uint32_t lanes, uint32_t form, const void *data) {
+    emu::store(warp, site, address, lanes, form, data);
+}
+
+void emu_load_shared(WarpContext *warp, uint32_t site, const uint32_t *offset, uint32_t lanes, uint32_t form, void *out) {
+    uint64_t address[32];
+    emu::by_window(warp, offset, address);
+    emu::load(warp, site, address, lanes, form, out);
+}
+
+void emu_store_shared(WarpContext *warp, uint32_t site, const uint32_t *offset, uint32_t lanes, uint32_t form,
+                      const void *data) {
+    uint64_t address[32];
+    emu::by_window(warp, offset, address);
+    emu::store(warp, site, address, lanes, form, data);
+}
+
+void emu_load_pattern(WarpContext *warp, uint32_t site, uint64_t base, const int64_t *pattern, uint32_t form, void *out) {
+    uint64_t address[32];
+    emu::by_pattern(base, pattern, address);
+    emu::load(warp, site, address, 0xffffffffu, form, out);
+}
+
+void emu_store_pattern(WarpContext *warp, uint32_t site, uint64_t base, const int64_t *pattern, uint32_t form,
+                       const void *data) {
+    uint64_t address[32];
+    emu::by_pattern(base, pattern, address);
+    emu::store(warp, site, address, 0xffffffffu, form, data);
 }
 
 void emu_cp_async(WarpContext *warp, uint32_t load_site, uint32_t store_site, uint32_t lanes, uint64_t *to, uint64_t *from,

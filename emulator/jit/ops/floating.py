@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from emulator.jit.builder import Value
+from emulator.jit.builder import LANES, Value
 from emulator.jit.emitter import Emitter, register_type
 from emulator.jit.ops.registry import semantics
 from emulator.ptx.ir import Instruction
@@ -77,8 +77,46 @@ def _two_sum(e: Emitter, a: Value, c: Value) -> tuple[Value, Value]:
     return total, error
 
 
+_ROUNDINGS = {"rm": 9, "rp": 10, "rz": 11}  # with exceptions suppressed
+
+
+def _by_instruction(e: Emitter, opcode: str, values: list[Value], mode: str) -> Value | None:
+    """AVX-512 has the rounding in the instruction, for whole registers."""
+    b = e.b
+    names = {"add": "add", "sub": "sub", "mul": "mul", "div": "div", "fma": "vfmadd", "mad": "vfmadd", "sqrt": "sqrt"}
+    if not e.unit.wide_vectors:
+        return None
+    type_ = values[0].type
+    letter, width = ("s", 16) if type_ == "float" else ("d", 8)
+    function = f"@llvm.x86.avx512.{names[opcode]}.p{letter}.512"
+    part = f"<{width} x {type_}>"
+    b.declare(f"{part} {function}({', '.join([part] * len(values))}, i32)")
+    spread = [b.spread(v) for v in values]
+    pieces = []
+    for start in range(0, LANES, width):
+        picks = ", ".join(f"i32 {n}" for n in range(start, start + width))
+        taken = [
+            b.emit(f"shufflevector <{LANES} x {type_}> {v}, <{LANES} x {type_}> poison, <{width} x i32> <{picks}>")
+            for v in spread
+        ]
+        arguments = ", ".join(f"{part} {v}" for v in taken)
+        pieces.append(b.emit(f"call {part} {function}({arguments}, i32 {_ROUNDINGS[mode]})"))
+    while len(pieces) > 1:
+        picks = ", ".join(f"i32 {n}" for n in range(2 * width))
+        pieces = [
+            b.emit(f"shufflevector <{width} x {type_}> {x}, <{width} x {type_}> {y}, <{2 * width} x i32> <{picks}>")
+            for x, y in zip(pieces[::2], pieces[1::2], strict=True)
+        ]
+        width *= 2
+    result = Value(pieces[0], type_, True)
+    return result if any(v.vector for v in values) else b.extract(result, 0)
+
+
 def _directed_f32(e: Emitter, opcode: str, values: list[Value], mode: str) -> Value:
     b = e.b
+    quick = _by_instruction(e, opcode, values, mode)
+    if quick is not None:
+        return quick
     wide = [b.cast("fpext", v, "double") for v in values]
     zero = b.float("double", 0.0)
     if opcode == "add":
@@ -113,6 +151,9 @@ def _directed_f32(e: Emitter, opcode: str, values: list[Value], mode: str) -> Va
 
 
 def _directed_f64(e: Emitter, opcode: str, values: list[Value], mode: str) -> Value:
+    quick = _by_instruction(e, opcode, values, mode)
+    if quick is not None:
+        return quick
     code = ("add", "sub", "mul", "fma", "div", "sqrt").index("fma" if opcode == "mad" else opcode)
     slots = [e.spill(v) for v in values]
     while len(slots) < 3:

@@ -1,16 +1,17 @@
 """Loads and stores of every space and width, with the check of each access.
 
-An access is *uniform* (one address), *patterned* (a base and a constant offset per lane) or *scattered*. The check is inline against the
-interval that the site hit last; where it fails, a helper makes the access lane by lane (and reports what is wrong).
+An access is *uniform* (one address), *patterned* (a base and a constant offset per lane) or *scattered*. The first two are inline, with a scalar
+check against the interval that the site hit last. Scattered ones are inline where the lanes turn out to be consecutive. Everything
+else, and every failed check, is a helper's, which goes lane by lane and reports what is wrong.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from emulator.jit.abi import Access, Space
-from emulator.jit.builder import LANES, SIZE, Value, lanes_type
+from emulator.jit.builder import LANES, SIZE, Value
 from emulator.jit.emitter import FUEL, INVARIANT, PARAMS, SHARED, SHARED_BYTES, SITE_CACHE, Emitter, register_type
 from emulator.jit.ops.registry import semantics
 from emulator.ptx.ir import Address, Imm, Instruction, Operand, Reg, Sink, Sym, Vec
@@ -93,8 +94,8 @@ def _count_trailing(size: int) -> int:
     return size.bit_length() - 1
 
 
-def passes(e: Emitter, i: Instruction, place: Place, size: int, site: int, space: Space, active: Value | None) -> Value:
-    """i1: every active lane's access is inside the interval that this site hit last."""
+def _inside(e: Emitter, place: Place, size: int, site: int, space: Space, *, from_: int, to: int) -> Value:
+    """i1: elements at base + ``from_`` and base + ``to`` (bytes) both lie in what the site may touch. Scalar addresses only."""
     b = e.b
     shift = _count_trailing(size)
     if space is Space.SHARED:
@@ -107,22 +108,17 @@ def passes(e: Emitter, i: Instruction, place: Place, size: int, site: int, space
         limit = Value(b.load("i64", b.offset(cache, 16 * site + 8), 8), "i64")
         value = b.op("sub", place.address, low)
 
-    def inside(v: Value) -> Value:
+    def inside(distance: int) -> Value:
+        v = b.op("add", value, b.int(value.type, distance)) if distance else value
         turned = b.intrinsic("fshr", v, v, b.int(v.type, shift)) if shift else v
         return b.compare("icmp ult", turned, limit)
 
-    if place.offsets is not None:
-        least, most = min(place.offsets), max(place.offsets)
-        good = inside(b.op("add", value, b.int(value.type, least)) if least else value)
-        if most != least:
-            good = b.op("and", good, inside(b.op("add", value, b.int(value.type, most))))
-            if any((o - least) % size for o in place.offsets):
-                good = b.int("i1", 0)
-        return good
-    bad = b.negate(inside(value))
-    if active is not None:
-        bad = b.op("and", bad, active)
-    return b.compare("icmp eq", b.ballot(bad), b.int("i32", 0))
+    good = inside(from_)
+    return good if from_ == to else b.op("and", good, inside(to))
+
+
+def _is_checked(e: Emitter, space: Space) -> bool:
+    return e.unit.check_memory and space in (Space.GLOBAL, Space.GENERIC, Space.SHARED)
 
 
 def addresses(e: Emitter, place: Place) -> Value:
@@ -132,24 +128,119 @@ def addresses(e: Emitter, place: Place) -> Value:
     return e.with_offsets(place.address, place.offsets)
 
 
-def guarded(
-    e: Emitter,
-    i: Instruction,
-    place: Place,
-    size: int,
-    kind: Access,
-    space: Space,
-    active: Value | None,
-    fast: Callable[[], list[Value]],
-    slow: Callable[[str, str, str], list[Value]],
-) -> list[Value]:
-    """``fast`` where the check passes, else ``slow(site, lanes, addresses)``; both give the same number of values of the same types."""
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """One load or store: ``count`` consecutive elements of ``type_`` per lane."""
+
+    place: Place
+    space: Space
+    type_: str
+    count: int
+    site: int
+    volatile: bool
+
+    @property
+    def size(self) -> int:
+        return SIZE[self.type_] * self.count
+
+    @property
+    def stride(self) -> int | None:
+        """Bytes between neighbouring lanes where that is the same for all."""
+        offsets = self.place.offsets
+        if offsets is None:
+            return None
+        step = offsets[1] - offsets[0]
+        return step if all(o == offsets[0] + lane * step for lane, o in enumerate(offsets)) else None
+
+
+def _helper(e: Emitter, t: Transfer, name: str, active: Value | None, data: str) -> None:
+    """All of the access by helper: checked, lane by lane."""
     b = e.b
-    checked = e.unit.check_memory and space in (Space.GLOBAL, Space.GENERIC, Space.SHARED)
-    if not checked:
+    lanes = b.int("i32", -1) if active is None else b.ballot(active)
+    site = t.site if _is_checked(e, t.space) else -1
+    form = SIZE[t.type_] | t.count << 8
+    if t.place.offsets is not None and active is None:
+        pattern = e.unit.pattern(t.place.offsets)
+        where = (f"i64 {t.place.address.text}", f"ptr {pattern}")
+        name += "_pattern"
+    elif t.place.window is not None and t.place.offsets is None:
+        where = (f"ptr {e.spill(t.place.window)}", f"i32 {lanes.text}")
+        name += "_shared"
+    else:
+        where = (f"ptr {e.spill(addresses(e, t.place))}", f"i32 {lanes.text}")
+    e.call(f"emu_{name}", "ptr %ctx", f"i32 {site}", *where, f"i32 {form}", f"ptr {data}")
+
+
+def _wide_span(t: Transfer) -> tuple[int, list[int]] | None:
+    """(elements, each lane's first) when one wide load can serve the pattern."""
+    offsets = t.place.offsets
+    assert offsets is not None
+    size = SIZE[t.type_]
+    least = min(offsets)
+    if any((o - least) % size for o in offsets):
+        return None
+    units = [(o - least) // size for o in offsets]
+    span = max(units) + t.count
+    return (span, units) if span <= _WIDEST_SPAN else None
+
+
+# ---------------------------------------------------------------------------------------------------------------- loads
+def _load_by_helper(e: Emitter, t: Transfer, active: Value | None) -> list[Value]:
+    out = e.scratch()
+    _helper(e, t, "load", active, out)
+    return [e.fill(out, t.type_, n) for n in range(t.count)]
+
+
+def load_values(e: Emitter, t: Transfer, active: Value | None) -> list[Value]:
+    """Vectors, or scalars when all lanes read one address."""
+    b = e.b
+    if active is not None:
+        return _load_by_helper(e, t, active)
+    if t.place.offsets is None:
+        if t.space is Space.SHARED:
+            return _load_by_helper(e, t, None)
+        return _load_if_consecutive(e, t)
+    if t.place.is_uniform:
+        def direct() -> list[Value]:
+            pointer = b.pointer(t.place.address)
+            size = SIZE[t.type_]
+            return [
+                Value(b.load(t.type_, b.offset(pointer, n * size), size, volatile=t.volatile), t.type_)
+                for n in range(t.count)
+            ]
+
+        return _checked(e, t, 0, 0, direct, lambda: [b.extract(v, 0) for v in _load_by_helper(e, t, None)])
+    span = _wide_span(t)
+    offsets = t.place.offsets
+    if span is None or any((o - min(offsets)) % t.size for o in offsets):
+        return _load_by_helper(e, t, None)
+    least = min(offsets)
+    return _checked(
+        e,
+        t,
+        least,
+        max(offsets),
+        lambda: _spread_load(e, t, b.op("add", t.place.address, b.int("i64", least)) if least else t.place.address, *span),
+        lambda: _load_by_helper(e, t, None),
+    )
+
+
+def _checked(
+    e: Emitter,
+    t: Transfer,
+    from_: int,
+    to: int,
+    fast: Callable[[], list[Value]],
+    slow: Callable[[], list[Value]],
+    also: Value | None = None,
+) -> list[Value]:
+    """``fast`` where the ends lie inside (and ``also`` holds), else ``slow``: the same number of values of the same types."""
+    b = e.b
+    good = _inside(e, t.place, t.size, t.site, t.space, from_=from_, to=to) if _is_checked(e, t.space) else None
+    if also is not None:
+        good = also if good is None else b.op("and", good, also)
+    if good is None:
         return fast()
-    site = e.unit.site(i, kind, space, size)
-    good = passes(e, i, place, size, site, space, active)
     label = b.fresh("m")
     b.line(f"br i1 {good.text}, label %{label}f, label %{label}s, !prof !1")
     b.label(f"{label}f")
@@ -157,118 +248,56 @@ def guarded(
     quick_from = b.current_label
     b.line(f"br label %{label}j")
     b.label(f"{label}s")
-    lanes = b.int("i32", -1) if active is None else b.ballot(active)
-    careful = slow(f"i32 {site}", f"i32 {lanes.text}", f"ptr {e.spill(addresses(e, place))}")
+    careful = slow()
     careful_from = b.current_label
     b.line(f"br label %{label}j")
     b.label(f"{label}j")
     merged = []
     for a, c in zip(quick, careful, strict=True):
-        type_ = b.type_of(a)
         assert a.vector == c.vector
-        merged.append(Value(b.emit(f"phi {type_} [ {a.text}, %{quick_from} ], [ {c.text}, %{careful_from} ]"), a.type, a.vector))
+        text = b.emit(f"phi {b.type_of(a)} [ {a.text}, %{quick_from} ], [ {c.text}, %{careful_from} ]")
+        merged.append(Value(text, a.type, a.vector))
     return merged
 
 
-def _contiguous(place: Place, stride: int) -> bool:
-    offsets = place.offsets
-    return offsets is not None and all(o == offsets[0] + lane * stride for lane, o in enumerate(offsets))
-
-
-def _element_type(type_: str) -> str:
-    return {"i1": "i8"}.get(type_, type_)
-
-
-# ---------------------------------------------------------------------------------------------------------------- loads
-def load_vectors(e: Emitter, place: Place, type_: str, count: int, active: Value | None, *, volatile: bool) -> list[Value]:
-    """``count`` consecutive elements of every active lane, each as a vector (or a scalar when all lanes want the same)."""
+def _spread_load(e: Emitter, t: Transfer, address: Value, span: int, units: Sequence[int]) -> list[Value]:
+    """One load of ``span`` elements, then each lane's picked out of it."""
     b = e.b
-    size = SIZE[type_]
-    if place.is_uniform and active is None:
-        pointer = b.pointer(place.address)
-        return [Value(b.load(type_, b.offset(pointer, n * size), size, volatile=volatile), type_) for n in range(count)]
-    if place.offsets is not None and active is None:
-        least = min(place.offsets)
-        units = [(o - least) // size for o in place.offsets]
-        span = max(units) + count
-        if span <= _WIDEST_SPAN and not any((o - least) % size for o in place.offsets):
-            return _spread_load(e, place.address, least, type_, units, span, count, volatile)
-    where = addresses(e, place)
-    if active is None and place.offsets is None:
-        return _load_maybe_contiguous(e, where, type_, count, volatile)
-    return gather(e, where, type_, count, active)
-
-
-def _spread_load(
-    e: Emitter, base: Value, least: int, type_: str, units: Sequence[int], span: int, count: int, volatile: bool
-) -> list[Value]:
-    b = e.b
-    address = b.op("add", base, b.int("i64", least)) if least else base
-    wide = f"<{span} x {type_}>"
-    loaded = b.load(wide, b.pointer(address), SIZE[type_], volatile=volatile)
+    wide = f"<{span} x {t.type_}>"
+    loaded = b.load(wide, b.pointer(address), SIZE[t.type_], volatile=t.volatile)
     result = []
-    for n in range(count):
+    for n in range(t.count):
         if span == LANES and list(units) == list(range(LANES)):
-            result.append(Value(loaded, type_, True))
+            result.append(Value(loaded, t.type_, True))
             continue
         picks = ", ".join(f"i32 {u + n}" for u in units)
         text = b.emit(f"shufflevector {wide} {loaded}, {wide} poison, <{LANES} x i32> <{picks}>")
-        result.append(Value(text, type_, True))
+        result.append(Value(text, t.type_, True))
     return result
 
 
-def _is_contiguous(e: Emitter, where: Value, stride: int) -> tuple[Value, Value]:
-    """(lane 0's address, i1: the others follow it at ``stride``)."""
+def _consecutive(e: Emitter, t: Transfer) -> tuple[Transfer, Value]:
+    """(the access as a pattern from lane 0's address, i1: the lanes do follow each other)."""
     b = e.b
+    where = t.place.address
     first = b.extract(where, 0)
-    expected = e.with_offsets(first, [lane * stride for lane in range(LANES)])
-    same = b.ballot(b.compare("icmp eq", where, expected))
-    return first, b.compare("icmp eq", same, b.int("i32", -1))
+    offsets = tuple(lane * t.size for lane in range(LANES))
+    same = b.ballot(b.compare("icmp eq", where, e.with_offsets(first, offsets)))
+    return replace(t, place=Place(first, offsets)), b.compare("icmp eq", same, b.int("i32", -1))
 
 
-def _load_maybe_contiguous(e: Emitter, where: Value, type_: str, count: int, volatile: bool) -> list[Value]:
-    b = e.b
-    stride = SIZE[type_] * count
-    first, consecutive = _is_contiguous(e, where, stride)
-    label = b.fresh("c")
-    b.line(f"br i1 {consecutive.text}, label %{label}y, label %{label}n")
-    b.label(f"{label}y")
-    wide = _spread_load(e, first, 0, type_, [lane * count for lane in range(LANES)], LANES * count, count, volatile)
-    b.line(f"br label %{label}j")
-    b.label(f"{label}n")
-    picked = gather(e, where, type_, count, None)
-    picked_from = b.current_label
-    b.line(f"br label %{label}j")
-    b.label(f"{label}j")
-    vector = lanes_type(type_)
-    return [
-        Value(b.emit(f"phi {vector} [ {a.text}, %{label}y ], [ {c.text}, %{picked_from} ]"), type_, True)
-        for a, c in zip(wide, picked, strict=True)
-    ]
-
-
-def gather(e: Emitter, where: Value, type_: str, count: int, active: Value | None) -> list[Value]:
-    b = e.b
-    vector = lanes_type(type_)
-    size = SIZE[type_]
-    if not e.unit.wide_vectors or size < 4:
-        out = e.scratch()
-        lanes = b.int("i32", -1) if active is None else b.ballot(active)
-        e.call(f"emu_gather{8 * size}", f"ptr {e.spill(where)}", f"i32 {lanes.text}", f"i32 {count}", f"ptr {out}")
-        return [e.fill(out, type_, n) for n in range(count)]
-    suffix = {"float": "f32", "double": "f64"}.get(type_, type_)
-    function = f"@llvm.masked.gather.v{LANES}{suffix}.v{LANES}p0"
-    b.declare(f"{vector} {function}({lanes_type('ptr')}, i32, {lanes_type('i1')}, {vector})")
-    mask = "splat (i1 true)" if active is None else active.text
-    result = []
-    for n in range(count):
-        place = b.op("add", where, b.int("i64", n * size)) if n else where
-        pointers = b.emit(f"inttoptr {lanes_type('i64')} {place.text} to {lanes_type('ptr')}")
-        text = b.emit(
-            f"call {vector} {function}({lanes_type('ptr')} {pointers}, i32 {size}, {lanes_type('i1')} {mask}, {vector} zeroinitializer)"
-        )
-        result.append(Value(text, type_, True))
-    return result
+def _load_if_consecutive(e: Emitter, t: Transfer) -> list[Value]:
+    pattern, consecutive = _consecutive(e, t)
+    units = [lane * t.count for lane in range(LANES)]
+    return _checked(
+        e,
+        pattern,
+        0,
+        (LANES - 1) * t.size,
+        lambda: _spread_load(e, pattern, pattern.place.address, LANES * t.count, units),
+        lambda: _load_by_helper(e, t, None),
+        consecutive,
+    )
 
 
 @semantics("ld", "ldu")
@@ -277,7 +306,7 @@ def load(e: Emitter, i: Instruction) -> None:
     target, address = i.operands[0], i.operands[1]
     items = target.items if isinstance(target, Vec) else (target,)
     count = len(items)
-    type_ = _element_type(register_type(scalar))
+    type_ = register_type(scalar)
     space = space_of(i)
     if scalar.bits == 128:
         raise e.unsupported()
@@ -288,36 +317,15 @@ def load(e: Emitter, i: Instruction) -> None:
             return
     place = locate(e, address, space)
     active = e.active()
-    size = scalar.size_bytes * count
     volatile = any(m in _STRONG for m in i.modifiers)
-    if active is not None and place.offsets is not None:
-        place = Place(addresses(e, place), None, None if place.window is None else e.with_offsets(place.window, place.offsets))
-    as_scalars = place.is_uniform and active is None
-
-    def fast() -> list[Value]:
-        return load_vectors(e, place, type_, count, active, volatile=volatile)
-
-    def slow(site: str, lanes: str, where: str) -> list[Value]:
-        out = e.scratch()
-        e.call("emu_load_slow", "ptr %ctx", site, lanes, where, f"i32 {scalar.size_bytes}", f"i32 {count}", f"ptr {out}")
-        vectors = [e.fill(out, type_, n) for n in range(count)]
-        return [e.b.extract(v, 0) for v in vectors] if as_scalars else vectors
-
-    values = guarded(e, i, place, size, Access.LOAD, space, active, fast, slow)
+    site = e.unit.site(i, Access.LOAD, space, scalar.size_bytes * count)
+    values = load_values(e, Transfer(place, space, type_, count, site, volatile), active)
     if i.has("acquire"):
         e.b.line("fence acquire")
-    elif volatile and not as_scalars:
+    elif volatile:
         compiler_barrier(e)
-    if volatile and space in (Space.GLOBAL, Space.GENERIC):
-        hasten_turn(e)
     for item, value in zip(items, values, strict=True):
         e.write(item, value, signed=scalar.is_signed)
-
-
-def hasten_turn(e: Emitter) -> None:
-    """A loop that polls memory waits for others: the sooner they get their turn, the less it polls in vain."""
-    place = e.b.offset("%ctx", FUEL)
-    e.b.store("i32", e.b.emit(f"sub i32 {e.b.load('i32', place, 4)}, 64"), place, 4)
 
 
 def compiler_barrier(e: Emitter) -> None:
@@ -344,72 +352,61 @@ def store(e: Emitter, i: Instruction) -> None:
     scalar = i.type
     address, source = i.operands
     items = source.items if isinstance(source, Vec) else (source,)
-    type_ = _element_type(register_type(scalar))
+    type_ = register_type(scalar)
     space = space_of(i)
     if scalar.bits == 128:
         raise e.unsupported()
     place = locate(e, address, space)
     values = [e.materialise(e.read(item, type_)) for item in items]
     active = e.active()
-    if active is not None and place.offsets is not None:
-        place = Place(addresses(e, place), None, None if place.window is None else e.with_offsets(place.window, place.offsets))
+    volatile = any(m in _STRONG for m in i.modifiers)
+    site = e.unit.site(i, Access.STORE, space, scalar.size_bytes * len(values))
     if i.has("release"):
         b.line("fence release")
-    volatile = any(m in _STRONG for m in i.modifiers)
-    count = len(values)
-
-    def fast() -> list[Value]:
-        store_vectors(e, place, type_, values, active, volatile=volatile)
-        return []
-
-    def slow(site: str, lanes: str, where: str) -> list[Value]:
-        data = e.spill(*values)
-        e.call("emu_store_slow", "ptr %ctx", site, lanes, where, f"i32 {scalar.size_bytes}", f"i32 {count}", f"ptr {data}")
-        return []
-
-    guarded(e, i, place, scalar.size_bytes * count, Access.STORE, space, active, fast, slow)
+    elif volatile:
+        compiler_barrier(e)
+    store_values(e, Transfer(place, space, type_, len(values), site, volatile), values, active)
 
 
-def store_vectors(
-    e: Emitter, place: Place, type_: str, values: Sequence[Value], active: Value | None, *, volatile: bool
-) -> None:
+def _store_by_helper(e: Emitter, t: Transfer, values: Sequence[Value], active: Value | None) -> list[Value]:
+    _helper(e, t, "store", active, e.spill(*values))
+    return []
+
+
+def store_values(e: Emitter, t: Transfer, values: Sequence[Value], active: Value | None) -> None:
     b = e.b
-    size = SIZE[type_]
-    count = len(values)
-    if active is None and place.is_uniform:
+    by_helper = lambda: _store_by_helper(e, t, values, active)  # noqa: E731
+    if active is not None or (t.place.offsets is None and t.space is Space.SHARED):
+        by_helper()
+    elif t.place.offsets is None:
+        pattern, consecutive = _consecutive(e, t)
+        wide = lambda: _store_wide(e, t, pattern.place.address, values)  # noqa: E731
+        _checked(e, pattern, 0, (LANES - 1) * t.size, wide, by_helper, consecutive)
+    elif t.place.is_uniform:
         # All lanes write one place: one of them wins, as on the hardware.
-        pointer = b.pointer(place.address)
-        for n, value in enumerate(values):
-            last = b.extract(value, LANES - 1)
-            b.store(type_, last.text, b.offset(pointer, n * size), size, volatile=volatile)
-        return
-    if active is None and _contiguous(place, size * count):
-        assert place.offsets is not None
-        base = b.op("add", place.address, b.int("i64", place.offsets[0])) if place.offsets[0] else place.address
-        _store_wide(e, base, type_, values, volatile)
-        return
-    where = addresses(e, place)
-    if active is None and place.offsets is None:
-        first, consecutive = _is_contiguous(e, where, size * count)
-        label = b.fresh("c")
-        b.line(f"br i1 {consecutive.text}, label %{label}y, label %{label}n")
-        b.label(f"{label}y")
-        _store_wide(e, first, type_, values, volatile)
-        b.line(f"br label %{label}j")
-        b.label(f"{label}n")
-        scatter(e, where, type_, values, None)
-        b.line(f"br label %{label}j")
-        b.label(f"{label}j")
-        return
-    scatter(e, where, type_, values, active)
+        _checked(e, t, 0, 0, lambda: _store_last(e, t, values), by_helper)
+    elif t.stride == t.size:
+        first = t.place.offsets[0]
+        base = b.op("add", t.place.address, b.int("i64", first)) if first else t.place.address
+        _checked(e, t, first, first + (LANES - 1) * t.size, lambda: _store_wide(e, t, base, values), by_helper)
+    else:
+        by_helper()
 
 
-def _store_wide(e: Emitter, base: Value, type_: str, values: Sequence[Value], volatile: bool) -> None:
+def _store_last(e: Emitter, t: Transfer, values: Sequence[Value]) -> list[Value]:
+    b = e.b
+    pointer = b.pointer(t.place.address)
+    size = SIZE[t.type_]
+    for n, value in enumerate(values):
+        b.store(t.type_, b.extract(value, LANES - 1).text, b.offset(pointer, n * size), size, volatile=t.volatile)
+    return []
+
+
+def _store_wide(e: Emitter, t: Transfer, base: Value, values: Sequence[Value]) -> list[Value]:
     """The lanes' elements one after another."""
     b = e.b
     texts = [v.text for v in values]
-    width = LANES
-    count = len(values)
+    width, count, type_ = LANES, len(values), t.type_
     while len(texts) > 1:
         joined = ", ".join(f"i32 {n}" for n in range(2 * width))
         texts = [
@@ -420,26 +417,5 @@ def _store_wide(e: Emitter, base: Value, type_: str, values: Sequence[Value], vo
     if count > 1:
         order = ", ".join(f"i32 {(n % count) * LANES + n // count}" for n in range(width))
         texts = [b.emit(f"shufflevector <{width} x {type_}> {texts[0]}, <{width} x {type_}> poison, <{width} x i32> <{order}>")]
-    b.store(f"<{width} x {type_}>", texts[0], b.pointer(base), SIZE[type_], volatile=volatile)
-
-
-def scatter(e: Emitter, where: Value, type_: str, values: Sequence[Value], active: Value | None) -> None:
-    b = e.b
-    size = SIZE[type_]
-    vector = lanes_type(type_)
-    if not e.unit.wide_vectors or size < 4:
-        lanes = b.int("i32", -1) if active is None else b.ballot(active)
-        e.call(
-            f"emu_scatter{8 * size}", f"ptr {e.spill(where)}", f"i32 {lanes.text}", f"i32 {len(values)}", f"ptr {e.spill(*values)}"
-        )
-        return
-    suffix = {"float": "f32", "double": "f64"}.get(type_, type_)
-    function = f"@llvm.masked.scatter.v{LANES}{suffix}.v{LANES}p0"
-    b.declare(f"void {function}({vector}, {lanes_type('ptr')}, i32, {lanes_type('i1')})")
-    mask = "splat (i1 true)" if active is None else active.text
-    for n, value in enumerate(values):
-        place = b.op("add", where, b.int("i64", n * size)) if n else where
-        pointers = b.emit(f"inttoptr {lanes_type('i64')} {place.text} to {lanes_type('ptr')}")
-        b.line(
-            f"call void {function}({vector} {value.text}, {lanes_type('ptr')} {pointers}, i32 {size}, {lanes_type('i1')} {mask})"
-        )
+    b.store(f"<{width} x {type_}>", texts[0], b.pointer(base), SIZE[type_], volatile=t.volatile)
+    return []
