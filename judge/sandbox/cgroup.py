@@ -211,17 +211,18 @@ def _usable_v2(own: str) -> dict[str, Path]:
         enabled = set(_read(folder / "cgroup.subtree_control").split())
         if not set(wanted) <= enabled:
             _enable_v2(folder, [name for name in wanted if name not in enabled], in_namespace_root=own == "/")
-        enabled = set(_read(folder / "cgroup.subtree_control").split())
-        usable = {name: folder for name in wanted if name in enabled and _can_make(folder, None)}
-        if usable:
-            return usable
         # A systemd service or session keeps its processes in a leaf: its parent may already hand controllers down.
-        parent = folder.parent
-        enabled = set(_read(parent / "cgroup.subtree_control").split())
-        usable = {name: parent for name in CONTROLLERS if name in enabled and _can_make(parent, folder)}
-        if usable and folder != mount:
-            return usable
+        places = [folder, folder.parent] if folder != mount else [folder]
+        found = [_enabled_v2(place) for place in places if _can_make(place, None if place == folder else folder)]
+        if found:
+            return max(found, key=len)
     return {}
+
+
+def _enabled_v2(folder: Path) -> dict[str, Path]:
+    """What children of ``folder`` would have. CPU time is told of every cgroup, whether or not the controller is on."""
+    enabled = {*_read(folder / "cgroup.subtree_control").split(), "cpu"}
+    return {name: folder for name in CONTROLLERS if name in enabled}
 
 
 def _enable_v2(folder: Path, controllers: list[str], *, in_namespace_root: bool) -> None:

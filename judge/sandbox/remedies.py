@@ -10,8 +10,8 @@ _APPARMOR = (
     "{\\n  userns,\\n}\\n' | sudo tee /etc/apparmor.d/bwrap && sudo apparmor_parser -r /etc/apparmor.d/bwrap"
 )
 _CONTAINER = (
-    "start the container with: --security-opt seccomp=unconfined --security-opt apparmor=unconfined "
-    "--security-opt systempaths=unconfined (Compose: security_opt), or on a machine of its own with --privileged"
+    "start the container with: --security-opt seccomp=docker/seccomp-worker.json --security-opt apparmor=unconfined "
+    "--security-opt systempaths=unconfined (docker-compose.yml does)"
 )
 
 
@@ -33,8 +33,8 @@ def for_failure(said: str) -> str:
 def for_cgroups() -> str:
     """What to do when not every controller can be had."""
     if in_container():
-        return ("give the container a writable cgroup of its own: --cgroupns=private with --privileged, or "
-                "-v /sys/fs/cgroup:/sys/fs/cgroup:rw")
+        return ("an ordinary container has no cgroup to divide: bound it as a whole (--memory, --pids-limit; "
+                "docker-compose.yml does), or run the workers outside of containers")
     return ("run the workers as a systemd service with Delegate=yes "
             "(systemd-run --user --scope -p Delegate=yes gpujudge worker), or as root")
 

@@ -70,3 +70,31 @@ def test_the_own_folder_below_a_partial_mount(tmp_path: Path, root: str, own: st
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "b").mkdir()
     assert cgroup._own_folder(tmp_path, root, own) == tmp_path / inside
+
+
+def v2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, own: str, enabled: dict[str, str]) -> dict[str, Path]:
+    """What is found below a pretended mount: ``enabled`` maps folders to what they hand down to their children."""
+    monkeypatch.setattr(cgroup, "_mounts", lambda kind: [(tmp_path, "/", [])] if kind == "cgroup2" else [])
+    monkeypatch.setattr(cgroup, "_can_make", lambda *_: True)
+    monkeypatch.setattr(cgroup, "_enable_v2", lambda *_, **__: None)
+    for name, controllers in enabled.items():
+        folder = tmp_path / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "cgroup.controllers").write_text("cpu memory pids io")
+        (folder / "cgroup.subtree_control").write_text(controllers)
+    return {name: folder.relative_to(tmp_path) for name, folder in cgroup._usable_v2(own).items()}
+
+
+def test_v2_at_a_root_that_hands_everything_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = v2(tmp_path, monkeypatch, own="/", enabled={".": "cpu memory pids"})
+    assert found == {"memory": Path(), "pids": Path(), "cpu": Path()}
+
+
+def test_v2_in_a_leaf_whose_parent_hands_memory_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = v2(tmp_path, monkeypatch, own="/unit/leaf", enabled={"unit": "memory", "unit/leaf": ""})
+    assert found == {"memory": Path("unit"), "cpu": Path("unit")}
+
+
+def test_v2_in_a_delegated_cgroup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = v2(tmp_path, monkeypatch, own="/unit", enabled={".": "memory", "unit": "cpu memory pids"})
+    assert found == {"memory": Path("unit"), "pids": Path("unit"), "cpu": Path("unit")}

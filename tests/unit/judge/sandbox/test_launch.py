@@ -114,8 +114,9 @@ def test_a_jail_that_cannot_be_set_up_is_not_a_command_that_failed() -> None:
 
 
 def test_a_program_that_is_not_there_says_so() -> None:
+    bounded_by_cgroup = replace(SHELL, limits=Limits(processes=None))
     with pytest.raises(JailUnavailable, match="no-such-program"):
-        run_to_end(SHELL, ["/no-such-program"], wall_s=20, output_bytes=1000)
+        run_to_end(bounded_by_cgroup, ["/no-such-program"], wall_s=20, output_bytes=1000)
 
 
 def test_descriptors_keep_their_numbers_and_no_other_goes_in() -> None:
@@ -147,7 +148,8 @@ def test_who_and_where_it_is() -> None:
 
 
 def test_python_starts_with_its_packages_wherever_they_lie() -> None:
-    output = python("import numpy, judge.runner, emulator; print('ready')")
+    policy = run_policy(RunLimits(), env={"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)})
+    output = python("import numpy, judge.runner, emulator; print('ready')", policy)
     assert output.data == b"ready\n", output.data
 
 

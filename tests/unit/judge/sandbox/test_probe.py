@@ -49,7 +49,7 @@ def test_missing_controllers_are_told_but_not_required(monkeypatch: pytest.Monke
         ({"/proc/sys/kernel/unprivileged_userns_clone": 0}, False, "unprivileged_userns_clone=1"),
         ({"/proc/sys/user/max_user_namespaces": 0}, False, "max_user_namespaces"),
         ({"/proc/sys/kernel/apparmor_restrict_unprivileged_userns": 1}, False, "/etc/apparmor.d/bwrap"),
-        ({}, True, "--security-opt seccomp=unconfined"),
+        ({}, True, "--security-opt systempaths=unconfined"),
         ({}, False, "user namespaces are refused"),
     ],
 )
