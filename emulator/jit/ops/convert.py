@@ -175,11 +175,12 @@ def _packed(e: Emitter, i: Instruction, to: ScalarType, source: ScalarType) -> N
     if to.kind not in ("f", "bf") or source.name != "f32" or to.lanes != 2 or len(i.operands) != 3:
         raise e.unsupported()
     mode = _mode(i, _DIRECTED)
+    lane = ScalarType(to.name.removesuffix("x2"), to.kind, to.bits // 2)
     patterns = []
     for operand in (i.operands[2], i.operands[1]):
         value = e.read(operand, "float")
         if i.has("relu"):
             value = b.select(b.compare("fcmp olt", value, b.float("float", 0.0)), b.float("float", 0.0), value)
-        patterns.append(_narrow(e, value, to, mode))
+        patterns.append(_narrow(e, value, lane, mode))
     assert all(BITS[p.type] == 16 for p in patterns)
     e.write(i.operands[0], half.join(e, patterns))
