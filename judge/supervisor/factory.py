@@ -17,6 +17,9 @@ from judge.supervisor.session import Bounds, Session
 DEVICE_MODULES = {"emulator": "judge.devices.emulator", "cuda": "judge.devices.cuda"}
 #: What the emulator executes at most per call; at its speed the wall clock ends nearly everything sooner.
 EMULATOR_WARP_INSTRUCTIONS = 20_000_000_000
+#: The emulator ends a kernel at the limit by itself, and does not count the time in which it compiles it: seconds for a
+#: large one on a busy machine. This side's clock is for host code that does not come back.
+EMULATOR_GRACE_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +59,7 @@ def session_factory(
         lock=settings.jail != "off",
         arguments=argument_specs(pack.arguments),
     )
-    # The emulator ends a kernel at the limit by itself, and then its report says where: let it speak first.
-    grace_s = 2.0 if emulated else 0.0
+    grace_s = EMULATOR_GRACE_S if emulated else 0.0
     bounds = Bounds(
         start_s=settings.run.start_s,
         call_s=pack.limits.wall_s + grace_s,

@@ -7,6 +7,7 @@ the rest is not judged: the verdict is decided, and each further death costs tim
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ from judge.supervisor.session import CallRecord, Session
 from judge.verdict import Verdict
 
 _MAX_DEATHS = 2
+#: Nor does anybody wait longer than this, all told, for runners that did not come back.
+_MAX_LOST_S = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +60,12 @@ class Feeder:
         self._fresh = started
         self._session: Session | None = None
         self._deaths = 0
+        self._lost_s = 0.0
 
     @property
     def exhausted(self) -> bool:
         """Whether too many runners have died for the rest to be worth judging."""
-        return self._deaths >= _MAX_DEATHS
+        return self._deaths >= _MAX_DEATHS or self._lost_s >= _MAX_LOST_S
 
     def judge_cases(self, cases: Sequence[Case]) -> Iterator[Answer]:
         """The answers, in order; fewer than cases when it is exhausted. Raises InternalError and Cancelled."""
@@ -118,6 +122,7 @@ class Feeder:
     def _judge(self, case: Case, question: Question) -> Answer:
         call_s = self._pack.limits.wall_s
         record = None
+        started = time.monotonic()
         try:
             try:
                 record, outputs = self._call(case, question)
@@ -129,6 +134,7 @@ class Feeder:
                 record, outputs = self._call(case, question)
         except RunnerEnded as ended:
             self.bury()
+            self._lost_s += time.monotonic() - started
             outcome = outcome_of_ending(ended.ending, call_s)
         except RequestRefused as refused:
             during = self._session.last_op if self._session is not None else Op.START
