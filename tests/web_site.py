@@ -168,7 +168,10 @@ def make_site(data_dir: Path, **settings: Any) -> Site:
     }
     made = Settings(**chosen)
     made.data_dir.mkdir(parents=True, exist_ok=True)
-    shutil.copy(_migrated_database(), made.data_dir / "gpujudge.db")
+    if made.database_url is None:
+        shutil.copy(_migrated_database(), made.data_dir / "gpujudge.db")
+    else:
+        upgrade(made)
     return Site(create_app(made))
 
 

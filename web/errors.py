@@ -5,7 +5,7 @@ from __future__ import annotations
 import structlog
 from flask import Flask, Response, g, make_response, render_template, request
 from flask_wtf.csrf import CSRFError
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DataError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from werkzeug.exceptions import HTTPException
 
@@ -89,6 +89,12 @@ def register_error_handlers(app: Flask) -> None:
         log.error("database away", error=str(error), path=request.path)
         g.database_away = True
         return answer(DATABASE_AWAY)
+
+    @app.errorhandler(DataError)
+    def no_data(error: DataError) -> Response:
+        # PostgreSQL holds no NUL in text and no number beyond its type: there can be nothing of that name.
+        log.info("refused by the database", error=str(error.orig), path=request.path)
+        return answer(Problem(400, *_PROBLEMS[400]))
 
     @app.errorhandler(DBAPIError)
     def database_failed(error: DBAPIError) -> Response:

@@ -46,4 +46,5 @@ def render_statement(markdown: str) -> Markup:
         url_schemes={"http", "https", "mailto"},
         link_rel="noopener noreferrer nofollow",
     )
-    return Markup(clean)
+    # A wide block scrolls: the keyboard must be able to reach it.
+    return Markup(clean.replace("<pre>", '<pre tabindex="0">'))

@@ -82,7 +82,7 @@ def create_token() -> str | tuple[str, int]:
     return _settings_page(TokenForm(formdata=None), PasswordForm(), new_token=text)
 
 
-@blueprint.post("/tokens/<int:token_id>/revoke")
+@blueprint.post("/tokens/<int(max=2147483647):token_id>/revoke")
 @login_required
 def revoke_token(token_id: int) -> Response:
     """Ends a token. One that is not theirs is not there."""

@@ -76,8 +76,9 @@ def show_one(public_id: str) -> schemas.SubmissionStatus:
 def list_events(public_id: str, query: schemas.EventQuery) -> FlaskResponse:
     """The steps of judging: live as ``text/event-stream``, or with ``Accept: application/json`` those until now, as a
     list of objects with ``seq``, ``kind``, ``at`` and ``payload``."""
-    seen = request.headers.get("Last-Event-ID", type=int)
-    return events_response(_own(reader(), public_id), query.after if seen is None else seen)
+    submission = _own(reader(), public_id)
+    after = request.headers.get("Last-Event-ID", query.after, type=int)
+    return events_response(submission, min(max(after, 0), submission.last_event_seq))
 
 
 @token_required

@@ -105,7 +105,7 @@ def events(public_id: str) -> Response:
     """Live progress: a stream, or (asked for JSON, or with no stream free) what happened after ``after``."""
     submission = _own(public_id)
     after = request.headers.get("Last-Event-ID", type=int) or request.args.get("after", 0, type=int)
-    return events_response(submission, after)
+    return events_response(submission, min(max(after, 0), submission.last_event_seq))
 
 
 @blueprint.post("/submissions/<public_id>/cancel")

@@ -69,7 +69,7 @@ def test_from_submission_to_board(site: Site, caller: Caller) -> None:
     assert (done["state"], done["verdict"], done["position"]) == ("done", "AC", None)
     assert done["judgement"]["measurement"]["value"] == 4242
     events = caller.get(f"submissions/{status['id']}/events?after=4", Accept="application/json").get_json()
-    assert [(event["seq"], event["kind"]) for event in events] == [(5, "case"), (6, "case"), (7, "done")]
+    assert [(event["seq"], event["kind"]) for event in events] == [(5, "case"), (6, "case"), (7, "timing"), (8, "done")]
     stream = caller.get(f"submissions/{status['id']}/events", Accept="text/event-stream")
     assert stream.mimetype == "text/event-stream"
     assert stream.text.startswith("event: hello")

@@ -1,0 +1,117 @@
+"""Everything for real: ``gpujudge up``, nvcc, the jail, the emulator, and a person in a browser."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web_site import PASSWORD
+
+pytestmark = [pytest.mark.browser, pytest.mark.nvcc, pytest.mark.jail, pytest.mark.timeout(600)]
+
+KERNEL = """\
+#include <cuda_runtime.h>
+
+__global__ void add(const float* a, const float* b, float* c, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        c[i] = a[i] + b[i];
+    }
+}
+
+extern "C" void solve(const float* A, const float* B, float* C, int N) {
+    add<<<(N + 255) / 256, 256>>>(A, B, C, N);
+}
+"""
+STARTED_WITHIN_S = 240.0
+JUDGED_WITHIN_MS = 120_000
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A whole installation of its own, stopped as Ctrl-C stops it."""
+    data_dir: Path = tmp_path_factory.mktemp("stack") / "data"
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GPUJUDGE_")}
+    with subprocess.Popen(
+        [sys.executable, "-m", "cli.main", "up", "--port", "0", "--device", "emulator"],
+        env={**environment, "GPUJUDGE_DATA_DIR": str(data_dir), "NO_COLOR": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        said: list[str] = []
+        # Read by a thread: a full pipe would stop it, and a silent one must not stop the test.
+        assert process.stdout is not None
+        reader = threading.Thread(target=said.extend, args=(process.stdout,), daemon=True)
+        reader.start()
+        try:
+            yield _wait_for_address(process, said)
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(timeout=60)
+            reader.join(timeout=10)
+
+
+def _wait_for_address(process: subprocess.Popen[str], said: list[str]) -> str:
+    until = time.monotonic() + STARTED_WITHIN_S
+    while time.monotonic() < until and process.poll() is None:
+        if found := re.search(r"gpujudge is at (http://\S+)", "".join(said)):
+            return found[1]
+        time.sleep(0.1)
+    pytest.fail("gpujudge up did not come up:\n" + "".join(said))
+
+
+def _submit(page: Page, address: str, source: str) -> None:
+    page.goto(f"{address}/challenges/vector-add")
+    page.locator(".cm-content").click()
+    page.evaluate("text => navigator.clipboard.writeText(text)", source)
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Control+v")
+    page.get_by_role("button", name="Submit").click()
+
+
+def test_a_pasted_kernel_is_judged_live_and_ranked(page: Page, address: str) -> None:
+    page.goto(address)
+    page.get_by_role("banner").get_by_role("link", name="Sign up").click()
+    page.get_by_label("User name").fill("ada")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Create the account").click()
+    _submit(page, address, KERNEL)
+    lines = _record_progress(page)
+    expect(page.get_by_role("heading", name="Accepted")).to_be_visible(timeout=JUDGED_WITHIN_MS)
+    assert any("Building with nvcc" in line for line in lines()), lines()
+    expect(page.get_by_text("warp instructions").first).to_be_visible()
+    page.get_by_role("link", name="Leaderboard", exact=True).click()
+    expect(page.get_by_role("row", name="ada")).to_be_visible()
+    # The same person's mistakes are shown where they are.
+    _submit(page, address, KERNEL.replace("i < n", "i <= n"))
+    expect(page.get_by_role("heading", name="Runtime error")).to_be_visible(timeout=JUDGED_WITHIN_MS)
+    expect(page.locator("#L6 .note").filter(has_text="out-of-bounds write")).to_be_visible()
+    _submit(page, address, KERNEL.replace("a[i] +", "a[j] +"))
+    expect(page.get_by_role("heading", name="Compile error")).to_be_visible(timeout=JUDGED_WITHIN_MS)
+    expect(page.locator("#L6 .note")).to_contain_text('identifier "j" is undefined')
+
+
+def _record_progress(page: Page) -> Callable[[], list[str]]:
+    """Every line that the progress shows from now on; kept over the reload that ends it."""
+    page.locator("#progress").wait_for()
+    page.evaluate(
+        """() => {
+            const line = document.querySelector('[data-part="line"]');
+            const told = () => sessionStorage.getItem('told') ?? '';
+            const keep = () => sessionStorage.setItem('told', told() + line.textContent + '\\n');
+            keep();
+            new MutationObserver(keep).observe(line, { childList: true, characterData: true, subtree: true });
+        }"""
+    )
+    return lambda: str(page.evaluate("sessionStorage.getItem('told')")).splitlines()
