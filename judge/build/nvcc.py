@@ -236,19 +236,13 @@ def _plan(toolchain: Toolchain, options: tuple[str, ...], policy: Policy) -> Pla
     return parse_dryrun(_plan_text(toolchain, options, policy.jail, nvcc)) or whole_plan(nvcc, options)
 
 
-def _require_working(toolchain: Toolchain, target: Target, settings: JudgeSettings) -> None:
-    """Raise InternalError when not even a plain kernel compiles. Asked once a process and toolchain."""
-    said = _broken(toolchain, target, settings)
-    if said is not None:
-        raise InternalError(f"nvcc does not work on this machine: {said}", "gpujudge doctor")
-
-
 @functools.lru_cache(maxsize=16)
-def _broken(toolchain: Toolchain, target: Target, settings: JudgeSettings) -> str | None:
+def _require_working(toolchain: Toolchain, target: Target, settings: JudgeSettings) -> None:
+    """Raise InternalError when not even a plain kernel compiles. A good answer is kept for the life of the process."""
     result = _compile(_KNOWN_GOOD, _Plain(), target, toolchain, settings)
-    if result.output.exit.ok and result.library:
-        return None
-    return readable_log(result.output.data, limit_bytes=2000) or f"it ended with {result.output.exit}"
+    if not result.output.exit.ok or not result.library:
+        said = readable_log(result.output.data, limit_bytes=2000) or f"it ended with {result.output.exit}"
+        raise InternalError(f"nvcc does not work on this machine: {said}", "gpujudge doctor")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -145,15 +145,15 @@ def find_hierarchy() -> Hierarchy:
     """Where this process may make cgroups, tried by making one. v1 controllers win where both are mounted."""
     own = _own_paths()
     v1 = _usable_v1(own)
-    if v1:
-        return Hierarchy(1, v1)
-    return Hierarchy(2, _usable_v2(own.get("", "/")))
+    hierarchy = Hierarchy(1, v1) if v1 else Hierarchy(2, _usable_v2(own.get("", "/")))
+    remove_stale(hierarchy)
+    return hierarchy
 
 
-def remove_stale(older_than_s: float = 3600.0) -> int:
-    """Remove empty groups that a killed worker left behind; the number removed."""
+def remove_stale(hierarchy: Hierarchy, older_than_s: float = 3600.0) -> int:
+    """Remove empty groups that a killed worker left behind; the number removed. Young ones may be joined yet."""
     removed = 0
-    for parent in dict.fromkeys(find_hierarchy().folders.values()):
+    for parent in dict.fromkeys(hierarchy.folders.values()):
         for folder in parent.glob(_PREFIX + "*"):
             with contextlib.suppress(OSError):
                 if time.time() - folder.stat().st_mtime > older_than_s:

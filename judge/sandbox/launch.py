@@ -179,7 +179,8 @@ def launch(policy: Policy, argv: Sequence[str], *, pass_fds: Sequence[int] = (),
            stderr: int | IO[bytes] | None = subprocess.DEVNULL) -> JailProcess:
     """Start ``argv`` under ``policy``. ``pass_fds`` keep their numbers inside; streams are as in subprocess.
 
-    What bubblewrap itself has to say goes to ``stderr``. Raises JailUnavailable when bubblewrap is missing.
+    What bubblewrap itself has to say goes to ``stderr``. Raises JailUnavailable when bubblewrap is missing,
+    something that the policy names does not exist, or this machine has no system call filters of ours.
     """
     walled = policy.jail != "off"
     as_root = os.geteuid() == 0
@@ -196,9 +197,11 @@ def launch(policy: Policy, argv: Sequence[str], *, pass_fds: Sequence[int] = (),
             stdin=stdin, stdout=stdout, stderr=stderr, pass_fds=(*pass_fds, *fds), env={"LC_ALL": "C"}, cwd="/",
             start_new_session=not walled,
         )
-    except BaseException:
+    except BaseException as error:
         os.close(status_read)
         group.remove()
+        if isinstance(error, OSError):
+            raise JailUnavailable(f"the jail could not be started: {error}", "gpujudge doctor") from error
         raise
     finally:
         for fd in fds:
@@ -239,6 +242,9 @@ def run_to_end(policy: Policy, argv: Sequence[str], *, wall_s: float, output_byt
 def _plan(policy: Policy, argv: Sequence[str], group: Group, status_fd: int, fds: list[int], *, walled: bool,
           as_root: bool) -> dict[str, object]:
     """What ``enter.py`` is to do. Descriptors it adds to ``fds`` are closed by the caller."""
+    for bind in policy.binds if walled else ():
+        if not bind.source.exists():
+            raise JailUnavailable(f"{bind.source} is to be seen in the jail and does not exist")
     staged = [bind.source for bind in policy.binds if walled and as_root and not _reachable(bind.source)]
     stage_folder = next((folder for folder in _STAGE_FOLDERS if Path(folder).is_dir()), None)
     if staged and stage_folder is None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -98,3 +100,11 @@ def test_v2_in_a_leaf_whose_parent_hands_memory_down(tmp_path: Path, monkeypatch
 def test_v2_in_a_delegated_cgroup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = v2(tmp_path, monkeypatch, own="/unit", enabled={".": "memory", "unit": "cpu memory pids"})
     assert found == {"memory": Path("unit"), "pids": Path("unit"), "cpu": Path("unit")}
+
+
+def test_what_a_killed_worker_left_is_removed_but_nothing_young(tmp_path: Path) -> None:
+    for name, age_s in (("gpujudge-old", 7200), ("gpujudge-young", 5), ("another-old", 7200)):
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, (time.time() - age_s,) * 2)
+    assert cgroup.remove_stale(Hierarchy(2, {"memory": tmp_path, "cpu": tmp_path})) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["another-old", "gpujudge-young"]
