@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import NoReturn, Protocol
+from typing import Protocol
 
 import structlog
 from celery.exceptions import WorkerShutdown
@@ -32,9 +32,7 @@ class WorkOne(Protocol):
 class Shift:
     """``leave`` ends the process at once, when a job will not stop in time."""
 
-    def __init__(
-        self, context: WorkerContext, work_one: WorkOne, *, leave: Callable[[int], NoReturn] = os._exit
-    ) -> None:
+    def __init__(self, context: WorkerContext, work_one: WorkOne, *, leave: Callable[[int], object] = os._exit) -> None:
         self._context = context
         self._work_one = work_one
         self._leave = leave

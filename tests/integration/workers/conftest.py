@@ -13,8 +13,8 @@ from tests.integration.workers.fleet import Fleet
 
 #: Short times, so that tests of expiry do not take minutes; everything else is as in production.
 QUICK: dict[str, Any] = {
-    "lease_s": 1.2,
-    "heartbeat_s": 0.25,
+    "lease_s": 2.0,
+    "heartbeat_s": 0.3,
     "poll_s": 0.4,
     "sweep_s": 0.2,
     "ring_again_s": 1.0,
