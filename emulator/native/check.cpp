@@ -174,7 +174,7 @@ Ruling rule(const Access &access, const Range &range) {
         if (!freed) ruling.kind = std::string("illegal ") + verb;
         ruling.error = cudaErrorIllegalAddress;
     }
-    ruling.perform = !access.is_write() && place.distance + size <= Arena::padding;
+    ruling.perform = !access.is_write() && place.distance <= Arena::padding - size;
     return ruling;
 }
 

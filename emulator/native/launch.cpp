@@ -55,7 +55,7 @@ cudaError_t check(Function &function, const LaunchShape &at, bool cooperative) {
 
 // What cooperative_groups keeps its grid barrier in (struct grid_workspace); zeroed for each launch.
 uint64_t grid_workspace() {
-    static uint64_t address = memory().allocate(64, 256, MemoryKind::device, "the grid's barrier", "");
+    static uint64_t address = memory().allocate(64, 256, MemoryKind::variable, "the grid's barrier", "");
     std::memset(reinterpret_cast<void *>(address), 0, 64);
     return address;
 }

@@ -1,0 +1,87 @@
+"""The emulated device of the test process, and the programs that tests run on it."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from emulator import Limits, Runtime, native
+
+PROGRAMS = Path(__file__).parent / "programs"
+ROOT = Path(__file__).resolve().parents[4]
+
+# As the judge builds submissions.
+NVCC = (
+    *("nvcc", "-std=c++17", "-O3", "-lineinfo", "-Xcompiler", "-fPIC", "-shared", "-cudart", "shared"),
+    *("--compress-mode=none", "-gencode", "arch=compute_80,code=compute_80"),
+)
+
+Build = Callable[..., ctypes.CDLL]
+
+
+@pytest.fixture(scope="session")
+def library() -> Path:
+    return native.ensure(ROOT / ".cache" / "emulator-native")
+
+
+class Device:
+    """A Runtime, and NumPy arrays in its memory."""
+
+    def __init__(self, library: Path) -> None:
+        self._library = library
+        self.runtime = Runtime(library=library, threads=2)
+        self._pointers: list[int] = []
+
+    def limit(self, *, threads: int = 2, schedule_seed: int | None = None, **limits: Any) -> None:
+        self.runtime = Runtime(
+            library=self._library, limits=Limits(**limits), threads=threads, schedule_seed=schedule_seed
+        )
+
+    def array(
+        self, values: Any, dtype: Any = np.float32, *, label: str | None = None
+    ) -> tuple[ctypes.c_void_p, np.ndarray[Any, Any]]:
+        """``values`` (a length, or what to fill it with) in device memory: its pointer, and the memory itself."""
+        given = np.zeros(values, dtype) if isinstance(values, int) else np.asarray(values, dtype)
+        pointer = self.runtime.malloc(given.nbytes, label=label)
+        self._pointers.append(pointer)
+        memory = np.frombuffer(self.runtime.view(pointer, given.nbytes), given.dtype)
+        memory[:] = given.ravel()
+        return ctypes.c_void_p(pointer), memory
+
+    def close(self) -> None:
+        for pointer in self._pointers:
+            self.runtime.free(pointer)
+        self.runtime.clear_errors()
+        self.runtime.take_report()
+        self.limit()
+
+
+@pytest.fixture
+def device(library: Path) -> Iterator[Device]:
+    device = Device(library)
+    yield device
+    device.close()
+
+
+@pytest.fixture(scope="session")
+def build(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """Compiles ``programs/<name>.cu`` with nvcc and loads it. The same name with other ``flags`` is another program."""
+    folder = tmp_path_factory.mktemp("programs")
+    built: dict[tuple[str, ...], ctypes.CDLL] = {}
+    Runtime(library=library, threads=2)  # the programs need its libcudart
+
+    def build(name: str, *flags: str) -> ctypes.CDLL:
+        key = (name, *flags)
+        if key not in built:
+            out = folder / f"{name}{len(built)}.so"
+            subprocess.run([*NVCC, *flags, str(PROGRAMS / f"{name}.cu"), "-o", str(out)], check=True)
+            built[key] = ctypes.CDLL(str(out))
+        return built[key]
+
+    return build
