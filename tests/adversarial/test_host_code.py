@@ -23,7 +23,9 @@ def _open_descriptors() -> int:
 @pytest.mark.parametrize("hostile", ALL, ids=lambda hostile: hostile.name)
 def test_hostile(hostile: Hostile) -> None:
     before = _open_descriptors()
-    cases = judge_on_host(hostile.source, _SETTINGS, call_s=0.7)
+    # Time enough on a busy machine for everything but what never comes back.
+    call_s = 0.7 if hostile.verdict is Verdict.TIME_LIMIT_EXCEEDED else 10.0
+    cases = judge_on_host(hostile.source, _SETTINGS, call_s=call_s)
     verdicts = [case.verdict for case in cases if case.verdict is not Verdict.ACCEPTED] or [Verdict.ACCEPTED]
     assert verdicts[0] is hostile.verdict, cases
     assert any(hostile.words in case.message for case in cases), cases
