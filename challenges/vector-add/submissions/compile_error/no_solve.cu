@@ -1,0 +1,7 @@
+// A kernel, and nothing that launches it.
+#include <cuda_runtime.h>
+
+__global__ void add(const float* A, const float* B, float* C, int N) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < N) C[i] = A[i] + B[i];
+}
