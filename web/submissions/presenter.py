@@ -185,14 +185,18 @@ def _sentence(text: str) -> str:
 
 def _present_case(case: Mapping[str, Any], *, opened: bool) -> CaseView:
     mismatch = case.get("mismatch")
+    faults = case.get("memory_errors") or ()
+    message = str(case.get("message") or "")
+    if any(message == fault.get("message") for fault in faults):
+        message = ""  # told beneath, with its line
     return CaseView(
         id=str(case["id"]),
         group=_GROUPS.get(str(case.get("group")), str(case.get("group"))),
         verdict=str(case["verdict"]),
         wall=seconds(case.get("wall_s")),
-        message=str(case.get("message") or ""),
+        message=_sentence(message),
         mismatch=None if mismatch is None else _present_mismatch(mismatch),
-        faults=tuple(_present_fault(fault) for fault in case.get("memory_errors") or ()),
+        faults=tuple(_present_fault(fault) for fault in faults),
         open=opened,
     )
 

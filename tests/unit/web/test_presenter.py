@@ -103,6 +103,13 @@ def test_kernels_are_called_as_their_author_did(symbol: str, name: str) -> None:
     assert kernel_name(symbol) == name
 
 
+def test_what_a_fault_tells_is_not_told_twice() -> None:
+    case = faulty()
+    repeated = dataclasses.replace(case, message=case.memory_errors[0].message)
+    views = present_report(_json(cases=(repeated, case))).cases
+    assert [view.message for view in views] == ["", "cudaErrorIllegalAddress"]
+
+
 def test_accepted_with_a_warning_says_so() -> None:
     case = dataclasses.replace(faulty(), verdict=Verdict.ACCEPTED)
     report = present_report(_json(cases=(case, *accepted("b"))))
