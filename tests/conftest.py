@@ -19,7 +19,6 @@ from tests.services import postgres, probes, redis_server
 
 if TYPE_CHECKING:
     from judge.packs.pack import Pack
-
     from judge.settings import JudgeSettings
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -33,13 +33,14 @@ def _jail() -> str | None:
 
 
 def _nvcc() -> str | None:
-    if shutil.which("g++") is None:
-        return "g++ is not installed (apt-get install g++)"
-    if shutil.which("nvcc") or Path("/usr/local/cuda/bin/nvcc").exists():
-        return None
-    if any(next(Path(entry).glob("nvidia/cu*/bin/nvcc"), None) for entry in sys.path if entry):
-        return None
-    return "nvcc is not installed (pip install 'gpujudge[nvcc]')"
+    from judge.build.toolchain import find_toolchain
+    from judge.errors import ToolchainMissing
+
+    try:
+        find_toolchain()
+    except ToolchainMissing as error:
+        return str(error)
+    return None
 
 
 def _gpu() -> str | None:

@@ -75,7 +75,7 @@ def status(state: str = "queued", **changes: Any) -> dict[str, Any]:
 
 @dataclass
 class FakeServer:
-    """``routes`` maps ``METHOD path`` (below /api/v1/) to an answer, or to a tuple of answers given one after the other."""
+    """``routes`` maps ``METHOD path`` (below /api/v1/) to an answer, or to a tuple of answers, one for each request."""
 
     routes: dict[str, Any] = field(default_factory=dict)
     requests: list[httpx.Request] = field(default_factory=list)

@@ -13,8 +13,10 @@ import sys
 
 class Refuse:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {"numpy", "flask", "sqlalchemy", "celery", "pydantic_settings", "llvmlite", "redis",
-                                      "alembic", "structlog", "kombu", "zstandard", "gunicorn"}:
+        if name.partition(".")[0] in {
+            "numpy", "flask", "sqlalchemy", "celery", "pydantic_settings", "llvmlite", "redis", "alembic", "structlog",
+            "kombu", "zstandard", "gunicorn",
+        }:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         return None
 
