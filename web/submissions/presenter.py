@@ -13,22 +13,13 @@ from typing import Any
 from markupsafe import Markup
 
 from store.models import Submission
-from web.charts import strip_chart
-from web.formatting import percent, seconds, significant, verdict_title, whole
+from web.formatting import seconds, verdict_title, whole
 from web.source import highlight_lines
 from web.submissions.diagnostics import Note, fault_detail, is_own_source, source_notes
 from web.submissions.kernels import kernel_name
+from web.submissions.scores import BenchmarkView, Figure, present_benchmarks, present_measurement
 
 _GROUPS = {"sample": "public", "hidden": "hidden", "benchmark": "benchmark"}
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One number with its unit and what it is."""
-
-    value: str
-    unit: str
-    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +64,6 @@ class MismatchView:
     rows: tuple[tuple[str, Any, Any], ...]
     summary: str
     message: str
-
-
-@dataclass(frozen=True, slots=True)
-class BenchmarkView:
-    """A benchmark case with its samples drawn."""
-
-    id: str
-    value: str
-    chart: Markup
-    runs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +116,7 @@ def present_report(judgement: Mapping[str, Any]) -> Report:
         build_log=str(build.get("log") or ""),
         build_facts=_build_facts(build),
         kernels=tuple({**kernel, "kernel": kernel_name(kernel["kernel"])} for kernel in build.get("kernels") or ()),
-        benchmarks=_present_benchmarks(measurement),
+        benchmarks=present_benchmarks(measurement),
         counts_instructions=measurement.get("metric") == "warp_instructions",
         device_facts=_device_facts(judgement.get("device") or {}),
     )
@@ -146,23 +127,6 @@ def present_source(submission: Submission) -> tuple[SourceLine, ...]:
     notes = source_notes(submission.judgement or {})
     lines = highlight_lines(submission.source)
     return tuple(SourceLine(number, html, tuple(notes.get(number, ()))) for number, html in enumerate(lines, start=1))
-
-
-def present_measurement(measurement: Mapping[str, Any]) -> tuple[Figure, ...]:
-    """The score first, then what follows from it."""
-    figures = []
-    if measurement.get("metric") == "warp_instructions":
-        figures.append(Figure(whole(measurement["value"]), "", "warp instructions"))
-    else:
-        number, _, unit = seconds(measurement["value"]).partition(" ")
-        figures.append(Figure(number, unit, f"median of {measurement.get('runs', '?')} calls"))
-    if measurement.get("gb_per_s") is not None:
-        figures.append(Figure(significant(measurement["gb_per_s"]), "GB/s", "memory throughput"))
-    if measurement.get("gflop_per_s") is not None:
-        figures.append(Figure(significant(measurement["gflop_per_s"]), "GFLOP/s", "arithmetic"))
-    if measurement.get("metric") != "warp_instructions" and measurement.get("spread") is not None:
-        figures.append(Figure(f"± {percent(measurement['spread']).removesuffix(' %')}", "%", "spread"))
-    return tuple(figures)
 
 
 def _summary(verdict: str, cases: Sequence[CaseView]) -> str:
@@ -236,26 +200,6 @@ def _present_fault(fault: Mapping[str, Any]) -> FaultView:
 
 def _triple(place: Sequence[int]) -> str:
     return f"({', '.join(str(axis) for axis in place)})"
-
-
-def _present_benchmarks(measurement: Mapping[str, Any]) -> tuple[BenchmarkView, ...]:
-    def label(value: float) -> str:
-        return f"{whole(value)} instructions" if measurement.get("metric") == "warp_instructions" else seconds(value, 4)
-
-    views = []
-    for case in measurement.get("cases") or ():
-        samples = [float(sample) for sample in case.get("samples") or ()]
-        views.append(
-            BenchmarkView(
-                id=str(case.get("id")),
-                value=label(case["value"]),
-                chart=strip_chart(samples, label, f"{len(samples)} timed calls of {case.get('id')}")
-                if len(set(samples)) > 1
-                else Markup(""),
-                runs=len(samples),
-            )
-        )
-    return tuple(views)
 
 
 def _build_facts(build: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
