@@ -11,6 +11,8 @@ from types import FrameType
 
 import structlog
 
+from judge.devices.catalog import UnknownDevice
+from judge.errors import InternalError
 from judge.judgement import DeviceInfo
 from store.logs import configure_logging
 from store.settings import Settings, prepare_data_dir
@@ -80,6 +82,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             run_device_worker(context, options.device)
         else:
             run_sweeper(context)
+    except (UnknownDevice, InternalError) as error:
+        log.error("worker.cannot_start", reason=str(error))
+        return 1
     finally:
         context.engine.dispose()
     return 0

@@ -40,14 +40,20 @@ class Fleet:
         self.reads = make_session_factory(self.engine, read_only=True)
         self.bell: Celery = make_bell(settings)
 
-    def start(
-        self, kind: str, *argv: str, module: str = "tests.integration.workers.worker_process"
-    ) -> subprocess.Popen[bytes]:
+    def start(self, kind: str) -> subprocess.Popen[bytes]:
+        """A real worker with the judge of tests."""
+        return self._start(kind, "tests.integration.workers.worker_process", kind, str(self.diary))
+
+    def start_engine(self, kind: str) -> subprocess.Popen[bytes]:
+        """A worker as operators start it; the device is the emulator."""
+        return self._start(kind, "workers", kind, *(("--device", "emulator") if kind == "device" else ()))
+
+    def _start(self, kind: str, module: str, *argv: str) -> subprocess.Popen[bytes]:
         given = self.settings.model_dump(mode="json", exclude_unset=True)
         environment = {**os.environ, **{f"GPUJUDGE_{name.upper()}": str(value) for name, value in given.items()}}
         with self.log.open("ab") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", module, kind, *(argv or (str(self.diary),))],
+                [sys.executable, "-m", module, *argv],
                 cwd=ROOT,
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -101,9 +107,11 @@ class Fleet:
     def wait(self, done: Callable[[], bool], what: str, *, within_s: float = 30.0) -> None:
         until_s = time.monotonic() + within_s
         while not done():
-            if time.monotonic() > until_s:
+            dead = [kind for kind, process in self.processes if process.poll() not in (None, 0, -signal.SIGKILL)]
+            if dead or time.monotonic() > until_s:
                 log = self.log.read_text()[-6000:] if self.log.exists() else ""
-                raise AssertionError(f"not within {within_s:g} s: {what}\n{log}")
+                trouble = f"died by themselves: {dead}" if dead else f"not within {within_s:g} s"
+                raise AssertionError(f"{trouble}; waited for: {what}\n{log}")
             time.sleep(0.02)
 
     def wait_finished(self, *public_ids: str, within_s: float = 60.0) -> None:

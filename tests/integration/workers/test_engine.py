@@ -33,6 +33,9 @@ def source(rounds: int) -> str:
     return f"#define ROUNDS {rounds}\n{KERNEL}"
 
 
+KINDS = ("build", "device", "sweeper")
+
+
 @pytest.fixture
 def engine_fleet(make_fleet: MakeFleet, judge_settings: JudgeSettings, tmp_path: Path) -> Fleet:
     """Leases long enough for a busy machine; the emulator's library is built once for all tests."""
@@ -57,7 +60,7 @@ def test_killed_while_nvcc_or_the_runner_works_it_is_judged_once_and_nothing_is_
     engine_fleet: Fleet, packs: dict[str, Pack]
 ) -> None:
     fleet, pack = engine_fleet, packs["vector-add"]
-    processes = {kind: fleet.start(kind, *argv, module="workers") for kind, argv in COMMANDS.items()}
+    processes = {kind: fleet.start_engine(kind) for kind in KINDS}
     quick = fleet.submit(source(0), pack=pack)
     fleet.wait_finished(quick, within_s=400)
     assert fleet.verdict(quick) == "AC"
@@ -71,7 +74,7 @@ def test_killed_while_nvcc_or_the_runner_works_it_is_judged_once_and_nothing_is_
         fleet.wait(lambda pid=worker.pid: descendants(pid), "it works in a jail")  # type: ignore[misc]
         family = descendants(worker.pid)
         fleet.kill(worker)
-        processes[victim] = fleet.start(victim, *COMMANDS[victim], module="workers")
+        processes[victim] = fleet.start_engine(victim)
         fleet.wait(
             lambda left=family: not any(Path(f"/proc/{pid}").exists() for pid in left), "its jail is gone", within_s=5
         )  # type: ignore[misc]
@@ -80,12 +83,9 @@ def test_killed_while_nvcc_or_the_runner_works_it_is_judged_once_and_nothing_is_
     check_each_judged_once(fleet, expected)
 
 
-COMMANDS: dict[str, tuple[str, ...]] = {"build": (), "device": ("--device", "emulator"), "sweeper": ()}
-
-
 def test_stopped_while_the_runner_works_it_leaves_at_once(engine_fleet: Fleet, packs: dict[str, Pack]) -> None:
     fleet = engine_fleet
-    processes = {kind: fleet.start(kind, *argv, module="workers") for kind, argv in COMMANDS.items()}
+    processes = {kind: fleet.start_engine(kind) for kind in KINDS}
     submission = fleet.submit(source(2000), pack=packs["vector-add"])
     worker = processes["device"]
     fleet.wait(lambda: fleet.state(submission) == "running" and bool(descendants(worker.pid)), "it runs", within_s=400)
