@@ -102,7 +102,7 @@ def uniform_ir(unit: Unit, offsets: dict[str, int], target: engine.Target, numbe
     """The LLVM module of the uniform function and of ``run``, which changes over to the masked one and back."""
     uniform = UniformFunction(unit, offsets).emit()
     unit.declarations.add("declare i32 @emu_compile_masked(i64, ptr)")
-    return engine.module_text(unit.declarations, [*unit.pattern_globals(), uniform, _RUN.replace("NUMBER", str(number))], target)
+    return engine.module_text(unit.declarations, [*unit.constants(), uniform, _RUN.replace("NUMBER", str(number))], target)
 
 
 _RUN = f"""@masked = internal global ptr null
@@ -206,7 +206,7 @@ def bind_helpers(library: ctypes.CDLL) -> None:
 
 HELPERS = tuple(re.findall(r"emu_\w+", """
     emu_barrier_arrive emu_barrier_result emu_vprintf emu_assert_fail emu_device_malloc emu_device_free emu_globaltimer
-    emu_load emu_load_shared emu_load_pattern emu_store emu_store_shared emu_store_pattern
+    emu_spread emu_shapes_hold emu_load emu_load_shared emu_load_pattern emu_store emu_store_shared emu_store_pattern
     emu_atomic emu_permute32 emu_match32 emu_match64 emu_redux emu_fns emu_cp_async
     emu_div_s64 emu_div_u64 emu_round_f64 emu_narrow16 emu_int_to_f64 emu_int64_narrow
     emu_wmma_load emu_wmma_store emu_mma emu_ldmatrix emu_movmatrix

@@ -36,7 +36,7 @@ class Masked:
                 assert self._unit is not None
                 unit = self._unit
                 text = MaskedFunction(unit, self._offsets).emit().replace("define internal", "define", 1)
-                source = engine.module_text(unit.declarations, [*unit.pattern_globals(), text], self._target)
+                source = engine.module_text(unit.declarations, [*unit.constants(), text], self._target)
                 self._code = engine.compile_ir(source, "masked", self._target)
                 self._unit = None
             return self._code.address

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from emulator.jit.abi import Access, Space
@@ -85,12 +85,38 @@ class Unit:
             name = self._patterns[offsets] = f"@pattern{len(self._patterns)}"
         return name
 
-    def pattern_globals(self) -> list[str]:
-        return [
+    def shape_table(self, offsets: dict[str, int], live: Iterable[str]) -> tuple[str, int]:
+        """(a constant table of the live registers that the uniform function keeps as scalars, its length).
+
+        An entry is EmuShape of semantics.h: place in the register file, bytes of an element (0: a predicate), offsets or null.
+        """
+        rows = []
+        for name in sorted(live):
+            shape = self.shapes.of(name)
+            if shape is not None:
+                type_ = register_type(self.program.registers[name])
+                size = 0 if type_ == "i1" else SIZE[type_]
+                pattern = "null" if shape.is_uniform else self.pattern(shape.offsets)
+                rows.append(f"{{i32, i32, ptr}} {{i32 {offsets[name]}, i32 {size}, ptr {pattern}}}")
+        text = ", ".join(rows)
+        table = self._tables.get(text)
+        if table is None:
+            table = self._tables[text] = f"@shapes{len(self._tables)}"
+        return table, len(rows)
+
+    def constants(self) -> list[str]:
+        """The definitions of all patterns and tables handed out."""
+        patterns = [
             f"{name} = private unnamed_addr constant [{LANES} x i64] [" + ", ".join(f"i64 {o}" for o in offsets) + "]"
             for offsets, name in self._patterns.items()
         ]
+        tables = [
+            f"{name} = private unnamed_addr constant [{text.count('{i32, i32, ptr}')} x {{i32, i32, ptr}}] [{text}]"
+            for text, name in self._tables.items()
+        ]
+        return patterns + tables
 
+    _tables: dict[str, str] = field(default_factory=dict)
     _patterns: dict[tuple[int, ...], str] = field(default_factory=dict)
     _site_of: dict[tuple[int, Access, Space, int], int] = field(default_factory=dict)
     site_list: list[SiteInfo] = field(default_factory=list)

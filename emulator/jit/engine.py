@@ -65,20 +65,25 @@ class Code:
     engine: Any  # keeps the memory
 
 
+_LARGE = 25_000  # lines of IR from which code is made in a hurry
+
+
 def compile_ir(text: str, entry: str, target: Target) -> Code:
-    """Quick passes (registers to SSA, local simplification), then the code generator."""
+    """Quick passes (registers to SSA, local simplification), then the code generator; less of both for very large functions."""
+    hurry = text.count("\n") > _LARGE
     with _lock:
         module = llvm.parse_assembly(text)
         machine = llvm.Target.from_default_triple().create_target_machine(
-            cpu=target.cpu, features=target.features, opt=2, jit=True
+            cpu=target.cpu, features=target.features, opt=0 if hurry else 1, jit=True
         )
         options = llvm.create_pipeline_tuning_options(speed_level=2)
         options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
         builder = llvm.create_pass_builder(machine, options)
         passes = llvm.create_new_module_pass_manager()
         passes.add_sroa_pass()
-        passes.add_instruction_combine_pass()
-        passes.add_simplify_cfg_pass()
+        if not hurry:
+            passes.add_instruction_combine_pass()
+            passes.add_simplify_cfg_pass()
         passes.run(module, builder)
         engine = llvm.create_mcjit_compiler(module, machine)
         engine.finalize_object()

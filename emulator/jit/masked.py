@@ -8,7 +8,7 @@ never come). Where all 32 lanes are at an entry of the uniform function, and reg
 from __future__ import annotations
 
 from emulator.jit.abi import AT_BARRIER, AT_WARP_SYNC, EXITED, Access, Space
-from emulator.jit.builder import BITS, FLOATS, LANES, Value, lanes_type
+from emulator.jit.builder import LANES, Value, lanes_type
 from emulator.jit.emitter import FUEL, LANE_PC, MODE, PC, POLICY, Unit
 from emulator.jit.function import BARRIER, DONE, SWITCH, YIELD, FunctionEmitter
 from emulator.jit.ops.barrier import arrive
@@ -104,22 +104,10 @@ class MaskedFunction(FunctionEmitter):
         """If every live register has the shape that the uniform function takes for granted."""
         b = self.b
         b.label(f"C{block.index}")
-        good: Value | None = None
-        for name in sorted(block.live_in):
-            shape = self.unit.shapes.of(name)
-            if shape is None:
-                continue
-            value = self.file_load(name)
-            if value.type in FLOATS:
-                value = b.bitcast(value, f"i{BITS[value.type]}")
-            if not shape.is_uniform:
-                mask = (1 << BITS[value.type]) - 1
-                value = self.with_offsets(value, [-o & mask for o in shape.offsets])
-            same = b.compare("icmp eq", value, b.extract(value, 0))
-            good = same if good is None else b.op("and", good, same)
-        if good is not None:
-            all_ = b.compare("icmp eq", b.ballot(good), b.int("i32", -1))
-            b.line(f"br i1 {all_.text}, label %T{block.index}, label %apart")
+        table, count = self.unit.shape_table(self.offsets, block.live_in)
+        if count:
+            held = self.call("emu_shapes_hold", "ptr %registers", f"ptr {table}", f"i32 {count}", result="i32")
+            b.line(f"br i1 {b.emit(f'icmp ne i32 {held}, 0')}, label %T{block.index}, label %apart")
         else:
             b.line(f"br label %T{block.index}")
         b.label(f"T{block.index}")

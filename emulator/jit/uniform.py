@@ -27,6 +27,10 @@ def uniform_entries(program: Program) -> tuple[int, ...]:
     return tuple(sorted(e for e in entries if e < len(cfg.blocks)))
 
 
+_MOST_SSA_VECTORS = 24
+_MOST_SSA_SPILLS = 6000
+
+
 class UniformFunction(FunctionEmitter):
     is_uniform = True
 
@@ -34,6 +38,15 @@ class UniformFunction(FunctionEmitter):
         super().__init__(unit, offsets)
         self.entries = uniform_entries(unit.program)
         self._slots: dict[str, str] = {}
+        self._choose_homes()
+
+    def _choose_homes(self) -> None:
+        """SSA across blocks pays while the vectors fit the CPU's registers, and while there are few ways out to spill at."""
+        blocks = self.unit.program.cfg.blocks
+        of = self.unit.shapes.of
+        vectors = max((sum(of(name) is None for name in block.live_in) for block in blocks), default=0)
+        self._file_vectors = vectors > _MOST_SSA_VECTORS
+        self._file_scalars = sum(len(block.live_in) for block in blocks) > _MOST_SSA_SPILLS
 
     # ---------------------------------------------------------------------------------------------------- registers
     def shape_of(self, name: str) -> Shape | None:
@@ -41,6 +54,10 @@ class UniformFunction(FunctionEmitter):
 
     def everyone(self) -> Value | None:
         return None
+
+    def _in_file(self, name: str) -> bool:
+        """Whether the register lives in the register file between blocks, not in SSA."""
+        return name in self.offsets and (self._file_scalars if self.shape_of(name) is not None else self._file_vectors)
 
     def _slot(self, name: str) -> tuple[str, str]:
         """(the register's stack slot, its type): promoted to SSA by LLVM."""
@@ -51,6 +68,12 @@ class UniformFunction(FunctionEmitter):
         return slot, lanes_type(type_) if self.shape_of(name) is None else type_
 
     def load_register(self, name: str) -> Value:
+        if self._in_file(name):
+            return self._unpark(name)
+        if name not in self.offsets:
+            # Written in this block alone, and read before that: anything will do.
+            undefined = self.b.bits(self._registers[name], 0)
+            return self.materialise(undefined) if self.shape_of(name) is None else undefined
         slot, type_ = self._slot(name)
         return Value(self.b.emit(f"load {type_}, ptr {slot}"), self._registers[name], self.shape_of(name) is None)
 
@@ -60,33 +83,49 @@ class UniformFunction(FunctionEmitter):
         self.b.line(f"store {type_} {text}, ptr {slot}")
 
     def _write_back(self, live: Iterable[str]) -> None:
-        for name in live:
-            if name in self._dirty:
+        """At the end of a block: what was written goes to where it lives."""
+        for name in sorted(self._dirty.intersection(live)):
+            if self._in_file(name):
+                self._park_one(name, self._current[name])
+            else:
                 self._store_slot(name, self._current[name])
 
-    def _spill(self, live: Iterable[str]) -> None:
-        """Into the register file, every lane's own value."""
-        for name in sorted(live):
-            value = self._raw(name)
-            shape = self.shape_of(name)
-            if shape is not None and not shape.is_uniform:
-                value = self.with_offsets(value, shape.offsets)
+    def _park_one(self, name: str, value: Value) -> None:
+        """Into the register file; of a register without a vector only lane 0's value."""
+        b = self.b
+        shape = self.shape_of(name)
+        if shape is None:
             self.file_store(name, value)
+            return
+        if shape.offsets[0]:
+            value = b.op("add", value, b.int(value.type, shape.offsets[0]))
+        if value.type == "i1":
+            value = b.resize(value, "i32", signed=True)
+        b.store(value.type, value.text, b.offset("%registers", self.offsets[name]), SIZE[value.type])
+
+    def _unpark(self, name: str) -> Value:
+        b = self.b
+        shape = self.shape_of(name)
+        if shape is None:
+            return self.file_load(name)
+        type_ = self._registers[name]
+        kept = "i32" if type_ == "i1" else type_
+        value = Value(b.load(kept, b.offset("%registers", self.offsets[name]), SIZE[kept]), kept)
+        if type_ == "i1":
+            value = b.resize(value, "i1")
+        return b.op("sub", value, b.int(type_, shape.offsets[0])) if shape.offsets[0] else value
 
     def _park(self, live: Iterable[str]) -> None:
-        """Into the register file, for this function alone: of a register without a vector, lane 0's value."""
-        b = self.b
+        """Before leaving: what is live and not in the register file goes there."""
         for name in sorted(live):
-            value = self._raw(name)
-            shape = self.shape_of(name)
-            if shape is None:
-                self.file_store(name, value)
-                continue
-            if shape.offsets[0]:
-                value = b.op("add", value, b.int(value.type, shape.offsets[0]))
-            if value.type == "i1":
-                value = b.resize(value, "i32", signed=True)
-            b.store(value.type, value.text, b.offset("%registers", self.offsets[name]), SIZE[value.type])
+            if not self._in_file(name):
+                self._park_one(name, self._raw(name))
+
+    def _spread(self, live: Iterable[str]) -> None:
+        """Before the masked function takes over: parked scalars become vectors."""
+        table, count = self.unit.shape_table(self.offsets, live)
+        if count:
+            self.call("emu_spread", "ptr %registers", f"ptr {table}", f"i32 {count}")
 
     # ------------------------------------------------------------------------------------------------- the function
     def emit(self) -> str:
@@ -112,18 +151,8 @@ class UniformFunction(FunctionEmitter):
         b = self.b
         b.label(f"E{block.index}")
         for name in sorted(block.live_in):
-            shape = self.shape_of(name)
-            if shape is None:
-                self._store_slot(name, self.file_load(name))
-                continue
-            type_ = self._registers[name]
-            kept = "i32" if type_ == "i1" else type_
-            value = Value(b.load(kept, b.offset("%registers", self.offsets[name]), SIZE[kept]), kept)
-            if type_ == "i1":
-                value = b.resize(value, "i1")
-            if shape.offsets[0]:
-                value = b.op("sub", value, b.int(type_, shape.offsets[0]))
-            self._store_slot(name, value)
+            if not self._in_file(name):
+                self._store_slot(name, self._unpark(name))
         b.line(f"br label %B{block.index}")
 
     def _live(self, index: int) -> frozenset[str]:
@@ -214,7 +243,8 @@ class UniformFunction(FunctionEmitter):
         none = b.compare("icmp eq", bits, b.int("i32", 0))
         b.line(f"br i1 {none.text}, label {following}, label %{label}b")
         b.label(f"{label}b")
-        self._spill(live_out)
+        self._park(live_out)
+        self._spread(live_out)
         where = b.select(guard, b.int("i32", EXITED if goal is None else goal), b.int("i32", block.index + 1))
         self._part(where)
 
@@ -231,7 +261,8 @@ class UniformFunction(FunctionEmitter):
         index = self.read(last.operands[0], "i32")
         self._write_back(live_out)
         if index.vector or last.guard is not None:
-            self._spill(live_out)
+            self._park(live_out)
+            self._spread(live_out)
             self._part(table_lookup(self, goals, index, block.index + 1))
             return
         cases = " ".join(f"i32 {n}, label %B{goal}" for n, goal in enumerate(goals[:-1]))
@@ -247,6 +278,7 @@ class UniformFunction(FunctionEmitter):
             self._write_back(self._live(following))
             b.line(f"br label {self._target(following)}")
             return
+        self._write_back(self._live(following))
         self._park(self._live(following))
         b.store("i32", str(following), b.offset("%ctx", PC), 4)
         self.leave(BARRIER)
