@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from judge.bench.measurement import TimedCase, measurement
+from judge.bench.plausibility import why_count_not_believed
 from judge.bench.protocol import Bench
 from judge.build.artifact import Artifact
 from judge.build.nvcc import build_submission
@@ -188,7 +189,12 @@ def _time(
             report = answer.record.fetched.report if answer.record is not None else None
             if answer.judgement.verdict is not Verdict.ACCEPTED or report is None:
                 break
-            timed.append(TimedCase(_case(benchmarks, answer.judgement.id), (float(report.warp_instructions),)))
+            case, count = _case(benchmarks, answer.judgement.id), float(report.warp_instructions)
+            doubt = why_count_not_believed(count, pack.case_bytes(case), pack.case_flops(case))
+            if doubt:
+                judged[-1] = _replaced(answer.judgement, Outcome(Verdict.TIMING_NOT_TRUSTED, doubt))
+                break
+            timed.append(TimedCase(case, (count,)))
             progress(Progress("timing", answer.judgement.id, None, 1, 1))
         return timed
     for case in benchmarks:

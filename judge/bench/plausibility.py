@@ -11,6 +11,10 @@ from judge.judgement import DeviceInfo
 _PEAK_SLACK = 1.02
 #: An empty solve between two events reads 1.85 µs on an H200; what reads less did not lie between them.
 _LEAST_S = 0.5e-6
+#: What one warp instruction can do at the most, with a factor of two in hand: 32 lanes load 16 bytes each; a matrix
+#: instruction (m16n8k32) multiplies and adds 4096 pairs.
+_BYTES_PER_INSTRUCTION = 2 * 32 * 16
+_FLOPS_PER_INSTRUCTION = 2 * 2 * 4096
 
 
 def why_not_believed(elapsed_s: float, wall_s: float, bytes_moved: float, device: DeviceInfo) -> str:
@@ -33,3 +37,21 @@ def why_not_believed(elapsed_s: float, wall_s: float, bytes_moved: float, device
                 "to move the data"
             )
     return ""
+
+
+def why_count_not_believed(warp_instructions: float, bytes_moved: float, flops: float | None) -> str:
+    """Why an emulator's count is not trusted; empty when nothing speaks against it.
+
+    What is computed has to pass through a kernel's registers. Device memory is host memory there, so that host code
+    could do the work instead, and the kernels would have had nothing to do. Cases without flops are left alone: copies
+    need no kernel.
+    """
+    if not flops:
+        return ""
+    least = max(bytes_moved / _BYTES_PER_INSTRUCTION, flops / _FLOPS_PER_INSTRUCTION)
+    if warp_instructions >= least:
+        return ""
+    return (
+        f"the kernels executed {warp_instructions:.0f} warp instructions, but the work takes {least:.0f} at the least: "
+        "was it done on the host?"
+    )

@@ -19,7 +19,7 @@ DEVICE_MODULES = {"emulator": "judge.devices.emulator", "cuda": "judge.devices.c
 EMULATOR_WARP_INSTRUCTIONS = 20_000_000_000
 #: The emulator ends a kernel at the limit by itself, and does not count the time in which it compiles it: seconds for a
 #: large one on a busy machine. This side's clock is for host code that does not come back.
-EMULATOR_GRACE_S = 20.0
+EMULATOR_GRACE_S = 12.0
 
 
 @dataclass(frozen=True, slots=True)

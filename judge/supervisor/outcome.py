@@ -22,6 +22,8 @@ from judge.verdict import Verdict
 _RUNNER_FAILED = 70
 #: Where the compiler's jail has the source: what line information and messages are full of.
 _BUILD_FOLDER = "/tmp/"
+#: How the emulator says that it is to blame (emulator/runtime/programs.py).
+_EMULATOR_FAULT = "a fault of the emulator itself"
 #: Errors after which a CUDA context is of no more use: every later call in the process fails.
 STICKY = frozenset({
     "cudaErrorIllegalAddress", "cudaErrorLaunchTimeout", "cudaErrorAssert", "cudaErrorHardwareStackError",
@@ -87,9 +89,11 @@ def outcome_of_call(
 ) -> Outcome:
     """The verdict on a call that came back with outputs. ``compare`` looks at them; it is called only if they decide.
 
-    ``names`` are the arguments of ``solve``, in order.
+    ``names`` are the arguments of ``solve``, in order. Raises InternalError when the emulator says that it failed.
     """
     report = fetched.report or ReportClaim()
+    if _EMULATOR_FAULT in ran.message:
+        raise InternalError(_shown(ran.message))
     faults = tuple(_fault(claim) for claim in report.faults)
     stopped = _what_stopped_it(ran, fetched, report, names, limit_s)
     if stopped is not None:

@@ -62,6 +62,12 @@ def test_the_score_is_the_same_each_time(judge: Judge) -> None:
     assert first == second
 
 
+def test_work_done_by_host_code_is_not_scored(judge: Judge) -> None:
+    judgement = judge(kernels.vector_add("for (int i = 0; i < N; i++) C[i] = A[i] + B[i];"), mode=Mode.SUBMIT)
+    assert judgement.verdict is not Verdict.ACCEPTED, judgement
+    assert judgement.measurement is None
+
+
 def test_run_judges_the_samples_and_scores_nothing(judge: Judge) -> None:
     judgement = judge(kernels.HONEST)
     assert {case.group for case in judgement.cases} == {"sample"}

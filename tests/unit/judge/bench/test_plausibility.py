@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from judge.bench.plausibility import why_not_believed
+from judge.bench.plausibility import why_count_not_believed, why_not_believed
 from judge.judgement import DeviceInfo
 
 GPU = DeviceInfo("gpu", "cuda", "GPU", "9.0", {"peak_bytes_per_s": 1e12, "l2_bytes": 50e6})
@@ -28,3 +28,13 @@ def test_a_time_in_which_the_data_cannot_be_moved_is_not() -> None:
 
 def test_a_device_of_unknown_speed_is_given_the_benefit_of_the_doubt() -> None:
     assert why_not_believed(1e-6, 1e-3, 1e9, DeviceInfo("gpu", "cuda", "GPU", "9.0")) == ""
+
+
+def test_a_count_too_small_for_the_work_is_not_believed() -> None:
+    assert "on the host?" in why_count_not_believed(0, 12e6, 1e6)
+    assert "on the host?" in why_count_not_believed(100, 0, 1e9)
+    assert why_count_not_believed(180_076, 12e6, 1e6) == ""
+
+
+def test_copies_need_no_kernel() -> None:
+    assert why_count_not_believed(0, 12e6, None) == ""

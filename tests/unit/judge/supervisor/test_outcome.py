@@ -155,3 +155,9 @@ def test_the_emulators_report(report: ReportClaim, mismatch: Mismatch | None, ve
     assert outcome.verdict is verdict
     assert words in outcome.message
     assert len(outcome.memory_errors) == len(report.faults)
+
+
+def test_a_fault_of_the_emulator_is_not_the_submissions() -> None:
+    ran = RunReply(-1.0, 999, "cudaErrorUnknown", "k cannot be run: a fault of the emulator itself: KeyError: 1")
+    with pytest.raises(InternalError, match="fault of the emulator"):
+        _call(ran, mismatch=WRONG)
