@@ -15,6 +15,7 @@ from emulator.jit.function import BARRIER, DONE, SWITCH, YIELD, FunctionEmitter
 from emulator.jit.ops.barrier import arrive
 from emulator.jit.shapes import Shape
 from emulator.ptx.cfg import Block, is_barrier
+from emulator.ptx.effects import defs_and_uses
 from emulator.ptx.ir import Instruction, Sym
 from emulator.ptx.program import Program
 
@@ -28,7 +29,7 @@ def uniform_entries(program: Program) -> tuple[int, ...]:
 
 
 _MOST_SSA_VECTORS = 24
-_MOST_SSA_SPILLS = 6000
+_MOST_LOOP_BLOCKS = 40
 
 
 class UniformFunction(FunctionEmitter):
@@ -38,15 +39,28 @@ class UniformFunction(FunctionEmitter):
         super().__init__(unit, offsets)
         self.entries = uniform_entries(unit.program)
         self._slots: dict[str, str] = {}
-        self._choose_homes()
+        self._in_ssa = self._choose_homes()
 
-    def _choose_homes(self) -> None:
-        """SSA across blocks pays while the vectors fit the CPU's registers, and while there are few ways out to spill at."""
+    def _choose_homes(self) -> frozenset[str]:
+        """The registers that are SSA values across blocks: those of loops without barriers, while their vectors fit the CPU's registers.
+
+        The others are in the register file between blocks, which makes every way out of the function short.
+        """
         blocks = self.unit.program.cfg.blocks
-        of = self.unit.shapes.of
-        vectors = max((sum(of(name) is None for name in block.live_in) for block in blocks), default=0)
-        self._file_vectors = vectors > _MOST_SSA_VECTORS
-        self._file_scalars = sum(len(block.live_in) for block in blocks) > _MOST_SSA_SPILLS
+        chosen: set[str] = set()
+        for block in blocks:
+            for head in block.successors:
+                if head > block.index:
+                    continue
+                loop = blocks[head : block.index + 1]
+                if len(loop) <= _MOST_LOOP_BLOCKS and not any(is_barrier(b.instructions[-1]) for b in loop):
+                    for inner in loop:
+                        for instruction in inner.instructions:
+                            for names in defs_and_uses(instruction):
+                                chosen.update(names)
+        chosen &= self.offsets.keys()
+        vectors = {name for name in chosen if self.unit.shapes.of(name) is None}
+        return frozenset(chosen - vectors if len(vectors) > _MOST_SSA_VECTORS else chosen)
 
     # ---------------------------------------------------------------------------------------------------- registers
     def shape_of(self, name: str) -> Shape | None:
@@ -57,7 +71,7 @@ class UniformFunction(FunctionEmitter):
 
     def _in_file(self, name: str) -> bool:
         """Whether the register lives in the register file between blocks, not in SSA."""
-        return name in self.offsets and (self._file_scalars if self.shape_of(name) is not None else self._file_vectors)
+        return name in self.offsets and name not in self._in_ssa
 
     def _slot(self, name: str) -> tuple[str, str]:
         """(the register's stack slot, its type): promoted to SSA by LLVM."""
