@@ -18,6 +18,8 @@ from sqlalchemy.pool import QueuePool
 from store.settings import Settings
 
 BUSY_TIMEOUT_S = 20
+#: Enough for a web server of many threads, each of which holds a connection for milliseconds; workers use two or three.
+_POOL: dict[str, Any] = {"pool_size": 5, "max_overflow": 35, "pool_timeout": 10}
 
 
 def make_engine(settings: Settings) -> Engine:
@@ -27,7 +29,7 @@ def make_engine(settings: Settings) -> Engine:
         if not url.database or url.database == ":memory:":
             raise ValueError("an SQLite database in memory cannot be shared between processes: name a file")
         Path(url.database).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        engine = create_engine(url, poolclass=QueuePool, connect_args={"timeout": BUSY_TIMEOUT_S})
+        engine = create_engine(url, poolclass=QueuePool, connect_args={"timeout": BUSY_TIMEOUT_S}, **_POOL)
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
@@ -35,6 +37,7 @@ def make_engine(settings: Settings) -> Engine:
         url,
         # A connection that the server closed (a restart, an idle timeout) is found out before it is used.
         pool_pre_ping=True,
+        **_POOL,
         connect_args={"connect_timeout": 5, "options": "-c timezone=utc"},
     )
 
