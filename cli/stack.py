@@ -50,8 +50,8 @@ def choose_port(host: str, port: int) -> int:
         return int(probe.getsockname()[1])
 
 
-def prepare(settings: Settings, say: Say) -> None:
-    """The emulator's native library, the database's schema and the packs' records. Raises CliError."""
+def prepare_emulator(settings: Settings, say: Say) -> None:
+    """Its native library, so that the first submission does not wait for it."""
     native = need("emulator.native", "judge")
     if not any((settings.data_dir / "emulator").glob("*/libcudart*")):
         say("compiling the emulator (once; half a minute)")
@@ -60,15 +60,16 @@ def prepare(settings: Settings, say: Say) -> None:
     except native.NativeBuildError as error:
         # The website is of use without it, and so is a GPU.
         say(f"the emulator cannot be built: {error}")
+
+
+def migrate_database(settings: Settings) -> None:
+    """Brings it to this version's schema. Raises CliError when it is away."""
     migrate = need("store.migrate", "server")
     try:
         migrate.upgrade(settings)
-    except Exception as error:
-        if type(error).__name__ != "OperationalError":
-            raise
+    except need("sqlalchemy.exc", "server").OperationalError as error:
         where = settings.sqlalchemy_url.render_as_string(hide_password=True)
-        raise CliError(f"the database {where} is away: {getattr(error, 'orig', error)}", exit_code=FAILED) from None
-    record_packs(settings, say)
+        raise CliError(f"the database {where} is away: {error.orig}", exit_code=FAILED) from None
 
 
 def record_packs(settings: Settings, say: Say) -> None:

@@ -35,8 +35,9 @@ def load_settings(**changes: Any) -> Settings:
     need("flask", "server")
     try:
         made: Settings = module.Settings(**{key: value for key, value in changes.items() if value is not None})
-    except ValueError as error:
-        raise UsageError(f"the settings are wrong: {error}") from None
+    except need("pydantic", "server").ValidationError as error:
+        wrong = [f"GPUJUDGE_{str(one['loc'][0]).upper()}: {one['msg']}" for one in error.errors()]
+        raise UsageError("; ".join(wrong)) from None
     return made
 
 
@@ -62,10 +63,13 @@ def up(
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with stack.only_one(data_dir):
         chosen_port = stack.choose_port(settings.host, settings.port)
-        stack.prepare(settings, say)
-        _warn(settings)
         found = need("judge.devices.catalog", "judge").list_devices(settings.judge_settings())
         chosen = stack.choose_devices(found, device or ())
+        stack.migrate_database(settings)
+        stack.record_packs(settings, say)
+        if any(one.kind == "emulator" for _, one in chosen):
+            stack.prepare_emulator(settings, say)
+        _warn(settings)
         supervisor = Supervisor(
             stack.services(
                 settings,
@@ -179,7 +183,7 @@ def db_upgrade(
     settings = load_settings()
     need("store.settings", "server").prepare_data_dir(settings)
     migrate, database = need("store.migrate", "server"), need("store.database", "server")
-    migrate.upgrade(settings)
+    stack.migrate_database(settings)
     if not no_packs:
         stack.record_packs(settings, say)
     engine = database.make_engine(settings)

@@ -1,0 +1,84 @@
+"""up, worker, doctor and db: what is wrong is said at once, in one line, with the exit code that is documented."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from cli.errors import UsageError
+from cli.stack import choose_devices
+from judge.judgement import DeviceInfo
+from tests.unit.cli.conftest import Cli
+
+
+@pytest.fixture(autouse=True)
+def _own_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GPUJUDGE_DATA_DIR", str(tmp_path / "data"))
+    for name in ("GPUJUDGE_DATABASE_URL", "GPUJUDGE_REDIS_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_db_upgrade_from_nothing_and_again(cli: Cli, tmp_path: Path) -> None:
+    first = cli("db", "upgrade", "--json")
+    assert first.exit_code == 0, first.stderr
+    assert first.json["revision"]
+    with sqlite3.connect(tmp_path / "data/gpujudge.db") as connection:
+        slugs = {slug for (slug,) in connection.execute("SELECT slug FROM pack_versions")}
+    connection.close()
+    assert {"vector-add", "reduction", "softmax", "gemm", "attention", "int8-matmul"} <= slugs
+    assert cli("db", "upgrade", "--json").json == first.json
+
+
+def test_a_database_that_is_away(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("signal.signal", lambda *_: None)  # this process's own handlers stay
+    monkeypatch.setenv("GPUJUDGE_DATABASE_URL", "postgresql://user:secret@127.0.0.1:1/x")
+    for command in (("db", "upgrade"), ("up", "--port", "0")):
+        ended = cli(*command)
+        assert ended.exit_code == 1
+        assert "is away" in ended.stderr
+        assert "secret" not in ended.stderr
+
+
+def test_a_setting_that_is_wrong_is_named(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPUJUDGE_PORT", "many")
+    ended = cli("db", "upgrade")
+    assert ended.exit_code == 2
+    assert "GPUJUDGE_PORT" in ended.stderr
+
+
+@pytest.mark.parametrize("argv", [["worker", "builder"], ["worker", "device"], ["worker", "build", "-d", "emulator"]])
+def test_a_worker_that_there_is_not(cli: Cli, argv: list[str]) -> None:
+    assert cli(*argv).exit_code == 2
+
+
+def test_a_broken_pack_is_said_to_be_broken(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "packs/mine").mkdir(parents=True)
+    (tmp_path / "packs/mine/challenge.toml").write_text("schema = 1\n")
+    (tmp_path / "kernel.cu").write_text("void solve();\n")
+    ended = cli("judge", "kernel.cu", "--challenge", "mine", "--packs", "packs")
+    assert ended.exit_code == 2
+    assert "challenge.toml" in ended.stderr
+    found = cli("pack", "verify", "packs/mine", "--static-only", "--json")
+    assert found.exit_code == 1
+    assert found.json["ok"] is False
+    assert found.json["findings"][0]["file"].endswith("challenge.toml")
+
+
+def _device(key: str, kind: str, ordinal: int | None = None) -> DeviceInfo:
+    details = {} if ordinal is None else {"ordinal": ordinal}
+    return DeviceInfo(key, "cuda" if kind == "cuda" else "emulator", key, "8.0", details)
+
+
+def test_devices_are_chosen_by_alias_or_key() -> None:
+    found = [_device("emulator", "emulator"), _device("nvidia-h200", "cuda", 0), _device("nvidia-h200", "cuda", 1)]
+
+    def chosen(*wanted: str) -> list[str]:
+        return [selector for selector, _ in choose_devices(found, wanted)]
+
+    assert chosen() == ["emulator", "cuda:0", "cuda:1"]
+    assert chosen("cuda:1") == ["cuda:1"]
+    assert chosen("nvidia-h200", "emulator") == ["emulator", "cuda:0", "cuda:1"]
+    with pytest.raises(UsageError, match="cuda:2"):
+        chosen("cuda:2")
