@@ -9,6 +9,9 @@ import structlog
 
 from store.settings import Settings
 
+#: Without the values of variables: among them are people's sources and the keys of the database.
+_TRACEBACKS = structlog.processors.ExceptionRenderer(structlog.tracebacks.ExceptionDictTransformer(show_locals=False))
+
 
 def configure_logging(settings: Settings, *, process: str) -> None:
     """Structlog and the standard library's loggers through one formatter. ``process`` names who speaks."""
@@ -21,9 +24,9 @@ def configure_logging(settings: Settings, *, process: str) -> None:
         structlog.stdlib.ExtraAdder(),
     ]
     rendering: list[structlog.types.Processor] = (
-        [structlog.dev.ConsoleRenderer()]
+        [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
         if console
-        else [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        else [_TRACEBACKS, structlog.processors.JSONRenderer()]
     )
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
