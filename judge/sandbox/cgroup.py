@@ -96,9 +96,7 @@ class Group:
                 with contextlib.suppress(OSError):
                     (folder / "cgroup.kill").write_text("1")
                 continue
-            for pid in _pids(folder):
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
+            _kill_all(folder)
 
     def populated(self) -> bool:
         """Whether a process is left in it."""
@@ -151,15 +149,24 @@ def find_hierarchy() -> Hierarchy:
 
 
 def remove_stale(hierarchy: Hierarchy, older_than_s: float = 3600.0) -> int:
-    """Remove empty groups that a killed worker left behind; the number removed. Young ones may be joined yet."""
+    """Remove groups that a killed worker left behind; the number removed. Young ones may be joined yet, and no jail
+    lives for an hour: a process in an older one is a bubblewrap whose parent was killed before it could tell it to go.
+    """
     removed = 0
     for parent in dict.fromkeys(hierarchy.folders.values()):
         for folder in parent.glob(_PREFIX + "*"):
             with contextlib.suppress(OSError):
                 if time.time() - folder.stat().st_mtime > older_than_s:
+                    _kill_all(folder)
                     folder.rmdir()
                     removed += 1
     return removed
+
+
+def _kill_all(folder: Path) -> None:
+    for pid in _pids(folder):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def _own_paths() -> dict[str, str]:
