@@ -1,7 +1,7 @@
 """Writes LLVM IR as text: values that are one scalar for the warp, or a vector of its 32 lanes.
 
-Text, because llvmlite's own IR classes take longer to print than LLVM takes to compile. Operations of a scalar and a vector
-broadcast the scalar, so instruction semantics are written once for both.
+Text, because llvmlite's own IR classes take longer to print than LLVM takes to compile. Operations of a scalar and a
+vector broadcast the scalar, so instruction semantics are written once for both.
 """
 
 from __future__ import annotations
@@ -86,25 +86,29 @@ class Builder:
         self._declarations.add("declare " + text)
 
     # ----------------------------------------------------------------------------------------------------- values
-    def int(self, type_: str, value: int) -> Value:
+    def integer(self, type_: str, value: int) -> Value:
         bits = BITS[type_]
         if bits == 1:
             return Value("true" if value & 1 else "false", type_)
         value &= (1 << bits) - 1
         return Value(str(value - (1 << bits) if value >> (bits - 1) else value), type_)
 
-    def float(self, type_: str, value: float) -> Value:
+    def real(self, type_: str, value: float) -> Value:
         if type_ == "float":
             value = struct.unpack("<f", struct.pack("<f", value))[0]
         return Value(float_literal(value), type_)
 
     def bits(self, type_: str, pattern: int) -> Value:
-        return Value(bits_literal(type_, pattern), type_) if type_ in FLOATS else self.int(type_, pattern)
+        return Value(bits_literal(type_, pattern), type_) if type_ in FLOATS else self.integer(type_, pattern)
 
     def vector_literal(self, type_: str, values: Iterable[int]) -> Value:
         """A constant per lane."""
-        items = ", ".join(f"{type_} {self.int(type_, v).text}" for v in values)
-        return Value(self.emit(f"select i1 true, {lanes_type(type_)} <{items}>, {lanes_type(type_)} zeroinitializer"), type_, True)
+        items = ", ".join(f"{type_} {self.integer(type_, v).text}" for v in values)
+        return Value(
+            self.emit(f"select i1 true, {lanes_type(type_)} <{items}>, {lanes_type(type_)} zeroinitializer"),
+            type_,
+            True,
+        )
 
     def type_of(self, value: Value) -> str:
         return lanes_type(value.type) if value.vector else value.type
@@ -163,10 +167,11 @@ class Builder:
         return Value(self.emit(f"select {chosen}, {wide} {self.spread(a)}, {wide} {self.spread(b)}"), a.type, True)
 
     def negate(self, condition: Value) -> Value:
-        return self.op("xor", condition, self.int("i1", 1))
+        return self.op("xor", condition, self.integer("i1", 1))
 
     def intrinsic(self, name: str, *values: Value, result: str | None = None, extra: Sequence[str] = ()) -> Value:
-        """``llvm.<name>`` overloaded on the operands' type; ``extra`` are trailing immediate arguments (``i1 false``)."""
+        """``llvm.<name>`` overloaded on the operands' type; ``extra`` are trailing immediate arguments (``i1
+        false``)."""
         vector, texts = self._level(*values)
         type_ = values[0].type
         out = result or type_
@@ -197,7 +202,9 @@ class Builder:
     def shuffle(self, value: Value, lanes: Sequence[int]) -> Value:
         picked = ", ".join(f"i32 {i}" for i in lanes)
         wide = lanes_type(value.type)
-        return Value(self.emit(f"shufflevector {wide} {value.text}, {wide} poison, <{LANES} x i32> <{picked}>"), value.type, True)
+        return Value(
+            self.emit(f"shufflevector {wide} {value.text}, {wide} poison, <{LANES} x i32> <{picked}>"), value.type, True
+        )
 
     # ----------------------------------------------------------------------------------------------------- memory
     def offset(self, pointer: str, bytes_: int) -> str:

@@ -22,7 +22,10 @@ from emulator.ptx.program import Program, build_program
 
 @dataclass(frozen=True)
 class Options:
-    """How to compile. ``check_memory`` False leaves the checks of global and shared accesses out (benchmarks of their cost)."""
+    """How to compile.
+
+    ``check_memory`` False leaves the checks of global and shared accesses out (benchmarks of their cost).
+    """
 
     check_memory: bool = True
     target: engine.Target | None = None  # another CPU than this one's: to look at the code, not to run it
@@ -76,9 +79,9 @@ def compile_kernel(
 ) -> CompiledKernel:
     """Compile ``entry`` (mangled name) for blocks of ``block_shape`` threads.
 
-    ``resolve(name)`` gives the host address of a module-scope ``.global``/``.const`` variable (called once per variable that the
-    kernel uses; its size, alignment and initial bytes are in ``module.variables[name]``). The emu_* helpers must be visible to
-    ``llvmlite.binding.add_symbol`` or RTLD_GLOBAL before (``bind_helpers(library)``).
+    ``resolve(name)`` gives the host address of a module-scope ``.global``/``.const`` variable (called once per
+    variable that the kernel uses; its size, alignment and initial bytes are in ``module.variables[name]``). The emu_*
+    helpers must be visible to ``llvmlite.binding.add_symbol`` or RTLD_GLOBAL before (``bind_helpers(library)``).
 
     Raises ``Unsupported`` (what, file, line) for what the emulator cannot run, ``PtxError`` for PTX it cannot read.
     """
@@ -102,7 +105,9 @@ def uniform_ir(unit: Unit, offsets: dict[str, int], target: engine.Target, numbe
     """The LLVM module of the uniform function and of ``run``, which changes over to the masked one and back."""
     uniform = UniformFunction(unit, offsets).emit()
     unit.declarations.add("declare i32 @emu_compile_masked(i64, ptr)")
-    return engine.module_text(unit.declarations, [*unit.constants(), uniform, _RUN.replace("NUMBER", str(number))], target)
+    return engine.module_text(
+        unit.declarations, [*unit.constants(), uniform, _RUN.replace("NUMBER", str(number))], target
+    )
 
 
 _RUN = f"""@masked = internal global ptr null
@@ -147,9 +152,7 @@ def _describe(
     register_bytes: int,
     resolve: Callable[[str], int],
 ) -> CompiledKernel:
-    sites = tuple(
-        AccessSite(s.location.file, s.location.line, s.kind, s.space, s.size) for s in unit.site_list
-    )
+    sites = tuple(AccessSite(s.location.file, s.location.line, s.kind, s.space, s.size) for s in unit.site_list)
     parameters = tuple(Parameter(name, offset, size) for name, (offset, size) in program.parameters.items())
     symbols = tuple(unit.symbols)
     count = len(parameters)
@@ -204,11 +207,16 @@ def bind_helpers(library: ctypes.CDLL) -> None:
             _bound.add(name)
 
 
-HELPERS = tuple(re.findall(r"emu_\w+", """
+HELPERS = tuple(
+    re.findall(
+        r"emu_\w+",
+        """
     emu_barrier_arrive emu_barrier_result emu_vprintf emu_assert_fail emu_device_malloc emu_device_free emu_globaltimer
     emu_spread emu_shapes_hold emu_load emu_load_shared emu_load_pattern emu_store emu_store_shared emu_store_pattern
     emu_atomic emu_permute32 emu_match32 emu_match64 emu_redux emu_fns emu_cp_async
     emu_div_s64 emu_div_u64 emu_round_f64 emu_narrow16 emu_int_to_f64 emu_int64_narrow
     emu_wmma_load emu_wmma_store emu_mma emu_ldmatrix emu_movmatrix
     emu_lg2_f32 emu_sin_f32 emu_cos_f32 emu_tanh_f32
-"""))
+""",
+    )
+)

@@ -43,7 +43,10 @@ class Masked:
 
 
 def _compile(number: int, slot: int) -> int:
-    """Called by generated code, on any thread; writes the address where ``slot`` points. Not 0: it could not be made."""
+    """Called by generated code, on any thread; writes the address where ``slot`` points.
+
+    Not 0: it could not be made.
+    """
     try:
         ctypes.c_void_p.from_address(slot).value = _waiting[number].compile()
     except Exception:

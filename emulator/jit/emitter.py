@@ -1,7 +1,7 @@
 """What instruction semantics see: reading operands, writing results, the active lanes, scratch space, helper calls.
 
-Two subclasses emit the two functions of a kernel: ``UniformEmitter`` (all 32 lanes together) and ``MaskedEmitter`` (the lanes of a mask).
-A register's value is kept as an SSA value within a block and written back at its end.
+Two subclasses emit the two functions of a kernel: ``UniformEmitter`` (all 32 lanes together) and ``MaskedEmitter``
+(the lanes of a mask). A register's value is kept as an SSA value within a block and written back at its end.
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ class Unit:
     def shape_table(self, offsets: dict[str, int], live: Iterable[str]) -> tuple[str, int]:
         """(a constant table of the live registers that the uniform function keeps as scalars, its length).
 
-        An entry is EmuShape of semantics.h: place in the register file, bytes of an element (0: a predicate), offsets or null.
+        An entry is EmuShape of semantics.h: place in the register file, bytes of an element (0: a predicate), offsets
+        or null.
         """
         rows = []
         for name in sorted(live):
@@ -201,7 +202,7 @@ class Emitter(ABC):
         if not any(offsets):
             return self.materialise(base)
         mask = (1 << BITS[base.type]) - 1
-        items = ", ".join(f"{base.type} {self.b.int(base.type, o & mask).text}" for o in offsets)
+        items = ", ".join(f"{base.type} {self.b.integer(base.type, o & mask).text}" for o in offsets)
         text = self.b.emit(f"add {lanes_type(base.type)} {self.b.spread(base)}, <{items}>")
         return Value(text, base.type, True)
 
@@ -244,7 +245,12 @@ class Emitter(ABC):
         if instruction.guard is not None:
             guard = self._raw(instruction.guard.reg)
             self._guard = self.b.negate(guard) if instruction.guard.negated else guard
-        if self.is_uniform and instruction.operands and isinstance(instruction.operands[0], Reg) and has_result(instruction):
+        if (
+            self.is_uniform
+            and instruction.operands
+            and isinstance(instruction.operands[0], Reg)
+            and has_result(instruction)
+        ):
             shape = self.shape_of(instruction.operands[0].name)
             self.offset_base = shape is not None and not shape.is_uniform
         self._scratch_used = 0
@@ -260,7 +266,7 @@ class Emitter(ABC):
     def active_bits(self) -> Value:
         """The same as an i32."""
         lanes = self.active()
-        return self.b.int("i32", -1) if lanes is None else self.b.ballot(lanes)
+        return self.b.integer("i32", -1) if lanes is None else self.b.ballot(lanes)
 
     def first(self, value: Value) -> Value:
         """Of the first active lane."""
@@ -270,7 +276,7 @@ class Emitter(ABC):
         if lanes is None:
             return self.b.extract(value, 0)
         lane = self.b.intrinsic("cttz", self.b.ballot(lanes), extra=("i1 false",))
-        return self.b.extract(value, self.b.op("and", lane, self.b.int("i32", LANES - 1)))
+        return self.b.extract(value, self.b.op("and", lane, self.b.integer("i32", LANES - 1)))
 
     @abstractmethod
     def trap_if(self, condition: Value, site: int) -> None:
@@ -297,38 +303,40 @@ class Emitter(ABC):
             case "tid":
                 shape = self.unit.shapes.thread[index] if index < 3 and self.is_uniform else None
                 if index == 3:
-                    return b.int("i32", 0)
+                    return b.integer("i32", 0)
                 if shape is None:
                     return self.context_lanes(TID + 128 * index)
                 base = self.context("i32", TID + 128 * index)
                 if shape.offsets[0]:
-                    base = b.op("sub", base, b.int("i32", shape.offsets[0]))
+                    base = b.op("sub", base, b.integer("i32", shape.offsets[0]))
                 return base if self.offset_base or shape.is_uniform else self.with_offsets(base, shape.offsets)
             case "ntid":
-                return b.int("i32", self.unit.block[index] if index < 3 else 0)
+                return b.integer("i32", self.unit.block[index] if index < 3 else 0)
             case "ctaid" | "nctaid":
                 if index == 3:
-                    return b.int("i32", 0)
+                    return b.integer("i32", 0)
                 return self.context("i32", (CTAID if kind == "ctaid" else NCTAID) + 4 * index)
             case "laneid":
                 if self.offset_base:
-                    return b.int("i32", 0)
+                    return b.integer("i32", 0)
                 return b.vector_literal("i32", range(LANES))
             case "warpid":
                 return self.context("i32", WARP_ID)
             case "nwarpid":
                 x, y, z = self.unit.block
-                return b.int("i32", (x * y * z + 31) // 32)
+                return b.integer("i32", (x * y * z + 31) // 32)
             case "smid":
-                return b.int("i32", 0)
+                return b.integer("i32", 0)
             case "nsmid":
-                return b.int("i32", 1)
+                return b.integer("i32", 1)
             case "gridid":
                 return b.resize(self.context("i32", GRID_ID), "i64")
             case "clock" | "clock64":
-                return b.resize(self.context("i64", INSTRUCTIONS, constant=False), "i64" if kind == "clock64" else "i32")
+                return b.resize(
+                    self.context("i64", INSTRUCTIONS, constant=False), "i64" if kind == "clock64" else "i32"
+                )
             case "clock_hi" | "globaltimer_hi":
-                return b.int("i32", 0)
+                return b.integer("i32", 0)
             case "globaltimer" | "globaltimer_lo":
                 b.declare("i64 @emu_globaltimer()")
                 now = Value(b.emit("call i64 @emu_globaltimer()"), "i64")
@@ -341,7 +349,7 @@ class Emitter(ABC):
             # Where cooperative_groups keeps the grid's barrier.
             workspace = self.context("i64", GRID_WORKSPACE)
             if kind == "envreg1":
-                workspace = b.op("lshr", workspace, b.int("i64", 32))
+                workspace = b.op("lshr", workspace, b.integer("i64", 32))
             return b.resize(workspace, "i32")
         if kind.startswith("lanemask_"):
             masks = {
@@ -358,19 +366,21 @@ class Emitter(ABC):
         """A variable's address: host address, but for shared memory the offset in the window (both as i64)."""
         b, name, program = self.b, operand.name, self.program
         if name in program.shared:
-            return b.int("i64", program.shared[name] + operand.offset)
+            return b.integer("i64", program.shared[name] + operand.offset)
         if name in program.local:
-            base = b.op("add", self.context("i64", LOCAL), b.int("i64", program.local[name] + operand.offset))
+            base = b.op("add", self.context("i64", LOCAL), b.integer("i64", program.local[name] + operand.offset))
             if self.is_uniform and self.offset_base:
                 return base
             return self.with_offsets(base, [lane * program.local_bytes for lane in range(LANES)])
         if name in program.parameters:
-            return b.op("add", self.context("i64", PARAMS), b.int("i64", program.parameters[name][0] + operand.offset))
+            return b.op(
+                "add", self.context("i64", PARAMS), b.integer("i64", program.parameters[name][0] + operand.offset)
+            )
         if name in self.unit.module.variables:
             index = self.unit.symbols.setdefault(name, len(self.unit.symbols))
             table = b.load("ptr", b.offset("%ctx", SYMBOLS), 8, note=INVARIANT)
             address = Value(b.load("i64", b.offset(table, 8 * index), 8, note=INVARIANT), "i64")
-            return b.op("add", address, b.int("i64", operand.offset)) if operand.offset else address
+            return b.op("add", address, b.integer("i64", operand.offset)) if operand.offset else address
         if name in self.unit.module.functions:
             raise self.unsupported(f"the address of the device function {name}")
         raise self.unsupported(f"the symbol {name}")

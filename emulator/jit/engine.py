@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import llvmlite.binding as llvm
+from llvmlite import binding
+
+llvm: Any = binding  # it has no types of its own
 
 # MCJIT's symbol table and code generators are shared by the process.
 _lock = threading.Lock()
@@ -48,15 +50,17 @@ def attributes(target: Target) -> str:
 
 
 def module_text(declarations: Iterable[str], definitions: Iterable[str], target: Target) -> str:
-    return "\n".join((
-        'target triple = "x86_64-unknown-linux-gnu"',
-        *sorted(declarations),
-        *definitions,
-        attributes(target),
-        "!0 = !{}",
-        '!1 = !{!"branch_weights", i32 2000, i32 1}',
-        '!2 = !{!"branch_weights", i32 1, i32 2000}',
-    ))
+    return "\n".join(
+        (
+            'target triple = "x86_64-unknown-linux-gnu"',
+            *sorted(declarations),
+            *definitions,
+            attributes(target),
+            "!0 = !{}",
+            '!1 = !{!"branch_weights", i32 2000, i32 1}',
+            '!2 = !{!"branch_weights", i32 1, i32 2000}',
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,8 @@ _LARGE = 25_000  # lines of IR from which code is made in a hurry
 
 
 def compile_ir(text: str, entry: str, target: Target) -> Code:
-    """Quick passes (registers to SSA, local simplification), then the code generator; less of both for very large functions."""
+    """Quick passes (registers to SSA, local simplification), then the code generator; less of both for very large
+    functions."""
     hurry = text.count("\n") > _LARGE
     with _lock:
         module = llvm.parse_assembly(text)

@@ -1,8 +1,9 @@
 """The masked function: a block number per lane; the lanes at one block run it together.
 
-The lowest block goes first, which brings lanes back together at joins; after a yield the highest goes first for a while, so that a lane holding a
-lock gets on while others spin. A block that begins with a ``.sync`` instruction waits until the lanes that its mask names are there (or can
-never come). Where all 32 lanes are at an entry of the uniform function, and registers have the shapes it assumes, it takes over.
+The lowest block goes first, which brings lanes back together at joins; after a yield the highest goes first for a
+while, so that a lane holding a lock gets on while others spin. A block that begins with a ``.sync`` instruction waits
+until the lanes that its mask names are there (or can never come). Where all 32 lanes are at an entry of the uniform
+function, and registers have the shapes it assumes, it takes over.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class MaskedFunction(FunctionEmitter):
         self._pcs = Value("%pcs", "i32", True)
 
     # ---------------------------------------------------------------------------------------------------- registers
-    def shape_of(self, name: str) -> Shape | None:
+    def shape_of(self, name: str) -> Shape | None:  # noqa: ARG002 (every register is a vector)
         return None
 
     def everyone(self) -> Value | None:
@@ -125,7 +126,7 @@ class MaskedFunction(FunctionEmitter):
         self._guard = None
         self.instruction = block.instructions[0]
         if block.index in cfg.loop_heads:
-            self._burn_fuel(block.index)
+            self._burn_fuel()
         mask = sync_mask(block.instructions[0])
         if mask is not None:
             self._meet(block, mask)
@@ -134,7 +135,7 @@ class MaskedFunction(FunctionEmitter):
         ends = last.opcode in ("bra", "brx", "ret", "exit", "trap", "brkpt") or is_barrier(last)
         for instruction in block.instructions[:-1] if ends else block.instructions:
             self.do(instruction)
-        following = b.int("i32", block.index + 1 if block.index + 1 < len(cfg.blocks) else EXITED)
+        following = b.integer("i32", block.index + 1 if block.index + 1 < len(cfg.blocks) else EXITED)
         where = self._end(last, following) if ends else following
         if where is None:
             return
@@ -150,7 +151,7 @@ class MaskedFunction(FunctionEmitter):
         b.store(_VECTOR, pcs.text, "%lane_pc", 64)
         b.line("br label %dispatch")
 
-    def _burn_fuel(self, index: int) -> None:
+    def _burn_fuel(self) -> None:
         b = self.b
         place = b.offset("%ctx", FUEL)
         fuel = b.load("i32", place, 4)
@@ -172,14 +173,14 @@ class MaskedFunction(FunctionEmitter):
         """Wait for the lanes of ``mask`` that still live."""
         b = self.b
         here = Value("%bits", "i32")
-        wanted = b.int("i32", mask.value) if isinstance(mask, Imm) else self.first(self.read(mask, "i32"))
-        alive = b.ballot(b.compare("icmp ne", self._pcs, b.int("i32", EXITED)))
-        missing = b.op("and", b.op("and", wanted, alive), b.op("xor", here, b.int("i32", -1)))
-        wait = b.op("and", b.compare("icmp ne", missing, b.int("i32", 0)), b.negate(Value("%forced", "i1")))
+        wanted = b.integer("i32", mask.value) if isinstance(mask, Imm) else self.first(self.read(mask, "i32"))
+        alive = b.ballot(b.compare("icmp ne", self._pcs, b.integer("i32", EXITED)))
+        missing = b.op("and", b.op("and", wanted, alive), b.op("xor", here, b.integer("i32", -1)))
+        wait = b.op("and", b.compare("icmp ne", missing, b.integer("i32", 0)), b.negate(Value("%forced", "i1")))
         label = b.fresh("w")
         b.line(f"br i1 {wait.text}, label %{label}y, label %{label}n")
         b.label(f"{label}y")
-        self._go_on(b.int("i32", block.index | AT_WARP_SYNC))
+        self._go_on(b.integer("i32", block.index | AT_WARP_SYNC))
         b.label(f"{label}n")
 
     def _end(self, last: Instruction, following: Value) -> Value | None:
@@ -190,13 +191,13 @@ class MaskedFunction(FunctionEmitter):
             waits = arrive(self, last)
             if not waits:
                 return following
-            return self._guarded(b.op("or", following, b.int("i32", AT_BARRIER)), following)
+            return self._guarded(b.op("or", following, b.integer("i32", AT_BARRIER)), following)
         if last.opcode in ("trap", "brkpt"):
             site = self.unit.site(last, Access.NONE, Space.GENERIC, 1)
             if last.guard is None:
                 self.trap(site)
                 return None
-            self.trap_if(b.compare("icmp ne", self.active_bits(), b.int("i32", 0)), site)
+            self.trap_if(b.compare("icmp ne", self.active_bits(), b.integer("i32", 0)), site)
             return following
         if last.opcode == "brx":
             goals = table_goals(self.unit.program, last)
@@ -204,8 +205,8 @@ class MaskedFunction(FunctionEmitter):
         if last.opcode == "bra":
             operand = last.operands[0]
             assert isinstance(operand, Sym)
-            return self._guarded(b.int("i32", self.unit.program.cfg.labels[operand.name]), following)
-        return self._guarded(b.int("i32", EXITED), following)
+            return self._guarded(b.integer("i32", self.unit.program.cfg.labels[operand.name]), following)
+        return self._guarded(b.integer("i32", EXITED), following)
 
     def _guarded(self, taken: Value, following: Value) -> Value:
         return taken if self._guard is None else self.b.select(self._guard, taken, following)

@@ -1,9 +1,11 @@
-"""Which registers hold one value for the whole warp, or one value plus a constant per lane, while all 32 lanes run together.
+"""Which registers hold one value for the whole warp, or one value plus a constant per lane, while all 32 lanes run
+together.
 
-A ``Shape`` says that lane l holds base + offsets[l], and that the base is a multiple of 2**align. None is "varying". The analysis is about
-straight uniform execution only: where lanes part, the generated code leaves uniform mode, and comes back after checking that the live registers
-have the shapes assumed here. Arithmetic wraps, so an offset may not be looked through when a 32-bit value is widened, unless the
-alignment of the base shows that adding the offset never carries (``disjoint``).
+A ``Shape`` says that lane l holds base + offsets[l], and that the base is a multiple of 2**align. None is "varying".
+The analysis is about straight uniform execution only: where lanes part, the generated code leaves uniform mode, and
+comes back after checking that the live registers have the shapes assumed here. Arithmetic wraps, so an offset may not
+be looked through when a 32-bit value is widened, unless the alignment of the base shows that adding the offset never
+carries (``disjoint``).
 """
 
 from __future__ import annotations
@@ -71,7 +73,11 @@ def thread_shapes(block: tuple[int, int, int]) -> tuple[Shape | None, Shape | No
         if rows % y == 0:
             second = _shape(tuple(lane // x % y for lane in _LANE_NUMBERS), _MOST)
             if z % (rows // y) == 0:
-                return first, second, _shape(tuple(lane // (x * y) for lane in _LANE_NUMBERS), _trailing_zeros(rows // y))
+                return (
+                    first,
+                    second,
+                    _shape(tuple(lane // (x * y) for lane in _LANE_NUMBERS), _trailing_zeros(rows // y)),
+                )
             return first, second, None
         return first, None, None
     return None, None, None
@@ -111,7 +117,22 @@ _TOP = Shape((1,) * LANES, -1)  # not looked at yet
 
 # Results that differ per lane whatever goes in.
 _VARYING = frozenset(
-    "atom shfl match wmma mma ldmatrix movmatrix call_printf call_malloc mbarrier elect tex tld4 suld".split()
+    [
+        "atom",
+        "shfl",
+        "match",
+        "wmma",
+        "mma",
+        "ldmatrix",
+        "movmatrix",
+        "call_printf",
+        "call_malloc",
+        "mbarrier",
+        "elect",
+        "tex",
+        "tld4",
+        "suld",
+    ]
 )
 _PURE_SCALARS = frozenset(("vote", "redux", "activemask", "barget"))
 
@@ -326,8 +347,8 @@ class ShapeAnalysis:
             return _shape(tuple(o & constant for o in a.offsets), max(a.align, _trailing_zeros(constant)))
         # or, xor are done on the base, which takes the constant's low bits: they are taken out of the offsets again.
         low = constant & ((1 << a.align) - 1)
-        combine = (lambda o: (o | low) - low) if opcode == "or" else (lambda o: (o ^ low) - low)
-        return _shape(tuple(combine(o) for o in a.offsets), min(a.align, _trailing_zeros(constant)))
+        merged = ((o | low if opcode == "or" else o ^ low) - low for o in a.offsets)
+        return _shape(tuple(merged), min(a.align, _trailing_zeros(constant)))
 
     @staticmethod
     def _convert(instruction: Instruction, a: Shape) -> Shape | None:

@@ -1,7 +1,7 @@
 """The uniform function: all 32 lanes together, registers in SSA, values that all lanes share kept as scalars.
 
-It leaves where lanes part (spilling what is live, each lane with its own block number) and goes on in the masked function; it can be entered at
-``entries``: the start, loop heads, joins, and behind barriers.
+It leaves where lanes part (spilling what is live, each lane with its own block number) and goes on in the masked
+function; it can be entered at ``entries``: the start, loop heads, joins, and behind barriers.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class UniformFunction(FunctionEmitter):
         self._in_ssa = self._choose_homes()
 
     def _choose_homes(self) -> frozenset[str]:
-        """The registers that are SSA values across blocks: those of loops without barriers, while their vectors fit the CPU's registers.
+        """The registers that are SSA values across blocks: those of loops without barriers, while their vectors fit
+        the CPU's registers.
 
         The others are in the register file between blocks, which makes every way out of the function short.
         """
@@ -112,7 +113,7 @@ class UniformFunction(FunctionEmitter):
             self.file_store(name, value)
             return
         if shape.offsets[0]:
-            value = b.op("add", value, b.int(value.type, shape.offsets[0]))
+            value = b.op("add", value, b.integer(value.type, shape.offsets[0]))
         if value.type == "i1":
             value = b.resize(value, "i32", signed=True)
         b.store(value.type, value.text, b.offset("%registers", self.offsets[name]), SIZE[value.type])
@@ -127,7 +128,7 @@ class UniformFunction(FunctionEmitter):
         value = Value(b.load(kept, b.offset("%registers", self.offsets[name]), SIZE[kept]), kept)
         if type_ == "i1":
             value = b.resize(value, "i1")
-        return b.op("sub", value, b.int(type_, shape.offsets[0])) if shape.offsets[0] else value
+        return b.op("sub", value, b.integer(type_, shape.offsets[0])) if shape.offsets[0] else value
 
     def _park(self, live: Iterable[str]) -> None:
         """Before leaving: what is live and not in the register file goes there."""
@@ -230,7 +231,7 @@ class UniformFunction(FunctionEmitter):
             if last.guard is None:
                 self.trap(site)
                 return
-            self.trap_if(b.compare("icmp ne", self.active_bits(), b.int("i32", 0)), site)
+            self.trap_if(b.compare("icmp ne", self.active_bits(), b.integer("i32", 0)), site)
             self._write_back(live_out)
             b.line(f"br label {self._target(block.index + 1)}")
             return
@@ -251,15 +252,15 @@ class UniformFunction(FunctionEmitter):
             return
         bits = b.ballot(guard)
         label = b.fresh("d")
-        every = b.compare("icmp eq", bits, b.int("i32", -1))
+        every = b.compare("icmp eq", bits, b.integer("i32", -1))
         b.line(f"br i1 {every.text}, label {taken}, label %{label}a")
         b.label(f"{label}a")
-        none = b.compare("icmp eq", bits, b.int("i32", 0))
+        none = b.compare("icmp eq", bits, b.integer("i32", 0))
         b.line(f"br i1 {none.text}, label {following}, label %{label}b")
         b.label(f"{label}b")
         self._park(live_out)
         self._spread(live_out)
-        where = b.select(guard, b.int("i32", EXITED if goal is None else goal), b.int("i32", block.index + 1))
+        where = b.select(guard, b.integer("i32", EXITED if goal is None else goal), b.integer("i32", block.index + 1))
         self._part(where)
 
     def _part(self, where: Value) -> None:
@@ -307,9 +308,9 @@ def table_goals(program: Program, last: Instruction) -> tuple[int, ...]:
 def table_lookup(e: FunctionEmitter, goals: tuple[int, ...], index: Value, otherwise: int) -> Value:
     """A block number per lane."""
     b = e.b
-    where = b.int("i32", goals[-1])
+    where = b.integer("i32", goals[-1])
     for n, goal in enumerate(goals[:-1]):
-        where = b.select(b.compare("icmp eq", index, b.int("i32", n)), b.int("i32", goal), where)
+        where = b.select(b.compare("icmp eq", index, b.integer("i32", n)), b.integer("i32", goal), where)
     if e._guard is not None:
-        where = b.select(e._guard, where, b.int("i32", otherwise))
+        where = b.select(e._guard, where, b.integer("i32", otherwise))
     return where

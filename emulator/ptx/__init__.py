@@ -1,4 +1,7 @@
-"""PTX text to a typed intermediate form: modules, functions, basic blocks, liveness. Knows nothing of LLVM or of running."""
+"""PTX text to a typed intermediate form: modules, functions, basic blocks, liveness.
+
+Knows nothing of LLVM or of running.
+"""
 
 from emulator.ptx.errors import PtxError, Unsupported
 from emulator.ptx.ir import Function, Module, Variable

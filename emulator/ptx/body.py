@@ -53,7 +53,10 @@ _CALL = re.compile(r"^(?:\(([^)]*)\)\s*,\s*)?([%\w$]+)\s*(?:,\s*\(([^)]*)\)\s*)?
 
 
 class BodyReader:
-    """Reads one body into ``function``. Names declared in inner scopes get a suffix, so that names in the result are unique."""
+    """Reads one body into ``function``.
+
+    Names declared in inner scopes get a suffix, so that names in the result are unique.
+    """
 
     def __init__(self, module: Module, function: Function) -> None:
         self._module = module

@@ -30,7 +30,11 @@ class Cfg:
 
 def is_barrier(instruction: Instruction) -> bool:
     """A block-wide barrier, other than ``bar.warp.sync``."""
-    return instruction.opcode in ("bar", "barrier") and "warp" not in instruction.modifiers and "cluster" not in instruction.modifiers
+    return (
+        instruction.opcode in ("bar", "barrier")
+        and "warp" not in instruction.modifiers
+        and "cluster" not in instruction.modifiers
+    )
 
 
 def is_warp_sync(instruction: Instruction) -> bool:
@@ -118,7 +122,7 @@ def _successors(block: Block, labels: dict[str, int], tables: dict[str, tuple[st
     if last.opcode == "bra":
         operand = last.operands[0]
         assert isinstance(operand, Sym)
-        goal = (target(operand.name),)
+        goal: tuple[int, ...] = (target(operand.name),)
     elif last.opcode == "brx":
         operand = last.operands[1]
         assert isinstance(operand, Sym)

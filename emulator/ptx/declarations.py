@@ -72,7 +72,9 @@ def parse_variable(statement: str, space: str | None = None) -> Variable:
     for bound in re.findall(r"\[\s*(\w*)\s*\]", " ".join(rest)):
         count *= parse_integer(bound) if bound else 0
     size = element * count
-    initial, relocations = _initialiser(initialiser, TYPES[type_name or "b8"].size_bytes) if initialiser.strip() else (None, ())
+    initial, relocations = (
+        _initialiser(initialiser, TYPES[type_name or "b8"].size_bytes) if initialiser.strip() else (None, ())
+    )
     if initial is not None and not size:
         size = len(initial)
     return Variable(
@@ -80,7 +82,9 @@ def parse_variable(statement: str, space: str | None = None) -> Variable:
     )
 
 
-_RELOCATION = re.compile(r"(?:(0x[0-9A-Fa-f]+)\s*\(\s*)?(generic\s*\(\s*)?([A-Za-z_$%][\w$]*)\s*\)?\s*(?:\+\s*(\w+))?\s*\)?$")
+_RELOCATION = re.compile(
+    r"(?:(0x[0-9A-Fa-f]+)\s*\(\s*)?(generic\s*\(\s*)?([A-Za-z_$%][\w$]*)\s*\)?\s*(?:\+\s*(\w+))?\s*\)?$"
+)
 
 
 def _initialiser(text: str, element: int) -> tuple[bytes, tuple[Relocation, ...]]:
@@ -98,9 +102,7 @@ def _initialiser(text: str, element: int) -> tuple[bytes, tuple[Relocation, ...]
     return bytes(data), tuple(relocations.values())
 
 
-def _relocate(
-    item: str, element: int, data: bytearray, relocations: dict[tuple[int, str, int], Relocation]
-) -> None:
+def _relocate(item: str, element: int, data: bytearray, relocations: dict[tuple[int, str, int], Relocation]) -> None:
     """Pointers are whole (``generic(x)+4``) or, in byte arrays, a byte at a time (``0xFF00(generic(x))``)."""
     match = _RELOCATION.match(item)
     if match is None:
@@ -116,9 +118,10 @@ def _relocate(
 
 
 _HEADER = re.compile(
-    r"(?:\.(?:visible|extern|weak)\s+)*\.(?P<kind>entry|func)\s*(?:\.noreturn\s*)?(?:\((?P<returns>[^)]*)\)\s*)?(?:\.noreturn\s*)?"
-    r"(?P<name>[\w$%]+)\s*(?:\((?P<params>.*?)\))?(?P<rest>[^()]*)$",
-    re.DOTALL,
+    r"""(?:\.(?:visible|extern|weak)\s+)*\.(?P<kind>entry|func)\s*
+    (?:\.noreturn\s*)?(?:\((?P<returns>[^)]*)\)\s*)?(?:\.noreturn\s*)?
+    (?P<name>[\w$%]+)\s*(?:\((?P<params>.*?)\))?(?P<rest>[^()]*)$""",
+    re.DOTALL | re.VERBOSE,
 )
 
 

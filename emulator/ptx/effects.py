@@ -8,8 +8,37 @@ from emulator.ptx.ir import Address, Instruction, Operand, Pair, Reg, Vec
 
 # Instructions whose first operand is not a destination.
 NO_RESULT = frozenset(
-    "st red bra brx ret exit trap brkpt membar fence prefetch prefetchu nanosleep cp discard applypriority pmevent "
-    "call_assertfail call_free stmatrix griddepcontrol call barrier bar stackrestore sust wgmma tcgen05 setmaxnreg".split()
+    [
+        "st",
+        "red",
+        "bra",
+        "brx",
+        "ret",
+        "exit",
+        "trap",
+        "brkpt",
+        "membar",
+        "fence",
+        "prefetch",
+        "prefetchu",
+        "nanosleep",
+        "cp",
+        "discard",
+        "applypriority",
+        "pmevent",
+        "call_assertfail",
+        "call_free",
+        "stmatrix",
+        "griddepcontrol",
+        "call",
+        "barrier",
+        "bar",
+        "stackrestore",
+        "sust",
+        "wgmma",
+        "tcgen05",
+        "setmaxnreg",
+    ]
 )
 CARRY = "%cc"  # the condition code register, kept like a predicate
 _MBARRIER_NO_RESULT = frozenset(("init", "inval", "expect_tx", "complete_tx"))
@@ -41,7 +70,10 @@ def registers_of(operand: Operand) -> Iterator[str]:
 
 
 def defs_and_uses(instruction: Instruction) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(written, read). A guarded instruction also reads what it writes: lanes whose guard is false keep the old value."""
+    """(written, read).
+
+    A guarded instruction also reads what it writes: lanes whose guard is false keep the old value.
+    """
     operands = instruction.operands
     split = 1 if has_result(instruction) else 0
     written = tuple(name for operand in operands[:split] for name in registers_of(operand))

@@ -127,7 +127,10 @@ class Relocation:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A module-scope, function-scope or parameter variable. ``size`` 0: ``extern`` with open bounds (dynamic shared memory)."""
+    """A module-scope, function-scope or parameter variable.
+
+    ``size`` 0: ``extern`` with open bounds (dynamic shared memory).
+    """
 
     name: str
     space: str  # global const shared local param

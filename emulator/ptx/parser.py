@@ -1,7 +1,7 @@
 """PTX text → ``Module``.
 
-Bodies are read when asked for: a Thrust program carries hundreds of kernels and launches three. ``parse_module`` finds the functions
-and module variables; ``parse_body`` fills one function in (once).
+Bodies are read when asked for: a Thrust program carries hundreds of kernels and launches three. ``parse_module``
+finds the functions and module variables; ``parse_body`` fills one function in (once).
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """A kernel ready to be compiled: calls inlined, memory laid out, basic blocks made.
 
-Direct calls are replaced by copies of the callee with names of their own. Call parameters whose every access has a constant offset
-become registers; the rest live in local memory. What cannot be inlined (recursion, calls through pointers) is ``Unsupported``.
+Direct calls are replaced by copies of the callee with names of their own. Call parameters whose every access has a
+constant offset become registers; the rest live in local memory. What cannot be inlined (recursion, calls through
+pointers) is ``Unsupported``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from emulator.ptx.cfg import Cfg, build_cfg
@@ -15,6 +17,7 @@ from emulator.ptx.ir import (
     Address,
     Function,
     Guard,
+    Imm,
     Instruction,
     Label,
     Module,
@@ -35,7 +38,10 @@ _MAX_INLINED = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """``parameters``: name → (offset, size). ``local``/``shared``: name → offset; dynamic shared variables begin at ``shared_bytes``."""
+    """``parameters``: name → (offset, size).
+
+    ``local``/``shared``: name → offset; dynamic shared variables begin at ``shared_bytes``.
+    """
 
     entry: Function
     registers: dict[str, ScalarType]
@@ -63,7 +69,16 @@ def build_program(module: Module, name: str) -> Program:
     shared, shared_bytes = _lay_out_shared(module, flat, body)
     cfg = build_cfg(body, flat.branch_tables)
     return Program(
-        function, registers, parameters, parameter_bytes, local, local_bytes, shared, shared_bytes, cfg, flat.branch_tables
+        function,
+        registers,
+        parameters,
+        parameter_bytes,
+        local,
+        local_bytes,
+        shared,
+        shared_bytes,
+        cfg,
+        flat.branch_tables,
     )
 
 
@@ -76,7 +91,11 @@ class _Inliner:
     def flatten(self, entry: Function) -> Function:
         parse_body(self._module, entry)
         flat = replace(
-            entry, registers=dict(entry.registers), variables=dict(entry.variables), body=[], branch_tables=dict(entry.branch_tables)
+            entry,
+            registers=dict(entry.registers),
+            variables=dict(entry.variables),
+            body=[],
+            branch_tables=dict(entry.branch_tables),
         )
         self._expand(entry, flat, {}, (entry.name,), None)
         return flat
@@ -84,7 +103,8 @@ class _Inliner:
     def _expand(
         self, function: Function, flat: Function, names: dict[str, str], stack: tuple[str, ...], end: str | None
     ) -> None:
-        """Append ``function``'s body to ``flat`` under ``names``; ``ret`` goes to the label ``end`` (None: it is the entry)."""
+        """Append ``function``'s body to ``flat`` under ``names``; ``ret`` goes to the label ``end`` (None: it is the
+        entry)."""
         for item in function.body:
             if isinstance(item, Label):
                 flat.body.append(Label(names.get(item.name, item.name)))
@@ -103,7 +123,8 @@ class _Inliner:
     def _call(self, call: Instruction, flat: Function, stack: tuple[str, ...]) -> None:
         where = call.location
         results, target, arguments = call.operands
-        assert isinstance(results, Vec) and isinstance(arguments, Vec)
+        assert isinstance(results, Vec)
+        assert isinstance(arguments, Vec)
         if not isinstance(target, Sym):
             raise Unsupported("a call through a pointer", where.file, where.line)
         if target.name in BUILTIN_CALLS:
@@ -133,9 +154,7 @@ class _Inliner:
         end = prefix + "end"
         skip = prefix + "skip"
         if call.guard is not None:
-            flat.body.append(
-                Instruction("bra", (), (Sym(skip),), Guard(call.guard.reg, not call.guard.negated), where)
-            )
+            flat.body.append(Instruction("bra", (), (Sym(skip),), Guard(call.guard.reg, not call.guard.negated), where))
         self._expand(callee, flat, names, (*stack, target.name), end)
         flat.body.append(Label(end))
         flat.body.append(Label(skip))
@@ -149,8 +168,8 @@ def _renamed(instruction: Instruction, names: dict[str, str]) -> Instruction:
             return Sym(names.get(o.name, o.name), o.offset)
         if isinstance(o, Address):
             base = operand(o.base)
-            assert isinstance(base, (Reg, Sym)) or base is o.base
-            return Address(base, o.offset)  # type: ignore[arg-type]
+            assert isinstance(base, Reg | Sym | Imm)
+            return Address(base, o.offset)
         if isinstance(o, Vec):
             return Vec(tuple(operand(x) for x in o.items))
         if isinstance(o, Pair):
@@ -164,7 +183,8 @@ def _renamed(instruction: Instruction, names: dict[str, str]) -> Instruction:
 
 
 def _promote_call_parameters(flat: Function) -> tuple[list[Instruction | Label], dict[str, ScalarType]]:
-    """``st.param``/``ld.param`` of call parameters at constant offsets become ``param.set``/``param.get`` of registers."""
+    """``st.param``/``ld.param`` of call parameters at constant offsets become ``param.set``/``param.get`` of
+    registers."""
     candidates = {name for name, v in flat.variables.items() if v.space == "param"}
     if not candidates:
         return flat.body, flat.registers
@@ -180,8 +200,10 @@ def _promote_call_parameters(flat: Function) -> tuple[list[Instruction | Label],
                         offset = operand.base.offset + operand.offset + position * size
                         if parts[name].setdefault(offset, size) != size:
                             candidates.discard(name)
-            elif isinstance(operand, Sym) and operand.name in candidates and not (
-                instruction.opcode == "call" and index >= 0
+            elif (
+                isinstance(operand, Sym)
+                and operand.name in candidates
+                and not (instruction.opcode == "call" and index >= 0)
             ):
                 candidates.discard(operand.name)  # its address is taken
     for name in list(candidates):
@@ -278,20 +300,19 @@ def _lay_out_parameters(entry: Function) -> tuple[dict[str, tuple[int, int]], in
     return offsets, end
 
 
-def _lay_out(variables: object) -> tuple[dict[str, int], int]:
+def _lay_out(variables: Iterable[Variable]) -> tuple[dict[str, int], int]:
     offsets: dict[str, int] = {}
     end = 0
-    for variable in variables:  # type: ignore[attr-defined]
+    for variable in variables:
         end = _align(end, max(1, variable.align))
         offsets[variable.name] = end
         end += variable.size
     return offsets, _align(end, 16)
 
 
-def _lay_out_shared(
-    module: Module, flat: Function, body: list[Instruction | Label]
-) -> tuple[dict[str, int], int]:
-    """The function's own shared variables and the module's that it names; those of open size last, all at the same place."""
+def _lay_out_shared(module: Module, flat: Function, body: list[Instruction | Label]) -> tuple[dict[str, int], int]:
+    """The function's own shared variables and the module's that it names; those of open size last, all at the same
+    place."""
     named: dict[str, Variable] = {v.name: v for v in flat.variables.values() if v.space == "shared"}
     for item in body:
         if isinstance(item, Instruction):

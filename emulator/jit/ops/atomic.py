@@ -19,7 +19,6 @@ TYPES = {
 
 @semantics("atom", "red")
 def atomic(e: Emitter, i: Instruction) -> None:
-    b = e.b
     operation = next((m for m in i.modifiers if m in OPERATIONS), None)
     scalar = i.type
     if operation is None or scalar.name not in TYPES or any(m in i.modifiers for m in ("v2", "v4", "v8", "async")):

@@ -24,11 +24,11 @@ def arrive(e: Emitter, i: Instruction) -> bool:
     else:
         raise e.unsupported()
     operands = list(i.operands)
-    predicate = b.int("i32", 0)
+    predicate = b.integer("i32", 0)
     if operation >= 2:
         predicate = b.ballot(e.read(operands.pop(), "i1"))
     number = e.first(e.read(operands[0], "i32"))
-    expected = e.first(e.read(operands[1], "i32")) if len(operands) > 1 else b.int("i32", 0)
+    expected = e.first(e.read(operands[1], "i32")) if len(operands) > 1 else b.integer("i32", 0)
     lanes = e.active_bits()
     e.call(
         "emu_barrier_arrive",
@@ -60,5 +60,5 @@ def barrier_get(e: Emitter, i: Instruction) -> None:
     target = i.operands[0]
     assert isinstance(target, Reg)
     if not i.has("popc"):
-        result = b.compare("icmp ne", result, b.int("i32", 0))
+        result = b.compare("icmp ne", result, b.integer("i32", 0))
     e.write(target, result)

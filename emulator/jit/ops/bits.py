@@ -20,15 +20,14 @@ def complement(e: Emitter, i: Instruction) -> None:
     type_ = register_type(i.type)
     value = e.read(i.operands[1], type_)
     if i.opcode == "not":
-        e.write(i.operands[0], b.op("xor", value, b.int(type_, -1)))
+        e.write(i.operands[0], b.op("xor", value, b.integer(type_, -1)))
     else:
-        e.write(i.operands[0], b.resize(b.compare("icmp eq", value, b.int(type_, 0)), type_))
+        e.write(i.operands[0], b.resize(b.compare("icmp eq", value, b.integer(type_, 0)), type_))
 
 
 @semantics("lop3")
 def lop3(e: Emitter, i: Instruction) -> None:
-    """Any function of three bits, as the sum of its minterms, with the common ones written out."""
-    b = e.b
+    """Any function of three bits."""
     x, y, z = (e.read(i.operands[n], "i32") for n in (1, 2, 3))
     table = i.operands[4]
     if not isinstance(table, Imm) or len(i.operands) > 5:
@@ -39,7 +38,7 @@ def lop3(e: Emitter, i: Instruction) -> None:
 
 def _minterms(e: Emitter, x: Value, y: Value, z: Value, table: int) -> Value:
     b = e.b
-    ones = b.int("i32", -1)
+    ones = b.integer("i32", -1)
 
     def of_z(two: int) -> Value | None:
         """A function of z alone: bit 0 its value for z = 0, bit 1 for z = 1. None: always 0."""
@@ -59,7 +58,7 @@ def _minterms(e: Emitter, x: Value, y: Value, z: Value, table: int) -> Value:
     low = rows[0] if _same(table, 0, 1) else mux(y, rows[0], rows[1])
     high = rows[2] if _same(table, 2, 3) else mux(y, rows[2], rows[3])
     result = low if (table & 0xF) == (table >> 4) else mux(x, low, high)
-    return b.int("i32", 0) if result is None else result
+    return b.integer("i32", 0) if result is None else result
 
 
 def _same(table: int, first: int, second: int) -> bool:
@@ -79,9 +78,9 @@ def shift(e: Emitter, i: Instruction) -> None:
     if isinstance(amount, Imm):
         count = amount.value & 0xFFFFFFFF
         if count >= bits:
-            result = b.op("ashr", value, b.int(type_, bits - 1)) if arithmetic else b.int(type_, 0)
+            result = b.op("ashr", value, b.integer(type_, bits - 1)) if arithmetic else b.integer(type_, 0)
         else:
-            result = b.op(name, value, b.int(type_, count))
+            result = b.op(name, value, b.integer(type_, count))
     else:
         result = shift_clamped(e, name, value, e.read(amount, "i32"))
     e.write(i.operands[0], result, signed=i.type.is_signed)
@@ -91,11 +90,11 @@ def shift_clamped(e: Emitter, name: str, value: Value, count: Value) -> Value:
     """``count`` is an i32 of any size."""
     b = e.b
     bits = BITS[value.type]
-    clamped = b.resize(b.intrinsic("umin", count, b.int("i32", bits - 1)), value.type)
+    clamped = b.resize(b.intrinsic("umin", count, b.integer("i32", bits - 1)), value.type)
     result = b.op(name, value, clamped)
     if name == "ashr":
         return result
-    return b.select(b.compare("icmp ult", count, b.int("i32", bits)), result, b.int(value.type, 0))
+    return b.select(b.compare("icmp ult", count, b.integer("i32", bits)), result, b.integer(value.type, 0))
 
 
 @semantics("shf")
@@ -103,16 +102,14 @@ def funnel_shift(e: Emitter, i: Instruction) -> None:
     """``shf.l``: upper word of (b:a) << c; ``shf.r``: lower word of (b:a) >> c; c wraps at 32 or is clamped to it."""
     b = e.b
     low, high, count = (e.read(i.operands[n], "i32") for n in (1, 2, 3))
-    wide = b.op("or", b.op("shl", b.resize(high, "i64"), b.int("i64", 32)), b.resize(low, "i64"))
+    wide = b.op("or", b.op("shl", b.resize(high, "i64"), b.integer("i64", 32)), b.resize(low, "i64"))
     count = (
-        b.intrinsic("umin", count, b.int("i32", 32)) if i.has("clamp") else b.op("and", count, b.int("i32", 31))
+        b.intrinsic("umin", count, b.integer("i32", 32)) if i.has("clamp") else b.op("and", count, b.integer("i32", 31))
     )
     amount = b.resize(count, "i64")
-    if i.has("l"):
-        result = b.op("lshr", b.op("shl", wide, amount), b.int("i64", 32))
-    else:
-        result = b.op("lshr", wide, amount)
-    e.write(i.operands[0], b.resize(result, "i32"))
+    upper = i.has("l")
+    result = b.op("shl" if upper else "lshr", wide, amount)
+    e.write(i.operands[0], b.resize(b.op("lshr", result, b.integer("i64", 32)) if upper else result, "i32"))
 
 
 @semantics("clz", "popc", "brev")
@@ -135,17 +132,17 @@ def bfind(e: Emitter, i: Instruction) -> None:
     bits = BITS[type_]
     value = e.read(i.operands[1], type_)
     if i.type.is_signed:
-        value = b.op("xor", value, b.op("ashr", value, b.int(type_, bits - 1)))
+        value = b.op("xor", value, b.op("ashr", value, b.integer(type_, bits - 1)))
     zeros = b.resize(b.intrinsic("ctlz", value, extra=("i1 false",)), "i32")
-    none = b.compare("icmp eq", value, b.int(type_, 0))
-    position = zeros if i.has("shiftamt") else b.op("sub", b.int("i32", bits - 1), zeros)
-    e.write(i.operands[0], b.select(none, b.int("i32", -1), position))
+    none = b.compare("icmp eq", value, b.integer(type_, 0))
+    position = zeros if i.has("shiftamt") else b.op("sub", b.integer("i32", bits - 1), zeros)
+    e.write(i.operands[0], b.select(none, b.integer("i32", -1), position))
 
 
 def _low_bits(e: Emitter, type_: str, count: Value) -> Value:
     """(1 << count) - 1 for an i32 count of any size."""
     b = e.b
-    one = b.int(type_, 1)
+    one = b.integer(type_, 1)
     return b.op("sub", shift_clamped(e, "shl", one, count), one)
 
 
@@ -155,19 +152,19 @@ def bit_field_extract(e: Emitter, i: Instruction) -> None:
     type_ = register_type(i.type)
     bits = BITS[type_]
     value = e.read(i.operands[1], type_)
-    position = b.op("and", e.read(i.operands[2], "i32"), b.int("i32", 0xFF))
-    length = b.op("and", e.read(i.operands[3], "i32"), b.int("i32", 0xFF))
+    position = b.op("and", e.read(i.operands[2], "i32"), b.integer("i32", 0xFF))
+    length = b.op("and", e.read(i.operands[3], "i32"), b.integer("i32", 0xFF))
     shifted = shift_clamped(e, "ashr" if signed else "lshr", value, position)
     field = b.op("and", shifted, _low_bits(e, type_, length))
     if signed:
         # The sign is the field's last bit, or the value's where the field reaches beyond it; none for an empty field.
-        last = b.op("sub", b.op("add", position, length), b.int("i32", 1))
-        last = b.intrinsic("umin", last, b.int("i32", bits - 1))
-        sign = b.op("and", b.op("lshr", value, b.resize(last, type_)), b.int(type_, 1))
-        fill = b.op("sub", b.int(type_, 0), sign)
-        above = b.op("xor", _low_bits(e, type_, length), b.int(type_, -1))
+        last = b.op("sub", b.op("add", position, length), b.integer("i32", 1))
+        last = b.intrinsic("umin", last, b.integer("i32", bits - 1))
+        sign = b.op("and", b.op("lshr", value, b.resize(last, type_)), b.integer(type_, 1))
+        fill = b.op("sub", b.integer(type_, 0), sign)
+        above = b.op("xor", _low_bits(e, type_, length), b.integer(type_, -1))
         field = b.op("or", field, b.op("and", fill, above))
-        field = b.select(b.compare("icmp eq", length, b.int("i32", 0)), b.int(type_, 0), field)
+        field = b.select(b.compare("icmp eq", length, b.integer("i32", 0)), b.integer(type_, 0), field)
     e.write(i.operands[0], field)
 
 
@@ -176,11 +173,11 @@ def bit_field_insert(e: Emitter, i: Instruction) -> None:
     b = e.b
     type_ = register_type(i.type)
     field, into = e.read(i.operands[1], type_), e.read(i.operands[2], type_)
-    position = b.op("and", e.read(i.operands[3], "i32"), b.int("i32", 0xFF))
-    length = b.op("and", e.read(i.operands[4], "i32"), b.int("i32", 0xFF))
+    position = b.op("and", e.read(i.operands[3], "i32"), b.integer("i32", 0xFF))
+    length = b.op("and", e.read(i.operands[4], "i32"), b.integer("i32", 0xFF))
     mask = shift_clamped(e, "shl", _low_bits(e, type_, length), position)
     placed = b.op("and", shift_clamped(e, "shl", field, position), mask)
-    e.write(i.operands[0], b.op("or", placed, b.op("and", into, b.op("xor", mask, b.int(type_, -1)))))
+    e.write(i.operands[0], b.op("or", placed, b.op("and", into, b.op("xor", mask, b.integer(type_, -1)))))
 
 
 @semantics("szext")
@@ -189,12 +186,12 @@ def sign_or_zero_extend(e: Emitter, i: Instruction) -> None:
     b, signed = e.b, i.type.is_signed
     value, count = e.read(i.operands[1], "i32"), e.read(i.operands[2], "i32")
     count = (
-        b.intrinsic("umin", count, b.int("i32", 32)) if i.has("clamp") else b.op("and", count, b.int("i32", 31))
+        b.intrinsic("umin", count, b.integer("i32", 32)) if i.has("clamp") else b.op("and", count, b.integer("i32", 31))
     )
-    gap = b.op("sub", b.int("i32", 32), count)
+    gap = b.op("sub", b.integer("i32", 32), count)
     shifted = shift_clamped(e, "shl", value, gap)
     result = shift_clamped(e, "ashr" if signed else "lshr", shifted, gap)
-    e.write(i.operands[0], b.select(b.compare("icmp eq", count, b.int("i32", 0)), b.int("i32", 0), result))
+    e.write(i.operands[0], b.select(b.compare("icmp eq", count, b.integer("i32", 0)), b.integer("i32", 0), result))
 
 
 @semantics("bmsk")
@@ -202,7 +199,7 @@ def bit_mask(e: Emitter, i: Instruction) -> None:
     b = e.b
     position, width = e.read(i.operands[1], "i32"), e.read(i.operands[2], "i32")
     if i.has("wrap"):
-        position, width = (b.op("and", v, b.int("i32", 31)) for v in (position, width))
+        position, width = (b.op("and", v, b.integer("i32", 31)) for v in (position, width))
     e.write(i.operands[0], shift_clamped(e, "shl", _low_bits(e, "i32", width), position))
 
 
@@ -210,23 +207,23 @@ def bit_mask(e: Emitter, i: Instruction) -> None:
 def permute_bytes(e: Emitter, i: Instruction) -> None:
     b = e.b
     low, high, selector = (e.read(i.operands[n], "i32") for n in (1, 2, 3))
-    wide = b.op("or", b.op("shl", b.resize(high, "i64"), b.int("i64", 32)), b.resize(low, "i64"))
+    wide = b.op("or", b.op("shl", b.resize(high, "i64"), b.integer("i64", 32)), b.resize(low, "i64"))
     mode = next((m for m in ("f4e", "b4e", "rc8", "ecl", "ecr", "rc16") if i.has(m)), None)
     result: Value | None = None
     for position in range(4):
         if mode is None:
-            chosen = b.op("lshr", selector, b.int("i32", 4 * position))
-            negative = b.op("and", chosen, b.int("i32", 8))
-            index = b.op("and", chosen, b.int("i32", 7))
+            chosen = b.op("lshr", selector, b.integer("i32", 4 * position))
+            negative = b.op("and", chosen, b.integer("i32", 8))
+            index = b.op("and", chosen, b.integer("i32", 7))
         else:
             index, negative = _permute_mode(e, mode, position, selector), None
-        amount = b.resize(b.op("shl", index, b.int("i32", 3)), "i64")
-        byte = b.op("and", b.resize(b.op("lshr", wide, amount), "i32"), b.int("i32", 0xFF))
+        amount = b.resize(b.op("shl", index, b.integer("i32", 3)), "i64")
+        byte = b.op("and", b.resize(b.op("lshr", wide, amount), "i32"), b.integer("i32", 0xFF))
         if negative is not None:
-            sign = b.op("sub", b.int("i32", 0), b.op("lshr", byte, b.int("i32", 7)))
-            sign = b.op("and", sign, b.int("i32", 0xFF))
-            byte = b.select(b.compare("icmp ne", negative, b.int("i32", 0)), sign, byte)
-        placed = b.op("shl", byte, b.int("i32", 8 * position)) if position else byte
+            sign = b.op("sub", b.integer("i32", 0), b.op("lshr", byte, b.integer("i32", 7)))
+            sign = b.op("and", sign, b.integer("i32", 0xFF))
+            byte = b.select(b.compare("icmp ne", negative, b.integer("i32", 0)), sign, byte)
+        placed = b.op("shl", byte, b.integer("i32", 8 * position)) if position else byte
         result = placed if result is None else b.op("or", result, placed)
     assert result is not None
     e.write(i.operands[0], result)
@@ -234,20 +231,22 @@ def permute_bytes(e: Emitter, i: Instruction) -> None:
 
 def _permute_mode(e: Emitter, mode: str, position: int, selector: Value) -> Value:
     b = e.b
-    s = b.op("and", selector, b.int("i32", 3))
-    at = b.int("i32", position)
+    s = b.op("and", selector, b.integer("i32", 3))
+    at = b.integer("i32", position)
     match mode:
         case "f4e":
             return b.op("add", s, at)
         case "b4e":
-            return b.op("and", b.op("sub", s, at), b.int("i32", 7))
+            return b.op("and", b.op("sub", s, at), b.integer("i32", 7))
         case "rc8":
             return s
         case "ecl":
             return b.intrinsic("umax", s, at)
         case "ecr":
             return b.intrinsic("umin", s, at)
-    return b.op("add", b.op("shl", b.op("and", s, b.int("i32", 1)), b.int("i32", 1)), b.int("i32", position & 1))
+    return b.op(
+        "add", b.op("shl", b.op("and", s, b.integer("i32", 1)), b.integer("i32", 1)), b.integer("i32", position & 1)
+    )
 
 
 @semantics("fns")

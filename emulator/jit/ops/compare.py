@@ -10,9 +10,29 @@ from emulator.ptx.ir import Instruction, Operand, Pair
 from emulator.ptx.types import ScalarType
 
 _ORDERED = {"eq": "oeq", "ne": "one", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
-_UNORDERED = {"equ": "ueq", "neu": "une", "ltu": "ult", "leu": "ule", "gtu": "ugt", "geu": "uge", "num": "ord", "nan": "uno"}
+_UNORDERED = {
+    "equ": "ueq",
+    "neu": "une",
+    "ltu": "ult",
+    "leu": "ule",
+    "gtu": "ugt",
+    "geu": "uge",
+    "num": "ord",
+    "nan": "uno",
+}
 _FLOAT = _ORDERED | _UNORDERED
-_INTEGER = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge", "lo": "ult", "ls": "ule", "hi": "ugt", "hs": "uge"}
+_INTEGER = {
+    "eq": "eq",
+    "ne": "ne",
+    "lt": "lt",
+    "le": "le",
+    "gt": "gt",
+    "ge": "ge",
+    "lo": "ult",
+    "ls": "ule",
+    "hi": "ugt",
+    "hs": "uge",
+}
 _LOGIC = ("and", "or", "xor")
 
 
@@ -72,19 +92,19 @@ def set_(e: Emitter, i: Instruction) -> None:
     to, source = i.types[0], i.types[1]
     results = [_combined(e, i, _compare(e, i.modifiers[0], a, c, source.is_signed)) for a, c in _operands(e, i, source)]
     if to.name == "f32":
-        e.write(i.operands[0], b.select(results[0], b.float("float", 1.0), b.float("float", 0.0)))
+        e.write(i.operands[0], b.select(results[0], b.real("float", 1.0), b.real("float", 0.0)))
         return
     if to.kind in ("f", "bf"):
         one = 0x3C00 if to.kind == "f" else 0x3F80
-        patterns = [b.select(r, b.int("i16", one), b.int("i16", 0)) for r in results]
+        patterns = [b.select(r, b.integer("i16", one), b.integer("i16", 0)) for r in results]
         e.write(i.operands[0], half.join(e, patterns))
         return
     if len(results) == 2:
-        patterns = [b.select(r, b.int("i16", -1), b.int("i16", 0)) for r in results]
+        patterns = [b.select(r, b.integer("i16", -1), b.integer("i16", 0)) for r in results]
         e.write(i.operands[0], half.join(e, patterns))
         return
     type_ = register_type(to)
-    e.write(i.operands[0], b.select(results[0], b.int(type_, -1), b.int(type_, 0)))
+    e.write(i.operands[0], b.select(results[0], b.integer(type_, -1), b.integer(type_, 0)))
 
 
 @semantics("selp")
@@ -101,7 +121,7 @@ def slct(e: Emitter, i: Instruction) -> None:
     type_, key = register_type(i.types[0]), i.types[1]
     a, c = e.read(i.operands[1], type_), e.read(i.operands[2], type_)
     if key.is_float:
-        condition = b.compare("fcmp oge", e.read(i.operands[3], "float"), b.float("float", 0.0))
+        condition = b.compare("fcmp oge", e.read(i.operands[3], "float"), b.real("float", 0.0))
     else:
-        condition = b.compare("icmp sge", e.read(i.operands[3], "i32"), b.int("i32", 0))
+        condition = b.compare("icmp sge", e.read(i.operands[3], "i32"), b.integer("i32", 0))
     e.write(i.operands[0], b.select(condition, a, c))

@@ -51,12 +51,18 @@ def _narrow(e: Emitter, value: Value, to: ScalarType, mode: str | None) -> Value
         if mode in _DIRECTED:
             wide = value if value.type == "double" else b.cast("fpext", value, "double")
             slot, out = e.spill(wide), e.scratch()
-            e.call("emu_narrow16", f"i32 {int(to.kind == 'bf')}", f"i32 {_DIRECTED.index(str(mode))}", f"ptr {slot}", f"ptr {out}")
+            e.call(
+                "emu_narrow16",
+                f"i32 {int(to.kind == 'bf')}",
+                f"i32 {_DIRECTED.index(str(mode))}",
+                f"ptr {slot}",
+                f"ptr {out}",
+            )
             return e.fill(out, "i16")
         return half.from_double(e, value, to.kind) if value.type == "double" else half.from_float(e, value, to.kind)
     if to.bits == 32 and value.type == "double":
         if mode in _DIRECTED:
-            return floating.directed(e, value, b.float("double", 0.0), str(mode))
+            return floating.directed(e, value, b.real("double", 0.0), str(mode))
         return b.cast("fptrunc", value, "float")
     if to.bits == 64 and value.type == "float":
         return b.cast("fpext", value, "double")
@@ -72,7 +78,7 @@ def _float_to_float(e: Emitter, i: Instruction, to: ScalarType, source: ScalarTy
     if i.has("sat"):
         value = floating.saturate(e, value)
     if i.has("relu"):
-        value = b.select(b.compare("fcmp olt", value, b.float(value.type, 0.0)), b.float(value.type, 0.0), value)
+        value = b.select(b.compare("fcmp olt", value, b.real(value.type, 0.0)), b.real(value.type, 0.0), value)
     result = _narrow(e, value, to, _mode(i, _DIRECTED))
     if i.has("ftz") and result.type == "float":
         result = floating.flush(e, result)
@@ -84,15 +90,15 @@ def _to_tf32(e: Emitter, i: Instruction) -> None:
     b = e.b
     bits = e.read(i.operands[1], "i32")
     value = b.bitcast(bits, "float")
-    add = b.int("i32", 0x1000)
+    add = b.integer("i32", 0x1000)
     if i.has("rn"):
-        odd = b.op("and", b.op("lshr", bits, b.int("i32", 13)), b.int("i32", 1))
-        add = b.op("add", odd, b.int("i32", 0xFFF))
+        odd = b.op("and", b.op("lshr", bits, b.integer("i32", 13)), b.integer("i32", 1))
+        add = b.op("add", odd, b.integer("i32", 0xFFF))
     elif i.has("rz"):
-        add = b.int("i32", 0)
-    rounded = b.op("and", b.op("add", bits, add), b.int("i32", 0xFFFFE000))
-    special = b.compare("icmp uge", b.op("and", bits, b.int("i32", 0x7FFFFFFF)), b.int("i32", 0x7F800000))
-    nan = b.select(b.compare("fcmp uno", value, value), b.int("i32", 0x7FFFFFFF), bits)
+        add = b.integer("i32", 0)
+    rounded = b.op("and", b.op("add", bits, add), b.integer("i32", 0xFFFFE000))
+    special = b.compare("icmp uge", b.op("and", bits, b.integer("i32", 0x7FFFFFFF)), b.integer("i32", 0x7F800000))
+    nan = b.select(b.compare("fcmp uno", value, value), b.integer("i32", 0x7FFFFFFF), bits)
     e.write(i.operands[0], b.select(special, nan, rounded))
 
 
@@ -107,7 +113,7 @@ def _float_to_integer(e: Emitter, i: Instruction, to: ScalarType, source: Scalar
     result = b.intrinsic(name, value, result=f"i{to.bits}")
     if to.bits == 64:
         nan = b.compare("fcmp uno", value, value)
-        result = b.select(nan, b.int("i64", 1 << 63), result)
+        result = b.select(nan, b.integer("i64", 1 << 63), result)
     e.write(i.operands[0], result, signed=to.is_signed)
 
 
@@ -119,21 +125,32 @@ def _integer_to_float(e: Emitter, i: Instruction, to: ScalarType, source: Scalar
     if to.bits == 64:
         if mode is not None and source.bits == 64:
             slot, out = e.spill(value), e.scratch()
-            e.call("emu_int_to_f64", f"i32 {int(source.is_signed)}", f"i32 {_DIRECTED.index(mode)}", f"ptr {slot}", f"ptr {out}")
+            e.call(
+                "emu_int_to_f64",
+                f"i32 {int(source.is_signed)}",
+                f"i32 {_DIRECTED.index(mode)}",
+                f"ptr {slot}",
+                f"ptr {out}",
+            )
             result = e.fill(out, "double")
         else:
             result = b.cast(name, value, "double")
     elif source.bits <= 32 and (mode is not None or to.bits == 16):
         result = _narrow(e, b.cast(name, value, "double"), to, mode)  # a 32-bit integer is exact in double
-    elif source.bits <= 32:
-        result = b.cast(name, value, "float")
-    elif mode is None and to.bits == 32:
+    elif source.bits <= 32 or (mode is None and to.bits == 32):
         result = b.cast(name, value, "float")
     else:
         slot, out = e.spill(value), e.scratch()
         code = _DIRECTED.index(mode) if mode else 3
         kind = {"f32": 0, "f16": 1, "bf16": 2}[to.name]
-        e.call("emu_int64_narrow", f"i32 {kind}", f"i32 {int(source.is_signed)}", f"i32 {code}", f"ptr {slot}", f"ptr {out}")
+        e.call(
+            "emu_int64_narrow",
+            f"i32 {kind}",
+            f"i32 {int(source.is_signed)}",
+            f"i32 {code}",
+            f"ptr {slot}",
+            f"ptr {out}",
+        )
         result = e.fill(out, "float" if to.bits == 32 else "i16")
     if i.has("sat") and result.type in ("float", "double"):
         result = floating.saturate(e, result)
@@ -152,7 +169,7 @@ def _integer_to_integer(e: Emitter, i: Instruction, to: ScalarType, source: Scal
             value = b.resize(value, wide, signed=source.is_signed)
             least = -(1 << (to.bits - 1)) if to.is_signed else 0
             most = (1 << (to.bits - 1)) - 1 if to.is_signed else (1 << to.bits) - 1
-            value = b.intrinsic("smin", b.intrinsic("smax", value, b.int(wide, least)), b.int(wide, most))
+            value = b.intrinsic("smin", b.intrinsic("smax", value, b.integer(wide, least)), b.integer(wide, most))
     result = b.resize(value, target, signed=source.is_signed)
     e.write(i.operands[0], result, signed=to.is_signed)
 
@@ -163,10 +180,10 @@ def _saturate64(e: Emitter, value: Value, to: ScalarType, source: ScalarType) ->
     value = b.resize(value, "i64", signed=source.is_signed)
     most = (1 << (to.bits - 1)) - 1 if to.is_signed else (1 << to.bits) - 1
     if not source.is_signed:
-        return b.intrinsic("umin", value, b.int("i64", most))
+        return b.intrinsic("umin", value, b.integer("i64", most))
     least = -(1 << (to.bits - 1)) if to.is_signed else 0
-    value = b.intrinsic("smax", value, b.int("i64", least))
-    return value if most >> 63 else b.intrinsic("smin", value, b.int("i64", most))
+    value = b.intrinsic("smax", value, b.integer("i64", least))
+    return value if most >> 63 else b.intrinsic("smin", value, b.integer("i64", most))
 
 
 def _packed(e: Emitter, i: Instruction, to: ScalarType, source: ScalarType) -> None:
@@ -180,7 +197,7 @@ def _packed(e: Emitter, i: Instruction, to: ScalarType, source: ScalarType) -> N
     for operand in (i.operands[2], i.operands[1]):
         value = e.read(operand, "float")
         if i.has("relu"):
-            value = b.select(b.compare("fcmp olt", value, b.float("float", 0.0)), b.float("float", 0.0), value)
+            value = b.select(b.compare("fcmp olt", value, b.real("float", 0.0)), b.real("float", 0.0), value)
         patterns.append(_narrow(e, value, lane, mode))
     assert all(BITS[p.type] == 16 for p in patterns)
     e.write(i.operands[0], half.join(e, patterns))

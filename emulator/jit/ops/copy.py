@@ -18,7 +18,7 @@ def mov(e: Emitter, i: Instruction) -> None:
         bits = BITS[type_] // len(target.items)
         for index, item in enumerate(target.items):
             if not isinstance(item, Sink):
-                part = b.op("lshr", value, b.int(value.type, index * bits)) if index else value
+                part = b.op("lshr", value, b.integer(value.type, index * bits)) if index else value
                 e.write(item, b.resize(part, f"i{bits}"))
         return
     if isinstance(source, Vec):
@@ -32,7 +32,7 @@ def mov(e: Emitter, i: Instruction) -> None:
         result: Value | None = None
         for index, item in enumerate(source.items):
             part = b.resize(e.read(item, f"i{bits}"), word)
-            part = b.op("shl", part, b.int(word, index * bits)) if index else part
+            part = b.op("shl", part, b.integer(word, index * bits)) if index else part
             result = part if result is None else b.op("or", result, part)
         assert result is not None
         e.write(target, result)
@@ -67,7 +67,7 @@ def is_space(e: Emitter, i: Instruction) -> None:
         return b.compare("icmp ult", b.op("sub", address, base), size)
 
     shared = inside(e.context("i64", SHARED), b.resize(e.context("i32", SHARED_BYTES), "i64"))
-    local = inside(e.context("i64", LOCAL), b.int("i64", 32 * e.program.local_bytes))
+    local = inside(e.context("i64", LOCAL), b.integer("i64", 32 * e.program.local_bytes))
     if i.has("shared") or i.has("shared::cta"):
         result = shared
     elif i.has("local"):
@@ -75,28 +75,28 @@ def is_space(e: Emitter, i: Instruction) -> None:
     elif i.has("global"):
         result = b.negate(b.op("or", shared, local))
     elif i.has("const"):
-        result = b.int("i1", 0)
+        result = b.integer("i1", 0)
     else:
         raise e.unsupported()
     e.write(i.operands[0], result)
 
 
 @semantics("prefetch", "prefetchu", "pmevent", "applypriority", "discard", "griddepcontrol")
-def nothing(e: Emitter, i: Instruction) -> None:
+def nothing(_e: Emitter, _i: Instruction) -> None:
     """Hints."""
 
 
 @semantics("nanosleep")
-def nanosleep(e: Emitter, i: Instruction) -> None:
+def nanosleep(e: Emitter, _i: Instruction) -> None:
     """The other warps get their turn at the next loop head."""
     e.b.store("i32", "0", e.b.offset("%ctx", FUEL), 4)
 
 
 @semantics("createpolicy")
 def create_policy(e: Emitter, i: Instruction) -> None:
-    e.write(i.operands[0], e.b.int("i64", 0))
+    e.write(i.operands[0], e.b.integer("i64", 0))
 
 
 @semantics("membar", "fence")
-def fence(e: Emitter, i: Instruction) -> None:
+def fence(e: Emitter, _i: Instruction) -> None:
     e.b.line("fence seq_cst")

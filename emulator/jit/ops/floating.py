@@ -1,4 +1,5 @@
-"""f32 and f64 arithmetic: IEEE results bit for bit where PTX asks for them, ``.ftz`` and ``.sat``, directed rounding."""
+"""f32 and f64 arithmetic: IEEE results bit for bit where PTX asks for them, ``.ftz`` and ``.sat``, directed
+rounding."""
 
 from __future__ import annotations
 
@@ -16,16 +17,16 @@ def flush(e: Emitter, value: Value) -> Value:
     """A denormal float becomes zero of its sign."""
     b = e.b
     bits = b.bitcast(value, "i32")
-    magnitude = b.op("and", bits, b.int("i32", 0x7FFFFFFF))
-    tiny = b.compare("icmp ult", magnitude, b.int("i32", _MIN_NORMAL))
-    zero = b.op("and", bits, b.int("i32", 0x80000000))
+    magnitude = b.op("and", bits, b.integer("i32", 0x7FFFFFFF))
+    tiny = b.compare("icmp ult", magnitude, b.integer("i32", _MIN_NORMAL))
+    zero = b.op("and", bits, b.integer("i32", 0x80000000))
     return b.bitcast(b.select(tiny, zero, bits), "float")
 
 
 def saturate(e: Emitter, value: Value) -> Value:
     """To [0, 1]; NaN to 0."""
     b = e.b
-    zero, one = b.float(value.type, 0.0), b.float(value.type, 1.0)
+    zero, one = b.real(value.type, 0.0), b.real(value.type, 1.0)
     positive = b.select(b.compare("fcmp ogt", value, zero), value, zero)
     return b.select(b.compare("fcmp olt", positive, one), positive, one)
 
@@ -37,25 +38,22 @@ def minimum(e: Emitter, a: Value, c: Value, *, largest: bool, keep_nan: bool) ->
 
 
 def directed(e: Emitter, nearest: Value, error: Value, mode: str) -> Value:
-    """The double ``nearest`` + an error of sign ``error``, rounded to float toward -inf (rm), +inf (rp) or zero (rz)."""
+    """The double ``nearest`` + an error of sign ``error``, rounded to float toward -inf (rm), +inf (rp) or zero
+    (rz)."""
     b = e.b
     rounded = b.cast("fptrunc", nearest, "float")
     back = b.cast("fpext", rounded, "double")
-    zero = b.float("double", 0.0)
+    zero = b.real("double", 0.0)
     equal = b.compare("fcmp oeq", back, nearest)
-    above = b.op(
-        "or", b.compare("fcmp ogt", back, nearest), b.op("and", equal, b.compare("fcmp olt", error, zero))
-    )
-    below = b.op(
-        "or", b.compare("fcmp olt", back, nearest), b.op("and", equal, b.compare("fcmp ogt", error, zero))
-    )
+    above = b.op("or", b.compare("fcmp ogt", back, nearest), b.op("and", equal, b.compare("fcmp olt", error, zero)))
+    below = b.op("or", b.compare("fcmp olt", back, nearest), b.op("and", equal, b.compare("fcmp ogt", error, zero)))
     bits = b.bitcast(rounded, "i32")
-    one = b.int("i32", 1)
-    negative = b.compare("icmp slt", bits, b.int("i32", 0))
-    is_zero = b.compare("icmp eq", b.op("shl", bits, one), b.int("i32", 0))
+    one = b.integer("i32", 1)
+    negative = b.compare("icmp slt", bits, b.integer("i32", 0))
+    is_zero = b.compare("icmp eq", b.op("shl", bits, one), b.integer("i32", 0))
     # One step down in value: away from zero for negatives, toward it for positives, -least for a zero.
     down = b.select(negative, b.op("add", bits, one), b.op("sub", bits, one))
-    down = b.select(is_zero, b.int("i32", 0x80000001), down)
+    down = b.select(is_zero, b.integer("i32", 0x80000001), down)
     up = b.select(negative, b.op("sub", bits, one), b.op("add", bits, one))
     up = b.select(is_zero, one, up)
     if mode == "rm":
@@ -118,7 +116,7 @@ def _directed_f32(e: Emitter, opcode: str, values: list[Value], mode: str) -> Va
     if quick is not None:
         return quick
     wide = [b.cast("fpext", v, "double") for v in values]
-    zero = b.float("double", 0.0)
+    zero = b.real("double", 0.0)
     if opcode == "add":
         total, error = _two_sum(e, wide[0], wide[1])
     elif opcode == "sub":
@@ -145,8 +143,8 @@ def _directed_f32(e: Emitter, opcode: str, values: list[Value], mode: str) -> Va
             first, second = b.op("fmul", wide[0], wide[1]), wide[2]
         both = b.op("and", b.bitcast(first, "i64"), b.bitcast(second, "i64"))
         any_ = b.op("or", b.bitcast(first, "i64"), b.bitcast(second, "i64"))
-        mixed = b.compare("icmp slt", b.op("xor", both, any_), b.int("i64", 0))
-        result = b.select(b.op("and", exact, mixed), b.float("float", -0.0), result)
+        mixed = b.compare("icmp slt", b.op("xor", both, any_), b.integer("i64", 0))
+        result = b.select(b.op("and", exact, mixed), b.real("float", -0.0), result)
     return result
 
 
@@ -159,7 +157,13 @@ def _directed_f64(e: Emitter, opcode: str, values: list[Value], mode: str) -> Va
     while len(slots) < 3:
         slots.append(slots[0])
     out = e.scratch()
-    e.call("emu_round_f64", f"i32 {code}", f"i32 {('rm', 'rp', 'rz').index(mode)}", *(f"ptr {s}" for s in slots), f"ptr {out}")
+    e.call(
+        "emu_round_f64",
+        f"i32 {code}",
+        f"i32 {('rm', 'rp', 'rz').index(mode)}",
+        *(f"ptr {s}" for s in slots),
+        f"ptr {out}",
+    )
     return e.fill(out, "double")
 
 
@@ -173,7 +177,21 @@ def _nearest(e: Emitter, opcode: str, v: list[Value]) -> Value:
     return b.intrinsic("sqrt", v[0])
 
 
-_ARITY = {"add": 2, "sub": 2, "mul": 2, "div": 2, "fma": 3, "mad": 3, "sqrt": 1, "rcp": 1, "rsqrt": 1, "neg": 1, "abs": 1, "min": 2, "max": 2}
+_ARITY = {
+    "add": 2,
+    "sub": 2,
+    "mul": 2,
+    "div": 2,
+    "fma": 3,
+    "mad": 3,
+    "sqrt": 1,
+    "rcp": 1,
+    "rsqrt": 1,
+    "neg": 1,
+    "abs": 1,
+    "min": 2,
+    "max": 2,
+}
 
 
 def arithmetic(e: Emitter, i: Instruction) -> None:
@@ -224,7 +242,7 @@ def roots(e: Emitter, i: Instruction) -> None:
     value = e.read(i.operands[1], type_)
     if i.has("ftz") and type_ == "float":
         value = flush(e, value)
-    one = b.float(type_, 1.0)
+    one = b.real(type_, 1.0)
     mode = next((m for m in ("rm", "rp", "rz") if i.has(m)), None)
     if mode is not None and i.opcode != "rsqrt":
         values = [value] if i.opcode == "sqrt" else [one, value]
@@ -236,7 +254,7 @@ def roots(e: Emitter, i: Instruction) -> None:
             result = b.op("fdiv", one, result)
     if type_ == "double" and i.has("approx"):
         # Only the upper 32 bits are computed by the hardware.
-        bits = b.op("and", b.bitcast(result, "i64"), b.int("i64", 0xFFFFFFFF00000000))
+        bits = b.op("and", b.bitcast(result, "i64"), b.integer("i64", 0xFFFFFFFF00000000))
         result = b.bitcast(bits, "double")
     finish(e, i, result)
 
@@ -254,18 +272,25 @@ def fused(e: Emitter, i: Instruction) -> None:
 def exp2(e: Emitter, x: Value) -> Value:
     """2**x to about one unit in the last place, denormal results included."""
     b = e.b
-    x = b.select(b.compare("fcmp ogt", x, b.float("float", 129.0)), b.float("float", 129.0), x)  # NaN stays
-    x = b.select(b.compare("fcmp olt", x, b.float("float", -152.0)), b.float("float", -152.0), x)
+    x = b.select(b.compare("fcmp ogt", x, b.real("float", 129.0)), b.real("float", 129.0), x)  # NaN stays
+    x = b.select(b.compare("fcmp olt", x, b.real("float", -152.0)), b.real("float", -152.0), x)
     whole = b.intrinsic("rint", x)
     fraction = b.op("fsub", x, whole)
-    result = b.float("float", 1.5403530393381608e-04)
-    for c in (1.3333558146428443e-03, 9.618129107628477e-03, 5.550410866482158e-02, 0.2402265069591007, 0.6931471805599453, 1.0):
-        result = b.intrinsic("fma", result, fraction, b.float("float", c))
-    number = b.select(b.compare("fcmp uno", x, x), b.float("float", 0.0), whole)
+    result = b.real("float", 1.5403530393381608e-04)
+    for c in (
+        1.3333558146428443e-03,
+        9.618129107628477e-03,
+        5.550410866482158e-02,
+        0.2402265069591007,
+        0.6931471805599453,
+        1.0,
+    ):
+        result = b.intrinsic("fma", result, fraction, b.real("float", c))
+    number = b.select(b.compare("fcmp uno", x, x), b.real("float", 0.0), whole)
     exponent = b.cast("fptosi", number, "i32")
-    half = b.op("ashr", exponent, b.int("i32", 1))
+    half = b.op("ashr", exponent, b.integer("i32", 1))
     for part in (half, b.op("sub", exponent, half)):
-        scale = b.op("shl", b.op("add", part, b.int("i32", 127)), b.int("i32", 23))
+        scale = b.op("shl", b.op("add", part, b.integer("i32", 127)), b.integer("i32", 23))
         result = b.op("fmul", result, b.bitcast(scale, "float"))
     return result
 
@@ -316,9 +341,9 @@ def test_property(e: Emitter, i: Instruction) -> None:
     bits, exponent = (32, 0x7F800000) if type_ == "float" else (64, 0x7FF0000000000000)
     word = f"i{bits}"
     pattern = b.bitcast(e.read(i.operands[1], type_), word)
-    magnitude = b.op("and", pattern, b.int(word, (1 << (bits - 1)) - 1))
-    infinite = b.int(word, exponent)
-    least = b.int(word, 0x00800000 if bits == 32 else 0x0010000000000000)
+    magnitude = b.op("and", pattern, b.integer(word, (1 << (bits - 1)) - 1))
+    infinite = b.integer(word, exponent)
+    least = b.integer(word, 0x00800000 if bits == 32 else 0x0010000000000000)
     match i.modifiers[0]:
         case "finite":
             result = b.compare("icmp ult", magnitude, infinite)

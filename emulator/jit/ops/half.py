@@ -13,7 +13,7 @@ def to_float(e: Emitter, bits: Value, kind: str) -> Value:
     """i16 bits of an f16 or bf16 as a float: exact."""
     b = e.b
     if kind == "bf":
-        return b.bitcast(b.op("shl", b.resize(bits, "i32"), b.int("i32", 16)), "float")
+        return b.bitcast(b.op("shl", b.resize(bits, "i32"), b.integer("i32", 16)), "float")
     return b.cast("fpext", b.bitcast(bits, "half"), "float")
 
 
@@ -24,11 +24,11 @@ def from_float(e: Emitter, value: Value, kind: str) -> Value:
         rounded = b.bitcast(b.cast("fptrunc", value, "half"), "i16")
     else:
         bits = b.bitcast(value, "i32")
-        odd = b.op("and", b.op("lshr", bits, b.int("i32", 16)), b.int("i32", 1))
+        odd = b.op("and", b.op("lshr", bits, b.integer("i32", 16)), b.integer("i32", 1))
         rounded = b.resize(
-            b.op("lshr", b.op("add", bits, b.op("add", odd, b.int("i32", 0x7FFF))), b.int("i32", 16)), "i16"
+            b.op("lshr", b.op("add", bits, b.op("add", odd, b.integer("i32", 0x7FFF))), b.integer("i32", 16)), "i16"
         )
-    return b.select(b.compare("fcmp uno", value, value), b.int("i16", 0x7FFF), rounded)
+    return b.select(b.compare("fcmp uno", value, value), b.integer("i16", 0x7FFF), rounded)
 
 
 def from_double(e: Emitter, value: Value, kind: str) -> Value:
@@ -53,10 +53,10 @@ def _odd_sum(e: Emitter, a: Value, c: Value) -> Value:
     total = b.op("fadd", a, c)
     part = b.op("fsub", total, a)
     error = b.op("fadd", b.op("fsub", a, b.op("fsub", total, part)), b.op("fsub", c, part))
-    zero = b.float("double", 0.0)
+    zero = b.real("double", 0.0)
     inexact = b.compare("fcmp one", error, zero)
     bits, error_bits = b.bitcast(total, "i64"), b.bitcast(error, "i64")
-    opposite = b.compare("icmp slt", b.op("xor", bits, error_bits), b.int("i64", 0))
+    opposite = b.compare("icmp slt", b.op("xor", bits, error_bits), b.integer("i64", 0))
     bits = b.op("sub", bits, b.resize(b.op("and", inexact, opposite), "i64"))
     return b.bitcast(b.op("or", bits, b.resize(inexact, "i64")), "double")
 
@@ -69,7 +69,7 @@ def parts(e: Emitter, operand: Operand, scalar: ScalarType) -> list[Value]:
             return [from_float(e, b.bits("float", operand.value), scalar.kind)]
         return [e.read(operand, "i16")]
     word = e.read(operand, "i32")
-    return [b.resize(word, "i16"), b.resize(b.op("lshr", word, b.int("i32", 16)), "i16")]
+    return [b.resize(word, "i16"), b.resize(b.op("lshr", word, b.integer("i32", 16)), "i16")]
 
 
 def join(e: Emitter, patterns: list[Value]) -> Value:
@@ -77,7 +77,7 @@ def join(e: Emitter, patterns: list[Value]) -> Value:
     if len(patterns) == 1:
         return patterns[0]
     low, high = (b.resize(p, "i32") for p in patterns)
-    return b.op("or", low, b.op("shl", high, b.int("i32", 16)))
+    return b.op("or", low, b.op("shl", high, b.integer("i32", 16)))
 
 
 _ARITY = {"fma": 3, "mad": 3, "neg": 1, "abs": 1}
@@ -86,8 +86,8 @@ _ARITY = {"fma": 3, "mad": 3, "neg": 1, "abs": 1}
 def _flush(e: Emitter, bits: Value) -> Value:
     """f16 denormals to zero (``.ftz``)."""
     b = e.b
-    tiny = b.compare("icmp ult", b.op("and", bits, b.int("i16", 0x7FFF)), b.int("i16", 0x0400))
-    return b.select(tiny, b.op("and", bits, b.int("i16", 0x8000)), bits)
+    tiny = b.compare("icmp ult", b.op("and", bits, b.integer("i16", 0x7FFF)), b.integer("i16", 0x0400))
+    return b.select(tiny, b.op("and", bits, b.integer("i16", 0x8000)), bits)
 
 
 def arithmetic(e: Emitter, i: Instruction) -> None:
@@ -103,7 +103,7 @@ def arithmetic(e: Emitter, i: Instruction) -> None:
 def _one(e: Emitter, i: Instruction, bits: list[Value]) -> Value:
     b, opcode, kind = e.b, i.opcode, i.type.kind
     if opcode in ("neg", "abs"):
-        mask = b.int("i16", 0x8000 if opcode == "neg" else 0x7FFF)
+        mask = b.integer("i16", 0x8000 if opcode == "neg" else 0x7FFF)
         return b.op("xor" if opcode == "neg" else "and", bits[0], mask)
     values = [to_float(e, p, kind) for p in bits]
     if opcode == "fma":
@@ -121,8 +121,8 @@ def _one(e: Emitter, i: Instruction, bits: list[Value]) -> Value:
     if i.has("sat"):
         value = floating.saturate(e, value)
     if i.has("relu"):
-        negative = b.compare("fcmp olt", value, b.float("float", 0.0))
-        value = b.select(negative, b.float("float", 0.0), value)
+        negative = b.compare("fcmp olt", value, b.real("float", 0.0))
+        value = b.select(negative, b.real("float", 0.0), value)
     result = from_float(e, value, kind)
     return _flush(e, result) if i.has("ftz") else result
 
@@ -136,5 +136,3 @@ def unary(e: Emitter, i: Instruction) -> None:
     for bits in parts(e, i.operands[1], scalar):
         results.append(from_float(e, floating.APPROXIMATIONS[i.opcode](e, to_float(e, bits, scalar.kind)), scalar.kind))
     e.write(i.operands[0], join(e, results))
-
-

@@ -15,7 +15,7 @@ _CARRY = Reg("%cc")
 def _float_family(e: Emitter, i: Instruction) -> bool:
     """Emit it as floating point if its type is that."""
     scalar = i.type
-    if scalar.bits == 16 and scalar.is_float or scalar.lanes == 2 and scalar.is_float:
+    if (scalar.bits == 16 and scalar.is_float) or (scalar.lanes == 2 and scalar.is_float):
         half.arithmetic(e, i)
     elif scalar.is_float:
         floating.arithmetic(e, i)
@@ -34,13 +34,13 @@ def _packed(e: Emitter, i: Instruction) -> None:
     a, c = e.read(i.operands[1], "i32"), e.read(i.operands[2], "i32")
     halves = []
     for shift in (0, 16):
-        x, y = (b.resize(b.op("lshr", v, b.int("i32", shift)), "i16") for v in (a, c))
+        x, y = (b.resize(b.op("lshr", v, b.integer("i32", shift)), "i16") for v in (a, c))
         if i.opcode in ("add", "sub"):
             r = b.op(i.opcode, x, y)
         else:
             r = b.intrinsic(("s" if signed else "u") + i.opcode, x, y)
         halves.append(b.resize(r, "i32"))
-    e.write(i.operands[0], b.op("or", halves[0], b.op("shl", halves[1], b.int("i32", 16))))
+    e.write(i.operands[0], b.op("or", halves[0], b.op("shl", halves[1], b.integer("i32", 16))))
 
 
 def _read(e: Emitter, i: Instruction, *indices: int) -> list[Value]:
@@ -76,7 +76,7 @@ def _with_carry(e: Emitter, i: Instruction, x: Value, y: Value) -> None:
         result = b.op(base, result, b.resize(e.read(_CARRY, "i1"), wide))
     e.write(i.operands[0], b.resize(result, x.type))
     if i.has("cc"):
-        carry = b.op("and", b.op("lshr", result, b.int(wide, bits)), b.int(wide, 1))
+        carry = b.op("and", b.op("lshr", result, b.integer(wide, bits)), b.integer(wide, 1))
         e.write(_CARRY, b.resize(carry, "i1"))
 
 
@@ -90,9 +90,9 @@ def _high_product(e: Emitter, x: Value, y: Value, signed: bool) -> Value:
     bits = BITS[x.type]
     if bits < 64 or not (x.vector or y.vector):
         product = _wide_product(e, x, y, signed)
-        return b.resize(b.op("lshr", product, b.int(product.type, bits)), x.type)
+        return b.resize(b.op("lshr", product, b.integer(product.type, bits)), x.type)
     # 64-bit vectors: by 32-bit halves, since a vector of i128 is taken apart lane by lane.
-    low, shift = b.int("i64", 0xFFFFFFFF), b.int("i64", 32)
+    low, shift = b.integer("i64", 0xFFFFFFFF), b.integer("i64", 32)
     x0, x1 = b.op("and", x, low), b.op("lshr", x, shift)
     y0, y1 = b.op("and", y, low), b.op("lshr", y, shift)
     p00, p01, p10, p11 = b.op("mul", x0, y0), b.op("mul", x0, y1), b.op("mul", x1, y0), b.op("mul", x1, y1)
@@ -101,7 +101,7 @@ def _high_product(e: Emitter, x: Value, y: Value, signed: bool) -> Value:
     high = b.op("add", high, b.op("lshr", middle, shift))
     if signed:
         for a, c in ((x, y), (y, x)):
-            sign = b.op("ashr", a, b.int("i64", 63))
+            sign = b.op("ashr", a, b.integer("i64", 63))
             high = b.op("sub", high, b.op("and", sign, c))
     return high
 
@@ -134,13 +134,13 @@ def multiply(e: Emitter, i: Instruction) -> None:
 @semantics("mul24", "mad24")
 def multiply24(e: Emitter, i: Instruction) -> None:
     b, signed = e.b, i.type.is_signed
-    shift = b.int("i32", 8)
+    shift = b.integer("i32", 8)
     operands = []
     for value in _read(e, i, 1, 2):
         operands.append(b.op("ashr" if signed else "lshr", b.op("shl", value, shift), shift))
     product = _wide_product(e, operands[0], operands[1], signed)
     if i.has("hi"):
-        product = b.op("lshr", product, b.int("i64", 16))
+        product = b.op("lshr", product, b.integer("i64", 16))
     result = b.resize(product, "i32")
     if i.opcode == "mad24":
         result = b.op("add", result, e.read(i.operands[3], "i32"))
@@ -159,7 +159,7 @@ def divide(e: Emitter, i: Instruction) -> None:
 def _quotient(e: Emitter, x: Value, y: Value, scalar: ScalarType) -> tuple[Value, Value]:
     """Division by zero gives all ones, and the dividend as remainder, as the hardware's sequence does."""
     b, signed, type_ = e.b, scalar.is_signed, x.type
-    zero = b.compare("icmp eq", y, b.int(type_, 0))
+    zero = b.compare("icmp eq", y, b.integer(type_, 0))
     if x.vector or y.vector:
         if type_ == "i64":
             a_slot, b_slot, out = e.spill(x), e.spill(y), e.scratch()
@@ -168,15 +168,15 @@ def _quotient(e: Emitter, x: Value, y: Value, scalar: ScalarType) -> tuple[Value
         else:
             quotient = _small_quotient(e, x, y, signed)
     else:
-        safe = b.select(zero, b.int(type_, 1), y)
+        safe = b.select(zero, b.integer(type_, 1), y)
         if signed:
             # INT_MIN / -1 traps on the CPU: negate instead.
-            minus = b.compare("icmp eq", safe, b.int(type_, -1))
-            quotient = b.op("sdiv", x, b.select(minus, b.int(type_, 1), safe))
-            quotient = b.select(minus, b.op("sub", b.int(type_, 0), x), quotient)
+            minus = b.compare("icmp eq", safe, b.integer(type_, -1))
+            quotient = b.op("sdiv", x, b.select(minus, b.integer(type_, 1), safe))
+            quotient = b.select(minus, b.op("sub", b.integer(type_, 0), x), quotient)
         else:
             quotient = b.op("udiv", x, safe)
-    quotient = b.select(zero, b.int(type_, -1), quotient)
+    quotient = b.select(zero, b.integer(type_, -1), quotient)
     remainder = b.op("sub", x, b.op("mul", quotient, y))
     return quotient, remainder
 
@@ -185,16 +185,16 @@ def _small_quotient(e: Emitter, x: Value, y: Value, signed: bool) -> Value:
     """Vectors of up to 32 bits: the double quotient of two 32-bit integers never rounds up to the next integer."""
     b, type_ = e.b, x.type
     wide_x, wide_y = b.resize(x, "i32", signed=signed), b.resize(y, "i32", signed=signed)
-    one = b.int("i32", 1)
+    one = b.integer("i32", 1)
     name = "si" if signed else "ui"
-    wide_y = b.select(b.compare("icmp eq", wide_y, b.int("i32", 0)), one, wide_y)
-    minus = b.compare("icmp eq", wide_y, b.int("i32", -1)) if signed else None
+    wide_y = b.select(b.compare("icmp eq", wide_y, b.integer("i32", 0)), one, wide_y)
+    minus = b.compare("icmp eq", wide_y, b.integer("i32", -1)) if signed else None
     if minus is not None:
         wide_y = b.select(minus, one, wide_y)
     quotient = b.op("fdiv", b.cast(f"{name}tofp", wide_x, "double"), b.cast(f"{name}tofp", wide_y, "double"))
     result = b.cast(f"fpto{name}", quotient, "i32")
     if minus is not None:
-        result = b.select(minus, b.op("sub", b.int("i32", 0), wide_x), result)
+        result = b.select(minus, b.op("sub", b.integer("i32", 0), wide_x), result)
     return b.resize(result, type_)
 
 
@@ -205,7 +205,7 @@ def unary(e: Emitter, i: Instruction) -> None:
     b = e.b
     (x,) = _read(e, i, 1)
     if i.opcode == "neg":
-        e.write(i.operands[0], b.op("sub", b.int(x.type, 0), x), signed=True)
+        e.write(i.operands[0], b.op("sub", b.integer(x.type, 0), x), signed=True)
     else:
         e.write(i.operands[0], b.intrinsic("abs", x, extra=("i1 false",)), signed=True)
 
@@ -217,7 +217,7 @@ def extremum(e: Emitter, i: Instruction) -> None:
     x, y = _read(e, i, 1, 2)
     result = e.b.intrinsic(("s" if i.type.is_signed else "u") + i.opcode, x, y)
     if i.has("relu"):
-        result = e.b.intrinsic("smax", result, e.b.int(result.type, 0))
+        result = e.b.intrinsic("smax", result, e.b.integer(result.type, 0))
     e.write(i.operands[0], result, signed=i.type.is_signed)
 
 
@@ -238,8 +238,8 @@ def dot_product(e: Emitter, i: Instruction) -> None:
     x, y, total = (e.read(i.operands[n], "i32") for n in (1, 2, 3))
 
     def part(value: Value, index: int, bits: int, signed: bool) -> Value:
-        shifted = b.op("shl", value, b.int("i32", 32 - bits * (index + 1)))
-        return b.op("ashr" if signed else "lshr", shifted, b.int("i32", 32 - bits))
+        shifted = b.op("shl", value, b.integer("i32", 32 - bits * (index + 1)))
+        return b.op("ashr" if signed else "lshr", shifted, b.integer("i32", 32 - bits))
 
     if i.opcode == "dp4a":
         for n in range(4):

@@ -1,8 +1,9 @@
 """Loads and stores of every space and width, with the check of each access.
 
-An access is *uniform* (one address), *patterned* (a base and a constant offset per lane) or *scattered*. The first two are inline, with a scalar
-check against the interval that the site hit last. Scattered ones are inline where the lanes turn out to be consecutive. Everything
-else, and every failed check, is a helper's, which goes lane by lane and reports what is wrong.
+An access is *uniform* (one address), *patterned* (a base and a constant offset per lane) or *scattered*. The first
+two are inline, with a scalar check against the interval that the site hit last. Scattered ones are inline where the
+lanes turn out to be consecutive. Everything else, and every failed check, is a helper's, which goes lane by lane and
+reports what is wrong.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from emulator.jit.abi import Access, Space
 from emulator.jit.builder import LANES, SIZE, Value
-from emulator.jit.emitter import FUEL, INVARIANT, PARAMS, SHARED, SHARED_BYTES, SITE_CACHE, Emitter, register_type
+from emulator.jit.emitter import INVARIANT, PARAMS, SHARED, SHARED_BYTES, SITE_CACHE, Emitter, register_type
 from emulator.jit.ops.registry import semantics
 from emulator.ptx.ir import Address, Imm, Instruction, Operand, Reg, Sink, Sym, Vec
 
@@ -66,7 +67,7 @@ def locate(e: Emitter, operand: Operand, space: Space) -> Place:
             raw = b.resize(raw, "i32")  # the window is smaller than 4 GiB
         value = raw
     elif isinstance(base, Imm):
-        value = b.int("i32" if shared else "i64", base.value)
+        value = b.integer("i32" if shared else "i64", base.value)
     else:
         assert isinstance(base, Sym)
         if e.is_uniform and base.name in e.program.local:
@@ -78,14 +79,14 @@ def locate(e: Emitter, operand: Operand, space: Space) -> Place:
             value = b.resize(value, "i32")
     e.offset_base = False
     if displacement:
-        value = b.op("add", value, b.int(value.type, displacement))
+        value = b.op("add", value, b.integer(value.type, displacement))
     if not shared:
         return Place(b.resize(value, "i64"), offsets)
     window = value
     if offsets is not None and min(offsets):
         # Offsets are added in 32 bits, so that the base alone may lie outside: begin at the least.
         least = min(offsets)
-        window = b.op("add", window, b.int("i32", least))
+        window = b.op("add", window, b.integer("i32", least))
         offsets = tuple(o - least for o in offsets)
     return Place(b.op("add", b.resize(window, "i64"), e.context("i64", SHARED)), offsets, window)
 
@@ -95,13 +96,16 @@ def _count_trailing(size: int) -> int:
 
 
 def _inside(e: Emitter, place: Place, size: int, site: int, space: Space, *, from_: int, to: int) -> Value:
-    """i1: elements at base + ``from_`` and base + ``to`` (bytes) both lie in what the site may touch. Scalar addresses only."""
+    """i1: elements at base + ``from_`` and base + ``to`` (bytes) both lie in what the site may touch.
+
+    Scalar addresses only.
+    """
     b = e.b
     shift = _count_trailing(size)
     if space is Space.SHARED:
         assert place.window is not None
         value: Value = place.window
-        limit = b.op("lshr", e.context("i32", SHARED_BYTES), b.int("i32", shift))
+        limit = b.op("lshr", e.context("i32", SHARED_BYTES), b.integer("i32", shift))
     else:
         cache = b.load("ptr", b.offset("%ctx", SITE_CACHE), 8, note=INVARIANT)
         low = Value(b.load("i64", b.offset(cache, 16 * site), 8), "i64")
@@ -109,8 +113,8 @@ def _inside(e: Emitter, place: Place, size: int, site: int, space: Space, *, fro
         value = b.op("sub", place.address, low)
 
     def inside(distance: int) -> Value:
-        v = b.op("add", value, b.int(value.type, distance)) if distance else value
-        turned = b.intrinsic("fshr", v, v, b.int(v.type, shift)) if shift else v
+        v = b.op("add", value, b.integer(value.type, distance)) if distance else value
+        turned = b.intrinsic("fshr", v, v, b.integer(v.type, shift)) if shift else v
         return b.compare("icmp ult", turned, limit)
 
     good = inside(from_)
@@ -156,7 +160,7 @@ class Transfer:
 def _helper(e: Emitter, t: Transfer, name: str, active: Value | None, data: str) -> None:
     """All of the access by helper: checked, lane by lane."""
     b = e.b
-    lanes = b.int("i32", -1) if active is None else b.ballot(active)
+    lanes = b.integer("i32", -1) if active is None else b.ballot(active)
     site = t.site if _is_checked(e, t.space) else -1
     form = SIZE[t.type_] | t.count << 8
     if t.place.offsets is not None and active is None:
@@ -201,6 +205,7 @@ def load_values(e: Emitter, t: Transfer, active: Value | None) -> list[Value]:
             return _load_by_helper(e, t, None)
         return _load_if_consecutive(e, t)
     if t.place.is_uniform:
+
         def direct() -> list[Value]:
             pointer = b.pointer(t.place.address)
             size = SIZE[t.type_]
@@ -220,7 +225,9 @@ def load_values(e: Emitter, t: Transfer, active: Value | None) -> list[Value]:
         t,
         least,
         max(offsets),
-        lambda: _spread_load(e, t, b.op("add", t.place.address, b.int("i64", least)) if least else t.place.address, *span),
+        lambda: _spread_load(
+            e, t, b.op("add", t.place.address, b.integer("i64", least)) if least else t.place.address, *span
+        ),
         lambda: _load_by_helper(e, t, None),
     )
 
@@ -234,7 +241,8 @@ def _checked(
     slow: Callable[[], list[Value]],
     also: Value | None = None,
 ) -> list[Value]:
-    """``fast`` where the ends lie inside (and ``also`` holds), else ``slow``: the same number of values of the same types."""
+    """``fast`` where the ends lie inside (and ``also`` holds), else ``slow``: the same number of values of the same
+    types."""
     b = e.b
     good = _inside(e, t.place, t.size, t.site, t.space, from_=from_, to=to) if _is_checked(e, t.space) else None
     if also is not None:
@@ -283,7 +291,7 @@ def _consecutive(e: Emitter, t: Transfer) -> tuple[Transfer, Value]:
     first = b.extract(where, 0)
     offsets = tuple(lane * t.size for lane in range(LANES))
     same = b.ballot(b.compare("icmp eq", where, e.with_offsets(first, offsets)))
-    return replace(t, place=Place(first, offsets)), b.compare("icmp eq", same, b.int("i32", -1))
+    return replace(t, place=Place(first, offsets)), b.compare("icmp eq", same, b.integer("i32", -1))
 
 
 def _load_if_consecutive(e: Emitter, t: Transfer) -> list[Value]:
@@ -332,7 +340,9 @@ def compiler_barrier(e: Emitter) -> None:
     e.b.line('fence syncscope("singlethread") seq_cst')
 
 
-def _load_parameter(e: Emitter, i: Instruction, items: Sequence[Operand], name: str, address: Address, type_: str) -> None:
+def _load_parameter(
+    e: Emitter, i: Instruction, items: Sequence[Operand], name: str, address: Address, type_: str
+) -> None:
     b = e.b
     base = b.load("ptr", b.offset("%ctx", PARAMS), 8, note=INVARIANT)
     assert isinstance(address.base, Sym)
@@ -375,20 +385,23 @@ def _store_by_helper(e: Emitter, t: Transfer, values: Sequence[Value], active: V
 
 def store_values(e: Emitter, t: Transfer, values: Sequence[Value], active: Value | None) -> None:
     b = e.b
-    by_helper = lambda: _store_by_helper(e, t, values, active)  # noqa: E731
+
+    def by_helper() -> list[Value]:
+        return _store_by_helper(e, t, values, active)
+
     if active is not None or (t.place.offsets is None and t.space is Space.SHARED):
         by_helper()
     elif t.place.offsets is None:
         pattern, consecutive = _consecutive(e, t)
-        wide = lambda: _store_wide(e, t, pattern.place.address, values)  # noqa: E731
-        _checked(e, pattern, 0, (LANES - 1) * t.size, wide, by_helper, consecutive)
+        first = pattern.place.address
+        _checked(e, pattern, 0, (LANES - 1) * t.size, lambda: _store_wide(e, t, first, values), by_helper, consecutive)
     elif t.place.is_uniform:
         # All lanes write one place: one of them wins, as on the hardware.
         _checked(e, t, 0, 0, lambda: _store_last(e, t, values), by_helper)
     elif t.stride == t.size:
-        first = t.place.offsets[0]
-        base = b.op("add", t.place.address, b.int("i64", first)) if first else t.place.address
-        _checked(e, t, first, first + (LANES - 1) * t.size, lambda: _store_wide(e, t, base, values), by_helper)
+        least = t.place.offsets[0]
+        base = b.op("add", t.place.address, b.integer("i64", least)) if least else t.place.address
+        _checked(e, t, least, least + (LANES - 1) * t.size, lambda: _store_wide(e, t, base, values), by_helper)
     else:
         by_helper()
 
@@ -416,6 +429,10 @@ def _store_wide(e: Emitter, t: Transfer, base: Value, values: Sequence[Value]) -
         width *= 2
     if count > 1:
         order = ", ".join(f"i32 {(n % count) * LANES + n // count}" for n in range(width))
-        texts = [b.emit(f"shufflevector <{width} x {type_}> {texts[0]}, <{width} x {type_}> poison, <{width} x i32> <{order}>")]
+        texts = [
+            b.emit(
+                f"shufflevector <{width} x {type_}> {texts[0]}, <{width} x {type_}> poison, <{width} x i32> <{order}>"
+            )
+        ]
     b.store(f"<{width} x {type_}>", texts[0], b.pointer(base), SIZE[type_], volatile=t.volatile)
     return []

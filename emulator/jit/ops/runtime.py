@@ -17,7 +17,14 @@ def printf(e: Emitter, i: Instruction) -> None:
     *results, text, arguments = i.operands
     slots = [e.spill(e.read(o, "i64")) for o in (text, arguments)]
     out = e.scratch()
-    e.call("emu_vprintf", "ptr %ctx", _site(e, i), f"i32 {e.active_bits().text}", *(f"ptr {s}" for s in slots), f"ptr {out}")
+    e.call(
+        "emu_vprintf",
+        "ptr %ctx",
+        _site(e, i),
+        f"i32 {e.active_bits().text}",
+        *(f"ptr {s}" for s in slots),
+        f"ptr {out}",
+    )
     if results:
         e.write(results[0], e.fill(out, "i32"))
 
@@ -34,7 +41,7 @@ def assert_fail(e: Emitter, i: Instruction) -> None:
     lanes = e.active_bits()
     site = e.unit.site(i, Access.NONE, Space.GENERIC, 1)
     e.call("emu_assert_fail", "ptr %ctx", f"i32 {site}", f"i32 {lanes.text}", *(f"ptr {s}" for s in slots))
-    e.trap_if(e.b.compare("icmp ne", lanes, e.b.int("i32", 0)), site)
+    e.trap_if(e.b.compare("icmp ne", lanes, e.b.integer("i32", 0)), site)
 
 
 @semantics("call_malloc")

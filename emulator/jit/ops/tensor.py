@@ -13,7 +13,19 @@ from emulator.ptx.ir import Address, Imm, Instruction, Operand, Vec
 
 # The codes of semantics_tensor.cpp.
 _TYPES = {n: c for c, n in enumerate(("f16", "bf16", "tf32", "f64", "s8", "u8", "s4", "u4", "b1", "f32", "s32"))}
-_BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f64": 64, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1, "f32": 32, "s32": 32}
+_BITS = {
+    "f16": 16,
+    "bf16": 16,
+    "tf32": 32,
+    "f64": 64,
+    "s8": 8,
+    "u8": 8,
+    "s4": 4,
+    "u4": 4,
+    "b1": 1,
+    "f32": 32,
+    "s32": 32,
+}
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
 _NEEDS_WIDER = frozenset(("sp", "sp::ordered_metadata", "kind::f8f6f4", "block_scale"))
 
@@ -66,7 +78,7 @@ def wmma(e: Emitter, i: Instruction) -> None:
 
 
 def _stride(e: Emitter, i: Instruction, position: int, default: int) -> Value:
-    return e.read(i.operands[position], "i32") if len(i.operands) > position else e.b.int("i32", default)
+    return e.read(i.operands[position], "i32") if len(i.operands) > position else e.b.integer("i32", default)
 
 
 def _leading(shape: tuple[int, int, int], matrix: str, by_column: bool) -> int:
@@ -209,10 +221,8 @@ def copy_async(e: Emitter, i: Instruction) -> None:
     if not isinstance(size_operand, Imm):
         raise e.unsupported()
     size = size_operand.value
-    wanted = e.b.int("i32", size)
-    if rest and not i.has("L2::cache_hint"):
-        wanted = e.read(rest[0], "i32")
-    elif len(rest) > 1:
+    wanted = e.b.integer("i32", size)
+    if (rest and not i.has("L2::cache_hint")) or len(rest) > 1:
         wanted = e.read(rest[0], "i32")
     to = e.spill(addresses(e, locate(e, target, Space.SHARED)))
     read_from = e.spill(addresses(e, locate(e, source, Space.GLOBAL)))

@@ -27,7 +27,7 @@ def shuffle(e: Emitter, i: Instruction) -> None:
         result = b.shuffle(value, sources) if value.vector else value
         inside: Value | None = None
         if predicate is not None:
-            inside = b.unballot(b.int("i32", sum(int(v) << lane for lane, v in enumerate(valid))))
+            inside = b.unballot(b.integer("i32", sum(int(v) << lane for lane, v in enumerate(valid))))
     else:
         index, inside = _computed(e, mode, e.read(lane_operand, "i32"), e.read(clamp_operand, "i32"))
         result = _permute(e, value, index)
@@ -60,10 +60,10 @@ def _fixed(mode: str, distance: int, control: int) -> tuple[list[int], list[bool
 
 def _computed(e: Emitter, mode: str, distance: Value, control: Value) -> tuple[Value, Value]:
     b = e.b
-    low5 = b.int("i32", 31)
+    low5 = b.integer("i32", 31)
     lanes = b.vector_literal("i32", range(LANES))
     distance = b.op("and", distance, low5)
-    segment = b.op("and", b.op("lshr", control, b.int("i32", 8)), low5)
+    segment = b.op("and", b.op("lshr", control, b.integer("i32", 8)), low5)
     within = b.op("xor", segment, low5)
     base = b.op("and", segment, lanes)
     limit = b.op("or", b.op("and", b.op("and", control, low5), within), base)
@@ -95,16 +95,16 @@ def vote(e: Emitter, i: Instruction) -> None:
     """Over the active lanes that the mask names."""
     b = e.b
     mode = next(m for m in i.modifiers if m in ("all", "any", "uni", "ballot"))
-    mask = e.read(i.operands[2], "i32") if i.has("sync") else b.int("i32", _ALL)
+    mask = e.read(i.operands[2], "i32") if i.has("sync") else b.integer("i32", _ALL)
     active = e.active()
     votes = e.read(i.operands[1], "i1")
-    here = b.int("i32", _ALL) if active is None else b.ballot(active)
+    here = b.integer("i32", _ALL) if active is None else b.ballot(active)
     bits = b.ballot(votes)
     bits = b.op("and", bits, here)
     if mode == "ballot":
         e.write(i.operands[0], b.op("and", bits, mask))
         return
-    zero = b.int("i32", 0)
+    zero = b.integer("i32", 0)
     some = b.compare("icmp ne", b.op("and", bits, mask), zero)
     every = b.compare("icmp eq", b.op("and", b.op("xor", bits, here), mask), zero)
     if mode == "any":
@@ -119,7 +119,7 @@ def vote(e: Emitter, i: Instruction) -> None:
 @semantics("activemask")
 def active_mask(e: Emitter, i: Instruction) -> None:
     lanes = e.everyone()
-    e.write(i.operands[0], e.b.int("i32", _ALL) if lanes is None else e.b.ballot(lanes))
+    e.write(i.operands[0], e.b.integer("i32", _ALL) if lanes is None else e.b.ballot(lanes))
 
 
 @semantics("match")
