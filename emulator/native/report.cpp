@@ -8,15 +8,14 @@ namespace emu {
 
 void Report::add_fault(Fault fault) {
     std::lock_guard lock(mutex_);
-    ++contents_.fault_count;
     if (contents_.faults.size() >= most_faults) return;
     if (!sites_.emplace(fault.kernel, fault.file, fault.line, fault.kind).second) return;
     contents_.faults.push_back(std::move(fault));
 }
 
-void Report::count_fault() {
+void Report::count_faults(uint64_t count) {
     std::lock_guard lock(mutex_);
-    ++contents_.fault_count;
+    contents_.fault_count += count;
 }
 
 void Report::add_launch(LaunchRecord launch) {

@@ -35,10 +35,9 @@ class Report {
     static constexpr size_t most_launches = 10000;
     static constexpr size_t most_printf_bytes = 1 << 20;  // as cudaLimitPrintfFifoSize says
 
-    // Counts the fault, and keeps it when it is the first of its site (kernel, file, line, kind).
+    // Keeps it when it is the first of its site (kernel, file, line, kind).
     void add_fault(Fault fault);
-    // Counts a fault whose site has been told of.
-    void count_fault();
+    void count_faults(uint64_t count);
     void add_launch(LaunchRecord launch);
     void add_printf(const char *text, size_t size);
     // The first of each stays.

@@ -219,8 +219,8 @@ void Launch::doom(cudaError_t code, const std::string &text) {
 }
 
 bool Launch::first_at(uint32_t site, cudaError_t outcome) {
-    std::lock_guard lock(mutex_);
-    return told_.emplace(site, outcome).second;
+    uint8_t bit = outcome ? 2 : 1;
+    return !(told_[site].load(std::memory_order_relaxed) & bit) && !(told_[site].fetch_or(bit) & bit);
 }
 
 void start_threads(unsigned count) { team().start(std::max(1u, count)); }
@@ -253,6 +253,7 @@ void run(Launch &launch) {
     std::copy_n(launch.grid, 3, record.grid);
     std::copy_n(launch.kernel->block, 3, record.block);
     report().add_launch(std::move(record));
+    report().count_faults(launch.faults);
 }
 
 LaunchPause::LaunchPause() : lock_(launch_mutex) {}

@@ -11,9 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
-#include <utility>
 
 #include "abi.h"
 #include "memory.h"
@@ -29,6 +27,8 @@ struct SchedulerLimits {
 
 // One launch while it runs. The first error stays, and ends it.
 struct Launch {
+    explicit Launch(const EmuKernel *compiled) : kernel(compiled) {}
+
     const EmuKernel *kernel;
     uint32_t grid[3];
     const uint8_t *params;
@@ -47,6 +47,7 @@ struct Launch {
     bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
     // True once for each site and outcome: the story of a fault is told once, the rest are counted.
     bool first_at(uint32_t site, cudaError_t outcome);
+    std::atomic<uint64_t> faults{0};
 
     cudaError_t error = cudaSuccess;
     std::string message;
@@ -56,7 +57,8 @@ struct Launch {
   private:
     std::atomic<bool> stopped_{false};
     std::mutex mutex_;
-    std::set<std::pair<uint32_t, cudaError_t>> told_;
+    // For each site a bit: its harmless faults have been told, its others have.
+    std::unique_ptr<std::atomic<uint8_t>[]> told_ = std::make_unique<std::atomic<uint8_t>[]>(kernel->site_count);
 };
 
 // Creates the threads; call once, before threads are forbidden.

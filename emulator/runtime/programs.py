@@ -19,7 +19,6 @@ from emulator.runtime.library import Callbacks, CompileKernel, DescribeKernel, K
 
 ARCHITECTURE = 80
 
-_UNKNOWN = 999
 _INVALID_IMAGE = 200
 _NO_IMAGE = 209
 _INVALID_PTX = 218
@@ -76,7 +75,9 @@ class Programs:
                 return self._failed(_OUT_OF_MEMORY, str(error))
             except Exception as error:
                 _log.exception("while answering the native library")
-                return self._failed(_UNKNOWN, f"a fault of the emulator itself: {type(error).__name__}: {error}")
+                reason = f"a fault of the emulator itself: {type(error).__name__}: {error}"
+                self._library.emu_set_unsupported(reason.encode())  # whoever wrote the program is not to blame
+                return self._failed(_NOT_SUPPORTED, reason)
             return 0
 
         return call

@@ -21,8 +21,9 @@ class Runtime:
     """Loads the replacement ``libcudart.so.13`` (made by ``emulator.native.ensure``) for the whole process.
 
     One device to a process: a second Runtime is the same device with other limits. All threads are made here,
-    ``threads`` of them (default: one to a CPU); later nothing needs a new one. ``schedule_seed`` runs the warps of
-    each block in another order, the same for the same seed. Load programs afterwards (``ctypes.CDLL``).
+    ``threads`` of them (default: one for each CPU that this process may use); later nothing needs a new one.
+    ``schedule_seed`` runs the warps of each block in another order, the same for the same seed. Load programs
+    afterwards (``ctypes.CDLL``).
     """
 
     def __init__(
@@ -38,7 +39,7 @@ class Runtime:
             memory_bytes=limits.memory_bytes or 0,
             warp_instructions=limits.warp_instructions or 0,
             wall_s=limits.wall_s or 0.0,
-            threads=threads or os.cpu_count() or 1,
+            threads=threads or len(os.sched_getaffinity(0)),
             has_seed=schedule_seed is not None,
             seed=(schedule_seed or 0) & (1 << 64) - 1,
         )
