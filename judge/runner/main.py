@@ -152,7 +152,8 @@ class Runner:
         bound = submission.bind(values)
         reply = RunReply(-1.0, 0, "", "")
         try:
-            reply = RunReply(self._device.time_call(lambda: submission.call(bound)), 0, "", "")
+            elapsed_s = self._device.time_call(lambda: submission.call(bound))
+            reply = RunReply(elapsed_s, *submission.take_error())
         except DeviceError as error:
             reply = RunReply(-1.0, error.code, error.name, error.message)
         # What the submission printed belongs to this call, and would be lost at _exit.

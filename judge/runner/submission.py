@@ -9,6 +9,7 @@ from typing import Any
 
 from judge.runner.frames import Role, Scalar
 from judge.runner.messages import ArgumentSpec
+from judge.runner.symbols import function_offsets
 
 _C_TYPES: dict[Scalar, Any] = {
     Scalar.POINTER: ctypes.c_void_p,
@@ -48,6 +49,7 @@ class Submission:
         self._library = library
         self._solve = solve
         self._arguments = tuple(arguments)
+        self._errors = _find_errors(fd, solve)
 
     def bind(self, values: Sequence[int | bytes]) -> list[Any]:
         """The C values of one call: an address for each buffer, 8 little-endian bytes for each scalar."""
@@ -60,6 +62,33 @@ class Submission:
                 bound.append(c_type(value))
         return bound
 
+    def take_error(self) -> tuple[int, str, str]:
+        """The code, name and message of the last error in the CUDA runtime that the library carries, which forgets it.
+
+        Zero and empty when there is none, or the library uses the process's runtime: then the device knows.
+        """
+        if self._errors is None:
+            return 0, "", ""
+        last_error, name, message = self._errors
+        code = int(last_error())
+        if code == 0:
+            return 0, "", ""
+        return code, (name(code) or b"").decode("utf-8", "replace"), (message(code) or b"").decode("utf-8", "replace")
+
     def call(self, bound: Sequence[Any]) -> None:
         """Calls ``solve``. It may do anything, including never come back."""
         self._solve(*bound)
+
+
+def _find_errors(fd: int, solve: Any) -> tuple[Any, Any, Any] | None:
+    names = ("solve", "cudaGetLastError", "cudaGetErrorName", "cudaGetErrorString")
+    offsets = function_offsets(fd, names)
+    if len(offsets) != len(names):
+        return None
+    base = (ctypes.cast(solve, ctypes.c_void_p).value or 0) - offsets["solve"]
+    texts = ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_int)
+    return (
+        ctypes.CFUNCTYPE(ctypes.c_int)(base + offsets["cudaGetLastError"]),
+        texts(base + offsets["cudaGetErrorName"]),
+        texts(base + offsets["cudaGetErrorString"]),
+    )

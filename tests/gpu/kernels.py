@@ -47,6 +47,7 @@ ALLOCATES = vector_add(
 LEAKS_EVERYTHING = vector_add("void* p; while (cudaMalloc(&p, 1ul << 30) == cudaSuccess); cudaGetLastError();" + LAUNCH)
 #: Gives up politely when there is not enough memory; no device has a tebibyte.
 WANTS_TOO_MUCH = vector_add("void* p; if (cudaMalloc(&p, 1ul << 40) != cudaSuccess) return;" + LAUNCH)
+TOO_MANY_THREADS = vector_add("add<<<1, 2048>>>(A, B, C, N);")
 PRINTS_A_LOT = vector_add(
     LAUNCH + "talk<<<1024, 256>>>();", '__global__ void talk() { printf("hello from the device\\n"); }'
 )

@@ -115,7 +115,7 @@ def test_a_stray_read_is_a_warning(judge: Judge) -> None:
 
 
 def test_a_launch_that_is_not_possible_is_named(judge: Judge) -> None:
-    judgement = judge(kernels.vector_add("add<<<1, 2048>>>(A, B, C, N);"))
+    judgement = judge(kernels.TOO_MANY_THREADS)
     assert judgement.verdict is Verdict.RUNTIME_ERROR
     assert "cudaErrorInvalidConfiguration" in judgement.message
 
