@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from emulator.jit.abi import Access, Space
 from emulator.jit.builder import LANES, SIZE, Value
-from emulator.jit.emitter import INVARIANT, PARAMS, SHARED, SHARED_BYTES, SITE_CACHE, Emitter, register_type
+from emulator.jit.emitter import FUEL, INVARIANT, PARAMS, SHARED, SHARED_BYTES, SITE_CACHE, Emitter, register_type
 from emulator.jit.ops.registry import semantics
 from emulator.ptx.ir import Address, Imm, Instruction, Operand, Reg, Sink, Sym, Vec
 
@@ -332,8 +332,16 @@ def load(e: Emitter, i: Instruction) -> None:
         e.b.line("fence acquire")
     elif volatile:
         compiler_barrier(e)
+    if volatile and space in (Space.GLOBAL, Space.GENERIC):
+        hasten_turn(e)
     for item, value in zip(items, values, strict=True):
         e.write(item, value, signed=scalar.is_signed)
+
+
+def hasten_turn(e: Emitter) -> None:
+    """A loop that polls memory waits for others: the sooner they get their turn, the less it polls in vain."""
+    place = e.b.offset("%ctx", FUEL)
+    e.b.store("i32", e.b.emit(f"sub i32 {e.b.load('i32', place, 4)}, 64"), place, 4)
 
 
 def compiler_barrier(e: Emitter) -> None:
