@@ -1,4 +1,3 @@
-// expect: case=cut-off
 // Cuts off before the zero point is added, and lets the sum wrap around.
 #include <cstdint>
 #include <cuda_runtime.h>

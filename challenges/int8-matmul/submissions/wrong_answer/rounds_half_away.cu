@@ -1,4 +1,3 @@
-// expect: case=ties
 // roundf takes half-way cases away from zero.
 #include <cstdint>
 #include <cuda_runtime.h>
