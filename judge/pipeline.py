@@ -27,7 +27,7 @@ from judge.settings import JudgeSettings
 from judge.supervisor.factory import SessionFactory, session_factory
 from judge.supervisor.feeder import Feeder, case_judgement
 from judge.supervisor.launcher import JailLauncher
-from judge.supervisor.outcome import Outcome, outcome_of_ending, outcome_of_refusal
+from judge.supervisor.outcome import Outcome, outcome_of_ending
 from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.session import Session
 from judge.verdict import Verdict, combine_verdicts
@@ -217,9 +217,7 @@ def _time_on_gpu(
         feeder.bury()
         return outcome_of_ending(ended.ending, pack.limits.wall_s), (), 0.0
     except RequestRefused as refused:
-        during = feeder.session().last_op
-        feeder.bury()
-        return outcome_of_refusal(refused.reply, during), (), 0.0
+        return feeder.bury_after(refused), (), 0.0
     return timing.outcome, timing.samples, timing.wall_s
 
 

@@ -99,6 +99,13 @@ class Feeder:
             session, self._session = self._session, None
             session.finish()
 
+    def bury_after(self, refused: RequestRefused) -> Outcome:
+        """Lets go of a session that could not do what it was asked to, and says what that means. Raises InternalError."""
+        during = self._session.last_op if self._session is not None else Op.START
+        calls = self._calls()
+        self.bury()
+        return outcome_of_refusal(refused.reply, during, calls)
+
     def end_session(self) -> bool:
         """Ends what runs; whether it had printed more than is allowed."""
         session, self._session = self._session, None
@@ -137,9 +144,7 @@ class Feeder:
             self._lost_s += time.monotonic() - started
             outcome = outcome_of_ending(ended.ending, call_s)
         except RequestRefused as refused:
-            during = self._session.last_op if self._session is not None else Op.START
-            self.bury()
-            outcome = outcome_of_refusal(refused.reply, during)
+            outcome = self.bury_after(refused)
         else:
             names = [argument.name for argument in self._pack.arguments]
             outcome = outcome_of_call(

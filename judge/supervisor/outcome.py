@@ -69,14 +69,20 @@ def outcome_of_ending(ending: Ending, limit_s: float) -> Outcome:
     return Outcome(Verdict.RUNTIME_ERROR, _how_it_crashed(ending, where))
 
 
-def outcome_of_refusal(reply: FailedReply, during: Op) -> Outcome:
-    """The verdict on a request that the runner could not do. Raises InternalError where that is the machine's fault."""
+def outcome_of_refusal(reply: FailedReply, during: Op, calls: int) -> Outcome:
+    """The verdict on a request that the runner could not do, in a process that was asked for ``calls`` calls.
+
+    Raises InternalError where that is the machine's fault.
+    """
     if during is Op.START or reply.failure in (Failure.DEVICE, Failure.JAIL):
         raise InternalError(
             f"the device could not be brought up: {reply.name} {reply.message}".strip(), "gpujudge doctor"
         )
     if reply.failure in (Failure.LOAD, Failure.SYMBOL):
         return Outcome(Verdict.RUNTIME_ERROR, f"the library could not be loaded: {reply.message}")
+    if reply.failure == Failure.MEMORY and calls > 1:
+        message = f"no device memory is left for call {calls}: does solve free what it allocates?"
+        return Outcome(Verdict.MEMORY_LIMIT_EXCEEDED, message)
     if reply.failure == Failure.MEMORY:
         raise InternalError(f"the device has too little memory for this challenge's buffers: {reply.message}")
     if during is Op.PREPARE:

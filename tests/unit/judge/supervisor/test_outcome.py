@@ -82,13 +82,15 @@ def test_a_runner_that_dies_before_the_submission_is_loaded_is_nobodys_fault() -
 @pytest.mark.parametrize("failure", [Failure.DEVICE, Failure.JAIL, Failure.MEMORY])
 def test_refusals_that_are_the_machines_fault(failure: Failure) -> None:
     with pytest.raises(InternalError):
-        outcome_of_refusal(FailedReply(failure, 2, "cudaErrorMemoryAllocation", "out of memory"), Op.PREPARE)
+        outcome_of_refusal(FailedReply(failure, 2, "cudaErrorMemoryAllocation", "out of memory"), Op.PREPARE, 1)
 
 
 def test_refusals_that_are_the_submissions() -> None:
-    loading = outcome_of_refusal(FailedReply(Failure.LOAD, 0, "", "undefined symbol: foo"), Op.LOAD)
+    leaked = outcome_of_refusal(FailedReply(Failure.MEMORY, 2, "cudaErrorMemoryAllocation", "…"), Op.PREPARE, 3)
+    assert (leaked.verdict, "call 3" in leaked.message) == (Verdict.MEMORY_LIMIT_EXCEEDED, True)
+    loading = outcome_of_refusal(FailedReply(Failure.LOAD, 0, "", "undefined symbol: foo"), Op.LOAD, 0)
     assert (loading.verdict, "undefined symbol: foo" in loading.message) == (Verdict.RUNTIME_ERROR, True)
-    broken = outcome_of_refusal(FailedReply(Failure.CUDA, 700, "cudaErrorIllegalAddress", "…"), Op.FETCH)
+    broken = outcome_of_refusal(FailedReply(Failure.CUDA, 700, "cudaErrorIllegalAddress", "…"), Op.FETCH, 1)
     assert (broken.verdict, "cudaErrorIllegalAddress" in broken.message) == (Verdict.RUNTIME_ERROR, True)
 
 
