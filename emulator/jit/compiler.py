@@ -87,10 +87,12 @@ def compile_kernel(
     """
     program = build_program(module, entry)
     target = options.target or engine.host_target()
+    shapes = ShapeAnalysis(program, block_shape).run()
+    program = program.restartable_at(shapes.widened)
     unit = Unit(
         module,
         program,
-        ShapeAnalysis(program, block_shape).run(),
+        shapes,
         block_shape,
         options.check_memory,
         target.has_avx512,

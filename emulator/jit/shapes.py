@@ -88,6 +88,9 @@ class Shapes:
     """The result: ``of(register)``."""
 
     registers: Mapping[str, Shape | None]
+    widened: frozenset[
+        int
+    ]  # ids of instructions that widen a base with offsets: right only where adding them does not wrap
     thread: tuple[Shape | None, Shape | None, Shape | None]
 
     def of(self, register: str) -> Shape | None:
@@ -146,6 +149,7 @@ class ShapeAnalysis:
         self._thread = thread_shapes(block)
         self._known: dict[str, Shape | None] = {}
         self._constants: dict[str, int] = {}
+        self._widened: set[int] = set()
 
     def run(self) -> Shapes:
         users: dict[str, list[Instruction]] = {}
@@ -179,7 +183,18 @@ class ShapeAnalysis:
                             work.append(user)
         for name in self._program.registers:
             self._known.setdefault(name, UNIFORM)
-        return Shapes(self._known, self._thread)
+        return Shapes(self._known, frozenset(self._widened & self._carries()), self._thread)
+
+    def _carries(self) -> set[int]:
+        """The instructions whose result kept its offsets in the end."""
+        kept = set()
+        for block in self._program.cfg.blocks:
+            for instruction in block.instructions:
+                if id(instruction) in self._widened:
+                    shapes = (self._known.get(name) for name in defs_and_uses(instruction)[0])
+                    if all(s is not None and not s.is_uniform for s in shapes):
+                        kept.add(id(instruction))
+        return kept
 
     def _note_constant(self, instruction: Instruction, seen: set[str]) -> None:
         """Registers written once, by a mov of something known."""
@@ -316,7 +331,9 @@ class ShapeAnalysis:
             return None
         constant = constants[1]
         if not a.is_uniform:
-            if constant is None or (instruction.has("wide") and not a.disjoint):
+            if constant is None:
+                return None
+            if instruction.has("wide") and not self._widen(instruction, a):
                 return None
             if instruction.has("wide"):
                 constant &= 0xFFFFFFFF
@@ -350,13 +367,20 @@ class ShapeAnalysis:
         merged = ((o | low if opcode == "or" else o ^ low) - low for o in a.offsets)
         return _shape(tuple(merged), min(a.align, _trailing_zeros(constant)))
 
-    @staticmethod
-    def _convert(instruction: Instruction, a: Shape) -> Shape | None:
+    def _widen(self, instruction: Instruction, a: Shape) -> bool:
+        """Whether a 32-bit ``a`` may be extended as base and offsets; where that is not certain the code has to check."""
+        if not a.disjoint:
+            if instruction.guard is not None:
+                return False
+            self._widened.add(id(instruction))
+        return True
+
+    def _convert(self, instruction: Instruction, a: Shape) -> Shape | None:
         to, source = instruction.types[0], instruction.types[1]
         if a.is_uniform:
             return _shape(a.offsets, 0 if source.is_float or to.is_float else min(a.align, to.bits))
         if to.is_float or source.is_float or instruction.has("sat") or min(to.bits, source.bits) < 32:
             return None
-        if to.bits > source.bits and not a.disjoint:
+        if to.bits > source.bits and not self._widen(instruction, a):
             return None
         return a

@@ -16,7 +16,7 @@ from emulator.jit.ops.barrier import arrive
 from emulator.jit.shapes import Shape
 from emulator.ptx.cfg import Block, is_barrier
 from emulator.ptx.effects import defs_and_uses
-from emulator.ptx.ir import Instruction, Sym
+from emulator.ptx.ir import Instruction, Reg, Sym
 from emulator.ptx.program import Program
 
 
@@ -180,6 +180,7 @@ class UniformFunction(FunctionEmitter):
         b.label(f"B{block.index}")
         self._current = {}
         self._dirty = set()
+        self._here = block
         if block.index in cfg.loop_heads:
             self._burn_fuel(block)
         self.count(block)
@@ -195,6 +196,43 @@ class UniformFunction(FunctionEmitter):
             self.do(last)
             self._write_back(live_out)
             b.line(f"br label {self._target(block.index + 1)}")
+
+    def do(self, instruction: Instruction) -> None:
+        if id(instruction) in self.unit.shapes.widened:
+            self._check_widening(instruction)
+        super().do(instruction)
+
+    def _check_widening(self, instruction: Instruction) -> None:
+        """Where base + offset wraps in 32 bits for some lane, the masked function does the block, from its start."""
+        b = self.b
+        signed = (instruction.types[1] if instruction.opcode == "cvt" else instruction.type).is_signed
+        for operand in instruction.operands[1:3]:
+            shape = self.shape_of(operand.name) if isinstance(operand, Reg) else None
+            if not isinstance(operand, Reg) or shape is None or shape.is_uniform or shape.disjoint:
+                continue
+            base = self._raw(operand.name)
+            if base.type != "i32":
+                continue
+            least, most = min(shape.offsets), max(shape.offsets)
+            top, bottom = ((1 << 31) - 1, -(1 << 31)) if signed else ((1 << 32) - 1, 0)
+            prefix = "s" if signed else "u"
+            bad = b.compare(f"icmp {prefix}gt", base, b.integer("i32", top - max(most, 0)))
+            if least < 0:
+                low = b.compare(f"icmp {prefix}lt", base, b.integer("i32", bottom - least))
+                bad = b.op("or", bad, low)
+            label = b.fresh("x")
+            b.line(f"br i1 {bad.text}, label %{label}y, label %{label}n, !prof !2")
+            b.label(f"{label}y")
+            self._begin_anew()
+            b.label(f"{label}n")
+
+    def _begin_anew(self) -> None:
+        """In the masked function: registers' homes still hold what they held when the block began."""
+        current, self._current = self._current, {}
+        self._park(self._here.live_in)
+        self._spread(self._here.live_in)
+        self._part(self.b.integer("i32", self._here.index))
+        self._current = current
 
     def _target(self, index: int) -> str:
         return f"%B{index}" if index < len(self.unit.program.cfg.blocks) else "%exit"

@@ -1,3 +1,7 @@
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 #include <cstring>
 #include <type_traits>
 
@@ -6,25 +10,37 @@
 
 namespace emu {
 
+namespace {
+
+// Whether each active lane's address lies among `count` elements of `1 << shift` bytes from `low`, at a multiple of that size.
+bool all_inside(const uint64_t *address, uint32_t lanes, uint64_t low, uint64_t count, uint32_t shift) {
+#ifdef __AVX512F__
+    __m512i from = _mm512_set1_epi64(static_cast<long long>(low)), limit = _mm512_set1_epi64(static_cast<long long>(count));
+    __m512i turn = _mm512_set1_epi64(shift);
+    uint32_t bad = 0;
+    for (int part = 0; part < 4; ++part) {
+        __m512i offset = _mm512_sub_epi64(_mm512_loadu_si512(address + 8 * part), from);
+        bad |= uint32_t{_mm512_cmpge_epu64_mask(_mm512_maskz_rorv_epi64(0xff, offset, turn), limit)} << (8 * part);
+    }
+    return !(bad & lanes);
+#else
+    bool good = true;
+    for (; lanes; lanes &= lanes - 1) {
+        uint64_t offset = address[__builtin_ctz(lanes)] - low;
+        good &= (shift ? offset >> shift | offset << (64 - shift) : offset) < count;
+    }
+    return good;
+#endif
+}
+
+}  // namespace
+
 void check(WarpContext *warp, uint32_t index, uint32_t lanes, uint64_t *address) {
     const EmuSite &site = warp->kernel->sites[index];
-    bool good = true;
-    if (site.space == EMU_SHARED) {
-        uint64_t base = reinterpret_cast<uint64_t>(warp->shared);
-        for (uint32_t l = 0; l < 32; ++l) {
-            if (!(lanes >> l & 1)) continue;
-            uint64_t offset = address[l] - base;
-            good &= !(offset & (site.size - 1)) && offset + site.size <= warp->shared_bytes;
-        }
-    } else {
-        uint64_t low = warp->site_cache[2 * index], count = warp->site_cache[2 * index + 1];
-        uint32_t shift = __builtin_ctz(site.size);
-        for (uint32_t l = 0; l < 32; ++l) {
-            if (!(lanes >> l & 1)) continue;
-            uint64_t offset = address[l] - low;
-            good &= !(offset & (site.size - 1)) && offset >> shift < count;
-        }
-    }
+    uint32_t shift = __builtin_ctz(site.size);
+    bool good = site.space == EMU_SHARED
+                    ? all_inside(address, lanes, reinterpret_cast<uint64_t>(warp->shared), warp->shared_bytes >> shift, shift)
+                    : all_inside(address, lanes, warp->site_cache[2 * index], warp->site_cache[2 * index + 1], shift);
     if (!good) emu_check_access(warp, index, lanes, address);
 }
 
@@ -33,6 +49,19 @@ namespace {
 template <class Word>
 void gather(const uint64_t *address, uint32_t lanes, uint32_t count, void *out) {
     Word *to = static_cast<Word *>(out);
+#ifdef __AVX512F__
+    if (sizeof(Word) == 4) {
+        for (uint32_t c = 0; c < count; ++c) {
+            for (int part = 0; part < 4; ++part) {
+                __m512i from = _mm512_add_epi64(_mm512_loadu_si512(address + 8 * part), _mm512_set1_epi64(4 * c));
+                __m256i got = _mm512_mask_i64gather_epi32(_mm256_setzero_si256(), static_cast<__mmask8>(lanes >> (8 * part)),
+                                                          from, nullptr, 1);
+                _mm256_storeu_si256(reinterpret_cast<__m256i *>(to + 32 * c + 8 * part), got);
+            }
+        }
+        return;
+    }
+#endif
     if (lanes == 0xffffffffu && count == 1) {
         for (uint32_t l = 0; l < 32; ++l) to[l] = *reinterpret_cast<const Word *>(address[l]);
         return;

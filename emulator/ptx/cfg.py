@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from emulator.ptx.effects import defs_and_uses
+from emulator.ptx.effects import defs_and_uses, has_effect
 from emulator.ptx.errors import PtxError
 from emulator.ptx.ir import Imm, Instruction, Label, Operand, Reg, Sym
 
@@ -63,18 +63,32 @@ def ends_block(instruction: Instruction) -> bool:
     return instruction.opcode in ("bra", "brx", "ret", "exit", "trap", "brkpt") or is_barrier(instruction)
 
 
-def build_cfg(body: Sequence[Instruction | Label], branch_tables: dict[str, tuple[str, ...]]) -> Cfg:
-    """Raises ``PtxError`` for a branch to a label that does not exist."""
+def build_cfg(
+    body: Sequence[Instruction | Label],
+    branch_tables: dict[str, tuple[str, ...]],
+    restartable: frozenset[int] = frozenset(),
+) -> Cfg:
+    """Raises ``PtxError`` for a branch to a label that does not exist.
+
+    ``restartable``: ids of instructions before which nothing in their block may have an effect beyond registers, so
+    that the block can be begun anew from there.
+    """
     groups: list[list[Instruction]] = [[]]
     labels: dict[str, int] = {}
     met: Operand | None = None
+    touched = False
     for item in body:
         if isinstance(item, Label):
             if groups[-1]:
                 groups.append([])
             met = None
+            touched = False
             labels[item.name] = len(groups) - 1
             continue
+        if touched and id(item) in restartable:
+            groups.append([])
+            met = None
+            touched = False
         waits_for = sync_mask(item)
         if waits_for is not None:
             # Lanes that met for one mask stay together: only a wait for other lanes needs a block of its own.
@@ -82,11 +96,13 @@ def build_cfg(body: Sequence[Instruction | Label], branch_tables: dict[str, tupl
                 groups.append([])
             met = waits_for
         groups[-1].append(item)
+        touched = touched or has_effect(item)
         if isinstance(met, Reg) and met.name in defs_and_uses(item)[0]:
             met = None
         if ends_block(item):
             groups.append([])
             met = None
+            touched = False
     if not groups[-1] and len(groups) - 1 not in labels.values():
         groups.pop()
     if not groups or not groups[-1] or not _leaves(groups[-1][-1]):

@@ -55,6 +55,16 @@ def has_result(instruction: Instruction) -> bool:
     return opcode not in NO_RESULT and bool(instruction.operands)
 
 
+_EFFECTS = frozenset(
+    "st red atom cp mbarrier bar barrier call_printf call_malloc call_free call_assertfail nanosleep stmatrix".split()
+)
+
+
+def has_effect(instruction: Instruction) -> bool:
+    """Whether it changes more than registers."""
+    return instruction.opcode in _EFFECTS or (instruction.opcode == "wmma" and instruction.modifiers[0] == "store")
+
+
 def registers_of(operand: Operand) -> Iterator[str]:
     if isinstance(operand, Reg):
         yield operand.name

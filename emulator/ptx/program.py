@@ -53,6 +53,11 @@ class Program:
     shared_bytes: int
     cfg: Cfg
     branch_tables: dict[str, tuple[str, ...]]
+    body: tuple[Instruction | Label, ...]
+
+    def restartable_at(self, instructions: frozenset[int]) -> Program:
+        """With blocks cut so that each can be begun anew at these instructions (ids); see ``build_cfg``."""
+        return replace(self, cfg=build_cfg(self.body, self.branch_tables, instructions))
 
 
 def build_program(module: Module, name: str) -> Program:
@@ -79,6 +84,7 @@ def build_program(module: Module, name: str) -> Program:
         shared_bytes,
         cfg,
         flat.branch_tables,
+        tuple(body),
     )
 
 
