@@ -14,7 +14,7 @@ Metric = Literal["time_s", "warp_instructions"]
 
 @dataclass(frozen=True, slots=True)
 class DeviceInfo:
-    """The device that judged: ``key`` is what users name and leaderboards are kept by (``emulator``, ``nvidia-h200``)."""
+    """The device that judged: ``key`` is what users name and boards are kept by (``emulator``, ``nvidia-h200``)."""
 
     key: str
     kind: DeviceKind

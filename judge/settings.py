@@ -32,7 +32,7 @@ class RunLimits:
 class JudgeSettings:
     """``data_dir`` holds caches and the emulator's native library; ``nvcc`` None means: find it.
 
-    ``jail`` is ``required`` (the default: no jail, no judging) or ``off`` (only for one's own code on one's own machine).
+    ``jail`` is ``required`` (the default: no jail, no judging) or ``off`` (one's own code on one's own machine only).
     """
 
     data_dir: Path

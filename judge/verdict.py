@@ -21,7 +21,7 @@ class Verdict(enum.StrEnum):
     INTERNAL_ERROR = "IE"
 
     @property
-    def title(self) -> str:
+    def in_words(self) -> str:
         """The verdict in words, such as ``wrong answer``."""
         return self.name.replace("_", " ").lower()
 

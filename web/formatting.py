@@ -63,7 +63,7 @@ def size(value: float | None) -> str:
 def verdict_title(code: str) -> str:
     """``wrong answer`` for ``WA``; what is no verdict is shown as it is."""
     try:
-        return Verdict(code).title
+        return Verdict(code).in_words
     except ValueError:
         return code
 

@@ -100,7 +100,7 @@ class Feeder:
             session.finish()
 
     def bury_after(self, refused: RequestRefused) -> Outcome:
-        """Lets go of a session that could not do what it was asked to, and says what that means. Raises InternalError."""
+        """Lets go of a session that could not do what it was asked, and says what that means. Raises InternalError."""
         during = self._session.last_op if self._session is not None else Op.START
         calls = self._calls()
         self.bury()
