@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.gpu, pytest.mark.jail, pytest.mark.nvcc]
         ("MISALIGNED", "RE", "cudaErrorMisalignedAddress"),
         ("TRAP", "RE", "cudaError"),
         ("ENDLESS", "TLE", "longer than"),
-        ("TOO_MANY_THREADS", "RE", "cudaErrorInvalidConfiguration"),
+        ("TOO_MANY_THREADS", "RE", "cudaErrorInvalid"),
         ("WANTS_TOO_MUCH", "MLE", "cudaErrorMemoryAllocation"),
         ("EXITS", "RE", "exit(0)"),
         ("FORKS", "SV", "system call"),
