@@ -88,6 +88,7 @@ class _Assembly:
         model = self.model
         if overlap := set(model.axes) & set(model.parameters):
             raise self._error("parameters", f"{', '.join(sorted(overlap))} is also an axis; rename one of them")
+        axes, parameters = tuple(self._axes()), tuple(self._parameters())
         reference_file = self.directory / "reference.py"
         reference = load_reference(reference_file, f"gpujudge_pack_{model.id.replace('-', '_')}")
         arguments = self._arguments()
@@ -108,8 +109,8 @@ class _Assembly:
             track=model.track,
             links=tuple(Link(link.title, link.url) for link in model.links),
             directory=self.directory,
-            axes=tuple(self._axes()),
-            parameters=tuple(self._parameters()),
+            axes=axes,
+            parameters=parameters,
             arguments=arguments,
             limits=PackLimits(model.limits.wall_s, model.limits.memory_mib),
             build=PackBuild(model.build.std, model.build.libraries),

@@ -1,0 +1,128 @@
+"""A small pack of one's own, as files, that tests can break."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+TOML = """\
+schema = 1
+id = "scale"
+title = "Scale a vector"
+version = "2.3.4"
+difficulty = "easy"
+license = "Apache-2.0"
+
+[axes.N]
+min = 1
+max = 1000
+multiple_of = 1
+description = "number of elements"
+
+[parameters.factor]
+default = 3.0
+min = -8
+max = 8
+
+[[arguments]]
+name = "x"
+type = "const float*"
+role = "in"
+shape = ["N"]
+distribution = { kind = "uniform", low = -1, high = 1 }
+
+[[arguments]]
+name = "y"
+type = "float*"
+role = "out"
+shape = ["N"]
+
+[[arguments]]
+name = "N"
+type = "int"
+role = "scalar"
+
+[[arguments]]
+name = "factor"
+type = "float"
+role = "scalar"
+
+[tolerance.y]
+kind = "elementwise"
+
+[[cases]]
+id = "hidden"
+axes = { N = 100 }
+
+[[cases]]
+id = "sample"
+group = "sample"
+axes = { N = 5 }
+parameters = { factor = -2 }
+
+[[benchmarks]]
+id = "big"
+devices = ["cuda"]
+axes = { N = 1000 }
+
+[bench]
+bytes = "8*N"
+flops = "N"
+"""
+
+REFERENCE = """\
+import numpy as np
+
+
+def reference(x, N, factor):
+    return x.astype(np.float64) * float(factor)
+"""
+
+STATEMENT = "# Scale\n\n{{signature}}\n\n{{constraints}}\n\nAt most {{N.max}} in {{limits.wall_s}} s.\n"
+
+ACCEPTED = "// right\nvoid solve() {}\n"
+
+
+@pytest.fixture
+def pack_directory(tmp_path: Path) -> Path:
+    """A pack in which nothing is wrong."""
+    directory = tmp_path / "scale"
+    directory.mkdir()
+    (directory / "challenge.toml").write_text(TOML)
+    (directory / "reference.py").write_text(REFERENCE)
+    (directory / "statement.md").write_text(STATEMENT)
+    for verdict in ("accepted", "wrong_answer"):
+        folder = directory / "submissions" / verdict
+        folder.mkdir(parents=True)
+        (folder / "one.cu").write_text(ACCEPTED)
+    from judge.packs.loader import load_pack
+
+    (directory / "starter.cu").write_text(load_pack(directory).starter())
+    return directory
+
+
+@pytest.fixture
+def edit(pack_directory: Path) -> Callable[..., Path]:
+    """Replaces a text that must be there in a file of the pack; returns its directory."""
+
+    def replace(old: str, new: str, file: str = "challenge.toml") -> Path:
+        path = pack_directory / file
+        text = path.read_text()
+        assert text.count(old) >= 1, old
+        path.write_text(text.replace(old, new, 1))
+        return pack_directory
+
+    return replace
+
+
+@pytest.fixture
+def second_pack(pack_directory: Path) -> Path:
+    """Another good pack beside the first."""
+    other = pack_directory.parent / "another"
+    shutil.copytree(pack_directory, other)
+    toml = other / "challenge.toml"
+    toml.write_text(toml.read_text().replace('id = "scale"', 'id = "another"', 1))
+    return other

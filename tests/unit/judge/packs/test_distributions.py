@@ -1,0 +1,128 @@
+"""The recipe of the module's docstring, written out a second time in plain integers, must give the same bits."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+import struct
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from judge.packs.distributions import Distribution, Sentinels, fill
+
+FLOAT32 = np.dtype(np.float32)
+_64 = (1 << 64) - 1
+
+
+def philox_block(counter: int, key: tuple[int, int]) -> list[int]:
+    """Philox4x64-10 (Salmon et al., 2011) of a 256-bit counter."""
+    c = [(counter >> (64 * i)) & _64 for i in range(4)]
+    k0, k1 = key
+    for _ in range(10):
+        high0, low0 = divmod(0xD2E7470EE14C6C93 * c[0], 1 << 64)
+        high1, low1 = divmod(0xCA5A826395121157 * c[2], 1 << 64)
+        c = [high1 ^ c[1] ^ k0, low1, high0 ^ c[3] ^ k1, low0]
+        k0, k1 = (k0 + 0x9E3779B97F4A7C15) & _64, (k1 + 0xBB67AE8584CAA73B) & _64
+    return c
+
+
+def words64(seed: int, case: str, argument: str, call: int) -> Iterator[int]:
+    digest = hashlib.sha256(f"gpujudge-inputs-1\0{seed}\0{case}\0{argument}\0{call}".encode()).digest()
+    key = struct.unpack("<QQ", digest[:16])
+    for block in itertools.count():
+        yield from philox_block(block + 1, key)
+
+
+def words32(*stream: object) -> Iterator[int]:
+    for word in words64(*stream):  # type: ignore[arg-type]
+        yield word & 0xFFFFFFFF
+        yield word >> 32
+
+
+def float32(value: float) -> float:
+    rounded: float = struct.unpack("<f", struct.pack("<f", value))[0]
+    return rounded
+
+
+def test_uniform_is_made_as_the_recipe_says() -> None:
+    got = fill(Distribution("uniform", low=-1000, high=10), (3, 7), FLOAT32, 42, "case-a", "A", 3)
+    for value, word in zip(got.reshape(-1), words32(42, "case-a", "A", 3), strict=False):
+        # The doubles are exact, so that each float32() is one rounding.
+        assert value == float32(-1000.0 + float32(1010.0 * ((word >> 8) * 2.0**-24)))
+
+
+def test_normal_is_made_as_the_recipe_says() -> None:
+    got = fill(Distribution("normal", mean=2, sd=3), (50,), FLOAT32, 1, "c", "x", 0)
+    scale = float32(3 / math.sqrt((2**32 - 1) / 3))
+    for value, word in zip(got, words64(1, "c", "x", 0), strict=False):
+        parts = sum((word >> (16 * i)) & 0xFFFF for i in range(4))
+        assert value == float32(float32((parts - 131070) * scale) + 2.0)
+
+
+@pytest.mark.parametrize(("low", "high"), [(-100, 100), (-128, 127), (5, 5)])
+def test_integers_are_made_as_the_recipe_says(low: int, high: int) -> None:
+    got = fill(Distribution("integers", low=low, high=high), (99,), np.dtype(np.int8), 9, "c", "x", 0)
+    for value, word in zip(got, words32(9, "c", "x", 0), strict=False):
+        assert value == low + ((word * (high - low + 1)) >> 32)
+
+
+def test_halves_are_the_rounded_floats() -> None:
+    distribution = Distribution("normal", mean=0, sd=1)
+    halves = fill(distribution, (999,), np.dtype(np.float16), 1, "c", "x", 0)
+    assert np.array_equal(halves, fill(distribution, (999,), FLOAT32, 1, "c", "x", 0).astype(np.float16))
+
+
+def test_sentinels_are_placed_as_the_recipe_says() -> None:
+    got = fill(Distribution("constant", value=0, sentinels=Sentinels(5, 8.0)), (103,), FLOAT32, 1, "c", "x", 0)
+    words = list(itertools.islice(words32(1, "c", "x/sentinels", 0), 6))
+    expected = np.zeros(103, np.float32)
+    for j in range(5):
+        begin, end = j * 103 // 5, (j + 1) * 103 // 5
+        expected[begin + ((words[j] * (end - begin)) >> 32)] = 8.0 * (-1) ** (j + (words[5] & 1))
+    assert np.array_equal(got, expected)
+    assert np.count_nonzero(got) == 5
+
+
+def test_no_more_sentinels_than_elements() -> None:
+    got = fill(Distribution("constant", value=0, sentinels=Sentinels(9, 8.0)), (4,), FLOAT32, 1, "c", "x", 0)
+    assert sorted(got) == [-8, -8, 8, 8]
+
+
+@pytest.mark.parametrize(
+    "distribution",
+    [Distribution("uniform", low=-1, high=1), Distribution("normal"), Distribution("integers", low=-9, high=9)],
+)
+def test_long_arrays_go_on_where_the_last_chunk_ended(
+    distribution: Distribution, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = fill(distribution, (1001,), FLOAT32, 1, "c", "x", 0)
+    monkeypatch.setattr("judge.packs.distributions._CHUNK", 16)
+    assert np.array_equal(whole, fill(distribution, (1001,), FLOAT32, 1, "c", "x", 0))
+
+
+def test_every_part_of_the_key_counts() -> None:
+    def made(seed: int, case: str, argument: str, call: int) -> bytes:
+        return fill(Distribution("uniform", low=0, high=1), (8,), FLOAT32, seed, case, argument, call).tobytes()
+
+    streams = [
+        made(1, "c", "x", 0),
+        made(2, "c", "x", 0),
+        made(1, "d", "x", 0),
+        made(1, "c", "y", 0),
+        made(1, "c", "x", 1),
+    ]
+    assert len(set(streams)) == 5
+    assert made(1, "c", "x", 0) == streams[0]
+
+
+def test_moments() -> None:
+    uniform = fill(Distribution("uniform", low=-1, high=1), (200_000,), FLOAT32, 1, "c", "x", 0)
+    normal = fill(Distribution("normal", mean=1, sd=2), (200_000,), FLOAT32, 1, "c", "x", 0)
+    assert abs(uniform.mean(dtype=np.float64)) < 0.01
+    assert uniform.min() >= -1
+    assert uniform.max() < 1
+    assert normal.mean(dtype=np.float64) == pytest.approx(1, abs=0.02)
+    assert normal.std(dtype=np.float64) == pytest.approx(2, abs=0.02)

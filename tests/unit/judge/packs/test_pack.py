@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from judge.packs.loader import load_pack
+from judge.packs.pack import Case, OutputSpec, Pack
+
+Edit = Callable[..., Path]
+
+
+def sample(pack: Pack) -> Case:
+    return pack.cases[0]
+
+
+def test_inputs_are_those_of_the_signature(pack_directory: Path) -> None:
+    pack = load_pack(pack_directory)
+    inputs = pack.inputs(sample(pack), 1)
+    assert list(inputs) == ["x", "N", "factor"]
+    assert inputs["x"].shape == (5,)
+    assert inputs["x"].dtype == np.float32
+    assert inputs["N"] == 5
+    assert inputs["N"].dtype == np.int32
+    assert inputs["factor"] == -2.0
+    assert inputs["factor"].dtype == np.float32
+
+
+def test_contents_follow_from_seed_and_call(pack_directory: Path) -> None:
+    pack = load_pack(pack_directory)
+    made = {(seed, call): pack.inputs(sample(pack), seed, call)["x"].tobytes() for seed in (1, 2) for call in (0, 1)}
+    assert len(set(made.values())) == 4
+    assert pack.inputs(sample(pack), 2, 1)["x"].tobytes() == made[2, 1]
+
+
+def test_a_case_may_have_its_own_distribution(edit: Edit) -> None:
+    own = 'axes = { N = 100 }\ndistributions.x = { kind = "constant", value = 4 }'
+    pack = load_pack(edit("axes = { N = 100 }", own))
+    assert set(pack.inputs(pack.cases[1], 1)["x"]) == {4.0}
+    assert set(pack.inputs(pack.cases[0], 1)["x"]) != {4.0}
+
+
+def test_check_and_spot_check_without_one_in_the_reference(pack_directory: Path) -> None:
+    pack = load_pack(pack_directory)
+    case = sample(pack)
+    inputs = pack.inputs(case, 1)
+    right = {"y": inputs["x"] * np.float32(-2)}
+    assert pack.check(case, inputs, right) is None
+    assert pack.spot_check(case, inputs, right, seed=3) is None
+    wrong = {"y": right["y"].copy()}
+    wrong["y"][3] += 1
+    for mismatch in (pack.check(case, inputs, wrong), pack.spot_check(case, inputs, wrong, seed=3)):
+        assert mismatch is not None
+        assert mismatch.indices == ((3,),)
+        assert (mismatch.count, mismatch.total) == (1, 5)
+
+
+def test_flat_outputs_are_taken_for_shaped_ones(edit: Edit) -> None:
+    directory = edit('shape = ["N"]\n\n', 'shape = ["N", 1]\n\n')
+    pack = load_pack(directory)
+    case = sample(pack)
+    inputs = pack.inputs(case, 1)
+    assert pack.output_spec(case)["y"].shape == (5, 1)
+    assert pack.check(case, inputs, {"y": inputs["x"] * np.float32(-2)}) is None
+
+
+def test_spot_checks_look_at_the_rows_they_choose(pack_directory: Path) -> None:
+    (pack_directory / "reference.py").write_text(
+        "import numpy as np\n"
+        "def reference(x, N, factor): raise AssertionError('too dear')\n"
+        "def spot_check(rng, inputs, outputs):\n"
+        "    rows = np.argsort(-np.abs(outputs['y']))[:2]\n"
+        "    return {'y': (rows, inputs['x'][rows].astype(np.float64) * float(inputs['factor']), None)}\n"
+    )
+    pack = load_pack(pack_directory)
+    case = sample(pack)
+    inputs = pack.inputs(case, 1)
+    outputs = {"y": inputs["x"] * np.float32(-2)}
+    assert pack.spot_check(case, inputs, outputs, seed=1) is None
+    outputs["y"][4] = 77
+    mismatch = pack.spot_check(case, inputs, outputs, seed=1)
+    assert mismatch is not None
+    assert mismatch.indices == ((4,),), "indices are those of the whole output"
+    assert "y[4] is 77.0" in mismatch.message
+    assert "looked at" in mismatch.message
+
+
+def test_structured_inputs_come_from_the_reference(pack_directory: Path, edit: Edit) -> None:
+    edit('distribution = { kind = "uniform", low = -1, high = 1 }', "")
+    path = pack_directory / "reference.py"
+    path.write_text(
+        path.read_text() + "\ndef make_inputs(rng, N, factor):\n    return {'x': np.sort(rng.standard_normal(N))}\n"
+    )
+    pack = load_pack(pack_directory)
+    made = pack.inputs(pack.cases[1], 1)["x"]
+    assert made.dtype == np.float32
+    assert np.all(np.diff(made) >= 0)
+    assert np.array_equal(made, pack.inputs(pack.cases[1], 1)["x"])
+    assert not np.array_equal(made, pack.inputs(pack.cases[1], 2)["x"])
+
+
+def test_what_the_runner_has_to_know(edit: Edit) -> None:
+    pack = load_pack(edit('shape = ["N"]\n\n', 'shape = ["N"]\ninitial = "poison"\n\n'))
+    assert pack.output_spec(sample(pack)) == {"y": OutputSpec((5,), np.dtype(np.float32), "poison")}
+
+
+def test_figures_of_the_benchmark(pack_directory: Path) -> None:
+    pack = load_pack(pack_directory)
+    assert pack.case_bytes(pack.benchmarks[0]) == 8000.0
+    assert pack.case_flops(pack.benchmarks[0]) == 1000.0
+
+
+def test_texts(pack_directory: Path) -> None:
+    pack = load_pack(pack_directory)
+    assert pack.signature_text == "void solve(const float* x, float* y, int N, float factor)"
+    assert pack.prototype() in pack.header()
+    assert "#include <cuda_fp16.h>" not in pack.header()
+    statement = pack.statement()
+    assert pack.prototype() in statement
+    assert r"$1 \le N \le 1{,}000$ (number of elements)" in statement
+    assert r"$-8 \le \texttt{factor} \le 8$" in statement
+    assert "At most 1,000 in 5 s." in statement

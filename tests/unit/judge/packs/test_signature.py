@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from judge.packs.expressions import parse_expression
+from judge.packs.signature import C_TYPES, Argument, header, parse_c_type, prototype, starter
+
+
+def argument(name: str, c_type: str, role: str) -> Argument:
+    dtype, is_pointer, _ = parse_c_type(c_type)
+    shape = (parse_expression("M"), parse_expression("2*N")) if is_pointer else ()
+    return Argument(name, c_type, role, dtype, shape, None, f"about {name}")  # type: ignore[arg-type]
+
+
+ARGUMENTS = (
+    argument("A", "const half*", "in"),
+    argument("C", "int8_t*", "inout"),
+    argument("alpha", "float", "scalar"),
+)
+
+
+@pytest.mark.parametrize(
+    ("c_type", "dtype", "is_pointer", "is_const"),
+    [
+        ("const float*", np.float32, True, True),
+        ("unsigned char*", np.uint8, True, False),
+        ("const unsigned int*", np.uint32, True, True),
+        ("half*", np.float16, True, False),
+        ("int", np.int32, False, False),
+        ("size_t", np.uint64, False, False),
+    ],
+)
+def test_types(c_type: str, dtype: type, is_pointer: bool, is_const: bool) -> None:
+    assert parse_c_type(c_type) == (np.dtype(dtype), is_pointer, is_const)
+
+
+@pytest.mark.parametrize("c_type", ["float**", "flaot", "", "const*", "volatile float*", "float &"])
+def test_other_types_are_refused(c_type: str) -> None:
+    with pytest.raises(ValueError, match="unknown type"):
+        parse_c_type(c_type)
+
+
+def test_sizes_in_numpy_are_those_in_c() -> None:
+    sizes = {"half": 2, "int": 4, "unsigned int": 4, "float": 4, "double": 8, "size_t": 8, "unsigned char": 1}
+    assert {name: C_TYPES[name].itemsize for name in sizes} == sizes
+
+
+def test_header_includes_what_the_signature_needs() -> None:
+    text = header(ARGUMENTS)
+    assert prototype(ARGUMENTS) == 'extern "C" void solve(const half* A, int8_t* C, float alpha);'
+    assert prototype(ARGUMENTS) in text
+    for include in ("<cuda_runtime.h>", "<cuda_fp16.h>", "<cstdint>"):
+        assert f"#include {include}" in text
+    assert "<cuda_fp16.h>" not in header((argument("x", "float*", "out"),))
+
+
+def test_starter_explains_the_arguments() -> None:
+    text = starter("A title", ARGUMENTS)
+    assert text.startswith("// A title\n")
+    assert "//   A      device, read [M x 2*N], about A\n" in text
+    assert "//   alpha  float, about alpha\n" in text
+    assert text.endswith('extern "C" void solve(const half* A, int8_t* C, float alpha) {\n}\n')

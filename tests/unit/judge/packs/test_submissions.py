@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement
+from judge.packs.errors import PackError
+from judge.packs.loader import load_pack
+from judge.packs.submissions import ListedSubmission, listed_submissions
+from judge.verdict import Verdict
+
+
+def write(directory: Path, folder: str, text: str) -> None:
+    path = directory / "submissions" / folder
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "it.cu").write_text(text)
+
+
+def judgement(verdict: Verdict, *failed: str) -> Judgement:
+    cases = [CaseJudgement("sample", "sample", Verdict.ACCEPTED, 0.0)]
+    cases += [CaseJudgement(case, "hidden", verdict, 0.0) for case in failed]
+    device = DeviceInfo("emulator", "emulator", "emulator", "8.0")
+    return Judgement(verdict, "scale", "1.0.0", device, BuildReport(True, 0.0), tuple(cases))
+
+
+def test_folders_and_first_lines(pack_directory: Path) -> None:
+    write(pack_directory, "runtime_error", "// expect: verdict=RE,WA case=hidden\nint x;\n")
+    listed = {item.path.parent.name: item for item in listed_submissions(load_pack(pack_directory))}
+    assert listed["accepted"].verdicts == {Verdict.ACCEPTED}
+    assert listed["accepted"].case is None
+    assert listed["runtime_error"].verdicts == {Verdict.RUNTIME_ERROR, Verdict.WRONG_ANSWER}
+    assert listed["runtime_error"].case == "hidden"
+
+
+@pytest.mark.parametrize(
+    ("folder", "text", "reason"),
+    [
+        ("wrong_anwser", "", "no verdict"),
+        ("internal_error", "", "no verdict"),
+        ("runtime_error", "// expect: verdict=XX\n", "no verdict"),
+        ("runtime_error", "// expect: verdict=WA\n", "leaves out RE"),
+        ("runtime_error", "// expect: case=nowhere\n", "no case 'nowhere'"),
+        ("runtime_error", "// expect: quickly\n", "not understood"),
+    ],
+)
+def test_what_means_nothing_is_refused(pack_directory: Path, folder: str, text: str, reason: str) -> None:
+    write(pack_directory, folder, text)
+    with pytest.raises(PackError, match=reason):
+        listed_submissions(load_pack(pack_directory))
+
+
+def test_complaints() -> None:
+    listed = ListedSubmission(Path("x.cu"), frozenset({Verdict.WRONG_ANSWER}), "hidden")
+    assert listed.complaint(judgement(Verdict.WRONG_ANSWER, "hidden")) is None
+    assert "expected hidden" in str(listed.complaint(judgement(Verdict.WRONG_ANSWER, "other")))
+    assert "got RE, expected WA" in str(listed.complaint(judgement(Verdict.RUNTIME_ERROR, "hidden")))
+    assert "got AC" in str(listed.complaint(judgement(Verdict.ACCEPTED)))
