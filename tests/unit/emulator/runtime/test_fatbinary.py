@@ -77,7 +77,7 @@ def test_foreign_and_broken_data(data: bytes) -> None:
 def test_what_nvcc_makes(tmp_path: Path, mode: str) -> None:
     out = tmp_path / "faults.fatbin"
     targets = [f"-gencode=arch=compute_{version},code=compute_{version}" for version in (80, 90)]
-    command = ["nvcc", "-fatbin", f"--compress-mode={mode}", *targets, PROGRAMS / "faults.cu", "-o", out]
+    command = ["nvcc", "-fatbin", f"--compress-mode={mode}", *targets, str(PROGRAMS / "faults.cu"), "-o", str(out)]
     subprocess.run(command, check=True)
 
     image = fatbinary.choose(fatbinary.ptx_images(out.read_bytes()), 80)

@@ -195,3 +195,22 @@ def test_assert_and_trap(device: Device, build: Build) -> None:
     assert build("faults").run_traps(1) == 719
     with pytest.raises(CudaError, match=f"faults.cu:{LINES['trap']}"):
         device.runtime.synchronize()
+
+
+def test_an_unknown_instruction_is_refused_by_name_and_line(device: Device, build: Build) -> None:
+    out, result = device.array(1, np.int32)
+    program = build("unsupported")
+    source = (PROGRAMS / "unsupported.cu").read_text().splitlines()
+    line = next(number for number, text in enumerate(source, 1) if text.endswith("// strange"))
+
+    assert program.run_ordinary(out) == 0
+    assert program.run_strange(out) == 801
+    assert program.run_ordinary(out) == 801
+
+    report = device.runtime.take_report()
+    assert report.unsupported is not None
+    assert "frobnicate" in report.unsupported
+    assert f"unsupported.cu:{line}" in report.unsupported
+    with pytest.raises(CudaError, match="frobnicate"):
+        device.runtime.synchronize()
+    assert result[0] == 1
