@@ -24,7 +24,9 @@ def lines(judgement: dict[str, Any]) -> list[Text]:
     """The same, as lines."""
     verdict = Verdict(judgement["verdict"])
     device = judgement.get("device") or {}
-    head = Text(f"{verdict.value}  {verdict.in_words}", style="bold green" if verdict is Verdict.ACCEPTED else "bold red")
+    head = Text(
+        f"{verdict.value}  {verdict.in_words}", style="bold green" if verdict is Verdict.ACCEPTED else "bold red"
+    )
     challenge = f"{judgement['challenge']} {judgement['pack_version']} on {device.get('key', '?')}"
     name = device.get("name")
     out = [head, Text(f"  {challenge} ({name})" if name and name != device.get("key") else f"  {challenge}")]

@@ -72,12 +72,21 @@ def parse_resources(text: str) -> tuple[dict[str, Any], ...]:
     current: dict[str, Any] | None = None
     for line in text.splitlines():
         if match := _ENTRY.match(line):
-            current = {"kernel": match["kernel"], "registers": 0, "spill_stores_bytes": 0, "spill_loads_bytes": 0,
-                       "shared_bytes": 0, "stack_bytes": 0}
+            current = {
+                "kernel": match["kernel"],
+                "registers": 0,
+                "spill_stores_bytes": 0,
+                "spill_loads_bytes": 0,
+                "shared_bytes": 0,
+                "stack_bytes": 0,
+            }
             kernels.append(current)
         elif current is not None and (match := _STACK.match(line)):
-            current.update(stack_bytes=int(match["stack"]), spill_stores_bytes=int(match["stores"]),
-                           spill_loads_bytes=int(match["loads"]))
+            current.update(
+                stack_bytes=int(match["stack"]),
+                spill_stores_bytes=int(match["stores"]),
+                spill_loads_bytes=int(match["loads"]),
+            )
         elif current is not None and (match := _USED.match(line)):
             shared = _SHARED.search(line)
             current.update(registers=int(match["registers"]), shared_bytes=int(shared[1]) if shared else 0)

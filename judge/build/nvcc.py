@@ -67,8 +67,9 @@ class _Result:
     resources: str
 
 
-def build_submission(source: bytes, pack: Challenge, target: Target,
-                     settings: JudgeSettings) -> tuple[BuildReport, Artifact | None]:
+def build_submission(
+    source: bytes, pack: Challenge, target: Target, settings: JudgeSettings
+) -> tuple[BuildReport, Artifact | None]:
     """Compile ``source`` for ``target``. A compile error is ``(report with ok=False and a log, None)``.
 
     Raises InternalError (ToolchainMissing, JailUnavailable) when it is not the source's fault.
@@ -78,8 +79,9 @@ def build_submission(source: bytes, pack: Challenge, target: Target,
     if problem is not None:
         return _compile_error(problem, started_s), None
     toolchain = find_toolchain(settings.nvcc)
-    key = cache.build_key(source, pack.header(), pack.signature_text, [*_options(pack, target), *pack.build.libraries],
-                          toolchain.identity)
+    key = cache.build_key(
+        source, pack.header(), pack.signature_text, [*_options(pack, target), *pack.build.libraries], toolchain.identity
+    )
     cached = cache.load(settings.data_dir, key)
     if cached is not None:
         report, artifact = cached
@@ -94,8 +96,15 @@ def build_submission(source: bytes, pack: Challenge, target: Target,
     return report, artifact
 
 
-def _judge_result(result: _Result, source: bytes, pack: Challenge, target: Target, toolchain: Toolchain,
-                  settings: JudgeSettings, started_s: float) -> tuple[BuildReport, Artifact | None]:
+def _judge_result(
+    result: _Result,
+    source: bytes,
+    pack: Challenge,
+    target: Target,
+    toolchain: Toolchain,
+    settings: JudgeSettings,
+    started_s: float,
+) -> tuple[BuildReport, Artifact | None]:
     limits, output = settings.build, result.output
     log = readable_log(output.data, limit_bytes=limits.log_bytes, truncated=output.truncated)
     if output.timed_out:
@@ -106,8 +115,10 @@ def _judge_result(result: _Result, source: bytes, pack: Challenge, target: Targe
         return _compile_error(_joined(text, log, limits.log_bytes), started_s), None
     if not output.exit.ok:
         if output.exit.code == LINK_FAILED and "cannot find -l" in log:
-            raise InternalError(f"a library of the challenge is not in the toolkit: {log}",
-                                f"install {', '.join(pack.build.libraries)} for {toolchain.root}")
+            raise InternalError(
+                f"a library of the challenge is not in the toolkit: {log}",
+                f"install {', '.join(pack.build.libraries)} for {toolchain.root}",
+            )
         ran_out = exhausted(log, memory_bytes=limits.memory_bytes, file_bytes=build_file_bytes(limits))
         if ran_out is not None:
             return _compile_error(_joined(ran_out, log, limits.log_bytes), started_s), None
@@ -146,8 +157,11 @@ def _check_solve(result: _Result, source: bytes, pack: Challenge) -> tuple[str |
     mangled = [plain for name, plain in names.items() if name.startswith(_MANGLED)]
     if not mangled:
         inside = any("::solve(" in plain for plain in names.values())
-        hint = " (there is one in a namespace or class, where it cannot be found)" if inside else (
-            " (a static or inline one, or a template, is not exported)")
+        hint = (
+            " (there is one in a namespace or class, where it cannot be found)"
+            if inside
+            else (" (a static or inline one, or a template, is not exported)")
+        )
         return f"No function `solve` was compiled{hint}. The source must define:\n  {pack.signature_text}", False
     return _mismatch(pack, expected, [_demangled(plain) for plain in mangled]), False
 
@@ -172,8 +186,10 @@ def _mismatch(pack: Challenge, expected: Signature, found: Sequence[Signature]) 
     differences = [difference(expected, signature) for signature in found]
     if not found or None in differences:
         return None
-    return (f"`solve` has another signature than the challenge asks for: {differences[0]}.\n"
-            f"  expected: {pack.signature_text}\n  found:    {found[0].text}")
+    return (
+        f"`solve` has another signature than the challenge asks for: {differences[0]}.\n"
+        f"  expected: {pack.signature_text}\n  found:    {found[0].text}"
+    )
 
 
 def _expected(pack: Challenge) -> Signature:
@@ -181,25 +197,43 @@ def _expected(pack: Challenge) -> Signature:
     return parse_parameters(text[text.index("(") + 1 : text.rindex(")")])
 
 
-def _compile(source: bytes, pack: Challenge, target: Target, toolchain: Toolchain, settings: JudgeSettings, *,
-             alias: str = _MANGLED + ".*") -> _Result:
+def _compile(
+    source: bytes,
+    pack: Challenge,
+    target: Target,
+    toolchain: Toolchain,
+    settings: JudgeSettings,
+    *,
+    alias: str = _MANGLED + ".*",
+) -> _Result:
     walled = settings.jail != "off"
     cuda = INSIDE if walled else str(toolchain.root)
-    runtime = (f"{cuda}/{toolchain.library('libcudart.so')}" if target.kind == "emulator"
-               else f"{cuda}/{toolchain.library('libcudart_static.a')} -ldl -lrt -lpthread")
+    runtime = (
+        f"{cuda}/{toolchain.library('libcudart.so')}"
+        if target.kind == "emulator"
+        else f"{cuda}/{toolchain.library('libcudart_static.a')} -ldl -lrt -lpthread"
+    )
     with _workplace(settings) as folder, contextlib.ExitStack() as stack:
         policy = _policy(toolchain, settings, folder)
         plan = _plan(toolchain, tuple(_options(pack, target)), policy)
         given = [_memory_file(stack, "source", source), _memory_file(stack, "header", pack.header().encode())]
         taken = [_memory_file(stack, name, b"") for name in ("library", "symbols", "definitions", "resources")]
         script = build_script(
-            plan, Files(*given, *taken), cuda=cuda, runtime=runtime, libraries=pack.build.libraries, alias=alias,
+            plan,
+            Files(*given, *taken),
+            cuda=cuda,
+            runtime=runtime,
+            libraries=pack.build.libraries,
+            alias=alias,
             ptxas_arch=target.ptxas_arch if target.kind == "emulator" else None,
         )
         script_fd = _memory_file(stack, "script", script.encode())
         output = run_to_end(
-            policy, ["/bin/sh", f"/proc/self/fd/{script_fd}"], wall_s=settings.build.wall_s,
-            output_bytes=4 * settings.build.log_bytes, pass_fds=(*given, *taken, script_fd),
+            policy,
+            ["/bin/sh", f"/proc/self/fd/{script_fd}"],
+            wall_s=settings.build.wall_s,
+            output_bytes=4 * settings.build.log_bytes,
+            pass_fds=(*given, *taken, script_fd),
         )
         library = _contents(taken[0], settings.build.artifact_bytes + 1)
         symbols, definitions, resources = (_contents(fd, 1 << 20).decode("utf-8", "replace") for fd in taken[1:])
@@ -219,15 +253,33 @@ def _policy(toolchain: Toolchain, settings: JudgeSettings, folder: str) -> Polic
 
 @functools.lru_cache(maxsize=64)
 def _plan_text(toolchain: Toolchain, options: tuple[str, ...], jail: str, nvcc: str) -> str:
-    policy = build_policy(JudgeSettings(Path("/")).build, binds=[Bind(toolchain.root, INSIDE)], jail=jail,
-                          env={"PATH": f"{Path(nvcc).parent}:{_HOST_PATH}"})
-    command = ["/bin/sh", "-c", 'cd "$(mktemp -d)" && : >kernel.cu && exec "$@"', "sh",
-               nvcc, *options, "--keep", "--dryrun", "-c", "kernel.cu", "-o", "kernel.o"]
+    policy = build_policy(
+        JudgeSettings(Path("/")).build,
+        binds=[Bind(toolchain.root, INSIDE)],
+        jail=jail,
+        env={"PATH": f"{Path(nvcc).parent}:{_HOST_PATH}"},
+    )
+    command = [
+        "/bin/sh",
+        "-c",
+        'cd "$(mktemp -d)" && : >kernel.cu && exec "$@"',
+        "sh",
+        nvcc,
+        *options,
+        "--keep",
+        "--dryrun",
+        "-c",
+        "kernel.cu",
+        "-o",
+        "kernel.o",
+    ]
     output = run_to_end(policy, command, wall_s=30, output_bytes=1 << 20)
     if not output.exit.ok:
         said = output.data.decode("utf-8", "replace").strip()
-        raise InternalError(f"nvcc does not take the options of this build: {said}",
-                            "a toolkit that knows this device's architecture is needed: gpujudge doctor")
+        raise InternalError(
+            f"nvcc does not take the options of this build: {said}",
+            "a toolkit that knows this device's architecture is needed: gpujudge doctor",
+        )
     return output.data.decode("utf-8", "replace")
 
 

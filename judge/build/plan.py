@@ -90,8 +90,16 @@ class Files:
     resources: int
 
 
-def build_script(plan: Plan, files: Files, *, cuda: str, ptxas_arch: str | None, runtime: str,
-                 libraries: Sequence[str], alias: str = "_Z5solve.*") -> str:
+def build_script(
+    plan: Plan,
+    files: Files,
+    *,
+    cuda: str,
+    ptxas_arch: str | None,
+    runtime: str,
+    libraries: Sequence[str],
+    alias: str = "_Z5solve.*",
+) -> str:
     """The POSIX shell script that makes the library, run in an empty folder of its own.
 
     It prints what the compilers print, and leaves on their descriptors the library, the names that ``kernel.o`` defines
@@ -106,8 +114,12 @@ def build_script(plan: Plan, files: Files, *, cuda: str, ptxas_arch: str | None,
     ]
     resources = "resources.log"
     if plan.whole:
-        lines += [f"{plan.whole} >host.log 2>&1 || {{ cat host.log; exit {HOST_FAILED}; }}", "cat host.log",
-                  "mv host.log resources.log", ": >definitions"]
+        lines += [
+            f"{plan.whole} >host.log 2>&1 || {{ cat host.log; exit {HOST_FAILED}; }}",
+            "cat host.log",
+            "mv host.log resources.log",
+            ": >definitions",
+        ]
         ptxas_arch = None
     else:
         lines += [
@@ -154,14 +166,14 @@ def _link(runtime: str, libraries: Sequence[str], alias: str) -> list[str]:
         "alias=",
         "if ! grep -qx solve names; then",
         f"  mangled=$(grep -m 1 -x '{alias}' names)",
-        "  [ -n \"$mangled\" ] && alias=\"-Wl,--defsym=solve=$mangled\"",
+        '  [ -n "$mangled" ] && alias="-Wl,--defsym=solve=$mangled"',
         "fi",
         "driver=",
-        f"nm -u kernel.o | awk '{driver_names} {{ print \"void \" $2 \"(void) {{}}\" }}' >driver.c",
+        f'nm -u kernel.o | awk \'{driver_names} {{ print "void " $2 "(void) {{}}" }}\' >driver.c',
         "if [ -s driver.c ]; then",
         "  gcc -shared -fPIC -w -Wl,-soname,libcuda.so.1 driver.c -o libcuda.so && driver=./libcuda.so",
         "fi",
-        "if grep -qx solve names || [ -n \"$alias\" ]; then",
+        'if grep -qx solve names || [ -n "$alias" ]; then',
         f"  g++ -shared -o kernel.so kernel.o {options} $alias {runtime} $driver {extra}"
         f" >link.log 2>&1 || {{ cat link.log; exit {LINK_FAILED}; }}",
         "fi",

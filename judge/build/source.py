@@ -34,8 +34,10 @@ def check_source(source: bytes, *, limit_bytes: int, signature: str) -> str | No
     if not _SOLVE.search(code):
         return f"There is no function `solve` in the source. It must define:\n  {signature}"
     if _KERNEL_SOLVE.search(code):
-        return ("`solve` is declared __global__, but it is called on the host: give the kernel another name, and "
-                f"launch it from:\n  {signature}")
+        return (
+            "`solve` is declared __global__, but it is called on the host: give the kernel another name, and "
+            f"launch it from:\n  {signature}"
+        )
     return None
 
 

@@ -22,19 +22,28 @@ def find_bwrap() -> str:
     return path
 
 
-def bwrap_arguments(policy: Policy, command: Sequence[str], *, sources: Mapping[Path, str], status_fd: int,
-                    seccomp_fd: int | None) -> list[str]:
+def bwrap_arguments(
+    policy: Policy, command: Sequence[str], *, sources: Mapping[Path, str], status_fd: int, seccomp_fd: int | None
+) -> list[str]:
     """The command line that runs ``command`` under ``policy``.
 
     ``sources`` says where a bind's source is to be found when that is not its own path (it was brought within reach).
     """
     arguments = [
         find_bwrap(),
-        "--unshare-all", "--unshare-user", "--disable-userns",
-        "--die-with-parent", "--new-session", "--clearenv",
-        "--hostname", "jail",
-        "--json-status-fd", str(status_fd),
-        "--ro-bind", "/usr", "/usr",
+        "--unshare-all",
+        "--unshare-user",
+        "--disable-userns",
+        "--die-with-parent",
+        "--new-session",
+        "--clearenv",
+        "--hostname",
+        "jail",
+        "--json-status-fd",
+        str(status_fd),
+        "--ro-bind",
+        "/usr",
+        "/usr",
     ]
     for name in _ROOT_FOLDERS:
         folder = Path("/") / name

@@ -194,7 +194,7 @@ def _mounts(kind: str) -> list[tuple[Path, str, list[str]]]:
 
 def _own_folder(mount: Path, root: str, own: str) -> Path:
     """The folder of this process's own cgroup below a mount that may show only a part of the hierarchy."""
-    inside = own[len(root):] if root != "/" and own.startswith(root) else own
+    inside = own[len(root) :] if root != "/" and own.startswith(root) else own
     folder = mount / inside.lstrip("/")
     return folder if folder.is_dir() else mount
 
@@ -267,7 +267,8 @@ def _can_make(folder: Path, sibling_of: Path | None) -> bool:
         return False
     try:
         return os.access(probe / "cgroup.procs", os.W_OK) and (
-            sibling_of is None or os.access(folder / "cgroup.procs", os.W_OK))
+            sibling_of is None or os.access(folder / "cgroup.procs", os.W_OK)
+        )
     finally:
         with contextlib.suppress(OSError):
             probe.rmdir()

@@ -48,8 +48,13 @@ def driver_folder() -> Path | None:
     """The folder of ``libcuda.so.1``: from LD_LIBRARY_PATH, the loader's cache, or where container runtimes put it."""
     candidates = [Path(part) for part in os.environ.get("LD_LIBRARY_PATH", "").split(":") if part.startswith("/")]
     candidates += [Path(folder) for folder in sorted(_loader_folders())]
-    candidates += [Path("/usr/local/nvidia/lib64"), Path("/usr/lib/x86_64-linux-gnu"), Path("/usr/lib64"),
-                   Path("/usr/lib/wsl/lib"), Path("/run/opengl-driver/lib")]
+    candidates += [
+        Path("/usr/local/nvidia/lib64"),
+        Path("/usr/lib/x86_64-linux-gnu"),
+        Path("/usr/lib64"),
+        Path("/usr/lib/wsl/lib"),
+        Path("/run/opengl-driver/lib"),
+    ]
     for folder in candidates:
         if (folder / "libcuda.so.1").exists():
             return folder

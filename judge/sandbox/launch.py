@@ -133,8 +133,9 @@ class JailProcess:
             except JailUnavailable as failure:
                 self._failure = failure
                 raise
-            self._exit = JailExit(code, by_signal, wall_s, usage.cpu_s, usage.memory_peak_bytes, usage.oom_killed,
-                                  self._killed)
+            self._exit = JailExit(
+                code, by_signal, wall_s, usage.cpu_s, usage.memory_peak_bytes, usage.oom_killed, self._killed
+            )
         return self._exit
 
     def __enter__(self) -> JailProcess:
@@ -174,9 +175,15 @@ def _split(code: int) -> tuple[int | None, int | None]:
     return (None, code - 128) if code > 128 and code - 128 < signal.NSIG else (code, None)
 
 
-def launch(policy: Policy, argv: Sequence[str], *, pass_fds: Sequence[int] = (),
-           stdin: int | IO[bytes] | None = subprocess.DEVNULL, stdout: int | IO[bytes] | None = subprocess.DEVNULL,
-           stderr: int | IO[bytes] | None = subprocess.DEVNULL) -> JailProcess:
+def launch(
+    policy: Policy,
+    argv: Sequence[str],
+    *,
+    pass_fds: Sequence[int] = (),
+    stdin: int | IO[bytes] | None = subprocess.DEVNULL,
+    stdout: int | IO[bytes] | None = subprocess.DEVNULL,
+    stderr: int | IO[bytes] | None = subprocess.DEVNULL,
+) -> JailProcess:
     """Start ``argv`` under ``policy``. ``pass_fds`` keep their numbers inside; streams are as in subprocess.
 
     What bubblewrap itself has to say goes to ``stderr``. Raises JailUnavailable when bubblewrap is missing,
@@ -194,7 +201,12 @@ def launch(policy: Policy, argv: Sequence[str], *, pass_fds: Sequence[int] = (),
         os.lseek(plan_fd, 0, os.SEEK_SET)
         process = subprocess.Popen(
             [sys.executable, "-I", "-S", "-B", str(_ENTER), str(plan_fd)],
-            stdin=stdin, stdout=stdout, stderr=stderr, pass_fds=(*pass_fds, *fds), env={"LC_ALL": "C"}, cwd="/",
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            pass_fds=(*pass_fds, *fds),
+            env={"LC_ALL": "C"},
+            cwd="/",
             start_new_session=not walled,
         )
     except BaseException as error:
@@ -209,8 +221,9 @@ def launch(policy: Policy, argv: Sequence[str], *, pass_fds: Sequence[int] = (),
     return JailProcess(process, group, os.fdopen(status_read, "rb", buffering=0), walled=walled)
 
 
-def run_to_end(policy: Policy, argv: Sequence[str], *, wall_s: float, output_bytes: int,
-               pass_fds: Sequence[int] = ()) -> Output:
+def run_to_end(
+    policy: Policy, argv: Sequence[str], *, wall_s: float, output_bytes: int, pass_fds: Sequence[int] = ()
+) -> Output:
     """Run a command that prints and ends. What it prints beyond ``output_bytes`` is read and dropped, so that a flood
     neither fills memory nor stops it. Raises JailUnavailable when the jail could not be set up."""
     deadline = time.monotonic() + wall_s
@@ -239,8 +252,9 @@ def run_to_end(policy: Policy, argv: Sequence[str], *, wall_s: float, output_byt
     return Output(bytes(kept), total > len(kept), timed_out, ended)
 
 
-def _plan(policy: Policy, argv: Sequence[str], group: Group, status_fd: int, fds: list[int], *, walled: bool,
-          as_root: bool) -> dict[str, object]:
+def _plan(
+    policy: Policy, argv: Sequence[str], group: Group, status_fd: int, fds: list[int], *, walled: bool, as_root: bool
+) -> dict[str, object]:
     """What ``enter.py`` is to do. Descriptors it adds to ``fds`` are closed by the caller."""
     for bind in policy.binds if walled else ():
         if not bind.source.exists():

@@ -71,8 +71,9 @@ _ETC = (Path("/etc/ld.so.cache"), Path("/etc/alternatives"))
 _BASE_ENV = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
 
 
-def build_policy(limits: BuildLimits, *, binds: Iterable[Bind] = (), env: Mapping[str, str] | None = None,
-                 jail: str = "required") -> Policy:
+def build_policy(
+    limits: BuildLimits, *, binds: Iterable[Bind] = (), env: Mapping[str, str] | None = None, jail: str = "required"
+) -> Policy:
     """The jail of a compilation: the toolkit given in ``binds``, the host compiler of ``/usr``, no device."""
     return Policy(
         limits=Limits(
@@ -95,9 +96,16 @@ def build_file_bytes(limits: BuildLimits) -> int:
     return max(256 * MIB, limits.artifact_bytes)
 
 
-def run_policy(limits: RunLimits, *, binds: Iterable[Bind] = (), env: Mapping[str, str] | None = None,
-               hidden: Iterable[str] = (), gpus: Iterable[int] | None = None, memory_bytes: int | None = None,
-               jail: str = "required") -> Policy:
+def run_policy(
+    limits: RunLimits,
+    *,
+    binds: Iterable[Bind] = (),
+    env: Mapping[str, str] | None = None,
+    hidden: Iterable[str] = (),
+    gpus: Iterable[int] | None = None,
+    memory_bytes: int | None = None,
+    jail: str = "required",
+) -> Policy:
     """The jail of a runner: this Python with its packages, the code of the runner, and the GPUs whose minor numbers
     are given (none by default).
 

@@ -77,8 +77,12 @@ def _bubblewrap() -> Probe:
     text = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout.strip()
     match = re.search(r"(\d+)\.(\d+)", text)
     if match is None or (int(match[1]), int(match[2])) < _OLDEST_BWRAP:
-        return Probe("bubblewrap", False, f"{text or 'unknown version'} in {path}; 0.8 or newer is needed",
-                     "upgrade to Debian 12, Ubuntu 24.04 or newer, or build bubblewrap from its sources")
+        return Probe(
+            "bubblewrap",
+            False,
+            f"{text or 'unknown version'} in {path}; 0.8 or newer is needed",
+            "upgrade to Debian 12, Ubuntu 24.04 or newer, or build bubblewrap from its sources",
+        )
     return Probe("bubblewrap", True, f"{text} in {path}")
 
 
@@ -102,8 +106,11 @@ def _cgroups() -> Probe:
     have = ", ".join(name for name in hierarchy.folders)
     if not missing:
         return Probe("cgroups", True, f"v{hierarchy.version}: {have}")
-    lost = {"memory": "memory is bounded per process, not per jail", "pids": "processes are bounded by RLIMIT_NPROC",
-            "cpu": "CPU time is not reported"}
+    lost = {
+        "memory": "memory is bounded per process, not per jail",
+        "pids": "processes are bounded by RLIMIT_NPROC",
+        "cpu": "CPU time is not reported",
+    }
     detail = f"v{hierarchy.version} without {', '.join(missing)}: " + "; ".join(lost[name] for name in missing)
     return Probe("cgroups", False, detail, remedies.for_cgroups(), required=False)
 
@@ -115,11 +122,17 @@ def _surroundings() -> Iterator[Probe]:
     detail = f"uid {report['uid']}, capabilities {report['capabilities']:#x}, no_new_privs {report['no_new_privs']}"
     yield Probe("identity", identity, detail)
     seen = report["readable"]
-    yield Probe("files", not seen, f"readable inside: {', '.join(seen)}" if seen else
-                "no /etc/passwd, home, /var, /run or /sys inside")
+    yield Probe(
+        "files",
+        not seen,
+        f"readable inside: {', '.join(seen)}" if seen else "no /etc/passwd, home, /var, /run or /sys inside",
+    )
     written = report["writable"]
-    yield Probe("read-only root", not written, f"writable inside: {', '.join(written)}" if written else
-                "only /tmp and /dev/shm can be written")
+    yield Probe(
+        "read-only root",
+        not written,
+        f"writable inside: {', '.join(written)}" if written else "only /tmp and /dev/shm can be written",
+    )
     extra = sorted(set(report["environment"]) - set(_policy().env) - {"PWD", "LC_CTYPE"})
     yield Probe("environment", not extra, f"leaks {', '.join(extra)}" if extra else "nothing of the judge's own")
     stopped = report["tmp_bytes"] <= _TMPFS_BYTES
@@ -133,8 +146,13 @@ def _network() -> Iterator[Probe]:
         port = server.getsockname()[1]
         report = _inside("network", str(port), policy=dataclasses.replace(_policy(), seccomp="none"))
     reached = report["reached"] + [name for name in report["interfaces"] if name != "lo"]
-    yield Probe("network", not reached, f"reached: {', '.join(reached)}" if reached else
-                "nothing can be reached, not even this machine; there is only a loopback of the jail's own")
+    yield Probe(
+        "network",
+        not reached,
+        f"reached: {', '.join(reached)}"
+        if reached
+        else "nothing can be reached, not even this machine; there is only a loopback of the jail's own",
+    )
 
 
 def _system_calls() -> Iterator[Probe]:
@@ -146,12 +164,21 @@ def _system_calls() -> Iterator[Probe]:
 
 #: What ``probe_inside`` reports of each attempt: how the process that made it ended, or the error it got.
 _EXPECTED_CALLS = {
-    "ptrace": "SIGSYS", "unshare": "SIGSYS", "mount": "SIGSYS", "io_uring": "SIGSYS", "bpf": "SIGSYS",
+    "ptrace": "SIGSYS",
+    "unshare": "SIGSYS",
+    "mount": "SIGSYS",
+    "io_uring": "SIGSYS",
+    "bpf": "SIGSYS",
     "keyctl": "SIGSYS",
-    "new namespace by clone": "SIGSYS", "internet socket": "EAFNOSUPPORT",
-    "fork once locked": "SIGSYS", "exec once locked": "SIGSYS", "socket once locked": "SIGSYS",
-    "kill of others once locked": "SIGSYS", "own memory file once locked": "EACCES",
-    "thread once loaded": "EPERM", "executable memory once loaded": "EPERM",
+    "new namespace by clone": "SIGSYS",
+    "internet socket": "EAFNOSUPPORT",
+    "fork once locked": "SIGSYS",
+    "exec once locked": "SIGSYS",
+    "socket once locked": "SIGSYS",
+    "kill of others once locked": "SIGSYS",
+    "own memory file once locked": "EACCES",
+    "thread once loaded": "EPERM",
+    "executable memory once loaded": "EPERM",
 }
 
 
@@ -164,10 +191,13 @@ def _processes() -> Iterator[Probe]:
 def _memory() -> Iterator[Probe]:
     output = _run("fill_memory", _policy(memory_bytes=_MEMORY_BYTES))
     reached = max((int(line) for line in output.data.split() if line.isdigit()), default=0)
-    held = (output.exit.oom_killed or output.exit.signal == signal.SIGKILL or b"MemoryError" in output.data)
+    held = output.exit.oom_killed or output.exit.signal == signal.SIGKILL or b"MemoryError" in output.data
     how = "killed" if output.exit.oom_killed else "refused"
-    yield Probe("memory limit", held and reached <= _MEMORY_BYTES,
-                f"filling memory was {how} after {reached >> 20} of {_MEMORY_BYTES >> 20} MiB")
+    yield Probe(
+        "memory limit",
+        held and reached <= _MEMORY_BYTES,
+        f"filling memory was {how} after {reached >> 20} of {_MEMORY_BYTES >> 20} MiB",
+    )
 
 
 def _tree() -> Iterator[Probe]:
@@ -194,8 +224,13 @@ def _gpu() -> Iterator[Probe]:
     sighted = run_policy(RunLimits(), gpus=minors)
     output = run_to_end(sighted, [sys.executable, "-I", "-S", str(_INSIDE), "start_cuda"], wall_s=30, output_bytes=4000)
     said = output.data.decode("utf-8", "replace").strip()
-    yield Probe("GPU in runs", said.startswith("0 "), f"cuInit and device count inside: {said}",
-                "nvidia-smi; ls -l /dev/nvidia*", required=False)
+    yield Probe(
+        "GPU in runs",
+        said.startswith("0 "),
+        f"cuInit and device count inside: {said}",
+        "nvidia-smi; ls -l /dev/nvidia*",
+        required=False,
+    )
 
 
 def _policy(*, processes: int = 64, memory_bytes: int = 512 * MIB) -> Policy:

@@ -23,24 +23,39 @@ _CLONE_NEWUSER, _CLONE_NEWNS = 0x10000000, 0x00020000
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-_PRIVATE = ("/etc/passwd", "/etc/shadow", "/etc/hostname", "/home", "/var", "/run", "/sys/class", "/boot",
-            "/.dockerenv", "/proc/1/root/etc/passwd", "/proc/1/environ")
+_PRIVATE = (
+    "/etc/passwd",
+    "/etc/shadow",
+    "/etc/hostname",
+    "/home",
+    "/var",
+    "/run",
+    "/sys/class",
+    "/boot",
+    "/.dockerenv",
+    "/proc/1/root/etc/passwd",
+    "/proc/1/environ",
+)
 _FIXED = ("/x", "/etc/x", "/usr/x", "/dev/x", "/proc/sys/kernel/hostname")
 
 
 def surroundings() -> None:
     """Who and where one is."""
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    print(json.dumps({
-        "uid": os.getuid(),
-        "capabilities": int(status["CapEff"], 16) | int(status["CapPrm"], 16),
-        "no_new_privs": status["NoNewPrivs"].strip() == "1",
-        "readable": [path for path in _PRIVATE if _readable(path)],
-        "writable": [path for path in (*_FIXED, f"{sys.base_prefix}/x") if _writable(path)],
-        "environment": list(os.environ),
-        "tmp_bytes": _fill("/tmp/fill"),
-        "processes": sum(path.name.isdigit() for path in Path("/proc").iterdir()),
-    }))
+    print(
+        json.dumps(
+            {
+                "uid": os.getuid(),
+                "capabilities": int(status["CapEff"], 16) | int(status["CapPrm"], 16),
+                "no_new_privs": status["NoNewPrivs"].strip() == "1",
+                "readable": [path for path in _PRIVATE if _readable(path)],
+                "writable": [path for path in (*_FIXED, f"{sys.base_prefix}/x") if _writable(path)],
+                "environment": list(os.environ),
+                "tmp_bytes": _fill("/tmp/fill"),
+                "processes": sum(path.name.isdigit() for path in Path("/proc").iterdir()),
+            }
+        )
+    )
 
 
 def network(port: str) -> None:

@@ -33,16 +33,21 @@ def for_failure(said: str) -> str:
 def for_cgroups() -> str:
     """What to do when not every controller can be had."""
     if in_container():
-        return ("an ordinary container has no cgroup to divide: bound it as a whole (--memory, --pids-limit; "
-                "docker-compose.yml does), or run the workers outside of containers")
-    return ("run the workers as a systemd service with Delegate=yes "
-            "(systemd-run --user --scope -p Delegate=yes gpujudge worker), or as root")
+        return (
+            "an ordinary container has no cgroup to divide: bound it as a whole (--memory, --pids-limit; "
+            "docker-compose.yml does), or run the workers outside of containers"
+        )
+    return (
+        "run the workers as a systemd service with Delegate=yes "
+        "(systemd-run --user --scope -p Delegate=yes gpujudge worker), or as root"
+    )
 
 
 def in_container() -> bool:
     """Whether this process runs in a container of Docker, Podman or Kubernetes."""
     return any(Path(marker).exists() for marker in ("/.dockerenv", "/run/.containerenv")) or (
-        Path("/var/run/secrets/kubernetes.io").exists())
+        Path("/var/run/secrets/kubernetes.io").exists()
+    )
 
 
 def _number(path: str) -> int | None:

@@ -35,6 +35,7 @@ _CLONE_THREAD = 0x00010000
 _CLONE_NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000 | 0x80
 _AF_UNIX, _PROT_EXEC, _PR_SET_DUMPABLE, _PR_SET_PTRACER, _TIOCSTI = 1, 4, 4, 0x59616D61, 0x5412
 
+# fmt: off
 NUMBERS = {
     "mmap": 9, "mprotect": 10, "ioctl": 16, "shmget": 29, "shmat": 30, "socket": 41, "connect": 42, "accept": 43,
     "sendto": 44, "sendmsg": 46, "bind": 49, "listen": 50, "socketpair": 53, "clone": 56, "fork": 57, "vfork": 58,
@@ -52,54 +53,128 @@ NUMBERS = {
     "pidfd_getfd": 438, "process_madvise": 440, "mount_setattr": 442, "quotactl_fd": 443, "process_mrelease": 448,
     "open_tree_attr": 467,
 }
+# fmt: on
 
 Instruction = tuple[int, int, int, int]
 
 _BASE_KILLED = (
-    "ptrace", "process_vm_readv", "process_vm_writev", "kcmp", "pidfd_getfd", "process_madvise",
-    "bpf", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register", "add_key", "request_key", "keyctl",
-    "mount", "umount2", "pivot_root", "chroot", "open_tree", "open_tree_attr", "move_mount", "fsopen", "fsconfig",
-    "fsmount", "fspick", "mount_setattr", "unshare", "setns", "open_by_handle_at",
-    "init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot", "swapon", "swapoff",
-    "acct", "quotactl", "quotactl_fd", "iopl", "ioperm", "modify_ldt", "settimeofday", "clock_settime", "sethostname",
-    "setdomainname", "vhangup", "uselib", "fanotify_init",
+    "ptrace",
+    "process_vm_readv",
+    "process_vm_writev",
+    "kcmp",
+    "pidfd_getfd",
+    "process_madvise",
+    "bpf",
+    "userfaultfd",
+    "io_uring_setup",
+    "io_uring_enter",
+    "io_uring_register",
+    "add_key",
+    "request_key",
+    "keyctl",
+    "mount",
+    "umount2",
+    "pivot_root",
+    "chroot",
+    "open_tree",
+    "open_tree_attr",
+    "move_mount",
+    "fsopen",
+    "fsconfig",
+    "fsmount",
+    "fspick",
+    "mount_setattr",
+    "unshare",
+    "setns",
+    "open_by_handle_at",
+    "init_module",
+    "finit_module",
+    "delete_module",
+    "kexec_load",
+    "kexec_file_load",
+    "reboot",
+    "swapon",
+    "swapoff",
+    "acct",
+    "quotactl",
+    "quotactl_fd",
+    "iopl",
+    "ioperm",
+    "modify_ldt",
+    "settimeofday",
+    "clock_settime",
+    "sethostname",
+    "setdomainname",
+    "vhangup",
+    "uselib",
+    "fanotify_init",
 )
 #: Asked for by libraries that look around; none needs an answer.
-_BASE_REFUSED = ("perf_event_open", "personality", "syslog", "lookup_dcookie", "ustat", "sysfs", "migrate_pages",
-                 "move_pages", "vmsplice", "process_mrelease")
+_BASE_REFUSED = (
+    "perf_event_open",
+    "personality",
+    "syslog",
+    "lookup_dcookie",
+    "ustat",
+    "sysfs",
+    "migrate_pages",
+    "move_pages",
+    "vmsplice",
+    "process_mrelease",
+)
 _BEFORE_KILLED = ("execve", "execveat", "fork", "vfork")
-_BEFORE_REFUSED = ("socketpair", "connect", "accept", "accept4", "bind", "listen", "sendto", "shmget", "shmat",
-                   "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open", "pidfd_send_signal")
+_BEFORE_REFUSED = (
+    "socketpair",
+    "connect",
+    "accept",
+    "accept4",
+    "bind",
+    "listen",
+    "sendto",
+    "shmget",
+    "shmat",
+    "tkill",
+    "rt_sigqueueinfo",
+    "rt_tgsigqueueinfo",
+    "pidfd_open",
+    "pidfd_send_signal",
+)
 
 
 def base_program() -> bytes:
     """The filter of every jail, as an array of ``struct sock_filter`` (what ``bwrap --seccomp`` reads)."""
-    return _assemble([
-        *_deny(_BASE_KILLED, _KILL_PROCESS),
-        *_deny(_BASE_REFUSED, _ERRNO | errno.EPERM),
-        *_deny(("clone3",), _ERRNO | errno.ENOSYS),  # its flags lie in memory, out of a filter's sight; libc falls back
-        *_when("clone", 0, _JUMP_ANY_BIT, _CLONE_NAMESPACES, _KILL_PROCESS),
-        *_when("ioctl", 1, _JUMP_EQUAL, _TIOCSTI, _KILL_PROCESS),
-        *_unless("socket", 0, _JUMP_EQUAL, _AF_UNIX, _ERRNO | errno.EAFNOSUPPORT),
-    ])
+    return _assemble(
+        [
+            *_deny(_BASE_KILLED, _KILL_PROCESS),
+            *_deny(_BASE_REFUSED, _ERRNO | errno.EPERM),
+            *_deny(
+                ("clone3",), _ERRNO | errno.ENOSYS
+            ),  # its flags lie in memory, out of a filter's sight; libc falls back
+            *_when("clone", 0, _JUMP_ANY_BIT, _CLONE_NAMESPACES, _KILL_PROCESS),
+            *_when("ioctl", 1, _JUMP_EQUAL, _TIOCSTI, _KILL_PROCESS),
+            *_unless("socket", 0, _JUMP_EQUAL, _AF_UNIX, _ERRNO | errno.EAFNOSUPPORT),
+        ]
+    )
 
 
 def before_load_program(pid: int) -> bytes:
     """The filter that constructors of the submission meet. ``pid`` is the runner's own: abort() signals itself."""
-    return _assemble([
-        *_deny(_BEFORE_KILLED, _KILL_PROCESS),
-        *_deny(_BEFORE_REFUSED, _ERRNO | errno.EPERM),
-        *_deny(("clone3",), _ERRNO | errno.ENOSYS),
-        *_unless("clone", 0, _JUMP_ANY_BIT, _CLONE_THREAD, _KILL_PROCESS),
-        # Drivers talk to their daemons by Unix sockets and live without; nothing honest here speaks another family.
-        *_when("socket", 0, _JUMP_EQUAL, _AF_UNIX, _ERRNO | errno.EPERM),
-        *_deny(("socket",), _KILL_PROCESS),
-        *_unless("kill", 0, _JUMP_EQUAL, pid, _KILL_PROCESS),
-        *_unless("tgkill", 0, _JUMP_EQUAL, pid, _KILL_PROCESS),
-        # The runner made itself undumpable, which keeps /proc/self/mem shut.
-        *_when("prctl", 0, _JUMP_EQUAL, _PR_SET_DUMPABLE, _ERRNO | errno.EPERM),
-        *_when("prctl", 0, _JUMP_EQUAL, _PR_SET_PTRACER, _ERRNO | errno.EPERM),
-    ])
+    return _assemble(
+        [
+            *_deny(_BEFORE_KILLED, _KILL_PROCESS),
+            *_deny(_BEFORE_REFUSED, _ERRNO | errno.EPERM),
+            *_deny(("clone3",), _ERRNO | errno.ENOSYS),
+            *_unless("clone", 0, _JUMP_ANY_BIT, _CLONE_THREAD, _KILL_PROCESS),
+            # Drivers talk to their daemons by Unix sockets and live without; nothing honest here speaks another family.
+            *_when("socket", 0, _JUMP_EQUAL, _AF_UNIX, _ERRNO | errno.EPERM),
+            *_deny(("socket",), _KILL_PROCESS),
+            *_unless("kill", 0, _JUMP_EQUAL, pid, _KILL_PROCESS),
+            *_unless("tgkill", 0, _JUMP_EQUAL, pid, _KILL_PROCESS),
+            # The runner made itself undumpable, which keeps /proc/self/mem shut.
+            *_when("prctl", 0, _JUMP_EQUAL, _PR_SET_DUMPABLE, _ERRNO | errno.EPERM),
+            *_when("prctl", 0, _JUMP_EQUAL, _PR_SET_PTRACER, _ERRNO | errno.EPERM),
+        ]
+    )
 
 
 def after_load_program(*, allow_threads: bool, allow_executable: bool) -> bytes:
@@ -133,6 +208,7 @@ def lock_after_load(*, allow_threads: bool = False, allow_executable: bool = Fal
 
 def install(program: bytes) -> None:
     """Put a filter on every thread of this process. Raises OSError."""
+
     class Filter(ctypes.Structure):
         _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
 

@@ -41,7 +41,8 @@ ATTACKS = [
     Attack("incbin", "let the assembler embed it", 'asm(".incbin \\"/etc/passwd\\"");\n' + PLAIN, "file not found"),
     Attack("asm-include", "let it print it", 'asm(".include \\"/etc/shadow\\"");\n' + PLAIN, "No such file"),
     Attack(
-        "has-include", "probe for files, one bit at a time",
+        "has-include",
+        "probe for files, one bit at a time",
         "\n".join(f'#if __has_include("{path}")\n#error found {path}\n#endif' for path in _PROBED) + PLAIN,
         None,
     ),
@@ -50,27 +51,30 @@ ATTACKS = [
     Attack("huge-data", "fill the disk by a line", "char big[3000000000ull] = {1};\n" + PLAIN, "wrote more than"),
     Attack("huge-library", "one that no store should keep", "char big[8000000] = {1};\n" + PLAIN, "at most 4,194,304"),
     Attack(
-        "template-memory", "instantiate until memory is gone",
+        "template-memory",
+        "instantiate until memory is gone",
         "template <int N, int M> struct A { static constexpr int v = A<N-1, 2*M>::v + A<N-1, 2*M+1>::v; };\n"
         "template <int M> struct A<0, M> { static constexpr int v = 1; };\nint x = A<30, 1>::v;\n" + PLAIN,
         "more than 1024 MiB of memory",
     ),
     Attack(
-        "preprocessor-time", "expand macros for a day",
+        "preprocessor-time",
+        "expand macros for a day",
         "#define A(x) x x x x x x x x x x\n#define B(x) A(A(A(x)))\n#define C(x) B(B(B(x)))\n#define D(x) C(C(x))\n"
         "D(;)\n" + PLAIN,
         "The compiler",  # took longer, or needed more memory: whichever comes first
     ),
     Attack(
-        "log-flood", "warnings without number, with escape codes",
+        "log-flood",
+        "warnings without number, with escape codes",
         "".join(f"#warning \x1b[31mred\x1b[0m\x07 {number}\n" for number in range(300)) + "int x = missing;\n" + PLAIN,
         "left out",
     ),
     Attack(
-        "export-more", "export what the runner's libraries call",
+        "export-more",
+        "export what the runner's libraries call",
         'extern "C" cudaError_t cudaEventElapsedTime(float* t, cudaEvent_t, cudaEvent_t) '
-        "{ *t = 0; return cudaSuccess; }\n"
-        + PLAIN,
+        "{ *t = 0; return cudaSuccess; }\n" + PLAIN,
         None,
     ),
     Attack("linker-option", "pass one through a directive", '#pragma comment(linker, "-rpath=/tmp")\n' + PLAIN, None),
@@ -79,8 +83,9 @@ ATTACKS = [
 
 
 def build(source: str, data_dir: Path) -> tuple[BuildReport, bytes]:
-    report, artifact = build_submission(source.encode(), FakeChallenge(), Target.emulator(),
-                                        JudgeSettings(data_dir=data_dir, build=LIMITS))
+    report, artifact = build_submission(
+        source.encode(), FakeChallenge(), Target.emulator(), JudgeSettings(data_dir=data_dir, build=LIMITS)
+    )
     return report, artifact.library if artifact else b""
 
 

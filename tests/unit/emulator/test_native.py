@@ -75,9 +75,7 @@ def test_another_compiler_or_source_is_another_library(
     assert links(log) == 2
 
 
-def test_what_the_compiler_says_is_in_the_error(
-    log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_compiler_says_is_in_the_error(log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAIL", "1")
     with pytest.raises(native.NativeBuildError, match=r"fake\.cpp:1: error: no"):
         native.ensure(tmp_path / "out")

@@ -43,9 +43,7 @@ def test_lz4() -> None:
     assert image.text == "abcabcabcabcZ"
 
 
-@pytest.mark.parametrize(
-    ("architectures", "chosen"), [([80, 70], 80), ([90, 100], 90), ([50, 86], 50), ([80], 80)]
-)
+@pytest.mark.parametrize(("architectures", "chosen"), [([80, 70], 80), ([90, 100], 90), ([50, 86], 50), ([80], 80)])
 def test_the_choice(architectures: list[int], chosen: int) -> None:
     images = [fatbinary.PtxImage(architecture, "") for architecture in architectures]
     image = fatbinary.choose(images, 80)

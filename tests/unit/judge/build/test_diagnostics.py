@@ -66,6 +66,12 @@ ptxas info    : Function properties for other
 ptxas info    : Used 10 registers, used 0 barriers, 372 bytes cmem[0]
 """
     first, second = parse_resources(text)
-    assert first == {"kernel": "_Z1kPf", "registers": 32, "spill_stores_bytes": 8, "spill_loads_bytes": 12,
-                     "shared_bytes": 1024, "stack_bytes": 16}
+    assert first == {
+        "kernel": "_Z1kPf",
+        "registers": 32,
+        "spill_stores_bytes": 8,
+        "spill_loads_bytes": 12,
+        "shared_bytes": 1024,
+        "stack_bytes": 16,
+    }
     assert (second["kernel"], second["registers"], second["shared_bytes"]) == ("other", 10, 0)

@@ -159,8 +159,11 @@ def test_a_library_that_the_toolkit_lacks_is_the_operators_business(settings: Ju
 def test_a_compiler_that_fails_whatever_it_is_given(settings: JudgeSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     """No compile error for the user where not even a plain kernel compiles: an unsupported host compiler, say."""
     script = nvcc.build_script
-    monkeypatch.setattr(nvcc, "build_script", lambda *given, **named: "echo unsupported GNU version; exit 11\n"
-                        + script(*given, **named))
+    monkeypatch.setattr(
+        nvcc,
+        "build_script",
+        lambda *given, **named: "echo unsupported GNU version; exit 11\n" + script(*given, **named),
+    )
     nvcc._require_working.cache_clear()
     with pytest.raises(InternalError, match="unsupported GNU version"):
         build(PLAIN, settings)

@@ -19,8 +19,9 @@ FILES = Files(source=3, header=4, library=5, symbols=6, definitions=7, resources
 
 
 def script(plan: Plan) -> str:
-    return build_script(plan, FILES, cuda="/cuda", runtime="/cuda/lib/libcudart.so.13", libraries=["cublas"],
-                        ptxas_arch="sm_80")
+    return build_script(
+        plan, FILES, cuda="/cuda", runtime="/cuda/lib/libcudart.so.13", libraries=["cublas"], ptxas_arch="sm_80"
+    )
 
 
 def test_the_halves_are_told_apart() -> None:

@@ -98,5 +98,6 @@ def test_types_by_what_they_are(wanted: str, given: str, same: bool) -> None:
 def test_overloads_are_all_found() -> None:
     text = "void solve(int* a) {}\nvoid solve(const float* a, float* b, int n) {}"
     assert [signature.text for signature in find_definitions(text)] == [
-        "void solve(int* a)", "void solve(const float* a, float* b, int n)",
+        "void solve(int* a)",
+        "void solve(const float* a, float* b, int n)",
     ]

@@ -49,9 +49,7 @@ def test_none_at_all_says_what_to_install(tmp_path: Path) -> None:
         toolchain.find_toolchain(tmp_path / "absent")
 
 
-def test_path_comes_before_packages_and_those_before_usr_local(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_path_comes_before_packages_and_those_before_usr_local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     on_path = make_nvcc(tmp_path / "on-path")
     packaged = make_nvcc(tmp_path / "site" / "nvidia" / "cu13")
     paths = dict.fromkeys(("purelib", "platlib"), f"{tmp_path}/site")

@@ -47,9 +47,14 @@ def test_quotas_come_before_the_folders_they_are_for_and_the_root_is_shut_last()
 
 
 def test_kinds_of_binds_and_where_they_were_brought() -> None:
-    policy = Policy(Limits(), binds=(
-        Bind.same(Path("/root/venv")), Bind.same(Path("/dev/nvidia0"), "dev"), Bind(Path("/data/x"), "/work", "rw"),
-    ))
+    policy = Policy(
+        Limits(),
+        binds=(
+            Bind.same(Path("/root/venv")),
+            Bind.same(Path("/dev/nvidia0"), "dev"),
+            Bind(Path("/data/x"), "/work", "rw"),
+        ),
+    )
     words = arguments(policy, sources={Path("/root/venv"): "/mnt/0"})
     holds(words, "--ro-bind", "/mnt/0", "/root/venv")
     holds(words, "--dev-bind", "/dev/nvidia0", "/dev/nvidia0")

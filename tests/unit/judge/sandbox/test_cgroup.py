@@ -53,8 +53,9 @@ def test_without_controllers_everything_reads_none(tmp_path: Path) -> None:
 
 
 def test_a_parent_that_is_gone_costs_that_controller_only(tmp_path: Path) -> None:
-    group = Group.create(memory_bytes=1, processes=1,
-                         hierarchy=Hierarchy(1, {"memory": tmp_path, "pids": tmp_path / "gone"}))
+    group = Group.create(
+        memory_bytes=1, processes=1, hierarchy=Hierarchy(1, {"memory": tmp_path, "pids": tmp_path / "gone"})
+    )
     assert group.controllers == {"memory"}
 
 

@@ -23,8 +23,9 @@ from judge.settings import RunLimits
 
 pytestmark = pytest.mark.jail
 
-SHELL = Policy(Limits(memory_bytes=256 * MIB, processes=32, file_bytes=4 * MIB, tmpfs_bytes=8 * MIB),
-               env={"PATH": "/usr/bin:/bin"})
+SHELL = Policy(
+    Limits(memory_bytes=256 * MIB, processes=32, file_bytes=4 * MIB, tmpfs_bytes=8 * MIB), env={"PATH": "/usr/bin:/bin"}
+)
 
 
 def shell(script: str, policy: Policy = SHELL, wall_s: float = 20) -> Output:
@@ -86,8 +87,11 @@ def test_closing_the_streams_does_not_hide_a_command_from_the_clock() -> None:
 
 def test_nothing_is_left_when_a_jail_is_killed() -> None:
     token = f"token-{os.getpid()}-{time.monotonic_ns()}"
-    with launch(SHELL, ["/bin/sh", "-c", f"(setsid sh -c 'echo up; sleep 61; : {token}' &) ; sleep 62; : {token}"],
-                stdout=subprocess.PIPE) as jail:
+    with launch(
+        SHELL,
+        ["/bin/sh", "-c", f"(setsid sh -c 'echo up; sleep 61; : {token}' &) ; sleep 62; : {token}"],
+        stdout=subprocess.PIPE,
+    ) as jail:
         assert jail.stdout is not None
         assert jail.stdout.readline() == b"up\n"
         assert not jail.poll()
@@ -123,8 +127,13 @@ def test_descriptors_keep_their_numbers_and_no_other_goes_in() -> None:
     read_end, write_end = os.pipe()
     try:
         code = f"import os; print(os.write({write_end}, b'through'), *os.listdir('/proc/self/fd'))"
-        output = run_to_end(run_policy(RunLimits()), [sys.executable, "-I", "-S", "-c", code], wall_s=20,
-                            output_bytes=1000, pass_fds=[write_end])
+        output = run_to_end(
+            run_policy(RunLimits()),
+            [sys.executable, "-I", "-S", "-c", code],
+            wall_s=20,
+            output_bytes=1000,
+            pass_fds=[write_end],
+        )
         count, *inside = (int(word) for word in output.data.split())
         assert os.read(read_end, count) == b"through"
     finally:
@@ -160,15 +169,19 @@ def test_the_packs_and_the_tests_are_not_inside() -> None:
 
 
 def test_a_fork_bomb_stops(bounds: str) -> None:
-    code = "import os, time\nn = 0\ntry:\n  while n < 500:\n    if os.fork() == 0: time.sleep(30)\n    n += 1\n" \
-           "except OSError as error: print(n, flush=True)\nos._exit(0)"
+    code = (
+        "import os, time\nn = 0\ntry:\n  while n < 500:\n    if os.fork() == 0: time.sleep(30)\n    n += 1\n"
+        "except OSError as error: print(n, flush=True)\nos._exit(0)"
+    )
     output = python(code, replace(run_policy(RunLimits()), limits=Limits(processes=20, memory_bytes=512 * MIB)))
     assert 0 < int(output.data) < 20, bounds
 
 
 def test_memory_stops(bounds: str) -> None:
-    code = "b = []\ntry:\n  while len(b) < 64: b.append(b'x' * (16 << 20)); print(len(b), flush=True)\n" \
-           "except MemoryError: print('refused')"
+    code = (
+        "b = []\ntry:\n  while len(b) < 64: b.append(b'x' * (16 << 20)); print(len(b), flush=True)\n"
+        "except MemoryError: print('refused')"
+    )
     output = python(code, replace(run_policy(RunLimits()), limits=Limits(memory_bytes=256 * MIB)))
     assert b"\n16\n" not in output.data
     if bounds == "cgroup":
@@ -190,8 +203,10 @@ def test_files_and_the_disk_stop() -> None:
 def test_cpu_time_is_told_of_the_whole_tree() -> None:
     if "cpu" in cgroup.find_hierarchy().missing():
         pytest.skip("no cgroup can be made here")
-    code = "import os, time\nif os.fork() == 0:\n  end = time.process_time() + 0.3\n" \
-           "  while time.process_time() < end: pass\n  os._exit(0)\nos.wait()"
+    code = (
+        "import os, time\nif os.fork() == 0:\n  end = time.process_time() + 0.3\n"
+        "  while time.process_time() < end: pass\n  os._exit(0)\nos.wait()"
+    )
     output = python(code)
     assert output.exit.cpu_s is not None
     assert 0.3 <= output.exit.cpu_s < 5

@@ -53,8 +53,9 @@ def test_missing_controllers_are_told_but_not_required(monkeypatch: pytest.Monke
         ({}, False, "user namespaces are refused"),
     ],
 )
-def test_the_command_for_each_machine(files: dict[str, int], container: bool, says: str,
-                                      monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_for_each_machine(
+    files: dict[str, int], container: bool, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(remedies, "_number", files.get)
     monkeypatch.setattr(remedies, "in_container", lambda: container)
     assert says in remedies.for_failure("bwrap: setting up uid map: Permission denied")

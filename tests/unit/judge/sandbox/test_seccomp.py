@@ -50,8 +50,20 @@ def test_another_table_of_numbers_is_no_way_round(program: bytes) -> None:
 
 @pytest.mark.parametrize(
     "call",
-    ["ptrace", "process_vm_writev", "bpf", "io_uring_setup", "keyctl", "userfaultfd", "mount", "unshare", "setns",
-     "move_mount", "kexec_load", "open_by_handle_at"],
+    [
+        "ptrace",
+        "process_vm_writev",
+        "bpf",
+        "io_uring_setup",
+        "keyctl",
+        "userfaultfd",
+        "mount",
+        "unshare",
+        "setns",
+        "move_mount",
+        "kexec_load",
+        "open_by_handle_at",
+    ],
 )
 def test_the_way_out_is_shut_in_every_jail(call: str) -> None:
     assert judge(BASE, call) == "kill"
