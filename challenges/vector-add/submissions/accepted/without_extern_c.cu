@@ -1,4 +1,4 @@
-// No extern "C", and int64 indices.
+// C++ linkage, and indices of 64 bits.
 #include <cuda_runtime.h>
 
 __global__ void add(const float* A, const float* B, float* C, long long N) {
