@@ -368,7 +368,7 @@ class ShapeAnalysis:
         return _shape(tuple(merged), min(a.align, _trailing_zeros(constant)))
 
     def _widen(self, instruction: Instruction, a: Shape) -> bool:
-        """Whether a 32-bit ``a`` may be extended as base and offsets; where that is not certain the code has to check."""
+        """Whether a 32-bit ``a`` may be extended as base and offsets; the code checks where it may not be."""
         if not a.disjoint:
             if instruction.guard is not None:
                 return False

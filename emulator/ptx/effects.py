@@ -56,7 +56,10 @@ def has_result(instruction: Instruction) -> bool:
 
 
 _EFFECTS = frozenset(
-    "st red atom cp mbarrier bar barrier call_printf call_malloc call_free call_assertfail nanosleep stmatrix".split()
+    (
+        *("st", "red", "atom", "cp", "mbarrier", "bar", "barrier", "nanosleep", "stmatrix"),
+        *("call_printf", "call_malloc", "call_free", "call_assertfail"),
+    )
 )
 
 
