@@ -15,7 +15,7 @@ from web.problems import Problem
 from web.rates import limit_submissions
 from web.services import reader, services, transaction
 from web.submissions.accepting import accept_submission
-from web.submissions.streaming import events_response
+from web.submissions.streaming import Streamed, events_response
 
 TAG = "submissions"
 
@@ -73,7 +73,7 @@ def show_one(public_id: str) -> schemas.SubmissionStatus:
 
 @token_required
 @operation(None, 404, 422, tag=TAG)
-def list_events(public_id: str, query: schemas.EventQuery) -> FlaskResponse:
+def list_events(public_id: str, query: schemas.EventQuery) -> FlaskResponse | Streamed:
     """The steps of judging: live as ``text/event-stream``, or with ``Accept: application/json`` those until now, as a
     list of objects with ``seq``, ``kind``, ``at`` and ``payload``."""
     submission = _own(reader(), public_id)

@@ -10,8 +10,11 @@ from web.live import EventStream, event_json
 from web.problems import Problem
 from web.services import reader, services
 
+#: What Flask makes a response of. A finished ``Response`` would not do: the API's layer reads the whole body of one.
+Streamed = tuple[EventStream, int, dict[str, str]]
 
-def events_response(submission: Submission, after: int) -> Response:
+
+def events_response(submission: Submission, after: int) -> Response | Streamed:
     """The stream, or the list. A client that gets 503 for its stream polls the list."""
     accepted = request.accept_mimetypes
     if "text/event-stream" not in accepted.values() and accepted.accept_json:
@@ -22,5 +25,5 @@ def events_response(submission: Submission, after: int) -> Response:
         raise Problem(503, "too_many_streams", message, retry_after_s=2)
     reader().close()
     stream = EventStream(services().readers, slots, submission.public_id, after)
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return Response(stream, mimetype="text/event-stream", headers=headers)
+    headers = {"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return stream, 200, headers

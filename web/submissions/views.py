@@ -15,7 +15,7 @@ from web.services import reader, services, transaction
 from web.submissions.accepting import accept_submission, find_pack
 from web.submissions.forms import SubmissionForm
 from web.submissions.presenter import present_report, present_source
-from web.submissions.streaming import events_response
+from web.submissions.streaming import Streamed, events_response
 
 blueprint = Blueprint("submissions", __name__)
 PAGE = 30
@@ -101,7 +101,7 @@ def source(public_id: str) -> Response:
 
 @blueprint.get("/submissions/<public_id>/events")
 @login_required
-def events(public_id: str) -> Response:
+def events(public_id: str) -> Response | Streamed:
     """Live progress: a stream, or (asked for JSON, or with no stream free) what happened after ``after``."""
     submission = _own(public_id)
     after = request.headers.get("Last-Event-ID", type=int) or request.args.get("after", 0, type=int)

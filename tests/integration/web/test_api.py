@@ -84,6 +84,19 @@ def test_from_submission_to_board(site: Site, caller: Caller) -> None:
     ]
 
 
+def test_events_come_as_they_happen(site: Site, caller: Caller) -> None:
+    public_id = caller.post("submissions", BODY).get_json()["id"]
+    headers = {**caller.headers, "Accept": "text/event-stream"}
+    stream = caller.client.get(f"/api/v1/submissions/{public_id}/events", headers=headers, buffered=False)
+    assert stream.headers["Content-Type"].startswith("text/event-stream")
+    frames = iter(stream.response)
+    assert next(frames).startswith(b"event: hello")
+    assert b"event: queued" in next(frames)
+    assert site.services.streams.open == 1
+    stream.close()
+    assert site.services.streams.open == 0
+
+
 def test_an_idempotency_key_makes_one_submission(caller: Caller) -> None:
     ids = {caller.post("submissions", BODY, **{"Idempotency-Key": "abc"}).get_json()["id"] for _ in range(2)}
     assert len(ids) == 1
