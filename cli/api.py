@@ -129,11 +129,14 @@ class Api:
         except (ValueError, KeyError, TypeError):
             message, nearest = f"{self.server} answered {status} {response.reason_phrase}", []
         hint = f"Nearest: {', '.join(nearest)}." if nearest else ""
-        if status == 401:
+        if status == 401 and not response.request.url.path.endswith("/tokens"):  # there it is the password
             hint = hint or "Log in first: `gpujudge login`."
         if status == 429 and (wait := response.headers.get("retry-after")):
             hint = hint or f"Try again in {wait} s."
-        raise CliError(message, exit_code=_exit_code(status), hint=hint)
+        exit_code = _exit_code(status)
+        if exit_code == UNREACHABLE:
+            raise Unreachable(message, hint=hint)
+        raise CliError(message, exit_code=exit_code, hint=hint)
 
 
 def _exit_code(status: int) -> int:

@@ -78,11 +78,15 @@ def test_run_asks_for_the_public_cases(cli: Cli, server: FakeServer, kernel: Pat
     assert (body["mode"], body["device"]) == ("run", "nvidia-h200")
 
 
-def test_polling_where_streams_do_not_come_through(cli: Cli, server: FakeServer, kernel: Path) -> None:
+_ALL_STREAMS_TAKEN = {"error": {"code": "too_many_streams", "message": "Too many are followed live.", "nearest": []}}
+
+
+@pytest.mark.parametrize("refusal", [httpx.ReadTimeout("held back"), httpx.Response(503, json=_ALL_STREAMS_TAKEN)])
+def test_polling_where_streams_do_not_come_through(cli: Cli, server: FakeServer, kernel: Path, refusal: Any) -> None:
     server.routes = {
         "POST submissions": status(),
         "GET submissions/abc/events": (
-            httpx.ReadTimeout("held back"),
+            refusal,
             [],
             [{"seq": 1, "kind": "building", "payload": {}}],
             httpx.ConnectError("restarting"),
