@@ -17,6 +17,7 @@ from judge.bench.measurement import TimedCase, measurement
 from judge.bench.plausibility import why_count_not_believed
 from judge.bench.protocol import Bench
 from judge.build.artifact import Artifact
+from judge.build.diagnostics import headline
 from judge.build.nvcc import build_submission
 from judge.build.target import Target
 from judge.devices.lock import device_lock
@@ -68,8 +69,8 @@ def build(
 def compile_error(report: BuildReport, pack: Pack, device: DeviceInfo) -> Judgement:
     """The judgement on a source that does not build."""
     return Judgement(
-        Verdict.COMPILE_ERROR, pack.slug, pack.version, device, report, message="it does not compile",
-        wall_s=report.wall_s,
+        Verdict.COMPILE_ERROR, pack.slug, pack.version, device, report,
+        message=headline(report.log) or "it does not compile", wall_s=report.wall_s,
     )  # fmt: skip
 
 

@@ -23,6 +23,8 @@ _STACK = re.compile(
     r"^\s*(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, (?P<loads>\d+) bytes spill loads"
 )
 _USED = re.compile(r"^ptxas info\s*: Used (?P<registers>\d+) registers")
+_COMPILERS_OWN = re.compile(r"\b(?:error|warning|note|remark)\b|^In file included|^kernel\.cu")
+_ERROR = re.compile(r"\berror\b\s*(?:#\S+)?:", re.IGNORECASE)
 _SHARED = re.compile(r"(\d+) bytes smem")
 
 
@@ -43,6 +45,16 @@ def readable_log(raw: bytes, *, limit_bytes: int, hidden_folders: tuple[str, ...
     paragraphs = [part.strip("\n") for part in re.split(r"\n[ \t]*(?:\n[ \t]*)+", text)]
     unique = list(dict.fromkeys(part.rstrip() for part in paragraphs if part.strip()))
     return capped("\n\n".join(unique), limit_bytes, truncated=truncated)
+
+
+def headline(log: str) -> str:
+    """The line of a readable log that says what is wrong: what the judge put before it, or the first error."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    if not lines:
+        return ""
+    if not _COMPILERS_OWN.search(lines[0]):
+        return lines[0].removesuffix(" It must define:").removesuffix(" The source must define:")
+    return next((line for line in lines if _ERROR.search(line)), lines[0])
 
 
 def exhausted(log: str, *, memory_bytes: int, file_bytes: int) -> str | None:

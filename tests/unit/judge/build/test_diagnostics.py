@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.build.diagnostics import capped, parse_resources, readable_log
+from judge.build.diagnostics import capped, headline, parse_resources, readable_log
 
 
 def test_colours_controls_and_folders_are_gone() -> None:
@@ -75,3 +76,30 @@ ptxas info    : Used 10 registers, used 0 barriers, 372 bytes cmem[0]
         "stack_bytes": 16,
     }
     assert (second["kernel"], second["registers"], second["shared_bytes"]) == ("other", 10, 0)
+
+
+@pytest.mark.parametrize(
+    ("log", "told"),
+    [
+        ("", ""),
+        ("The source is empty.", "The source is empty."),
+        (
+            "There is no function `solve` in the source. It must define:\n  void solve(int N)",
+            "There is no function `solve` in the source.",
+        ),
+        (
+            'kernel.cu(14): warning #174-D: no effect\n  a\n  ^\n\nkernel.cu(15): error: expected a ";"\n  b\n',
+            'kernel.cu(15): error: expected a ";"',
+        ),
+        (
+            "kernel.cu: In function 'void f()':\nkernel.cu:3:5: error: 'x' was not declared",
+            "kernel.cu:3:5: error: 'x' was not declared",
+        ),
+        (
+            "The compiler needed more than 4096 MiB of memory.\n\ngcc: fatal error: Killed signal terminated program",
+            "The compiler needed more than 4096 MiB of memory.",
+        ),
+    ],
+)
+def test_the_line_that_says_what_is_wrong(log: str, told: str) -> None:
+    assert headline(log) == told
