@@ -26,4 +26,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> Problem:
     nearest = difflib.get_close_matches(name.casefold(), known, n=3, cutoff=0.5)
     if not nearest:
         nearest = [candidate for candidate in known if candidate.startswith(name.casefold()[:3])][:3] if name else []
-    return Problem(404, f"unknown_{kind}", f"There is no {kind} called “{name[:80]}”.", nearest=nearest)
+    message = f"There is no {kind} called “{name[:80]}”."
+    if not nearest and 0 < len(known) <= 8:
+        message += f" There {'is' if len(known) == 1 else 'are'}: {', '.join(known)}."
+    return Problem(404, f"unknown_{kind}", message, nearest=nearest)

@@ -21,4 +21,12 @@ def test_the_nearest_name_is_told(name: str, nearest: str) -> None:
 def test_no_name_is_near_to_nonsense(name: str) -> None:
     problem = unknown("challenge", name, KNOWN)
     assert problem.nearest == ()
+    assert "There are: attention, gemm, int8-matmul" in problem.message
     assert len(problem.message) < 200
+
+
+def test_a_single_device_is_named_where_nothing_is_near() -> None:
+    assert (
+        unknown("device", "cuda:0", ["emulator"]).message == "There is no device called “cuda:0”. There is: emulator."
+    )
+    assert unknown("device", "cuda:0", []).message == "There is no device called “cuda:0”."
