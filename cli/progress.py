@@ -52,6 +52,8 @@ class ProgressLine:
         text = clean(describe(kind, payload))
         if text == self._last or not self._shown:
             return
+        if text == "queued" and self._last.startswith("queued, at place"):
+            return  # it says less than what stands there
         self._last = text
         if self._status is None:
             say(text)

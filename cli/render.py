@@ -10,6 +10,8 @@ from cli.console import clean, stdout
 from judge.verdict import Verdict
 
 _SHOWN_CASES = 12
+#: Those beyond it have their verdict alone: the first to fail is the one to look at.
+_DETAILED_CASES = 3
 _SHOWN_FAULTS = 5
 
 
@@ -30,12 +32,24 @@ def lines(judgement: dict[str, Any]) -> list[Text]:
     challenge = f"{judgement['challenge']} {judgement['pack_version']} on {device.get('key', '?')}"
     name = device.get("name")
     out = [head, Text(f"  {challenge} ({name})" if name and name != device.get("key") else f"  {challenge}")]
-    if judgement.get("message"):
-        out += [Text(f"  {line}") for line in clean(judgement["message"]).splitlines()]
+    if not _said_below(judgement):
+        out += [Text(f"  {line}") for line in clean(judgement.get("message") or "").splitlines()]
     out += _build_lines(judgement.get("build") or {}, failed=verdict is Verdict.COMPILE_ERROR)
     out += _case_lines(judgement.get("cases") or [])
     out += _measurement_lines(judgement.get("measurement"))
     return out
+
+
+def _said_below(judgement: dict[str, Any]) -> bool:
+    """Whether the message is only what the compiler's output or a failed case says anyway."""
+    message = judgement.get("message")
+    if message and judgement["verdict"] == Verdict.COMPILE_ERROR.value:
+        return message in (judgement.get("build") or {}).get("log", "")
+    return message in [case.get("message") for case in _failed(judgement.get("cases") or [])[:_DETAILED_CASES]]
+
+
+def _failed(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [case for case in cases if case["verdict"] != "AC"]
 
 
 def _build_lines(build: dict[str, Any], *, failed: bool) -> list[Text]:
@@ -55,11 +69,13 @@ def _build_lines(build: dict[str, Any], *, failed: bool) -> list[Text]:
 def _case_lines(cases: list[dict[str, Any]]) -> list[Text]:
     if not cases:
         return []
-    failed = [case for case in cases if case["verdict"] != "AC"]
+    failed = _failed(cases)
     out = [Text(f"  cases   {len(cases) - len(failed)} of {len(cases)} accepted")]
-    for case in failed[:_SHOWN_CASES]:
+    for number, case in enumerate(failed[:_SHOWN_CASES]):
         line = f"    {case['verdict']:<4}{case['id']} ({case['group']}, {case['wall_s']:.3g} s)"
         out.append(Text(line, style="red"))
+        if number >= _DETAILED_CASES:
+            continue
         if case.get("message"):
             out += [Text(f"        {text}") for text in clean(case["message"]).splitlines()]
         out += [Text(f"        {text}") for text in _mismatch_lines(case.get("mismatch"))]
@@ -77,8 +93,8 @@ def _mismatch_lines(mismatch: dict[str, Any] | None) -> list[str]:
         for kind, key in (("absolute", "max_abs_error"), ("relative", "max_rel_error"))
         if mismatch.get(key) is not None
     ]
-    head = f"{mismatch['output']}: {mismatch['count']} of {mismatch['total']} values differ"
-    out = [", ".join([head, *errors])]
+    # The case's message has said how many differ.
+    out = [", ".join(errors)] if errors else []
     for index, expected, got in zip(mismatch["indices"], mismatch["expected"], mismatch["got"], strict=False):
         position = ", ".join(str(number) for number in index)
         out.append(f"  {mismatch['output']}[{position}]: expected {expected}, got {got}")

@@ -128,4 +128,7 @@ def _document(challenge: dict[str, Any]) -> str:
     statement = str(challenge["statement"]).strip()
     title = "" if statement.startswith("# ") else f"# {challenge['title']}\n\n"
     facts = f"Version {challenge['version']}, {challenge['difficulty']}."
-    return f"{title}{statement}\n\n## Signature\n\n```cuda\n{challenge['signature']}\n```\n\n{facts}\n"
+    signature = (
+        "" if challenge["signature"] in statement else f"## Signature\n\n```cuda\n{challenge['signature']}\n```\n\n"
+    )
+    return f"{title}{statement}\n\n{signature}{facts}\n"

@@ -46,10 +46,9 @@ def test_submit_follows_to_the_verdict(cli: Cli, server: FakeServer, kernel: Pat
     assert server.bodies("POST submissions") == [
         {"challenge": "softmax", "device": "emulator", "mode": "submit", "source": kernel.read_text()}
     ]
-    assert ended.stderr.splitlines()[:7] == [
+    assert ended.stderr.splitlines()[:6] == [
         "queued",
         "queued, at place 3",
-        "queued",
         "building",
         "built in 0.8 s",
         "case 1/2 n1 AC",
@@ -190,3 +189,23 @@ def test_list(cli: Cli, server: FakeServer) -> None:
     assert lines[0].split("\t")[:2] == ["id", "challenge"]
     assert [line.split("\t")[4] for line in lines[1:]] == ["building", "AC"]
     assert server.requests[-1].url.params["challenge"] == "softmax"
+
+
+def test_nothing_is_told_twice(cli: Cli, server: FakeServer) -> None:
+    message = "C[0] is 0.0, expected 1.0; 4 of 4 elements differ"
+    mismatch = {
+        "output": "C", "indices": [[0]], "expected": [1.0], "got": [0.0], "count": 4, "total": 4,
+        "max_abs_error": 1.0, "max_rel_error": 1.0, "message": message,
+    }  # fmt: skip
+    case = {**JUDGEMENT["cases"][0], "verdict": "WA", "message": message, "mismatch": mismatch}
+    cases = [{**case, "id": f"n{number}"} for number in range(5)]
+    judgement = {**JUDGEMENT, "verdict": "WA", "message": message, "cases": cases, "measurement": None}
+    server.routes = {"GET submissions/abc": status("done", verdict="WA", judgement=judgement)}
+    lines = cli("watch", "abc").stdout.splitlines()
+    assert [line.strip() for line in lines].count(message) == 3  # once for each of the first cases
+    assert sum("WA  n" in line for line in lines) == 5
+    log = 'kernel.cu(3): error: expected a ";"'
+    judgement = {**JUDGEMENT, "verdict": "CE", "message": log, "cases": [], "measurement": None}
+    judgement["build"] = {**JUDGEMENT["build"], "ok": False, "log": log}
+    server.routes = {"GET submissions/abc": status("done", verdict="CE", judgement=judgement)}
+    assert cli("watch", "abc").stdout.count(log) == 1
