@@ -238,8 +238,10 @@ class BodyReader:
             return Special(text)
         return Sym(name)
 
-    def _address(self, text: str) -> Address:
+    def _address(self, text: str) -> Operand:
         found = _ADDRESS.match(text)
+        if found is None and "," in text:  # a texture's coordinates, a tensor map's
+            return Vec(tuple(self._operand(t) for t in split_list(text[1:-1])))
         if found is None:
             raise PtxError(f"cannot read the address {text!r}")
         base, sign, number = found.groups()
