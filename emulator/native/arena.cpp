@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace emu {
 
@@ -68,8 +69,17 @@ uint64_t Arena::carve(uint64_t size, uint64_t alignment) {
         return 0;
     }
     if (large) madvise(reinterpret_cast<void *>(address), size, MADV_HUGEPAGE);
-    blocks_[address] = {address - padding, address - padding + mapped + gap};
+    uint64_t begin = address - padding;
+    blocks_[address] = {begin, begin + mapped + gap, begin + mapped};
     return address;
+}
+
+void Arena::protect(uint64_t address, bool accessible) {
+    auto found = blocks_.find(address);
+    if (found == blocks_.end()) return;
+    const Block &block = found->second;
+    void *start = reinterpret_cast<void *>(block.begin);
+    if (mprotect(start, block.mapped - block.begin, accessible ? PROT_READ | PROT_WRITE : PROT_NONE)) std::abort();
 }
 
 void Arena::release(uint64_t address) {

@@ -24,11 +24,15 @@ class Arena {
     // Gives a block back; its pages are dropped and its addresses fault from then on.
     void release(uint64_t address);
 
+    // Lets the host's code touch a block, or not.
+    void protect(uint64_t address, bool accessible);
+
     bool contains(uint64_t address) const { return address - base_ < size_; }
 
   private:
     struct Block {
         uint64_t begin, end;  // with the padding and the gap behind
+        uint64_t mapped;      // where the gap begins
     };
 
     uint64_t place(uint64_t bytes, uint64_t alignment);

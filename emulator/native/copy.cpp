@@ -49,6 +49,7 @@ cudaError_t check_copy(Plane to, Plane from, Box box, cudaMemcpyKind kind) {
 
 void copy_box(Plane to, Plane from, Box box) {
     if (empty(box)) return;
+    DeviceAccess access;
     for (size_t z = 0; z < box.depth; ++z) {
         for (size_t y = 0; y < box.height; ++y) {
             std::memmove(to.at + z * to.slice + y * to.pitch, from.at + z * from.slice + y * from.pitch, box.width);
@@ -64,6 +65,7 @@ cudaError_t check_fill(Plane to, Box box) {
 
 void fill_box(Plane to, int value, Box box) {
     if (empty(box)) return;
+    DeviceAccess access;
     for (size_t z = 0; z < box.depth; ++z) {
         for (size_t y = 0; y < box.height; ++y) std::memset(to.at + z * to.slice + y * to.pitch, value, box.width);
     }

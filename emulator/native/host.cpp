@@ -41,6 +41,9 @@ EMU_HOST void emu_set_unsupported(const char *what) { report().set_unsupported(w
 // Why the callback that runs on this thread is about to fail.
 EMU_HOST void emu_set_reason(const char *why) { failure_reason() = why; }
 
+// Whether the host's code is kept from the device's memory.
+EMU_HOST void emu_set_shield(int on) { memory().set_shield(on != 0); }
+
 // Whether one allocation has all of these bytes.
 EMU_HOST int emu_holds(uint64_t address, uint64_t size) {
     auto found = memory().find(address);

@@ -64,6 +64,7 @@ cudaError_t execute(const EmuKernel *kernel, const LaunchShape &at, const std::v
                     bool cooperative) {
     if (cudaError_t error = sticky()) return error;
     LaunchPause one_at_a_time;
+    DeviceAccess access;
     Launch launch(kernel);
     launch.grid[0] = at.grid.x;
     launch.grid[1] = at.grid.y;

@@ -16,6 +16,11 @@ auto holder(const Table &table, uint64_t address) {
     return address < next->second->end ? next : table.end();
 }
 
+bool shared_with_host(MemoryKind kind) {
+    return kind == MemoryKind::managed || kind == MemoryKind::managed_variable || kind == MemoryKind::pinned_host ||
+           kind == MemoryKind::registered_host;
+}
+
 }  // namespace
 
 MemoryView::MemoryView(std::vector<std::shared_ptr<const Allocation>> sorted) : sorted_(std::move(sorted)) {
@@ -63,6 +68,7 @@ uint64_t Memory::allocate(uint64_t size, uint64_t alignment, MemoryKind kind, co
     if (name.empty()) name = std::string(call) + " #" + std::to_string(++ordinal_);
     table_[address] = std::make_shared<Allocation>(Allocation{address, address + size, kind, name, flags});
     if (counts(kind)) in_use_ += size;
+    if (shielded_ && !accesses_ && !shared_with_host(kind)) arena_.protect(address, false);
     view_.reset();
     return address;
 }
@@ -90,6 +96,29 @@ bool Memory::register_host(uint64_t address, uint64_t size, unsigned flags) {
         std::make_shared<Allocation>(Allocation{address, address + size, MemoryKind::registered_host, name, flags});
     view_.reset();
     return true;
+}
+
+void Memory::set_shield(bool on) {
+    std::lock_guard lock(mutex_);
+    if (on == shielded_) return;
+    shielded_ = on;
+    if (!accesses_) protect_all(!on);
+}
+
+void Memory::open() {
+    std::lock_guard lock(mutex_);
+    if (!accesses_++ && shielded_) protect_all(true);
+}
+
+void Memory::close() {
+    std::lock_guard lock(mutex_);
+    if (!--accesses_ && shielded_) protect_all(false);
+}
+
+void Memory::protect_all(bool accessible) {
+    for (const auto &[address, allocation] : table_) {
+        if (!shared_with_host(allocation->kind)) arena_.protect(address, accessible);
+    }
 }
 
 std::shared_ptr<const MemoryView> Memory::view() {

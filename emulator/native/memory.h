@@ -13,7 +13,7 @@
 
 namespace emu {
 
-enum class MemoryKind : uint8_t { device, managed, pinned_host, registered_host, variable, constant, heap };
+enum class MemoryKind : uint8_t { device, managed, pinned_host, registered_host, variable, constant, heap, managed_variable };
 
 struct Allocation {
     uint64_t begin, end;  // exactly what was asked for
@@ -63,9 +63,16 @@ class Memory {
     std::shared_ptr<const Allocation> find(uint64_t address) const;
     // The label of the freed allocation that had `address` last; empty when none did.
     std::string freed_label(uint64_t address) const;
+    // While there is a shield, what is the device's alone faults when the host's code touches it, as it does with a GPU;
+    // the emulator itself takes a DeviceAccess. Without one (the default) hosts may look at all memory.
+    void set_shield(bool on);
+    void open();
+    void close();
+
     bool in_device_range(uint64_t address) const { return arena_.contains(address); }
 
   private:
+    void protect_all(bool accessible);
     bool counts(MemoryKind kind) const { return kind == MemoryKind::device || kind == MemoryKind::managed; }
 
     mutable std::mutex mutex_;
@@ -75,11 +82,22 @@ class Memory {
     std::shared_ptr<const MemoryView> view_;
     uint64_t capacity_ = 8ull << 30, in_use_ = 0;
     bool capacity_is_limit_ = false;
+    bool shielded_ = false;
+    unsigned accesses_ = 0;  // how many DeviceAccess there are
     unsigned ordinal_ = 0;
 };
 
 constexpr unsigned kind_bit(MemoryKind kind) { return 1u << static_cast<unsigned>(kind); }
 
 Memory &memory();
+
+// For as long as it exists, this process may touch the device's memory: for launches, copies and initial values.
+class DeviceAccess {
+  public:
+    DeviceAccess() { memory().open(); }
+    ~DeviceAccess() { memory().close(); }
+    DeviceAccess(const DeviceAccess &) = delete;
+    DeviceAccess &operator=(const DeviceAccess &) = delete;
+};
 
 }  // namespace emu

@@ -1,5 +1,6 @@
 #include "modules.h"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -47,6 +48,7 @@ cudaError_t load(Module &module) {
     std::lock_guard lock(mutex);
     if (module.loaded == Loaded::no) {
         if (!callbacks.load_module) return cudaErrorInitializationError;
+        DeviceAccess access;  // it writes the variables' initial values
         module.load_error = static_cast<cudaError_t>(callbacks.load_module(module.id, module.image));
         module.loaded = module.load_error ? Loaded::failed : Loaded::yes;
     }
@@ -205,7 +207,11 @@ EMU_HOST uint64_t emu_define_variable(uint64_t module, const char *name, uint64_
     std::lock_guard lock(mutex);
     auto found = modules.find(module);
     if (found == modules.end()) return 0;
-    MemoryKind kind = is_constant ? MemoryKind::constant : MemoryKind::variable;
+    const auto &managed = found->second->managed;
+    bool is_managed = std::any_of(managed.begin(), managed.end(), [&](Variable *it) { return it->name == name; });
+    MemoryKind kind = is_constant  ? MemoryKind::constant
+                      : is_managed ? MemoryKind::managed_variable
+                                   : MemoryKind::variable;
     std::string label = (is_constant ? "__constant__ " : "__device__ ") + readable_name(name);
     uint64_t address = memory().allocate(size, alignment, kind, label, "");
     if (address) found->second->variables[name] = {address, size};

@@ -87,6 +87,7 @@ _FUNCTIONS: dict[str, tuple[object, ...]] = {
     "emu_holds": (c_int, c_uint64, c_uint64),
     "emu_take_error": (c_int, POINTER(c_char_p)),
     "emu_clear_errors": (None,),
+    "emu_set_shield": (None, c_int),
     "emu_report_take": (None, POINTER(NativeReport)),
     "emu_report_launch": (None, c_uint32, POINTER(NativeLaunch)),
     "emu_report_fault": (None, c_uint32, POINTER(NativeFault)),

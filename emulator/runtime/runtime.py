@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +85,16 @@ class Runtime:
     def clear_errors(self) -> None:
         """Forgets sticky errors as well: for hosts that go on in the same process. Device memory stays as it is."""
         self._library.emu_clear_errors()
+
+    @contextlib.contextmanager
+    def shielded(self) -> Iterator[None]:
+        """Keeps the host's code from the device's memory inside: what dereferences a device pointer gets SIGSEGV, as
+        with a GPU. Kernels and copies are as ever; ``view`` is of no use until it ends."""
+        self._library.emu_set_shield(1)
+        try:
+            yield
+        finally:
+            self._library.emu_set_shield(0)
 
     def take_report(self) -> Report:
         """What happened since the last call."""

@@ -52,7 +52,8 @@ class EmulatorDevice:
         """Nothing runs on after a launch here, and nothing is cached."""
 
     def time_call(self, call: Callable[[], None]) -> float:
-        call()
+        with self._runtime.shielded():
+            call()
         try:
             self._runtime.synchronize()
         except CudaError as error:

@@ -62,9 +62,10 @@ def test_the_score_is_the_same_each_time(judge: Judge) -> None:
     assert first == second
 
 
-def test_work_done_by_host_code_is_not_scored(judge: Judge) -> None:
+def test_host_code_cannot_do_the_kernels_work(judge: Judge) -> None:
     judgement = judge(kernels.vector_add("for (int i = 0; i < N; i++) C[i] = A[i] + B[i];"), mode=Mode.SUBMIT)
-    assert judgement.verdict is not Verdict.ACCEPTED, judgement
+    assert judgement.verdict is Verdict.RUNTIME_ERROR, judgement
+    assert "SIGSEGV" in judgement.message
     assert judgement.measurement is None
 
 

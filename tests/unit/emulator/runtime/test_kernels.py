@@ -91,7 +91,7 @@ def test_grid_wide_sync(device: Device, build: Build) -> None:
 
     np.testing.assert_array_equal(result, (np.arange(n) + 5) % n + 5)
     # Blocks that wait give way soon: this took 47 million where they polled until their turn was over.
-    assert device.runtime.take_report().warp_instructions < 3_000_000
+    assert device.runtime.take_report().warp_instructions < 12_000_000
 
 
 def test_printf(device: Device, build: Build) -> None:
