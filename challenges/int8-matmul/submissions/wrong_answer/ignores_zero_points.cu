@@ -1,4 +1,4 @@
-// expect: case=one-column
+// expect: case=one
 // All zero points taken for zero.
 #include <cstdint>
 #include <cuda_runtime.h>
