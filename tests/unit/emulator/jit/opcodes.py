@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 import numpy as np
@@ -60,10 +61,13 @@ def kernel(body: str, inputs: tuple[str, ...], output: str, *, uniform: bool) ->
 def run_all_ways(
     machine: Machine, body: str, inputs: tuple[str, ...], output: str, columns: list[np.ndarray[Any, Any]]
 ) -> dict[str, np.ndarray[Any, Any]]:
-    """The results for each row of operands: as vectors, under a mask, and as scalars."""
+    """The results for each row of operands: as vectors, as scalars, and, for a quarter of all bodies, under a mask."""
     count = len(columns[0])
+    masked = zlib.crc32(body.encode()) % 4 == 0
     results = {}
     for way, block in (("vector", 32), ("masked", 31), ("scalar", 32)):
+        if way == "masked" and not masked:
+            continue
         blocks = count if way == "scalar" else -(-count // block)
         total = count if way == "scalar" else blocks * block
         arrays = [np.resize(c, total) for c in columns]
