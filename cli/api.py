@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from typing import Any, Self
 import httpx
 
 from cli.errors import FAILED, INTERNAL, NOT_ALLOWED, RATE_LIMITED, UNREACHABLE, USAGE, CliError
+from judge.verdict import Verdict
 
 #: A stream is silent between heartbeats; longer than that and it has been cut off without a word.
 STREAM_SILENCE_S = 45.0
@@ -71,12 +73,16 @@ class Api:
     ) -> Any:
         """The JSON answer. With an idempotency key a request that got no answer is sent again, twice at most."""
         headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
+        # Escaped to ASCII, as httpx would not: a source may hold what UTF-8 cannot.
+        content = None if body is None else json.dumps(body).encode("ascii")
+        if content is not None:
+            headers["Content-Type"] = "application/json"
         for wait_s in (0.5, 2.0) if idempotency_key else ():
             try:
-                return self._json(self._send("POST", path, json=body, headers=headers))
+                return self._json(self._send("POST", path, content=content, headers=headers))
             except Unreachable:
                 self.sleep(wait_s)
-        return self._json(self._send("POST", path, json=body, headers=headers))
+        return self._json(self._send("POST", path, content=content, headers=headers))
 
     @contextmanager
     def stream(self, path: str, **params: Any) -> Iterator[Iterator[str]]:
@@ -146,6 +152,8 @@ def _exit_code(status: int) -> int:
         return RATE_LIMITED
     if status in (502, 503, 504):
         return UNREACHABLE
+    if status == 413:  # a source that is too large, which the judge would call a compile error
+        return Verdict.COMPILE_ERROR.exit_code
     if status >= 500:
         return INTERNAL
     return FAILED if status == 409 else USAGE

@@ -24,11 +24,8 @@ class Source:
     device: str
 
     def text(self) -> str:
-        """The content for a JSON request. Raises UsageError where it is not UTF-8."""
-        try:
-            return self.content.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise UsageError(f"{self.path} is not UTF-8 (byte {error.start})") from None
+        """The content for a JSON request; bytes that are no UTF-8 as lone surrogates, which the server undoes."""
+        return self.content.decode("utf-8", "surrogateescape")
 
 
 def read_source(path: Path, *, challenge: str | None, device: str | None) -> Source:

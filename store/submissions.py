@@ -46,6 +46,15 @@ class IdempotencyConflictError(Exception):
     """The key was used before, by the same user, for something else."""
 
 
+def encode_source(text: str) -> bytes:
+    """The bytes that ``text`` came from. JSON cannot carry bytes that are no UTF-8: clients send them as Python reads
+    them, one lone surrogate each. What is wrong with them the compiler's report will say."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+
+
 def create_submission(
     session: Session,
     *,
@@ -62,8 +71,7 @@ def create_submission(
     The same ``idempotency_key`` from the same user gives the submission that the first call made. Raises
     IdempotencyConflictError when that one was for another source, challenge, device or mode.
     """
-    # JSON may carry lone surrogates; kept as they are, they are no UTF-8, and the compiler's report will say so.
-    data = source.encode("utf-8", "surrogatepass") if isinstance(source, str) else source
+    data = encode_source(source) if isinstance(source, str) else source
     if idempotency_key is not None and (earlier := _find_by_key(session, user, idempotency_key)) is not None:
         return _same_request(earlier, pack, device_key, mode, data)
     now = now or utc_now()

@@ -7,7 +7,7 @@ from typing import Literal
 from judge.packs.pack import Pack
 from judge.settings import BuildLimits
 from store.models import Submission, User
-from store.submissions import IdempotencyConflictError, create_submission
+from store.submissions import IdempotencyConflictError, create_submission, encode_source
 from web.devices import device_choices
 from web.formatting import size, whole
 from web.problems import Problem, unknown
@@ -41,7 +41,7 @@ def accept_submission(
     A broker that is away changes nothing: the workers find the row by themselves.
     """
     pack = find_pack(services, challenge)
-    length = len(source if isinstance(source, bytes) else source.encode("utf-8", "surrogatepass"))
+    length = len(source if isinstance(source, bytes) else encode_source(source))
     if length > SOURCE_BYTES:
         message = f"The source has {whole(length)} bytes; the limit is {size(SOURCE_BYTES)} ({whole(SOURCE_BYTES)})."
         raise Problem(413, "too_large", message)

@@ -20,6 +20,7 @@ from store.submissions import (
     IdempotencyConflictError,
     cancel_submission,
     create_submission,
+    encode_source,
     get_submission,
     list_submissions,
 )
@@ -56,15 +57,23 @@ def test_submission_job_and_event_come_together_or_not_at_all(sessions: sessionm
         assert get_submission(session, "nonesuch") is None
 
 
-@pytest.mark.parametrize("source", ["zero \x00 byte", "lone \ud800 surrogate", b"\xff\xfe no text", "päivää", ""])
+@pytest.mark.parametrize(
+    "source", ["zero \x00 byte", "lone \ud800 surrogate", "latin \udce9", b"\xff\xfe no text", "päivää", ""]
+)
 def test_any_source_is_kept_as_it_came(sessions: sessionmaker[Session], ada: User, source: str | bytes) -> None:
     with sessions.begin() as session:
         public_id = send(session, ada, source).public_id
     with sessions() as session:
         found = get_submission(session, public_id)
         assert found is not None
-        assert found.source_bytes == (source.encode("utf-8", "surrogatepass") if isinstance(source, str) else source)
+        assert found.source_bytes == (encode_source(source) if isinstance(source, str) else source)
         found.source.encode()  # what is shown can be sent
+
+
+def test_bytes_that_json_cannot_carry_come_back_as_they_were() -> None:
+    latin1 = "// \xe9t\xe9\n".encode("latin-1")
+    assert encode_source(latin1.decode("utf-8", "surrogateescape")) == latin1
+    assert encode_source("\ud800") == b"\xed\xa0\x80"
 
 
 def test_a_judgement_may_hold_what_a_kernel_printed(sessions: sessionmaker[Session], ada: User) -> None:
