@@ -76,12 +76,18 @@ def _case_lines(cases: list[dict[str, Any]]) -> list[Text]:
         out.append(Text(line, style="red"))
         if number >= _DETAILED_CASES:
             continue
-        if case.get("message"):
+        faults = case.get("memory_errors") or []
+        if case.get("message") and case["message"] not in [fault.get("message") for fault in faults]:
             out += [Text(f"        {text}") for text in clean(case["message"]).splitlines()]
         out += [Text(f"        {text}") for text in _mismatch_lines(case.get("mismatch"))]
-        out += [Text(f"        {text}") for text in _fault_lines(case.get("memory_errors") or [])]
+        out += [Text(f"        {text}") for text in _fault_lines(faults)]
     if len(failed) > _SHOWN_CASES:
         out.append(Text(f"    and {len(failed) - _SHOWN_CASES} more"))
+    warned = [case for case in cases if case["verdict"] == "AC" and case.get("memory_errors")]
+    if warned:
+        count = f"{len(warned)} accepted case{'s' if len(warned) > 1 else ''}"
+        out.append(Text(f"    {count} touched memory outside its buffers; {warned[0]['id']}:", style="yellow"))
+        out += [Text(f"        {text}") for text in _fault_lines(warned[0]["memory_errors"])]
     return out
 
 
@@ -104,9 +110,13 @@ def _mismatch_lines(mismatch: dict[str, Any] | None) -> list[str]:
 def _fault_lines(faults: list[dict[str, Any]]) -> list[str]:
     out = []
     for fault in faults[:_SHOWN_FAULTS]:
-        where = f"{fault['file']}:{fault['line']}: " if fault.get("file") else ""
-        who = f" (thread {_triple(fault['thread'])} of block {_triple(fault['block'])})" if fault.get("thread") else ""
-        out.append(clean(f"{where}{fault['message'] or fault['kind']}{who}"))
+        told = str(fault.get("message") or fault["kind"])
+        where = f"{fault['file']}:{fault['line']}" if fault.get("file") else ""
+        if where and where not in told:
+            told = f"{where}: {told}"
+        if fault.get("thread") and "thread" not in told:
+            told += f" (thread {_triple(fault['thread'])} of block {_triple(fault['block'])})"
+        out.append(clean(told))
     if len(faults) > _SHOWN_FAULTS:
         out.append(f"and {len(faults) - _SHOWN_FAULTS} more places")
     return out

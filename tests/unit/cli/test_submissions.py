@@ -143,7 +143,7 @@ def test_cancelled(cli: Cli, server: FakeServer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "exit_code"), [(400, 2), (401, 4), (403, 4), (404, 2), (413, 2), (422, 2), (429, 5), (500, 20), (503, 3)]
+    ("code", "exit_code"), [(400, 2), (401, 4), (403, 4), (404, 2), (413, 11), (422, 2), (429, 5), (500, 20), (503, 3)]
 )
 def test_errors_of_the_server(cli: Cli, server: FakeServer, kernel: Path, code: int, exit_code: int) -> None:
     body = {"error": {"code": "x", "message": "no such challenge: sofmax", "nearest": ["softmax"]}}
@@ -189,6 +189,32 @@ def test_list(cli: Cli, server: FakeServer) -> None:
     assert lines[0].split("\t")[:2] == ["id", "challenge"]
     assert [line.split("\t")[4] for line in lines[1:]] == ["building", "AC"]
     assert server.requests[-1].url.params["challenge"] == "softmax"
+
+
+def test_a_file_that_is_no_utf_8_is_the_compilers_to_refuse(cli: Cli, server: FakeServer, tmp_path: Path) -> None:
+    server.routes = {"POST submissions": status()}
+    (tmp_path / "latin.cu").write_bytes(b"// gpujudge: challenge=softmax\n// \xe9\n")
+    assert cli("submit", "latin.cu", "--no-wait").exit_code == 0
+    assert server.bodies("POST submissions")[0]["source"].encode("utf-8", "surrogateescape").endswith(b"// \xe9\n")
+
+
+def test_a_source_that_is_too_large_is_a_compile_error(cli: Cli, server: FakeServer, kernel: Path) -> None:
+    error = {"error": {"code": "too_large", "message": "The source has 300,000 bytes.", "nearest": []}}
+    server.routes = {"POST submissions": httpx.Response(413, json=error)}
+    ended = cli("submit", str(kernel))
+    assert (ended.exit_code, ended.stderr) == (11, "error: The source has 300,000 bytes.\n")
+
+
+def test_faults_of_accepted_cases_are_shown(cli: Cli, server: FakeServer) -> None:
+    fault = {
+        "kind": "out-of-bounds read", "message": "it reaches 4 bytes past the end of A", "kernel": "add",
+        "file": "kernel.cu", "line": 3, "thread": [1, 0, 0], "block": [2, 0, 0],
+    }  # fmt: skip
+    judgement = {**JUDGEMENT, "cases": [{**JUDGEMENT["cases"][0], "memory_errors": [fault]}]}
+    server.routes = {"GET submissions/abc": status("done", verdict="AC", judgement=judgement)}
+    shown = cli("watch", "abc").stdout
+    assert "1 accepted case touched memory outside its buffers; n1:" in shown
+    assert "kernel.cu:3: it reaches 4 bytes past the end of A (thread (1, 0, 0) of block (2, 0, 0))" in shown
 
 
 def test_nothing_is_told_twice(cli: Cli, server: FakeServer) -> None:
