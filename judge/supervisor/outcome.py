@@ -62,8 +62,8 @@ def outcome_of_ending(ending: Ending, limit_s: float) -> Outcome:
             return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"solve took longer than {limit_s:g} s")
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"the process hung {where}")
     if ending.exit.signal == signal.SIGSYS:
-        message = f"a system call that submissions may not make, {where}: no processes, threads, sockets or files"
-        return Outcome(Verdict.SECURITY_VIOLATION, message)
+        what = "submissions start no program or process, open no socket and signal nobody"
+        return Outcome(Verdict.SECURITY_VIOLATION, f"a forbidden system call {where}: {what}")
     if ending.exit.oom_killed:
         return Outcome(Verdict.MEMORY_LIMIT_EXCEEDED, f"the host memory allowed ran out {where}")
     return Outcome(Verdict.RUNTIME_ERROR, _how_it_crashed(ending, where))
