@@ -1,9 +1,10 @@
 // Flash attention on the ordinary (FP32) units, since single precision is asked for.
 //
-// A block of 16 x 16 threads takes ROWS queries and walks over a share of the keys in tiles of 64. Each thread holds a piece of the
-// scores (rows ty + 16 i, columns tx + 16 j) and of the output in registers; a row's maximum is found by shuffles over its 16 threads,
-// its denominator is kept in parts and added up at the end. Tiles come by cp.async: the next keys while the scores are used, the next values while scores are made.
-// Few queries would leave multiprocessors idle, so the keys are shared out over `splits` blocks, whose results a second kernel puts together.
+// A block of 16 x 16 threads takes ROWS queries and walks over a share of the keys in tiles of 64. Each thread holds a
+// piece of the scores (rows ty + 16 i, columns tx + 16 j) and of the output in registers; a row's maximum is found by
+// shuffles over its 16 threads, its denominator is kept in parts and added up at the end. Tiles come by cp.async: the
+// next keys while the scores are used, the next values while scores are made. Few queries would leave multiprocessors
+// idle, so the keys are shared out over `splits` blocks, whose results a second kernel puts together.
 #include <cmath>
 #include <cuda_runtime.h>
 
@@ -79,7 +80,8 @@ __device__ void add_scaled(float4& sum, float factor, float4 value) {
     sum.w = fmaf(factor, value.w, sum.w);
 }
 
-// `partial` null: write the output. Otherwise leave sums that are not yet divided, with maxima and denominators, for combine().
+// `partial` null: write the output. Otherwise leave sums that are not yet divided, with maxima and denominators, for
+// combine().
 template <int ROWS, int WIDTH, int BLOCKS>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     attend(const float* __restrict__ Q, const float* __restrict__ K, const float* __restrict__ V, float* __restrict__ output,

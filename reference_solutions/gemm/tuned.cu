@@ -1,9 +1,10 @@
 // Tensor cores by mma.sync, fed from shared memory by ldmatrix, that by cp.async three tiles ahead.
 //
-// A block makes a tile of C, each of its warps a quarter or an eighth of it, in steps of 64 along K. In shared memory the 16-byte pieces of a row are
-// exchanged by an XOR with the row's number, so that neither cp.async nor ldmatrix meets a bank conflict. Fragments for the next 16 of K are
-// loaded while those before are multiplied. At the end the sums go through shared memory, so that C is read and written in pieces of 16 bytes. Blocks are
-// numbered so that those at work together share rows and columns in the L2 cache.
+// A block makes a tile of C, each of its warps a quarter or an eighth of it, in steps of 64 along K. In shared memory
+// the 16-byte pieces of a row are exchanged by an XOR with the row's number, so that neither cp.async nor ldmatrix
+// meets a bank conflict. Fragments for the next 16 of K are loaded while those before are multiplied. At the end the
+// sums go through shared memory, so that C is read and written in pieces of 16 bytes. Blocks are numbered so that those
+// at work together share rows and columns in the L2 cache.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 

@@ -1,4 +1,5 @@
-// Tensor cores the easy way: a warp holds 2 x 2 accumulators of 16 x 16 and reads A and B straight from memory (the caches do the rest).
+// Tensor cores the easy way: a warp holds 2 x 2 accumulators of 16 x 16 and reads A and B straight from memory (the
+// caches do the rest).
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <mma.h>

@@ -1,10 +1,12 @@
 // Tensor cores on bytes by mma.sync.m16n8k32, fed from shared memory by ldmatrix, that by cp.async three tiles ahead.
 //
-// The instruction wants the bytes of B that lie along K side by side, and ldmatrix can only transpose pairs of bytes; so B is transposed first,
-// its rows filled up with zeros to a multiple of 16 (A is copied likewise where its rows are not that already). Zero points stay out of the product:
+// The instruction wants the bytes of B that lie along K side by side, and ldmatrix can only transpose pairs of bytes;
+// so B is transposed first, its rows filled up with zeros to a multiple of 16 (A is copied likewise where its rows are
+// not that already). Zero points stay out of the product:
 //     sum (A - zA)(B - zB) = sum A B - zB sum A - zA sum B + K zA zB,
-// the sums of rows and columns being made where they are needed, on the way. As in gemm/tuned.cu 16-byte pieces are exchanged by an XOR with the row's number, against bank
-// conflicts, and blocks are numbered so that those at work together share rows and columns in the L2 cache.
+// the sums of rows and columns being made where they are needed, on the way. As in gemm/tuned.cu 16-byte pieces are
+// exchanged by an XOR with the row's number, against bank conflicts, and blocks are numbered so that those at work
+// together share rows and columns in the L2 cache.
 #include <cstdint>
 #include <cuda_runtime.h>
 
@@ -68,7 +70,8 @@ __device__ int8_t quantise(int sum, const Quantisation& q) {
     return (int8_t)max(-128, min(127, rounded));
 }
 
-// A is M x width, T (B transposed) N x width, both with zeros from K on. Sums of rows and columns may be null where their factor is zero.
+// A is M x width, T (B transposed) N x width, both with zeros from K on. Sums of rows and columns may be null where
+// their factor is zero.
 template <int ROWS, int COLUMNS, int WARPS_DOWN, int WARPS_ACROSS>
 __global__ void __launch_bounds__(Shape<ROWS, COLUMNS, WARPS_DOWN, WARPS_ACROSS>::THREADS)
     matmul(const int8_t* __restrict__ A, const int8_t* __restrict__ T, int8_t* __restrict__ C, const int* __restrict__ row_sums,
@@ -201,7 +204,8 @@ __global__ void prepare_rows(const int8_t* __restrict__ A, int8_t* __restrict__ 
 
 constexpr int TURN_ROWS = 128, TURN_COLUMNS = 64, TURN_THREADS = 256;
 
-// B transposed, with zeros behind its rows, and the sums of its columns (added to what is there), where `sums` is not null.
+// B transposed, with zeros behind its rows, and the sums of its columns (added to what is there), where `sums` is not
+// null.
 __global__ void __launch_bounds__(TURN_THREADS)
     transpose(const int8_t* __restrict__ B, int8_t* __restrict__ T, int* __restrict__ sums, int N, int K, int width) {
     __shared__ __align__(16) int8_t tile[TURN_ROWS][TURN_COLUMNS + 4];

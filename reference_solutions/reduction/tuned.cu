@@ -1,5 +1,6 @@
-// One pass: as many threads as the device holds stride through the vector with four 16-byte loads in flight and four accumulators each;
-// then warp shuffles, one shuffle more over the warps of a block, and one atomicAdd per block into the zeroed output.
+// One pass: as many threads as the device holds stride through the vector with four 16-byte loads in flight and four
+// accumulators each; then warp shuffles, one shuffle more over the warps of a block, and one atomicAdd per block into
+// the zeroed output.
 #include <cuda_runtime.h>
 
 constexpr int THREADS = 512;

@@ -1,6 +1,6 @@
-// Two launches. The first keeps, per thread, a running maximum and the sum of exponentials below it (scaled when the maximum rises), and
-// leaves one such pair per block. In the second every block combines the pairs, and then writes its part of the output, the parts in
-// reverse order: what the first launch read last may still be in the L2 cache.
+// Two launches. The first keeps, per thread, a running maximum and the sum of exponentials below it (scaled when the
+// maximum rises), and leaves one such pair per block. In the second every block combines the pairs, and then writes its
+// part of the output, the parts in reverse order: what the first launch read last may still be in the L2 cache.
 #include <cfloat>
 #include <cuda_runtime.h>
 

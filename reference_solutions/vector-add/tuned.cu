@@ -1,5 +1,5 @@
-// 16-byte loads and stores, two of each array in flight per thread, marked as streaming so that they do not push each other
-// out of the caches. The last N % 4 elements go one by one.
+// 16-byte loads and stores, two of each array in flight per thread, marked as streaming so that they do not push each
+// other out of the caches. The last N % 4 elements go one by one.
 #include <cuda_runtime.h>
 
 constexpr int THREADS = 512;

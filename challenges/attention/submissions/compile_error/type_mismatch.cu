@@ -6,4 +6,6 @@ __global__ void attend(const float* Q, const float* K, const float* V, float* ou
     output[threadIdx.x] = score;
 }
 
-extern "C" void solve(const float* Q, const float* K, const float* V, float* output, int M, int N, int d) { attend<<<1, 32>>>(Q, K, V, output, M, N, d); }
+extern "C" void solve(const float* Q, const float* K, const float* V, float* output, int M, int N, int d) {
+    attend<<<1, 32>>>(Q, K, V, output, M, N, d);
+}

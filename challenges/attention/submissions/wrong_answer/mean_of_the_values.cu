@@ -10,4 +10,6 @@ __global__ void mean(const float* V, float* output, int M, int N, int d) {
     output[i] = sum / N;
 }
 
-extern "C" void solve(const float* Q, const float* K, const float* V, float* output, int M, int N, int d) { mean<<<(M * d + 255) / 256, 256>>>(V, output, M, N, d); }
+extern "C" void solve(const float* Q, const float* K, const float* V, float* output, int M, int N, int d) {
+    mean<<<(M * d + 255) / 256, 256>>>(V, output, M, N, d);
+}

@@ -17,4 +17,6 @@ __global__ void attend(const float* Q, const float* K, const float* V, float* ou
     output[i] = sum / denominator;
 }
 
-extern "C" void solve(const float* Q, const float* K, const float* V, float* output, int M, int N, int d) { attend<<<(M * d + 255) / 256, 256>>>(Q, K, V, output, M, N, d); }
+extern "C" void solve(const float* Q, const float* K, const float* V, float* output, int M, int N, int d) {
+    attend<<<(M * d + 255) / 256, 256>>>(Q, K, V, output, M, N, d);
+}

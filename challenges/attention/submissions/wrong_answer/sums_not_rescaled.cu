@@ -21,4 +21,6 @@ __global__ void attend(const float* Q, const float* K, const float* V, float* ou
     for (int t = 0; t < d; t++) output[i * d + t] = sums[t] / denominator;
 }
 
-extern "C" void solve(const float* Q, const float* K, const float* V, float* output, int M, int N, int d) { attend<<<(M + 63) / 64, 64>>>(Q, K, V, output, M, N, d); }
+extern "C" void solve(const float* Q, const float* K, const float* V, float* output, int M, int N, int d) {
+    attend<<<(M + 63) / 64, 64>>>(Q, K, V, output, M, N, d);
+}

@@ -11,4 +11,6 @@ __global__ void gemm(const half* A, const half* B, half* C, int M, int N, int K,
     C[row * N + column] = __float2half(alpha * __half2float(sum) + beta * __half2float(C[row * N + column]));
 }
 
-extern "C" void solve(const half* A, const half* B, half* C, int M, int N, int K, float alpha, float beta) { gemm<<<dim3((N + 15) / 16, (M + 15) / 16), dim3(16, 16)>>>(A, B, C, M, N, K, alpha, beta); }
+extern "C" void solve(const half* A, const half* B, half* C, int M, int N, int K, float alpha, float beta) {
+    gemm<<<dim3((N + 15) / 16, (M + 15) / 16), dim3(16, 16)>>>(A, B, C, M, N, K, alpha, beta);
+}

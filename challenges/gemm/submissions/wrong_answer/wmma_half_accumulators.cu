@@ -25,4 +25,6 @@ __global__ void gemm(const half* A, const half* B, half* C, int M, int N, int K,
     }
 }
 
-extern "C" void solve(const half* A, const half* B, half* C, int M, int N, int K, float alpha, float beta) { gemm<<<dim3(N / 16, M / 16), 32>>>(A, B, C, M, N, K, alpha, beta); }
+extern "C" void solve(const half* A, const half* B, half* C, int M, int N, int K, float alpha, float beta) {
+    gemm<<<dim3(N / 16, M / 16), 32>>>(A, B, C, M, N, K, alpha, beta);
+}

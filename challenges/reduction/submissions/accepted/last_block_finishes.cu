@@ -31,4 +31,6 @@ __global__ void sum(const float* input, float* output, int N) {
     if (threadIdx.x == 0) *output = value;
 }
 
-extern "C" void solve(const float* input, float* output, int N) { sum<<<128, 256, 256 * sizeof(float)>>>(input, output, N); }
+extern "C" void solve(const float* input, float* output, int N) {
+    sum<<<128, 256, 256 * sizeof(float)>>>(input, output, N);
+}
