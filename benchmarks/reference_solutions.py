@@ -4,8 +4,9 @@
 
 Every kernel is judged as a submission is, in a fresh process each time: built, checked on all cases, timed on the
 pack's benchmark cases with the outputs of timed calls checked. What is written, per device, is
-``reference_solutions/times/<device>.json``: each kernel's verdict and figures, and the device's fingerprint. Exits
-with 1 when one of them is not accepted, and says which.
+``reference_solutions/times/<device>.json``: each kernel's verdict and figures, and the device's fingerprint; the tables
+in ``reference_solutions/README.md`` are made anew from all such files. Exits with 1 when a kernel is not accepted, and
+says which.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from judge.verdict import Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
 SOLUTIONS = ROOT / "reference_solutions"
+BEGIN, END = "<!-- times -->", "<!-- end of times -->"
 
 
 def measure(source: Path, pack: Pack, device: DeviceInfo, settings: JudgeSettings, repeat: int) -> dict[str, Any]:
@@ -53,6 +55,35 @@ def measure(source: Path, pack: Pack, device: DeviceInfo, settings: JudgeSetting
         "registers": judgements[-1].build.registers,
         "judged_in_s": [round(judgement.wall_s, 2) for judgement in judgements],
     }
+
+
+def table(document: dict[str, Any]) -> str:
+    """The kernels of one device as a Markdown table, under a line that names it."""
+    device = document["device"]
+    head = f"{device['name']}, compute capability {device['compute_capability']}"
+    if "driver" in device:
+        cuda = f"{device['cuda_driver'] // 1000}.{device['cuda_driver'] % 1000 // 10}"
+        head += f", driver {device['driver']} (CUDA {cuda}), up to {device['max_clock_mhz']} MHz"
+    lines = [f"**{head}**, {document['taken_at']}:", "", "| Kernel | Score | Spread | GB/s | GFLOP/s |"]
+    lines.append("| --- | ---: | ---: | ---: | ---: |")
+    for name, row in document["kernels"].items():
+        if row["verdict"] != Verdict.ACCEPTED.value:
+            continue
+        timed = row["metric"] == "time_s"
+        score = f"{row['value'] * 1e6:,.1f} µs" if timed else f"{row['value']:,.0f} warp instructions"
+        rates = [f"{row[rate]:,.0f}" if row[rate] else "" for rate in ("gb_per_s", "gflop_per_s")]
+        lines.append(f"| {name} | {score} | {row['spread']:.1%} | {rates[0]} | {rates[1]} |")
+    return "\n".join(lines)
+
+
+def rewrite_tables() -> None:
+    """Puts what ``times/`` holds between the markers of the README."""
+    readme = SOLUTIONS / "README.md"
+    before, rest = readme.read_text().split(BEGIN)
+    _, after = rest.split(END)
+    documents = [json.loads(path.read_text()) for path in sorted((SOLUTIONS / "times").glob("*.json"))]
+    tables = "\n\n".join(table(document) for document in documents)
+    readme.write_text(f"{before}{BEGIN}\n{tables}\n{END}{after}")
 
 
 def main() -> int:
@@ -85,6 +116,8 @@ def main() -> int:
         "kernels": rows,
     }
     written.write_text(json.dumps(document, indent=2) + "\n")
+    if arguments.output == SOLUTIONS / "times":
+        rewrite_tables()
     rejected = [name for name, row in rows.items() if row["verdict"] != Verdict.ACCEPTED.value]
     if rejected:
         print(f"not accepted: {', '.join(rejected)}", file=sys.stderr)
