@@ -63,7 +63,6 @@ class MismatchView:
     output: str
     rows: tuple[tuple[str, Any, Any], ...]
     summary: str
-    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +152,9 @@ def _present_case(case: Mapping[str, Any], *, opened: bool) -> CaseView:
     message = str(case.get("message") or "")
     if any(message == fault.get("message") for fault in faults):
         message = ""  # told beneath, with its line
+    if mismatch and message == mismatch.get("message"):
+        # The table says where, and how many; what may follow is a hint.
+        message = "".join(message.split("; ", 2)[2:])
     return CaseView(
         id=str(case["id"]),
         group=_GROUPS.get(str(case.get("group")), str(case.get("group"))),
@@ -179,7 +181,7 @@ def _present_mismatch(mismatch: Mapping[str, Any]) -> MismatchView:
         for kind, key in (("absolute", "max_abs_error"), ("relative", "max_rel_error"))
         if isinstance(mismatch.get(key), int | float)
     ]
-    return MismatchView(output, rows, "; ".join([summary, *errors]) + ".", str(mismatch.get("message") or ""))
+    return MismatchView(output, rows, "; ".join([summary, *errors]) + ".")
 
 
 def _present_fault(fault: Mapping[str, Any]) -> FaultView:

@@ -110,6 +110,23 @@ def test_what_a_fault_tells_is_not_told_twice() -> None:
     assert [view.message for view in views] == ["", "cudaErrorIllegalAddress"]
 
 
+def test_what_the_table_of_a_mismatch_tells_is_not_told_twice() -> None:
+    case = wrong()
+    assert case.mismatch is not None
+    told = "C[0] is 0.0, expected 1.5; 2 of 100 elements differ"
+    says = (told, f"{told}; all of C is 0: was the kernel launched?")
+    cases = [
+        dataclasses.replace(case, message=text, mismatch=dataclasses.replace(case.mismatch, message=text))
+        for text in says
+    ]
+    refused = dataclasses.replace(cases[0], message="cudaErrorInvalidValue: invalid argument")
+    views = present_report(_json(cases=(*cases, refused))).cases
+    hint = "All of C is 0: was the kernel launched?"
+    assert [view.message for view in views] == ["", hint, "cudaErrorInvalidValue: invalid argument"]
+    assert views[0].mismatch is not None
+    assert views[0].mismatch.summary == "2 of 100 elements of C are wrong; largest absolute error 1.5."
+
+
 def test_accepted_with_a_warning_says_so() -> None:
     case = dataclasses.replace(faulty(), verdict=Verdict.ACCEPTED)
     report = present_report(_json(cases=(case, *accepted("b"))))
