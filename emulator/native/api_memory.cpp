@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "device_model.h"
@@ -18,6 +19,8 @@ using emu::MemoryKind;
 namespace {
 
 constexpr uint64_t pitch_alignment = 512;
+// Of larger allocations only this much is made unlike zeros: the rest costs nothing until somebody uses it.
+constexpr size_t largest_garbage = 64 << 20;
 
 cudaError_t allocate(void **out, size_t size, MemoryKind kind, const char *call, unsigned flags = 0) {
     if (!out) return emu::fail(cudaErrorInvalidValue);
@@ -30,6 +33,10 @@ cudaError_t allocate(void **out, size_t size, MemoryKind kind, const char *call,
         return emu::fail(cudaErrorMemoryAllocation);
     }
     *out = reinterpret_cast<void *>(address);
+    if (kind == MemoryKind::device || kind == MemoryKind::managed) {
+        emu::DeviceAccess access;
+        std::memset(*out, emu::garbage, std::min(size, largest_garbage));
+    }
     return cudaSuccess;
 }
 

@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "memory.h"
 #include "names.h"
 
 using emu::Progress;
@@ -73,8 +74,7 @@ void BlockContext::start(uint64_t number) {
     uint32_t ctaid[3] = {static_cast<uint32_t>(number % launch.grid[0]),
                          static_cast<uint32_t>(number / launch.grid[0] % launch.grid[1]),
                          static_cast<uint32_t>(number / launch.grid[0] / launch.grid[1])};
-    // Nobody may count on what is in shared memory at first; zeros make runs alike.
-    std::fill_n(shared_, shared_bytes_, 0);
+    std::fill_n(shared_, shared_bytes_, emu::garbage);
     std::fill_n(barrier, barriers, emu::Barrier{});
     for (uint32_t w = 0; w < warp_count_; ++w) {
         Warp &warp = warps_[w];

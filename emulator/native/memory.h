@@ -13,6 +13,10 @@
 
 namespace emu {
 
+// What memory holds that nobody has written: nothing may count on zeros there. Bytes that make a large finite number of
+// every type (1.3e36 as a float, 61280 as a half), so that zero times it is zero, and it shows in sums and maxima.
+constexpr unsigned char garbage = 0x7b;
+
 enum class MemoryKind : uint8_t { device, managed, pinned_host, registered_host, variable, constant, heap, managed_variable };
 
 struct Allocation {

@@ -214,3 +214,15 @@ def test_an_unknown_instruction_is_refused_by_name_and_line(device: Device, buil
     with pytest.raises(CudaError, match="frobnicate"):
         device.runtime.synchronize()
     assert result[0] == 1
+
+
+def test_memory_that_nobody_wrote_does_not_pass_for_zeros(device: Device, build: Build) -> None:
+    out, result = device.array(3)
+
+    assert build("faults").run_untouched(out) == 0
+    device.runtime.synchronize()
+
+    total, largest, nothing = result
+    assert 1e30 < total < np.inf
+    assert 1e30 < largest < np.inf
+    assert nothing == 0  # large, but finite

@@ -104,6 +104,15 @@ __global__ void half_a_barrier(int* out) {
 }
 
 
+__global__ void sums_what_nobody_wrote(const float* scratch, float* out) {
+    __shared__ float part[32];
+    if (threadIdx.x < 3) part[threadIdx.x] = 1.0f;
+    __syncthreads();
+    atomicAdd(&out[0], part[threadIdx.x]);
+    atomicMax(reinterpret_cast<int*>(&out[1]), __float_as_int(scratch[threadIdx.x]));
+    out[2] = 0.0f * part[31] * scratch[31];
+}
+
 #define RUN(name, parameters, ...)         \
     extern "C" int run_##name parameters { \
         name __VA_ARGS__;                  \
@@ -126,3 +135,10 @@ RUN(traps, (int x), <<<1, 32>>>(x))
 RUN(polls_forever, (int* flag), <<<4, 64>>>(flag))
 RUN(computes_forever, (float* value), <<<4, 64>>>(value))
 RUN(half_a_barrier, (int* out), <<<1, 32>>>(out))
+
+extern "C" int run_untouched(float* out) {
+    float* scratch;
+    cudaMalloc(&scratch, 32 * sizeof(float));
+    sums_what_nobody_wrote<<<1, 32>>>(scratch, out);
+    return cudaFree(scratch);
+}
