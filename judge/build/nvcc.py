@@ -241,7 +241,9 @@ def _compile(
 
 
 def _options(pack: Challenge, target: Target) -> list[str]:
-    return [f"-std={pack.build.std}", "-O3", "-lineinfo", "-I.", "-Xcompiler", "-fPIC", *target.flags()]
+    # Device lambdas and constexpr functions in kernels are refused without these, and nobody can pass flags here.
+    relaxed = ("--extended-lambda", "--expt-relaxed-constexpr")
+    return [f"-std={pack.build.std}", "-O3", "-lineinfo", "-I.", *relaxed, "-Xcompiler", "-fPIC", *target.flags()]
 
 
 def _policy(toolchain: Toolchain, settings: JudgeSettings, folder: str) -> Policy:

@@ -103,6 +103,19 @@ def test_compile_errors_say_what_is_wrong(source: str, says: str, settings: Judg
         assert path not in report.log
 
 
+def test_device_lambdas_and_constexpr_functions_need_no_flag(settings: JudgeSettings) -> None:
+    source = (
+        "constexpr float twice_of(float x) { return 2 * x; }\n"
+        "template <class F> __global__ void apply(F f, float* y, int n) {\n"
+        "  int i = blockIdx.x * 64 + threadIdx.x;\n  if (i < n) y[i] = f(i);\n}\n"
+        'extern "C" void solve(const float* x, float* y, int n) {\n'
+        "  apply<<<(n + 63) / 64, 64>>>([x] __device__(int i) { return twice_of(x[i]); }, y, n);\n}\n"
+    )
+    report, artifact = build(source, settings)
+    assert report.ok, report.log
+    assert artifact is not None
+
+
 def test_a_cuda_target_has_the_cubin_and_the_ptx(settings: JudgeSettings) -> None:
     report, artifact = build(PLAIN, settings, Target.cuda("9.0"))
     assert report.ok, report.log
