@@ -43,4 +43,6 @@ EMU_SEMANTICS void emu_cp_async(WarpContext *, uint32_t load_site, uint32_t stor
 namespace emu {
 // The check of abi.h for all lanes, made here; rewrites the addresses of those that fail.
 void check(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *address);
+// Whether one address is good, going by what the site hit last; false may only mean that it has hit something else.
+bool passes(const WarpContext *, uint32_t site, uint64_t address);
 }  // namespace emu

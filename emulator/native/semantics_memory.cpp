@@ -44,6 +44,15 @@ void check(WarpContext *warp, uint32_t index, uint32_t lanes, uint64_t *address)
     if (!good) emu_check_access(warp, index, lanes, address);
 }
 
+bool passes(const WarpContext *warp, uint32_t index, uint64_t address) {
+    const EmuSite &site = warp->kernel->sites[index];
+    uint32_t shift = __builtin_ctz(site.size);
+    bool shared = site.space == EMU_SHARED;
+    uint64_t offset = address - (shared ? reinterpret_cast<uint64_t>(warp->shared) : warp->site_cache[2 * index]);
+    uint64_t count = shared ? warp->shared_bytes >> shift : warp->site_cache[2 * index + 1];
+    return !(offset & (site.size - 1)) && offset >> shift < count;
+}
+
 namespace {
 
 template <class Word>

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <unordered_map>
+#include <vector>
 
 #include "half.h"
 #include "semantics.h"
@@ -59,6 +61,28 @@ Place place_of(Matrix matrix, Shape s, uint32_t type, uint32_t lane, uint32_t r,
     return {tile / across * 16 + half * 8 + group, tile % across * 8 + member * 2 + pair};
 }
 
+// The places of all elements of a fragment, made once: [32 * (r * per_register + j) + lane].
+struct Layout {
+    uint32_t registers, per_register, rows, columns;
+    std::vector<Place> places;
+};
+
+const Layout &layout(Matrix matrix, Shape s, uint32_t type) {
+    static thread_local std::unordered_map<uint32_t, Layout> known;
+    uint32_t key = matrix | type << 2 | s.m << 6 | s.n << 12 | s.k << 18;
+    auto [at, is_new] = known.try_emplace(key);
+    Layout &made = at->second;
+    if (is_new) {
+        made = {registers(matrix, s, type), per_register(type), matrix == B ? s.k : s.m, matrix == A ? s.k : s.n, {}};
+        for (uint32_t r = 0; r < made.registers; ++r) {
+            for (uint32_t j = 0; j < made.per_register; ++j) {
+                for (uint32_t lane = 0; lane < 32; ++lane) made.places.push_back(place_of(matrix, s, type, lane, r, j));
+            }
+        }
+    }
+    return made;
+}
+
 // The bits of element (r, j) of a fragment held as arrays of 32 registers.
 uint64_t element(const void *fragment, uint32_t type, uint32_t r, uint32_t j, uint32_t lane) {
     uint32_t bits = bits_of_type(type);
@@ -88,26 +112,49 @@ Number number(uint64_t bits, uint32_t type) {
 
 constexpr uint32_t most_m = 32, most_n = 32, most_k = 256;
 
-// The matrix in plain order: A and C by rows, B by rows of k.
-template <class Number>
-void unpack(Matrix matrix, Shape s, uint32_t type, const void *fragment, Number *out, uint32_t pitch) {
-    uint32_t count = registers(matrix, s, type), e = per_register(type);
-    for (uint32_t r = 0; r < count; ++r) {
-        for (uint32_t j = 0; j < e; ++j) {
-            for (uint32_t lane = 0; lane < 32; ++lane) {
-                Place at = place_of(matrix, s, type, lane, r, j);
-                out[at.row * pitch + at.column] = number<Number>(element(fragment, type, r, j, lane), type);
-            }
+// The matrix in plain order: A and C by rows, B by rows of k. `Type` is known, so that the loops stay small.
+template <uint32_t type, class Number>
+void unpack_typed(const Layout &from, const void *fragment, Number *out) {
+    constexpr uint32_t per = bits_of_type(type) >= 32 ? 1 : 32 / bits_of_type(type);
+    for (uint32_t r = 0; r < from.registers; ++r) {
+        for (uint32_t j = 0; j < per; ++j) {
+            const Place *places = &from.places[32 * (r * per + j)];
+            Number values[32];
+            for (uint32_t lane = 0; lane < 32; ++lane) values[lane] = number<Number>(element(fragment, type, r, j, lane), type);
+            for (uint32_t lane = 0; lane < 32; ++lane) out[places[lane].row * from.columns + places[lane].column] = values[lane];
         }
     }
 }
 
 template <class Number>
+void unpack(Matrix matrix, Shape s, uint32_t type, const void *fragment, Number *out) {
+    const Layout &from = layout(matrix, s, type);
+    switch (type) {
+        case F16: return unpack_typed<F16>(from, fragment, out);
+        case BF16: return unpack_typed<BF16>(from, fragment, out);
+        case TF32: return unpack_typed<TF32>(from, fragment, out);
+        case F64: return unpack_typed<F64>(from, fragment, out);
+        case S8: return unpack_typed<S8>(from, fragment, out);
+        case U8: return unpack_typed<U8>(from, fragment, out);
+        case S4: return unpack_typed<S4>(from, fragment, out);
+        case U4: return unpack_typed<U4>(from, fragment, out);
+        case B1: return unpack_typed<B1>(from, fragment, out);
+        case F32: return unpack_typed<F32>(from, fragment, out);
+        default: return unpack_typed<S32>(from, fragment, out);
+    }
+}
+
+// d += a b, eight columns at a time (every n is a multiple of 8).
+template <class Number>
 void multiply(Shape s, const Number *a, const Number *b, Number *d) {
-    for (uint32_t i = 0; i < s.m; ++i) {
-        for (uint32_t step = 0; step < s.k; ++step) {
-            Number factor = a[i * s.k + step];
-            for (uint32_t j = 0; j < s.n; ++j) d[i * s.n + j] += factor * b[step * s.n + j];
+    typedef Number Eight __attribute__((vector_size(8 * sizeof(Number)), aligned(sizeof(Number))));
+    for (uint32_t j = 0; j < s.n; j += 8) {
+        for (uint32_t i = 0; i < s.m; ++i) {
+            Eight *to = reinterpret_cast<Eight *>(d + i * s.n + j), sum = *to;
+            for (uint32_t step = 0; step < s.k; ++step) {
+                sum += a[i * s.k + step] * *reinterpret_cast<const Eight *>(b + step * s.n + j);
+            }
+            *to = sum;
         }
     }
 }
@@ -122,16 +169,16 @@ template <class Number>
 void multiply_floats(Shape s, uint32_t type_a, uint32_t type_b, uint32_t type_c, uint32_t type_d, const void *a, const void *b,
                      const void *c, void *d) {
     Tiles<Number> t;
-    unpack(A, s, type_a, a, t.a, s.k);
-    unpack(B, s, type_b, b, t.b, s.n);
-    unpack(C, s, type_c, c, t.d, s.n);
+    unpack(A, s, type_a, a, t.a);
+    unpack(B, s, type_b, b, t.b);
+    unpack(C, s, type_c, c, t.d);
     multiply(s, t.a, t.b, t.d);
-    uint32_t count = registers(C, s, type_d), e = per_register(type_d);
-    for (uint32_t r = 0; r < count; ++r) {
+    const Layout &to = layout(C, s, type_d);
+    for (uint32_t r = 0; r < to.registers; ++r) {
         for (uint32_t lane = 0; lane < 32; ++lane) {
             uint64_t word = 0;
-            for (uint32_t j = 0; j < e; ++j) {
-                Place at = place_of(C, s, type_d, lane, r, j);
+            for (uint32_t j = 0; j < to.per_register; ++j) {
+                Place at = to.places[32 * (r * to.per_register + j) + lane];
                 Number value = t.d[at.row * s.n + at.column];
                 if (type_d == F16) {
                     word |= uint64_t{float_to_half(static_cast<float>(value))} << (16 * j);
@@ -157,9 +204,9 @@ void multiply_integers(Shape s, uint32_t type_a, uint32_t type_b, bool saturate,
     static thread_local int32_t ta[16 * most_k * 2], tb[most_k * most_n];
     int64_t td[most_m * most_n];
     int32_t sum[most_m * most_n] = {};
-    unpack(A, s, type_a, a, ta, s.k);
-    unpack(B, s, type_b, b, tb, s.n);
-    unpack(C, s, S32, c, td, s.n);
+    unpack(A, s, type_a, a, ta);
+    unpack(B, s, type_b, b, tb);
+    unpack(C, s, S32, c, td);
     if (type_a == B1) {
         for (uint32_t i = 0; i < s.m; ++i) {
             for (uint32_t step = 0; step < s.k; ++step) {
@@ -172,10 +219,10 @@ void multiply_integers(Shape s, uint32_t type_a, uint32_t type_b, bool saturate,
     } else {
         multiply(s, ta, tb, sum);
     }
-    uint32_t count = registers(C, s, S32);
-    for (uint32_t r = 0; r < count; ++r) {
+    const Layout &to = layout(C, s, S32);
+    for (uint32_t r = 0; r < to.registers; ++r) {
         for (uint32_t lane = 0; lane < 32; ++lane) {
-            Place at = place_of(C, s, S32, lane, r, 0);
+            Place at = to.places[32 * r + lane];
             int64_t value = td[at.row * s.n + at.column] + sum[at.row * s.n + at.column];
             if (saturate) value = std::clamp<int64_t>(value, INT32_MIN, INT32_MAX);
             static_cast<uint32_t *>(d)[32 * r + lane] = static_cast<uint32_t>(value);
@@ -193,8 +240,9 @@ uint64_t read_element(uint64_t address, uint32_t size) {
 void element_addresses(Matrix matrix, Shape s, uint32_t type, uint32_t by_column, const uint64_t *base, const uint32_t *stride,
                        uint32_t r, uint32_t j, uint64_t *out) {
     uint32_t size = bits_of_type(type) / 8;
+    const Layout &from = layout(matrix, s, type);
     for (uint32_t lane = 0; lane < 32; ++lane) {
-        Place at = place_of(matrix, s, type, lane, r, j);
+        Place at = from.places[32 * (r * from.per_register + j) + lane];
         uint64_t index = by_column ? uint64_t{at.column} * stride[lane] + at.row : uint64_t{at.row} * stride[lane] + at.column;
         out[lane] = base[lane] + index * size;
     }
@@ -207,6 +255,50 @@ uint64_t packed_address(Matrix matrix, Shape s, uint32_t type, uint32_t lane, ui
     return base + index * bits_of_type(type) / 8;
 }
 
+// Whether all lanes give one matrix (the same base and stride) whose first and last element are both good: then all are.
+bool is_plain(WarpContext *warp, uint32_t site, uint32_t lanes, const Layout &m, uint32_t size, uint32_t by_column,
+              const uint64_t *base, const uint32_t *stride) {
+    uint32_t across = by_column ? m.rows : m.columns, down = by_column ? m.columns : m.rows;
+    if (lanes != 0xffffffffu || stride[0] > 1u << 28) return false;
+    for (uint32_t lane = 1; lane < 32; ++lane) {
+        if (base[lane] != base[0] || stride[lane] != stride[0]) return false;
+    }
+    uint64_t last = base[0] + (uint64_t{down - 1} * stride[0] + across - 1) * size;
+    return passes(warp, site, base[0]) && passes(warp, site, last);
+}
+
+template <class Word>
+void load_plain(const Layout &m, uint64_t base, uint32_t stride, uint32_t by_column, void *out) {
+    Word *to = static_cast<Word *>(out);
+    const Word *from = reinterpret_cast<const Word *>(base);
+    for (uint32_t r = 0; r < m.registers; ++r) {
+        for (uint32_t j = 0; j < m.per_register; ++j) {
+            const Place *places = &m.places[32 * (r * m.per_register + j)];
+            for (uint32_t lane = 0; lane < 32; ++lane) {
+                Place at = places[lane];
+                size_t index = by_column ? size_t{at.column} * stride + at.row : size_t{at.row} * stride + at.column;
+                to[(32 * r + lane) * m.per_register + j] = from[index];
+            }
+        }
+    }
+}
+
+template <class Word>
+void store_plain(const Layout &m, uint64_t base, uint32_t stride, uint32_t by_column, const void *data) {
+    Word *to = reinterpret_cast<Word *>(base);
+    const Word *from = static_cast<const Word *>(data);
+    for (uint32_t r = 0; r < m.registers; ++r) {
+        for (uint32_t j = 0; j < m.per_register; ++j) {
+            const Place *places = &m.places[32 * (r * m.per_register + j)];
+            for (uint32_t lane = 0; lane < 32; ++lane) {
+                Place at = places[lane];
+                size_t index = by_column ? size_t{at.column} * stride + at.row : size_t{at.row} * stride + at.column;
+                to[index] = from[(32 * r + lane) * m.per_register + j];
+            }
+        }
+    }
+}
+
 }  // namespace
 }  // namespace emu
 
@@ -217,7 +309,21 @@ EMU_SEMANTICS void emu_wmma_load(WarpContext *warp, uint32_t site, uint32_t lane
                                  const uint32_t *stride, void *out) {
     Shape s{m, n, k};
     auto matrix = static_cast<Matrix>(which);
-    uint32_t different = registers(matrix, s, type), e = per_register(type), bits = bits_of_type(type);
+    const Layout &l = layout(matrix, s, type);
+    uint32_t different = l.registers, e = l.per_register, bits = bits_of_type(type);
+    if (bits >= 8 && is_plain(warp, site, lanes, l, bits / 8, by_column, base, stride)) {
+        switch (bits) {
+            case 8: load_plain<uint8_t>(l, base[0], stride[0], by_column, out); break;
+            case 16: load_plain<uint16_t>(l, base[0], stride[0], by_column, out); break;
+            case 32: load_plain<uint32_t>(l, base[0], stride[0], by_column, out); break;
+            default: load_plain<uint64_t>(l, base[0], stride[0], by_column, out);
+        }
+        size_t bytes = size_t{128} * different * (bits == 64 ? 2 : 1);
+        for (uint32_t copy = different; copy < count; copy += different) {
+            std::memcpy(static_cast<uint8_t *>(out) + bytes * (copy / different), out, bytes);
+        }
+        return;
+    }
     for (uint32_t r = 0; r < different; ++r) {
         uint64_t words[32] = {}, address[32];
         if (bits < 8) {
@@ -251,7 +357,15 @@ EMU_SEMANTICS void emu_wmma_store(WarpContext *warp, uint32_t site, uint32_t lan
                                   uint32_t type, uint32_t by_column, const uint64_t *base, const uint32_t *stride,
                                   const void *data) {
     Shape s{m, n, k};
-    uint32_t count = registers(C, s, type), e = per_register(type), size = bits_of_type(type) / 8;
+    const Layout &l = layout(C, s, type);
+    uint32_t count = l.registers, e = l.per_register, size = bits_of_type(type) / 8;
+    if (is_plain(warp, site, lanes, l, size, by_column, base, stride)) {
+        switch (size) {
+            case 2: return store_plain<uint16_t>(l, base[0], stride[0], by_column, data);
+            case 4: return store_plain<uint32_t>(l, base[0], stride[0], by_column, data);
+            default: return store_plain<uint64_t>(l, base[0], stride[0], by_column, data);
+        }
+    }
     for (uint32_t r = 0; r < count; ++r) {
         for (uint32_t j = 0; j < e; ++j) {
             uint64_t address[32];
