@@ -1,8 +1,8 @@
 """A kernel ready to be compiled: calls inlined, memory laid out, basic blocks made.
 
-Direct calls are replaced by copies of the callee with names of their own. Call parameters whose every access has a
-constant offset become registers; the rest live in local memory. What cannot be inlined (recursion, calls through
-pointers) is ``Unsupported``.
+Direct calls are replaced by copies of the callee with names of their own, calls through pointers by a choice among
+those (``indirect``). Call parameters whose every access has a constant offset become registers; the rest live in local
+memory. What cannot be inlined (recursion) is ``Unsupported``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from emulator.ptx.cfg import Cfg, build_cfg
 from emulator.ptx.effects import CARRY
 from emulator.ptx.errors import PtxError, Unsupported
+from emulator.ptx.indirect import choices, with_function_addresses
 from emulator.ptx.ir import (
     Address,
     Function,
@@ -121,7 +122,7 @@ class _Inliner:
             if instruction.opcode == "call":
                 self._call(instruction, flat, stack)
             else:
-                flat.body.append(instruction)
+                flat.body.append(with_function_addresses(self._module, instruction))
                 self._size += 1
                 if self._size > _MAX_INLINED:
                     raise Unsupported("a kernel of this size", instruction.location.file, instruction.location.line)
@@ -132,7 +133,13 @@ class _Inliner:
         assert isinstance(results, Vec)
         assert isinstance(arguments, Vec)
         if not isinstance(target, Sym):
-            raise Unsupported("a call through a pointer", where.file, where.line)
+            self._copies += 1
+            for item in choices(self._module, call, flat.variables, f"c{self._copies}.", flat.registers):
+                if isinstance(item, Instruction) and item.opcode == "call":
+                    self._call(item, flat, stack)
+                else:
+                    flat.body.append(item)
+            return
         if target.name in BUILTIN_CALLS:
             flat.body.append(replace(call, operands=(*results.items, target, *arguments.items)))
             return

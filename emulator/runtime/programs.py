@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from emulator.ptx import Module, PtxError, Unsupported, Variable, parse_module
+from emulator.ptx.indirect import function_address
 from emulator.runtime import fatbinary
 from emulator.runtime.library import Callbacks, CompileKernel, DescribeKernel, KernelInfo, LoadModule
 
@@ -99,7 +100,7 @@ class Programs:
             if variable.space in ("global", "const") and not variable.external:
                 addresses[variable.name] = self._define(number, variable)
         for name in addresses:
-            _initialise(module.variables[name], addresses)
+            _initialise(module, module.variables[name], addresses)
         self._programs[number] = _Program(module, addresses)
 
     def _define(self, number: int, variable: Variable) -> int:
@@ -139,13 +140,13 @@ def _described(error: Unsupported) -> str:
     return f"{error.what} ({error.file}:{error.line})" if error.line else error.what
 
 
-def _initialise(variable: Variable, addresses: dict[str, int]) -> None:
+def _initialise(module: Module, variable: Variable, addresses: dict[str, int]) -> None:
     address = addresses[variable.name]
     if variable.initial:
         ctypes.memmove(address, variable.initial, len(variable.initial))
     for relocation in variable.relocations:
-        # The address of a function means nothing here; calls through pointers are refused where they are compiled.
-        value = addresses.get(relocation.symbol, 0) + relocation.addend
+        known = addresses.get(relocation.symbol) or function_address(module, relocation.symbol) or 0
+        value = known + relocation.addend
         data = (value & (1 << 8 * relocation.size) - 1).to_bytes(relocation.size, "little")
         ctypes.memmove(address + relocation.offset, data, relocation.size)
 

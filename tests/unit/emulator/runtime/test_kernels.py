@@ -185,3 +185,23 @@ def test_cub_and_thrust(device: Device, build: Build) -> None:
     program.cub_scan(ints, out, n)
     np.testing.assert_array_equal(out_values[1:], np.cumsum(int_values, dtype=np.int32)[:-1])
     device.runtime.synchronize()
+
+
+def test_calls_through_pointers(device: Device, build: Build) -> None:
+    n = 1000
+    out, result = device.array(n, np.int32)
+
+    assert build("kernels").run_call_through_pointers(out, n) == 0
+
+    def expected(i: int) -> int:
+        side = i % 5
+        step = (2 * i, -i, -(-i // 3))[i % 3]
+        return step + 1000 * (side * side if i % 7 < 3 else side * i) - 1_000_000 * (i % 4)
+
+    assert result.tolist() == [expected(i) for i in range(n)]
+
+
+def test_a_call_to_nowhere_fails_the_launch(device: Device, build: Build) -> None:
+    out, _ = device.array(1, np.int32)
+
+    assert build("kernels").run_call_nowhere(out) == 719

@@ -253,3 +253,50 @@ API run_last_warp(int* out) {
     last_warp<<<1, 512>>>(out);
     return cudaDeviceSynchronize();
 }
+
+// Calls through pointers: a table, a pointer that the host fetched, virtual functions.
+using Step = int (*)(int);
+__device__ __noinline__ int doubled(int x) { return 2 * x; }
+__device__ __noinline__ int negated(int x) { return -x; }
+__device__ __noinline__ int counted_down(int x) {
+    int steps = 0;
+    for (; x > 0; x -= 3) ++steps;
+    return steps;
+}
+__device__ Step steps[] = {doubled, negated, counted_down};
+__device__ Step favourite = negated;
+
+struct Shape {
+    __device__ virtual int area(int side) const = 0;
+};
+struct Square : Shape {
+    __device__ int area(int side) const override { return side * side; }
+};
+struct Strip : Shape {
+    int width;
+    __device__ explicit Strip(int w) : width(w) {}
+    __device__ int area(int side) const override { return side * width; }
+};
+
+__global__ void call_through_pointers(int* out, int n, Step from_host) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    Square square;
+    Strip strip(i);
+    const Shape* shape = i % 7 < 3 ? static_cast<const Shape*>(&square) : &strip;
+    out[i] = steps[i % 3](i) + 1000 * shape->area(i % 5) + 1000000 * from_host(i % 4);
+}
+
+__global__ void call_nowhere(Step step, int* out) { *out = step(1); }
+
+extern "C" int run_call_through_pointers(int* out, int n) {
+    Step step;
+    cudaMemcpyFromSymbol(&step, favourite, sizeof step);
+    call_through_pointers<<<(n + 63) / 64, 64>>>(out, n, step);
+    return cudaDeviceSynchronize();
+}
+
+extern "C" int run_call_nowhere(int* out) {
+    call_nowhere<<<1, 1>>>(nullptr, out);
+    return cudaDeviceSynchronize();
+}
