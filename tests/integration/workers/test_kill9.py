@@ -113,7 +113,8 @@ def test_a_worker_that_was_frozen_writes_nothing_when_it_wakes(fleet: Fleet) -> 
     fleet.start("sweeper")
     frozen = fleet.start("device")
     submission = fleet.submit("name=it\nvalue=1\nrun_s=0.8\ndeaf=yes")
-    fleet.wait(lambda: fleet.state(submission) == "running", "it runs")
+    # By the diary and not by the row: a worker frozen between the two would not begin when it wakes.
+    fleet.wait(lambda: fleet.diary.exists() and "run it" in fleet.diary.read_text(), "it runs")
     frozen.send_signal(signal.SIGSTOP)
     fleet.start("device")
     fleet.wait_finished(submission)

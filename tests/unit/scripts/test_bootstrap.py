@@ -30,6 +30,8 @@ def machine(tmp_path: Path) -> Path:
 
 def _command(machine: Path, name: str, script: str) -> None:
     path = machine / "bin" / name
+    # It may be a link to the machine's own command, which must not be written through.
+    path.unlink(missing_ok=True)
     path.write_text(f"#!/bin/sh\n{script}\n")
     path.chmod(0o755)
 
