@@ -33,20 +33,29 @@ class EmulatorDevice:
         return Buffer(address, size, address)
 
     def free(self, buffer: Buffer) -> None:
-        self._runtime.free(buffer.base)
+        try:
+            self._runtime.free(buffer.base)
+        except CudaError as error:
+            raise _device_error(error) from None
 
     def fill(self, buffer: Buffer, byte: int) -> None:
         if buffer.size:
-            view = self._runtime.view(buffer.address, buffer.size)
-            view[:] = bytes([byte]) * buffer.size
+            self._bytes(buffer)[:] = bytes([byte]) * buffer.size
 
     def write(self, buffer: Buffer, source: memoryview) -> None:
         if buffer.size:
-            self._runtime.view(buffer.address, buffer.size)[:] = source
+            self._bytes(buffer)[:] = source
 
     def read(self, buffer: Buffer, target: memoryview) -> None:
         if buffer.size:
-            target[:] = self._runtime.view(buffer.address, buffer.size)
+            target[:] = self._bytes(buffer)
+
+    def _bytes(self, buffer: Buffer) -> memoryview:
+        try:
+            return self._runtime.view(buffer.address, buffer.size)
+        except ValueError:
+            reason = "a buffer of the judge is gone: does solve free its arguments, or reset the device?"
+            raise DeviceError(17, "cudaErrorInvalidDevicePointer", reason) from None
 
     def settle(self) -> None:
         """Nothing runs on after a launch here, and nothing is cached."""
