@@ -52,8 +52,8 @@ class ProgressLine:
         text = clean(describe(kind, payload))
         if text == self._last or not self._shown:
             return
-        if text == "queued" and self._last.startswith("queued, at place"):
-            return  # it says less than what stands there
+        if text == "queued" and self._last:
+            return  # the first event, told again by a stream: what stands there says more
         self._last = text
         if self._status is None:
             say(text)

@@ -86,7 +86,7 @@ def _case_lines(cases: list[dict[str, Any]]) -> list[Text]:
     warned = [case for case in cases if case["verdict"] == "AC" and case.get("memory_errors")]
     if warned:
         count = f"{len(warned)} accepted case{'s' if len(warned) > 1 else ''}"
-        out.append(Text(f"    {count} touched memory outside its buffers; {warned[0]['id']}:", style="yellow"))
+        out.append(Text(f"    {count} touched memory outside the buffers; {warned[0]['id']}:", style="yellow"))
         out += [Text(f"        {text}") for text in _fault_lines(warned[0]["memory_errors"])]
     return out
 

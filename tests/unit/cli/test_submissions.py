@@ -213,7 +213,7 @@ def test_faults_of_accepted_cases_are_shown(cli: Cli, server: FakeServer) -> Non
     judgement = {**JUDGEMENT, "cases": [{**JUDGEMENT["cases"][0], "memory_errors": [fault]}]}
     server.routes = {"GET submissions/abc": status("done", verdict="AC", judgement=judgement)}
     shown = cli("watch", "abc").stdout
-    assert "1 accepted case touched memory outside its buffers; n1:" in shown
+    assert "1 accepted case touched memory outside the buffers; n1:" in shown
     assert "kernel.cu:3: it reaches 4 bytes past the end of A (thread (1, 0, 0) of block (2, 0, 0))" in shown
 
 
