@@ -35,6 +35,9 @@ EXITED = 0x7FFFFFFF
 AT_BARRIER = 0x40000000
 AT_WARP_SYNC = 0x20000000
 
+# WarpContext.mode. MASKED_ONCE: one block at least before going back to the uniform function.
+UNIFORM, MASKED, MASKED_ONCE = 0, 1, 2
+
 
 class EmuSite(ctypes.Structure):
     _fields_ = [

@@ -8,7 +8,7 @@ function, and registers have the shapes it assumes, it takes over.
 
 from __future__ import annotations
 
-from emulator.jit.abi import AT_BARRIER, AT_WARP_SYNC, EXITED, Access, Space
+from emulator.jit.abi import AT_BARRIER, AT_WARP_SYNC, EXITED, MASKED, Access, Space
 from emulator.jit.builder import LANES, Value, lanes_type
 from emulator.jit.emitter import FUEL, LANE_PC, MODE, PC, POLICY, Unit
 from emulator.jit.function import BARRIER, DONE, SWITCH, YIELD, FunctionEmitter
@@ -91,6 +91,12 @@ class MaskedFunction(FunctionEmitter):
         b.line("%full = icmp eq i32 %bits, -1")
         b.line("br i1 %full, label %together, label %apart")
         b.label("together")
+        b.line(f"%mode_at = getelementptr i8, ptr %ctx, i64 {MODE}")
+        b.line("%mode = load i32, ptr %mode_at, align 4")
+        b.line(f"store i32 {MASKED}, ptr %mode_at, align 4")
+        b.line(f"%may_return = icmp eq i32 %mode, {MASKED}")
+        b.line("br i1 %may_return, label %returning, label %apart")
+        b.label("returning")
         entries = uniform_entries(self.unit.program)
         blocks = self.unit.program.cfg.blocks
         b.line("switch i32 %block, label %apart [ " + " ".join(f"i32 {n}, label %C{n}" for n in entries) + " ]")

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from emulator.ptx.effects import defs_and_uses, has_result
 from emulator.ptx.ir import Address, Imm, Instruction, Operand, Pair, Reg, Sink, Special, Sym, Vec
 from emulator.ptx.program import Program
+from emulator.ptx.types import ScalarType
 
 LANES = 32
 _NO_OFFSETS = (0,) * LANES
@@ -32,10 +33,15 @@ class Shape:
     def is_uniform(self) -> bool:
         return self.offsets is _NO_OFFSETS or not any(self.offsets)
 
+    def disjoint(self, bits: int, *, signed: bool = False) -> bool:
+        """Base and offsets share no bits, nor the sign's: base + offset is base | offset, and wraps in no lane."""
+        limit = min(self.align, bits - signed)
+        return self.is_uniform or (min(self.offsets) >= 0 and max(self.offsets) < 1 << limit)
+
     @property
-    def disjoint(self) -> bool:
-        """Base and offsets share no bits: base + offset is base | offset and does not wrap."""
-        return self.is_uniform or (min(self.offsets) >= 0 and max(self.offsets) < 1 << self.align)
+    def is_compact(self) -> bool:
+        """The offsets are small enough for a check of base + least and base + most to speak for all lanes."""
+        return max(map(abs, self.offsets)) < 1 << 31
 
 
 UNIFORM = Shape()
@@ -138,6 +144,11 @@ _VARYING = frozenset(
     ]
 )
 _PURE_SCALARS = frozenset(("vote", "redux", "activemask", "barget"))
+
+
+def source_type(instruction: Instruction) -> ScalarType:
+    """Of the operand that cvt, mul.wide and mad.wide extend."""
+    return instruction.types[1] if instruction.opcode == "cvt" else instruction.type
 
 
 class ShapeAnalysis:
@@ -304,8 +315,10 @@ class ShapeAnalysis:
         scalar = instruction.type
         if not instruction.type.is_float and instruction.type.lanes == 1:
             match opcode:
-                case "mov" | "cvta" | "param":
+                case "mov" | "param":
                     return first
+                case "cvta":  # the shared window begins at a multiple of 256
+                    return _shape(first.offsets, min(first.align, 8))
                 case "add" | "sub" if not (instruction.has("cc") or instruction.has("sat")):
                     other = shapes[1]
                     sign = 1 if opcode == "add" else -1
@@ -316,7 +329,7 @@ class ShapeAnalysis:
                 case "shl" | "shr" | "and" | "or" | "xor":
                     constant = self._constant(operands[1])
                     if constant is not None:
-                        return self._bitwise(opcode, first, constant, scalar.bits)
+                        return self._bitwise(opcode, first, constant, scalar.bits, signed=scalar.is_signed)
                 case "cvt":
                     return self._convert(instruction, first)
         return UNIFORM if all(s.is_uniform for s in shapes) else None
@@ -349,13 +362,13 @@ class ShapeAnalysis:
         return product
 
     @staticmethod
-    def _bitwise(opcode: str, a: Shape, constant: int, bits: int) -> Shape | None:
+    def _bitwise(opcode: str, a: Shape, constant: int, bits: int, *, signed: bool) -> Shape | None:
         constant &= (1 << bits) - 1
         if opcode == "shl":
             if constant >= bits:
                 return UNIFORM
             return _shape(tuple(o << constant for o in a.offsets), a.align + constant)
-        if not a.disjoint:
+        if not a.disjoint(bits, signed=opcode == "shr" and signed):
             return None
         if opcode == "shr":
             constant = min(constant, bits)
@@ -369,8 +382,8 @@ class ShapeAnalysis:
 
     def _widen(self, instruction: Instruction, a: Shape) -> bool:
         """Whether a 32-bit ``a`` may be extended as base and offsets; the code checks where it may not be."""
-        if not a.disjoint:
-            if instruction.guard is not None:
+        if not a.disjoint(32, signed=source_type(instruction).is_signed):
+            if instruction.guard is not None or not a.is_compact:
                 return False
             self._widened.add(id(instruction))
         return True

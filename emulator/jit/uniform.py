@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from emulator.jit.abi import EXITED, Access, Space
+from emulator.jit.abi import EXITED, MASKED, MASKED_ONCE, Access, Space
 from emulator.jit.builder import SIZE, Value, lanes_type
 from emulator.jit.emitter import FUEL, LANE_PC, MODE, PC, Unit
 from emulator.jit.function import BARRIER, DONE, SWITCH, YIELD, FunctionEmitter
 from emulator.jit.ops.barrier import arrive
-from emulator.jit.shapes import Shape
+from emulator.jit.shapes import Shape, source_type
 from emulator.ptx.cfg import Block, is_barrier
 from emulator.ptx.effects import defs_and_uses
 from emulator.ptx.ir import Instruction, Reg, Sym
@@ -205,10 +205,10 @@ class UniformFunction(FunctionEmitter):
     def _check_widening(self, instruction: Instruction) -> None:
         """Where base + offset wraps in 32 bits for some lane, the masked function does the block, from its start."""
         b = self.b
-        signed = (instruction.types[1] if instruction.opcode == "cvt" else instruction.type).is_signed
+        signed = source_type(instruction).is_signed
         for operand in instruction.operands[1:3]:
             shape = self.shape_of(operand.name) if isinstance(operand, Reg) else None
-            if not isinstance(operand, Reg) or shape is None or shape.is_uniform or shape.disjoint:
+            if not isinstance(operand, Reg) or shape is None or shape.is_uniform or shape.disjoint(32, signed=signed):
                 continue
             base = self._raw(operand.name)
             if base.type != "i32":
@@ -231,7 +231,7 @@ class UniformFunction(FunctionEmitter):
         current, self._current = self._current, {}
         self._park(self._here.live_in)
         self._spread(self._here.live_in)
-        self._part(self.b.integer("i32", self._here.index))
+        self._part(self.b.integer("i32", self._here.index), mode=MASKED_ONCE)
         self._current = current
 
     def _target(self, index: int) -> str:
@@ -301,11 +301,11 @@ class UniformFunction(FunctionEmitter):
         where = b.select(guard, b.integer("i32", EXITED if goal is None else goal), b.integer("i32", block.index + 1))
         self._part(where)
 
-    def _part(self, where: Value) -> None:
+    def _part(self, where: Value, mode: int = MASKED) -> None:
         """Go on in the masked function, each lane at its block."""
         b = self.b
         b.store(lanes_type("i32"), b.spread(where), b.offset("%ctx", LANE_PC), 64)
-        b.store("i32", "1", b.offset("%ctx", MODE), 4)
+        b.store("i32", str(mode), b.offset("%ctx", MODE), 4)
         self.leave(SWITCH)
 
     def _branch_table(self, block: Block, last: Instruction, live_out: frozenset[str]) -> None:

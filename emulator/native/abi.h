@@ -38,7 +38,7 @@ constexpr uint32_t EMU_EXITED = 0x7fffffffu;      // the lane has exited, or nev
 constexpr uint32_t EMU_AT_BARRIER = 0x40000000u;  // waits at barrier lane_barrier[lane]; the scheduler clears the bit to release the lane
 constexpr uint32_t EMU_AT_WARP_SYNC = 0x20000000u;  // waits for other lanes of its warp; generated code deals with it
 
-enum EmuMode : uint32_t { EMU_UNIFORM = 0, EMU_MASKED = 1 };
+enum EmuMode : uint32_t { EMU_UNIFORM = 0, EMU_MASKED = 1 /* generated code uses further values that mean masked, too */ };
 
 struct alignas(64) WarpContext {
     // -- set for every block by the scheduler before the first run(), then owned by generated code
@@ -63,7 +63,7 @@ struct alignas(64) WarpContext {
     uint32_t warp_id;         // 112  threads warp_id * 32 .. of the block
     uint32_t lane_count;      // 116  lanes that exist (32 except in a last, partial warp)
     uint32_t grid_id;         // 120  %gridid; any number
-    uint32_t reserved;        // 124
+    uint32_t reserved;        // 124  which of a warp's diverged lanes go first: generated code's own
     uint32_t lane_pc[32];     // 128  masked mode: set to 0 for existing lanes, EMU_EXITED for others
     uint32_t tid[3][32];      // 256  thread index per lane: x[32], y[32], z[32]; anything for lanes that do not exist
     uint32_t lane_barrier[32];  // 640  which barrier (0..15) a lane with EMU_AT_BARRIER waits at

@@ -83,6 +83,8 @@ def locate(e: Emitter, operand: Operand, space: Space) -> Place:
     if not shared:
         return Place(b.resize(value, "i64"), offsets)
     window = value
+    if offsets is not None and max(offsets) - min(offsets) >= 1 << 31:
+        window, offsets = e.with_offsets(window, offsets), None
     if offsets is not None and min(offsets):
         # Offsets are added in 32 bits, so that the base alone may lie outside: begin at the least.
         least = min(offsets)
