@@ -1,7 +1,7 @@
 """Random integer expressions over thread indices, against the same arithmetic in Python.
 
-What the JIT knows of such values (uniform, or a base and an offset per lane) must never show: wrapping, widening, shifts and masks
-have to come out as if each thread were computed alone.
+What the JIT knows of such values (uniform, or a base and an offset per lane) must never show: wrapping, widening,
+shifts and masks have to come out as if each thread were computed alone.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def generate(seed: int, threads: list[dict[str, int]], length: int) -> Program:
         bits = 64 if wide else 32
         registers, prefix = (program.longs, "%rd") if wide else (program.words, "%r")
 
-        def operand() -> tuple[str, list[int]]:
+        def operand(prefix: str = prefix, registers: list[list[int]] = registers) -> tuple[str, list[int]]:
             if draw.random() < 0.35:
                 constant = draw.choice(CONSTANTS)
                 return str(constant), [constant] * len(threads)
