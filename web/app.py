@@ -9,6 +9,7 @@ from flask import Flask, request
 from flask_wtf import CSRFProtect
 from werkzeug.middleware.proxy_fix import ProxyFix
 
+from judge import __version__
 from judge.packs.registry import Registry
 from store.clock import Clock, utc_now
 from store.database import make_engine, make_session_factory
@@ -25,7 +26,6 @@ from web.leaderboard import views as leaderboard
 from web.live import StreamSlots
 from web.services import EXTENSION, Services, close_reader_after_requests
 from web.submissions import views as submissions
-from web.version import VERSION
 
 log = structlog.get_logger(__name__)
 
@@ -71,7 +71,7 @@ def create_app(settings: Settings, *, clock: Clock = utc_now) -> Flask:
     csrf.exempt(api.blueprint)  # it takes no cookies
     for part in (challenges, submissions, leaderboard, accounts, api, health):
         app.register_blueprint(part.blueprint)
-    app.context_processor(lambda: {"version": VERSION, "here": request.full_path.rstrip("?")})
+    app.context_processor(lambda: {"version": __version__, "here": request.full_path.rstrip("?")})
     return app
 
 

@@ -10,9 +10,9 @@ from pydantic import BaseModel, ValidationError
 from spectree import Response, SecurityScheme, SpecTree
 from spectree.models import SecureType, SecuritySchemeData
 
+from judge import __version__
 from web.api.schemas import Error
 from web.problems import Problem
-from web.version import VERSION
 
 
 def _refuse_invalid(_request: Any, _response: Any, error: Exception | None, _instance: Any, _adapter: Any) -> None:
@@ -32,7 +32,7 @@ def invalid(error: ValidationError) -> Problem:
 spec = SpecTree(
     "flask",
     title="gpujudge",
-    version=VERSION,
+    version=__version__,
     description="Judge CUDA kernels, read leaderboards. Make a token on the account page, or by POST /api/v1/tokens.",
     before=_refuse_invalid,
     validation_error_status=422,
