@@ -83,7 +83,8 @@ def test_a_warp_that_waits_for_a_later_one(device: Device, build: Build) -> None
 
 
 def test_grid_wide_sync(device: Device, build: Build) -> None:
-    device.limit(wall_s=60)
+    # One thread: how often blocks poll would else depend on what else the machine does.
+    device.limit(wall_s=60, threads=1)
     n = 32 * 128
     values, result = device.array(np.arange(n), np.int32)
 
@@ -91,7 +92,7 @@ def test_grid_wide_sync(device: Device, build: Build) -> None:
 
     np.testing.assert_array_equal(result, (np.arange(n) + 5) % n + 5)
     # Blocks that wait give way soon: this took 47 million where they polled until their turn was over.
-    assert device.runtime.take_report().warp_instructions < 12_000_000
+    assert device.runtime.take_report().warp_instructions < 3_000_000
 
 
 def test_printf(device: Device, build: Build) -> None:
