@@ -67,6 +67,8 @@ class EmuKernel(ctypes.Structure):
         ("symbols", ctypes.POINTER(ctypes.c_uint64)),
         ("max_threads", ctypes.c_uint32),
         ("uses_barriers", ctypes.c_uint32),
+        ("block_count", ctypes.c_uint32),
+        ("observed", ctypes.c_uint32),
     ]
 
 
@@ -97,4 +99,5 @@ class WarpContext(ctypes.Structure):
         ("lane_barrier", ctypes.c_uint32 * 32),
         ("kernel", ctypes.c_void_p),
         ("grid_workspace", ctypes.c_uint64),
+        ("tally", ctypes.c_void_p),
     ]

@@ -24,10 +24,13 @@ from emulator.ptx.program import Program, build_program
 class Options:
     """How to compile.
 
-    ``check_memory`` False leaves the checks of global and shared accesses out (benchmarks of their cost).
+    ``check_memory`` False leaves the checks of global and shared accesses out (benchmarks of their cost). ``observe``
+    tells the library of every access and warp-wide sync, and counts how often each basic block runs, with how many
+    lanes (native/observe.h).
     """
 
     check_memory: bool = True
+    observe: bool = False
     target: engine.Target | None = None  # another CPU than this one's: to look at the code, not to run it
 
 
@@ -96,6 +99,7 @@ def compile_kernel(
         block_shape,
         options.check_memory,
         target.has_avx512,
+        options.observe,
     )
     offsets, register_bytes = register_file(program)
     masked = deferred.Masked(unit, offsets, target)
@@ -181,6 +185,8 @@ def _describe(
     native.symbols = addresses
     native.max_threads = program.entry.max_threads
     native.uses_barriers = unit.uses_barriers
+    native.block_count = len(program.cfg.blocks)
+    native.observed = unit.observe
     return CompiledKernel(
         program.entry.name,
         unit.block,
@@ -219,6 +225,7 @@ HELPERS = tuple(
     emu_div_s64 emu_div_u64 emu_round_f64 emu_narrow16 emu_int_to_f64 emu_int64_narrow
     emu_wmma_load emu_wmma_store emu_mma emu_ldmatrix emu_movmatrix
     emu_lg2_f32 emu_sin_f32 emu_cos_f32 emu_tanh_f32
+    emu_observe emu_observe_sync emu_observe_matrix
 """,
     )
 )

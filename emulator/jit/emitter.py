@@ -24,7 +24,7 @@ from emulator.ptx.types import ScalarType
 PC, MODE, FUEL, TRAP_SITE, INSTRUCTIONS = 0, 4, 8, 12, 16
 REGISTERS, SHARED, LOCAL, PARAMS, SITE_CACHE, SYMBOLS = 24, 32, 40, 48, 56, 64
 CTAID, NCTAID, SHARED_BYTES, DYNAMIC_SHARED, WARP_ID, LANE_COUNT, GRID_ID, POLICY = 80, 92, 104, 108, 112, 116, 120, 124
-LANE_PC, TID, LANE_BARRIER, GRID_WORKSPACE = 128, 256, 640, 776
+LANE_PC, TID, LANE_BARRIER, GRID_WORKSPACE, TALLY = 128, 256, 640, 776, 784
 
 SCRATCH_BYTES = 64 * LANES  # one slot: a vector of up to eight 64-bit words per lane
 INVARIANT = ", !invariant.load !0"
@@ -64,6 +64,7 @@ class Unit:
     block: tuple[int, int, int]
     check_memory: bool
     wide_vectors: bool  # AVX-512: gathers and scatters are instructions
+    observe: bool = False  # see compiler.Options
     declarations: set[str] = field(default_factory=set)
     symbols: dict[str, int] = field(default_factory=dict)
     uses_barriers: bool = False

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from emulator.jit.builder import LANES, SIZE, Value, lanes_type
-from emulator.jit.emitter import INSTRUCTIONS, REGISTERS, SCRATCH_BYTES, TRAP_SITE, Emitter, Unit, register_type
+from emulator.jit.emitter import (
+    INSTRUCTIONS,
+    INVARIANT,
+    REGISTERS,
+    SCRATCH_BYTES,
+    TALLY,
+    TRAP_SITE,
+    Emitter,
+    Unit,
+    register_type,
+)
 from emulator.jit.ops import SEMANTICS
 from emulator.ptx.cfg import Block
 from emulator.ptx.ir import Instruction
@@ -61,6 +71,19 @@ class FunctionEmitter(Emitter):
             place = b.offset("%ctx", INSTRUCTIONS)
             old = b.load("i64", place, 8)
             b.store("i64", b.emit(f"add i64 {old}, {number}"), place, 8)
+        if self.unit.observe:
+            self._tally(block)
+
+    def _tally(self, block: Block) -> None:
+        """One more execution of the block, by so many lanes."""
+        b = self.b
+        lanes = self.everyone()
+        number = b.integer("i32", LANES) if lanes is None else b.intrinsic("ctpop", b.ballot(lanes))
+        tally = b.load("ptr", b.offset("%ctx", TALLY), 8, note=INVARIANT)
+        for index, more in enumerate((b.integer("i64", 1), b.resize(number, "i64"))):
+            place = b.offset(tally, 16 * block.index + 8 * index)
+            old = Value(b.load("i64", place, 8), "i64")
+            b.store("i64", b.op("add", old, more).text, place, 8)
 
     def do(self, instruction: Instruction) -> None:
         self.begin(instruction)

@@ -69,6 +69,7 @@ struct alignas(64) WarpContext {
     uint32_t lane_barrier[32];  // 640  which barrier (0..15) a lane with EMU_AT_BARRIER waits at
     const struct EmuKernel* kernel;  // 768  what runs (for helpers: names, sites)
     uint64_t grid_workspace;  // 776  %envreg1 is its upper half, %envreg2 its lower: cooperative_groups' grid barrier lies there; 0 unless launched cooperatively
+    uint64_t* tally;          // 784  of observed kernels: for each basic block how often it ran, and with how many lanes in all; shared by all warps of a worker thread
     // The scheduler may derive from this struct to keep more behind it.
 };
 static_assert(offsetof(WarpContext, instructions) == 16, "abi");
@@ -81,6 +82,7 @@ static_assert(offsetof(WarpContext, tid) == 256, "abi");
 static_assert(offsetof(WarpContext, lane_barrier) == 640, "abi");
 static_assert(offsetof(WarpContext, kernel) == 768, "abi");
 static_assert(offsetof(WarpContext, grid_workspace) == 776, "abi");
+static_assert(offsetof(WarpContext, tally) == 784, "abi");
 
 // A compiled (kernel, block shape): filled in by emulator/jit/compiler.py, kept alive by its CompiledKernel.
 struct EmuKernel {
@@ -100,6 +102,8 @@ struct EmuKernel {
     const uint64_t* symbols;        // host addresses of the module-scope variables it uses
     uint32_t max_threads;           // .maxntid product, 0 = none: a larger block fails with cudaErrorInvalidValue
     uint32_t uses_barriers;         // 0: no barrier in it: warps of a block may run one after the other
+    uint32_t block_count;           // basic blocks: half the words of WarpContext::tally
+    uint32_t observed;              // it calls emu_observe and emu_observe_sync, and keeps the tally
 };
 
 extern "C" {
@@ -134,6 +138,11 @@ void emu_assert_fail(WarpContext*, uint32_t site, uint32_t mask, const uint64_t 
 // Device-side heap: 0 on failure.
 void emu_device_malloc(WarpContext*, uint32_t site, uint32_t mask, const uint64_t size[32], uint64_t result[32]);
 void emu_device_free(WarpContext*, uint32_t site, uint32_t mask, const uint64_t address[32]);
+
+// Of observed kernels: before the access, the addresses as the kernel meant them (host addresses, those of lanes not in `mask` anything);
+// and where the lanes `mask` have met (bar.warp.sync).
+void emu_observe(WarpContext*, uint32_t site, uint32_t mask, const uint64_t address[32]);
+void emu_observe_sync(WarpContext*, uint32_t mask);
 
 // ------------------------------------------------------------------------ instruction semantics: written by the JIT (semantics*.cpp)
 // Their prototypes are in semantics.h; generated code finds every emu_* function by name in the library.

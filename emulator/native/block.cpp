@@ -25,7 +25,7 @@ size_t round_up(size_t value, size_t multiple) { return (value + multiple - 1) /
 
 }  // namespace
 
-BlockContext::BlockContext(emu::Launch &given, uint64_t *site_cache) : launch(given) {
+BlockContext::BlockContext(emu::Launch &given, uint64_t *site_cache, uint64_t *tally) : launch(given) {
     const EmuKernel &kernel = *launch.kernel;
     uint32_t threads = launch.threads_per_block();
     warp_count_ = (threads + 31) / 32;
@@ -48,6 +48,7 @@ BlockContext::BlockContext(emu::Launch &given, uint64_t *site_cache) : launch(gi
         warp.shared = shared_;
         warp.params = launch.params;
         warp.site_cache = site_cache;
+        warp.tally = tally;
         warp.symbols = kernel.symbols;
         warp.block = this;
         std::copy_n(launch.grid, 3, warp.nctaid);
@@ -64,6 +65,7 @@ BlockContext::BlockContext(emu::Launch &given, uint64_t *site_cache) : launch(gi
             warp.tid[2][lane] = thread / kernel.block[0] / kernel.block[1];
         }
     }
+    for (auto &observer : launch.observers) observers.push_back(observer->watch(*this));
 }
 
 BlockContext::~BlockContext() { ::operator delete(memory_, std::align_val_t{256}); }
@@ -81,12 +83,14 @@ void BlockContext::start(uint64_t number) {
         warp.pc = 0;
         warp.mode = warp.lane_count == 32 ? EMU_UNIFORM : EMU_MASKED;
         warp.instructions = 0;
+        warp.total_instructions = 0;
         std::copy_n(ctaid, 3, warp.ctaid);
         for (uint32_t lane = 0; lane < 32; ++lane) warp.lane_pc[lane] = lane < warp.lane_count ? 0 : EMU_EXITED;
         warp.done = false;
         warp.waiting = false;
         warp.fresh = true;
     }
+    for (auto &observer : observers) observer->start(number);
 }
 
 // Returns whether it did more than use up its fuel.
@@ -97,6 +101,7 @@ bool BlockContext::run_warp(Warp &warp, bool *spun) {
     warp.fresh = false;
     int32_t status = launch.kernel->run(&warp);
     unreported_instructions += warp.instructions;
+    warp.total_instructions += warp.instructions;
     warp.instructions = 0;
     switch (status) {
         case EMU_DONE: warp.done = true; return true;
@@ -139,6 +144,7 @@ bool BlockContext::release_barriers() {
         }
         at.arrived = at.expected = at.predicates = 0;
         released = true;
+        for (auto &observer : observers) observer->release(id);
         for (uint32_t w = 0; w < warp_count_; ++w) {
             Warp &warp = warps_[w];
             if (warp.done) continue;
@@ -180,7 +186,10 @@ Progress BlockContext::advance(const emu::SchedulerLimits &limits) {
             if (launch.stopped()) return Progress::finished;
             left |= !warp.done;
         }
-        if (!left) return Progress::finished;
+        if (!left) {
+            for (auto &observer : observers) observer->finish();
+            return Progress::finished;
+        }
         if (release_barriers()) {
             // Loops with barriers have to give way sometimes as well, for the limits' sake.
             if (unreported_instructions > 1 << 20) return Progress::spun;
@@ -198,6 +207,9 @@ __attribute__((visibility("default"))) void emu_barrier_arrive(WarpContext *warp
     at.arrived += __builtin_popcount(lanes);
     at.predicates += __builtin_popcount(lanes & predicate);
     if (expected) at.expected = expected;
+    for (auto &observer : warp->block->observers) {
+        observer->arrive(*warp, id % BlockContext::barriers, lanes, op != EMU_ARRIVE);
+    }
     if (op == EMU_ARRIVE) return;
     at.op = op;
     for (uint32_t lane = 0; lane < 32; ++lane) {

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "abi.h"
+#include "observe.h"
 #include "scheduler.h"
 
 namespace emu {
@@ -13,6 +15,7 @@ struct Warp : WarpContext {
     bool done;
     bool waiting;  // returned EMU_BARRIER, and no lane has been released since
     bool fresh;    // has not run since its start or since a barrier
+    uint64_t total_instructions;  // since its start
 };
 
 struct Barrier {
@@ -36,8 +39,8 @@ struct BlockContext {
   public:
     static constexpr uint32_t barriers = 16;
 
-    // Memory for blocks of this launch. `site_cache` belongs to the thread that runs the block.
-    BlockContext(emu::Launch &launch, uint64_t *site_cache);
+    // Memory for blocks of this launch. `site_cache` and `tally` belong to the thread that runs the block.
+    BlockContext(emu::Launch &launch, uint64_t *site_cache, uint64_t *tally);
     ~BlockContext();
     BlockContext(const BlockContext &) = delete;
 
@@ -50,6 +53,7 @@ struct BlockContext {
     // For accesses that must not happen; 32 bytes are used at a time.
     alignas(64) uint8_t scratch[64];
     uint64_t unreported_instructions = 0;
+    std::vector<std::unique_ptr<emu::BlockObserver>> observers;
 
     const emu::Warp &warp(uint32_t index) const { return warps_[index]; }
     uint32_t warp_count() const { return warp_count_; }

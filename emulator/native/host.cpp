@@ -8,6 +8,7 @@
 
 #include "errors.h"
 #include "memory.h"
+#include "observe.h"
 #include "report.h"
 #include "scheduler.h"
 
@@ -18,8 +19,12 @@ EMU_HOST void emu_configure(const EmuSettings *settings) {
     bool limited = settings->memory_bytes != 0;
     memory().set_capacity(limited ? settings->memory_bytes : physical / 4 * 3, limited);
     set_limits({settings->warp_instructions, settings->wall_s, settings->has_seed != 0, settings->seed});
+    set_observe({settings->check_full != 0, settings->profile != 0});
     start_threads(settings->threads);
 }
+
+// What is looked for in the launches from now on, at a price: races and the like; what the profile needs.
+EMU_HOST void emu_set_observe(uint32_t check_full, uint32_t profile) { set_observe({check_full != 0, profile != 0}); }
 
 // The error that a synchronisation of the whole device would show: a sticky one, or this thread's last, which is forgotten.
 // `*message` lives until the next call.

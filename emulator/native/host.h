@@ -39,6 +39,7 @@ struct EmuSettings {
     uint32_t threads;            // at least 1; created at once
     uint32_t has_seed;
     uint64_t seed;  // of the order in which warps run
+    uint32_t check_full, profile;  // see emu_set_observe
 };
 
 // What is known of a kernel before it is compiled.
@@ -52,7 +53,7 @@ struct EmuCallbacks {
     // Reads the fat binary at `image` and defines its variables by emu_define_variable().
     int (*load_module)(uint64_t module, const void *image);
     int (*describe_kernel)(uint64_t module, const char *name, EmuKernelInfo *info);
-    // `*kernel` stays valid for the rest of the process.
-    int (*compile_kernel)(uint64_t module, const char *name, const uint32_t *block, const EmuKernel **kernel);
+    // `*kernel` stays valid for the rest of the process. `observe`: the kernel is to tell what it does (see observe.h).
+    int (*compile_kernel)(uint64_t module, const char *name, const uint32_t *block, uint32_t observe, const EmuKernel **kernel);
 };
 }

@@ -11,6 +11,7 @@
 #include "memory.h"
 #include "modules.h"
 #include "names.h"
+#include "observe.h"
 #include "report.h"
 #include "scheduler.h"
 #include "streams.h"
@@ -104,7 +105,9 @@ cudaError_t prepare_launch(const void *handle, const LaunchShape &shape, void **
     if (cudaError_t error = check(*function, shape, cooperative)) return error;
     const uint32_t block[3] = {shape.block.x, shape.block.y, shape.block.z};
     const EmuKernel *kernel = nullptr;
-    if (cudaError_t error = compile(*function, block, &kernel)) return refuse(*function, error);
+    if (cudaError_t error = compile(*function, block, observe_settings().any(), &kernel)) {
+        return refuse(*function, error);
+    }
     if (kernel->param_count && !arguments) return cudaErrorInvalidValue;
     // 32 bytes more than declared: vector loads of parameters may be wider than what is left.
     std::vector<uint8_t> params(kernel->param_bytes + 32);

@@ -87,11 +87,11 @@ cudaError_t describe(Function &function) {
     return static_cast<cudaError_t>(code);
 }
 
-cudaError_t compile(Function &function, const uint32_t block[3], const EmuKernel **out) {
+cudaError_t compile(Function &function, const uint32_t block[3], bool observe, const EmuKernel **out) {
     std::lock_guard lock(mutex);
-    auto [slot, fresh] = function.compiled.try_emplace({block[0], block[1], block[2]}, nullptr);
+    auto [slot, fresh] = function.compiled.try_emplace({block[0], block[1], block[2], observe}, nullptr);
     if (fresh) {
-        int code = callbacks.compile_kernel(function.module->id, function.name.c_str(), block, &slot->second);
+        int code = callbacks.compile_kernel(function.module->id, function.name.c_str(), block, observe, &slot->second);
         if (code) {
             function.compiled.erase(slot);
             return static_cast<cudaError_t>(code);

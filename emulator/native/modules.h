@@ -34,8 +34,8 @@ struct Function {
     EmuKernelInfo info = {};
     int max_dynamic_shared = 48 << 10;
     int shared_carveout = -1;
-    // What was compiled for each block shape; null is for "cannot be".
-    std::map<std::array<uint32_t, 3>, const EmuKernel *> compiled;
+    // What was compiled for each block shape, to be observed (the fourth number) or not; null is for "cannot be".
+    std::map<std::array<uint32_t, 4>, const EmuKernel *> compiled;
 };
 
 // The kernel that a stub's address (or a handle from cudaGetKernel) means, or null.
@@ -48,6 +48,6 @@ cudaError_t find_symbol(const void *host_address, SymbolPlace *place);
 cudaError_t describe(Function &function);
 
 // The machine code for one block shape.
-cudaError_t compile(Function &function, const uint32_t block[3], const EmuKernel **out);
+cudaError_t compile(Function &function, const uint32_t block[3], bool observe, const EmuKernel **out);
 
 }  // namespace emu

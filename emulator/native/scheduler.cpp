@@ -85,7 +85,8 @@ class Worker {
         : launch_(launch),
           most_resident_(most_resident),
           deadline_(deadline),
-          site_cache_(2 * size_t{launch.kernel->site_count}) {
+          site_cache_(2 * size_t{launch.kernel->site_count}),
+          tally_(launch.kernel->observed ? 2 * size_t{launch.kernel->block_count} : 0) {
         uint64_t share = launch.blocks() / 64;
         chunk_ = launch.cooperative ? 1 : std::clamp<uint64_t>(share, 1, 16);
     }
@@ -117,6 +118,7 @@ class Worker {
             }
         }
         for (auto &block : resident_) settle(*block);
+        launch_.add_tally(tally_);
     }
 
   private:
@@ -143,7 +145,9 @@ class Worker {
     bool start_block() {
         uint64_t number;
         if (!take_number(&number)) return false;
-        if (spare_.empty()) spare_.push_back(std::make_unique<BlockContext>(launch_, site_cache_.data()));
+        if (spare_.empty()) {
+            spare_.push_back(std::make_unique<BlockContext>(launch_, site_cache_.data(), tally_.data()));
+        }
         resident_.push_back(std::move(spare_.back()));
         spare_.pop_back();
         resident_.back()->start(number);
@@ -197,7 +201,7 @@ class Worker {
     Launch &launch_;
     size_t most_resident_;
     Clock::time_point deadline_;
-    std::vector<uint64_t> site_cache_;
+    std::vector<uint64_t> site_cache_, tally_;
     std::vector<std::unique_ptr<BlockContext>> resident_, spare_;
     uint64_t chunk_, next_ = 0, end_ = 0;
     uint64_t pending_ = 0;
@@ -223,6 +227,12 @@ bool Launch::first_at(uint32_t site, cudaError_t outcome) {
     return !(told_[site].load(std::memory_order_relaxed) & bit) && !(told_[site].fetch_or(bit) & bit);
 }
 
+void Launch::add_tally(const std::vector<uint64_t> &of_a_worker) {
+    std::lock_guard lock(mutex_);
+    tally.resize(of_a_worker.size());
+    for (size_t i = 0; i < tally.size(); ++i) tally[i] += of_a_worker[i];
+}
+
 void start_threads(unsigned count) { team().start(std::max(1u, count)); }
 
 void set_limits(const SchedulerLimits &given) {
@@ -232,6 +242,7 @@ void set_limits(const SchedulerLimits &given) {
 
 void run(Launch &launch) {
     LaunchPause pause;
+    if (launch.kernel->observed) launch.observers = make_observers(launch);
     auto begin = Clock::now();
     auto deadline = begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits.wall_s));
     size_t shared = launch.kernel->shared_bytes + launch.dynamic_shared_bytes;
@@ -248,6 +259,7 @@ void run(Launch &launch) {
             launch.stop(cudaErrorMemoryAllocation, "no memory for the registers and shared memory of the blocks");
         }
     });
+    for (auto &observer : launch.observers) observer->finish(launch);
     double wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
     LaunchRecord record{readable_name(launch.kernel->name), {}, {}, launch.instructions, wall_s};
     std::copy_n(launch.grid, 3, record.grid);

@@ -12,9 +12,11 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "abi.h"
 #include "memory.h"
+#include "observe.h"
 
 namespace emu {
 
@@ -53,6 +55,10 @@ struct Launch {
     std::string message;
     std::atomic<uint64_t> instructions{0};
     std::atomic<uint64_t> next_block{0};
+    // Of an observed kernel.
+    std::vector<std::unique_ptr<Observer>> observers;
+    std::vector<uint64_t> tally;
+    void add_tally(const std::vector<uint64_t> &of_a_worker);
 
   private:
     std::atomic<bool> stopped_{false};

@@ -380,6 +380,39 @@ EMU_SEMANTICS void emu_wmma_store(WarpContext *warp, uint32_t site, uint32_t lan
     }
 }
 
+// What the lanes access of a matrix, as pieces of up to 16 bytes that lie together; `site` is that of single bytes, followed by those of
+// pieces of 2, 4, 8 and 16 bytes.
+EMU_SEMANTICS void emu_observe_matrix(WarpContext *warp, uint32_t site, uint32_t lanes, uint32_t which, uint32_t m, uint32_t n,
+                                      uint32_t k, uint32_t type, uint32_t by_column, const uint64_t *base,
+                                      const uint32_t *stride) {
+    Shape s{m, n, k};
+    auto matrix = static_cast<Matrix>(which);
+    const Layout &l = layout(matrix, s, type);
+    uint32_t bits = bits_of_type(type);
+    uint64_t address[32];
+    if (bits < 8) {
+        for (uint32_t r = 0; r < l.registers; ++r) {
+            for (uint32_t lane = 0; lane < 32; ++lane) address[lane] = packed_address(matrix, s, type, lane, r, base[lane], stride[lane]);
+            emu_observe(warp, site + 2, lanes, address);
+        }
+        return;
+    }
+    uint32_t total = l.registers * l.per_register, size = bits / 8;
+    for (uint32_t first = 0; first < total;) {
+        uint32_t run = 1;
+        while (first + run < total && run * size < 16) {
+            Place a = l.places[32 * (first + run - 1)], b = l.places[32 * (first + run)];
+            bool adjacent = by_column ? b.column == a.column && b.row == a.row + 1 : b.row == a.row && b.column == a.column + 1;
+            if (!adjacent) break;
+            ++run;
+        }
+        run = 1u << (31 - __builtin_clz(run));
+        element_addresses(matrix, s, type, by_column, base, stride, first / l.per_register, first % l.per_register, address);
+        emu_observe(warp, site + __builtin_ctz(run * size), lanes, address);
+        first += run;
+    }
+}
+
 // flags: 1 saturate, 2 combine bits by and.
 EMU_SEMANTICS void emu_mma(uint32_t m, uint32_t n, uint32_t k, uint32_t type_a, uint32_t type_b, uint32_t type_c, uint32_t type_d,
                            uint32_t flags, const void *a, const void *b, const void *c, void *d) {

@@ -15,6 +15,8 @@ class NativeSettings(ctypes.Structure):
         ("threads", c_uint32),
         ("has_seed", c_uint32),
         ("seed", c_uint64),
+        ("check_full", c_uint32),
+        ("profile", c_uint32),
     ]
 
 
@@ -68,7 +70,7 @@ class KernelInfo(ctypes.Structure):
 
 LoadModule = ctypes.CFUNCTYPE(c_int, c_uint64, c_void_p)
 DescribeKernel = ctypes.CFUNCTYPE(c_int, c_uint64, c_char_p, POINTER(KernelInfo))
-CompileKernel = ctypes.CFUNCTYPE(c_int, c_uint64, c_char_p, POINTER(c_uint32), POINTER(c_void_p))
+CompileKernel = ctypes.CFUNCTYPE(c_int, c_uint64, c_char_p, POINTER(c_uint32), c_uint32, POINTER(c_void_p))
 
 
 class Callbacks(ctypes.Structure):
@@ -88,6 +90,7 @@ _FUNCTIONS: dict[str, tuple[object, ...]] = {
     "emu_take_error": (c_int, POINTER(c_char_p)),
     "emu_clear_errors": (None,),
     "emu_set_shield": (None, c_int),
+    "emu_set_observe": (None, c_uint32, c_uint32),
     "emu_report_take": (None, POINTER(NativeReport)),
     "emu_report_launch": (None, c_uint32, POINTER(NativeLaunch)),
     "emu_report_fault": (None, c_uint32, POINTER(NativeFault)),

@@ -125,13 +125,14 @@ class Programs:
         answer.constant_bytes = sum(v.size for v in module.variables.values() if v.space == "const")
         answer.most_threads = min(function.max_threads or _MOST_THREADS, _MOST_THREADS)
 
-    def _compile(self, number: int, name: bytes, block: Any, out: Any) -> None:
+    def _compile(self, number: int, name: bytes, block: Any, observe: int, out: Any) -> None:
         from emulator.jit import compiler  # here, so that LLVM loads when the first kernel runs
 
         program = self._programs[number]
         compiler.bind_helpers(self._library)
         shape = (int(block[0]), int(block[1]), int(block[2]))
-        kernel = compiler.compile_kernel(program.module, name.decode(), shape, program.addresses.__getitem__)
+        options = compiler.Options(observe=bool(observe))
+        kernel = compiler.compile_kernel(program.module, name.decode(), shape, program.addresses.__getitem__, options)
         program.compiled.append(kernel)
         out[0] = ctypes.addressof(kernel.native)
 

@@ -7,13 +7,15 @@ import ctypes
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from emulator.runtime import library as native
 from emulator.runtime.errors import CudaError
 from emulator.runtime.limits import Limits
 from emulator.runtime.programs import Programs
 from emulator.runtime.report import Dim3, LaunchStats, MemoryFault, Report
+
+Checks = Literal["default", "full"]
 
 # The native library calls back for as long as the process lives: what it calls must never be collected.
 _installed: list[Programs] = []
@@ -24,8 +26,9 @@ class Runtime:
 
     One device to a process: a second Runtime is the same device with other limits. All threads are made here,
     ``threads`` of them (default: one for each CPU that this process may use); later nothing needs a new one.
-    ``schedule_seed`` runs the warps of each block in another order, the same for the same seed. Load programs
-    afterwards (``ctypes.CDLL``).
+    ``schedule_seed`` runs the warps of each block in another order, the same for the same seed. ``checks="full"``
+    looks for what the default checks leave out, ``profile`` fills in ``LaunchStats.profile``: either makes kernels
+    several times as slow. Load programs afterwards (``ctypes.CDLL``).
     """
 
     def __init__(
@@ -35,6 +38,8 @@ class Runtime:
         limits: Limits = Limits(),  # noqa: B008 - frozen
         threads: int | None = None,
         schedule_seed: int | None = None,
+        checks: Checks = "default",
+        profile: bool = False,
     ) -> None:
         self._library = native.load(library)
         settings = native.NativeSettings(
@@ -44,12 +49,22 @@ class Runtime:
             threads=threads or len(os.sched_getaffinity(0)),
             has_seed=schedule_seed is not None,
             seed=(schedule_seed or 0) & (1 << 64) - 1,
+            check_full=checks == "full",
+            profile=profile,
         )
+        self._checks: Checks = checks
+        self._profile = profile
         self._library.emu_configure(ctypes.byref(settings))
         if not _installed:
             programs = Programs(self._library)
             _installed.append(programs)
             self._library.emu_set_callbacks(ctypes.byref(programs.callbacks))
+
+    def observe(self, *, checks: Checks | None = None, profile: bool | None = None) -> None:
+        """Changes what is looked for in the launches from now on; None leaves it as it is."""
+        self._checks = checks or self._checks
+        self._profile = self._profile if profile is None else profile
+        self._library.emu_set_observe(self._checks == "full", self._profile)
 
     def malloc(self, size: int, *, label: str | None = None) -> int:
         """Zeroed device memory at a multiple of 256, which reports call ``label``. Raises ``CudaError`` (2)."""

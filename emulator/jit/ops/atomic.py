@@ -6,6 +6,7 @@ from emulator.jit.abi import Access, Space
 from emulator.jit.builder import SIZE
 from emulator.jit.emitter import Emitter
 from emulator.jit.ops.memory import addresses, locate, space_of
+from emulator.jit.ops.observe import observe
 from emulator.jit.ops.registry import semantics
 from emulator.ptx.ir import Instruction, Sink
 
@@ -33,6 +34,7 @@ def atomic(e: Emitter, i: Instruction) -> None:
     out = e.scratch()
     site = e.unit.site(i, Access.ATOMIC, space, SIZE[word])
     lanes = e.active_bits()
+    observe(e, site, where, lanes)
     code = OPERATIONS[operation] | TYPES[scalar.name] << 4 | (256 if space is Space.SHARED else 0)
     e.call(
         "emu_atomic",

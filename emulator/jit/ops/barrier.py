@@ -5,6 +5,7 @@ from __future__ import annotations
 from emulator.jit.builder import Value
 from emulator.jit.emitter import Emitter
 from emulator.jit.ops.memory import compiler_barrier
+from emulator.jit.ops.observe import observe_sync
 from emulator.jit.ops.registry import semantics
 from emulator.ptx.ir import Instruction, Reg
 
@@ -47,6 +48,7 @@ def warp_barrier(e: Emitter, i: Instruction) -> None:
     """``bar.warp.sync``: it begins its block, where the lanes have met already. Memory is as the others left it."""
     if not i.has("warp"):
         raise e.unsupported()
+    observe_sync(e)
     compiler_barrier(e)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from emulator.jit.abi import Access, Space
 from emulator.jit.builder import LANES, SIZE, Value
 from emulator.jit.emitter import FUEL, INVARIANT, PARAMS, SHARED, SHARED_BYTES, SITE_CACHE, Emitter, register_type
+from emulator.jit.ops.observe import observe
 from emulator.jit.ops.registry import semantics
 from emulator.ptx.ir import Address, Imm, Instruction, Operand, Reg, Sink, Sym, Vec
 
@@ -132,6 +133,12 @@ def addresses(e: Emitter, place: Place) -> Value:
     if place.offsets is None:
         return place.address
     return e.with_offsets(place.address, place.offsets)
+
+
+def tell(e: Emitter, site: int, place: Place) -> None:
+    """Observers, of an access by the active lanes."""
+    if e.unit.observe:
+        observe(e, site, e.spill(addresses(e, place)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +336,7 @@ def load(e: Emitter, i: Instruction) -> None:
     active = e.active()
     volatile = any(m in _STRONG for m in i.modifiers)
     site = e.unit.site(i, Access.LOAD, space, scalar.size_bytes * count)
+    tell(e, site, place)
     values = load_values(e, Transfer(place, space, type_, count, site, volatile), active)
     if i.has("acquire"):
         e.b.line("fence acquire")
@@ -381,6 +389,7 @@ def store(e: Emitter, i: Instruction) -> None:
     active = e.active()
     volatile = any(m in _STRONG for m in i.modifiers)
     site = e.unit.site(i, Access.STORE, space, scalar.size_bytes * len(values))
+    tell(e, site, place)
     if i.has("release"):
         b.line("fence release")
     elif volatile:

@@ -8,6 +8,7 @@ from emulator.jit.abi import Access, Space
 from emulator.jit.builder import Value
 from emulator.jit.emitter import Emitter
 from emulator.jit.ops.memory import addresses, locate, space_of
+from emulator.jit.ops.observe import observe
 from emulator.jit.ops.registry import semantics
 from emulator.ptx.ir import Address, Imm, Instruction, Operand, Vec
 
@@ -96,10 +97,14 @@ def _wmma_load(e: Emitter, i: Instruction) -> None:
     if count % max(1, _registers(elements, type_)) or not _registers(elements, type_):
         raise e.unsupported()
     space = space_of(i)
+    pieces = _piece_sites(e, i, Access.LOAD, space)
     place = locate(e, i.operands[1], space)
     size = max(1, _BITS[type_] // 8) if _BITS[type_] >= 8 else 4
     site = e.unit.site(i, Access.LOAD, space, size)
     out = e.scratch()
+    base = e.spill(addresses(e, place))
+    stride = e.spill(_stride(e, i, 2, _leading(shape, matrix, by_column)))
+    _observe_matrix(e, pieces, matrix, shape, type_, by_column, base, stride)
     e.call(
         "emu_wmma_load",
         "ptr %ctx",
@@ -110,8 +115,8 @@ def _wmma_load(e: Emitter, i: Instruction) -> None:
         f"i32 {_TYPES[type_]}",
         f"i32 {int(by_column)}",
         f"i32 {count}",
-        f"ptr {e.spill(addresses(e, place))}",
-        f"ptr {e.spill(_stride(e, i, 2, _leading(shape, matrix, by_column)))}",
+        f"ptr {base}",
+        f"ptr {stride}",
         f"ptr {out}",
     )
     _write_fragment(e, i.operands[0], type_, out)
@@ -121,8 +126,12 @@ def _wmma_store(e: Emitter, i: Instruction) -> None:
     shape, type_ = _shape(e, i), _types(i)[-1]
     by_column = i.has("col")
     space = space_of(i)
+    pieces = _piece_sites(e, i, Access.STORE, space)
     place = locate(e, i.operands[0], space)
     site = e.unit.site(i, Access.STORE, space, _BITS[type_] // 8)
+    base = e.spill(addresses(e, place))
+    stride = e.spill(_stride(e, i, 2, _leading(shape, "d", by_column)))
+    _observe_matrix(e, pieces, "c", shape, type_, by_column, base, stride)
     e.call(
         "emu_wmma_store",
         "ptr %ctx",
@@ -131,9 +140,43 @@ def _wmma_store(e: Emitter, i: Instruction) -> None:
         *(f"i32 {x}" for x in shape),
         f"i32 {_TYPES[type_]}",
         f"i32 {int(by_column)}",
-        f"ptr {e.spill(addresses(e, place))}",
-        f"ptr {e.spill(_stride(e, i, 2, _leading(shape, 'd', by_column)))}",
+        f"ptr {base}",
+        f"ptr {stride}",
         f"ptr {_read_fragment(e, i.operands[1], type_)}",
+    )
+
+
+def _piece_sites(e: Emitter, i: Instruction, kind: Access, space: Space) -> int:
+    """The first of the sites of pieces of 1, 2, 4, 8 and 16 bytes, which follow one another when nobody has asked for
+    a site of this instruction before."""
+    sites = [e.unit.site(i, kind, space, size) for size in (1, 2, 4, 8, 16) if e.unit.observe]
+    return min(sites, default=-1)
+
+
+def _observe_matrix(
+    e: Emitter,
+    pieces: int,
+    matrix: str,
+    shape: tuple[int, int, int],
+    type_: str,
+    by_column: bool,
+    base: str,
+    stride: str,
+) -> None:
+    """Each lane's elements, in pieces that lie together."""
+    if not e.unit.observe:
+        return
+    e.call(
+        "emu_observe_matrix",
+        "ptr %ctx",
+        f"i32 {pieces}",
+        f"i32 {e.active_bits().text}",
+        f"i32 {'abc'.index(matrix)}",
+        *(f"i32 {x}" for x in shape),
+        f"i32 {_TYPES[type_]}",
+        f"i32 {int(by_column)}",
+        f"ptr {base}",
+        f"ptr {stride}",
     )
 
 
@@ -191,13 +234,15 @@ def ldmatrix(e: Emitter, i: Instruction) -> None:
     place = locate(e, i.operands[1], space)
     site = e.unit.site(i, Access.LOAD, space, 16)
     out = e.scratch()
+    rows = e.spill(addresses(e, place))
+    observe(e, site, rows, e.b.integer("i32", (1 << 8 * len(items)) - 1))
     e.call(
         "emu_ldmatrix",
         "ptr %ctx",
         f"i32 {site}",
         f"i32 {len(items)}",
         f"i32 {int(i.has('trans'))}",
-        f"ptr {e.spill(addresses(e, place))}",
+        f"ptr {rows}",
         f"ptr {out}",
     )
     _write_fragment(e, i.operands[0], "b32", out)
@@ -228,6 +273,11 @@ def copy_async(e: Emitter, i: Instruction) -> None:
     read_from = e.spill(addresses(e, locate(e, source, Space.GLOBAL)))
     loads = e.unit.site(i, Access.LOAD, Space.GLOBAL, size)
     stores = e.unit.site(i, Access.STORE, Space.SHARED, size)
+    if e.unit.observe:
+        b, lanes = e.b, e.active_bits()
+        whole = b.ballot(b.compare("icmp uge", wanted, b.integer("i32", size)))
+        observe(e, loads, read_from, b.op("and", lanes, whole))
+        observe(e, stores, to, lanes)
     e.call(
         "emu_cp_async",
         "ptr %ctx",

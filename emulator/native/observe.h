@@ -1,0 +1,53 @@
+// Who watches a kernel that was compiled to be watched (Options::observe of the JIT): the profile, and the checks that cost too much
+// to be always on. An Observer belongs to one launch; what it keeps of a block is a BlockObserver's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "abi.h"
+
+namespace emu {
+
+struct Launch;
+
+// Called on the thread that runs the block, in the order in which things happen there. It serves one block after another.
+class BlockObserver {
+  public:
+    virtual ~BlockObserver() = default;
+    // A block begins: nothing has been written to its shared memory, nobody waits at its barriers.
+    virtual void start(uint64_t /*number*/) {}
+    // All of its warps have ended. Not called when the launch was stopped before.
+    virtual void finish() {}
+    // `mask` is not 0. `address` has the host addresses that those lanes mean, before the access and before any check of them.
+    virtual void access(const WarpContext &, uint32_t /*site*/, uint32_t /*mask*/, const uint64_t * /*address*/) {}
+    // The lanes have met at a bar.warp.sync.
+    virtual void warp_sync(const WarpContext &, uint32_t /*mask*/) {}
+    // Lanes have come to a barrier of the block; `waits`: they go on when it is released.
+    virtual void arrive(const WarpContext &, uint32_t /*barrier*/, uint32_t /*lanes*/, bool /*waits*/) {}
+    virtual void release(uint32_t /*barrier*/) {}
+};
+
+class Observer {
+  public:
+    virtual ~Observer() = default;
+    // For blocks that will run in this context. Called on any thread of the launch.
+    virtual std::unique_ptr<BlockObserver> watch(BlockContext &) = 0;
+    // The launch has ended, by itself or stopped.
+    virtual void finish(Launch &) {}
+};
+
+struct ObserveSettings {
+    bool check_full = false, profile = false;
+    bool any() const { return check_full || profile; }
+};
+
+// Those of launches from now on.
+void set_observe(const ObserveSettings &);
+ObserveSettings observe_settings();
+
+// The observers that the settings ask for, for a launch of an observed kernel.
+std::vector<std::unique_ptr<Observer>> make_observers(Launch &);
+
+}  // namespace emu
