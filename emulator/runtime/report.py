@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from emulator.profile import LaunchProfile
+
 Dim3 = tuple[int, int, int]
 
 
@@ -39,6 +41,7 @@ class LaunchStats:
     block: Dim3
     warp_instructions: int
     wall_s: float
+    profile: LaunchProfile | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,140 @@
+"""The least time that each part of a GPU needs for what a launch did: one bound each, in seconds.
+
+How the figures come about, and what they leave out, is told in README.md beside this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from emulator.model.gpu import Gpu
+from emulator.model.occupancy import Occupancy, occupancy_of
+from emulator.profile import Counters, LaunchProfile
+from emulator.runtime.report import LaunchStats
+
+WARP = 32
+SECTOR_BYTES = 32
+#: Where neither a cubin nor ptxas tells.
+PRESUMED_REGISTERS = 32
+#: Instructions of one warp that do not wait for each other, on average: what a warp can have under way by itself.
+_INSTRUCTIONS_AT_ONCE = 2.0
+_SHARED_AT_ONCE = 4.0
+#: Loads between two branches or barriers are under way together; a scoreboard holds no more than this.
+_MOST_LOADS_AT_ONCE = 8.0
+#: Clocks from a block's place becoming free to the first instruction of the next block there.
+_BLOCK_START_CYCLES = 200.0
+#: Of PTX's integer instructions so many are left in machine code: address arithmetic goes into the accesses.
+_INTEGER_SHARE = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """``seconds`` by what sets the bound; ``rounds`` is how often a multiprocessor is filled with blocks anew."""
+
+    seconds: Mapping[str, float]
+    occupancy: Occupancy
+    blocks: int
+    busy_multiprocessors: int
+    rounds: int
+
+
+def bounds_of(stats: LaunchStats, profile: LaunchProfile, gpu: Gpu) -> Bounds:
+    """The bounds of a launch with this profile."""
+    blocks = max(1, stats.grid[0] * stats.grid[1] * stats.grid[2])
+    threads = max(1, stats.block[0] * stats.block[1] * stats.block[2])
+    shared = profile.static_shared_bytes + profile.dynamic_shared_bytes
+    occupancy = occupancy_of(gpu, threads, profile.registers_per_thread or PRESUMED_REGISTERS, shared)
+    busy = min(blocks, gpu.multiprocessors)
+    rounds = -(-blocks // (occupancy.blocks * gpu.multiprocessors))
+    # What the multiprocessor with the most blocks has to do of the whole.
+    share = -(-blocks // gpu.multiprocessors) / blocks
+    cycles = _throughput_cycles(profile.totals, gpu)
+    seconds = {what: count * share / gpu.clock_hz for what, count in cycles.items()}
+    seconds |= _memory_seconds(profile, gpu, share)
+    warps = blocks * -(-threads // WARP)
+    seconds["latency"] = _latency_cycles(profile, gpu, warps, rounds) / gpu.clock_hz
+    return Bounds(seconds, occupancy, blocks, busy, rounds)
+
+
+def _throughput_cycles(totals: Counters, gpu: Gpu) -> dict[str, float]:
+    """Clocks of one multiprocessor, were all the work on it."""
+    counts = dict(totals.warp_instructions)
+    counts["int"] = round(counts.get("int", 0) * _INTEGER_SHARE)
+    cycles = {"instruction issue": sum(counts.values()) / gpu.schedulers}
+    for kind, name in _PIPES.items():
+        cycles[name] = counts.get(kind, 0) * WARP / gpu.lanes_per_clock[kind]
+    cycles["tensor cores"] = sum(
+        flops / gpu.tensor_flops_per_clock[kind.removeprefix("tensor_")]
+        for kind, flops in totals.flops.items()
+        if kind.startswith("tensor_")
+    )
+    # Both go through one pipe.
+    shared = totals.shared_wavefronts / gpu.memory.shared_wavefronts_per_clock
+    cached = max(totals.global_requests, totals.global_sectors / gpu.memory.l1_sectors_per_clock)
+    cycles["shared-memory bandwidth" if shared > cached else "L1 bandwidth"] = shared + cached
+    cycles["atomics"] = totals.atomics / gpu.memory.atomic_lanes_per_clock
+    return cycles
+
+
+_PIPES = {
+    "int": "integer arithmetic",
+    "fp32": "fp32 arithmetic",
+    "fp64": "fp64 arithmetic",
+    "fp16": "fp16 arithmetic",
+    "special": "special functions",
+    "convert": "conversions",
+    "warp": "warp shuffles and votes",
+}
+
+
+def _memory_seconds(profile: LaunchProfile, gpu: Gpu, share: float) -> dict[str, float]:
+    """What the device as a whole has to move, and the multiprocessor with the most blocks to take in."""
+    totals, memory = profile.totals, gpu.memory
+    l2_cycles = max(
+        totals.l2_sectors * SECTOR_BYTES / memory.l2_bytes_per_clock,
+        totals.l2_sectors * share / memory.fill_sectors_per_clock,
+    )
+    contended = totals.atomic_serialized / memory.same_address_atomics_per_clock
+    return {
+        "DRAM bandwidth": (profile.dram_read_bytes + profile.dram_write_bytes) / memory.dram_bytes_per_s,
+        "L2 bandwidth": l2_cycles / gpu.clock_hz,
+        "contended atomics": contended / gpu.clock_hz,
+    }
+
+
+def _latency_cycles(profile: LaunchProfile, gpu: Gpu, warps: int, rounds: int) -> float:
+    """How long the warps of one multiprocessor take when nothing but waiting for results holds them up: as many
+    rounds as it takes, the last with the longest warp in it (Little's law, seen from the warp)."""
+    totals, latency = profile.totals, gpu.latency_cycles
+    counts = totals.warp_instructions
+    breaks = counts.get("control", 0) + counts.get("sync", 0)
+    loads = max(0, totals.global_requests - counts.get("store", 0) - counts.get("atomic", 0))
+    loads_at_once = min(max(loads / breaks if breaks else loads / warps, 1.0), _MOST_LOADS_AT_ONCE)
+    waits = (
+        _arithmetic(counts) * latency.issue / _INSTRUCTIONS_AT_ONCE
+        + loads * _load_latency(profile, gpu) / loads_at_once
+        + counts.get("shared", 0) * latency.shared / _SHARED_AT_ONCE
+        + counts.get("atomic", 0) * latency.l2 / loads_at_once
+        + profile.barriers * latency.barrier
+    )
+    of_warp = waits / warps
+    mean = sum(counts.values()) / warps
+    longest = max(1.0, profile.critical_warp_instructions / mean) if mean else 1.0
+    return (rounds - 1 + longest) * of_warp + rounds * _BLOCK_START_CYCLES
+
+
+def _arithmetic(counts: Mapping[str, int]) -> float:
+    others = ("load", "store", "atomic", "shared", "sync")
+    return sum(count for kind, count in counts.items() if kind not in others)
+
+
+def _load_latency(profile: LaunchProfile, gpu: Gpu) -> float:
+    """Of a load on average, by where its sectors were found."""
+    totals, latency = profile.totals, gpu.latency_cycles
+    found = totals.l1_hit_sectors + totals.l2_sectors
+    if not found:
+        return latency.l1
+    hit = totals.l1_hit_sectors / found
+    from_dram = min(1.0, profile.dram_read_bytes / SECTOR_BYTES / totals.l2_sectors) if totals.l2_sectors else 0.0
+    return hit * latency.l1 + (1 - hit) * (latency.l2 + from_dram * (latency.dram - latency.l2))

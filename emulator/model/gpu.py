@@ -1,0 +1,99 @@
+"""What the model knows of a GPU: the figures of one file in ``gpus/``, each of which names its source there."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Bandwidths: of the device per second, of the L2 per clock of the device, of the rest per clock of a
+    multiprocessor. A sector has 32 bytes."""
+
+    dram_peak_bytes_per_s: float
+    dram_bytes_per_s: float
+    l2_bytes: int
+    l2_bytes_per_clock: float
+    l1_sectors_per_clock: float
+    fill_sectors_per_clock: float
+    shared_wavefronts_per_clock: float
+    atomic_lanes_per_clock: float
+    same_address_atomics_per_clock: float
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """In clocks. ``issue`` is from an arithmetic instruction to one that needs its result."""
+
+    issue: float
+    l1: float
+    shared: float
+    l2: float
+    dram: float
+    barrier: float
+
+
+@dataclass(frozen=True, slots=True)
+class ResidentLimits:
+    """What one multiprocessor can hold at a time."""
+
+    threads: int
+    blocks: int
+    registers: int
+    shared_bytes: int
+    reserved_shared_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchCost:
+    """``first_s`` is an empty call, ``each_s`` what a kernel that does nothing adds to it."""
+
+    first_s: float
+    each_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """``lanes_per_clock`` (by class of instruction) and ``tensor_flops_per_clock`` (by type) are a multiprocessor's."""
+
+    key: str
+    name: str
+    compute_capability: str
+    multiprocessors: int
+    clock_hz: float
+    schedulers: int
+    lanes_per_clock: Mapping[str, float]
+    tensor_flops_per_clock: Mapping[str, float]
+    memory: Memory
+    latency_cycles: Latency
+    limits: ResidentLimits
+    launch: LaunchCost
+
+
+_FILES = resources.files("emulator.model") / "gpus"
+
+
+def gpu_names() -> tuple[str, ...]:
+    """The names that ``load_gpu`` takes."""
+    names = (file.name for file in _FILES.iterdir())
+    return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
+
+
+@functools.cache
+def load_gpu(name: str) -> Gpu:
+    """The GPU of that name. Raises ValueError, which names those there are."""
+    if name not in gpu_names():
+        raise ValueError(f"no GPU is known as {name!r}: there are {', '.join(gpu_names())}")
+    values = tomllib.loads((_FILES / f"{name}.toml").read_text(encoding="utf-8"))
+    return Gpu(
+        key=name,
+        memory=Memory(**values.pop("memory")),
+        latency_cycles=Latency(**values.pop("latency_cycles")),
+        limits=ResidentLimits(**values.pop("limits")),
+        launch=LaunchCost(**values.pop("launch")),
+        **values,
+    )

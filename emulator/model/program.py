@@ -1,0 +1,101 @@
+"""The modelled time of a program: its launches, one after the other, those alike taken together."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from emulator.model.gpu import Gpu
+from emulator.model.merging import added, mean
+from emulator.model.time import ModelledTime, modelled_time
+from emulator.profile import LaunchProfile
+from emulator.runtime.report import Dim3, LaunchStats
+
+#: Raised whenever the model says something else of the same profile: times of two versions are not comparable.
+MODEL_VERSION = 1
+_MOST_REASONS = 8
+#: Of the program's time: kernels below it are not worth a word.
+_TELLING = 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchGroup:
+    """``count`` launches of one kernel in one shape. ``profile`` is their sum, but for what belongs to the kernel or is
+    the largest of any (``critical_warp_instructions``)."""
+
+    kernel: str
+    grid: Dim3
+    block: Dim3
+    count: int
+    profile: LaunchProfile
+
+    def mean(self) -> LaunchStats:
+        """A launch of the group as it is on average."""
+        profile = mean(self.profile, self.count)
+        instructions = sum(profile.totals.warp_instructions.values())
+        return LaunchStats(self.kernel, self.grid, self.block, instructions, 0.0, profile)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTime:
+    """The launches of a group: ``seconds`` of them all, ``each`` of one."""
+
+    group: LaunchGroup
+    seconds: float
+    each: ModelledTime
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramTime:
+    """``seconds`` on the GPU, from before the first launch to after the last, for launches in one stream. ``kernels``:
+    the costliest first, whose ``limiter`` this is. ``why`` comes from all that matter."""
+
+    seconds: float
+    limiter: str
+    kernels: tuple[KernelTime, ...]
+    why: tuple[str, ...]
+
+
+def group_launches(launches: Iterable[LaunchStats], most: int | None = None) -> tuple[LaunchGroup, ...]:
+    """The profiled launches, those of one kernel in one shape together, in the order of their first.
+
+    With ``most``, what comes after so many groups is counted into the last group of its kernel, or the last of all.
+    """
+    groups: dict[tuple[str, Dim3, Dim3], LaunchGroup] = {}
+    for launch in launches:
+        if launch.profile is None:
+            continue
+        key = (launch.kernel, launch.grid, launch.block)
+        if key not in groups and most is not None and len(groups) >= most:
+            key = next((one for one in reversed(groups) if one[0] == launch.kernel), next(reversed(groups)))
+        known = groups.get(key)
+        if known is None:
+            groups[key] = LaunchGroup(*key, 1, launch.profile)
+        else:
+            profile = added(known.profile, launch.profile)
+            groups[key] = dataclasses.replace(known, count=known.count + 1, profile=profile)
+    return tuple(groups.values())
+
+
+def program_time(groups: Sequence[LaunchGroup], gpu: Gpu) -> ProgramTime:
+    """Without launches it is the time of an empty call."""
+    kernels = []
+    for group in groups:
+        each = modelled_time(group.mean(), gpu)
+        kernels.append(KernelTime(group, each.seconds * group.count, each))
+    kernels.sort(key=lambda kernel: -kernel.seconds)
+    seconds = gpu.launch.first_s + sum(kernel.seconds for kernel in kernels)
+    if not kernels:
+        return ProgramTime(seconds, "launch overhead", (), ("no kernel was launched",))
+    return ProgramTime(seconds, kernels[0].each.limiter, tuple(kernels), _reasons(kernels, seconds))
+
+
+def _reasons(kernels: Sequence[KernelTime], seconds: float) -> tuple[str, ...]:
+    telling = [kernel for kernel in kernels if kernel.seconds > _TELLING * seconds] or list(kernels[:1])
+    several = len({kernel.group.kernel for kernel in kernels}) > 1
+    reasons = []
+    for kernel in telling:
+        prefix = f"{kernel.group.kernel}: " if several else ""
+        reasons += [prefix + reason for reason in kernel.each.why]
+    return tuple(dict.fromkeys(reasons))[:_MOST_REASONS]

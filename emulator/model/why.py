@@ -1,0 +1,148 @@
+"""Why a launch is slow, in sentences for those who wrote the kernel: what, at which line, and how much it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from emulator.model.bounds import PRESUMED_REGISTERS, SECTOR_BYTES, WARP, Bounds
+from emulator.model.gpu import Gpu
+from emulator.profile import Counters, LaunchProfile, LineProfile
+
+#: Twice the least traffic or wavefronts is worth a word, if the line is responsible for so much of the whole.
+_WASTEFUL = 1.5
+_TELLING_SHARE = 0.1
+_IDLE = 0.25
+_GOOD = 0.8
+
+
+def reasons(profile: LaunchProfile, gpu: Gpu, bounds: Bounds, limiter: str, seconds: float) -> tuple[str, ...]:
+    """The limiter first, then what makes it worse, by line, then the shape of the launch."""
+    found = [
+        _limit(profile, gpu, bounds, limiter, seconds),
+        *_few_blocks(gpu, bounds),
+        *_uncoalesced(profile),
+        *_conflicts(profile),
+        *_divergence(profile),
+        *_atomics(profile, limiter),
+        *_low_occupancy(profile, bounds, limiter),
+        *_local(profile),
+    ]
+    return tuple(found)
+
+
+def _limit(profile: LaunchProfile, gpu: Gpu, bounds: Bounds, limiter: str, seconds: float) -> str:
+    if limiter == "launch overhead":
+        return "limited by launch overhead: there is too little work in a launch for anything else to matter"
+    if limiter == "latency":
+        return (
+            "limited by latency: warps wait for memory and results most of the time, and there are too few of them, "
+            "or too little under way in each, to hide it"
+        )
+    share = bounds.seconds[limiter] / seconds
+    if limiter != "DRAM bandwidth":
+        return f"limited by {limiter}: busy {_percent(share)} of the time"
+    reached = (profile.dram_read_bytes + profile.dram_write_bytes) / seconds / gpu.memory.dram_peak_bytes_per_s
+    said = f"limited by DRAM bandwidth: {_percent(reached)} of peak"
+    if share < _GOOD:
+        return said
+    if _wasted(profile.totals):
+        return f"{said}, but not all that it moves is needed"
+    return f"{said}: near the best possible for the bytes it moves"
+
+
+def _few_blocks(gpu: Gpu, bounds: Bounds) -> Iterator[str]:
+    if bounds.blocks < gpu.multiprocessors:
+        yield f"only {bounds.blocks} of {gpu.multiprocessors} multiprocessors get a block"
+        return
+    at_once = bounds.occupancy.blocks * gpu.multiprocessors
+    rest = bounds.blocks % at_once
+    if 1 < bounds.rounds <= 3 and 0 < rest < at_once / 3:
+        yield (
+            f"{bounds.blocks} blocks take {bounds.rounds} rounds, the last of which has {rest} where {at_once} could "
+            "run: most of the GPU waits for it"
+        )
+
+
+def _uncoalesced(profile: LaunchProfile) -> Iterator[str]:
+    excess = profile.totals.global_sectors - profile.totals.global_sectors_ideal
+    for line in profile.lines:
+        counters = line.counters
+        wasted = counters.global_sectors - counters.global_sectors_ideal
+        if not _wasted(counters) or wasted < _TELLING_SHARE * excess:
+            continue
+        touched = counters.global_sectors / counters.global_requests
+        least = counters.global_sectors_ideal / counters.global_requests
+        factor = counters.global_sectors / counters.global_sectors_ideal
+        yield (
+            f"global accesses of a warp touch {_few(touched)} sectors of {SECTOR_BYTES} bytes where {_few(least)} "
+            f"would do ({_place(line, profile)}): {_few(factor)}x the memory traffic; let neighbouring threads use "
+            "neighbouring addresses"
+        )
+
+
+def _wasted(counters: Counters) -> bool:
+    return counters.global_sectors_ideal > 0 and counters.global_sectors >= _WASTEFUL * counters.global_sectors_ideal
+
+
+def _conflicts(profile: LaunchProfile) -> Iterator[str]:
+    excess = profile.totals.shared_wavefronts - profile.totals.shared_wavefronts_ideal
+    for line in profile.lines:
+        wavefronts, least = line.counters.shared_wavefronts, line.counters.shared_wavefronts_ideal
+        if least and wavefronts >= _WASTEFUL * least and wavefronts - least >= _TELLING_SHARE * excess:
+            yield f"bank conflicts: {_few(wavefronts / least)}-way ({_place(line, profile)})"
+
+
+def _divergence(profile: LaunchProfile) -> Iterator[str]:
+    whole = sum(profile.totals.warp_instructions.values())
+    for line in profile.lines:
+        instructions = sum(line.counters.warp_instructions.values())
+        if not instructions or instructions < _TELLING_SHARE / 2 * whole:
+            continue
+        idle = 1 - line.counters.thread_instructions / instructions / WARP
+        if idle >= _IDLE:
+            place = _place(line, profile)
+            yield f"{_percent(idle)} of the lanes idle ({place}): the threads of a warp part ways (divergence)"
+
+
+def _atomics(profile: LaunchProfile, limiter: str) -> Iterator[str]:
+    totals = profile.totals
+    if totals.atomics and (totals.atomic_serialized > totals.atomics / 4 or limiter.endswith("atomics")):
+        worst = max(profile.lines, key=lambda line: line.counters.atomics, default=None)
+        place = f" ({_place(worst, profile)})" if worst is not None and worst.counters.atomics else ""
+        yield (
+            f"{totals.atomics:,} atomic operations{place}, of which {totals.atomic_serialized:,} wait for another lane "
+            "of their warp at the same address: combine values within the warp or block first"
+        )
+
+
+def _low_occupancy(profile: LaunchProfile, bounds: Bounds, limiter: str) -> Iterator[str]:
+    occupancy = bounds.occupancy
+    if limiter not in ("latency", "DRAM bandwidth", "L2 bandwidth") or occupancy.ratio > 0.5:
+        return
+    shared_bytes = profile.static_shared_bytes + profile.dynamic_shared_bytes
+    because = {
+        "threads": "the block's size",
+        "blocks": "the number of blocks that fit, each of which is small",
+        "registers": f"{profile.registers_per_thread or PRESUMED_REGISTERS} registers a thread",
+        "shared memory": f"{shared_bytes:,} bytes of shared memory a block",
+    }[occupancy.limiter]
+    yield f"{_percent(occupancy.ratio)} occupancy, held down by {because}: fewer warps to hide latency with"
+
+
+def _local(profile: LaunchProfile) -> Iterator[str]:
+    used = profile.totals.warp_instructions.get("local", 0)
+    if used >= _TELLING_SHARE * sum(profile.totals.warp_instructions.values()):
+        yield f"local memory ({profile.local_bytes} bytes a thread): an array indexed by what is known only at run time"
+
+
+def _place(line: LineProfile, profile: LaunchProfile) -> str:
+    several = len({other.file for other in profile.lines}) > 1
+    return f"{line.file.rpartition('/')[2]}:{line.line}" if several else f"line {line.line}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _few(number: float) -> str:
+    return f"{number:.0f}" if abs(number - round(number)) < 0.05 else f"{number:.1f}"

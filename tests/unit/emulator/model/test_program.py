@@ -1,0 +1,51 @@
+import dataclasses
+
+import pytest
+
+from emulator.model import group_launches, load_gpu, modelled_time, program_time
+from tests.unit.emulator.model.profiles import counters, launch, streaming
+
+H200 = load_gpu("h200")
+
+
+def named(kernel, stats):
+    return dataclasses.replace(stats, kernel=kernel)
+
+
+def test_launches_add_up():
+    stats = streaming(1 << 24)
+    once, thrice = (program_time(group_launches([stats] * count), H200) for count in (1, 3))
+    each = modelled_time(stats, H200).seconds
+    assert once.seconds == pytest.approx(H200.launch.first_s + each)
+    assert thrice.seconds == pytest.approx(H200.launch.first_s + 3 * each)
+    assert len(thrice.kernels) == 1
+    assert thrice.kernels[0].group.count == 3
+
+
+def test_the_costliest_kernel_is_first_and_named():
+    found = program_time(group_launches([named("small", streaming(1 << 22)), named("large", streaming(1 << 24))]), H200)
+    assert [kernel.group.kernel for kernel in found.kernels] == ["large", "small"]
+    assert found.why[0].startswith("large: limited by DRAM bandwidth")
+
+
+def test_beyond_the_most_groups_launches_are_counted_with_their_kernel():
+    shapes = [named("a", streaming(1 << 10)), named("b", streaming(1 << 11)), named("a", streaming(1 << 12))]
+    groups = group_launches(shapes, most=2)
+    assert [(group.kernel, group.count) for group in groups] == [("a", 2), ("b", 1)]
+    assert groups[0].profile.totals.global_requests == 2 * ((1 << 10) + (1 << 12)) // 32
+
+
+def test_the_mean_of_a_group_is_one_of_its_launches():
+    stats = streaming(1 << 20)
+    (group,) = group_launches([stats] * 4)
+    assert group.mean().profile == stats.profile
+
+
+def test_nothing_launched_is_an_empty_call():
+    found = program_time((), H200)
+    assert found.seconds == H200.launch.first_s
+    assert found.why == ("no kernel was launched",)
+
+
+def test_launches_without_profiles_are_left_out():
+    assert group_launches([dataclasses.replace(launch(counters(), blocks=1, threads=1), profile=None)]) == ()

@@ -1,0 +1,107 @@
+import dataclasses
+
+import pytest
+
+from emulator.model import gpu_names, load_gpu, modelled_time
+from emulator.profile import LineProfile
+from tests.unit.emulator.model.profiles import counters, launch, streaming
+
+H200 = load_gpu("h200")
+
+
+@pytest.mark.parametrize("name", gpu_names())
+def test_streaming_is_bound_by_dram_on_every_gpu(name):
+    gpu = load_gpu(name)
+    found = modelled_time(streaming(1 << 26), gpu)
+    assert found.limiter == "DRAM bandwidth"
+    least = 8 * (1 << 26) / gpu.memory.dram_peak_bytes_per_s
+    assert least < found.seconds < 1.6 * least
+    assert "near the best possible" in found.why[0]
+
+
+def test_a_stride_costs_what_it_moves():
+    together, apart = modelled_time(streaming(1 << 24), H200), modelled_time(streaming(1 << 24, stride=8), H200)
+    assert 3.5 < apart.seconds / together.seconds < 6
+    assert any("18 sectors of 32 bytes where 4 would do (line 14): 4.5x" in reason for reason in apart.why)
+    assert not any("sectors" in reason for reason in together.why)
+
+
+def test_one_block_leaves_the_others_idle():
+    warps = 32
+    totals = counters({"fp32": 100_000 * warps, "control": warps}, flops={"fp32": 64 * 100_000 * warps})
+    one = modelled_time(launch(totals, blocks=1, threads=1024, critical=100_001), H200)
+    spread = modelled_time(launch(totals, blocks=32, threads=32, critical=100_001), H200)
+    assert "only 1 of 132 multiprocessors get a block" in one.why
+    assert one.seconds > 1.9 * spread.seconds
+
+
+def test_the_longest_warp_holds_up_the_launch():
+    totals = counters({"fp32": 10_000, "control": 100})
+    even = modelled_time(launch(totals, blocks=100, threads=32, critical=101), H200)
+    uneven = modelled_time(launch(totals, blocks=100, threads=32, critical=5_000), H200)
+    assert uneven.parts["latency"] > 20 * even.parts["latency"]
+
+
+def test_a_block_too_many_takes_another_turn():
+    def seconds(blocks: int) -> float:
+        totals = counters({"fp32": 200_000 * blocks})
+        return modelled_time(launch(totals, blocks=blocks, threads=1024, critical=6_250), H200).seconds
+
+    assert seconds(133) / seconds(132) == pytest.approx(2, rel=0.05)
+    assert seconds(264) == pytest.approx(seconds(133), rel=0.05)
+
+
+def test_bank_conflicts_take_their_turns():
+    def found(ways: int) -> object:
+        accesses = 1 << 22
+        totals = counters({"shared": accesses}, shared_wavefronts=ways * accesses, shared_wavefronts_ideal=accesses)
+        lines = (LineProfile("kernel.cu", 22, totals),)
+        return modelled_time(launch(totals, blocks=1320, threads=256, lines=lines), H200)
+
+    free, conflicting = found(1), found(16)
+    assert conflicting.limiter == "shared-memory bandwidth"
+    assert conflicting.seconds > 8 * free.seconds
+    assert "bank conflicts: 16-way (line 22)" in conflicting.why
+    assert not any("bank" in reason for reason in free.why)
+
+
+def test_idle_lanes_are_told_with_their_line():
+    totals = counters({"fp32": 1 << 20}, active=22)
+    lines = (LineProfile("kernel.cu", 31, totals),)
+    found = modelled_time(launch(totals, blocks=1024, threads=256, lines=lines), H200)
+    assert any(reason.startswith("31 % of the lanes idle (line 31)") for reason in found.why)
+
+
+def test_double_precision_is_dear_on_a_small_gpu():
+    stats = launch(counters({"fp64": 1 << 24}), blocks=4096, threads=256)
+    t4, h200 = modelled_time(stats, load_gpu("t4")), modelled_time(stats, H200)
+    assert t4.limiter == "fp64 arithmetic"
+    assert t4.seconds > 50 * h200.seconds
+
+
+def test_contended_atomics_wait_for_each_other():
+    warps = 1 << 20
+    totals = counters({"atomic": warps}, atomics=32 * warps, atomic_serialized=31 * warps)
+    lines = (LineProfile("kernel.cu", 9, totals),)
+    found = modelled_time(launch(totals, blocks=4096, threads=256, lines=lines), H200)
+    assert found.limiter == "contended atomics"
+    assert any("atomic operations (line 9)" in reason for reason in found.why)
+
+
+def test_files_are_named_where_there_are_several():
+    totals = counters({"fp32": 1 << 20}, active=8)
+    lines = (LineProfile("a.cu", 1, totals), LineProfile("/usr/include/b.cuh", 2, counters({"int": 1})))
+    found = modelled_time(launch(totals, blocks=1024, threads=256, lines=lines), H200)
+    assert any("(a.cu:1)" in reason for reason in found.why)
+
+
+def test_an_empty_launch_costs_its_overhead():
+    found = modelled_time(launch(counters(), blocks=1, threads=1), H200)
+    assert found.limiter == "launch overhead"
+    assert found.seconds == pytest.approx(H200.launch.each_s, rel=0.2)
+
+
+def test_a_launch_without_a_profile_is_refused():
+    stats = dataclasses.replace(streaming(1024), profile=None)
+    with pytest.raises(ValueError, match="kernel was not profiled"):
+        modelled_time(stats, H200)
