@@ -45,12 +45,68 @@ class LaunchStats:
 
 
 @dataclass(frozen=True, slots=True)
+class Frame:
+    """A call in the program's host code: ``offset`` is what ``addr2line`` takes for ``file``, an ELF file.
+
+    ``function`` is its mangled name, where the file exports it.
+    """
+
+    file: str
+    offset: int
+    function: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CallError:
+    """A call of the CUDA runtime that failed. ``code`` and ``name`` are the error's (1, "cudaErrorInvalidValue").
+
+    ``kind`` is such as "bad launch configuration", "invalid free", "copy past the end", "wrong copy direction", "use
+    after destruction"; None when nothing is known but the error. ``looked_at``: the program asked about errors
+    afterwards (``cudaGetLastError``, ``cudaGetErrorString``, ..). ``frames`` are innermost first.
+    """
+
+    kind: str | None
+    message: str | None
+    call: str
+    code: int
+    name: str
+    looked_at: bool
+    frames: tuple[Frame, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """Memory that was never freed; ``frames`` are those of the call that allocated it."""
+
+    allocation: str
+    size: int
+    frames: tuple[Frame, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a program that ran by itself ended, by its own account.
+
+    ``is_regular``: it ran its exit handlers. ``crash`` tells of a SIGSEGV or SIGBUS. ``kernel`` is what ran then.
+    """
+
+    process: int
+    program: str
+    crash: str | None
+    crash_frames: tuple[Frame, ...]
+    kernel: str | None
+    is_regular: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """``memory_faults`` holds the first of each site, at most 20; ``memory_fault_count`` counts every lane's every
     bad access.
 
     ``limit`` is the first limit that was hit. ``unsupported`` names what the emulator does not do, with file and line
-    where known.
+    where known. ``failure`` says what broke the context (a fault, an assert, a limit, ...). ``call_errors`` and
+    ``leaks`` are the first 20 of each; leaks, and ``ending``, are known of programs that ran by themselves only
+    (``python -m emulator``).
     """
 
     warp_instructions: int = 0
@@ -60,3 +116,10 @@ class Report:
     limit: Literal["memory", "instructions", "wall"] | None = None
     unsupported: str | None = None
     printf_output: bytes = b""
+    failure: str | None = None
+    call_errors: tuple[CallError, ...] = ()
+    call_error_count: int = 0
+    leaks: tuple[Leak, ...] = ()
+    leak_count: int = 0
+    leaked_bytes: int = 0
+    ending: Ending | None = None

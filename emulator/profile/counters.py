@@ -1,0 +1,99 @@
+"""The figures of a profile: plain frozen data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+
+# Of warp instructions.
+CLASSES = (
+    *("int", "fp32", "fp64", "fp16", "special", "convert", "tensor", "load", "store", "atomic", "shared", "local"),
+    *("control", "sync", "warp", "other"),
+)
+# Of floating-point (and matrix) operations.
+FLOP_TYPES = (
+    *("fp16", "bf16", "fp32", "fp64", "tensor_f16", "tensor_bf16", "tensor_tf32", "tensor_f64"),
+    *("tensor_int8", "tensor_int4", "tensor_b1"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """Of a launch, or of one source line in it. Sectors have 32 bytes; what was never met is left out of the dicts.
+
+    ``warp_instructions`` by class (``CLASSES``); ``thread_instructions`` sums the active lanes over them.
+    ``global_sectors_ideal`` is the least for the distinct bytes that each request asks for. Bank conflicts are
+    ``shared_wavefronts`` beyond ``shared_wavefronts_ideal``. ``l2_sectors`` got past the modelled L1. ``atomics``
+    counts lanes, ``atomic_serialized`` the further turns where lanes of one warp meet on one address. ``flops`` by
+    type (``FLOP_TYPES``), a fused multiply-add being two.
+    """
+
+    warp_instructions: dict[str, int]
+    thread_instructions: int
+    global_requests: int
+    global_sectors: int
+    global_sectors_ideal: int
+    shared_wavefronts: int
+    shared_wavefronts_ideal: int
+    l1_hit_sectors: int
+    l2_sectors: int
+    atomics: int
+    atomic_serialized: int
+    flops: dict[str, int]
+
+    @property
+    def total_warp_instructions(self) -> int:
+        return sum(self.warp_instructions.values())
+
+
+@dataclass(frozen=True, slots=True)
+class LineProfile:
+    """``file`` is empty and ``line`` 0 for what has no line: programs built without ``-lineinfo``."""
+
+    file: str
+    line: int
+    counters: Counters
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchProfile:
+    """``lines``: the ten that cost most by the README's order, worst first.
+
+    ``dram_*_bytes`` is what got past the modelled L2. ``barriers``: arrivals of warps at barriers of the block.
+    ``registers_per_thread`` is ptxas's, None where nothing tells it. ``local_bytes`` is of one thread.
+    ``critical_warp_instructions``: of the warp that executed most.
+    """
+
+    totals: Counters
+    lines: tuple[LineProfile, ...]
+    dram_read_bytes: int
+    dram_write_bytes: int
+    barriers: int
+    registers_per_thread: int | None
+    static_shared_bytes: int
+    dynamic_shared_bytes: int
+    local_bytes: int
+    critical_warp_instructions: int
+
+    @property
+    def active_lane_ratio(self) -> float:
+        """Active lanes by lanes of a full warp, over all warp instructions; 1.0 for none."""
+        warp_instructions = self.totals.total_warp_instructions
+        return self.totals.thread_instructions / (32 * warp_instructions) if warp_instructions else 1.0
+
+
+def add(many: Iterable[Counters]) -> Counters:
+    """Their sum."""
+    totals: dict[str, int] = {}
+    dicts: dict[str, dict[str, int]] = {"warp_instructions": {}, "flops": {}}
+    for counters in many:
+        for field in fields(Counters):
+            value = getattr(counters, field.name)
+            if isinstance(value, dict):
+                into = dicts[field.name]
+                for key, number in value.items():
+                    into[key] = into.get(key, 0) + number
+            else:
+                totals[field.name] = totals.get(field.name, 0) + value
+    plain = {field.name: totals.get(field.name, 0) for field in fields(Counters) if field.name not in dicts}
+    return Counters(**dicts, **plain)  # type: ignore[arg-type]
