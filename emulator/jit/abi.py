@@ -13,6 +13,7 @@ class Status(IntEnum):
     BARRIER = 1
     YIELD = 2
     TRAP = 3
+    SWITCH = 4
 
 
 class Space(IntEnum):
@@ -51,7 +52,7 @@ class EmuSite(ctypes.Structure):
 
 class EmuKernel(ctypes.Structure):
     _fields_ = [
-        ("run", ctypes.c_void_p),
+        ("functions", ctypes.c_void_p * 2),
         ("name", ctypes.c_char_p),
         ("block", ctypes.c_uint32 * 3),
         ("register_bytes", ctypes.c_uint32),
@@ -69,6 +70,8 @@ class EmuKernel(ctypes.Structure):
         ("uses_barriers", ctypes.c_uint32),
         ("block_count", ctypes.c_uint32),
         ("observed", ctypes.c_uint32),
+        ("hot_after", ctypes.c_uint64),
+        ("work", ctypes.c_uint64),
     ]
 
 

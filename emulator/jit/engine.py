@@ -1,32 +1,21 @@
-"""LLVM IR text → machine code in memory."""
+"""LLVM IR text → machine code, as a relocatable object."""
 
 from __future__ import annotations
 
-import ctypes
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from llvmlite import binding
 
+from emulator.jit.artifact import Tier
+from emulator.jit.options import Target
+
 llvm: Any = binding  # it has no types of its own
 
-# MCJIT's symbol table and code generators are shared by the process.
+# The global context of LLVM, where modules are made, is shared by the process.
 _lock = threading.Lock()
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The CPU that code is made for."""
-
-    cpu: str
-    features: str
-
-    @property
-    def has_avx512(self) -> bool:
-        return all(f"+{name}" in self.features.split(",") for name in ("avx512f", "avx512vl", "avx512bw", "avx512dq"))
 
 
 @cache
@@ -34,11 +23,6 @@ def host_target() -> Target:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return Target(llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
-
-
-def bind(name: str, address: int) -> None:
-    """Make a helper known to generated code."""
-    llvm.add_symbol(name, address)
 
 
 def attributes(target: Target) -> str:
@@ -63,39 +47,30 @@ def module_text(declarations: Iterable[str], definitions: Iterable[str], target:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
-    address: int
-    engine: Any  # keeps the memory
+_LARGE = 25_000  # lines of IR from which even the best code is made in a hurry
 
 
-_LARGE = 25_000  # lines of IR from which code is made in a hurry
+def emit_object(text: str, target: Target, tier: Tier) -> bytes:
+    """The ELF object: position-independent, constants near the code, helpers called by name.
 
-
-def compile_ir(text: str, entry: str, target: Target) -> Code:
-    """Quick passes (registers to SSA, local simplification), then the code generator; less of both for very large
-    functions."""
-    hurry = text.count("\n") > _LARGE
+    Quick code has registers in SSA form and no more; for the best there are local simplifications and a better code
+    generator, which takes two to four times as long.
+    """
+    quick = tier is Tier.QUICK or text.count("\n") > _LARGE
+    host_target()  # initialises LLVM
     with _lock:
         module = llvm.parse_assembly(text)
-        machine = llvm.Target.from_default_triple().create_target_machine(
-            cpu=target.cpu, features=target.features, opt=0 if hurry else 1, jit=True
+        machine = llvm.Target.from_triple("x86_64-unknown-linux-gnu").create_target_machine(
+            cpu=target.cpu, features=target.features, opt=0 if quick else 1, reloc="pic", codemodel="small"
         )
         options = llvm.create_pipeline_tuning_options(speed_level=2)
         options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
         builder = llvm.create_pass_builder(machine, options)
         passes = llvm.create_new_module_pass_manager()
         passes.add_sroa_pass()
-        if not hurry:
+        if not quick:
             passes.add_instruction_combine_pass()
             passes.add_simplify_cfg_pass()
         passes.run(module, builder)
-        engine = llvm.create_mcjit_compiler(module, machine)
-        engine.finalize_object()
-        address = engine.get_function_address(entry)
-    return Code(address, engine)
-
-
-def pointer_of(function: object) -> int:
-    """The address of a ctypes function."""
-    return int(ctypes.cast(function, ctypes.c_void_p).value or 0)  # type: ignore[arg-type]
+        code: bytes = machine.emit_object(module)
+        return code

@@ -1,7 +1,8 @@
 // The contract between generated code (emulator/jit), the scheduler and the helper functions (emulator/native/*.cpp).
 //
-// One warp at a time. `EmuKernel::run(WarpContext*)` runs one warp until it has finished, waits at a barrier, has used up its
-// fuel, or traps, and returns one of EmuStatus. Everything that lives across a return is in the WarpContext and in
+// One warp at a time. A kernel is two functions: one for warps whose lanes run together, one for the others (EmuMode). Each
+// runs one warp until it has finished, waits at a barrier, has used up its fuel, traps, or is to go on in the other function, and
+// returns one of EmuStatus. Everything that lives across a return is in the WarpContext and in
 // the memory it points to, so the scheduler may run warps in any order, on any thread, one thread per block at a time.
 //
 // Device memory is host memory: a global (and a generic) address is a host address. Shared addresses are 32-bit offsets from
@@ -9,6 +10,7 @@
 //
 // emulator/jit/abi.py mirrors these structures for Python: change both together.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -17,6 +19,7 @@ enum EmuStatus : int32_t {
     EMU_BARRIER = 1,  // no lane can run: all live lanes wait at barriers (see emu_barrier_arrive)
     EMU_YIELD = 2,    // `fuel` used up; call run() again when others had their turn (put new fuel in first)
     EMU_TRAP = 3,     // trap, failed assert, or a helper asked for the end (see WarpContext::trap_site); the launch fails
+    EMU_SWITCH = 4,   // `mode` has changed: call the other function
 };
 
 enum EmuSpace : uint8_t { EMU_GLOBAL = 0, EMU_SHARED = 1, EMU_LOCAL = 2, EMU_CONST = 3, EMU_GENERIC = 4, EMU_PARAM = 5 };
@@ -84,9 +87,13 @@ static_assert(offsetof(WarpContext, kernel) == 768, "abi");
 static_assert(offsetof(WarpContext, grid_workspace) == 776, "abi");
 static_assert(offsetof(WarpContext, tally) == 784, "abi");
 
-// A compiled (kernel, block shape): filled in by emulator/jit/compiler.py, kept alive by its CompiledKernel.
+using EmuFunction = int32_t (*)(WarpContext*);
+
+// A compiled (kernel, block shape): filled in by emulator/jit/loader.py, kept alive by its CompiledKernel.
 struct EmuKernel {
-    int32_t (*run)(WarpContext*);
+    // By what EMU_UNIFORM is, and what is not. Null until it is needed; better code may take its place at any time, since between two
+    // calls all that a warp has is in its WarpContext, in a form that depends on the kernel and the block shape only.
+    mutable std::atomic<EmuFunction> functions[2];
     const char* name;               // mangled
     uint32_t block[3];              // the block shape it was compiled for
     uint32_t register_bytes;        // per warp
@@ -104,7 +111,10 @@ struct EmuKernel {
     uint32_t uses_barriers;         // 0: no barrier in it: warps of a block may run one after the other
     uint32_t block_count;           // basic blocks: half the words of WarpContext::tally
     uint32_t observed;              // it calls emu_observe and emu_observe_sync, and keeps the tally
+    uint64_t hot_after;             // warp instructions after which better code is worth making; 0: there is none
+    mutable std::atomic<uint64_t> work;  // warp instructions so far
 };
+static_assert(sizeof(std::atomic<EmuFunction>) == 8 && sizeof(std::atomic<uint64_t>) == 8, "abi");
 
 extern "C" {
 

@@ -8,7 +8,9 @@
 #include <random>
 #include <vector>
 
+#include "errors.h"
 #include "memory.h"
+#include "modules.h"
 #include "names.h"
 
 using emu::Progress;
@@ -93,13 +95,31 @@ void BlockContext::start(uint64_t number) {
     for (auto &observer : observers) observer->start(number);
 }
 
+// Runs the warp in the one function and the other, until it has to stop.
+int32_t BlockContext::run_functions(Warp &warp) {
+    const EmuKernel &kernel = *launch.kernel;
+    for (;;) {
+        auto wanted = warp.mode == EMU_UNIFORM ? EMU_WANT_UNIFORM : EMU_WANT_MASKED;
+        EmuFunction function = kernel.functions[wanted].load(std::memory_order_acquire);
+        if (!function) {
+            if (cudaError_t error = emu::make_code(kernel, wanted)) {
+                launch.stop(error, emu::readable_name(kernel.name) + " cannot be run on: " + emu::failure_reason());
+                return EMU_YIELD;
+            }
+            continue;
+        }
+        int32_t status = function(&warp);
+        if (status != EMU_SWITCH) return status;
+    }
+}
+
 // Returns whether it did more than use up its fuel.
 bool BlockContext::run_warp(Warp &warp, bool *spun) {
     // Code that was written for hardware may rely on the other warps' getting as far as the first loop, too.
     bool gives_way = warp.fresh && warp_count_ > 1 && launch.kernel->uses_barriers;
     warp.fuel = gives_way ? 0 : fuel_per_turn;
     warp.fresh = false;
-    int32_t status = launch.kernel->run(&warp);
+    int32_t status = run_functions(warp);
     unreported_instructions += warp.instructions;
     warp.total_instructions += warp.instructions;
     warp.instructions = 0;

@@ -60,6 +60,7 @@ struct BlockContext {
 
   private:
     bool run_warp(emu::Warp &warp, bool *spun);
+    int32_t run_functions(emu::Warp &warp);
     bool release_barriers();
     uint32_t live_threads() const;
 

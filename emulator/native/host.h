@@ -48,6 +48,11 @@ struct EmuKernelInfo {
     uint32_t most_threads;       // of a block: from __launch_bounds__, else 1024
 };
 
+enum EmuCodeWanted : uint32_t {
+    EMU_WANT_UNIFORM = 0, EMU_WANT_MASKED = 1,  // the function of this number, before make_code() returns
+    EMU_WANT_BETTER = 2,                        // the kernel is hot: better code, at some time or never; returns at once
+};
+
 // Each returns 0, or a cudaError code after it has said why by emu_set_reason() (and emu_set_unsupported(), if that is why).
 struct EmuCallbacks {
     // Reads the fat binary at `image` and defines its variables by emu_define_variable().
@@ -55,5 +60,7 @@ struct EmuCallbacks {
     int (*describe_kernel)(uint64_t module, const char *name, EmuKernelInfo *info);
     // `*kernel` stays valid for the rest of the process. `observe`: the kernel is to tell what it does (see observe.h).
     int (*compile_kernel)(uint64_t module, const char *name, const uint32_t *block, uint32_t observe, const EmuKernel **kernel);
+    // Code for a kernel that compile_kernel() gave, to be had by emu_install_code(). Called on any thread.
+    int (*make_code)(const EmuKernel *kernel, EmuCodeWanted wanted);
 };
 }

@@ -101,6 +101,11 @@ cudaError_t compile(Function &function, const uint32_t block[3], bool observe, c
     return cudaSuccess;
 }
 
+// Not under the mutex: launches run while a thread of theirs asks.
+cudaError_t make_code(const EmuKernel &kernel, EmuCodeWanted wanted) {
+    return static_cast<cudaError_t>(callbacks.make_code(&kernel, wanted));
+}
+
 }  // namespace emu
 
 using namespace emu;

@@ -50,4 +50,7 @@ cudaError_t describe(Function &function);
 // The machine code for one block shape.
 cudaError_t compile(Function &function, const uint32_t block[3], bool observe, const EmuKernel **out);
 
+// Asks for more code of a compiled kernel. Goes by the callbacks, on this thread.
+cudaError_t make_code(const EmuKernel &kernel, EmuCodeWanted wanted);
+
 }  // namespace emu

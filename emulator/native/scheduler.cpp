@@ -10,6 +10,7 @@
 
 #include "block.h"
 #include "device_model.h"
+#include "modules.h"
 #include "names.h"
 #include "report.h"
 
@@ -186,6 +187,12 @@ class Worker {
   public:
     void flush() {
         launch_.instructions += pending_;
+        const EmuKernel &kernel = *launch_.kernel;
+        if (kernel.hot_after) {
+            uint64_t before = kernel.work.fetch_add(pending_, std::memory_order_relaxed);
+            bool becomes_hot = before < kernel.hot_after && before + pending_ >= kernel.hot_after;
+            if (becomes_hot) make_code(kernel, EMU_WANT_BETTER);
+        }
         pending_ = 0;
         unsettled_ = 0;
     }

@@ -71,16 +71,24 @@ class KernelInfo(ctypes.Structure):
 LoadModule = ctypes.CFUNCTYPE(c_int, c_uint64, c_void_p)
 DescribeKernel = ctypes.CFUNCTYPE(c_int, c_uint64, c_char_p, POINTER(KernelInfo))
 CompileKernel = ctypes.CFUNCTYPE(c_int, c_uint64, c_char_p, POINTER(c_uint32), c_uint32, POINTER(c_void_p))
+MakeCode = ctypes.CFUNCTYPE(c_int, c_uint64, c_uint32)
 
 
 class Callbacks(ctypes.Structure):
-    _fields_ = [("load_module", LoadModule), ("describe_kernel", DescribeKernel), ("compile_kernel", CompileKernel)]
+    _fields_ = [
+        ("load_module", LoadModule),
+        ("describe_kernel", DescribeKernel),
+        ("compile_kernel", CompileKernel),
+        ("make_code", MakeCode),
+    ]
 
 
 # For each name the type of its result, then those of its parameters.
 _FUNCTIONS: dict[str, tuple[object, ...]] = {
     "emu_configure": (None, POINTER(NativeSettings)),
     "emu_set_callbacks": (None, POINTER(Callbacks)),
+    "emu_load_object": (c_void_p, c_char_p, c_uint64, c_char_p, POINTER(c_char_p)),
+    "emu_install_code": (None, c_uint64, c_uint32, c_void_p),
     "emu_define_variable": (c_uint64, c_uint64, c_char_p, c_uint64, c_uint64, c_int),
     "emu_set_reason": (None, c_char_p),
     "emu_set_unsupported": (None, c_char_p),

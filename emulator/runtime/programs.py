@@ -7,16 +7,21 @@ goes wrong becomes a CUDA error code and a reason.
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import logging
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from emulator.jit.artifact import Function
+from emulator.jit.cache import KernelKey
+from emulator.jit.options import Options
 from emulator.ptx import Module, PtxError, Unsupported, Variable, parse_module
 from emulator.ptx.indirect import function_address
 from emulator.runtime import fatbinary
-from emulator.runtime.library import Callbacks, CompileKernel, DescribeKernel, KernelInfo, LoadModule
+from emulator.runtime.kernels import Kernels
+from emulator.runtime.library import Callbacks, CompileKernel, DescribeKernel, KernelInfo, LoadModule, MakeCode
 
 ARCHITECTURE = 80
 
@@ -26,6 +31,7 @@ _INVALID_PTX = 218
 _NOT_SUPPORTED = 801
 _OUT_OF_MEMORY = 2
 
+_WANT_BETTER = 2  # EmuCodeWanted; the others are Function
 _MOST_THREADS = 1024
 _LOCAL = re.compile(r"\.local\s+\.align\s+(\d+)\s+\.b8\s+[\w$]+\[(\d+)\]")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
@@ -40,8 +46,8 @@ class _OutOfMemoryError(Exception):
 @dataclass(slots=True)
 class _Program:
     module: Module
+    digest: bytes  # of its text
     addresses: dict[str, int]
-    compiled: list[Any] = field(default_factory=list)  # machine code lives as long as its object
 
 
 class Programs:
@@ -51,12 +57,14 @@ class Programs:
     """
 
     def __init__(self, library: ctypes.CDLL) -> None:
+        self.kernels = Kernels(library)
         self._library = library
         self._programs: dict[int, _Program] = {}
         self.callbacks = Callbacks(
             LoadModule(self._guarded(self._load)),
             DescribeKernel(self._guarded(self._describe)),
             CompileKernel(self._guarded(self._compile)),
+            MakeCode(self._guarded(self._make_code)),
         )
 
     def _guarded(self, answer: Callable[..., None]) -> Callable[..., int]:
@@ -87,7 +95,7 @@ class Programs:
         self._library.emu_set_reason(reason.encode())
         return code
 
-    # -- the three questions
+    # -- the questions
 
     def _load(self, number: int, image: int) -> None:
         images = fatbinary.ptx_images(fatbinary.read_at(image))
@@ -101,7 +109,7 @@ class Programs:
                 addresses[variable.name] = self._define(number, variable)
         for name in addresses:
             _initialise(module, module.variables[name], addresses)
-        self._programs[number] = _Program(module, addresses)
+        self._programs[number] = _Program(module, hashlib.sha256(chosen.text.encode()).digest(), addresses)
 
     def _define(self, number: int, variable: Variable) -> int:
         is_constant = variable.space == "const"
@@ -126,15 +134,16 @@ class Programs:
         answer.most_threads = min(function.max_threads or _MOST_THREADS, _MOST_THREADS)
 
     def _compile(self, number: int, name: bytes, block: Any, observe: int, out: Any) -> None:
-        from emulator.jit import compiler  # here, so that LLVM loads when the first kernel runs
-
         program = self._programs[number]
-        compiler.bind_helpers(self._library)
         shape = (int(block[0]), int(block[1]), int(block[2]))
-        options = compiler.Options(observe=bool(observe))
-        kernel = compiler.compile_kernel(program.module, name.decode(), shape, program.addresses.__getitem__, options)
-        program.compiled.append(kernel)
-        out[0] = ctypes.addressof(kernel.native)
+        key = KernelKey(program.digest, name.decode(), shape, Options(observe=bool(observe)))
+        out[0] = self.kernels.compile(program.module, key, program.addresses.__getitem__)
+
+    def _make_code(self, kernel: int, wanted: int) -> None:
+        if wanted == _WANT_BETTER:
+            self.kernels.improve(kernel)
+        else:
+            self.kernels.add_function(kernel, Function(wanted))
 
 
 def _described(error: Unsupported) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+from emulator.jit.cache import Cache
 from emulator.runtime import library as native
 from emulator.runtime.errors import CudaError
 from emulator.runtime.limits import Limits
@@ -28,7 +29,9 @@ class Runtime:
     ``threads`` of them (default: one for each CPU that this process may use); later nothing needs a new one.
     ``schedule_seed`` runs the warps of each block in another order, the same for the same seed. ``checks="full"``
     looks for what the default checks leave out, ``profile`` fills in ``LaunchStats.profile``: either makes kernels
-    several times as slow. Load programs afterwards (``ctypes.CDLL``).
+    several times as slow. ``cache`` is a folder where machine code is kept for the next process
+    (``emulator.jit.cache``); who can write there decides what code runs here. Load programs afterwards
+    (``ctypes.CDLL``).
     """
 
     def __init__(
@@ -40,6 +43,7 @@ class Runtime:
         schedule_seed: int | None = None,
         checks: Checks = "default",
         profile: bool = False,
+        cache: Path | None = None,
     ) -> None:
         self._library = native.load(library)
         settings = native.NativeSettings(
@@ -59,6 +63,7 @@ class Runtime:
             programs = Programs(self._library)
             _installed.append(programs)
             self._library.emu_set_callbacks(ctypes.byref(programs.callbacks))
+        _installed[0].kernels.cache = Cache(cache) if cache is not None else None
 
     def observe(self, *, checks: Checks | None = None, profile: bool | None = None) -> None:
         """Changes what is looked for in the launches from now on; None leaves it as it is."""

@@ -1,0 +1,145 @@
+"""What compiling a kernel yields, as bytes: its machine code, and all that is needed to load and run it.
+
+The bytes begin with a checksum, so that a truncated or otherwise damaged file is known from a good one. They are no
+protection against somebody who means harm: who can write an artifact decides what code runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Any
+
+from emulator.jit.abi import Access, Space
+
+_MAGIC = b"emukrn01"
+_DIGEST_BYTES = 32
+_LENGTH_BYTES = 4
+
+
+class ArtifactError(ValueError):
+    """These bytes are no artifact, or a damaged one."""
+
+
+class Function(IntEnum):
+    """The functions of a kernel (abi.h): for all 32 lanes together, and for some of them."""
+
+    UNIFORM = 0
+    MASKED = 1
+
+
+class Tier(IntEnum):
+    """How much was done for the code's speed."""
+
+    QUICK = 0
+    BEST = 1
+
+
+@dataclass(frozen=True, slots=True)
+class AccessSite:
+    """A place in the source that touches memory, traps or calls the runtime; its index is ``site`` in abi.h."""
+
+    file: str
+    line: int
+    kind: Access
+    space: Space
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    name: str
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A kernel compiled for one block shape, but for its code. Sizes in bytes."""
+
+    name: str  # mangled
+    block: tuple[int, int, int]
+    instruction_count: int  # of its PTX, calls inlined
+    parameters: tuple[Parameter, ...]
+    parameter_bytes: int
+    shared_bytes: int
+    local_bytes: int  # per lane
+    register_bytes: int  # per warp
+    sites: tuple[AccessSite, ...]
+    symbols: tuple[str, ...]  # module-scope variables, in the order of EmuKernel.symbols
+    max_threads: int  # .maxntid, 0: none
+    uses_barriers: bool
+    block_count: int  # basic blocks
+    observed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    tier: Tier
+    object: bytes  # ELF, relocatable; has one function, named as in ``Function`` in small letters
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """``code`` has at least one function: the other one may never be needed."""
+
+    description: Description
+    code: Mapping[Function, Code]
+
+    def with_code(self, function: Function, code: Code) -> Artifact:
+        return replace(self, code={**self.code, function: code})
+
+    def to_bytes(self) -> bytes:
+        parts = sorted(self.code.items())
+        head = json.dumps(
+            {
+                "description": _plain(self.description),
+                "code": [[function, code.tier, len(code.object)] for function, code in parts],
+            },
+            separators=(",", ":"),
+        ).encode()
+        body = b"".join([len(head).to_bytes(_LENGTH_BYTES, "little"), head, *(code.object for _, code in parts)])
+        return _MAGIC + hashlib.sha256(body).digest() + body
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Artifact:
+        """Raises ``ArtifactError``."""
+        start = len(_MAGIC) + _DIGEST_BYTES
+        body = data[start:]
+        if data[: len(_MAGIC)] != _MAGIC or hashlib.sha256(body).digest() != data[len(_MAGIC) : start]:
+            raise ArtifactError("it is damaged, or no artifact of this version")
+        try:
+            position = _LENGTH_BYTES + int.from_bytes(body[:_LENGTH_BYTES], "little")
+            head = json.loads(body[_LENGTH_BYTES:position])
+            code = {}
+            for function, tier, size in head["code"]:
+                code[Function(function)] = Code(Tier(tier), body[position : position + size])
+                position += size
+            return cls(_described(head["description"]), code)
+        except (ValueError, TypeError, KeyError, IndexError) as error:
+            raise ArtifactError(f"it cannot be read: {error}") from error
+
+
+def _plain(d: Description) -> dict[str, Any]:
+    files = sorted({site.file for site in d.sites})
+    numbers = {file: index for index, file in enumerate(files)}
+    fields = {name: getattr(d, name) for name in Description.__slots__}
+    fields["files"] = files
+    fields["sites"] = [(numbers[s.file], s.line, s.kind, s.space, s.size) for s in d.sites]
+    fields["parameters"] = [(p.name, p.offset, p.size) for p in d.parameters]
+    return fields
+
+
+def _described(fields: dict[str, Any]) -> Description:
+    files = fields.pop("files")
+    sites = tuple(
+        AccessSite(files[file], line, Access(kind), Space(space), size)
+        for file, line, kind, space, size in fields.pop("sites")
+    )
+    x, y, z = fields.pop("block")
+    parameters = tuple(Parameter(*p) for p in fields.pop("parameters"))
+    symbols = tuple(fields.pop("symbols"))
+    return Description(block=(x, y, z), sites=sites, parameters=parameters, symbols=symbols, **fields)

@@ -1,0 +1,142 @@
+"""Artifacts kept on disk, so that a kernel seen before needs no compiler.
+
+A folder of files, each named by a hash of everything that its code depends on. Any number of processes may share it:
+a file appears whole or not at all, and says itself whether it is undamaged. Whoever can write to the folder decides
+what code runs in the processes that read it, so it must not be shared between users who do not trust each other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import os
+import platform
+import re
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from emulator.jit.artifact import Artifact, ArtifactError
+from emulator.jit.options import Options
+
+_DEFAULT_MOST_BYTES = 256 << 20
+_SOURCES = Path(__file__).parents[1]
+_SUFFIX = ".kernel"
+_STALE_S = 3600  # a temporary file this old is of a process that died
+
+
+@dataclass(frozen=True, slots=True)
+class KernelKey:
+    """What machine code depends on, but for the emulator and the CPU. ``ptx``: a hash of the module's text."""
+
+    ptx: bytes
+    entry: str
+    block: tuple[int, int, int]
+    options: Options
+
+
+@dataclass(slots=True)
+class Cache:
+    """``folder`` is made when it is missing. When its files exceed ``most_bytes``, the oldest go."""
+
+    folder: Path
+    most_bytes: int = _DEFAULT_MOST_BYTES
+    _identity: bytes = field(init=False)
+    _written: int = field(init=False, default=0)  # bytes since files were last counted
+
+    def __post_init__(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._identity = b"\0".join((_source_digest(), _llvm_version(), _cpu()))
+        self._written = self.most_bytes  # what is there is counted at the first store
+
+    def load(self, key: KernelKey) -> Artifact | None:
+        """None: not there, or damaged, which removes it."""
+        path = self._path(key)
+        try:
+            data = path.read_bytes()
+        except OSError:
+            return None
+        try:
+            artifact = Artifact.from_bytes(data)
+        except ArtifactError:
+            self.remove(key)
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(path)  # its age is the time since it was last of use
+        return artifact
+
+    def store(self, key: KernelKey, artifact: Artifact) -> None:
+        """Replaces what was there. A full or read-only disk is no error: it is only a cache."""
+        data = artifact.to_bytes()
+        with contextlib.suppress(OSError):
+            handle, name = tempfile.mkstemp(dir=self.folder, prefix="new-")
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(data)
+                os.replace(name, self._path(key))  # noqa: PTH105 -- of a name, not of a Path
+            except BaseException:
+                os.unlink(name)  # noqa: PTH108
+                raise
+            self._written += len(data)
+            if self._written >= self.most_bytes // 16:
+                self._written = 0
+                self._evict()
+
+    def remove(self, key: KernelKey) -> None:
+        with contextlib.suppress(OSError):
+            self._path(key).unlink()
+
+    def _path(self, key: KernelKey) -> Path:
+        digest = hashlib.sha256(self._identity)
+        digest.update(repr((key.ptx, key.entry, key.block, key.options)).encode())
+        return self.folder / (digest.hexdigest()[:40] + _SUFFIX)
+
+    def _evict(self) -> None:
+        """Other processes may do the same at the same time."""
+        kept: list[tuple[float, int, str]] = []
+        now = time.time()
+        with os.scandir(self.folder) as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):
+                    stat = entry.stat(follow_symlinks=False)
+                    if entry.name.endswith(_SUFFIX):
+                        kept.append((stat.st_mtime, stat.st_size, entry.path))
+                    elif entry.name.startswith("new-") and now - stat.st_mtime > _STALE_S:
+                        os.unlink(entry.path)  # noqa: PTH108
+        excess = sum(size for _, size, _ in kept) - self.most_bytes
+        for _, size, path in sorted(kept):
+            if excess <= 0:
+                break
+            with contextlib.suppress(OSError):
+                os.unlink(path)  # noqa: PTH108
+            excess -= size
+
+
+def _source_digest() -> bytes:
+    """Of all that decides what code is made, and of what it calls."""
+    digest = hashlib.sha256()
+    for folder in ("ptx", "jit", "jit/ops", "native"):
+        for path in sorted((_SOURCES / folder).iterdir()):
+            if path.suffix in (".py", ".h", ".cpp"):
+                digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return digest.digest()
+
+
+def _llvm_version() -> bytes:
+    """Of llvmlite, without loading it; each release has one LLVM."""
+    found = importlib.util.find_spec("llvmlite")
+    if found is None or not found.origin:
+        return b""
+    with contextlib.suppress(OSError):
+        return hashlib.sha256((Path(found.origin).parent / "_version.py").read_bytes()).digest()
+    return b""
+
+
+def _cpu() -> bytes:
+    """Model and features, as the kernel of the operating system has them."""
+    with contextlib.suppress(OSError), Path("/proc/cpuinfo").open("rb") as file:
+        first = file.read(16384).split(b"\n\n", 1)[0]  # one CPU's part: the others are alike
+        return b"\n".join(re.findall(rb"^(?:vendor_id|cpu family|model|stepping|flags)\s*:.*$", first, re.MULTILINE))
+    return platform.processor().encode()

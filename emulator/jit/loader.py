@@ -1,0 +1,72 @@
+"""Artifact → code in memory, ready to run. Needs no LLVM."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from emulator.jit.abi import EmuKernel, EmuSite
+from emulator.jit.artifact import Artifact, ArtifactError, Code, Description, Function
+
+
+@dataclass(frozen=True)
+class CompiledKernel:
+    """Machine code for one (kernel, block shape). Keep the object as long as the code may run."""
+
+    description: Description
+    native: EmuKernel  # pass ctypes.addressof(kernel.native) to C++
+    keepalive: object = field(repr=False, compare=False)
+
+
+def load_artifact(library: ctypes.CDLL, artifact: bytes | Artifact, resolve: Callable[[str], int]) -> CompiledKernel:
+    """``library``: the native one, whose helpers the code calls.
+
+    ``resolve(name)`` gives the host address of a module-scope ``.global``/``.const`` variable (called once per
+    variable that the kernel uses; its size, alignment and initial bytes are in ``module.variables[name]``). Raises
+    ``ArtifactError`` for damaged artifacts.
+    """
+    if isinstance(artifact, bytes):
+        artifact = Artifact.from_bytes(artifact)
+    d = artifact.description
+    count = len(d.parameters)
+    offsets = (ctypes.c_uint32 * max(1, count))(*(p.offset for p in d.parameters))
+    sizes = (ctypes.c_uint32 * max(1, count))(*(p.size for p in d.parameters))
+    files = {site.file: site.file.encode() for site in d.sites}
+    site_table = (EmuSite * max(1, len(d.sites)))(
+        *(EmuSite(files[s.file], s.line, s.size, int(s.kind), int(s.space)) for s in d.sites)
+    )
+    addresses = (ctypes.c_uint64 * max(1, len(d.symbols)))(*(resolve(name) for name in d.symbols))
+    native = EmuKernel()
+    native.name = d.name.encode()
+    native.block = (ctypes.c_uint32 * 3)(*d.block)
+    native.register_bytes = d.register_bytes
+    native.shared_bytes = d.shared_bytes
+    native.local_bytes = d.local_bytes
+    native.param_bytes = d.parameter_bytes
+    native.param_count = count
+    native.param_offsets = offsets
+    native.param_sizes = sizes
+    native.site_count = len(d.sites)
+    native.symbol_count = len(d.symbols)
+    native.sites = site_table
+    native.symbols = addresses
+    native.max_threads = d.max_threads
+    native.uses_barriers = d.uses_barriers
+    native.block_count = d.block_count
+    native.observed = d.observed
+    kernel = CompiledKernel(d, native, (files, offsets, sizes, site_table, addresses))
+    for function, code in artifact.code.items():
+        install(library, kernel, function, code)
+    return kernel
+
+
+def install(library: ctypes.CDLL, kernel: CompiledKernel, function: Function, code: Code) -> None:
+    """Load one function; warps that enter the kernel from now on run it. Raises ``ArtifactError``."""
+    message = ctypes.c_char_p()
+    name = function.name.lower().encode()
+    address = library.emu_load_object(code.object, len(code.object), name, ctypes.byref(message))
+    if not address:
+        why = (message.value or b"").decode(errors="replace")
+        raise ArtifactError(f"the code of {kernel.description.name} cannot be loaded: {why}")
+    library.emu_install_code(ctypes.addressof(kernel.native), function, address)

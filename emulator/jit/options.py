@@ -1,0 +1,31 @@
+"""How to compile a kernel. Needs no LLVM, so that the cache can tell what it has without it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The CPU that code is made for: LLVM's name of it, and its features (``+avx2,-avx512f,…``)."""
+
+    cpu: str
+    features: str
+
+    @property
+    def has_avx512(self) -> bool:
+        return all(f"+{name}" in self.features.split(",") for name in ("avx512f", "avx512vl", "avx512bw", "avx512dq"))
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """``check_memory`` False leaves the checks of global and shared accesses out (benchmarks of their cost).
+    ``observe`` tells the library of every access and warp-wide sync, and counts how often each basic block runs, with
+    how many lanes (native/observe.h). ``target``: None is this CPU."""
+
+    check_memory: bool = True
+    observe: bool = False
+    target: Target | None = None
+
+
+DEFAULT_OPTIONS = Options()

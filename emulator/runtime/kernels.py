@@ -1,0 +1,166 @@
+"""Machine code for the kernels of this process: from the disk cache, or compiled when it is needed.
+
+Code is first made quickly. A kernel that turns out to be hot gets better code, made on a thread of its own and put in
+place while the kernel runs: a warp finds it when it next enters the kernel. Results and counts are the same with
+either. LLVM loads when there is something to compile.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import logging
+import queue
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from emulator.jit.artifact import Artifact, ArtifactError, Code, Function, Tier
+from emulator.jit.cache import Cache, KernelKey
+from emulator.jit.loader import CompiledKernel, install, load_artifact
+from emulator.ptx import Module
+
+if TYPE_CHECKING:
+    from emulator.jit.compiler import Compilation
+
+# Warp instructions that take about as long as it takes to make better code for one PTX instruction.
+_HOT_PER_INSTRUCTION = 8_000
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Kernel:
+    module: Module
+    key: KernelKey
+    artifact: Artifact
+    loaded: CompiledKernel
+    compilation: Compilation | None
+
+    @property
+    def is_hot(self) -> bool:
+        return bool(0 < self.loaded.native.hot_after <= self.loaded.native.work)
+
+    def compilation_of(self, function: Function) -> Compilation:
+        """With the function emitted. Raises ``RuntimeError`` when the artifact is of another kernel."""
+        if self.compilation is None:
+            compilation = _compilation(self.module, self.key)
+            if compilation.description() != self.artifact.description:
+                raise RuntimeError(f"{self.key.entry} is not what is in the cache")
+            self.compilation = compilation
+        self.compilation.text(function)
+        return self.compilation
+
+    def compile(self, function: Function, tier: Tier) -> Code:
+        return self.compilation_of(function).compile(function, tier)
+
+
+class Kernels:
+    """Keep the object for the rest of the process: the library runs the code that it holds. Safe for any threads."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self.cache: Cache | None = None
+        self._library = library
+        self._lock = threading.Lock()  # of everything here, and of the modules' bodies, which are read when needed
+        self._kernels: dict[int, _Kernel] = {}
+        self._background = _Background()
+
+    def compile(self, module: Module, key: KernelKey, resolve: Callable[[str], int]) -> int:
+        """The address of the kernel's EmuKernel. Raises as ``Compilation``."""
+        with self._lock:
+            kernel = self._from_cache(module, key, resolve) or self._compiled(module, key, resolve)
+            native = kernel.loaded.native
+            if any(code.tier is Tier.QUICK for code in kernel.artifact.code.values()):
+                native.hot_after = _HOT_PER_INSTRUCTION * kernel.artifact.description.instruction_count
+            address = ctypes.addressof(native)
+            self._kernels[address] = kernel
+            return address
+
+    def _from_cache(self, module: Module, key: KernelKey, resolve: Callable[[str], int]) -> _Kernel | None:
+        artifact = self.cache.load(key) if self.cache else None
+        if self.cache is None or artifact is None:
+            return None
+        try:
+            return _Kernel(module, key, artifact, load_artifact(self._library, artifact, resolve), None)
+        except ArtifactError:
+            _log.warning("a cached kernel cannot be loaded: it is compiled anew", exc_info=True)
+            self.cache.remove(key)
+            return None
+
+    def _compiled(self, module: Module, key: KernelKey, resolve: Callable[[str], int]) -> _Kernel:
+        compilation = _compilation(module, key)
+        first = compilation.functions[0]
+        artifact = Artifact(compilation.description(), {first: compilation.compile(first, Tier.QUICK)})
+        kernel = _Kernel(module, key, artifact, load_artifact(self._library, artifact, resolve), compilation)
+        self._keep(kernel)
+        return kernel
+
+    def add_function(self, address: int, function: Function) -> None:
+        """Make the function, which warps wait for."""
+        with self._lock:
+            kernel = self._kernels[address]
+            if function not in kernel.artifact.code:
+                self._install(kernel, function, kernel.compile(function, Tier.QUICK))
+                if kernel.is_hot:
+                    self.improve(address)
+
+    def improve(self, address: int) -> None:
+        """The kernel is hot. Returns at once."""
+        self._background.do(lambda: self._improve(address))
+
+    def _improve(self, address: int) -> None:
+        for function in Function:
+            with self._lock:
+                kernel = self._kernels[address]
+                code = kernel.artifact.code.get(function)
+                if code is None or code.tier is Tier.BEST:
+                    continue
+                compilation = kernel.compilation_of(function)
+            better = compilation.compile(function, Tier.BEST)  # takes long: others can compile meanwhile
+            with self._lock:
+                self._install(kernel, function, better)
+
+    def _install(self, kernel: _Kernel, function: Function, code: Code) -> None:
+        install(self._library, kernel.loaded, function, code)
+        kernel.artifact = kernel.artifact.with_code(function, code)
+        self._keep(kernel)
+
+    def _keep(self, kernel: _Kernel) -> None:
+        cache, artifact = self.cache, kernel.artifact
+        if cache is not None:
+            self._background.do(lambda: cache.store(kernel.key, artifact))
+
+
+class _Background:
+    """A thread that does one thing after another. What it has not begun when the process ends is not done."""
+
+    def __init__(self) -> None:
+        self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._ending = False
+        # A daemon, since programs end in many ways; but LLVM must not be taken from under it where that can be helped.
+        self._thread = threading.Thread(target=self._run, name="emulator-code", daemon=True)
+        self._thread.start()
+        atexit.register(self._end)
+
+    def do(self, task: Callable[[], None]) -> None:
+        self._tasks.put(task)
+
+    def _run(self) -> None:
+        while (task := self._tasks.get()) is not None:
+            if not self._ending:
+                try:
+                    task()
+                except Exception:
+                    _log.exception("while making better code, or keeping it")
+
+    def _end(self) -> None:
+        self._ending = True
+        self._tasks.put(None)
+        self._thread.join()
+
+
+def _compilation(module: Module, key: KernelKey) -> Compilation:
+    from emulator.jit.compiler import Compilation  # here, so that LLVM loads when there is something to compile
+
+    return Compilation(module, key.entry, key.block, key.options)
