@@ -2,7 +2,15 @@
 
 from emulator.model.gpu import Gpu, gpu_names, load_gpu
 from emulator.model.occupancy import Occupancy, occupancy_of
-from emulator.model.program import MODEL_VERSION, KernelTime, LaunchGroup, ProgramTime, group_launches, program_time
+from emulator.model.program import (
+    MODEL_VERSION,
+    KernelTime,
+    LaunchGroup,
+    LineTime,
+    ProgramTime,
+    group_launches,
+    program_time,
+)
 from emulator.model.time import ModelledTime, modelled_time
 
 __all__ = [
@@ -10,6 +18,7 @@ __all__ = [
     "Gpu",
     "KernelTime",
     "LaunchGroup",
+    "LineTime",
     "ModelledTime",
     "Occupancy",
     "ProgramTime",

@@ -35,7 +35,6 @@ class Bounds:
     seconds: Mapping[str, float]
     occupancy: Occupancy
     blocks: int
-    busy_multiprocessors: int
     rounds: int
 
 
@@ -45,36 +44,14 @@ def bounds_of(stats: LaunchStats, profile: LaunchProfile, gpu: Gpu) -> Bounds:
     threads = max(1, stats.block[0] * stats.block[1] * stats.block[2])
     shared = profile.static_shared_bytes + profile.dynamic_shared_bytes
     occupancy = occupancy_of(gpu, threads, profile.registers_per_thread or PRESUMED_REGISTERS, shared)
-    busy = min(blocks, gpu.multiprocessors)
     rounds = -(-blocks // (occupancy.blocks * gpu.multiprocessors))
     # What the multiprocessor with the most blocks has to do of the whole.
     share = -(-blocks // gpu.multiprocessors) / blocks
-    cycles = _throughput_cycles(profile.totals, gpu)
-    seconds = {what: count * share / gpu.clock_hz for what, count in cycles.items()}
+    seconds = {what: cycles * share / gpu.clock_hz for what, cycles in pipe_cycles(profile.totals, gpu).items()}
     seconds |= _memory_seconds(profile, gpu, share)
     warps = blocks * -(-threads // WARP)
     seconds["latency"] = _latency_cycles(profile, gpu, warps, rounds) / gpu.clock_hz
-    return Bounds(seconds, occupancy, blocks, busy, rounds)
-
-
-def _throughput_cycles(totals: Counters, gpu: Gpu) -> dict[str, float]:
-    """Clocks of one multiprocessor, were all the work on it."""
-    counts = dict(totals.warp_instructions)
-    counts["int"] = round(counts.get("int", 0) * _INTEGER_SHARE)
-    cycles = {"instruction issue": sum(counts.values()) / gpu.schedulers}
-    for kind, name in _PIPES.items():
-        cycles[name] = counts.get(kind, 0) * WARP / gpu.lanes_per_clock[kind]
-    cycles["tensor cores"] = sum(
-        flops / gpu.tensor_flops_per_clock[kind.removeprefix("tensor_")]
-        for kind, flops in totals.flops.items()
-        if kind.startswith("tensor_")
-    )
-    # Both go through one pipe.
-    shared = totals.shared_wavefronts / gpu.memory.shared_wavefronts_per_clock
-    cached = max(totals.global_requests, totals.global_sectors / gpu.memory.l1_sectors_per_clock)
-    cycles["shared-memory bandwidth" if shared > cached else "L1 bandwidth"] = shared + cached
-    cycles["atomics"] = totals.atomics / gpu.memory.atomic_lanes_per_clock
-    return cycles
+    return Bounds(seconds, occupancy, blocks, rounds)
 
 
 _PIPES = {
@@ -86,6 +63,27 @@ _PIPES = {
     "convert": "conversions",
     "warp": "warp shuffles and votes",
 }
+
+
+def pipe_cycles(counters: Counters, gpu: Gpu) -> dict[str, float]:
+    """Clocks of one multiprocessor, were all that is counted done on it, by the part of it that is busy then."""
+    counts = dict(counters.warp_instructions)
+    counts["int"] = round(counts.get("int", 0) * _INTEGER_SHARE)
+    cycles = {"instruction issue": sum(counts.values()) / gpu.schedulers}
+    for kind, name in _PIPES.items():
+        cycles[name] = counts.get(kind, 0) * WARP / gpu.lanes_per_clock[kind]
+    cycles["tensor cores"] = sum(
+        flops / gpu.tensor_flops_per_clock[kind.removeprefix("tensor_")]
+        for kind, flops in counters.flops.items()
+        if kind.startswith("tensor_")
+    )
+    # Both go through one pipe.
+    shared = counters.shared_wavefronts / gpu.memory.shared_wavefronts_per_clock
+    cached = max(counters.global_requests, counters.global_sectors / gpu.memory.l1_sectors_per_clock)
+    cycles["shared-memory bandwidth"] = shared + cached if shared > cached else 0.0
+    cycles["L1 bandwidth"] = shared + cached if shared <= cached else 0.0
+    cycles["atomics"] = counters.atomics / gpu.memory.atomic_lanes_per_clock
+    return cycles
 
 
 def _memory_seconds(profile: LaunchProfile, gpu: Gpu, share: float) -> dict[str, float]:
@@ -106,27 +104,39 @@ def _memory_seconds(profile: LaunchProfile, gpu: Gpu, share: float) -> dict[str,
 def _latency_cycles(profile: LaunchProfile, gpu: Gpu, warps: int, rounds: int) -> float:
     """How long the warps of one multiprocessor take when nothing but waiting for results holds them up: as many
     rounds as it takes, the last with the longest warp in it (Little's law, seen from the warp)."""
-    totals, latency = profile.totals, gpu.latency_cycles
-    counts = totals.warp_instructions
-    breaks = counts.get("control", 0) + counts.get("sync", 0)
-    loads = max(0, totals.global_requests - counts.get("store", 0) - counts.get("atomic", 0))
-    loads_at_once = min(max(loads / breaks if breaks else loads / warps, 1.0), _MOST_LOADS_AT_ONCE)
-    waits = (
-        _arithmetic(counts) * latency.issue / _INSTRUCTIONS_AT_ONCE
-        + loads * _load_latency(profile, gpu) / loads_at_once
-        + counts.get("shared", 0) * latency.shared / _SHARED_AT_ONCE
-        + counts.get("atomic", 0) * latency.l2 / loads_at_once
-        + profile.barriers * latency.barrier
-    )
-    of_warp = waits / warps
-    mean = sum(counts.values()) / warps
+    of_warp = (waiting_cycles(profile.totals, profile, gpu) + profile.barriers * gpu.latency_cycles.barrier) / warps
+    mean = profile.totals.total_warp_instructions / warps
     longest = max(1.0, profile.critical_warp_instructions / mean) if mean else 1.0
     return (rounds - 1 + longest) * of_warp + rounds * _BLOCK_START_CYCLES
 
 
-def _arithmetic(counts: Mapping[str, int]) -> float:
-    others = ("load", "store", "atomic", "shared", "sync")
-    return sum(count for kind, count in counts.items() if kind not in others)
+def waiting_cycles(counters: Counters, profile: LaunchProfile, gpu: Gpu) -> float:
+    """Clocks that warps wait for the results of what is counted, one warp after the other."""
+    counts, latency = counters.warp_instructions, gpu.latency_cycles
+    at_once = _loads_at_once(profile)
+    return (
+        sum(count for kind, count in counts.items() if kind not in _NOT_ARITHMETIC) * latency.issue
+        / _INSTRUCTIONS_AT_ONCE
+        + _loads(counters) * _load_latency(profile, gpu) / at_once
+        + counts.get("shared", 0) * latency.shared / _SHARED_AT_ONCE
+        + counts.get("atomic", 0) * latency.l2 / at_once
+    )  # fmt: skip
+
+
+_NOT_ARITHMETIC = frozenset({"load", "store", "atomic", "shared", "sync"})
+
+
+def _loads(counters: Counters) -> int:
+    """Those from global memory: constant and parameter memory make no requests."""
+    others = counters.warp_instructions.get("store", 0) + counters.warp_instructions.get("atomic", 0)
+    return max(0, counters.global_requests - others)
+
+
+def _loads_at_once(profile: LaunchProfile) -> float:
+    """How many loads of a warp are under way together: those between two branches or barriers, on average."""
+    counts = profile.totals.warp_instructions
+    breaks = max(1, counts.get("control", 0) + counts.get("sync", 0))
+    return min(max(_loads(profile.totals) / breaks, 1.0), _MOST_LOADS_AT_ONCE)
 
 
 def _load_latency(profile: LaunchProfile, gpu: Gpu) -> float:

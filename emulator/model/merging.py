@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
 
 from emulator.profile import Counters, LaunchProfile, LineProfile
+from emulator.profile.counters import add
 
 _MOST_LINES = 10
 
@@ -15,11 +15,11 @@ def added(one: LaunchProfile, other: LaunchProfile) -> LaunchProfile:
     lines = {(line.file, line.line): line for line in one.lines}
     for line in other.lines:
         known = lines.get((line.file, line.line))
-        counters = line.counters if known is None else _merged((known.counters, line.counters), sum)
+        counters = line.counters if known is None else add((known.counters, line.counters))
         lines[line.file, line.line] = LineProfile(line.file, line.line, counters)
     return dataclasses.replace(
         one,
-        totals=_merged((one.totals, other.totals), sum),
+        totals=add((one.totals, other.totals)),
         lines=tuple(lines.values())[:_MOST_LINES],
         dram_read_bytes=one.dram_read_bytes + other.dram_read_bytes,
         dram_write_bytes=one.dram_write_bytes + other.dram_write_bytes,
@@ -32,14 +32,10 @@ def mean(total: LaunchProfile, count: int) -> LaunchProfile:
     """One of ``count`` launches whose sum is ``total``."""
     if count == 1:
         return total
-
-    def share(values: Sequence[int]) -> int:
-        return round(values[0] / count)
-
-    lines = (dataclasses.replace(line, counters=_merged((line.counters,), share)) for line in total.lines)
+    lines = (dataclasses.replace(line, counters=_divided(line.counters, count)) for line in total.lines)
     return dataclasses.replace(
         total,
-        totals=_merged((total.totals,), share),
+        totals=_divided(total.totals, count),
         lines=tuple(lines),
         dram_read_bytes=round(total.dram_read_bytes / count),
         dram_write_bytes=round(total.dram_write_bytes / count),
@@ -47,13 +43,12 @@ def mean(total: LaunchProfile, count: int) -> LaunchProfile:
     )
 
 
-def _merged(parts: Sequence[Counters], number: Callable[[Sequence[int]], int]) -> Counters:
+def _divided(counters: Counters, count: int) -> Counters:
     values: dict[str, int | dict[str, int]] = {}
     for field in dataclasses.fields(Counters):
-        of_parts = [getattr(part, field.name) for part in parts]
-        if isinstance(of_parts[0], dict):
-            keys = dict.fromkeys(key for part in of_parts for key in part)
-            values[field.name] = {key: number([part.get(key, 0) for part in of_parts]) for key in keys}
+        value = getattr(counters, field.name)
+        if isinstance(value, dict):
+            values[field.name] = {key: round(number / count) for key, number in value.items()}
         else:
-            values[field.name] = number(of_parts)
+            values[field.name] = round(value / count)
     return Counters(**values)  # type: ignore[arg-type]

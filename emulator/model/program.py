@@ -7,14 +7,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from emulator.model.gpu import Gpu
+from emulator.model.lines import line_shares
 from emulator.model.merging import added, mean
 from emulator.model.time import ModelledTime, modelled_time
-from emulator.profile import LaunchProfile
+from emulator.profile import Counters, LaunchProfile
+from emulator.profile.counters import add
 from emulator.runtime.report import Dim3, LaunchStats
 
 #: Raised whenever the model says something else of the same profile: times of two versions are not comparable.
 MODEL_VERSION = 1
 _MOST_REASONS = 8
+_MOST_LINES = 10
 #: Of the program's time: kernels below it are not worth a word.
 _TELLING = 0.15
 
@@ -47,14 +50,25 @@ class KernelTime:
 
 
 @dataclass(frozen=True, slots=True)
+class LineTime:
+    """What a source line did in all launches, and its share of the program's time."""
+
+    file: str
+    line: int
+    share: float
+    counters: Counters
+
+
+@dataclass(frozen=True, slots=True)
 class ProgramTime:
     """``seconds`` on the GPU, from before the first launch to after the last, for launches in one stream. ``kernels``:
-    the costliest first, whose ``limiter`` this is. ``why`` comes from all that matter."""
+    the costliest first, whose ``limiter`` this is. ``why`` comes from all that matter; ``lines``: the costliest ten."""
 
     seconds: float
     limiter: str
     kernels: tuple[KernelTime, ...]
     why: tuple[str, ...]
+    lines: tuple[LineTime, ...]
 
 
 def group_launches(launches: Iterable[LaunchStats], most: int | None = None) -> tuple[LaunchGroup, ...]:
@@ -87,8 +101,23 @@ def program_time(groups: Sequence[LaunchGroup], gpu: Gpu) -> ProgramTime:
     kernels.sort(key=lambda kernel: -kernel.seconds)
     seconds = gpu.launch.first_s + sum(kernel.seconds for kernel in kernels)
     if not kernels:
-        return ProgramTime(seconds, "launch overhead", (), ("no kernel was launched",))
-    return ProgramTime(seconds, kernels[0].each.limiter, tuple(kernels), _reasons(kernels, seconds))
+        return ProgramTime(seconds, "launch overhead", (), ("no kernel was launched",), ())
+    return ProgramTime(
+        seconds, kernels[0].each.limiter, tuple(kernels), _reasons(kernels, seconds), _lines(kernels, seconds, gpu)
+    )
+
+
+def _lines(kernels: Sequence[KernelTime], seconds: float, gpu: Gpu) -> tuple[LineTime, ...]:
+    found: dict[tuple[str, int], LineTime] = {}
+    for kernel in kernels:
+        profile = kernel.group.profile
+        shares = line_shares(kernel.group.mean().profile or profile, gpu, kernel.each.parts)
+        for line, share in zip(profile.lines, shares, strict=True):
+            before = found.get((line.file, line.line))
+            counters = line.counters if before is None else add((before.counters, line.counters))
+            whole = share * kernel.seconds / seconds + (0.0 if before is None else before.share)
+            found[line.file, line.line] = LineTime(line.file, line.line, whole, counters)
+    return tuple(sorted(found.values(), key=lambda line: -line.share)[:_MOST_LINES])
 
 
 def _reasons(kernels: Sequence[KernelTime], seconds: float) -> tuple[str, ...]:
