@@ -1,0 +1,55 @@
+"""nvcc makes a shared library of a kernel's source, as the judge builds submissions; kept by what went into it."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+_FLAGS = (
+    *("-std=c++17", "-O3", "-lineinfo", "--extended-lambda", "--expt-relaxed-constexpr"),
+    *("-Xcompiler", "-fPIC", "-shared", "-cudart", "shared", "-gencode", "arch=compute_80,code=compute_80"),
+)
+_EMULATED = ("--compress-mode=none",)
+
+
+class BuildError(Exception):
+    """nvcc is missing, or does not take the source; the message is its output."""
+
+
+def build(source: Path, cache: Path, architecture: str | None = None) -> Path:
+    """The library of ``source`` under ``cache``. ``architecture`` (such as ``90``) adds a GPU's machine code."""
+    native = ("-gencode", f"arch=compute_{architecture},code=sm_{architecture}") if architecture else _EMULATED
+    flags = (*_FLAGS, *native)
+    nvcc, version = _nvcc()
+    digest = hashlib.sha256("\0".join((version, *flags)).encode() + b"\0" + source.read_bytes()).hexdigest()[:20]
+    library = cache / f"{source.parent.name}-{source.stem}-{digest}.so"
+    if library.exists():
+        return library
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache, prefix="build-") as scratch:
+        made = Path(scratch) / library.name
+        command = [nvcc, *flags, str(source), "-o", str(made)]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        if done.returncode:
+            raise BuildError(f"{source}:\n{(done.stdout + done.stderr)[-4000:]}")
+        made.replace(library)
+    return library
+
+
+@functools.cache
+def _nvcc() -> tuple[str, str]:
+    """nvcc's path, and what it says its version is."""
+    homes = [os.environ[name] for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
+    candidates = [
+        shutil.which("nvcc"),
+        *(shutil.which("nvcc", path=f"{home}/bin") for home in (*homes, "/usr/local/cuda")),
+    ]
+    found = next((path for path in candidates if path), None)
+    if found is None:
+        raise BuildError("nvcc is not found: put it on PATH, or set CUDA_HOME")
+    return found, subprocess.run([found, "--version"], capture_output=True, text=True, check=True).stdout
