@@ -80,6 +80,7 @@ void BlockContext::start(uint64_t number) {
                          static_cast<uint32_t>(number / launch.grid[0] / launch.grid[1])};
     std::fill_n(shared_, shared_bytes_, emu::garbage);
     std::fill_n(barrier, barriers, emu::Barrier{});
+    if (async_copies_) async_copies_->clear();
     for (uint32_t w = 0; w < warp_count_; ++w) {
         Warp &warp = warps_[w];
         warp.pc = 0;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "abi.h"
+#include "async_copy.h"
 #include "observe.h"
 #include "scheduler.h"
 
@@ -55,6 +56,12 @@ struct BlockContext {
     uint64_t unreported_instructions = 0;
     std::vector<std::unique_ptr<emu::BlockObserver>> observers;
 
+    bool copies_asynchronously() const { return async_copies_ != nullptr; }
+    emu::AsyncCopies &async_copies() {
+        if (!async_copies_) async_copies_ = std::make_unique<emu::AsyncCopies>(warp_count_);
+        return *async_copies_;
+    }
+
     const emu::Warp &warp(uint32_t index) const { return warps_[index]; }
     uint32_t warp_count() const { return warp_count_; }
 
@@ -70,4 +77,5 @@ struct BlockContext {
     uint8_t *memory_;  // of everything below
     emu::Warp *warps_;
     uint8_t *shared_;
+    std::unique_ptr<emu::AsyncCopies> async_copies_;
 };

@@ -27,6 +27,10 @@ class BlockObserver {
     // Lanes have come to a barrier of the block; `waits`: they go on when it is released.
     virtual void arrive(const WarpContext &, uint32_t /*barrier*/, uint32_t /*lanes*/, bool /*waits*/) {}
     virtual void release(uint32_t /*barrier*/) {}
+    // Lanes arrive at mbarriers (with the copies of cp.async that they have issued, for cp.async.mbarrier.arrive); lanes have seen that a
+    // phase of them is complete.
+    virtual void mbarrier_arrive(const WarpContext &, uint32_t /*lanes*/, const uint64_t * /*address*/) {}
+    virtual void mbarrier_pass(const WarpContext &, uint32_t /*lanes*/, const uint64_t * /*address*/) {}
 };
 
 class Observer {

@@ -36,9 +36,24 @@ enum EmuAtomicType : uint32_t {
 EMU_SEMANTICS void emu_atomic(WarpContext *, uint32_t code, uint32_t site, uint32_t lanes, uint64_t *address,
                               const void *operand, const void *second, void *old);
 
-// cp.async: `wanted` bytes of `size` are copied, the rest is zeroed.
-EMU_SEMANTICS void emu_cp_async(WarpContext *, uint32_t load_site, uint32_t store_site, uint32_t lanes, uint64_t *to,
+// cp.async: of `size` bytes `wanted` come from `from`, the others are zeros. They land by a wait (see async_copy.h). `part_site` is of
+// single bytes, for lanes that want less than `size`.
+EMU_SEMANTICS void emu_cp_async(WarpContext *, uint32_t load_site, uint32_t part_site, uint32_t store_site, uint32_t lanes, uint64_t *to,
                                 uint64_t *from, uint32_t size, const uint32_t *wanted);
+EMU_SEMANTICS void emu_cp_async_commit(WarpContext *, uint32_t lanes);
+// All but the last `left` groups.
+EMU_SEMANTICS void emu_cp_async_wait(WarpContext *, uint32_t lanes, uint32_t left);
+EMU_SEMANTICS void emu_cp_async_wait_all(WarpContext *, uint32_t lanes);
+// `counts`: the arrival is one more than the mbarrier was told to expect.
+EMU_SEMANTICS void emu_cp_async_arrive(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *mbarrier, uint32_t counts);
+
+EMU_SEMANTICS void emu_mbarrier_init(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *address, const uint32_t *count);
+EMU_SEMANTICS void emu_mbarrier_arrive(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *address, const uint32_t *count,
+                                       uint32_t drop, uint64_t *state);
+// The lanes for which the phase of `state` (or that of this parity) is complete.
+EMU_SEMANTICS uint32_t emu_mbarrier_test(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *address, const uint64_t *state,
+                                         uint32_t by_parity);
+EMU_SEMANTICS void emu_mbarrier_pending(const uint64_t *state, uint32_t *count);
 
 namespace emu {
 // The check of abi.h for all lanes, made here; rewrites the addresses of those that fail.

@@ -168,21 +168,6 @@ void emu_store_pattern(WarpContext *warp, uint32_t site, uint64_t base, const in
     emu::store(warp, site, address, 0xffffffffu, form, data);
 }
 
-void emu_cp_async(WarpContext *warp, uint32_t load_site, uint32_t store_site, uint32_t lanes, uint64_t *to, uint64_t *from,
-                  uint32_t size, const uint32_t *wanted) {
-    uint32_t whole = 0;
-    for (uint32_t l = 0; l < 32; ++l) whole |= uint32_t{wanted[l] >= size} << l;
-    emu::check(warp, load_site, lanes & whole, from);
-    emu::check(warp, store_site, lanes, to);
-    for (uint32_t l = 0; l < 32; ++l) {
-        if (!(lanes >> l & 1)) continue;
-        uint32_t bytes = wanted[l] < size ? wanted[l] : size;
-        uint8_t *target = reinterpret_cast<uint8_t *>(to[l]);
-        if (bytes) std::memcpy(target, reinterpret_cast<const void *>(from[l]), bytes);
-        std::memset(target + bytes, 0, size - bytes);
-    }
-}
-
 // ------------------------------------------------------------------------------------------------------------- atomics
 namespace {
 

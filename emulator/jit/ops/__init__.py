@@ -1,6 +1,7 @@
 """Instruction semantics, by family. ``SEMANTICS`` maps an opcode to the function that emits it."""
 
 from emulator.jit.ops import (
+    asynchronous,
     atomic,
     bits,
     compare,
@@ -18,6 +19,7 @@ from emulator.jit.ops.registry import SEMANTICS
 
 __all__ = [
     "SEMANTICS",
+    "asynchronous",
     "atomic",
     "bits",
     "compare",

@@ -1,4 +1,4 @@
-"""Matrix instructions and asynchronous copies."""
+"""Matrix instructions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from emulator.jit.emitter import Emitter
 from emulator.jit.ops.memory import addresses, locate, space_of
 from emulator.jit.ops.observe import observe
 from emulator.jit.ops.registry import semantics
-from emulator.ptx.ir import Address, Imm, Instruction, Operand, Vec
+from emulator.ptx.ir import Address, Instruction, Operand, Vec
 
 # The codes of semantics_tensor.cpp.
 _TYPES = {n: c for c, n in enumerate(("f16", "bf16", "tf32", "f64", "s8", "u8", "s4", "u4", "b1", "f32", "s32"))}
@@ -253,39 +253,3 @@ def movmatrix(e: Emitter, i: Instruction) -> None:
     out = e.scratch()
     e.call("emu_movmatrix", f"ptr {e.spill(e.read(i.operands[1], 'i32'))}", f"ptr {out}")
     e.write(i.operands[0], e.fill(out, "i32"))
-
-
-@semantics("cp")
-def copy_async(e: Emitter, i: Instruction) -> None:
-    """Copied at once: a program may not look before it has waited, and a wait then has nothing to do."""
-    if i.modifiers[0] != "async" or "bulk" in i.modifiers or "mbarrier" in i.modifiers:
-        raise e.unsupported()
-    if i.has("commit_group") or i.has("wait_group") or i.has("wait_all"):
-        return
-    target, source, size_operand, *rest = i.operands
-    if not isinstance(size_operand, Imm):
-        raise e.unsupported()
-    size = size_operand.value
-    wanted = e.b.integer("i32", size)
-    if (rest and not i.has("L2::cache_hint")) or len(rest) > 1:
-        wanted = e.read(rest[0], "i32")
-    to = e.spill(addresses(e, locate(e, target, Space.SHARED)))
-    read_from = e.spill(addresses(e, locate(e, source, Space.GLOBAL)))
-    loads = e.unit.site(i, Access.LOAD, Space.GLOBAL, size)
-    stores = e.unit.site(i, Access.STORE, Space.SHARED, size)
-    if e.unit.observe:
-        b, lanes = e.b, e.active_bits()
-        whole = b.ballot(b.compare("icmp uge", wanted, b.integer("i32", size)))
-        observe(e, loads, read_from, b.op("and", lanes, whole))
-        observe(e, stores, to, lanes)
-    e.call(
-        "emu_cp_async",
-        "ptr %ctx",
-        f"i32 {loads}",
-        f"i32 {stores}",
-        f"i32 {e.active_bits().text}",
-        f"ptr {to}",
-        f"ptr {read_from}",
-        f"i32 {size}",
-        f"ptr {e.spill(wanted)}",
-    )

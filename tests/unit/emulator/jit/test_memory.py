@@ -299,7 +299,7 @@ def test_asynchronous_copies_fill_with_zeros(machine: Machine, size: int) -> Non
     ("instruction", "named"),
     [
         ("tex.2d.v4.f32.s32 {%f, %f, %f, %f}, [%a, {%r, %r}];", "tex.2d"),
-        ("mbarrier.init.shared.b64 [%r], 1;", "mbarrier.init"),
+        ("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r], 1;", "mbarrier.expect_tx"),
         ("frobnicate.u32 %r, %r;", "frobnicate.u32"),
     ],
 )
