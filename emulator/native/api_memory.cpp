@@ -9,6 +9,7 @@
 #include "errors.h"
 #include "host.h"
 #include "memory.h"
+#include "misuse.h"
 #include "report.h"
 #include "scheduler.h"
 #include "streams.h"
@@ -33,6 +34,7 @@ cudaError_t allocate(void **out, size_t size, MemoryKind kind, const char *call,
         return emu::fail(cudaErrorMemoryAllocation);
     }
     *out = reinterpret_cast<void *>(address);
+    emu::note_allocation(address);
     if (kind == MemoryKind::device || kind == MemoryKind::managed) {
         emu::DeviceAccess access;
         std::memset(*out, emu::garbage, std::min(size, largest_garbage));
@@ -40,11 +42,29 @@ cudaError_t allocate(void **out, size_t size, MemoryKind kind, const char *call,
     return cudaSuccess;
 }
 
+// How to free what begins at `address`, where that is another function's business.
+std::string hint(uint64_t address, unsigned kinds) {
+    auto found = emu::memory().find(address);
+    if (!found || found->begin != address || (kinds & kind_bit(found->kind))) return "";
+    switch (found->kind) {
+        case MemoryKind::device:
+        case MemoryKind::managed: return ", which is for cudaFree";
+        case MemoryKind::pinned_host: return ", which is for cudaFreeHost";
+        case MemoryKind::registered_host: return ", which is for cudaHostUnregister";
+        default: return ", which cannot be freed";
+    }
+}
+
 cudaError_t release(void *pointer, unsigned kinds, cudaError_t otherwise) {
     EMU_REQUIRE_DEVICE();
     if (!pointer) return cudaSuccess;
     emu::LaunchPause pause;  // a launch on another host thread may use it until its end
-    if (!emu::memory().release(reinterpret_cast<uint64_t>(pointer), kinds)) return emu::fail(otherwise);
+    uint64_t address = reinterpret_cast<uint64_t>(pointer);
+    if (!emu::memory().release(address, kinds)) {
+        emu::explain("invalid free", "it was given " + emu::describe_address(address) + hint(address, kinds));
+        return emu::fail(otherwise);
+    }
+    emu::note_release(address);
     return cudaSuccess;
 }
 

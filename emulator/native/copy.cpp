@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <cstring>
+#include <string>
 
 #include "memory.h"
+#include "misuse.h"
 
 namespace emu {
 
@@ -17,6 +19,22 @@ size_t reach(Plane plane, Box box) {
 // The device's own addresses must be those of live allocations, whatever side they are on.
 bool valid_somewhere(const void *pointer, size_t size) {
     return !memory().in_device_range(reinterpret_cast<uint64_t>(pointer)) || on_device(pointer, size);
+}
+
+// Says why `size` bytes at `pointer` are not the device's, or not all of them.
+void explain_range(const char *verb, const char *side, const void *pointer, size_t size, cudaMemcpyKind kind) {
+    uint64_t address = reinterpret_cast<uint64_t>(pointer);
+    std::string bytes = std::to_string(size) + " bytes ";
+    auto found = memory().find(address);
+    if (found) {
+        explain("copy past the end", bytes + verb + " " + describe_address(address) + ", which has " +
+                                         std::to_string(found->end - address) + " from there");
+    } else if (kind != cudaMemcpyDefault && !memory().in_device_range(address)) {
+        explain("wrong copy direction", std::string("the ") + side + " should be the device's by the kind of copy, and is " +
+                                            describe_address(address));
+    } else {
+        explain("copy outside of allocations", bytes + verb + " " + describe_address(address));
+    }
 }
 
 bool empty(Box box) { return !box.width || !box.height || !box.depth; }
@@ -42,8 +60,14 @@ cudaError_t check_copy(Plane to, Plane from, Box box, cudaMemcpyKind kind) {
     size_t to_reach = reach(to, box), from_reach = reach(from, box);
     bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-    if (to_device ? !on_device(to.at, to_reach) : !valid_somewhere(to.at, to_reach)) return cudaErrorInvalidValue;
-    if (from_device ? !on_device(from.at, from_reach) : !valid_somewhere(from.at, from_reach)) return cudaErrorInvalidValue;
+    if (to_device ? !on_device(to.at, to_reach) : !valid_somewhere(to.at, to_reach)) {
+        explain_range("to", "destination", to.at, to_reach, kind);
+        return cudaErrorInvalidValue;
+    }
+    if (from_device ? !on_device(from.at, from_reach) : !valid_somewhere(from.at, from_reach)) {
+        explain_range("from", "source", from.at, from_reach, kind);
+        return cudaErrorInvalidValue;
+    }
     return cudaSuccess;
 }
 
@@ -60,7 +84,9 @@ void copy_box(Plane to, Plane from, Box box) {
 cudaError_t check_fill(Plane to, Box box) {
     if (empty(box)) return cudaSuccess;
     if (box.height * box.depth > 1 && to.pitch < box.width) return cudaErrorInvalidPitchValue;
-    return on_device(to.at, reach(to, box)) ? cudaSuccess : cudaErrorInvalidValue;
+    if (on_device(to.at, reach(to, box))) return cudaSuccess;
+    explain_range("to", "destination", to.at, reach(to, box), cudaMemcpyDefault);
+    return cudaErrorInvalidValue;
 }
 
 void fill_box(Plane to, int value, Box box) {

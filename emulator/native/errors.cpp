@@ -4,6 +4,7 @@
 #include <iterator>
 #include <mutex>
 
+#include "misuse.h"
 #include "report.h"
 
 namespace emu {
@@ -180,7 +181,9 @@ const ErrorText *text_of(int code) {
 }  // namespace
 
 cudaError_t fail(cudaError_t error) {
-    if (error != cudaSuccess) last = error;
+    if (error == cudaSuccess) return error;
+    last = error;
+    note_error(error);
     return error;
 }
 
@@ -189,6 +192,7 @@ void poison(cudaError_t error, const std::string &text) {
     if (broken.compare_exchange_strong(expected, error)) {
         std::lock_guard lock(message_mutex);
         message = text;
+        report().set_failure(text);
     }
 }
 
@@ -224,16 +228,24 @@ cudaError_t unsupported_call(const char *name) {
 
 }  // namespace emu
 
-EMU_API cudaError_t cudaGetLastError(void) { return emu::last_error(true); }
+EMU_API cudaError_t cudaGetLastError(void) {
+    emu::note_look();
+    return emu::last_error(true);
+}
 
-EMU_API cudaError_t cudaPeekAtLastError(void) { return emu::last_error(false); }
+EMU_API cudaError_t cudaPeekAtLastError(void) {
+    emu::note_look();
+    return emu::last_error(false);
+}
 
 EMU_API const char *cudaGetErrorName(cudaError_t error) {
+    emu::note_look(error);
     auto found = emu::text_of(error);
     return found ? found->name : "unrecognized error code";
 }
 
 EMU_API const char *cudaGetErrorString(cudaError_t error) {
+    emu::note_look(error);
     auto found = emu::text_of(error);
     return found ? found->text : "unrecognized error code";
 }

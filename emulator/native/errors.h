@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "session.h"
+
 namespace emu {
 
 // Notes `error` as this thread's last error (unless it is a success) and returns it.
@@ -34,6 +36,7 @@ cudaError_t unsupported_call(const char *name);
 // The first line of every call that would reach the device.
 #define EMU_REQUIRE_DEVICE()                                                      \
     do {                                                                          \
+        emu::note_device_use();                                                   \
         if (cudaError_t emu_broken = emu::sticky()) return emu::fail(emu_broken); \
     } while (0)
 

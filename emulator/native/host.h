@@ -6,6 +6,9 @@
 #define EMU_HOST extern "C" __attribute__((visibility("default")))
 
 struct EmuKernel;  // abi.h
+namespace emu {
+struct Figures;
+}
 
 extern "C" {
 
@@ -24,6 +27,21 @@ struct EmuLaunch {
     double wall_s;
 };
 
+// Of a profiled launch; figures.h and emulator/profile say what the figures mean.
+struct EmuProfile {
+    const emu::Figures *totals;
+    uint64_t dram_read_bytes, dram_write_bytes, barriers, critical_warp_instructions;
+    uint32_t lines;
+    uint32_t registers;  // 0: not known
+    uint32_t static_shared_bytes, dynamic_shared_bytes, local_bytes;
+};
+
+struct EmuProfileLine {
+    const char *file;
+    const emu::Figures *figures;
+    uint32_t line;
+};
+
 struct EmuFault {
     const char *kind, *message, *kernel, *file, *allocation;
     uint64_t address;
@@ -40,6 +58,27 @@ struct EmuSettings {
     uint32_t has_seed;
     uint64_t seed;  // of the order in which warps run
     uint32_t check_full, profile;  // see emu_set_observe
+};
+
+// What else a report tells; strings as in EmuReport.
+struct EmuEndings {
+    uint64_t call_error_count, leak_count, leaked_bytes;
+    uint32_t call_errors, leaks;
+    const char *failure;  // what broke the context
+    // Of a program under `python -m emulator`:
+    const char *program, *crash, *crash_frames, *kernel;
+    uint32_t process, is_regular;
+};
+
+struct EmuCallError {
+    const char *kind, *message, *call, *frames;
+    int32_t code;
+    uint32_t looked_at;
+};
+
+struct EmuLeak {
+    const char *allocation, *frames;
+    uint64_t size;
 };
 
 // What is known of a kernel before it is compiled.
@@ -63,4 +102,7 @@ struct EmuCallbacks {
     // Code for a kernel that compile_kernel() gave, to be had by emu_install_code(). Called on any thread.
     int (*make_code)(const EmuKernel *kernel, EmuCodeWanted wanted);
 };
+
+// Warps that enter the kernel's function number `which` from now on run this code.
+EMU_HOST void emu_install_code(const EmuKernel *kernel, uint32_t which, void *code);
 }

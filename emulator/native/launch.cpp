@@ -9,6 +9,7 @@
 #include "device_model.h"
 #include "errors.h"
 #include "memory.h"
+#include "misuse.h"
 #include "modules.h"
 #include "names.h"
 #include "observe.h"
@@ -32,24 +33,64 @@ bool within(const dim3 &shape, const int most[3]) {
            shape.y <= static_cast<unsigned>(most[1]) && shape.z <= static_cast<unsigned>(most[2]);
 }
 
+std::string text(unsigned x, unsigned y, unsigned z) {
+    return "(" + std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + ")";
+}
+
+std::string text(const dim3 &shape) { return text(shape.x, shape.y, shape.z); }
+
+std::string beyond(const char *what, const dim3 &shape, const int most[3]) {
+    return std::string("a ") + what + " of " + text(shape) + ", where each number is at least 1 and they are at most " +
+           text(most[0], most[1], most[2]);
+}
+
+// Says which limit a launch is beyond, and gives its error.
+cudaError_t refuse_shape(const Function &function, cudaError_t error, const std::string &limit) {
+    explain("bad launch configuration", readable_name(function.name.c_str()) + " was launched with " + limit);
+    return error;
+}
+
 cudaError_t check(Function &function, const LaunchShape &at, bool cooperative) {
     namespace model = device_model;
-    if (!within(at.grid, model::grid_dimensions) || !within(at.block, model::block_dimensions)) {
-        return cudaErrorInvalidConfiguration;
+    auto refused = [&](cudaError_t error, const std::string &limit) { return refuse_shape(function, error, limit); };
+    if (!within(at.grid, model::grid_dimensions)) {
+        return refused(cudaErrorInvalidConfiguration, beyond("grid", at.grid, model::grid_dimensions));
+    }
+    if (!within(at.block, model::block_dimensions)) {
+        return refused(cudaErrorInvalidConfiguration, beyond("block", at.block, model::block_dimensions));
     }
     uint64_t threads = uint64_t{at.block.x} * at.block.y * at.block.z;
-    if (threads > static_cast<uint64_t>(model::threads_per_block)) return cudaErrorInvalidConfiguration;
-    if (threads > function.info.most_threads) return cudaErrorInvalidValue;
+    std::string block = "a block of " + text(at.block) + ": " + std::to_string(threads) + " threads, of ";
+    if (threads > static_cast<uint64_t>(model::threads_per_block)) {
+        return refused(cudaErrorInvalidConfiguration,
+                       block + "which a block has at most " + std::to_string(model::threads_per_block));
+    }
+    if (threads > function.info.most_threads) {
+        return refused(cudaErrorInvalidValue, block + "which its __launch_bounds__ allow " +
+                                                  std::to_string(function.info.most_threads));
+    }
     size_t shared = function.info.static_shared_bytes + at.dynamic_shared;
     bool opted_in = function.max_dynamic_shared > static_cast<int>(model::shared_per_block);
     size_t most_dynamic = opted_in ? function.max_dynamic_shared
                                    : model::shared_per_block - function.info.static_shared_bytes;
-    if (at.dynamic_shared > most_dynamic || shared > model::shared_per_block_opt_in) return cudaErrorInvalidValue;
+    if (at.dynamic_shared > most_dynamic || shared > model::shared_per_block_opt_in) {
+        return refused(cudaErrorInvalidValue,
+                       std::to_string(at.dynamic_shared) + " bytes of dynamic and " +
+                           std::to_string(function.info.static_shared_bytes) +
+                           " of static shared memory to a block: at most " + std::to_string(model::shared_per_block) +
+                           " together, or what cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize) has "
+                           "allowed, up to " +
+                           std::to_string(model::shared_per_block_opt_in));
+    }
     if (cooperative) {
         uint64_t blocks = uint64_t{at.grid.x} * at.grid.y * at.grid.z;
         uint64_t most = uint64_t{model::multiprocessors} *
                         static_cast<uint64_t>(model::resident_blocks(static_cast<int>(threads), shared));
-        if (blocks > most) return cudaErrorCooperativeLaunchTooLarge;
+        if (blocks > most) {
+            return refused(cudaErrorCooperativeLaunchTooLarge,
+                           std::to_string(blocks) + " blocks cooperatively, of which the device holds " +
+                               std::to_string(most) + " at a time");
+        }
     }
     return cudaSuccess;
 }

@@ -9,6 +9,7 @@
 #include "errors.h"
 #include "memory.h"
 #include "names.h"
+#include "session.h"
 
 namespace emu {
 
@@ -47,7 +48,11 @@ uint64_t next_module = 1;
 cudaError_t load(Module &module) {
     std::lock_guard lock(mutex);
     if (module.loaded == Loaded::no) {
-        if (!callbacks.load_module) return cudaErrorInitializationError;
+        if (!callbacks.load_module) {
+            const EmuCallbacks *answers = session_callbacks();
+            if (!answers) return cudaErrorInitializationError;
+            callbacks = *answers;
+        }
         DeviceAccess access;  // it writes the variables' initial values
         module.load_error = static_cast<cudaError_t>(callbacks.load_module(module.id, module.image));
         module.loaded = module.load_error ? Loaded::failed : Loaded::yes;
@@ -76,6 +81,14 @@ cudaError_t find_symbol(const void *host_address, SymbolPlace *place) {
     if (defined == module.variables.end()) return cudaErrorInvalidSymbol;
     *place = defined->second;
     return cudaSuccess;
+}
+
+uint64_t variable_address(uint64_t number, const std::string &name) {
+    std::lock_guard lock(mutex);
+    auto module = modules.find(number);
+    if (module == modules.end()) return 0;
+    auto found = module->second->variables.find(name);
+    return found == module->second->variables.end() ? 0 : found->second.address;
 }
 
 cudaError_t describe(Function &function) {
@@ -203,10 +216,10 @@ EMU_API cudaError_t cudaGetFuncBySymbol(cudaFunction_t *out, const void *stub) {
 
 EMU_HOST void emu_set_callbacks(const EmuCallbacks *given) {
     std::lock_guard lock(mutex);
+    leave_session();
     callbacks = *given;
 }
 
-// Zeroed memory for a variable of a module that is being loaded. Returns its address, or 0.
 EMU_HOST uint64_t emu_define_variable(uint64_t module, const char *name, uint64_t size, uint64_t alignment,
                                       int is_constant) {
     std::lock_guard lock(mutex);

@@ -47,6 +47,9 @@ cudaError_t find_symbol(const void *host_address, SymbolPlace *place);
 // Fills in `function.info` from the PTX, without compiling.
 cudaError_t describe(Function &function);
 
+// Of a variable of a loaded module, by its name there; 0: there is none.
+uint64_t variable_address(uint64_t module, const std::string &name);
+
 // The machine code for one block shape.
 cudaError_t compile(Function &function, const uint32_t block[3], bool observe, const EmuKernel **out);
 
@@ -54,3 +57,7 @@ cudaError_t compile(Function &function, const uint32_t block[3], bool observe, c
 cudaError_t make_code(const EmuKernel &kernel, EmuCodeWanted wanted);
 
 }  // namespace emu
+
+// Zeroed memory for a variable of a module that is being loaded. Returns its address, or 0.
+EMU_HOST uint64_t emu_define_variable(uint64_t module, const char *name, uint64_t size, uint64_t alignment,
+                                      int is_constant);

@@ -1,7 +1,9 @@
 #include "names.h"
 
 #include <cxxabi.h>
+#include <unistd.h>
 
+#include <climits>
 #include <cstdlib>
 
 namespace emu {
@@ -25,6 +27,12 @@ std::string readable_name(const char *mangled) {
     name.resize(end);
     if (name.rfind("void ", 0) == 0) name.erase(0, 5);
     return name;
+}
+
+std::string executable_path() {
+    char path[PATH_MAX];
+    ssize_t size = readlink("/proc/self/exe", path, sizeof path);
+    return size > 0 ? std::string(path, static_cast<size_t>(size)) : "";
 }
 
 }  // namespace emu

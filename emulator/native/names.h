@@ -7,4 +7,7 @@ namespace emu {
 // "reduce<float>" for a mangled kernel name; names that are not mangled stay.
 std::string readable_name(const char *mangled);
 
+// Of the program that this process runs.
+std::string executable_path();
+
 }  // namespace emu

@@ -284,7 +284,6 @@ EMU_HOST void *emu_load_object(const uint8_t *object, uint64_t size, const char 
     }
 }
 
-// Warps that enter the kernel's function number `which` from now on run this code.
 EMU_HOST void emu_install_code(const EmuKernel *kernel, uint32_t which, void *code) {
     kernel->functions[which].store(reinterpret_cast<EmuFunction>(code), std::memory_order_release);
 }

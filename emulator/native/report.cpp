@@ -1,8 +1,11 @@
 #include "report.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "host.h"
+#include "journal.h"
+#include "profile.h"
 
 namespace emu {
 
@@ -10,34 +13,166 @@ void Report::add_fault(Fault fault) {
     std::lock_guard lock(mutex_);
     if (contents_.faults.size() >= most_faults) return;
     if (!sites_.emplace(fault.kernel, fault.file, fault.line, fault.kind).second) return;
+    journal().add(Entry::fault, fault);
     contents_.faults.push_back(std::move(fault));
 }
 
 void Report::count_faults(uint64_t count) {
     std::lock_guard lock(mutex_);
+    if (count) journal().add(Entry::fault_count, count);
     contents_.fault_count += count;
 }
 
 void Report::add_launch(LaunchRecord launch) {
     std::lock_guard lock(mutex_);
+    journal().add(Entry::launch, launch);
+    contents_.ending.kernel.clear();
     contents_.warp_instructions += launch.warp_instructions;
     if (contents_.launches.size() < most_launches) contents_.launches.push_back(std::move(launch));
 }
 
 void Report::add_printf(const char *text, size_t size) {
     std::lock_guard lock(mutex_);
+    if (journal().is_open()) {  // the program has a standard output of its own
+        std::fwrite(text, 1, size, stdout);
+        return;
+    }
     std::string &output = contents_.printf_output;
     output.append(text, std::min(size, most_printf_bytes - output.size()));
 }
 
 void Report::set_limit(const char *which) {
     std::lock_guard lock(mutex_);
-    if (contents_.limit.empty()) contents_.limit = which;
+    if (!contents_.limit.empty()) return;
+    contents_.limit = which;
+    journal().add(Entry::limit, contents_.limit);
 }
 
 void Report::set_unsupported(const std::string &what) {
     std::lock_guard lock(mutex_);
-    if (contents_.unsupported.empty()) contents_.unsupported = what;
+    if (!contents_.unsupported.empty()) return;
+    contents_.unsupported = what;
+    journal().add(Entry::unsupported, what);
+}
+
+void Report::set_failure(const std::string &what) {
+    std::lock_guard lock(mutex_);
+    if (!contents_.failure.empty()) return;
+    contents_.failure = what;
+    journal().add(Entry::failure, what);
+}
+
+void Report::add_call_error(CallError error) {
+    std::lock_guard lock(mutex_);
+    ++contents_.call_error_count;
+    journal().add(Entry::call_error, error);
+    if (contents_.call_errors.size() < most_call_errors) contents_.call_errors.push_back(std::move(error));
+}
+
+void Report::count_call_error() {
+    std::lock_guard lock(mutex_);
+    journal().add(Entry::call_error_again);
+    ++contents_.call_error_count;
+}
+
+void Report::look_at_call_error(uint32_t id) {
+    std::lock_guard lock(mutex_);
+    journal().add(Entry::looked_at, id);
+    for (CallError &error : contents_.call_errors) error.looked_at |= error.id == id;
+}
+
+void Report::add_leak(Leak leak) {
+    std::lock_guard lock(mutex_);
+    ++contents_.leak_count;
+    contents_.leaked_bytes += leak.size;
+    journal().add(Entry::leak, leak);
+    if (contents_.leaks.size() < most_leaks) contents_.leaks.push_back(std::move(leak));
+}
+
+void Report::begin_launch(const std::string &kernel) {
+    std::lock_guard lock(mutex_);
+    journal().add(Entry::launch_begun, kernel);
+    contents_.ending.kernel = kernel;
+}
+
+void Report::add_crash(const std::string &what, const std::string &frames) {
+    std::lock_guard lock(mutex_);
+    journal().add(Entry::crash, what, frames);
+    contents_.ending.crash = what;
+    contents_.ending.crash_frames = frames;
+}
+
+void Report::end_regularly() {
+    std::lock_guard lock(mutex_);
+    journal().add(Entry::ended);
+    contents_.ending.is_regular = true;
+}
+
+namespace {
+
+// One entry's content.
+template <class... Values>
+bool read(const std::string &content, Values &...values) {
+    return Reader(content)(values...).is_whole();
+}
+
+}  // namespace
+
+bool Report::replay(const std::string &bytes) {
+    Reader entries(bytes);
+    while (!entries.at_end()) {
+        Entry entry;
+        std::string content;
+        // What was being written when the process died is left out.
+        if (!entries(entry, content).is_whole()) break;
+        std::string text, frames;
+        uint64_t count;
+        uint32_t number;
+        switch (entry) {
+            case Entry::program: {
+                std::lock_guard lock(mutex_);
+                if (!read(content, contents_.process, contents_.program)) return false;
+                break;
+            }
+            case Entry::launch_begun:
+                if (read(content, text)) begin_launch(text);
+                break;
+            case Entry::launch:
+                if (LaunchRecord launch{}; read(content, launch)) add_launch(std::move(launch));
+                break;
+            case Entry::fault:
+                if (Fault fault; read(content, fault)) add_fault(std::move(fault));
+                break;
+            case Entry::fault_count:
+                if (read(content, count)) count_faults(count);
+                break;
+            case Entry::limit:
+                if (read(content, text)) set_limit(text.c_str());
+                break;
+            case Entry::unsupported:
+                if (read(content, text)) set_unsupported(text);
+                break;
+            case Entry::failure:
+                if (read(content, text)) set_failure(text);
+                break;
+            case Entry::call_error:
+                if (CallError error; read(content, error)) add_call_error(std::move(error));
+                break;
+            case Entry::call_error_again: count_call_error(); break;
+            case Entry::looked_at:
+                if (read(content, number)) look_at_call_error(number);
+                break;
+            case Entry::leak:
+                if (Leak leak; read(content, leak)) add_leak(std::move(leak));
+                break;
+            case Entry::crash:
+                if (read(content, text, frames)) add_crash(text, frames);
+                break;
+            case Entry::ended: end_regularly(); break;
+            default: return false;
+        }
+    }
+    return true;
 }
 
 Report::Contents Report::take() {
@@ -64,6 +199,7 @@ emu::Report::Contents taken;
 
 EMU_HOST void emu_report_take(EmuReport *out) {
     taken = emu::report().take();
+    emu::forget_l2();
     *out = {taken.warp_instructions,
             taken.fault_count,
             static_cast<uint32_t>(taken.launches.size()),
@@ -73,6 +209,32 @@ EMU_HOST void emu_report_take(EmuReport *out) {
             taken.printf_output.data(),
             taken.printf_output.size()};
 }
+
+EMU_HOST void emu_report_endings(EmuEndings *out) {
+    *out = {taken.call_error_count,     taken.leak_count,         taken.leaked_bytes,
+            static_cast<uint32_t>(taken.call_errors.size()),      static_cast<uint32_t>(taken.leaks.size()),
+            taken.failure.c_str(),      taken.program.c_str(),    taken.ending.crash.c_str(),
+            taken.ending.crash_frames.c_str(), taken.ending.kernel.c_str(), taken.process,
+            taken.ending.is_regular};
+}
+
+EMU_HOST void emu_report_call_error(uint32_t index, EmuCallError *out) {
+    const emu::CallError &error = taken.call_errors.at(index);
+    *out = {error.kind.c_str(), error.message.c_str(), error.call.c_str(), error.frames.c_str(), error.code,
+            error.looked_at};
+}
+
+EMU_HOST void emu_report_leak(uint32_t index, EmuLeak *out) {
+    const emu::Leak &leak = taken.leaks.at(index);
+    *out = {leak.allocation.c_str(), leak.frames.c_str(), leak.size};
+}
+
+// Adds the journal of another process to this one's report. Returns 0 for what is none.
+EMU_HOST int emu_report_replay(const char *journal, uint64_t size) {
+    return emu::report().replay(std::string(journal, size));
+}
+
+const emu::LaunchRecord &emu::taken_launch(uint32_t index) { return taken.launches.at(index); }
 
 EMU_HOST void emu_report_launch(uint32_t index, EmuLaunch *out) {
     const emu::LaunchRecord &launch = taken.launches.at(index);

@@ -8,6 +8,10 @@
 #include <tuple>
 #include <vector>
 
+#include "figures.h"
+
+#include "wire.h"
+
 namespace emu {
 
 struct Fault {
@@ -22,16 +26,65 @@ struct Fault {
     bool is_write = false;
 };
 
+template <class Wire>
+void pass(Wire &wire, Fault &it) {
+    wire(it.kind, it.message, it.kernel, it.file, it.allocation, it.address, it.line, it.size, it.thread, it.block,
+         it.is_write);
+}
+
 struct LaunchRecord {
     std::string kernel;
     uint32_t grid[3], block[3];
     uint64_t warp_instructions;
     double wall_s;
+    std::vector<LaunchFigures> figures;  // one, of a profiled launch
+};
+
+template <class Wire>
+void pass(Wire &wire, LaunchRecord &it) {
+    wire(it.kernel, it.grid, it.block, it.warp_instructions, it.wall_s, it.figures);
+}
+
+// A call of the runtime's functions that failed.
+struct CallError {
+    uint32_t id = 0;
+    std::string kind;     // "copy past the end"; empty when nothing is known but the code
+    std::string message;  // what is wrong, in one sentence
+    std::string call;     // "cudaMemcpy"
+    int code = 0;
+    std::string frames;      // as program_frames() in misuse.h
+    bool looked_at = false;  // the program asked about the error afterwards
+};
+
+template <class Wire>
+void pass(Wire &wire, CallError &it) {
+    wire(it.id, it.kind, it.message, it.call, it.code, it.frames);
+}
+
+struct Leak {
+    std::string allocation;
+    uint64_t size = 0;
+    std::string frames;
+};
+
+template <class Wire>
+void pass(Wire &wire, Leak &it) {
+    wire(it.allocation, it.size, it.frames);
+}
+
+// How a program under `python -m emulator` came to an end, as far as it could say so itself.
+struct Ending {
+    std::string crash;         // "SIGSEGV: ..."
+    std::string crash_frames;  // as program_frames()
+    std::string kernel;        // that was running then
+    bool is_regular = false;   // it reached the end of its exit handlers
 };
 
 class Report {
   public:
     static constexpr size_t most_faults = 20;
+    static constexpr size_t most_call_errors = 20;
+    static constexpr size_t most_leaks = 20;
     static constexpr size_t most_launches = 10000;
     static constexpr size_t most_printf_bytes = 1 << 20;  // as cudaLimitPrintfFifoSize says
 
@@ -40,18 +93,42 @@ class Report {
     void count_faults(uint64_t count);
     void add_launch(LaunchRecord launch);
     void add_printf(const char *text, size_t size);
+    // The caller knows each site once; `count` is for all later ones of a site.
+    void add_call_error(CallError error);
+    void count_call_error();
+    void look_at_call_error(uint32_t id);
+    void add_leak(Leak leak);
+    // A launch begins: should the process die in it, this is known.
+    void begin_launch(const std::string &kernel);
+    void add_crash(const std::string &what, const std::string &frames);
+    void end_regularly();
     // The first of each stays.
     void set_limit(const char *which);
     void set_unsupported(const std::string &what);
+    void set_failure(const std::string &what);  // that broke the context
 
     // Everything so far; the report is empty afterwards.
     struct Contents {
         uint64_t warp_instructions = 0, fault_count = 0;
         std::vector<LaunchRecord> launches;
         std::vector<Fault> faults;
-        std::string limit, unsupported, printf_output;
+        std::string limit, unsupported, failure, printf_output;
+        std::vector<CallError> call_errors;
+        uint64_t call_error_count = 0;
+        std::vector<Leak> leaks;
+        uint64_t leak_count = 0, leaked_bytes = 0;
+        uint32_t process = 0;  // of a program that ran by itself
+        std::string program;
+        Ending ending;
     };
     Contents take();
+
+    // Around fork().
+    void lock() { mutex_.lock(); }
+    void unlock() { mutex_.unlock(); }
+
+    // Adds what the journal of a process tells. False when that is none.
+    bool replay(const std::string &journal);
 
   private:
     std::mutex mutex_;
@@ -60,5 +137,8 @@ class Report {
 };
 
 Report &report();
+
+// Of the report that emu_report_take() took last.
+const LaunchRecord &taken_launch(uint32_t index);
 
 }  // namespace emu

@@ -89,7 +89,8 @@ class Worker {
           site_cache_(2 * size_t{launch.kernel->site_count}),
           tally_(launch.kernel->observed ? 2 * size_t{launch.kernel->block_count} : 0) {
         uint64_t share = launch.blocks() / 64;
-        chunk_ = launch.cooperative ? 1 : std::clamp<uint64_t>(share, 1, 16);
+        // Observers may have to keep what a block did until those before it have ended.
+        chunk_ = launch.cooperative || !launch.observers.empty() ? 1 : std::clamp<uint64_t>(share, 1, 16);
     }
 
     void run() {
@@ -250,6 +251,7 @@ void set_limits(const SchedulerLimits &given) {
 void run(Launch &launch) {
     LaunchPause pause;
     if (launch.kernel->observed) launch.observers = make_observers(launch);
+    report().begin_launch(readable_name(launch.kernel->name));
     auto begin = Clock::now();
     auto deadline = begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits.wall_s));
     size_t shared = launch.kernel->shared_bytes + launch.dynamic_shared_bytes;
@@ -268,9 +270,10 @@ void run(Launch &launch) {
     });
     for (auto &observer : launch.observers) observer->finish(launch);
     double wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
-    LaunchRecord record{readable_name(launch.kernel->name), {}, {}, launch.instructions, wall_s};
+    LaunchRecord record{readable_name(launch.kernel->name), {}, {}, launch.instructions, wall_s, {}};
     std::copy_n(launch.grid, 3, record.grid);
     std::copy_n(launch.kernel->block, 3, record.block);
+    if (launch.figures) record.figures.push_back(*launch.figures);
     report().add_launch(std::move(record));
     report().count_faults(launch.faults);
 }

@@ -1,11 +1,15 @@
 #include "streams.h"
 
+#include <algorithm>
 #include <chrono>
+#include <deque>
 #include <map>
 #include <mutex>
+#include <string>
 
 #include "errors.h"
 #include "graphs.h"
+#include "misuse.h"
 
 namespace emu {
 
@@ -15,6 +19,27 @@ std::recursive_mutex mutex;
 std::map<cudaStream_t, std::unique_ptr<Stream>> streams;
 std::map<cudaEvent_t, std::unique_ptr<Event>> events;
 unsigned long long next_id = 1;
+// Destroyed streams and events stay a while, so that their handles are not soon given out again.
+std::deque<std::pair<const void *, std::shared_ptr<void>>> destroyed;
+constexpr size_t most_destroyed = 1024;
+
+template <class Table>
+bool destroy(Table &table, typename Table::key_type handle) {
+    auto found = table.find(handle);
+    if (found == table.end()) return false;
+    destroyed.emplace_back(handle, std::move(found->second));
+    table.erase(found);
+    if (destroyed.size() > most_destroyed) destroyed.pop_front();
+    return true;
+}
+
+// Says why `handle` means nothing.
+void explain_handle(const char *what, const void *handle) {
+    auto is_it = [handle](const auto &candidate) { return candidate.first == handle; };
+    bool was = std::any_of(destroyed.begin(), destroyed.end(), is_it);
+    explain(was ? "use after destruction" : "invalid handle",
+            std::string(was ? "the " : "the handle is no ") + what + (was ? " was destroyed before" : "'s"));
+}
 
 Stream *default_stream(cudaStream_t handle) {
     static Stream legacy, per_thread;
@@ -34,13 +59,17 @@ Stream *stream_of(cudaStream_t handle) {
     if (!handle || handle == cudaStreamLegacy || handle == cudaStreamPerThread) return default_stream(handle);
     std::lock_guard lock(mutex);
     auto found = streams.find(handle);
-    return found == streams.end() ? nullptr : found->second.get();
+    if (found != streams.end()) return found->second.get();
+    explain_handle("stream", handle);
+    return nullptr;
 }
 
 Event *event_of(cudaEvent_t handle) {
     std::lock_guard lock(mutex);
     auto found = events.find(handle);
-    return found == events.end() ? nullptr : found->second.get();
+    if (found != events.end()) return found->second.get();
+    explain_handle("event", handle);
+    return nullptr;
 }
 
 cudaError_t submit(cudaStream_t handle, cudaGraphNodeType type, Work work) {
@@ -144,7 +173,7 @@ EMU_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned fla
 
 EMU_API cudaError_t cudaStreamDestroy(cudaStream_t handle) {
     std::lock_guard lock(mutex);
-    if (!streams.erase(handle)) return fail(cudaErrorInvalidResourceHandle);
+    if (!stream_of(handle) || !destroy(streams, handle)) return fail(cudaErrorInvalidResourceHandle);
     return sticky() ? fail(sticky()) : cudaSuccess;
 }
 
@@ -223,7 +252,7 @@ EMU_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags) {
 
 EMU_API cudaError_t cudaEventDestroy(cudaEvent_t handle) {
     std::lock_guard lock(mutex);
-    if (!events.erase(handle)) return fail(cudaErrorInvalidResourceHandle);
+    if (!event_of(handle) || !destroy(events, handle)) return fail(cudaErrorInvalidResourceHandle);
     return sticky() ? fail(sticky()) : cudaSuccess;
 }
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from emulator.jit.compiler import Compilation
 
 # Warp instructions that take about as long as it takes to make better code for one PTX instruction.
-_HOT_PER_INSTRUCTION = 8_000
+HOT_PER_INSTRUCTION = 8_000
 
 _log = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ class _Kernel:
     def compilation_of(self, function: Function) -> Compilation:
         """With the function emitted. Raises ``RuntimeError`` when the artifact is of another kernel."""
         if self.compilation is None:
-            compilation = _compilation(self.module, self.key)
+            compilation = compilation_of(self.module, self.key)
             if compilation.description() != self.artifact.description:
                 raise RuntimeError(f"{self.key.entry} is not what is in the cache")
             self.compilation = compilation
@@ -72,7 +72,7 @@ class Kernels:
             kernel = self._from_cache(module, key, resolve) or self._compiled(module, key, resolve)
             native = kernel.loaded.native
             if any(code.tier is Tier.QUICK for code in kernel.artifact.code.values()):
-                native.hot_after = _HOT_PER_INSTRUCTION * kernel.artifact.description.instruction_count
+                native.hot_after = HOT_PER_INSTRUCTION * kernel.artifact.description.instruction_count
             address = ctypes.addressof(native)
             self._kernels[address] = kernel
             return address
@@ -89,7 +89,7 @@ class Kernels:
             return None
 
     def _compiled(self, module: Module, key: KernelKey, resolve: Callable[[str], int]) -> _Kernel:
-        compilation = _compilation(module, key)
+        compilation = compilation_of(module, key)
         first = compilation.functions[0]
         artifact = Artifact(compilation.description(), {first: compilation.compile(first, Tier.QUICK)})
         kernel = _Kernel(module, key, artifact, load_artifact(self._library, artifact, resolve), compilation)
@@ -160,7 +160,7 @@ class _Background:
         self._thread.join()
 
 
-def _compilation(module: Module, key: KernelKey) -> Compilation:
+def compilation_of(module: Module, key: KernelKey) -> Compilation:
     from emulator.jit.compiler import Compilation  # here, so that LLVM loads when there is something to compile
 
     return Compilation(module, key.entry, key.block, key.options)

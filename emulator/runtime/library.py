@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, c_char_p, c_double, c_int, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_uint32, c_uint64, c_void_p
 from pathlib import Path
+
+from emulator.profile.counters import CLASSES, FLOP_TYPES
 
 
 class NativeSettings(ctypes.Structure):
@@ -43,6 +45,42 @@ class NativeLaunch(ctypes.Structure):
     ]
 
 
+class NativeFigures(ctypes.Structure):
+    _fields_ = [
+        ("warp_instructions", c_uint64 * len(CLASSES)),
+        ("thread_instructions", c_uint64),
+        ("global_requests", c_uint64),
+        ("global_sectors", c_uint64),
+        ("global_sectors_ideal", c_uint64),
+        ("shared_wavefronts", c_uint64),
+        ("shared_wavefronts_ideal", c_uint64),
+        ("l1_hit_sectors", c_uint64),
+        ("l2_sectors", c_uint64),
+        ("atomics", c_uint64),
+        ("atomic_serialized", c_uint64),
+        ("flops", c_uint64 * len(FLOP_TYPES)),
+    ]
+
+
+class NativeProfile(ctypes.Structure):
+    _fields_ = [
+        ("totals", POINTER(NativeFigures)),
+        ("dram_read_bytes", c_uint64),
+        ("dram_write_bytes", c_uint64),
+        ("barriers", c_uint64),
+        ("critical_warp_instructions", c_uint64),
+        ("lines", c_uint32),
+        ("registers", c_uint32),
+        ("static_shared_bytes", c_uint32),
+        ("dynamic_shared_bytes", c_uint32),
+        ("local_bytes", c_uint32),
+    ]
+
+
+class NativeProfileLine(ctypes.Structure):
+    _fields_ = [("file", c_char_p), ("figures", POINTER(NativeFigures)), ("line", c_uint32)]
+
+
 class NativeFault(ctypes.Structure):
     _fields_ = [
         ("kind", c_char_p),
@@ -57,6 +95,38 @@ class NativeFault(ctypes.Structure):
         ("block", c_uint32 * 3),
         ("is_write", c_uint32),
     ]
+
+
+class NativeEndings(ctypes.Structure):
+    _fields_ = [
+        ("call_error_count", c_uint64),
+        ("leak_count", c_uint64),
+        ("leaked_bytes", c_uint64),
+        ("call_errors", c_uint32),
+        ("leaks", c_uint32),
+        ("failure", c_char_p),
+        ("program", c_char_p),
+        ("crash", c_char_p),
+        ("crash_frames", c_char_p),
+        ("kernel", c_char_p),
+        ("process", c_uint32),
+        ("is_regular", c_uint32),
+    ]
+
+
+class NativeCallError(ctypes.Structure):
+    _fields_ = [
+        ("kind", c_char_p),
+        ("message", c_char_p),
+        ("call", c_char_p),
+        ("frames", c_char_p),
+        ("code", c_int32),
+        ("looked_at", c_uint32),
+    ]
+
+
+class NativeLeak(ctypes.Structure):
+    _fields_ = [("allocation", c_char_p), ("frames", c_char_p), ("size", c_uint64)]
 
 
 class KernelInfo(ctypes.Structure):
@@ -102,6 +172,12 @@ _FUNCTIONS: dict[str, tuple[object, ...]] = {
     "emu_report_take": (None, POINTER(NativeReport)),
     "emu_report_launch": (None, c_uint32, POINTER(NativeLaunch)),
     "emu_report_fault": (None, c_uint32, POINTER(NativeFault)),
+    "emu_report_profile": (c_int, c_uint32, POINTER(NativeProfile)),
+    "emu_report_profile_line": (None, c_uint32, c_uint32, POINTER(NativeProfileLine)),
+    "emu_report_endings": (None, POINTER(NativeEndings)),
+    "emu_report_call_error": (None, c_uint32, POINTER(NativeCallError)),
+    "emu_report_leak": (None, c_uint32, POINTER(NativeLeak)),
+    "emu_report_replay": (c_int, c_char_p, c_uint64),
     "cudaGetErrorName": (c_char_p, c_int),
     "cudaGetErrorString": (c_char_p, c_int),
     "cudaGetLastError": (c_int,),

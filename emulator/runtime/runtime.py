@@ -7,14 +7,15 @@ import ctypes
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from emulator.jit.cache import Cache
 from emulator.runtime import library as native
 from emulator.runtime.errors import CudaError
 from emulator.runtime.limits import Limits
 from emulator.runtime.programs import Programs
-from emulator.runtime.report import Dim3, LaunchStats, MemoryFault, Report
+from emulator.runtime.report import Report
+from emulator.runtime.taking import take_report
 
 Checks = Literal["default", "full"]
 
@@ -56,6 +57,7 @@ class Runtime:
             check_full=checks == "full",
             profile=profile,
         )
+        self._settings = settings
         self._checks: Checks = checks
         self._profile = profile
         self._library.emu_configure(ctypes.byref(settings))
@@ -70,6 +72,12 @@ class Runtime:
         self._checks = checks or self._checks
         self._profile = self._profile if profile is None else profile
         self._library.emu_set_observe(self._checks == "full", self._profile)
+
+    def limit_wall(self, wall_s: float | None) -> None:
+        """Changes the limit on each launch from now on."""
+        self._settings.wall_s = wall_s or 0.0
+        self._settings.check_full, self._settings.profile = self._checks == "full", self._profile
+        self._library.emu_configure(ctypes.byref(self._settings))
 
     def malloc(self, size: int, *, label: str | None = None) -> int:
         """Zeroed device memory at a multiple of 256, which reports call ``label``. Raises ``CudaError`` (2)."""
@@ -118,50 +126,7 @@ class Runtime:
 
     def take_report(self) -> Report:
         """What happened since the last call."""
-        taken = native.NativeReport()
-        self._library.emu_report_take(ctypes.byref(taken))
-        printed = ctypes.string_at(taken.printf_output, taken.printf_size) if taken.printf_size else b""
-        return Report(
-            warp_instructions=taken.warp_instructions,
-            launches=tuple(self._launch(i) for i in range(taken.launches)),
-            memory_faults=tuple(self._fault(i) for i in range(taken.faults)),
-            memory_fault_count=taken.fault_count,
-            limit=_text(taken.limit),  # type: ignore[arg-type]
-            unsupported=_text(taken.unsupported),
-            printf_output=printed,
-        )
-
-    def _launch(self, index: int) -> LaunchStats:
-        launch = native.NativeLaunch()
-        self._library.emu_report_launch(index, ctypes.byref(launch))
-        return LaunchStats(
-            _text(launch.kernel) or "", _dim3(launch.grid), _dim3(launch.block), launch.warp_instructions, launch.wall_s
-        )
-
-    def _fault(self, index: int) -> MemoryFault:
-        fault = native.NativeFault()
-        self._library.emu_report_fault(index, ctypes.byref(fault))
-        return MemoryFault(
-            kind=_text(fault.kind) or "",
-            is_write=bool(fault.is_write),
-            message=_text(fault.message) or "",
-            kernel=_text(fault.kernel) or "",
-            file=_text(fault.file),
-            line=fault.line or None,
-            thread=_dim3(fault.thread),
-            block=_dim3(fault.block),
-            address=fault.address,
-            size=fault.size,
-            allocation=_text(fault.allocation),
-        )
+        return take_report(self._library)
 
     def _error(self, code: int, message: str) -> CudaError:
-        return CudaError(code, _text(self._library.cudaGetErrorName(code)) or "", message)
-
-
-def _text(value: bytes | None) -> str | None:
-    return value.decode(errors="replace") if value else None
-
-
-def _dim3(values: Any) -> Dim3:
-    return values[0], values[1], values[2]
+        return CudaError(code, self._library.cudaGetErrorName(code).decode(), message)

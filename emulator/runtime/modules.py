@@ -1,0 +1,99 @@
+"""What a program's fat binary says of its variables and kernels, and what becomes of the errors in reading it."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+from dataclasses import dataclass
+
+from emulator.ptx import Module, PtxError, Unsupported, Variable, parse_module
+from emulator.runtime import fatbinary
+from emulator.runtime.library import KernelInfo
+
+ARCHITECTURE = 80
+
+_INVALID_IMAGE = 200
+_NO_IMAGE = 209
+_INVALID_PTX = 218
+_NOT_SUPPORTED = 801
+_OUT_OF_MEMORY = 2
+
+_MOST_THREADS = 1024
+_LOCAL = re.compile(r"\.local\s+\.align\s+(\d+)\s+\.b8\s+[\w$]+\[(\d+)\]")
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
+
+_log = logging.getLogger(__name__)
+
+
+class DeviceMemoryError(Exception):
+    """There is no device memory for a variable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """``code`` is a cudaError; ``unsupported`` names what the emulator does not do, if that is why."""
+
+    code: int
+    reason: str
+    unsupported: str | None = None
+
+
+def read_module(image: bytes) -> tuple[Module, bytes]:
+    """The PTX that the emulator runs, and a hash of its text. Raises ``FatBinaryError``, ``PtxError``,
+    ``Unsupported``."""
+    chosen = fatbinary.choose(fatbinary.ptx_images(image), ARCHITECTURE)
+    if chosen is None:
+        raise fatbinary.NoPtxError("no PTX in the program: build it with -gencode arch=compute_80,code=compute_80")
+    return parse_module(chosen.text), hashlib.sha256(chosen.text.encode()).digest()
+
+
+def defined_variables(module: Module) -> list[Variable]:
+    """Those that need device memory."""
+    return [v for v in module.variables.values() if v.space in ("global", "const") and not v.external]
+
+
+def describe_kernel(module: Module, name: str) -> KernelInfo:
+    """Raises ``PtxError`` when there is no such kernel."""
+    function = module.functions.get(name)
+    if function is None or not function.is_entry:
+        raise PtxError(f"no kernel {name} in this program")
+    body = module.bodies.get(function.name, "")
+    return KernelInfo(
+        static_shared_bytes=_shared_bytes(module, body),
+        local_bytes=sum(int(size) for _, size in _LOCAL.findall(body)),
+        constant_bytes=sum(v.size for v in module.variables.values() if v.space == "const"),
+        most_threads=min(function.max_threads or _MOST_THREADS, _MOST_THREADS),
+    )
+
+
+def refusal_of(error: Exception) -> Refusal:
+    """What the program is told when a question about it ended with ``error``."""
+    match error:
+        case Unsupported():
+            what = f"{error.what} ({error.file}:{error.line})" if error.line else error.what
+            return Refusal(_NOT_SUPPORTED, what, what)
+        case PtxError():
+            return Refusal(_INVALID_PTX, str(error))
+        case fatbinary.NoPtxError():
+            return Refusal(_NO_IMAGE, str(error))
+        case fatbinary.FatBinaryError():
+            return Refusal(_INVALID_IMAGE, str(error))
+        case DeviceMemoryError():
+            return Refusal(_OUT_OF_MEMORY, str(error))
+    _log.error("while answering the native library", exc_info=error)
+    # Whoever wrote the program is not to blame.
+    reason = f"a fault of the emulator itself: {type(error).__name__}: {error}"
+    return Refusal(_NOT_SUPPORTED, reason, reason)
+
+
+def _shared_bytes(module: Module, body: str) -> int:
+    """Static shared memory of the kernel: its own variables, and those of the module that it names."""
+    end = 0
+    names = set(_NAME.findall(body))
+    for variable in module.variables.values():
+        if variable.space == "shared" and variable.size and variable.name in names:
+            end = -(-end // variable.align) * variable.align + variable.size
+    for align, size in re.findall(r"\.shared\s+\.align\s+(\d+)\s+\.b8\s+[\w$]+\[(\d+)\]", body):
+        end = -(-end // int(align)) * int(align) + int(size)
+    return end
