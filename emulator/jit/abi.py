@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 from enum import IntEnum
 
+from emulator.profile.counters import CLASSES, FLOP_TYPES
+
 
 class Status(IntEnum):
     """What a warp's ``run`` returns."""
@@ -50,6 +52,16 @@ class EmuSite(ctypes.Structure):
     ]
 
 
+class EmuContent(ctypes.Structure):
+    _fields_ = [
+        ("file", ctypes.c_char_p),
+        ("line", ctypes.c_uint32),
+        ("block", ctypes.c_uint32),
+        ("instructions", ctypes.c_uint32 * len(CLASSES)),
+        ("flops", ctypes.c_uint32 * len(FLOP_TYPES)),
+    ]
+
+
 class EmuKernel(ctypes.Structure):
     _fields_ = [
         ("functions", ctypes.c_void_p * 2),
@@ -70,6 +82,8 @@ class EmuKernel(ctypes.Structure):
         ("uses_barriers", ctypes.c_uint32),
         ("block_count", ctypes.c_uint32),
         ("observed", ctypes.c_uint32),
+        ("content_count", ctypes.c_uint32),
+        ("contents", ctypes.POINTER(EmuContent)),
         ("hot_after", ctypes.c_uint64),
         ("work", ctypes.c_uint64),
     ]

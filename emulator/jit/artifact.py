@@ -14,8 +14,9 @@ from enum import IntEnum
 from typing import Any
 
 from emulator.jit.abi import Access, Space
+from emulator.jit.contents import Content
 
-_MAGIC = b"emukrn01"
+_MAGIC = b"emukrn02"
 _DIGEST_BYTES = 32
 _LENGTH_BYTES = 4
 
@@ -74,6 +75,7 @@ class Description:
     uses_barriers: bool
     block_count: int  # basic blocks
     observed: bool
+    contents: tuple[Content, ...]  # of an observed kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +126,12 @@ class Artifact:
 
 
 def _plain(d: Description) -> dict[str, Any]:
-    files = sorted({site.file for site in d.sites})
+    files = sorted({site.file for site in d.sites} | {content.file for content in d.contents})
     numbers = {file: index for index, file in enumerate(files)}
     fields = {name: getattr(d, name) for name in Description.__slots__}
     fields["files"] = files
     fields["sites"] = [(numbers[s.file], s.line, s.kind, s.space, s.size) for s in d.sites]
+    fields["contents"] = [(c.block, numbers[c.file], c.line, c.instructions, c.flops) for c in d.contents]
     fields["parameters"] = [(p.name, p.offset, p.size) for p in d.parameters]
     return fields
 
@@ -139,7 +142,13 @@ def _described(fields: dict[str, Any]) -> Description:
         AccessSite(files[file], line, Access(kind), Space(space), size)
         for file, line, kind, space, size in fields.pop("sites")
     )
+    contents = tuple(
+        Content(block, files[file], line, tuple(instructions), tuple(flops))
+        for block, file, line, instructions, flops in fields.pop("contents")
+    )
     x, y, z = fields.pop("block")
     parameters = tuple(Parameter(*p) for p in fields.pop("parameters"))
     symbols = tuple(fields.pop("symbols"))
-    return Description(block=(x, y, z), sites=sites, parameters=parameters, symbols=symbols, **fields)
+    return Description(
+        block=(x, y, z), sites=sites, parameters=parameters, symbols=symbols, contents=contents, **fields
+    )

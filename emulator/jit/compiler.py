@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from emulator.jit import engine
 from emulator.jit.artifact import AccessSite, Artifact, Code, Description, Function, Parameter, Tier
+from emulator.jit.contents import contents
 from emulator.jit.emitter import Unit
 from emulator.jit.function import register_file
 from emulator.jit.masked import MaskedFunction
@@ -101,4 +102,5 @@ class Compilation:
             uses_barriers=unit.uses_barriers,
             block_count=len(program.cfg.blocks),
             observed=unit.observe,
+            contents=contents(program) if unit.observe else (),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from emulator.jit.builder import LANES, SIZE, Value, lanes_type
+from emulator.jit.contents import NOT_COUNTED
 from emulator.jit.emitter import (
     INSTRUCTIONS,
     INVARIANT,
@@ -21,7 +22,6 @@ from emulator.ptx.program import Program
 
 # run() results, and one between the two functions: go on in the other mode.
 DONE, BARRIER, YIELD, TRAP, SWITCH = 0, 1, 2, 3, 4
-_NOT_COUNTED = frozenset(("param", "barget"))
 
 
 def register_file(program: Program) -> tuple[dict[str, int], int]:
@@ -65,7 +65,7 @@ class FunctionEmitter(Emitter):
     # ------------------------------------------------------------------------------------------------------- blocks
     def count(self, block: Block) -> None:
         """Add the block's instructions to the warp's counter."""
-        number = sum(i.opcode not in _NOT_COUNTED for i in block.instructions)
+        number = sum(i.opcode not in NOT_COUNTED for i in block.instructions)
         if number:
             b = self.b
             place = b.offset("%ctx", INSTRUCTIONS)

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from emulator.jit.abi import EmuKernel, EmuSite
+from emulator.jit.abi import EmuContent, EmuKernel, EmuSite
 from emulator.jit.artifact import Artifact, ArtifactError, Code, Description, Function
 
 
@@ -32,9 +32,12 @@ def load_artifact(library: ctypes.CDLL, artifact: bytes | Artifact, resolve: Cal
     count = len(d.parameters)
     offsets = (ctypes.c_uint32 * max(1, count))(*(p.offset for p in d.parameters))
     sizes = (ctypes.c_uint32 * max(1, count))(*(p.size for p in d.parameters))
-    files = {site.file: site.file.encode() for site in d.sites}
+    files = {place.file: place.file.encode() for place in (*d.sites, *d.contents)}
     site_table = (EmuSite * max(1, len(d.sites)))(
         *(EmuSite(files[s.file], s.line, s.size, int(s.kind), int(s.space)) for s in d.sites)
+    )
+    contents = (EmuContent * max(1, len(d.contents)))(
+        *(EmuContent(files[c.file], c.line, c.block, c.instructions, c.flops) for c in d.contents)
     )
     addresses = (ctypes.c_uint64 * max(1, len(d.symbols)))(*(resolve(name) for name in d.symbols))
     native = EmuKernel()
@@ -55,7 +58,9 @@ def load_artifact(library: ctypes.CDLL, artifact: bytes | Artifact, resolve: Cal
     native.uses_barriers = d.uses_barriers
     native.block_count = d.block_count
     native.observed = d.observed
-    kernel = CompiledKernel(d, native, (files, offsets, sizes, site_table, addresses))
+    native.content_count = len(d.contents)
+    native.contents = contents
+    kernel = CompiledKernel(d, native, (files, offsets, sizes, site_table, contents, addresses))
     for function, code in artifact.code.items():
         install(library, kernel, function, code)
     return kernel

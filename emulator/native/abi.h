@@ -34,6 +34,14 @@ struct EmuSite {
     uint8_t space;  // EmuSpace
 };
 
+// What of one basic block is of one source line: instructions by class and operations by type, as figures.h numbers them.
+struct EmuContent {
+    const char* file;
+    uint32_t line, block;
+    uint32_t instructions[16];
+    uint32_t flops[11];
+};
+
 struct BlockContext;  // the scheduler's own; generated code never looks inside
 
 // lane_pc values: a block number, possibly with these bits.
@@ -111,6 +119,8 @@ struct EmuKernel {
     uint32_t uses_barriers;         // 0: no barrier in it: warps of a block may run one after the other
     uint32_t block_count;           // basic blocks: half the words of WarpContext::tally
     uint32_t observed;              // it calls emu_observe and emu_observe_sync, and keeps the tally
+    uint32_t content_count;         // of an observed kernel
+    const EmuContent* contents;
     uint64_t hot_after;             // warp instructions after which better code is worth making; 0: there is none
     mutable std::atomic<uint64_t> work;  // warp instructions so far
 };

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "block.h"
+#include "profile.h"
 #include "scheduler.h"
 
 namespace emu {
@@ -17,7 +18,11 @@ void set_observe(const ObserveSettings &given) { settings = given; }
 
 ObserveSettings observe_settings() { return settings; }
 
-std::vector<std::unique_ptr<Observer>> make_observers(Launch &) { return {}; }
+std::vector<std::unique_ptr<Observer>> make_observers(Launch &launch) {
+    std::vector<std::unique_ptr<Observer>> observers;
+    if (observe_settings().profile) observers.push_back(std::make_unique<Profile>(launch));
+    return observers;
+}
 
 }  // namespace emu
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "abi.h"
+#include "figures.h"
 #include "memory.h"
 #include "observe.h"
 
@@ -58,6 +59,8 @@ struct Launch {
     // Of an observed kernel.
     std::vector<std::unique_ptr<Observer>> observers;
     std::vector<uint64_t> tally;
+    uint32_t registers = 0;  // of a thread; 0: not known
+    std::shared_ptr<LaunchFigures> figures;  // by the profile, in the end
     void add_tally(const std::vector<uint64_t> &of_a_worker);
 
   private:

@@ -1,0 +1,145 @@
+"""What the basic blocks of a kernel consist of: instructions by class and operations by type, line by line.
+
+With the tally of how often each block ran (abi.h) this gives what a launch executed. The classes and types are those
+of ``emulator.profile``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from emulator.profile.counters import CLASSES, FLOP_TYPES
+from emulator.ptx.ir import Instruction
+from emulator.ptx.program import Program
+
+# Made from others: not instructions of the program's own, and not counted anywhere.
+NOT_COUNTED = frozenset(("param", "barget"))
+
+_SPECIAL = frozenset(("ex2", "lg2", "sin", "cos", "tanh", "rcp", "rsqrt", "sqrt", "div"))
+_CONTROL = frozenset(("bra", "brx", "ret", "exit", "trap", "brkpt", "call"))
+_SYNC = frozenset(("bar", "barrier", "membar", "fence", "mbarrier", "nanosleep", "griddepcontrol"))
+_WARP = frozenset(("shfl", "vote", "match", "redux", "activemask", "movmatrix", "elect"))
+_ARITHMETIC = frozenset(("add", "sub", "mul", "fma", "mad", "min", "max", "abs", "neg", "copysign", "testp", "set", "setp"))
+_INTEGER = frozenset(
+    (
+        *("add", "addc", "sub", "subc", "mul", "mul24", "mad", "madc", "mad24", "sad", "div", "rem", "abs", "neg"),
+        *("min", "max", "popc", "clz", "bfind", "fns", "brev", "bfe", "bfi", "szext", "bmsk", "dp4a", "dp2a"),
+        *("set", "setp", "selp", "slct", "and", "or", "xor", "not", "cnot", "lop3", "shf", "shl", "shr", "prmt"),
+        *("isspacep", "testp"),
+    )
+)
+_FLOPS = {"add": 1, "sub": 1, "mul": 1, "fma": 2, "mad": 2, **dict.fromkeys(_SPECIAL, 1)}
+_FLOAT_CLASS = {"f32": "fp32", "f64": "fp64", "f16": "fp16", "f16x2": "fp16", "bf16": "fp16", "bf16x2": "fp16"}
+_FLOAT_TYPE = {"f32": "fp32", "f64": "fp64", "f16": "fp16", "f16x2": "fp16", "bf16": "bf16", "bf16x2": "bf16"}
+_TENSOR_TYPE = {
+    **{name: f"tensor_{name}" for name in ("f16", "bf16", "tf32", "f64", "b1")},
+    **{"s8": "tensor_int8", "u8": "tensor_int8", "s4": "tensor_int4", "u4": "tensor_int4"},
+}
+_SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
+
+
+class Content(NamedTuple):
+    """Of one block, what is of one source line. ``flops`` of matrix types are a warp's, others a lane's."""
+
+    block: int
+    file: str
+    line: int
+    instructions: tuple[int, ...]  # as CLASSES
+    flops: tuple[int, ...]  # as FLOP_TYPES
+
+
+def contents(program: Program) -> tuple[Content, ...]:
+    return tuple(_contents(program))
+
+
+def _contents(program: Program) -> Iterator[Content]:
+    for block in program.cfg.blocks:
+        lines: dict[tuple[str, int], tuple[list[int], list[int]]] = {}
+        for instruction in block.instructions:
+            if instruction.opcode in NOT_COUNTED:
+                continue
+            where = instruction.location
+            instructions, flops = lines.setdefault(
+                (where.file, where.line), ([0] * len(CLASSES), [0] * len(FLOP_TYPES))
+            )
+            instructions[CLASSES.index(class_of(instruction))] += 1
+            counted = flops_of(instruction)
+            if counted is not None:
+                flops[FLOP_TYPES.index(counted[0])] += counted[1]
+        for (file, line), (instructions, flops) in lines.items():
+            yield Content(block.index, file, line, tuple(instructions), tuple(flops))
+
+
+def class_of(instruction: Instruction) -> str:
+    """One of ``CLASSES``. Accesses through generic addresses count as global ones."""
+    opcode = instruction.opcode
+    if opcode in ("ld", "ldu", "st", "wmma", "cp", "ldmatrix", "stmatrix"):
+        return _access_class(instruction)
+    if opcode in ("atom", "red"):
+        return "atomic"
+    if opcode == "mma":
+        return "tensor"
+    if opcode in _CONTROL or opcode.startswith("call_"):
+        return "control"
+    if opcode in _SYNC:
+        return "sync"
+    if opcode in _WARP:
+        return "warp"
+    if opcode == "cvt":
+        return "convert"
+    return _arithmetic_class(instruction)
+
+
+def _access_class(instruction: Instruction) -> str:
+    opcode, modifiers = instruction.opcode, instruction.modifiers
+    if opcode == "wmma" and modifiers[0] == "mma":
+        return "tensor"
+    if opcode == "cp":  # a copy to shared memory is a load; the rest waits
+        is_wait = not instruction.operands or "commit_group" in modifiers or "wait_group" in modifiers
+        return "sync" if is_wait else "load"
+    if opcode in ("ldmatrix", "stmatrix") or any(m.startswith("shared") for m in modifiers):
+        return "shared"
+    if "local" in modifiers:
+        return "local"
+    if "param" in modifiers:  # constant memory, which instructions read as an operand
+        return "other"
+    return "store" if opcode == "st" or modifiers[0] == "store" else "load"
+
+
+def _arithmetic_class(instruction: Instruction) -> str:
+    opcode = instruction.opcode
+    types = instruction.types
+    # Comparisons end with what they compare; conversions have gone before.
+    scalar = types[-1] if types else None
+    if scalar is not None and scalar.name in _FLOAT_CLASS and opcode not in ("selp", "slct", "mov"):
+        if opcode in _SPECIAL:
+            return "special" if scalar.name != "f64" else "fp64"
+        if opcode in _ARITHMETIC:
+            return _FLOAT_CLASS[scalar.name]
+    return "int" if opcode in _INTEGER else "other"
+
+
+def flops_of(instruction: Instruction) -> tuple[str, int] | None:
+    """(type, operations of a lane, or of the warp for matrix instructions)."""
+    opcode = instruction.opcode
+    if opcode == "mma" or (opcode == "wmma" and instruction.modifiers[0] == "mma"):
+        return _tensor_flops(instruction)
+    if opcode not in _FLOPS or not instruction.types:
+        return None
+    scalar = instruction.types[-1]
+    if scalar.name not in _FLOAT_TYPE:
+        return None
+    return _FLOAT_TYPE[scalar.name], _FLOPS[opcode] * scalar.lanes
+
+
+def _tensor_flops(instruction: Instruction) -> tuple[str, int] | None:
+    shape = next((found for m in instruction.modifiers if (found := _SHAPE.match(m))), None)
+    # d, a, b, c; or, of wmma with f16, d and c alone.
+    types = [m for m in instruction.modifiers if m in _TENSOR_TYPE or m in ("f32", "s32")]
+    operand = types[1] if len(types) == 4 else "f16"
+    if shape is None or operand not in _TENSOR_TYPE:
+        return None
+    m, n, k = map(int, shape.groups())
+    return _TENSOR_TYPE[operand], 2 * m * n * k

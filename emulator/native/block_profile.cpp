@@ -1,0 +1,201 @@
+#include "block_profile.h"
+
+#include <algorithm>
+
+#include "block.h"
+
+namespace emu {
+
+namespace {
+
+constexpr uint32_t all_lanes = 0xffffffffu;
+constexpr uint32_t l1_ways = 8;
+constexpr size_t long_stream = 1 << 16;  // words after which a block offers what it has asked of the L2
+
+// The bytes that a warp touches, by lines of 128.
+class Touched {
+  public:
+    struct Line {
+        uint64_t number;
+        uint64_t bytes[2];  // a bit each
+
+        uint32_t sectors() const {
+            uint32_t found = 0;
+            for (uint32_t s = 0; s < 4; ++s) found |= uint32_t{(bytes[s / 2] >> (s % 2 * 32) & 0xffffffff) != 0} << s;
+            return found;
+        }
+    };
+
+    Touched(uint32_t mask, const uint64_t *address, uint32_t size) {
+        if (mask == all_lanes && is_consecutive(address, size)) {
+            add(address[0], 32 * size);
+        } else {
+            for (; mask; mask &= mask - 1) add(address[__builtin_ctz(mask)], size);
+        }
+    }
+
+    static bool is_consecutive(const uint64_t *address, uint32_t size) {
+        uint64_t differs = 0;
+        for (uint32_t lane = 0; lane < 32; ++lane) differs |= address[lane] ^ (address[0] + uint64_t{lane} * size);
+        return !differs;
+    }
+
+    const Line *begin() const { return lines_; }
+    const Line *end() const { return lines_ + count_; }
+
+    uint64_t distinct_bytes() const {
+        uint64_t bytes = 0;
+        for (const Line &line : *this) bytes += __builtin_popcountll(line.bytes[0]) + __builtin_popcountll(line.bytes[1]);
+        return bytes;
+    }
+
+  private:
+    void add(uint64_t address, uint32_t size) {
+        while (size) {
+            uint32_t from = address % line_bytes, here = std::min(size, line_bytes - from);
+            Line &line = find(address / line_bytes);
+            for (uint32_t half = 0; half < 2; ++half) line.bytes[half] |= bits(from, from + here, 64 * half);
+            address += here;
+            size -= here;
+        }
+    }
+
+    // Bits [from, to) of a mask of 128, as far as they are in the word that begins at `base`.
+    static uint64_t bits(uint32_t from, uint32_t to, uint32_t base) {
+        uint32_t low = std::clamp(from, base, base + 64) - base, high = std::clamp(to, base, base + 64) - base;
+        auto below = [](uint32_t n) { return n == 64 ? ~uint64_t{0} : (uint64_t{1} << n) - 1; };
+        return below(high) & ~below(low);
+    }
+
+    Line &find(uint64_t number) {
+        for (uint32_t i = count_; i-- > 0;) {
+            if (lines_[i].number == number) return lines_[i];
+        }
+        return lines_[count_++] = {number, {0, 0}};
+    }
+
+    Line lines_[64];  // 32 lanes, each of which may straddle two
+    uint32_t count_ = 0;
+};
+
+// The lanes of the address that most lanes have.
+uint32_t most_on_one_address(uint32_t mask, const uint64_t *address) {
+    uint32_t most = 0;
+    while (mask) {
+        uint64_t first = address[__builtin_ctz(mask)];
+        uint32_t same = 0;
+        for (uint32_t lane = 0; lane < 32; ++lane) same |= uint32_t{address[lane] == first} << lane;
+        same &= mask;
+        most = std::max(most, static_cast<uint32_t>(__builtin_popcount(same)));
+        mask &= ~same;
+    }
+    return most;
+}
+
+// How often shared memory has to be asked for these lanes: 32 banks, each of which gives one word of 4 bytes (to any number of lanes).
+uint32_t wavefronts(uint32_t mask, const uint64_t *address, uint32_t size, uint64_t window) {
+    uint32_t words[32][32], count[32] = {}, most = 0;
+    for (; mask; mask &= mask - 1) {
+        uint64_t offset = address[__builtin_ctz(mask)] - window;
+        for (uint32_t word = static_cast<uint32_t>(offset / 4); word <= static_cast<uint32_t>((offset + size - 1) / 4); ++word) {
+            uint32_t bank = word % 32;
+            uint32_t *end = words[bank] + count[bank];
+            if (count[bank] < 32 && std::find(words[bank], end, word) == end) {
+                *end = word;
+                most = std::max(most, ++count[bank]);
+            }
+        }
+    }
+    return most;
+}
+
+}  // namespace
+
+BlockProfile::BlockProfile(Profile &profile, BlockContext &block)
+    : profile_(profile), block_(block), l1_(profile.l1_bytes_, l1_ways), sites_(block.launch.kernel->site_count) {}
+
+BlockProfile::~BlockProfile() { profile_.add(sites_, barriers_, longest_warp_); }
+
+void BlockProfile::start(uint64_t number) {
+    number_ = number;
+    stream_.clear();
+    l1_.clear();
+}
+
+void BlockProfile::finish() {
+    for (uint32_t w = 0; w < block_.warp_count(); ++w) {
+        longest_warp_ = std::max(longest_warp_, block_.warp(w).total_instructions);
+    }
+    profile_.take(number_, stream_, true);
+}
+
+void BlockProfile::arrive(const WarpContext &, uint32_t, uint32_t, bool) { ++barriers_; }
+
+void BlockProfile::access(const WarpContext &warp, uint32_t index, uint32_t mask, const uint64_t *address) {
+    const EmuSite &site = warp.kernel->sites[index];
+    Figures &figures = sites_[index];
+    uint32_t shared = 0, global = 0;
+    if (site.space == EMU_SHARED) {
+        shared = mask;
+    } else if (site.space == EMU_GLOBAL) {
+        global = mask;
+    } else if (site.space == EMU_GENERIC) {
+        uint64_t window = reinterpret_cast<uint64_t>(warp.shared), local = reinterpret_cast<uint64_t>(warp.local);
+        uint64_t local_bytes = uint64_t{warp.kernel->local_bytes} * 32;
+        for (uint32_t lane = 0; lane < 32; ++lane) {
+            uint32_t bit = mask & 1u << lane;
+            bool is_shared = address[lane] - window < warp.shared_bytes, is_local = address[lane] - local < local_bytes;
+            shared |= is_shared ? bit : 0;
+            global |= is_shared || is_local ? 0 : bit;
+        }
+    }
+    if (!(shared | global)) return;
+    if (site.kind == EMU_ATOMIC) {
+        figures.atomics += static_cast<uint32_t>(__builtin_popcount(shared | global));
+        figures.atomic_serialized += most_on_one_address(shared | global, address) - 1;
+    }
+    if (shared) access_shared(warp, site, figures, shared, address);
+    if (global) access_global(site, figures, global, address);
+}
+
+void BlockProfile::access_global(const EmuSite &site, Figures &figures, uint32_t mask, const uint64_t *address) {
+    Touched touched(mask, address, site.size);
+    ++figures.global_requests;
+    figures.global_sectors_ideal += (touched.distinct_bytes() + sector_bytes - 1) / sector_bytes;
+    for (const Touched::Line &line : touched) {
+        uint32_t sectors = line.sectors(), hits = 0;
+        if (site.kind == EMU_LOAD) hits = l1_.touch(line.number, sectors, false);
+        auto count = static_cast<uint32_t>(__builtin_popcount(sectors)), hit = static_cast<uint32_t>(__builtin_popcount(hits));
+        figures.global_sectors += count;
+        figures.l1_hit_sectors += hit;
+        figures.l2_sectors += count - hit;
+        Kind kind = site.kind == EMU_LOAD ? read : site.kind == EMU_STORE ? write : atomic;
+        if (count > hit) ask_l2(line.number, sectors & ~hits, kind);
+    }
+}
+
+// 8 bytes to a lane are asked for by half warps, 16 by quarters.
+void BlockProfile::access_shared(const WarpContext &warp, const EmuSite &site, Figures &figures, uint32_t mask,
+                                 const uint64_t *address) {
+    uint32_t lanes = site.size <= 4 ? 32 : std::max(1u, 128u / site.size);
+    bool in_order = mask == all_lanes && address[0] % site.size == 0 && Touched::is_consecutive(address, site.size);
+    for (uint32_t first = 0; first < 32; first += lanes) {
+        uint32_t part = mask & (lanes == 32 ? all_lanes : ((1u << lanes) - 1) << first);
+        if (!part) continue;
+        ++figures.shared_wavefronts_ideal;
+        figures.shared_wavefronts +=
+            in_order ? 1 : wavefronts(part, address, site.size, reinterpret_cast<uint64_t>(warp.shared));
+    }
+}
+
+void BlockProfile::ask_l2(uint64_t line, uint32_t sectors, Kind kind) {
+    uint64_t word = line << 6 | uint64_t{kind} << 4;
+    if (!stream_.empty() && (stream_.back() & ~uint64_t{15}) == word) {
+        stream_.back() |= sectors;
+        return;
+    }
+    stream_.push_back(word | sectors);
+    if (stream_.size() % long_stream == 0) profile_.take(number_, stream_, false);
+}
+
+}  // namespace emu

@@ -1,0 +1,38 @@
+// The profile's eye on one block: what each access costs at its bank, its L1, and what it asks of the L2.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cache_model.h"
+#include "profile.h"
+
+namespace emu {
+
+class BlockProfile final : public BlockObserver {
+  public:
+    enum Kind : uint64_t { read, write, atomic };  // what is asked of the L2
+
+    BlockProfile(Profile &, BlockContext &);
+    ~BlockProfile() override;
+
+    void start(uint64_t number) override;
+    void finish() override;
+    void access(const WarpContext &, uint32_t site, uint32_t mask, const uint64_t *address) override;
+    void arrive(const WarpContext &, uint32_t barrier, uint32_t lanes, bool waits) override;
+
+  private:
+    void access_global(const EmuSite &, Figures &, uint32_t mask, const uint64_t *address);
+    void access_shared(const WarpContext &, const EmuSite &, Figures &, uint32_t mask, const uint64_t *address);
+    void ask_l2(uint64_t line, uint32_t sectors, Kind);
+
+    Profile &profile_;
+    BlockContext &block_;
+    CacheModel l1_;
+    uint64_t number_ = 0;
+    Profile::Stream stream_;
+    std::vector<Figures> sites_;
+    uint64_t barriers_ = 0, longest_warp_ = 0;
+};
+
+}  // namespace emu

@@ -1,0 +1,134 @@
+#include "profile.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "block.h"
+#include "block_profile.h"
+#include "cache_model.h"
+#include "device_model.h"
+#include "report.h"
+
+namespace emu {
+
+namespace {
+
+static_assert(sizeof EmuContent::instructions == 4 * class_count && sizeof EmuContent::flops == 4 * flop_types);
+
+constexpr uint64_t l1_bytes = 192 << 10;  // of a multiprocessor, shared memory included
+constexpr uint64_t least_l1_bytes = 4 << 10;
+constexpr uint64_t multiprocessors = 128;  // over which the blocks of a small grid are spread
+constexpr uint64_t l2_bytes = 50 << 20;
+constexpr uint32_t l2_ways = 16;
+constexpr size_t most_lines = 10;
+
+// One device, one L2. Launches run one at a time.
+CacheModel &l2() {
+    static CacheModel *instance = new CacheModel(l2_bytes, l2_ways);
+    return *instance;
+}
+
+bool l2_is_used = false;
+
+// A block's part of an L1 that it shares with as many like it as fit.
+uint64_t l1_share(const Launch &launch) {
+    size_t shared = launch.kernel->shared_bytes + launch.dynamic_shared_bytes;
+    uint64_t fitting = static_cast<uint64_t>(
+        std::max(1, device_model::resident_blocks(static_cast<int>(launch.threads_per_block()), shared)));
+    uint64_t resident = std::clamp<uint64_t>((launch.blocks() + multiprocessors - 1) / multiprocessors, 1, fitting);
+    uint64_t taken = resident * (shared + device_model::shared_reserved_per_block);
+    return std::max(least_l1_bytes, (l1_bytes - std::min(l1_bytes, taken)) / resident);
+}
+
+}  // namespace
+
+void forget_l2() {
+    LaunchPause pause;
+    if (std::exchange(l2_is_used, false)) l2().clear();
+}
+
+Profile::Profile(const Launch &launch) : l1_bytes_(l1_share(launch)), sites_(launch.kernel->site_count) {
+    l2_is_used = true;
+}
+
+std::unique_ptr<BlockObserver> Profile::watch(BlockContext &block) { return std::make_unique<BlockProfile>(*this, block); }
+
+void Profile::take(uint64_t number, Stream &stream, bool is_whole) {
+    std::lock_guard lock(l2_mutex_);
+    if (number != next_block_) {
+        if (is_whole) waiting_[number] = std::exchange(stream, {});
+        return;
+    }
+    look_up(stream);
+    stream.clear();
+    if (!is_whole) return;
+    ++next_block_;
+    for (auto it = waiting_.begin(); it != waiting_.end() && it->first == next_block_; it = waiting_.erase(it)) {
+        look_up(it->second);
+        ++next_block_;
+    }
+}
+
+void Profile::look_up(const Stream &stream) {
+    CacheModel &cache = l2();
+    for (uint64_t word : stream) {
+        auto sectors = static_cast<uint32_t>(word & 15);
+        auto kind = static_cast<BlockProfile::Kind>(word >> 4 & 3);
+        uint32_t had = cache.touch(word >> 6, sectors, kind != BlockProfile::read);
+        // Whole sectors are written without being read before.
+        if (kind != BlockProfile::write) read_sectors_ += static_cast<uint32_t>(__builtin_popcount(sectors & ~had));
+    }
+    written_sectors_ += cache.take_written();
+}
+
+void Profile::add(const std::vector<Figures> &sites, uint64_t barriers, uint64_t longest_warp) {
+    std::lock_guard lock(mutex_);
+    for (size_t i = 0; i < sites.size(); ++i) sites_[i].add(sites[i]);
+    barriers_ += barriers;
+    longest_warp_ = std::max(longest_warp_, longest_warp);
+}
+
+void Profile::finish(Launch &launch) {
+    for (auto &[number, stream] : waiting_) look_up(stream);  // of a launch that was stopped
+    waiting_.clear();
+    written_sectors_ += l2().clean();
+    launch.figures = std::make_shared<LaunchFigures>(figures(launch));
+}
+
+LaunchFigures Profile::figures(const Launch &launch) const {
+    const EmuKernel &kernel = *launch.kernel;
+    std::map<std::pair<std::string_view, uint32_t>, Figures> lines;
+    for (uint32_t i = 0; i < kernel.site_count; ++i) {
+        lines[{kernel.sites[i].file, kernel.sites[i].line}].add(sites_[i]);
+    }
+    for (uint32_t i = 0; i < kernel.content_count; ++i) {
+        const EmuContent &content = kernel.contents[i];
+        uint64_t runs = launch.tally[2 * content.block], lanes = launch.tally[2 * content.block + 1];
+        Figures &line = lines[{content.file, content.line}];
+        for (uint32_t c = 0; c < class_count; ++c) {
+            line.warp_instructions[c] += runs * content.instructions[c];
+            line.thread_instructions += lanes * content.instructions[c];
+        }
+        for (uint32_t f = 0; f < flop_types; ++f) line.flops[f] += (f < lane_flop_types ? lanes : runs) * content.flops[f];
+    }
+    LaunchFigures result{};
+    for (const auto &[at, line] : lines) {
+        result.totals.add(line);
+        if (line.cost() > 0) result.lines.push_back({std::string(at.first), at.second, line});
+    }
+    std::stable_sort(result.lines.begin(), result.lines.end(),
+                     [](const LineFigures &a, const LineFigures &b) { return a.figures.cost() > b.figures.cost(); });
+    if (result.lines.size() > most_lines) result.lines.resize(most_lines);
+    result.dram_read_bytes = read_sectors_ * sector_bytes;
+    result.dram_write_bytes = written_sectors_ * sector_bytes;
+    result.barriers = barriers_;
+    result.critical_warp_instructions = longest_warp_;
+    result.registers = launch.registers;
+    result.static_shared_bytes = kernel.shared_bytes;
+    result.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+    result.local_bytes = kernel.local_bytes;
+    return result;
+}
+
+}  // namespace emu

@@ -1,0 +1,50 @@
+// Counts what the accesses of a launch cost, site by site, through a modelled L1 and L2; with the tally of its basic blocks these become
+// the launch's figures. They do not depend on the number of threads: what blocks ask of the L2 is looked up in the order of
+// the blocks' numbers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "abi.h"
+#include "figures.h"
+#include "observe.h"
+
+namespace emu {
+
+class Profile final : public Observer {
+  public:
+    explicit Profile(const Launch &);
+
+    std::unique_ptr<BlockObserver> watch(BlockContext &) override;
+    void finish(Launch &) override;
+
+  private:
+    friend class BlockProfile;
+
+    // What a block asks of the L2: line number, kind and sectors in a word each.
+    using Stream = std::vector<uint64_t>;
+
+    // Takes what block `number` has asked so far, when it is its turn; the block asks nothing more if it `is_whole`.
+    void take(uint64_t number, Stream &stream, bool is_whole);
+    void look_up(const Stream &);
+    void add(const std::vector<Figures> &sites, uint64_t barriers, uint64_t longest_warp);
+    LaunchFigures figures(const Launch &) const;
+
+    uint64_t l1_bytes_;  // a block's share
+    std::mutex mutex_;
+    std::vector<Figures> sites_;
+    uint64_t barriers_ = 0, longest_warp_ = 0;
+    std::mutex l2_mutex_;
+    uint64_t next_block_ = 0;
+    std::map<uint64_t, Stream> waiting_;
+    uint64_t read_sectors_ = 0, written_sectors_ = 0;
+};
+
+// Launches from now on find the L2 empty.
+void forget_l2();
+
+}  // namespace emu
