@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from emulator.ptx.effects import defs_and_uses, has_result
+from emulator.ptx.effects import CARRY, defs_and_uses, has_result
 from emulator.ptx.ir import Address, Imm, Instruction, Operand, Pair, Reg, Sink, Special, Sym, Vec
 from emulator.ptx.program import Program
 from emulator.ptx.types import ScalarType
@@ -276,6 +276,8 @@ class ShapeAnalysis:
             for item in items:
                 if not isinstance(item, Sink):
                     shapes.append(self._of(item.base) if isinstance(item, Address) else self._of(item))
+        if opcode in ("addc", "subc", "madc"):
+            shapes.append(self._known.get(CARRY, _TOP))
         if any(s is _TOP for s in shapes):
             return _TOP if None not in shapes else None
         if any(s is None for s in shapes):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from emulator.jit.builder import BITS, Value
 from emulator.jit.emitter import Emitter, register_type
 from emulator.jit.ops.registry import semantics
-from emulator.ptx.ir import Imm, Instruction
+from emulator.ptx.ir import Imm, Instruction, Pair
 
 
 @semantics("and", "or", "xor")
@@ -30,10 +30,18 @@ def lop3(e: Emitter, i: Instruction) -> None:
     """Any function of three bits."""
     x, y, z = (e.read(i.operands[n], "i32") for n in (1, 2, 3))
     table = i.operands[4]
-    if not isinstance(table, Imm) or len(i.operands) > 5:
+    if not isinstance(table, Imm):
         raise e.unsupported()
     result = _minterms(e, x, y, z, table.value & 0xFF)
-    e.write(i.operands[0], result)
+    target = i.operands[0]
+    if not isinstance(target, Pair):
+        e.write(target, result)
+        return
+    # lop3.or.b32 d|p, a, b, c, table, q: p is whether any bit of d is set, or q.
+    some = e.b.compare("icmp ne", result, e.b.integer("i32", 0))
+    some = e.b.op("and" if i.has("and") else "or", some, e.read(i.operands[5], "i1"))
+    e.write(target.first, result)
+    e.write(target.second, some)
 
 
 def _minterms(e: Emitter, x: Value, y: Value, z: Value, table: int) -> Value:

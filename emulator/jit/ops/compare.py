@@ -53,7 +53,10 @@ def _operands(e: Emitter, i: Instruction, scalar: ScalarType) -> list[tuple[Valu
     """The pairs to compare: one, or two for packed types."""
     left, right = i.operands[1], i.operands[2]
     if scalar.kind in ("f", "bf") and scalar.bits // scalar.lanes == 16:
-        pairs = zip(half.parts(e, left, scalar), half.parts(e, right, scalar), strict=True)
+        columns = [half.parts(e, operand, scalar) for operand in (left, right)]
+        if i.has("ftz"):
+            columns = [[half.flush(e, p) for p in column] for column in columns]
+        pairs = zip(*columns, strict=True)
         return [(half.to_float(e, a, scalar.kind), half.to_float(e, c, scalar.kind)) for a, c in pairs]
     type_ = register_type(scalar)
     a, c = e.read(left, type_, signed=scalar.is_signed), e.read(right, type_, signed=scalar.is_signed)
@@ -121,7 +124,9 @@ def slct(e: Emitter, i: Instruction) -> None:
     type_, key = register_type(i.types[0]), i.types[1]
     a, c = e.read(i.operands[1], type_), e.read(i.operands[2], type_)
     if key.is_float:
-        condition = b.compare("fcmp oge", e.read(i.operands[3], "float"), b.real("float", 0.0))
+        value = e.read(i.operands[3], "float")
+        value = floating.flush(e, value) if i.has("ftz") else value
+        condition = b.compare("fcmp oge", value, b.real("float", 0.0))
     else:
         condition = b.compare("icmp sge", e.read(i.operands[3], "i32"), b.integer("i32", 0))
     e.write(i.operands[0], b.select(condition, a, c))

@@ -16,7 +16,9 @@ _DIRECTED = ("rm", "rp", "rz")
 @semantics("cvt")
 def convert(e: Emitter, i: Instruction) -> None:
     to, source = i.types[0], i.types[1]
-    if to.lanes == 2 or len(i.operands) > 2:
+    if i.has("pack"):
+        _pack_integers(e, i, to)
+    elif to.lanes == 2 or len(i.operands) > 2:
         _packed(e, i, to, source)
     elif source.is_float and to.is_float:
         _float_to_float(e, i, to, source)
@@ -69,6 +71,32 @@ def _narrow(e: Emitter, value: Value, to: ScalarType, mode: str | None) -> Value
     return value
 
 
+def _finite(e: Emitter, i: Instruction, bits: Value, to: ScalarType) -> Value:
+    """``.satfinite``: the largest number in place of an infinity. ``bits`` are those of an f16 or bf16."""
+    b = e.b
+    if not i.has("satfinite"):
+        return bits
+    infinity = b.integer("i16", 0x7F80 if to.kind == "bf" else 0x7C00)
+    infinite = b.compare("icmp eq", b.op("and", bits, b.integer("i16", 0x7FFF)), infinity)
+    return b.select(infinite, b.op("sub", bits, b.integer("i16", 1)), bits)
+
+
+def _pack_integers(e: Emitter, i: Instruction, to: ScalarType) -> None:
+    """cvt.pack d, a, b, c: a and b saturated and put together, a above b, and what fits of c above them."""
+    b = e.b
+    least = -(1 << (to.bits - 1)) if to.is_signed else 0
+    most = (1 << (to.bits - 1)) - 1 if to.is_signed else (1 << to.bits) - 1
+    parts = []
+    for operand in i.operands[1:3]:
+        value = b.intrinsic("smax", e.read(operand, "i32"), b.integer("i32", least))
+        value = b.intrinsic("smin", value, b.integer("i32", most))
+        parts.append(b.op("and", value, b.integer("i32", (1 << to.bits) - 1)))
+    result = b.op("or", b.op("shl", parts[0], b.integer("i32", to.bits)), parts[1])
+    if len(i.operands) > 3:
+        result = b.op("or", result, b.op("shl", e.read(i.operands[3], "i32"), b.integer("i32", 2 * to.bits)))
+    e.write(i.operands[0], result)
+
+
 def _float_to_float(e: Emitter, i: Instruction, to: ScalarType, source: ScalarType) -> None:
     b = e.b
     value = _read_float(e, i, source)
@@ -79,7 +107,7 @@ def _float_to_float(e: Emitter, i: Instruction, to: ScalarType, source: ScalarTy
         value = floating.saturate(e, value)
     if i.has("relu"):
         value = b.select(b.compare("fcmp olt", value, b.real(value.type, 0.0)), b.real(value.type, 0.0), value)
-    result = _narrow(e, value, to, _mode(i, _DIRECTED))
+    result = _finite(e, i, _narrow(e, value, to, _mode(i, _DIRECTED)), to)
     if i.has("ftz") and result.type == "float":
         result = floating.flush(e, result)
     e.write(i.operands[0], result)
@@ -99,11 +127,15 @@ def _to_tf32(e: Emitter, i: Instruction) -> None:
     rounded = b.op("and", b.op("add", bits, add), b.integer("i32", 0xFFFFE000))
     special = b.compare("icmp uge", b.op("and", bits, b.integer("i32", 0x7FFFFFFF)), b.integer("i32", 0x7F800000))
     nan = b.select(b.compare("fcmp uno", value, value), b.integer("i32", 0x7FFFFFFF), bits)
-    e.write(i.operands[0], b.select(special, nan, rounded))
+    result = b.select(special, nan, rounded)
+    if i.has("satfinite"):
+        infinite = b.compare("icmp eq", b.op("shl", result, b.integer("i32", 1)), b.integer("i32", 0xFF000000))
+        result = b.select(infinite, b.op("sub", result, b.integer("i32", 0x2000)), result)
+    e.write(i.operands[0], result)
 
 
 def _float_to_integer(e: Emitter, i: Instruction, to: ScalarType, source: ScalarType) -> None:
-    """Clamped to the range; NaN gives 0, or the most negative number for 64 bits."""
+    """Clamped to the range; NaN gives 0, or the top bit alone where either type has 64 bits."""
     b = e.b
     value = _read_float(e, i, source)
     whole = _mode(i, tuple(_WHOLE))
@@ -111,9 +143,9 @@ def _float_to_integer(e: Emitter, i: Instruction, to: ScalarType, source: Scalar
         value = b.intrinsic(_WHOLE[whole], value)
     name = "fptosi.sat" if to.is_signed else "fptoui.sat"
     result = b.intrinsic(name, value, result=f"i{to.bits}")
-    if to.bits == 64:
+    if 64 in (to.bits, source.bits):
         nan = b.compare("fcmp uno", value, value)
-        result = b.select(nan, b.integer("i64", 1 << 63), result)
+        result = b.select(nan, b.integer(f"i{to.bits}", 1 << (to.bits - 1)), result)
     e.write(i.operands[0], result, signed=to.is_signed)
 
 
@@ -152,8 +184,10 @@ def _integer_to_float(e: Emitter, i: Instruction, to: ScalarType, source: Scalar
             f"ptr {out}",
         )
         result = e.fill(out, "float" if to.bits == 32 else "i16")
-    if i.has("sat") and result.type in ("float", "double"):
-        result = floating.saturate(e, result)
+    if i.has("sat"):
+        # Of whole numbers: none to 0, all others to 1.
+        positive = b.compare("icmp sgt" if source.is_signed else "icmp ne", value, b.integer(value.type, 0))
+        result = _narrow(e, b.cast("uitofp", positive, "float"), to, None)
     e.write(i.operands[0], result)
 
 
@@ -198,6 +232,6 @@ def _packed(e: Emitter, i: Instruction, to: ScalarType, source: ScalarType) -> N
         value = e.read(operand, "float")
         if i.has("relu"):
             value = b.select(b.compare("fcmp olt", value, b.real("float", 0.0)), b.real("float", 0.0), value)
-        patterns.append(_narrow(e, value, lane, mode))
+        patterns.append(_finite(e, i, _narrow(e, value, lane, mode), lane))
     assert all(BITS[p.type] == 16 for p in patterns)
     e.write(i.operands[0], half.join(e, patterns))

@@ -3,6 +3,7 @@ rounding."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from emulator.jit.builder import LANES, Value
@@ -10,17 +11,16 @@ from emulator.jit.emitter import Emitter, register_type
 from emulator.jit.ops.registry import semantics
 from emulator.ptx.ir import Instruction
 
-_MIN_NORMAL = 0x00800000
-
 
 def flush(e: Emitter, value: Value) -> Value:
-    """A denormal float becomes zero of its sign."""
+    """A denormal float or double becomes zero of its sign."""
     b = e.b
-    bits = b.bitcast(value, "i32")
-    magnitude = b.op("and", bits, b.integer("i32", 0x7FFFFFFF))
-    tiny = b.compare("icmp ult", magnitude, b.integer("i32", _MIN_NORMAL))
-    zero = b.op("and", bits, b.integer("i32", 0x80000000))
-    return b.bitcast(b.select(tiny, zero, bits), "float")
+    word, top, least = ("i32", 1 << 31, 1 << 23) if value.type == "float" else ("i64", 1 << 63, 1 << 52)
+    bits = b.bitcast(value, word)
+    magnitude = b.op("and", bits, b.integer(word, top - 1))
+    tiny = b.compare("icmp ult", magnitude, b.integer(word, least))
+    zero = b.op("and", bits, b.integer(word, top))
+    return b.bitcast(b.select(tiny, zero, bits), value.type)
 
 
 def saturate(e: Emitter, value: Value) -> Value:
@@ -215,6 +215,11 @@ def arithmetic(e: Emitter, i: Instruction) -> None:
             if i.has("abs") or i.has("xorsign"):
                 raise e.unsupported()
             result = minimum(e, result, other, largest=opcode == "max", keep_nan=i.has("NaN"))
+    elif opcode == "div" and i.has("approx"):
+        # Divisors beyond 2**126 have a denormal for a reciprocal, which is taken for zero.
+        large = b.compare("fcmp ogt", b.intrinsic("fabs", values[1]), b.real(type_, 2.0**126))
+        infinity = b.intrinsic("copysign", b.real(type_, math.inf), values[1])
+        result = b.op("fdiv", values[0], b.select(large, infinity, values[1]))
     elif mode is not None:
         result = (_directed_f32 if type_ == "float" else _directed_f64)(e, opcode, values, mode)
     else:
@@ -223,7 +228,7 @@ def arithmetic(e: Emitter, i: Instruction) -> None:
 
 
 def finish(e: Emitter, i: Instruction, result: Value) -> None:
-    if i.has("ftz") and result.type == "float":
+    if i.has("ftz"):
         result = flush(e, result)
     if i.has("sat"):
         result = saturate(e, result)
@@ -240,7 +245,7 @@ def roots(e: Emitter, i: Instruction) -> None:
         half.unary(e, i)
         return
     value = e.read(i.operands[1], type_)
-    if i.has("ftz") and type_ == "float":
+    if i.has("ftz"):
         value = flush(e, value)
     one = b.real(type_, 1.0)
     mode = next((m for m in ("rm", "rp", "rz") if i.has(m)), None)
@@ -334,6 +339,12 @@ def copysign(e: Emitter, i: Instruction) -> None:
     e.write(i.operands[0], e.b.intrinsic("copysign", magnitude, sign))
 
 
+def _is_denormal(e: Emitter, magnitude: Value, least: Value) -> Value:
+    b = e.b
+    one = b.integer(magnitude.type, 1)
+    return b.compare("icmp ult", b.op("sub", magnitude, one), b.op("sub", least, one))
+
+
 @semantics("testp")
 def test_property(e: Emitter, i: Instruction) -> None:
     b = e.b
@@ -353,8 +364,9 @@ def test_property(e: Emitter, i: Instruction) -> None:
             result = b.compare("icmp ule", magnitude, infinite)
         case "notanumber":
             result = b.compare("icmp ugt", magnitude, infinite)
-        case "normal":
-            result = b.op("and", b.compare("icmp ult", magnitude, infinite), b.compare("icmp uge", magnitude, least))
+        case "normal":  # zero is
+            denormal = _is_denormal(e, magnitude, least)
+            result = b.op("and", b.compare("icmp ult", magnitude, infinite), b.negate(denormal))
         case _:
-            result = b.compare("icmp ult", magnitude, least)
+            result = _is_denormal(e, magnitude, least)
     e.write(i.operands[0], result)

@@ -83,7 +83,7 @@ def join(e: Emitter, patterns: list[Value]) -> Value:
 _ARITY = {"fma": 3, "mad": 3, "neg": 1, "abs": 1}
 
 
-def _flush(e: Emitter, bits: Value) -> Value:
+def flush(e: Emitter, bits: Value) -> Value:
     """f16 denormals to zero (``.ftz``)."""
     b = e.b
     tiny = b.compare("icmp ult", b.op("and", bits, b.integer("i16", 0x7FFF)), b.integer("i16", 0x0400))
@@ -96,7 +96,7 @@ def arithmetic(e: Emitter, i: Instruction) -> None:
         raise e.unsupported()
     columns = [parts(e, o, scalar) for o in i.operands[1:]]
     if i.has("ftz"):
-        columns = [[_flush(e, p) for p in column] for column in columns]
+        columns = [[flush(e, p) for p in column] for column in columns]
     e.write(i.operands[0], join(e, [_one(e, i, list(row)) for row in zip(*columns, strict=True)]))
 
 
@@ -124,7 +124,7 @@ def _one(e: Emitter, i: Instruction, bits: list[Value]) -> Value:
         negative = b.compare("fcmp olt", value, b.real("float", 0.0))
         value = b.select(negative, b.real("float", 0.0), value)
     result = from_float(e, value, kind)
-    return _flush(e, result) if i.has("ftz") else result
+    return flush(e, result) if i.has("ftz") else result
 
 
 def unary(e: Emitter, i: Instruction) -> None:

@@ -143,7 +143,8 @@ def multiply24(e: Emitter, i: Instruction) -> None:
         product = b.op("lshr", product, b.integer("i64", 16))
     result = b.resize(product, "i32")
     if i.opcode == "mad24":
-        result = b.op("add", result, e.read(i.operands[3], "i32"))
+        addend = e.read(i.operands[3], "i32")
+        result = b.intrinsic("sadd.sat", result, addend) if i.has("sat") else b.op("add", result, addend)
     e.write(i.operands[0], result)
 
 

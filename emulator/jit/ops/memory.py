@@ -378,7 +378,7 @@ def _load_parameter(
 def store(e: Emitter, i: Instruction) -> None:
     b = e.b
     scalar = i.type
-    address, source = i.operands
+    address, source = i.operands[:2]  # a cache policy may follow
     items = source.items if isinstance(source, Vec) else (source,)
     type_ = register_type(scalar)
     space = space_of(i)

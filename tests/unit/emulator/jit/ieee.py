@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import math
-import struct
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -31,6 +31,7 @@ FORMATS = {"f16": F16, "bf16": BF16, "f32": F32, "f64": F64}
 Number = Fraction | float  # a Fraction, or inf, nan, or a signed zero as a float
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def decode(bits: int, form: Format) -> Number:
     sign = -1 if bits >> (form.bits - 1) else 1
     exponent = bits >> form.mantissa & ((1 << (form.bits - 1 - form.mantissa)) - 1)
@@ -41,7 +42,8 @@ def decode(bits: int, form: Format) -> Number:
         return sign * 0.0
     if exponent:
         fraction += 1 << form.mantissa
-    return sign * Fraction(fraction) * Fraction(2) ** (max(exponent, 1) + form.least - 1 - form.mantissa)
+    scale = max(exponent, 1) + form.least - 1 - form.mantissa
+    return Fraction(sign * fraction << max(scale, 0), 1 << max(-scale, 0))
 
 
 def encode(value: Number, form: Format, mode: str = "rn") -> int:
@@ -55,18 +57,18 @@ def encode(value: Number, form: Format, mode: str = "rn") -> int:
     if not value:
         return 0
     negative = value < 0
-    magnitude = abs(value)
-    exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
-    if Fraction(2) ** exponent > magnitude:
+    above, below = abs(value.numerator), value.denominator
+    exponent = above.bit_length() - below.bit_length()
+    if below << max(exponent, 0) > above << max(-exponent, 0):
         exponent -= 1
-    unit = Fraction(2) ** (max(exponent, form.least) - form.mantissa)
-    whole, rest = divmod(magnitude, unit)
-    rest /= unit
+    scale = max(exponent, form.least) - form.mantissa  # of the last bit
+    below <<= max(scale, 0)
+    whole, rest = divmod(above << max(-scale, 0), below)
     if mode == "rn":
-        whole += rest > Fraction(1, 2) or (rest == Fraction(1, 2) and whole % 2 == 1)
+        whole += 2 * rest > below or (2 * rest == below and whole % 2 == 1)
     elif (mode == "rm" and negative) or (mode == "rp" and not negative):
         whole += rest > 0
-    bits = int(whole) + ((max(exponent, form.least) - form.least) << form.mantissa)
+    bits = whole + ((max(exponent, form.least) - form.least) << form.mantissa)
     if bits >= infinity:
         away = mode == "rn" or (mode == "rm" and negative) or (mode == "rp" and not negative)
         bits = infinity if away else infinity - 1
@@ -128,9 +130,3 @@ def root(a: Number) -> Number:
     whole = math.isqrt(numerator // a.denominator)
     exact = whole * whole * a.denominator == numerator
     return Fraction(2 * whole + (0 if exact else 1), 2 * scale)
-
-
-def from_float(value: float, form: Format) -> int:
-    if form is F64:
-        return int.from_bytes(struct.pack("<d", value), "little")
-    return encode(Fraction(value) if math.isfinite(value) and value else value, form)
