@@ -5,6 +5,7 @@
 #include <link.h>
 #include <unwind.h>
 
+#include <atomic>
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -13,6 +14,7 @@
 
 #include "errors.h"
 #include "memory.h"
+#include "modules.h"
 #include "names.h"
 #include "report.h"
 
@@ -41,8 +43,8 @@ struct Noted {
 std::mutex mutex;
 std::map<std::tuple<std::string, std::string, int>, size_t> sites;  // of `noted`
 std::vector<Noted> noted;
-unsigned looked_into = 0;
-bool sticky_is_noted = false;
+std::atomic<unsigned> looked_into{0};
+std::atomic<bool> sticky_is_noted{false};
 bool leaks_are_watched = false;
 std::map<uint64_t, std::string> allocation_frames;
 
@@ -94,6 +96,11 @@ std::string program_frames(std::string *entry) {
             if (entry && frames.empty() && info.dli_sname) *entry = info.dli_sname;
             continue;
         }
+        // The function that stands for a kernel: where it was called matters, not what it consists of.
+        if (find_function(_Unwind_FindEnclosingFunction(reinterpret_cast<void *>(walk.addresses[i])))) {
+            frames.clear();
+            continue;
+        }
         bool is_fixed = static_cast<const ElfW(Ehdr) *>(info.dli_fbase)->e_type == ET_EXEC;
         uintptr_t offset = walk.addresses[i] - (is_fixed ? 0 : reinterpret_cast<uintptr_t>(info.dli_fbase));
         char text[32];
@@ -110,14 +117,13 @@ void note_error(cudaError_t error) {
     Explanation why = std::move(explanation);
     explanation = {};
     bool is_sticky = error == sticky();
-    std::lock_guard lock(mutex);
     // Every call fails after a sticky error: the first one says it.
-    if ((is_sticky && sticky_is_noted) || looked_into++ >= most_looked_into) return;
-    sticky_is_noted = sticky_is_noted || is_sticky;
+    if ((is_sticky && sticky_is_noted.exchange(true)) || looked_into++ >= most_looked_into) return;
     std::string call;
     std::string frames = program_frames(&call);
     if (size_t suffix = call.find("_pt"); suffix != std::string::npos) call.resize(suffix);  // per-thread streams
     if (call == "__cudaLaunchKernel") call = "cudaLaunchKernel";
+    std::lock_guard lock(mutex);
     auto [site, fresh] = sites.try_emplace({call, frames, error}, noted.size());
     if (!fresh) {
         report().count_call_error();

@@ -5,6 +5,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -16,6 +17,7 @@
 
 #include "abi.h"
 #include "errors.h"
+#include "figures.h"
 #include "host.h"
 #include "modules.h"
 #include "object_code.h"
@@ -74,6 +76,16 @@ void pass(Wire &wire, Site &it) {
     wire(it.file, it.line, it.size, it.kind, it.space);
 }
 
+struct Content {
+    uint32_t file, line, block;
+    uint32_t instructions[class_count], flops[flop_types];
+};
+
+template <class Wire>
+void pass(Wire &wire, Content &it) {
+    wire(it.file, it.line, it.block, it.instructions, it.flops);
+}
+
 struct Code {
     uint32_t function;  // EMU_UNIFORM or EMU_MASKED
     std::string object;
@@ -93,6 +105,8 @@ struct RemoteKernel {
     std::vector<std::string> files, symbol_names;
     std::vector<Site> plain_sites;
     std::vector<EmuSite> sites;
+    std::vector<Content> plain_contents;
+    std::vector<EmuContent> contents;
     std::vector<uint64_t> symbols;
     std::vector<Code> code;
 
@@ -101,12 +115,22 @@ struct RemoteKernel {
         Reader reader(bytes);
         reader(number, name, native.block, native.register_bytes, native.shared_bytes, native.local_bytes,
                native.param_bytes, param_offsets, param_sizes, files, plain_sites, symbol_names, native.max_threads,
-               native.uses_barriers, native.block_count, native.observed, native.hot_after, code);
+               native.uses_barriers, native.block_count, native.observed, native.hot_after, plain_contents,
+               code);
         if (!reader.is_whole() || param_offsets.size() != param_sizes.size()) return false;
         for (const Site &it : plain_sites) {
             if (it.file >= files.size()) return false;
             sites.push_back({files[it.file].c_str(), it.line, it.size, it.kind, it.space});
         }
+        for (const Content &it : plain_contents) {
+            if (it.file >= files.size() || it.block >= native.block_count) return false;
+            EmuContent &content = contents.emplace_back();
+            content = {files[it.file].c_str(), it.line, it.block, {}, {}};
+            std::copy_n(it.instructions, class_count, content.instructions);
+            std::copy_n(it.flops, flop_types, content.flops);
+        }
+        native.content_count = static_cast<uint32_t>(contents.size());
+        native.contents = contents.data();
         native.name = name.c_str();
         native.param_count = static_cast<uint32_t>(param_offsets.size());
         native.param_offsets = param_offsets.data();

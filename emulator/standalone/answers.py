@@ -1,0 +1,130 @@
+"""The answers to what a program's library asks (native/remote.h): of any number of processes, on any thread."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from emulator.jit.artifact import Code, Description, Function
+from emulator.jit.cache import Cache, KernelKey
+from emulator.jit.options import Options
+from emulator.ptx import Module, PtxError, Variable
+from emulator.ptx.indirect import function_address
+from emulator.runtime.modules import defined_variables, describe_kernel, read_module
+from emulator.standalone.kernel import Kernel
+from emulator.standalone.wire import Reader, Writer
+
+_WANT_BETTER = 2  # EmuCodeWanted; the others are Function
+
+
+@dataclass(frozen=True, slots=True)
+class _Module:
+    module: Module
+    digest: bytes  # of its text
+
+
+class Answers:
+    """``cache`` is where machine code is kept; None: nowhere."""
+
+    def __init__(self, cache: Path | None) -> None:
+        self._cache = Cache(cache) if cache else None
+        self._lock = threading.Lock()  # of everything here, and of what compiles from modules' bodies
+        self._modules: dict[tuple[int, int], _Module] = {}
+        self._kernels: dict[int, Kernel] = {}
+        self._numbers = itertools.count(1)
+        self._by_kind: dict[int, Callable[[Reader], bytes]] = {
+            1: self._load_module,
+            2: self._describe_kernel,
+            3: self._compile_kernel,
+            4: self._make_code,
+        }
+
+    def answer(self, kind: int, content: bytes) -> bytes:
+        """Raises whatever reading and compiling programs raises (``runtime.modules.refusal_of``)."""
+        return self._by_kind[kind](Reader(content))
+
+    def _load_module(self, question: Reader) -> bytes:
+        process, number = question.numbers("IQ")
+        module, digest = read_module(question.rest())
+        with self._lock:
+            self._modules[process, number] = _Module(module, digest)
+        writer = Writer()
+        writer.each(defined_variables(module), lambda out, variable: _put_variable(out, module, variable))
+        return writer.bytes()
+
+    def _module(self, question: Reader) -> tuple[_Module, str]:
+        """With a kernel's name, which follows the module's number."""
+        process, number = question.numbers("IQ")
+        name = question.text().decode()
+        with self._lock:
+            found = self._modules.get((process, number))
+        if found is None:
+            raise PtxError(f"{name} is of a program that was not loaded")
+        return found, name
+
+    def _describe_kernel(self, question: Reader) -> bytes:
+        found, name = self._module(question)
+        info = describe_kernel(found.module, name)
+        sizes = (info.static_shared_bytes, info.local_bytes, info.constant_bytes, info.most_threads)
+        return Writer().numbers("4I", *sizes).bytes()
+
+    def _compile_kernel(self, question: Reader) -> bytes:
+        found, name = self._module(question)
+        x, y, z, observe = question.numbers("4I")
+        key = KernelKey(found.digest, name, (x, y, z), Options(observe=bool(observe)))
+        with self._lock:
+            kernel = Kernel.open(found.module, key, self._cache)
+            number = next(self._numbers)
+            self._kernels[number] = kernel
+        return _kernel_bytes(number, kernel)
+
+    def _make_code(self, question: Reader) -> bytes:
+        number, wanted = question.numbers("QI")
+        with self._lock:
+            kernel = self._kernels[number]
+            if wanted != _WANT_BETTER:
+                function = Function(wanted)
+                return _code_bytes([(function, kernel.code(function))])
+            tasks = kernel.improvements()
+        better = [(function, make()) for function, make in tasks]  # takes long: others can compile meanwhile
+        with self._lock:
+            kernel.keep(better)
+        return _code_bytes(better)
+
+
+def _put_variable(out: Writer, module: Module, variable: Variable) -> None:
+    is_constant = variable.space == "const"
+    out.text(variable.name).numbers("QQI", max(1, variable.size), max(16, variable.align), is_constant)
+    out.text(variable.initial or b"").numbers("I", len(variable.relocations))
+    for it in variable.relocations:
+        out.numbers("II", it.offset, it.size).text(it.symbol)
+        out.numbers("Qq", function_address(module, it.symbol) or 0, it.addend)
+
+
+def _kernel_bytes(number: int, kernel: Kernel) -> bytes:
+    d: Description = kernel.artifact.description
+    files = {file: index for index, file in enumerate(sorted({at.file for at in (*d.sites, *d.contents)}))}
+    out = Writer().numbers("Q", number).text(d.name).numbers("3I", *d.block)
+    out.numbers("4I", d.register_bytes, d.shared_bytes, d.local_bytes, d.parameter_bytes)
+    out.each(d.parameters, lambda to, it: to.numbers("I", it.offset))
+    out.each(d.parameters, lambda to, it: to.numbers("I", it.size))
+    out.each(list(files), lambda to, file: to.text(file))
+    out.each(d.sites, lambda to, it: to.numbers("IIHBB", files[it.file], it.line, it.size, it.kind, it.space))
+    out.each(d.symbols, lambda to, name: to.text(name))
+    out.numbers("4I", d.max_threads, d.uses_barriers, d.block_count, d.observed).numbers("Q", kernel.hot_after)
+    out.each(
+        d.contents,
+        lambda to, it: (
+            to.numbers("3I", files[it.file], it.line, it.block)
+            .numbers(f"{len(it.instructions)}I", *it.instructions)
+            .numbers(f"{len(it.flops)}I", *it.flops)
+        ),
+    )
+    return out.bytes() + _code_bytes(kernel.artifact.code.items())
+
+
+def _code_bytes(functions: Iterable[tuple[Function, Code]]) -> bytes:
+    return Writer().each(list(functions), lambda out, it: out.numbers("I", it[0]).text(it[1].object)).bytes()

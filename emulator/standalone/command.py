@@ -1,0 +1,192 @@
+"""``python -m emulator [options] PROGRAM [arguments]``.
+
+Runs a program built with ``nvcc -cudart shared`` on the CPU and reports what its kernels and its calls of the CUDA
+runtime did. The program's standard streams are its own; the report goes to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from emulator import native
+from emulator.model import Gpu, gpu_names, load_gpu
+from emulator.runtime.library import NativeSettings
+from emulator.standalone.findings import findings_of
+from emulator.standalone.plain import report_plain
+from emulator.standalone.program import CANNOT_RUN, ProgramError, find_program
+from emulator.standalone.session import Outcome, run_program
+from emulator.standalone.text import report_text
+
+_EPILOG = f"""\
+The exit code is the program's own (128 + the number of the signal that ended it), unless --error-exitcode says
+otherwise; {CANNOT_RUN} when the emulator cannot run it, 126 when it is no program, 127 when there is none, 2 for a
+mistake in the options. Build programs with -lineinfo for lines of kernels, and -g for lines of host code.
+EMULATOR_CHECK=full and EMULATOR_PROFILE=1 stand for --check=full and --profile.
+"""
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """``output`` is where the report goes; None: to stderr, and as JSON to stdout. ``memory_bytes`` None: three
+    quarters of the machine's. ``wall_s`` and ``warp_instructions`` are for each launch; None: no limit."""
+
+    command: tuple[str, ...]
+    as_json: bool = False
+    output: Path | None = None
+    check: Literal["default", "full"] = "default"
+    profile: bool = False
+    gpu: str | None = None
+    memory_bytes: int | None = None
+    wall_s: float | None = None
+    warp_instructions: int | None = None
+    schedule: int | None = None
+    cache: Path | None = None
+    threads: int | None = None
+    error_exitcode: int | None = None
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit code."""
+    return run(parse(arguments))
+
+
+def run(settings: Settings) -> int:
+    """Runs the program, and writes the report. Returns the exit code."""
+    try:
+        gpu = load_gpu(settings.gpu) if settings.gpu else None
+        program = find_program(settings.command[0])
+        cache = settings.cache or default_cache()
+        library = native.ensure(cache)
+        outcome = run_program(
+            settings.command, program, library=library, settings=_native(settings), cache=cache / "kernels"
+        )
+        _write(settings, outcome, gpu)
+    except ProgramError as error:
+        return _refuse(str(error), error.exit_code)
+    except native.NativeBuildError as error:
+        return _refuse(str(error), CANNOT_RUN)
+    except OSError as error:
+        return _refuse(f"{error.filename or 'the cache'}: {error.strerror}", CANNOT_RUN)
+    has_findings = any(findings_of(report) for report in outcome.reports)
+    if settings.error_exitcode is not None and has_findings and outcome.exit_code == 0:
+        return settings.error_exitcode
+    return outcome.exit_code
+
+
+def default_cache() -> Path:
+    """Where the library and machine code are kept."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cuda-emulator"
+
+
+def _native(settings: Settings) -> NativeSettings:
+    return NativeSettings(
+        memory_bytes=settings.memory_bytes or 0,
+        warp_instructions=settings.warp_instructions or 0,
+        wall_s=settings.wall_s or 0.0,
+        threads=settings.threads or len(os.sched_getaffinity(0)),
+        has_seed=settings.schedule is not None,
+        seed=(settings.schedule or 0) & (1 << 64) - 1,
+        check_full=settings.check == "full",
+        profile=settings.profile or settings.gpu is not None,
+    )
+
+
+def _write(settings: Settings, outcome: Outcome, gpu: Gpu | None) -> None:
+    if settings.as_json:
+        text = json.dumps(report_plain(outcome, command=settings.command, gpu=gpu), indent=2) + "\n"
+    else:
+        text = report_text(outcome, profile=settings.profile, gpu=gpu)
+    if settings.output is not None:
+        settings.output.write_text(text, encoding="utf-8")
+        return
+    stream = sys.stdout if settings.as_json else sys.stderr
+    stream.write(text)
+    stream.flush()
+
+
+def _refuse(message: str, exit_code: int) -> int:
+    sys.stderr.write(f"emulator: {message}\n")
+    return exit_code
+
+
+def parse(arguments: Sequence[str] | None = None) -> Settings:
+    parser = argparse.ArgumentParser(
+        prog="python -m emulator",
+        description=(__doc__ or "").split("\n\n", 1)[1],
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--json", action="store_true", help="the report as JSON, on standard output, behind the program's own")
+    add("--output", "-o", metavar="FILE", type=Path, help="write the report to FILE")
+    add("--check", choices=("default", "full"), default=os.environ.get("EMULATOR_CHECK", "default"),
+        help="full: look for data races and reads of uninitialised memory, too (several times as slow)")  # fmt: skip
+    add("--profile", action="store_true", default=os.environ.get("EMULATOR_PROFILE") == "1",
+        help="say what each kernel and line cost: instructions, coalescing, bank conflicts, ...")  # fmt: skip
+    add("--gpu", choices=gpu_names(), help="modelled time on that GPU; profiles")
+    add("--memory", metavar="SIZE", type=_size, help="device memory, such as 512M or 16G")
+    add("--time-limit", metavar="SECONDS", type=_positive, help="of each launch: an endless loop ends then")
+    add("--instruction-limit", metavar="COUNT", type=_count, help="of each launch, in warp instructions")
+    add("--schedule", metavar="SEED", type=int, help="run warps in another order, the same for the same seed")
+    add("--cache", metavar="DIR", type=Path, help="where the library and machine code are kept")
+    add("--threads", metavar="COUNT", type=_count, help="CPU threads; else one for each CPU")
+    add("--error-exitcode", metavar="CODE", type=_exit_code,
+        help="what to exit with when problems were found and the program itself exits with 0")  # fmt: skip
+    add("program", metavar="PROGRAM", help="found as a shell would")
+    add("arguments", metavar="...", nargs=argparse.REMAINDER, help="the program's arguments")
+    given = parser.parse_args(arguments)
+    if given.check not in ("default", "full"):
+        parser.error(f"EMULATOR_CHECK is default or full, not {given.check!r}")
+    return Settings(
+        command=(given.program, *given.arguments),
+        as_json=given.json,
+        output=given.output,
+        check=given.check,
+        profile=given.profile,
+        gpu=given.gpu,
+        memory_bytes=given.memory,
+        wall_s=given.time_limit,
+        warp_instructions=given.instruction_limit,
+        schedule=given.schedule,
+        cache=given.cache,
+        threads=given.threads,
+        error_exitcode=given.error_exitcode,
+    )
+
+
+def _size(text: str) -> int:
+    unit = text[-1:].upper() if text[-1:].isalpha() else ""
+    number = text.removesuffix(text[-1:]) if unit else text
+    if unit not in _UNITS or not number.isdecimal() or not int(number):
+        raise argparse.ArgumentTypeError(f"{text!r} is no size, such as 512M or 16G")
+    return int(number) * _UNITS[unit]
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+    return int(text)
+
+
+def _positive(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
+    return value
+
+
+def _exit_code(text: str) -> int:
+    if not text.isdecimal() or int(text) > 255:
+        raise argparse.ArgumentTypeError(f"{text!r} is no exit code")
+    return int(text)

@@ -1,0 +1,82 @@
+"""The report for programs: one JSON object (README, "Of use alone")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from emulator.model import MODEL_VERSION, Gpu, group_launches, program_time
+from emulator.runtime.report import Report
+from emulator.standalone.findings import Finding, findings_of
+from emulator.standalone.session import Outcome
+
+FORMAT = 1
+
+
+def report_plain(outcome: Outcome, *, command: Sequence[str], gpu: Gpu | None) -> dict[str, Any]:
+    """What ``json.dumps`` takes."""
+    return {
+        "format": FORMAT,
+        "command": list(command),
+        "exit_code": outcome.exit_code,
+        "signal": outcome.signal,
+        "processes": [_process(report, gpu) for report in outcome.reports],
+    }
+
+
+def _process(report: Report, gpu: Gpu | None) -> dict[str, Any]:
+    ending = report.ending
+    return {
+        "process": ending.process if ending else None,
+        "program": ending.program if ending else None,
+        "ended_regularly": bool(ending and ending.is_regular),
+        "running_kernel": ending.kernel if ending else None,
+        "findings": [_finding(finding) for finding in findings_of(report)],
+        "memory_faults": [asdict(fault) for fault in report.memory_faults],
+        "memory_fault_count": report.memory_fault_count,
+        "call_error_count": report.call_error_count,
+        "leak_count": report.leak_count,
+        "leaked_bytes": report.leaked_bytes,
+        "limit": report.limit,
+        "unsupported": report.unsupported,
+        "failure": report.failure,
+        "warp_instructions": report.warp_instructions,
+        "launches": [asdict(launch) for launch in report.launches],
+        "modelled": _modelled(report, gpu) if gpu else None,
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    place = finding.place
+    return {
+        "kind": finding.kind,
+        "message": finding.message,
+        "function": place.function if place else None,
+        "file": place.file if place else None,
+        "line": place.line if place else None,
+    }
+
+
+def _modelled(report: Report, gpu: Gpu) -> dict[str, Any]:
+    time = program_time(group_launches(report.launches), gpu)
+    return {
+        "gpu": gpu.name,
+        "model_version": MODEL_VERSION,
+        "seconds": time.seconds,
+        "limiter": time.limiter,
+        "why": list(time.why),
+        "kernels": [
+            {
+                "kernel": kernel.group.kernel,
+                "grid": kernel.group.grid,
+                "block": kernel.group.block,
+                "launches": kernel.group.count,
+                "seconds": kernel.seconds,
+                "limiter": kernel.each.limiter,
+                "parts": dict(kernel.each.parts),
+                "occupancy": kernel.each.occupancy,
+            }
+            for kernel in time.kernels
+        ],
+    }

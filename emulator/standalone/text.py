@@ -1,0 +1,178 @@
+"""The report for people: what is wrong, what ran, and on request what it cost."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+
+from emulator.model import Gpu, ProgramTime, group_launches, program_time
+from emulator.profile import Counters, LineProfile
+from emulator.runtime.report import LaunchStats, Report
+from emulator.standalone.findings import Finding, findings_of
+from emulator.standalone.session import Outcome
+
+_WIDTH = 100
+_INDENT = "  "
+
+
+def report_text(outcome: Outcome, *, profile: bool, gpu: Gpu | None) -> str:
+    """Of all processes of the program that used the device."""
+    lines = list(_heading(outcome))
+    for report in outcome.reports:
+        if len(outcome.reports) > 1 and report.ending:
+            lines += ["", f"process {report.ending.process}: {report.ending.program}"]
+        lines += _report(report, profile=profile, gpu=gpu)
+    return "\n".join(f"[emulator] {line}".rstrip() for line in lines) + "\n"
+
+
+def _heading(outcome: Outcome) -> Iterator[str]:
+    if outcome.signal:
+        yield f"the program was ended by {outcome.signal}"
+    if not outcome.reports:
+        yield "the program did not use the CUDA runtime"
+
+
+def _report(report: Report, *, profile: bool, gpu: Gpu | None) -> Iterator[str]:
+    yield from _problems(report, findings_of(report))
+    ending = report.ending
+    if ending and ending.kernel:
+        yield f"it ended while {ending.kernel} ran"
+    if ending and not ending.is_regular:
+        yield "it did not run its exit handlers: leaks were not looked for"
+    if report.launches:
+        yield ""
+        yield from _launches(report)
+    if profile:
+        for group in group_launches(report.launches):
+            yield ""
+            title = f"{group.kernel}: {group.count} x grid {_shape(group.grid)}, block {_shape(group.block)}"
+            yield title
+            yield from (_INDENT + line for line in profile_lines(group.profile.totals))
+            ratio = group.profile.active_lane_ratio
+            yield f"{_INDENT}active lanes       {ratio:.0%}"
+            yield (
+                f"{_INDENT}DRAM (modelled L2) {_number(group.profile.dram_read_bytes)} bytes read, "
+                f"{_number(group.profile.dram_write_bytes)} written"
+            )
+            yield from (_INDENT + line for line in _line_table(group.profile.lines))
+    if gpu and report.launches:
+        yield ""
+        yield from _modelled(program_time(group_launches(report.launches), gpu), gpu)
+
+
+def _problems(report: Report, findings: Sequence[Finding]) -> Iterator[str]:
+    if not findings:
+        yield "no problems found"
+        return
+    yield "1 problem found:" if len(findings) == 1 else f"{len(findings)} problems found:"
+    for finding in findings:
+        yield ""
+        says_kind = finding.message.startswith(finding.kind)
+        yield from _wrapped(finding.message if says_kind else f"{finding.kind}: {finding.message}")
+        if finding.place:
+            yield f"{_INDENT}{_INDENT}{'allocated' if finding.is_leak else 'called'} in {finding.place}"
+    if report.memory_fault_count > len(report.memory_faults):
+        yield ""
+        yield f"{_INDENT}{_number(report.memory_fault_count)} bad accesses in all; of each place the first is shown"
+    if report.leak_count > len(report.leaks):
+        yield f"{_INDENT}{_number(report.leak_count)} leaks in all, of {_number(report.leaked_bytes)} bytes"
+
+
+def _launches(report: Report) -> Iterator[str]:
+    by_kernel: dict[str, list[LaunchStats]] = {}
+    for launch in report.launches:
+        by_kernel.setdefault(launch.kernel, []).append(launch)
+    rows = [("launches", "warp instructions", "seconds here", "kernel")]
+    order = sorted(by_kernel.items(), key=lambda item: -sum(launch.warp_instructions for launch in item[1]))
+    for kernel, launches in order:
+        instructions = sum(launch.warp_instructions for launch in launches)
+        wall_s = sum(launch.wall_s for launch in launches)
+        rows.append((_number(len(launches)), _number(instructions), f"{wall_s:.3f}", kernel))
+    yield from _table(rows, left=(3,))
+
+
+def profile_lines(counters: Counters) -> Iterator[str]:
+    """A kernel's or a line's figures, those that are zero left out."""
+    classes = sorted(counters.warp_instructions.items(), key=lambda item: -item[1])
+    mix = ", ".join(f"{name} {_number(count)}" for name, count in classes if count)
+    yield from textwrap.wrap(
+        f"warp instructions  {_number(counters.total_warp_instructions)}: {mix}", _WIDTH, subsequent_indent=" " * 19
+    )
+    if counters.global_sectors:
+        yield f"global sectors     {_ratio(counters.global_sectors, counters.global_sectors_ideal)}"
+    if counters.shared_wavefronts:
+        yield f"shared wavefronts  {_ratio(counters.shared_wavefronts, counters.shared_wavefronts_ideal)}"
+    if counters.atomics:
+        turns = _number(counters.atomic_serialized)
+        yield f"atomics            {_number(counters.atomics)}, {turns} further turns for one address"
+    flops = ", ".join(f"{name} {_number(count)}" for name, count in counters.flops.items() if count)
+    if flops:
+        yield f"operations         {flops}"
+
+
+def _line_table(lines: Iterable[LineProfile]) -> Iterator[str]:
+    rows = [("warp instr.", "sectors", "fewest", "wavefronts", "fewest", "line")]
+    for line in lines:
+        counters = line.counters
+        rows.append(
+            (
+                _number(counters.total_warp_instructions),
+                _number(counters.global_sectors),
+                _number(counters.global_sectors_ideal),
+                _number(counters.shared_wavefronts),
+                _number(counters.shared_wavefronts_ideal),
+                f"{line.file}:{line.line}" if line.file else "(no line: build with -lineinfo)",
+            )
+        )
+    if len(rows) > 1:
+        yield "the lines that cost most:"
+        yield from _table(rows, left=(5,))
+
+
+def _modelled(time: ProgramTime, gpu: Gpu) -> Iterator[str]:
+    yield f"modelled time on {gpu.name}: {_time(time.seconds)}, limited by {time.limiter}"
+    for kernel in time.kernels:
+        each = kernel.each
+        times = f"{kernel.group.count} x {_time(each.seconds)}"
+        yield f"{_INDENT}{kernel.group.kernel}: {times}, limited by {each.limiter}, occupancy {each.occupancy:.0%}"
+    for reason in time.why:
+        yield from _wrapped(f"- {reason}")
+
+
+def _table(rows: Sequence[tuple[str, ...]], left: tuple[int, ...]) -> Iterator[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        cells = [cell if i in left else cell.rjust(widths[i]) for i, cell in enumerate(row)]
+        yield _INDENT + "  ".join(cells)
+
+
+def _wrapped(text: str) -> list[str]:
+    lines: list[str] = []
+    for part in text.splitlines():
+        lines += textwrap.wrap(
+            part, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT * 2, break_long_words=False
+        )
+    return lines
+
+
+def _ratio(count: int, fewest: int) -> str:
+    return (
+        f"{_number(count)}, of which {_number(fewest)} are needed"
+        if count > fewest
+        else f"{_number(count)}, the fewest"
+    )
+
+
+def _number(value: int) -> str:
+    return f"{value:,}"
+
+
+def _shape(shape: tuple[int, int, int]) -> str:
+    return "x".join(map(str, shape))
+
+
+def _time(seconds: float) -> str:
+    for unit, scale in (("s", 1.0), ("ms", 1e3), ("us", 1e6)):
+        if seconds * scale >= 1 or unit == "us":
+            return f"{seconds * scale:.3g} {unit}"
+    raise AssertionError
