@@ -38,7 +38,7 @@ extern "C" void solve(const float *in, float *out, int n) {
         int multiprocessors, resident;
         cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, sum, 256, 0);
-        blocks = multiprocessors * min(resident, 4);
+        blocks = min(multiprocessors * resident, 128);
         cudaMalloc(&parts, blocks * sizeof(float));
     }
     void *arguments[] = {&in, &out, &parts, &n};
