@@ -117,7 +117,7 @@ class Cache:
 def _source_digest() -> bytes:
     """Of all that decides what code is made, and of what it calls."""
     digest = hashlib.sha256()
-    for folder in ("ptx", "jit", "jit/ops", "native"):
+    for folder in ("ptx", "jit", "jit/ops", "profile", "native"):
         for path in sorted((_SOURCES / folder).iterdir()):
             if path.suffix in (".py", ".h", ".cpp"):
                 digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())

@@ -21,7 +21,9 @@ _SPECIAL = frozenset(("ex2", "lg2", "sin", "cos", "tanh", "rcp", "rsqrt", "sqrt"
 _CONTROL = frozenset(("bra", "brx", "ret", "exit", "trap", "brkpt", "call"))
 _SYNC = frozenset(("bar", "barrier", "membar", "fence", "mbarrier", "nanosleep", "griddepcontrol"))
 _WARP = frozenset(("shfl", "vote", "match", "redux", "activemask", "movmatrix", "elect"))
-_ARITHMETIC = frozenset(("add", "sub", "mul", "fma", "mad", "min", "max", "abs", "neg", "copysign", "testp", "set", "setp"))
+_ARITHMETIC = frozenset(
+    ("add", "sub", "mul", "fma", "mad", "min", "max", "abs", "neg", "copysign", "testp", "set", "setp")
+)
 _INTEGER = frozenset(
     (
         *("add", "addc", "sub", "subc", "mul", "mul24", "mad", "madc", "mad24", "sad", "div", "rem", "abs", "neg"),

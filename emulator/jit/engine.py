@@ -74,3 +74,8 @@ def emit_object(text: str, target: Target, tier: Tier) -> bytes:
         passes.run(module, builder)
         code: bytes = machine.emit_object(module)
         return code
+
+
+def warm_up() -> None:
+    """Touch what the first kernel would else wait for."""
+    emit_object(module_text((), ("define i32 @f() #0 {\n ret i32 0\n}",), host_target()), host_target(), Tier.QUICK)

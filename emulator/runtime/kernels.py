@@ -60,11 +60,17 @@ class Kernels:
     """Keep the object for the rest of the process: the library runs the code that it holds. Safe for any threads."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
-        self.cache: Cache | None = None
+        self._cache: Cache | None = None
         self._library = library
         self._lock = threading.Lock()  # of everything here, and of the modules' bodies, which are read when needed
         self._kernels: dict[int, _Kernel] = {}
         self._background = _Background()
+
+    def use_cache(self, cache: Cache | None) -> None:
+        """Without one every kernel has to be compiled: LLVM, which takes a while to load, is loaded in advance."""
+        self._cache = cache
+        if cache is None:
+            self._background.do(_load_llvm)
 
     def compile(self, module: Module, key: KernelKey, resolve: Callable[[str], int]) -> int:
         """The address of the kernel's EmuKernel. Raises as ``Compilation``."""
@@ -78,14 +84,14 @@ class Kernels:
             return address
 
     def _from_cache(self, module: Module, key: KernelKey, resolve: Callable[[str], int]) -> _Kernel | None:
-        artifact = self.cache.load(key) if self.cache else None
-        if self.cache is None or artifact is None:
+        artifact = self._cache.load(key) if self._cache else None
+        if self._cache is None or artifact is None:
             return None
         try:
             return _Kernel(module, key, artifact, load_artifact(self._library, artifact, resolve), None)
         except ArtifactError:
             _log.warning("a cached kernel cannot be loaded: it is compiled anew", exc_info=True)
-            self.cache.remove(key)
+            self._cache.remove(key)
             return None
 
     def _compiled(self, module: Module, key: KernelKey, resolve: Callable[[str], int]) -> _Kernel:
@@ -127,9 +133,15 @@ class Kernels:
         self._keep(kernel)
 
     def _keep(self, kernel: _Kernel) -> None:
-        cache, artifact = self.cache, kernel.artifact
+        cache, artifact = self._cache, kernel.artifact
         if cache is not None:
             self._background.do(lambda: cache.store(kernel.key, artifact))
+
+
+def _load_llvm() -> None:
+    from emulator.jit import compiler, engine  # noqa: F401
+
+    engine.warm_up()
 
 
 class _Background:

@@ -65,7 +65,7 @@ class Runtime:
             programs = Programs(self._library)
             _installed.append(programs)
             self._library.emu_set_callbacks(ctypes.byref(programs.callbacks))
-        _installed[0].kernels.cache = Cache(cache) if cache is not None else None
+        _installed[0].kernels.use_cache(Cache(cache) if cache is not None else None)
 
     def observe(self, *, checks: Checks | None = None, profile: bool | None = None) -> None:
         """Changes what is looked for in the launches from now on; None leaves it as it is."""

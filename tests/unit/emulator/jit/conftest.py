@@ -41,9 +41,9 @@ def fat_binary(text: str) -> bytes:
 class Machine:
     """Launches kernels of PTX texts; arrays go in and out by reference."""
 
-    def __init__(self, library: Path) -> None:
+    def __init__(self, library: Path, cache: Path | None = None) -> None:
         self._path = library
-        self.runtime = Runtime(library=library, threads=2)
+        self.runtime = Runtime(library=library, threads=2, cache=cache)
         self._library = ctypes.CDLL(str(library))
         self._register = self._library["__cudaRegisterFatBinary"]
         self._register.restype = ctypes.c_void_p

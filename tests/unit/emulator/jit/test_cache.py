@@ -18,7 +18,7 @@ KEY = KernelKey(b"hash", "kernel", (32, 1, 1), Options())
 
 
 def artifact(size: int = 100, fill: bytes = b"x") -> Artifact:
-    description = Description("kernel", (32, 1, 1), 1, (), 0, 0, 0, 0, (), (), 0, False, 1, False)
+    description = Description("kernel", (32, 1, 1), 1, (), 0, 0, 0, 0, (), (), 0, False, 1, False, ())
     return Artifact(description, {Function.UNIFORM: Code(Tier.QUICK, fill * size)})
 
 

@@ -129,12 +129,10 @@ PROCESS = """
 import json, sys
 from pathlib import Path
 import numpy as np
-from emulator import Runtime
 from tests.unit.emulator.jit.conftest import Machine
 from tests.unit.emulator.jit.test_tiers import KERNEL, launched
 library, cache, rounds = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-machine = Machine(library)
-machine.runtime = Runtime(library=library, threads=2, cache=cache)
+machine = Machine(library, cache)
 out, count = launched(machine, machine.load(KERNEL, "rounds"), rounds)
 print(json.dumps([float(out.astype(np.float64).sum()), count, "llvmlite" in sys.modules]))
 """
