@@ -106,7 +106,8 @@ def _put_variable(out: Writer, module: Module, variable: Variable) -> None:
 
 def _kernel_bytes(number: int, kernel: Kernel) -> bytes:
     d: Description = kernel.artifact.description
-    files = {file: index for index, file in enumerate(sorted({at.file for at in (*d.sites, *d.contents)}))}
+    names = {site.file for site in d.sites} | {content.file for content in d.contents}
+    files = {file: index for index, file in enumerate(sorted(names))}
     out = Writer().numbers("Q", number).text(d.name).numbers("3I", *d.block)
     out.numbers("4I", d.register_bytes, d.shared_bytes, d.local_bytes, d.parameter_bytes)
     out.each(d.parameters, lambda to, it: to.numbers("I", it.offset))
