@@ -87,6 +87,7 @@ void BlockContext::start(uint64_t number) {
         warp.mode = warp.lane_count == 32 ? EMU_UNIFORM : EMU_MASKED;
         warp.instructions = 0;
         warp.total_instructions = 0;
+        warp.turn = 0;
         std::copy_n(ctaid, 3, warp.ctaid);
         for (uint32_t lane = 0; lane < 32; ++lane) warp.lane_pc[lane] = lane < warp.lane_count ? 0 : EMU_EXITED;
         warp.done = false;
@@ -119,15 +120,28 @@ bool BlockContext::run_warp(Warp &warp, bool *spun) {
     // Code that was written for hardware may rely on the other warps' getting as far as the first loop, too.
     bool gives_way = warp.fresh && warp_count_ > 1 && launch.kernel->uses_barriers;
     warp.fuel = gives_way ? 0 : fuel_per_turn;
+    if (!observers.empty()) {
+        // Side by side, as on hardware: what caches hold depends on it. Turns are as long as ever, but taken loop head by loop head.
+        if (warp.fresh || warp.turn <= 0) warp.turn = warp.fuel;
+        warp.fuel = std::min(warp.turn, 1);
+    }
     warp.fresh = false;
-    int32_t status = run_functions(warp);
+    uint32_t policy = warp.reserved;
+    int32_t given = warp.fuel, status = run_functions(warp);
+    warp.turn -= given - warp.fuel;
     unreported_instructions += warp.instructions;
     warp.total_instructions += warp.instructions;
     warp.instructions = 0;
     switch (status) {
         case EMU_DONE: warp.done = true; return true;
         case EMU_BARRIER: warp.waiting = true; return true;
-        case EMU_YIELD: *spun = true; return gives_way;
+        case EMU_YIELD:
+            if (!observers.empty() && warp.turn > 0) {
+                warp.reserved = policy;  // it has not given way
+                return true;
+            }
+            *spun = true;
+            return gives_way;
         default: {
             const EmuSite &site = launch.kernel->sites[warp.trap_site];
             std::string place = site.line ? std::string(" at ") + site.file + ":" + std::to_string(site.line) : "";

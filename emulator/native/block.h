@@ -16,6 +16,7 @@ struct Warp : WarpContext {
     bool done;
     bool waiting;  // returned EMU_BARRIER, and no lane has been released since
     bool fresh;    // has not run since its start or since a barrier
+    int32_t turn;  // loop heads left of its turn, of a launch that is observed
     uint64_t total_instructions;  // since its start
 };
 

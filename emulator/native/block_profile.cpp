@@ -29,12 +29,16 @@ class Touched {
     Touched(uint32_t mask, const uint64_t *address, uint32_t size) {
         if (mask == all_lanes && is_consecutive(address, size)) {
             add(address[0], 32 * size);
+        } else if (mask == all_lanes && is_consecutive(address, 0)) {
+            add(address[0], size);
         } else {
             for (; mask; mask &= mask - 1) add(address[__builtin_ctz(mask)], size);
         }
     }
 
+    // Each lane's address lies `size` bytes behind that of the lane before.
     static bool is_consecutive(const uint64_t *address, uint32_t size) {
+        if (address[31] != address[0] + 31 * size) return false;
         uint64_t differs = 0;
         for (uint32_t lane = 0; lane < 32; ++lane) differs |= address[lane] ^ (address[0] + uint64_t{lane} * size);
         return !differs;
@@ -178,7 +182,8 @@ void BlockProfile::access_global(const EmuSite &site, Figures &figures, uint32_t
 void BlockProfile::access_shared(const WarpContext &warp, const EmuSite &site, Figures &figures, uint32_t mask,
                                  const uint64_t *address) {
     uint32_t lanes = site.size <= 4 ? 32 : std::max(1u, 128u / site.size);
-    bool in_order = mask == all_lanes && address[0] % site.size == 0 && Touched::is_consecutive(address, site.size);
+    bool in_order = mask == all_lanes && address[0] % site.size == 0 &&
+                    (Touched::is_consecutive(address, site.size) || Touched::is_consecutive(address, 0));
     for (uint32_t first = 0; first < 32; first += lanes) {
         uint32_t part = mask & (lanes == 32 ? all_lanes : ((1u << lanes) - 1) << first);
         if (!part) continue;
