@@ -20,6 +20,7 @@ import ctypes
 import fcntl
 import json
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -160,47 +161,62 @@ def _exclusive(lock: Path) -> Iterator[None]:
         yield
 
 
-def compare(measured: Path, gpu_name: str, output: Path | None) -> int:
-    from emulator import Limits, Runtime, native
-    from emulator.model import load_gpu, modelled_time
+def compare(measured: Path, gpu_name: str, profiles: Path | None, output: Path | None) -> int:
+    from emulator.model import group_launches, load_gpu, program_time
 
     told = json.loads(measured.read_text())
     gpu = load_gpu(gpu_name)
     times = {entry["kernel"]: entry["seconds"] for entry in told["kernels"] if entry["seconds"] is not None}
-    kernels = [kernel for kernel in KERNELS if str(kernel) in times]
-    library = native.ensure(ROOT / ".cache" / "emulator-native")
-    runtime = Runtime(library=library, limits=Limits(wall_s=300), profile=True)
-    device = Device(ctypes.CDLL(str(library)))
     rows: list[dict[str, Any]] = []
     print(f"measured on {told['device']['name']}, modelled for {gpu_name}")
     print(f"{'kernel':36s} {'modelled':>12s} {'measured':>12s} {'ratio':>6s}  limiter")
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        builds = {kernel: pool.submit(build, kernel.source, harness.CACHE) for kernel in kernels}
-        for kernel in kernels:
-            with harness.session(device, builds[kernel].result(), harness.case_of(kernel.topic, "MODEL")) as session:
-                session.solve()  # what it prepares at its first call is not part of its time
-                session.clear()
-                runtime.take_report()
-                session.solve()
-                difference = session.difference()
-            if difference is not None:
-                raise SystemExit(f"{kernel} is wrong on the emulator: {difference}")
-            parts = [modelled_time(launch, gpu) for launch in runtime.take_report().launches]
-            longest = max(parts, key=lambda part: part.seconds)
-            row = {
-                "kernel": str(kernel),
-                "modelled": sum(part.seconds for part in parts),
-                "measured": times[str(kernel)],
-            }
-            row |= {"launches": len(parts), "limiter": longest.limiter, "parts": longest.parts, "why": longest.why}
-            rows.append(row)
-            ratio = row["modelled"] / row["measured"]
-            figures = f"{row['modelled'] * 1e6:9.2f} µs {row['measured'] * 1e6:9.2f} µs {ratio:6.2f}"
-            print(f"{row['kernel']:36s} {figures}  {row['limiter']}", flush=True)
+    for kernel, launches in _profiled([kernel for kernel in KERNELS if str(kernel) in times], profiles):
+        program = program_time(group_launches(launches), gpu)
+        row = {"kernel": str(kernel), "modelled": program.seconds, "measured": times[str(kernel)]}
+        row |= {"launches": len(launches), "limiter": program.limiter, "why": program.why}
+        row["parts"] = {one.group.kernel: dict(one.each.parts) for one in program.kernels}
+        rows.append(row)
+        ratio = row["modelled"] / row["measured"]
+        figures = f"{row['modelled'] * 1e6:9.2f} µs {row['measured'] * 1e6:9.2f} µs {ratio:6.2f}"
+        print(f"{row['kernel']:36s} {figures}  {row['limiter']}", flush=True)
     _print_correlations(rows)
     if output is not None:
         output.write_text(json.dumps(rows, indent=1))
     return 0
+
+
+def _profiled(kernels: Sequence[Kernel], file: Path | None) -> Iterator[tuple[Kernel, Sequence[Any]]]:
+    """Each kernel with the statistics of its launches. ``file`` (a pickle) keeps them, and is believed."""
+    from emulator import Limits, Runtime, native
+
+    kept: dict[Kernel, Sequence[Any]] = pickle.loads(file.read_bytes()) if file is not None and file.exists() else {}
+    library = native.ensure(ROOT / ".cache" / "emulator-native")
+    runtime = Runtime(library=library, limits=Limits(wall_s=300))
+    device = Device(ctypes.CDLL(str(library)))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        builds = {kernel: pool.submit(build, kernel.source, harness.CACHE) for kernel in kernels if kernel not in kept}
+        for kernel in kernels:
+            if kernel in builds:
+                kept[kernel] = _profile(runtime, device, builds[kernel].result(), kernel)
+                if file is not None:
+                    file.write_bytes(pickle.dumps(kept))
+            yield kernel, kept[kernel]
+
+
+def _profile(runtime: Any, device: Device, library: Path, kernel: Kernel) -> Sequence[Any]:
+    with harness.session(device, library, harness.case_of(kernel.topic, "MODEL")) as session:
+        # What it prepares at its first call is not part of its time.
+        runtime.observe(profile=False)
+        session.solve()
+        session.clear()
+        runtime.take_report()
+        runtime.observe(profile=True)
+        session.solve()
+        difference = session.difference()
+    if difference is not None:
+        raise SystemExit(f"{kernel} is wrong on the emulator: {difference}")
+    launches: Sequence[Any] = runtime.take_report().launches
+    return launches
 
 
 def ranks(values: Sequence[float]) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -258,10 +274,11 @@ def main() -> int:
     comparing = modes.add_parser("compare", help="set measured times beside modelled ones")
     comparing.add_argument("measured", type=Path)
     comparing.add_argument("--gpu", default="h200", help="the model's name of the GPU (default: %(default)s)")
+    comparing.add_argument("--profiles", type=Path, help="keep the emulator's profiles there, and use those that are")
     comparing.add_argument("--json", type=Path, help="write the table there")
     arguments = parser.parse_args()
     if arguments.mode == "compare":
-        return compare(arguments.measured, arguments.gpu, arguments.json)
+        return compare(arguments.measured, arguments.gpu, arguments.profiles, arguments.json)
     wanted = [k for k in KERNELS if not arguments.only or {k.topic, str(k)} & set(arguments.only)]
     return measure(wanted, arguments.json, arguments.jobs)
 
