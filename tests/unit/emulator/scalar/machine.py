@@ -414,14 +414,15 @@ def run(
     names = [name for name, _ in kernel.parameters]
     widths = {name: type_.bits for name, type_ in kernel.registers.items()}
     for number_ in range(grid):
-        shared = Memory([(0, bytearray(kernel.shared_bytes))])
+        shared = Memory([(0, bytearray(kernel.space_bytes["shared"]))])
         threads = []
         for t in range(block):
             special = {"%tid.x": t, "%ntid.x": block, "%ctaid.x": number_, "%nctaid.x": grid, "%laneid": t % 32}
             special |= {"%tid.y": 0, "%tid.z": 0, "%warpid": t // 32, "%lanemask_lt": (1 << t % 32) - 1}
             thread = Thread(dict.fromkeys(widths, 0), widths, t % 32, special=special)
             thread.parameters = dict(zip(names, parameters, strict=True))
-            thread.symbols, thread.spaces = kernel.shared, {"global": memory, "shared": shared}
+            local = Memory([(0, bytearray(kernel.space_bytes["local"]))])
+            thread.symbols, thread.spaces = kernel.symbols, {"global": memory, "shared": shared, "local": local}
             threads.append(run_thread(kernel, thread, budget))
         run_block(threads)
 

@@ -76,8 +76,8 @@ class Kernel:
     name: str
     parameters: list[tuple[str, Type]] = field(default_factory=list)
     registers: dict[str, Type] = field(default_factory=dict)
-    shared: dict[str, int] = field(default_factory=dict)  # offsets
-    shared_bytes: int = 0
+    symbols: dict[str, int] = field(default_factory=dict)  # offsets in their space
+    space_bytes: dict[str, int] = field(default_factory=lambda: {"shared": 0, "local": 0})
     labels: dict[str, int] = field(default_factory=dict)
     targets: dict[str, list[str]] = field(default_factory=dict)
     code: list[Instruction] = field(default_factory=list)
@@ -149,10 +149,9 @@ def _statement(kernel: Kernel, line: str) -> None:
             many = re.match(r"\s*(%\w+)<(\d+)>", title)
             for register in [f"{many[1]}{n}" for n in range(int(many[2]))] if many else [title.strip()]:
                 kernel.registers[register] = type_of(kind.removeprefix("."))
-    elif line.startswith(".shared"):
-        found = re.match(r"\.shared \.align (\d+) \.b8 (\w+)\[(\d+)\]", line)
-        assert found is not None, line
-        kernel.shared[found[2]] = kernel.shared_bytes
-        kernel.shared_bytes += int(found[3])
+    elif found := re.match(r"\.(shared|local) \.align 16 \.b8 (\w+)\[(\d+)\]", line):
+        space = found[1]
+        kernel.symbols[found[2]] = kernel.space_bytes[space]
+        kernel.space_bytes[space] += -(-int(found[3]) // 16) * 16
     elif line:
         kernel.code.append(parse_instruction(line))
