@@ -13,6 +13,10 @@ _SHOWN_CASES = 12
 #: Those beyond it have their verdict alone: the first to fail is the one to look at.
 _DETAILED_CASES = 3
 _SHOWN_FAULTS = 5
+_SHOWN_REASONS = 5
+_SHOWN_LINES = 5
+#: Of the modelled time: lines below it are not told.
+_HOT = 0.05
 
 
 def print_judgement(judgement: dict[str, Any]) -> None:
@@ -130,17 +134,33 @@ def _measurement_lines(measurement: dict[str, Any] | None) -> list[Text]:
     if not measurement:
         return []
     facts = [format_score(measurement["metric"], measurement["value"])]
+    if measurement["metric"] == "modelled_time_s":
+        facts.append(f"modelled on {str(measurement.get('gpu')).upper()}")
     if measurement["metric"] == "time_s":
         facts.append(f"±{measurement['spread'] * 100:.2g} % over {measurement['runs']} runs")
     if measurement.get("gb_per_s") is not None:
         facts.append(f"{measurement['gb_per_s']:.4g} GB/s")
     if measurement.get("gflop_per_s") is not None:
         facts.append(f"{measurement['gflop_per_s']:.4g} GFLOP/s")
-    return [Text(f"  score   {', '.join(facts)}")]
+    out = [Text(f"  score   {', '.join(facts)}")]
+    for case in measurement.get("cases") or []:
+        out += _slowness_lines(case)
+    return out
+
+
+def _slowness_lines(case: dict[str, Any]) -> list[Text]:
+    """Why it is slow, of a case with a modelled time: the reasons, and the lines that most of the time goes to."""
+    reasons = [clean(str(reason)) for reason in (case.get("why") or [])[:_SHOWN_REASONS]]
+    out = [Text(f"{'  why     ' if number == 0 else '          '}{reason}") for number, reason in enumerate(reasons)]
+    hot = [line for line in case.get("lines") or [] if line["share"] >= _HOT][:_SHOWN_LINES]
+    if hot:
+        lines = ", ".join(f"{clean(str(line['file']))}:{line['line']} {line['share']:.0%}" for line in hot)
+        out.append(Text(f"  lines   {lines}"))
+    return out
 
 
 def format_score(metric: str, value: float) -> str:
-    """A score with its unit: times in ms or µs, warp instructions whole."""
+    """A score with its unit: times, measured or modelled, in ms or µs; warp instructions whole."""
     if metric == "warp_instructions":
         return f"{value:,.0f} warp instructions"
     return f"{value * 1e3:.4g} ms" if value >= 1e-3 else f"{value * 1e6:.4g} µs"

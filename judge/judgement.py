@@ -9,7 +9,8 @@ from typing import Any, Literal
 from judge.verdict import Verdict
 
 DeviceKind = Literal["emulator", "cuda"]
-Metric = Literal["time_s", "warp_instructions"]
+#: ``warp_instructions`` is what the emulator's score was before it had a model of time; such judgements are kept.
+Metric = Literal["time_s", "modelled_time_s", "warp_instructions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +84,10 @@ class CaseJudgement:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """The score. ``value`` is what the board sorts by, ascending: seconds, or warp instructions on the emulator.
+    """The score. ``value`` is what the board sorts by, ascending: seconds, measured or (on the emulator) modelled.
 
-    ``median_s`` is None where time was not the metric. ``spread`` is half the interquartile range over the median.
+    ``median_s`` is None where no time was measured. ``spread`` is half the interquartile range over the median.
+    ``gpu`` and ``model`` are set for modelled times: for which GPU, and by which version of the model.
     """
 
     metric: Metric
@@ -95,8 +97,16 @@ class Measurement:
     median_s: float | None = None
     gb_per_s: float | None = None
     gflop_per_s: float | None = None
-    #: Per benchmark case: {"id", "value", "samples": [...], "bytes", "flops"}.
+    #: Per benchmark case: {"id", "value", "samples": [...], "bytes", "flops"}, and of modelled times what
+    #: judge.bench.modelled tells.
     cases: tuple[dict[str, Any], ...] = ()
+    gpu: str | None = None
+    model: int | None = None
+
+    @property
+    def scale(self) -> str:
+        """What scores must have in common to be compared: ``time_s``, ``modelled_time_s/h200/1``."""
+        return "/".join(str(part) for part in (self.metric, self.gpu, self.model) if part is not None)
 
 
 @dataclass(frozen=True, slots=True)

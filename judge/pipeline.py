@@ -13,8 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from emulator.model import MODEL_VERSION, load_gpu
 from judge.bench.measurement import TimedCase, measurement
-from judge.bench.plausibility import why_count_not_believed
+from judge.bench.modelled import modelled_call
+from judge.bench.plausibility import why_count_not_believed, why_model_not_believed
 from judge.bench.protocol import Bench
 from judge.build.artifact import Artifact
 from judge.build.diagnostics import headline
@@ -22,8 +24,9 @@ from judge.build.nvcc import build_submission
 from judge.build.target import Target
 from judge.devices.lock import device_lock
 from judge.errors import InternalError
-from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Measurement, Metric
+from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Measurement
 from judge.packs.pack import Case, Pack
+from judge.runner.messages import Watch
 from judge.settings import JudgeSettings
 from judge.supervisor.factory import SessionFactory, session_factory
 from judge.supervisor.feeder import Feeder, case_judgement
@@ -83,7 +86,8 @@ def run(
     try:
         with device_lock(device, settings, cancelled=cancelled):
             factory = _factory(pack, device, settings, mode, cancelled)
-            judgement = _judge_built(artifact, report, pack, device, seed, mode, factory, None, progress)
+            run = _Run(report, pack, device, seed, mode, settings, progress)
+            judgement = run.judge_built(artifact, factory, None)
     except InternalError as error:
         judgement = _internal_error(error, report, pack, device)
     return _with_wall(judgement, time.monotonic() - started)
@@ -107,7 +111,8 @@ def judge(
             if artifact is None:
                 judgement = compile_error(report, pack, device)
             else:
-                judgement = _judge_built(artifact, report, pack, device, seed, mode, factory, session, progress)
+                run = _Run(report, pack, device, seed, mode, settings, progress)
+                judgement = run.judge_built(artifact, factory, session)
     except InternalError as error:
         judgement = _internal_error(error, report, pack, device)
     finally:
@@ -143,68 +148,87 @@ def _benchmarks(pack: Pack, device: DeviceInfo, mode: Mode) -> tuple[Case, ...]:
     return pack.benchmarks_for(device.kind) if mode is Mode.SUBMIT else ()
 
 
-def _judge_built(
-    artifact: Artifact, report: BuildReport, pack: Pack, device: DeviceInfo, seed: int, mode: Mode,
-    factory: SessionFactory, session: Session | None, progress: Report,
-) -> Judgement:  # fmt: skip
-    cases, benchmarks = _cases(pack, device, mode), _benchmarks(pack, device, mode)
-    total = len(cases)
-    feeder = Feeder(factory, pack, artifact.library, seed, started=session)
-    judged: list[CaseJudgement] = []
-    score: Measurement | None = None
-    try:
-        progress(Progress("running", total=total))
-        for answer in feeder.judge_cases(cases):
-            case = answer.judgement
-            judged.append(case)
-            progress(Progress("case", case.id, case.verdict, len(judged), total, case.group))
-        if benchmarks and judged and all(case.verdict is Verdict.ACCEPTED for case in judged):
-            timed = _time(feeder, pack, device, seed, benchmarks, judged, progress)
-            if len(timed) == len(benchmarks):
-                metric: Metric = "warp_instructions" if device.kind == "emulator" else "time_s"
-                score = measurement(metric, pack, timed)
-        if feeder.end_session() and all(case.verdict is Verdict.ACCEPTED for case in judged):
-            flood = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
-            judged[-1] = _replaced(judged[-1], flood)
-            score = None
-    finally:
-        feeder.close()
-    verdict = combine_verdicts(case.verdict for case in judged)
-    message = next((case.message for case in judged if case.verdict is verdict), "")
-    if verdict is Verdict.ACCEPTED:
-        message = ""
-    return Judgement(verdict, pack.slug, pack.version, device, report, tuple(judged), score, message)
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One submission that was built, on one device."""
 
+    build: BuildReport
+    pack: Pack
+    device: DeviceInfo
+    seed: int
+    mode: Mode
+    settings: JudgeSettings
+    progress: Report
 
-def _time(
-    feeder: Feeder, pack: Pack, device: DeviceInfo, seed: int, benchmarks: tuple[Case, ...],
-    judged: list[CaseJudgement], progress: Report,
-) -> list[TimedCase]:  # fmt: skip
-    """The timed cases, and their judgements at the end of ``judged``; it stops at the first that is not accepted."""
-    timed: list[TimedCase] = []
-    progress(Progress("timing"))
-    if device.kind == "emulator":
-        # One run: the count of warp instructions is the same each time.
-        for answer in feeder.judge_cases(benchmarks):
+    def judge_built(self, artifact: Artifact, factory: SessionFactory, session: Session | None) -> Judgement:
+        pack, device = self.pack, self.device
+        cases, benchmarks = _cases(pack, device, self.mode), _benchmarks(pack, device, self.mode)
+        total = len(cases)
+        feeder = Feeder(factory, pack, artifact.library, self.seed, started=session)
+        judged: list[CaseJudgement] = []
+        score: Measurement | None = None
+        try:
+            self.progress(Progress("running", total=total))
+            for answer in feeder.judge_cases(cases):
+                case = answer.judgement
+                judged.append(case)
+                self.progress(Progress("case", case.id, case.verdict, len(judged), total, case.group))
+            if benchmarks and judged and all(case.verdict is Verdict.ACCEPTED for case in judged):
+                self.progress(Progress("timing"))
+                score = self._score(feeder, benchmarks, judged)
+            if feeder.end_session() and all(case.verdict is Verdict.ACCEPTED for case in judged):
+                flood = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
+                judged[-1] = _replaced(judged[-1], flood)
+                score = None
+        finally:
+            feeder.close()
+        verdict = combine_verdicts(case.verdict for case in judged)
+        message = next((case.message for case in judged if case.verdict is verdict), "")
+        if verdict is Verdict.ACCEPTED:
+            message = ""
+        return Judgement(verdict, pack.slug, pack.version, device, self.build, tuple(judged), score, message)
+
+    def _score(self, feeder: Feeder, benchmarks: tuple[Case, ...], judged: list[CaseJudgement]) -> Measurement | None:
+        """The score, and the judgements of the benchmarks at the end of ``judged``; none where one is not accepted."""
+        emulated = self.device.kind == "emulator"
+        timed = self._model(feeder, benchmarks, judged) if emulated else self._time(feeder, benchmarks, judged)
+        if len(timed) < len(benchmarks):
+            return None
+        if emulated:
+            gpu = self.settings.emulator_gpu
+            return measurement("modelled_time_s", self.pack, timed, gpu=gpu, model=MODEL_VERSION)
+        return measurement("time_s", self.pack, timed)
+
+    def _model(self, feeder: Feeder, benchmarks: tuple[Case, ...], judged: list[CaseJudgement]) -> list[TimedCase]:
+        """One run of each: what is counted is the same every time."""
+        timed: list[TimedCase] = []
+        gpu = load_gpu(self.settings.emulator_gpu)
+        for answer in feeder.judge_cases(benchmarks, Watch.PROFILE):
             judged.append(answer.judgement)
             report = answer.record.fetched.report if answer.record is not None else None
             if answer.judgement.verdict is not Verdict.ACCEPTED or report is None:
                 break
-            case, count = _case(benchmarks, answer.judgement.id), float(report.warp_instructions)
-            doubt = why_count_not_believed(count, pack.case_bytes(case), pack.case_flops(case))
+            case = _case(benchmarks, answer.judgement.id)
+            task = self.pack.case_bytes(case), self.pack.case_flops(case)
+            modelled = modelled_call(report, self.build, gpu)
+            doubt = why_count_not_believed(float(report.warp_instructions), *task)
+            doubt = doubt or why_model_not_believed(modelled.seconds, *task, gpu)
             if doubt:
                 judged[-1] = _replaced(answer.judgement, Outcome(Verdict.TIMING_NOT_TRUSTED, doubt))
                 break
-            timed.append(TimedCase(case, (count,)))
-            progress(Progress("timing", answer.judgement.id, None, 1, 1))
+            timed.append(TimedCase(case, (modelled.seconds,), modelled.details))
+            self.progress(Progress("timing", case.id, None, 1, 1))
         return timed
-    for case in benchmarks:
-        outcome, samples, wall_s = _time_on_gpu(feeder, pack, device, seed, case, progress)
-        judged.append(case_judgement(case, outcome, wall_s))
-        if outcome.verdict is not Verdict.ACCEPTED:
-            break
-        timed.append(TimedCase(case, samples))
-    return timed
+
+    def _time(self, feeder: Feeder, benchmarks: tuple[Case, ...], judged: list[CaseJudgement]) -> list[TimedCase]:
+        timed: list[TimedCase] = []
+        for case in benchmarks:
+            outcome, samples, wall_s = _time_on_gpu(feeder, self.pack, self.device, self.seed, case, self.progress)
+            judged.append(case_judgement(case, outcome, wall_s))
+            if outcome.verdict is not Verdict.ACCEPTED:
+                break
+            timed.append(TimedCase(case, samples))
+        return timed
 
 
 def _time_on_gpu(

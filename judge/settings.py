@@ -39,5 +39,7 @@ class JudgeSettings:
     nvcc: Path | None = None
     jail: str = "required"
     emulator_threads: int | None = None
+    #: For which GPU the emulator models times; a name of ``emulator.model.gpu_names()``.
+    emulator_gpu: str = "h200"
     build: BuildLimits = field(default_factory=BuildLimits)
     run: RunLimits = field(default_factory=RunLimits)

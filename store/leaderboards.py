@@ -40,8 +40,9 @@ class LeaderboardEntry:
 def leaderboard(
     session: Session, *, challenge: str, device_key: str, pack_major: int, metric: str | None = None, limit: int = 100
 ) -> list[LeaderboardEntry]:
-    """The board, best first; of equal values the older one first. ``metric`` None means that of the latest measurement:
-    where a device came to be scored otherwise, scores of different kinds are not mixed."""
+    """The board, best first; of equal values the older one first. ``metric`` is the scale of a judged measurement; None
+    means that of the latest one: where a device came to be scored otherwise (in modelled times and no longer in
+    instructions, by another version of the model), scores of different kinds are not mixed."""
     if metric is None:
         metric = session.scalar(
             select(Measurement.metric)
@@ -72,13 +73,23 @@ class BoardSummary:
 
 
 def list_boards(session: Session, *, challenge: str | None = None) -> list[BoardSummary]:
-    """The boards that have an entry, by challenge, device, newest version, metric."""
-    board = (Measurement.challenge, Measurement.device_key, Measurement.pack_major, Measurement.metric)
-    query = select(*board, func.count(Measurement.user_id.distinct()), func.min(Measurement.value)).group_by(*board)
+    """The boards that have an entry, by challenge, device, newest version; of several metrics the latest, as on the
+    board itself."""
+    place = (Measurement.challenge, Measurement.device_key, Measurement.pack_major)
+    query = select(
+        *place,
+        Measurement.metric,
+        func.count(Measurement.user_id.distinct()),
+        func.min(Measurement.value),
+        func.max(Measurement.submission_id).label("latest"),
+    ).group_by(*place, Measurement.metric)
     if challenge is not None:
         query = query.where(Measurement.challenge == challenge)
-    order = (Measurement.challenge, Measurement.device_key, Measurement.pack_major.desc(), Measurement.metric)
-    return [BoardSummary(*row) for row in session.execute(query.order_by(*order))]
+    order = (Measurement.challenge, Measurement.device_key, Measurement.pack_major.desc())
+    rows = session.execute(query.order_by(*order, "latest"))
+    # Of one place the last row is the latest.
+    boards = {row[:3]: BoardSummary(*row[:6]) for row in rows}
+    return list(boards.values())
 
 
 def board_query(
@@ -143,7 +154,7 @@ def record_measurement(session: Session, submission: Submission, judgement: Judg
             challenge=submission.challenge,
             device_key=submission.device_key,
             pack_major=submission.pack_major,
-            metric=measured.metric,
+            metric=measured.scale,
             value=measured.value,
             runs=measured.runs,
             spread=measured.spread,

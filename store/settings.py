@@ -17,6 +17,7 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from sqlalchemy.engine import URL, make_url
 
+from emulator.model import gpu_names
 from judge.settings import JudgeSettings
 
 
@@ -57,6 +58,8 @@ class Settings(BaseSettings):
     nvcc: Path | None = None
     jail: Literal["required", "off"] = "required"
     emulator_threads: int | None = Field(default=None, ge=1)
+    #: For which GPU the emulator models times.
+    emulator_gpu: str = "h200"
 
     lease_s: float = Field(default=30.0, gt=0)
     heartbeat_s: float = Field(default=8.0, gt=0)
@@ -85,6 +88,13 @@ class Settings(BaseSettings):
             return tuple(Path(part).expanduser() for part in value.split(os.pathsep) if part)
         return value
 
+    @field_validator("emulator_gpu")
+    @classmethod
+    def _known_gpu(cls, value: str) -> str:
+        if value not in gpu_names():
+            raise ValueError(f"no GPU is known as {value!r}: there are {', '.join(gpu_names())}")
+        return value
+
     @field_validator("database_url")
     @classmethod
     def _known_database(cls, value: str | None) -> str | None:
@@ -107,7 +117,11 @@ class Settings(BaseSettings):
     def judge_settings(self) -> JudgeSettings:
         """What the engine needs of these."""
         return JudgeSettings(
-            data_dir=self.data_dir, nvcc=self.nvcc, jail=self.jail, emulator_threads=self.emulator_threads
+            data_dir=self.data_dir,
+            nvcc=self.nvcc,
+            jail=self.jail,
+            emulator_threads=self.emulator_threads,
+            emulator_gpu=self.emulator_gpu,
         )
 
 

@@ -106,12 +106,17 @@ def local_settings(data_dir: Path | None) -> JudgeSettings:
     threads = environ.get("GPUJUDGE_EMULATOR_THREADS")
     if threads is not None and not threads.isdecimal():
         raise UsageError(f"GPUJUDGE_EMULATOR_THREADS is a number, not {threads!r}")
+    gpu = environ.get("GPUJUDGE_EMULATOR_GPU", "h200")
+    known = need("emulator.model", "judge").gpu_names()
+    if gpu not in known:
+        raise UsageError(f"GPUJUDGE_EMULATOR_GPU is one of {', '.join(known)}, not {gpu!r}")
     nvcc = environ.get("GPUJUDGE_NVCC")
     made: JudgeSettings = settings.JudgeSettings(
         data_dir=folder,
         nvcc=Path(nvcc) if nvcc else None,
         jail=jail,
         emulator_threads=int(threads) if threads else None,
+        emulator_gpu=gpu,
     )
     return made
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from judge.bench.statistics import geometric_mean, summarize
 from judge.judgement import Measurement, Metric
@@ -12,13 +13,16 @@ from judge.packs.pack import Case, Pack
 
 @dataclass(frozen=True, slots=True)
 class TimedCase:
-    """A benchmark case and its samples: seconds, or one count of warp instructions."""
+    """A benchmark case and its samples: seconds, or one modelled time and what is told of it."""
 
     case: Case
     samples: tuple[float, ...]
+    details: dict[str, Any] = field(default_factory=dict)
 
 
-def measurement(metric: Metric, pack: Pack, timed: Sequence[TimedCase]) -> Measurement:
+def measurement(
+    metric: Metric, pack: Pack, timed: Sequence[TimedCase], *, gpu: str | None = None, model: int | None = None
+) -> Measurement:
     """The score over several cases is the geometric mean of their medians, so that a long case does not drown a
     short one; rates likewise. ``runs`` counts all calls, ``spread`` is the largest. Rates are given only where time
     was measured."""
@@ -43,7 +47,10 @@ def measurement(metric: Metric, pack: Pack, timed: Sequence[TimedCase]) -> Measu
                 "samples": list(each.samples),
                 "bytes": pack.case_bytes(each.case),
                 "flops": count,
+                **each.details,
             }
             for each, summary, count in zip(timed, summaries, flops, strict=True)
         ),
+        gpu=gpu,
+        model=model,
     )

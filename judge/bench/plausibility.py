@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from emulator.model import Gpu
 from judge.judgement import DeviceInfo
 
 #: The peak is the memory's data rate; nothing has been seen to reach it, so what beats it by this much is no clock
@@ -55,3 +56,15 @@ def why_count_not_believed(warp_instructions: float, bytes_moved: float, flops: 
         f"the kernels executed {warp_instructions:.0f} warp instructions, but the work takes {least:.0f} at the least: "
         "was it done on the host?"
     )
+
+
+def why_model_not_believed(seconds: float, bytes_moved: float, flops: float | None, gpu: Gpu) -> str:
+    """Why a modelled time is not trusted; empty when nothing speaks against it: it must leave the GPU the time to move
+    and compute what the pack says that the task takes, at its peaks, whatever the emulator is said to have counted."""
+    moving_s = (bytes_moved - gpu.memory.l2_bytes) / gpu.memory.dram_peak_bytes_per_s
+    fastest = max(gpu.tensor_flops_per_clock["int8"], 2 * gpu.lanes_per_clock["fp32"])
+    computing_s = (flops or 0.0) / (fastest * gpu.multiprocessors * gpu.clock_hz)
+    least_s = max(moving_s, computing_s, gpu.launch.first_s)
+    if seconds >= least_s:
+        return ""
+    return f"the call is modelled to take {seconds:.3g} s, but an {gpu.name} needs {least_s:.3g} s for the task"

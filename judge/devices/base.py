@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from judge.runner.messages import ReportClaim
+from judge.runner.messages import ReportClaim, Watch
 
 #: Every buffer starts at a multiple of this, as cudaMalloc's do.
 ALIGNMENT_BYTES = 256
@@ -68,6 +68,9 @@ class Device(Protocol):
 
     def read(self, buffer: Buffer, target: memoryview) -> None:
         """Copies ``buffer.size`` bytes from the device; synchronous."""
+
+    def watch(self, what: Watch) -> None:
+        """What is to be looked for in the calls from now on, and told in the report. Nothing at first."""
 
     def settle(self) -> None:
         """Flushes the device's caches and returns when it is idle: the last thing before a call."""

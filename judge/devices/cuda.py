@@ -15,7 +15,7 @@ from judge.devices.base import ALIGNMENT_BYTES, Buffer, DeviceOptions
 from judge.devices.cuda_errors import device_error
 from judge.devices.cuda_flush import CacheFlush
 from judge.devices.cuda_timer import CudaTimer
-from judge.runner.messages import ReportClaim
+from judge.runner.messages import ReportClaim, Watch
 
 #: Enough for a tile that a kernel loads beyond the end of its input; also what is checked for stray writes.
 GUARD_BYTES = 64 << 10
@@ -68,6 +68,9 @@ class CudaDevice:
         if buffer.size:
             with _errors():
                 cuda.memcpy_dtoh(target, buffer.address)
+
+    def watch(self, what: Watch) -> None:
+        """Nothing can be seen of what a kernel does."""
 
     def settle(self) -> None:
         with _errors():

@@ -12,8 +12,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 from emulator import CudaError, Limits, MemoryFault, Runtime
+from emulator.model import LaunchGroup, group_launches
+from emulator.profile import Counters
 from judge.devices.base import Buffer, DeviceError, DeviceOptions
-from judge.runner.messages import MAX_FAULTS, FaultClaim, ReportClaim
+from judge.runner.messages import MAX_FAULTS, WATCHED_SLOWDOWN, FaultClaim, ReportClaim, Watch
+from judge.runner.profiles import (
+    CLASSES,
+    COUNTS,
+    FLOPS,
+    KERNEL_COUNTS,
+    MAX_LINES,
+    MAX_PROFILES,
+    LineClaim,
+    ProfileClaim,
+)
 
 
 class EmulatorDevice:
@@ -22,8 +34,10 @@ class EmulatorDevice:
     #: Kernels are compiled at their first launch.
     makes_code = True
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, wall_s: float | None = None) -> None:
         self._runtime = runtime
+        self._wall_s = wall_s
+        self._watched = Watch.NOTHING
 
     def allocate(self, size: int, label: str) -> Buffer:
         try:
@@ -57,6 +71,14 @@ class EmulatorDevice:
             reason = "a buffer of the judge is gone: does solve free its arguments, or reset the device?"
             raise DeviceError(17, "cudaErrorInvalidDevicePointer", reason) from None
 
+    def watch(self, what: Watch) -> None:
+        if what == self._watched:
+            return
+        self._watched = what
+        self._runtime.observe(checks="full" if Watch.CHECKS in what else "default", profile=Watch.PROFILE in what)
+        if self._wall_s is not None:
+            self._runtime.limit_wall(self._wall_s * (WATCHED_SLOWDOWN if what else 1.0))
+
     def settle(self) -> None:
         """Nothing runs on after a launch here, and nothing is cached."""
 
@@ -83,6 +105,7 @@ class EmulatorDevice:
             limit=report.limit or "",
             unsupported=report.unsupported or "",
             faults=tuple(_claim(fault) for fault in report.memory_faults[:MAX_FAULTS]),
+            profiles=tuple(_profile(group) for group in group_launches(report.launches, MAX_PROFILES)),
         )
 
     def close(self) -> None:
@@ -102,7 +125,7 @@ def open_device(options: DeviceOptions) -> EmulatorDevice:
     runtime = Runtime(
         library=Path(options.library), limits=limits, threads=threads, schedule_seed=options.schedule_seed or None
     )
-    return EmulatorDevice(runtime)
+    return EmulatorDevice(runtime, limits.wall_s)
 
 
 def _device_error(error: CudaError) -> DeviceError:
@@ -119,6 +142,27 @@ def _claim(fault: MemoryFault) -> FaultClaim:
         line=fault.line or 0,
         thread=fault.thread or (0, 0, 0),
         block=fault.block or (0, 0, 0),
+    )
+
+
+def _profile(group: LaunchGroup) -> ProfileClaim:
+    profile = group.profile
+    return ProfileClaim(
+        kernel=group.kernel,
+        grid=group.grid,
+        block=group.block,
+        launches=group.count,
+        counters=_counters(profile.totals),
+        numbers=tuple(getattr(profile, name) or 0 for name in KERNEL_COUNTS),
+        lines=tuple(LineClaim(line.file, line.line, _counters(line.counters)) for line in profile.lines[:MAX_LINES]),
+    )
+
+
+def _counters(counters: Counters) -> tuple[int, ...]:
+    return (
+        *(counters.warp_instructions.get(name, 0) for name in CLASSES),
+        *(getattr(counters, name) for name in COUNTS),
+        *(counters.flops.get(name, 0) for name in FLOPS),
     )
 
 

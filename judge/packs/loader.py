@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from judge.packs.distributions import Distribution, Sentinels
 from judge.packs.errors import PackError
 from judge.packs.expressions import Expression, ExpressionError, Number, parse_expression
-from judge.packs.pack import Axis, Case, Link, OutputRule, Pack, PackBuild, PackLimits, Parameter
+from judge.packs.pack import Axis, Case, Link, OutputRule, Pack, PackBuild, PackEmulator, PackLimits, Parameter
 from judge.packs.reference import load_reference
 from judge.packs.schema import (
     ArgumentModel,
@@ -114,6 +114,7 @@ class _Assembly:
             arguments=arguments,
             limits=PackLimits(model.limits.wall_s, model.limits.memory_mib),
             build=PackBuild(model.build.std, model.build.libraries),
+            emulator=PackEmulator(reads_are_errors=model.emulator.out_of_bounds_reads == "error"),
             # Samples first, whatever the order in the file.
             cases=tuple(sorted(cases, key=lambda case: case.group != "sample")),
             benchmarks=tuple(

@@ -57,6 +57,13 @@ class PackLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class PackEmulator:
+    """``reads_are_errors``: a read outside of the buffers, which only the emulator sees, is an RE and no warning."""
+
+    reads_are_errors: bool
+
+
+@dataclass(frozen=True, slots=True)
 class PackBuild:
     """The C++ standard and the libraries that submissions are built with."""
 
@@ -129,6 +136,7 @@ class Pack:
     arguments: tuple[Argument, ...]
     limits: PackLimits
     build: PackBuild
+    emulator: PackEmulator
     cases: tuple[Case, ...]
     benchmarks: tuple[Case, ...]
     _distributions: Mapping[str, Distribution] = field(repr=False)

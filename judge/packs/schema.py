@@ -107,6 +107,12 @@ class LimitsModel(_Strict):
     memory_mib: int = Field(default=1024, ge=1)
 
 
+class EmulatorModel(_Strict):
+    """What only the emulator sees, and what it means here."""
+
+    out_of_bounds_reads: Literal["warning", "error"] = "warning"
+
+
 class BuildModel(_Strict):
     """How submissions are compiled."""
 
@@ -168,6 +174,7 @@ class ChallengeModel(_Strict):
     links: tuple[LinkModel, ...] = ()
     limits: LimitsModel = LimitsModel()
     build: BuildModel = BuildModel()
+    emulator: EmulatorModel = EmulatorModel()
     axes: dict[Name, AxisModel]
     parameters: dict[Name, ParameterModel] = {}
     arguments: tuple[ArgumentModel, ...] = Field(min_length=1)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 MAGIC = 0x4A475047
 HEADER = struct.Struct("<IHHQI")
-MAX_PAYLOAD = 256 << 10
+MAX_PAYLOAD = 1 << 20
 MAX_TEXT = 4096
 MAX_ARGUMENTS = 64
 

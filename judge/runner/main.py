@@ -123,6 +123,7 @@ class Runner:
                     self._device.fill(buffer, slot.fill)
                 else:
                     self._device.write(buffer, self._inputs.piece(slot.input_offset, slot.size))
+            self._device.watch(request.watch)
             self._device.settle()
             self._device.take_report()
         except DeviceError as error:

@@ -5,9 +5,11 @@ Requests come from the supervisor and are true; replies come from a process that
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 
 from judge.runner.frames import MAX_ARGUMENTS, FrameError, Reader, Role, Scalar, Writer
+from judge.runner.profiles import ProfileClaim, pack_profiles, unpack_profiles
 
 MAX_FAULTS = 20
 #: No buffer and no shared memory region is larger; it bounds what a forged or broken number can ask for.
@@ -84,14 +86,29 @@ class Slot:
     fill: int = 0
 
 
+class Watch(enum.IntFlag):
+    """What the emulator is to look for in the next call, at a price: it is several times as slow then. A GPU sees
+    nothing."""
+
+    NOTHING = 0
+    PROFILE = 1
+    #: Data races, and reads of what nothing wrote.
+    CHECKS = 2
+
+
+#: How many times longer a call may take that is watched.
+WATCHED_SLOWDOWN = 10.0
+
+
 @dataclass(frozen=True, slots=True)
 class PrepareRequest:
     """Put the buffers of the next call in order: inputs uploaded, outputs filled, caches flushed, device idle."""
 
     slots: tuple[Slot, ...]
+    watch: Watch = Watch.NOTHING
 
     def pack(self) -> bytes:
-        out = Writer().u32(len(self.slots))
+        out = Writer().u8(self.watch).u32(len(self.slots))
         for slot in self.slots:
             out.raw(slot.value).u64(slot.size).u64(slot.input_offset).u64(slot.output_offset).u8(slot.fill)
         return out.payload()
@@ -99,11 +116,12 @@ class PrepareRequest:
     @classmethod
     def unpack(cls, payload: bytes) -> PrepareRequest:
         r = Reader(payload)
+        watch = Watch(r.u8())
         slots = tuple(Slot(r.raw(8), r.u64(), r.u64(), r.u64(), r.u8()) for _ in range(r.count(MAX_ARGUMENTS)))
         r.end()
         if any(slot.size > MAX_BYTES for slot in slots):
             raise FrameError("a buffer beyond all bounds")
-        return cls(slots)
+        return cls(slots, watch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +191,7 @@ class ReportClaim:
     limit: str = ""
     unsupported: str = ""
     faults: tuple[FaultClaim, ...] = ()
+    profiles: tuple[ProfileClaim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +213,7 @@ class FetchReply:
                 out.u32(fault.line)
                 for number in (*fault.thread, *fault.block):
                     out.u32(number)
+            pack_profiles(out, self.report.profiles)
         return out.payload()
 
     @classmethod
@@ -204,7 +224,7 @@ class FetchReply:
         if r.u8():
             head = (r.u64(), r.u64(), r.u64(), r.text(), r.text())
             faults = tuple(_unpack_fault(r) for _ in range(r.count(MAX_FAULTS)))
-            report = ReportClaim(*head, faults)
+            report = ReportClaim(*head, faults, unpack_profiles(r))
         r.end()
         return cls(damage, report)
 

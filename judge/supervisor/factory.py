@@ -31,6 +31,11 @@ class SessionFactory:
     bounds: Bounds
     cancelled: Callable[[], bool]
 
+    @property
+    def emulated(self) -> bool:
+        """Whether the device can look for more than a GPU can."""
+        return self.request.device_module == DEVICE_MODULES["emulator"]
+
     def start(self) -> Session:
         return Session(self.launcher, self.request, self.bounds, self.cancelled)
 

@@ -18,9 +18,17 @@ from judge.check.tolerance import Expected
 from judge.judgement import CaseJudgement, Mismatch
 from judge.packs.pack import Case, Pack
 from judge.runner.frames import Failure, Op
+from judge.runner.messages import Watch
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.layout import Array, lay_out
-from judge.supervisor.outcome import STICKY, Outcome, outcome_of_call, outcome_of_ending, outcome_of_refusal
+from judge.supervisor.outcome import (
+    STICKY,
+    Outcome,
+    outcome_of_call,
+    outcome_of_ending,
+    outcome_of_refusal,
+    with_checks,
+)
 from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.session import CallRecord, Session
 from judge.verdict import Verdict
@@ -61,13 +69,14 @@ class Feeder:
         self._session: Session | None = None
         self._deaths = 0
         self._lost_s = 0.0
+        self._explained = False
 
     @property
     def exhausted(self) -> bool:
         """Whether too many runners have died for the rest to be worth judging."""
         return self._deaths >= _MAX_DEATHS or self._lost_s >= _MAX_LOST_S
 
-    def judge_cases(self, cases: Sequence[Case]) -> Iterator[Answer]:
+    def judge_cases(self, cases: Sequence[Case], watch: Watch = Watch.NOTHING) -> Iterator[Answer]:
         """The answers, in order; fewer than cases when it is exhausted. Raises InternalError and Cancelled."""
         if not cases:
             return
@@ -79,7 +88,7 @@ class Feeder:
                 question = coming.result()
                 if index + 1 < len(cases):
                     coming = ahead.submit(self._pose, cases[index + 1])
-                yield self._judge(case, question)
+                yield self._judge(case, question, watch)
                 if self.exhausted:
                     coming.cancel()
                     return
@@ -126,19 +135,19 @@ class Feeder:
         inputs = self._pack.inputs(case, self._seed)
         return Question(case, inputs, self._pack.expected(case, inputs))
 
-    def _judge(self, case: Case, question: Question) -> Answer:
+    def _judge(self, case: Case, question: Question, watch: Watch) -> Answer:
         call_s = self._pack.limits.wall_s
         record = None
         started = time.monotonic()
         try:
             try:
-                record, outputs = self._call(case, question)
+                record, outputs = self._call(case, question, watch)
             except RequestRefused as refused:
                 if refused.reply.failure != Failure.MEMORY or self._calls() < 2:
                     raise
                 # Earlier calls may have left device memory allocated: bad manners, no wrong answer. Once more, afresh.
                 self.end_session()
-                record, outputs = self._call(case, question)
+                record, outputs = self._call(case, question, watch)
         except RunnerEnded as ended:
             self.bury()
             self._lost_s += time.monotonic() - started
@@ -148,21 +157,39 @@ class Feeder:
         else:
             names = [argument.name for argument in self._pack.arguments]
             outcome = outcome_of_call(
-                record.ran, record.fetched, names, call_s, lambda: first_mismatch(question.expected, outputs)
-            )
+                record.ran, record.fetched, names, call_s, lambda: first_mismatch(question.expected, outputs),
+                reads_are_errors=self._pack.emulator.reads_are_errors,
+            )  # fmt: skip
             if self._session is not None and self._session.runner.flooded:
                 outcome = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
                 self.bury()
             elif record.ran.name in STICKY:
                 self.bury()
+            elif outcome.verdict is Verdict.WRONG_ANSWER:
+                outcome = self._explain(case, question, outcome)
         return Answer(case_judgement(case, outcome, record.wall_s if record else 0.0), record)
 
-    def _call(self, case: Case, question: Question) -> tuple[CallRecord, dict[str, Array]]:
+    def _explain(self, case: Case, question: Question, wrong: Outcome) -> Outcome:
+        """The first wrong answer, with what running it again with every check of the emulator shows."""
+        if not self._factory.emulated or self._explained:
+            return wrong
+        self._explained = True
+        try:
+            record, _ = self._call(case, question, Watch.CHECKS)
+        except (RunnerEnded, RequestRefused):
+            # It came back the first time; what it does now is no verdict on the case.
+            self.end_session()
+            return wrong
+        if record.ran.name in STICKY:
+            self.end_session()
+        return with_checks(wrong, record.fetched)
+
+    def _call(self, case: Case, question: Question, watch: Watch) -> tuple[CallRecord, dict[str, Array]]:
         session = self.session()
         layout = lay_out(self._pack, case, question.inputs)
         layout.put_inputs(session.runner.inputs, question.inputs)
         layout.clear_outputs(session.runner.outputs)
-        record = session.call(layout.request)
+        record = session.call(dataclasses.replace(layout.request, watch=watch))
         return record, layout.take_outputs(session.runner.outputs)
 
     def _calls(self) -> int:

@@ -5,6 +5,7 @@ The order matters: what stopped the kernel comes before what it computed, and th
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import signal
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from judge.errors import InternalError
 from judge.judgement import MemoryFault, Mismatch
 from judge.runner.frames import Failure, Op
-from judge.runner.messages import FailedReply, FaultClaim, FetchReply, ReportClaim, RunReply
+from judge.runner.messages import MAX_FAULTS, FailedReply, FaultClaim, FetchReply, ReportClaim, RunReply
 from judge.supervisor.explanations import explain_cuda, explain_signal
 from judge.supervisor.process import Ending
 from judge.verdict import Verdict
@@ -91,11 +92,13 @@ def outcome_of_refusal(reply: FailedReply, during: Op, calls: int) -> Outcome:
 
 
 def outcome_of_call(
-    ran: RunReply, fetched: FetchReply, names: Sequence[str], limit_s: float, compare: Callable[[], Mismatch | None]
-) -> Outcome:
+    ran: RunReply, fetched: FetchReply, names: Sequence[str], limit_s: float, compare: Callable[[], Mismatch | None],
+    *, reads_are_errors: bool = False,
+) -> Outcome:  # fmt: skip
     """The verdict on a call that came back with outputs. ``compare`` looks at them; it is called only if they decide.
 
-    ``names`` are the arguments of ``solve``, in order. Raises InternalError when the emulator says that it failed.
+    ``names`` are the arguments of ``solve``, in order. ``reads_are_errors``: one outside of the buffers is an RE.
+    Raises InternalError when the emulator says that it failed.
     """
     report = fetched.report or ReportClaim()
     if _EMULATOR_FAULT in ran.message:
@@ -104,6 +107,8 @@ def outcome_of_call(
     stopped = _what_stopped_it(ran, fetched, report, names, limit_s)
     if stopped is not None:
         return Outcome(stopped.verdict, stopped.message, None, faults)
+    if faults and reads_are_errors:
+        return Outcome(Verdict.RUNTIME_ERROR, _describe(report.faults[0]), None, faults)
     mismatch = compare()
     if mismatch is None:
         note = "it reads outside its buffers" if faults else ""
@@ -114,6 +119,20 @@ def outcome_of_call(
     if ran.code != 0:
         return Outcome(Verdict.RUNTIME_ERROR, explain_cuda(ran.name, _shown(ran.message)), mismatch, faults)
     return Outcome(Verdict.WRONG_ANSWER, mismatch.message, mismatch, faults)
+
+
+def with_checks(wrong: Outcome, fetched: FetchReply) -> Outcome:
+    """A wrong answer with what the emulator found when it ran the case once more with every check: races, and reads of
+    what nothing wrote. The gravest comes first in the message, since it is likely what made the answer wrong."""
+    report = fetched.report or ReportClaim()
+    known = {(fault.kind, fault.file, fault.line) for fault in wrong.memory_errors}
+    found = [_fault(claim) for claim in report.faults]
+    new = tuple(fault for fault in found if (fault.kind, fault.file, fault.line) not in known)
+    if not new:
+        return wrong
+    gravest = next((fault for fault in new if "race" in fault.kind), new[0])
+    message = f"{wrong.message}; {gravest.message}" if wrong.message else gravest.message
+    return dataclasses.replace(wrong, message=message, memory_errors=(*wrong.memory_errors, *new)[:MAX_FAULTS])
 
 
 def _what_stopped_it(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from judge.runner.frames import FrameError, Op
-from judge.runner.messages import FetchReply, PrepareRequest, RunReply, StartRequest
+from judge.runner.messages import WATCHED_SLOWDOWN, FetchReply, PrepareRequest, RunReply, StartRequest
 from judge.supervisor.launcher import Launcher
 from judge.supervisor.process import Pending, RunnerProcess
 
@@ -78,7 +78,8 @@ class Session:
         """
         self.calls += 1
         self._request(Op.PREPARE, prepare.pack(), _AROUND_CALL_S)
-        payload, wall_s = self._request(Op.RUN, b"", self._bounds.call_s)
+        call_s = self._bounds.call_s * (WATCHED_SLOWDOWN if prepare.watch else 1.0)
+        payload, wall_s = self._request(Op.RUN, b"", call_s)
         try:
             ran = RunReply.unpack(payload)
         except FrameError as error:

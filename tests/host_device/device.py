@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from judge.devices.base import ALIGNMENT_BYTES, Buffer, DeviceError, DeviceOptions
-from judge.runner.messages import ReportClaim
+from judge.runner.messages import ReportClaim, Watch
 
 GUARD_BYTES = 4096
 _GUARD = bytes([0xA5]) * GUARD_BYTES
@@ -41,6 +41,8 @@ class HostDevice:
 
     def read(self, buffer: Buffer, target: memoryview) -> None:
         target[:] = ctypes.string_at(buffer.address, buffer.size)
+
+    def watch(self, what: Watch) -> None: ...
 
     def settle(self) -> None:
         pass

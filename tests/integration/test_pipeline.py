@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from emulator.model import MODEL_VERSION
 from judge import pipeline
 from judge.devices.catalog import find_device
 from judge.errors import Cancelled
@@ -46,9 +47,16 @@ def test_an_honest_kernel_is_accepted_and_scored(judge: Judge, packs: dict[str, 
     ]
     score = judgement.measurement
     assert score is not None
-    assert (score.metric, score.runs, score.spread, score.gb_per_s) == ("warp_instructions", 1, 0.0, None)
-    warps = pack.benchmarks_for("emulator")[0].axes["N"] / 32
-    assert 5 * warps < score.value < 50 * warps
+    assert (score.metric, score.runs, score.spread, score.gb_per_s) == ("modelled_time_s", 1, 0.0, None)
+    assert score.scale == f"modelled_time_s/h200/{MODEL_VERSION}"
+    n = pack.benchmarks_for("emulator")[0].axes["N"]
+    assert 12 * n / 4.8e12 < score.value < 2 * 12 * n / 4.8e12 + 10e-6
+    (details,) = score.cases
+    assert 5 * n / 32 < details["warp_instructions"] < 50 * n / 32
+    line = 1 + kernels.HONEST[: kernels.HONEST.index("C[i] = A[i]")].count("\n")
+    assert (details["lines"][0]["file"], details["lines"][0]["line"]) == ("kernel.cu", line)
+    assert details["kernels"][0]["registers"] == judgement.build.registers
+    assert details["why"][0].startswith("limited by ")
     stages = [progress.stage for progress in heard]
     assert stages[:3] == ["building", "built", "running"]
     assert stages.count("case") == len(pack.cases_for("emulator"))

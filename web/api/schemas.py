@@ -194,7 +194,8 @@ class BoardQuery(Query):
 
 
 class BoardEntry(BaseModel):
-    """A user's best. ``value`` is in seconds or warp instructions, as ``metric`` says: less is better."""
+    """A user's best; less is better. ``metric`` is ``time_s``, ``modelled_time_s/GPU/MODEL`` (the emulator's: for which
+    GPU, by which version of the model) or ``warp_instructions`` (the emulator's of old)."""
 
     rank: int
     username: str

@@ -12,6 +12,7 @@ from web.devices import DeviceChoice, device_choices
 from web.problems import unknown
 from web.services import Services
 from web.submissions.accepting import find_pack
+from web.submissions.slowness import gpu_title
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +27,14 @@ class Board:
 
     @property
     def metric(self) -> str | None:
-        """What is ranked by; None on an empty board."""
+        """What is ranked by (``judge.judgement.Measurement.scale``); None on an empty board."""
         return self.entries[0].metric if self.entries else None
+
+    @property
+    def modelled_gpu(self) -> str | None:
+        """The GPU whose modelled times are ranked; None where they are measured, or no times."""
+        kind, _, rest = (self.metric or "").partition("/")
+        return gpu_title(rest.partition("/")[0]) if kind == "modelled_time_s" else None
 
 
 def find_board(services: Services, session: Session, slug: str, device: str | None, limit: int = 100) -> Board:

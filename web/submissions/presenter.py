@@ -12,13 +12,16 @@ from typing import Any
 
 from markupsafe import Markup
 
+from judge.build.kernels import kernel_name
 from store.models import Submission
 from web.formatting import seconds, verdict_title, whole
 from web.source import highlight_lines
 from web.submissions.diagnostics import Note, fault_detail, is_own_source, source_notes
-from web.submissions.kernels import kernel_name
 from web.submissions.scores import BenchmarkView, Figure, present_benchmarks, present_measurement
+from web.submissions.slowness import SlownessView, line_heat, present_slowness
 
+#: How the message of a judgement begins where the emulator refused (judge.supervisor.outcome).
+UNSUPPORTED = "not supported by the emulator"
 _GROUPS = {"sample": "public", "hidden": "hidden", "benchmark": "benchmark"}
 
 
@@ -67,11 +70,14 @@ class MismatchView:
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """A line of the source, and what the judge says of it."""
+    """A line of the source, and what the judge says of it. ``heat`` from 0 to 4 and ``share`` are its part in the
+    time."""
 
     number: int
     html: Markup
     notes: tuple[Note, ...]
+    heat: int = 0
+    share: str = ""
 
     @property
     def mark(self) -> str:
@@ -93,12 +99,13 @@ class Report:
     build_facts: tuple[tuple[str, str], ...]
     kernels: tuple[Mapping[str, Any], ...]
     benchmarks: tuple[BenchmarkView, ...]
+    slowness: tuple[SlownessView, ...]
     counts_instructions: bool
     device_facts: tuple[tuple[str, str], ...]
 
 
-def present_report(judgement: Mapping[str, Any]) -> Report:
-    """The report on a stored judgement."""
+def present_report(judgement: Mapping[str, Any], source: str = "") -> Report:
+    """The report on a stored judgement; lines of the ``source`` are shown where it speaks of them."""
     verdict = str(judgement["verdict"])
     build = judgement.get("build") or {}
     measurement = judgement.get("measurement") or {}
@@ -107,7 +114,7 @@ def present_report(judgement: Mapping[str, Any]) -> Report:
     views = tuple(_present_case(case, opened=index == first_failure) for index, case in enumerate(cases))
     return Report(
         verdict=verdict,
-        title=verdict_title(verdict),
+        title=_title(judgement, verdict),
         message=_sentence(str(judgement.get("message") or "")) or _summary(verdict, views),
         figures=present_measurement(measurement) if measurement else (),
         cases=views,
@@ -116,6 +123,7 @@ def present_report(judgement: Mapping[str, Any]) -> Report:
         build_facts=_build_facts(build),
         kernels=tuple({**kernel, "kernel": kernel_name(kernel["kernel"])} for kernel in build.get("kernels") or ()),
         benchmarks=present_benchmarks(measurement),
+        slowness=present_slowness(measurement, highlight_lines(source) if measurement.get("gpu") else ()),
         counts_instructions=measurement.get("metric") == "warp_instructions",
         device_facts=_device_facts(judgement.get("device") or {}),
     )
@@ -123,9 +131,19 @@ def present_report(judgement: Mapping[str, Any]) -> Report:
 
 def present_source(submission: Submission) -> tuple[SourceLine, ...]:
     """The source with the judge's notes beneath its lines."""
-    notes = source_notes(submission.judgement or {})
+    judgement = submission.judgement or {}
+    notes, heat = source_notes(judgement), line_heat(judgement.get("measurement") or {})
     lines = highlight_lines(submission.source)
-    return tuple(SourceLine(number, html, tuple(notes.get(number, ()))) for number, html in enumerate(lines, start=1))
+    return tuple(
+        SourceLine(number, html, tuple(notes.get(number, ())), *heat.get(number, (0, "")))
+        for number, html in enumerate(lines, start=1)
+    )
+
+
+def _title(judgement: Mapping[str, Any], verdict: str) -> str:
+    """The verdict in words; what the emulator cannot do is no fault of the kernel's, and has a title of its own."""
+    unsupported = str(judgement.get("message") or "").startswith(UNSUPPORTED)
+    return UNSUPPORTED if verdict == "RE" and unsupported else verdict_title(verdict)
 
 
 def _summary(verdict: str, cases: Sequence[CaseView]) -> str:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from web.charts import strip_chart
 from web.formatting import percent, seconds, significant, whole
+from web.submissions.slowness import gpu_title
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +35,22 @@ class BenchmarkView:
 def present_measurement(measurement: Mapping[str, Any]) -> tuple[Figure, ...]:
     """The score first, then what follows from it."""
     figures = []
-    if measurement.get("metric") == "warp_instructions":
+    metric = measurement.get("metric")
+    number, _, unit = seconds(measurement["value"]).partition(" ")
+    if metric == "warp_instructions":
         figures.append(Figure(whole(measurement["value"]), "", "warp instructions"))
+    elif metric == "modelled_time_s":
+        figures.append(Figure(number, unit, f"modelled on {gpu_title(measurement.get('gpu'))}"))
+        counts = [case.get("warp_instructions") for case in measurement.get("cases") or ()]
+        if len(counts) == 1 and counts[0]:
+            figures.append(Figure(whole(counts[0]), "", "warp instructions"))
     else:
-        number, _, unit = seconds(measurement["value"]).partition(" ")
         figures.append(Figure(number, unit, f"median of {measurement.get('runs', '?')} calls"))
     if measurement.get("gb_per_s") is not None:
         figures.append(Figure(significant(measurement["gb_per_s"]), "GB/s", "memory throughput"))
     if measurement.get("gflop_per_s") is not None:
         figures.append(Figure(significant(measurement["gflop_per_s"]), "GFLOP/s", "arithmetic"))
-    if measurement.get("metric") != "warp_instructions" and measurement.get("spread") is not None:
+    if metric not in ("warp_instructions", "modelled_time_s") and measurement.get("spread") is not None:
         figures.append(Figure(f"± {percent(measurement['spread']).removesuffix(' %')}", "%", "spread"))
     return tuple(figures)
 

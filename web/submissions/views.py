@@ -133,5 +133,5 @@ def _report_context(submission: Submission) -> dict[str, object]:
         "submission": submission,
         "pack": services().packs.get(submission.challenge),
         "working": submission.state not in FINAL_STATES,
-        "report": None if submission.judgement is None else present_report(submission.judgement),
+        "report": None if submission.judgement is None else present_report(submission.judgement, submission.source),
     }

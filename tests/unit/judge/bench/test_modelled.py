@@ -1,0 +1,67 @@
+import json
+
+import pytest
+
+from emulator.model import load_gpu
+from judge.bench.modelled import modelled_call
+from judge.bench.plausibility import why_model_not_believed
+from judge.judgement import BuildReport
+from judge.runner import profiles
+from judge.runner.messages import ReportClaim
+from judge.runner.profiles import LineClaim, ProfileClaim
+
+H200 = load_gpu("h200")
+BUILD = BuildReport(
+    ok=True,
+    wall_s=0.1,
+    registers=64,
+    kernels=({"kernel": "_Z3addPKfS0_Pfi", "registers": 40}, {"kernel": "_Z6reduceIfEvPT_", "registers": 64}),
+)
+
+
+def claim(kernel: str = "add", *, launches: int = 1, registers: int = 0, dram_bytes: int = 1 << 29) -> ProfileClaim:
+    sectors = dram_bytes // 32
+    counts = {"load": sectors // 4, "global_requests": sectors // 4, "global_sectors": sectors}
+    counts |= {"global_sectors_ideal": sectors, "l2_sectors": sectors, "thread_instructions": sectors * 8}
+    names = (*profiles.CLASSES, *profiles.COUNTS, *profiles.FLOPS)
+    counters = tuple(counts.get(name, 0) for name in names)
+    numbers = (dram_bytes, 0, 0, registers, 0, 0, 0, 10)
+    lines = (LineClaim("/tmp/kernel.cu", 4, counters),)
+    return ProfileClaim(kernel, (sectors // 32, 1, 1), (256, 1, 1), launches, counters, numbers, lines)
+
+
+def test_the_time_is_made_of_what_was_counted() -> None:
+    found = modelled_call(ReportClaim(warp_instructions=12345, launches=1, profiles=(claim(),)), BUILD, H200)
+    assert (1 << 29) / 4.8e12 < found.seconds < 2 * (1 << 29) / 4.1e12
+    details = json.loads(json.dumps(found.details))
+    assert details["warp_instructions"] == 12345
+    assert details["limiter"] == "DRAM bandwidth"
+    assert details["lines"][0]["file"] == "kernel.cu", "the jail's folder says nothing to the user"
+    assert details["lines"][0]["share"] > 0.5
+    assert details["kernels"][0]["instructions"] == {"load": 1 << 22}
+
+
+@pytest.mark.parametrize(
+    ("kernel", "claimed", "registers"), [("add", 8, 40), ("reduce<float>", 8, 64), ("unknown", 8, 64)]
+)
+def test_registers_are_the_compilers_and_not_the_claim(kernel: str, claimed: int, registers: int) -> None:
+    found = modelled_call(ReportClaim(profiles=(claim(kernel, registers=claimed),)), BUILD, H200)
+    assert found.details["kernels"][0]["registers"] == registers
+
+
+def test_no_launch_is_an_empty_call() -> None:
+    found = modelled_call(ReportClaim(), BUILD, H200)
+    assert found.seconds == H200.launch.first_s
+    assert found.details["why"] == ["no kernel was launched"]
+
+
+def test_a_time_in_which_the_data_cannot_be_moved_is_not_believed() -> None:
+    honest = modelled_call(ReportClaim(profiles=(claim(),)), BUILD, H200).seconds
+    assert why_model_not_believed(honest, 1 << 29, None, H200) == ""
+    forged = modelled_call(ReportClaim(profiles=(claim(dram_bytes=1 << 20),)), BUILD, H200).seconds
+    assert "NVIDIA H200 needs" in why_model_not_believed(forged, 1 << 29, None, H200)
+
+
+def test_a_time_in_which_nothing_could_compute_it_is_not_believed() -> None:
+    assert "needs" in why_model_not_believed(1e-3, 0, 1e13, H200)
+    assert why_model_not_believed(1e-1, 0, 1e13, H200) == ""
