@@ -142,7 +142,8 @@ def present_source(submission: Submission) -> tuple[SourceLine, ...]:
 
 def _title(judgement: Mapping[str, Any], verdict: str) -> str:
     """The verdict in words; what the emulator cannot do is no fault of the kernel's, and has a title of its own."""
-    unsupported = str(judgement.get("message") or "").startswith(UNSUPPORTED)
+    failed = next((case for case in judgement.get("cases") or () if case["verdict"] != "AC"), judgement)
+    unsupported = str(failed.get("message") or "").startswith(UNSUPPORTED)
     return UNSUPPORTED if verdict == "RE" and unsupported else verdict_title(verdict)
 
 
