@@ -3,6 +3,6 @@
 Light to import: LLVM is loaded when the first kernel runs.
 """
 
-from emulator.runtime import CudaError, LaunchStats, Limits, MemoryFault, Report, Runtime
+from emulator.runtime import CudaError, Finding, LaunchStats, Limits, Party, Report, Runtime
 
-__all__ = ["CudaError", "LaunchStats", "Limits", "MemoryFault", "Report", "Runtime"]
+__all__ = ["CudaError", "Finding", "LaunchStats", "Limits", "Party", "Report", "Runtime"]

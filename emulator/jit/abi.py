@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from enum import IntEnum
+from enum import IntEnum, IntFlag
 
 from emulator.profile.counters import CLASSES, FLOP_TYPES
 
@@ -34,6 +34,12 @@ class Access(IntEnum):
     NONE = 3
 
 
+class Order(IntFlag):
+    STRONG = 1
+    RELEASE = 2
+    BLIND = 4
+
+
 EXITED = 0x7FFFFFFF
 AT_BARRIER = 0x40000000
 AT_WARP_SYNC = 0x20000000
@@ -42,11 +48,20 @@ AT_WARP_SYNC = 0x20000000
 UNIFORM, MASKED, MASKED_ONCE = 0, 1, 2
 
 
+class EmuLine(ctypes.Structure):
+    _fields_ = [("file", ctypes.c_char_p), ("line", ctypes.c_uint32)]
+
+
+class EmuSharedArray(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("offset", ctypes.c_uint32), ("size", ctypes.c_uint32)]
+
+
 class EmuSite(ctypes.Structure):
     _fields_ = [
         ("file", ctypes.c_char_p),
         ("line", ctypes.c_uint32),
-        ("size", ctypes.c_uint16),
+        ("size", ctypes.c_uint8),
+        ("order", ctypes.c_uint8),
         ("kind", ctypes.c_uint8),
         ("space", ctypes.c_uint8),
     ]
@@ -78,6 +93,9 @@ class EmuKernel(ctypes.Structure):
         ("symbol_count", ctypes.c_uint32),
         ("sites", ctypes.POINTER(EmuSite)),
         ("symbols", ctypes.POINTER(ctypes.c_uint64)),
+        ("block_lines", ctypes.POINTER(EmuLine)),
+        ("shared_arrays", ctypes.POINTER(EmuSharedArray)),
+        ("shared_array_count", ctypes.c_uint32),
         ("max_threads", ctypes.c_uint32),
         ("uses_barriers", ctypes.c_uint32),
         ("block_count", ctypes.c_uint32),

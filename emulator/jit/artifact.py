@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
-from emulator.jit.abi import Access, Space
+from emulator.jit.abi import Access, Order, Space
 from emulator.jit.contents import Content
 
 _MAGIC = b"emukrn02"
@@ -48,10 +48,26 @@ class AccessSite:
     kind: Access
     space: Space
     size: int
+    order: Order
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
+    name: str
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class SharedArray:
+    """A variable in shared memory; ``size`` 0: up to the end."""
+
     name: str
     offset: int
     size: int
@@ -71,6 +87,8 @@ class Description:
     register_bytes: int  # per warp
     sites: tuple[AccessSite, ...]
     symbols: tuple[str, ...]  # module-scope variables, in the order of EmuKernel.symbols
+    block_lines: tuple[Line, ...]  # for each basic block where it begins, and where its last instruction is
+    shared_arrays: tuple[SharedArray, ...]
     max_threads: int  # .maxntid, 0: none
     uses_barriers: bool
     block_count: int  # basic blocks
@@ -126,11 +144,15 @@ class Artifact:
 
 
 def _plain(d: Description) -> dict[str, Any]:
-    files = sorted({site.file for site in d.sites} | {content.file for content in d.contents})
+    files = sorted(
+        {site.file for site in d.sites} | {line.file for line in d.block_lines} | {c.file for c in d.contents}
+    )
     numbers = {file: index for index, file in enumerate(files)}
     fields = {name: getattr(d, name) for name in Description.__slots__}
     fields["files"] = files
-    fields["sites"] = [(numbers[s.file], s.line, s.kind, s.space, s.size) for s in d.sites]
+    fields["sites"] = [(numbers[s.file], s.line, s.kind, s.space, s.size, s.order) for s in d.sites]
+    fields["block_lines"] = [(numbers[place.file], place.line) for place in d.block_lines]
+    fields["shared_arrays"] = [(a.name, a.offset, a.size) for a in d.shared_arrays]
     fields["contents"] = [(c.block, numbers[c.file], c.line, c.instructions, c.flops) for c in d.contents]
     fields["parameters"] = [(p.name, p.offset, p.size) for p in d.parameters]
     return fields
@@ -139,16 +161,25 @@ def _plain(d: Description) -> dict[str, Any]:
 def _described(fields: dict[str, Any]) -> Description:
     files = fields.pop("files")
     sites = tuple(
-        AccessSite(files[file], line, Access(kind), Space(space), size)
-        for file, line, kind, space, size in fields.pop("sites")
+        AccessSite(files[file], line, Access(kind), Space(space), size, Order(order))
+        for file, line, kind, space, size, order in fields.pop("sites")
     )
     contents = tuple(
         Content(block, files[file], line, tuple(instructions), tuple(flops))
         for block, file, line, instructions, flops in fields.pop("contents")
     )
+    block_lines = tuple(Line(files[file], line) for file, line in fields.pop("block_lines"))
+    shared_arrays = tuple(SharedArray(*array) for array in fields.pop("shared_arrays"))
     x, y, z = fields.pop("block")
     parameters = tuple(Parameter(*p) for p in fields.pop("parameters"))
     symbols = tuple(fields.pop("symbols"))
     return Description(
-        block=(x, y, z), sites=sites, parameters=parameters, symbols=symbols, contents=contents, **fields
+        block=(x, y, z),
+        sites=sites,
+        parameters=parameters,
+        symbols=symbols,
+        block_lines=block_lines,
+        shared_arrays=shared_arrays,
+        contents=contents,
+        **fields,
     )

@@ -7,7 +7,7 @@ is what a running program wants: the masked function of a kernel is often never 
 from __future__ import annotations
 
 from emulator.jit import engine
-from emulator.jit.artifact import AccessSite, Artifact, Code, Description, Function, Parameter, Tier
+from emulator.jit.artifact import AccessSite, Artifact, Code, Description, Function, Line, Parameter, SharedArray, Tier
 from emulator.jit.contents import contents
 from emulator.jit.emitter import Unit
 from emulator.jit.function import register_file
@@ -16,7 +16,7 @@ from emulator.jit.options import DEFAULT_OPTIONS, Options
 from emulator.jit.shapes import ShapeAnalysis
 from emulator.jit.uniform import UniformFunction
 from emulator.ptx.ir import Module
-from emulator.ptx.program import build_program
+from emulator.ptx.program import Program, build_program
 
 _EMITTERS: dict[Function, type[UniformFunction] | type[MaskedFunction]] = {
     Function.UNIFORM: UniformFunction,
@@ -96,11 +96,31 @@ class Compilation:
             shared_bytes=program.shared_bytes,
             local_bytes=program.local_bytes,
             register_bytes=self._register_bytes,
-            sites=tuple(AccessSite(s.location.file, s.location.line, s.kind, s.space, s.size) for s in unit.site_list),
+            sites=tuple(
+                AccessSite(s.location.file, s.location.line, s.kind, s.space, s.size, s.order) for s in unit.site_list
+            ),
             symbols=tuple(unit.symbols),
+            block_lines=_block_lines(program),
+            shared_arrays=_shared_arrays(unit.module, program),
             max_threads=program.entry.max_threads,
             uses_barriers=unit.uses_barriers,
             block_count=len(program.cfg.blocks),
             observed=unit.observe,
             contents=contents(program) if unit.observe else (),
         )
+
+
+def _block_lines(program: Program) -> tuple[Line, ...]:
+    lines = []
+    for block in program.cfg.blocks:
+        known = [i.location for i in block.instructions if i.location.line]
+        lines += [Line(place.file, place.line) for place in (known[0], known[-1])] if known else [Line("", 0)] * 2
+    return tuple(lines)
+
+
+def _shared_arrays(module: Module, program: Program) -> tuple[SharedArray, ...]:
+    arrays = []
+    for name, offset in program.shared.items():
+        variable = program.entry.variables.get(name) or module.variables.get(name)
+        arrays.append(SharedArray(name, offset, variable.size if variable else 0))
+    return tuple(arrays)

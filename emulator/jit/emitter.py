@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from emulator.jit.abi import Access, Space
+from emulator.jit.abi import Access, Order, Space
 from emulator.jit.builder import BITS, FLOATS, LANES, SIZE, Builder, Value, lanes_type
 from emulator.jit.shapes import Shape, Shapes
 from emulator.ptx.effects import has_result
@@ -46,12 +46,29 @@ def value_type(scalar: ScalarType) -> str:
     return register_type(scalar)
 
 
+_STRONG = frozenset(("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"))
+
+
+def order_of(instruction: Instruction, kind: Access) -> Order:
+    """What the access means to other threads."""
+    modifiers = instruction.modifiers
+    order = Order(0)
+    if kind is Access.ATOMIC or not _STRONG.isdisjoint(modifiers):
+        order |= Order.STRONG
+    if "release" in modifiers or "acq_rel" in modifiers:
+        order |= Order.RELEASE
+    if kind is Access.ATOMIC and "exch" in modifiers:
+        order |= Order.BLIND
+    return order
+
+
 @dataclass(frozen=True, slots=True)
 class SiteInfo:
     location: Location
     kind: Access
     space: Space
     size: int
+    order: Order
 
 
 @dataclass(slots=True)
@@ -76,7 +93,7 @@ class Unit:
         if index is None:
             index = len(self.site_list)
             self._site_of[key] = index
-            self.site_list.append(SiteInfo(instruction.location, kind, space, size))
+            self.site_list.append(SiteInfo(instruction.location, kind, space, size, order_of(instruction, kind)))
         return index
 
     def pattern(self, offsets: tuple[int, ...]) -> str:

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from emulator.jit.abi import EmuContent, EmuKernel, EmuSite
+from emulator.jit.abi import EmuContent, EmuKernel, EmuLine, EmuSharedArray, EmuSite
 from emulator.jit.artifact import Artifact, ArtifactError, Code, Description, Function
 
 
@@ -32,9 +32,14 @@ def load_artifact(library: ctypes.CDLL, artifact: bytes | Artifact, resolve: Cal
     count = len(d.parameters)
     offsets = (ctypes.c_uint32 * max(1, count))(*(p.offset for p in d.parameters))
     sizes = (ctypes.c_uint32 * max(1, count))(*(p.size for p in d.parameters))
-    files = {name: name.encode() for name in {s.file for s in d.sites} | {c.file for c in d.contents}}
+    names = {s.file for s in d.sites} | {line.file for line in d.block_lines} | {c.file for c in d.contents}
+    files = {name: name.encode() for name in names}
     site_table = (EmuSite * max(1, len(d.sites)))(
-        *(EmuSite(files[s.file], s.line, s.size, int(s.kind), int(s.space)) for s in d.sites)
+        *(EmuSite(files[s.file], s.line, s.size, int(s.order), int(s.kind), int(s.space)) for s in d.sites)
+    )
+    lines = (EmuLine * max(1, len(d.block_lines)))(*(EmuLine(files[p.file], p.line) for p in d.block_lines))
+    arrays = (EmuSharedArray * max(1, len(d.shared_arrays)))(
+        *(EmuSharedArray(a.name.encode(), a.offset, a.size) for a in d.shared_arrays)
     )
     contents = (EmuContent * max(1, len(d.contents)))(
         *(EmuContent(files[c.file], c.line, c.block, c.instructions, c.flops) for c in d.contents)
@@ -54,13 +59,16 @@ def load_artifact(library: ctypes.CDLL, artifact: bytes | Artifact, resolve: Cal
     native.symbol_count = len(d.symbols)
     native.sites = site_table
     native.symbols = addresses
+    native.block_lines = lines
+    native.shared_arrays = arrays
+    native.shared_array_count = len(d.shared_arrays)
     native.max_threads = d.max_threads
     native.uses_barriers = d.uses_barriers
     native.block_count = d.block_count
     native.observed = d.observed
     native.content_count = len(d.contents)
     native.contents = contents
-    kernel = CompiledKernel(d, native, (files, offsets, sizes, site_table, contents, addresses))
+    kernel = CompiledKernel(d, native, (files, offsets, sizes, site_table, lines, arrays, contents, addresses))
     for function, code in artifact.code.items():
         install(library, kernel, function, code)
     return kernel

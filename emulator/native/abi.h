@@ -25,11 +25,31 @@ enum EmuStatus : int32_t {
 enum EmuSpace : uint8_t { EMU_GLOBAL = 0, EMU_SHARED = 1, EMU_LOCAL = 2, EMU_CONST = 3, EMU_GENERIC = 4, EMU_PARAM = 5 };
 enum EmuAccess : uint8_t { EMU_LOAD = 0, EMU_STORE = 1, EMU_ATOMIC = 2, EMU_NO_ACCESS = 3 /* a trap, an assert or a call: only for its line */ };
 
+// What an access means to other threads, as bits: how the checks of races and of what nobody wrote understand it.
+enum EmuOrder : uint8_t {
+    EMU_STRONG = 1,   // atomic, volatile or relaxed: it may meet others that are strong
+    EMU_RELEASE = 2,  // what came before is known to whoever reads what it wrote
+    EMU_BLIND = 4,    // an atomic that does not care what was there (exch)
+};
+
+// A line of the source; `line` is 0 when unknown.
+struct EmuLine {
+    const char* file;
+    uint32_t line;
+};
+
+// A variable in shared memory: its offset in the window, and bytes (0: up to the window's end).
+struct EmuSharedArray {
+    const char* name;  // mangled
+    uint32_t offset, size;
+};
+
 // A place in the source that touches memory (or traps). `size` is in bytes, all elements of a vector access together (1..32, a power of two).
 struct EmuSite {
     const char* file;  // as in the PTX .file table; "" when compiled without -lineinfo
     uint32_t line;     // 0 when unknown
-    uint16_t size;
+    uint8_t size;
+    uint8_t order;  // EmuOrder
     uint8_t kind;   // EmuAccess
     uint8_t space;  // EmuSpace
 };
@@ -115,6 +135,9 @@ struct EmuKernel {
     uint32_t symbol_count;
     const EmuSite* sites;
     const uint64_t* symbols;        // host addresses of the module-scope variables it uses
+    const EmuLine* block_lines;     // for each basic block the line it begins at, and that of its last instruction
+    const EmuSharedArray* shared_arrays;
+    uint32_t shared_array_count;
     uint32_t max_threads;           // .maxntid product, 0 = none: a larger block fails with cudaErrorInvalidValue
     uint32_t uses_barriers;         // 0: no barrier in it: warps of a block may run one after the other
     uint32_t block_count;           // basic blocks: half the words of WarpContext::tally
@@ -163,6 +186,8 @@ void emu_device_free(WarpContext*, uint32_t site, uint32_t mask, const uint64_t 
 // and where the lanes `mask` have met (bar.warp.sync).
 void emu_observe(WarpContext*, uint32_t site, uint32_t mask, const uint64_t address[32]);
 void emu_observe_sync(WarpContext*, uint32_t mask);
+// A fence; device: for more than the block.
+void emu_observe_fence(WarpContext*, uint32_t device);
 
 // ------------------------------------------------------------------------ instruction semantics: written by the JIT (semantics*.cpp)
 // Their prototypes are in semantics.h; generated code finds every emu_* function by name in the library.

@@ -10,6 +10,7 @@
 #include "host.h"
 #include "memory.h"
 #include "misuse.h"
+#include "observe.h"
 #include "report.h"
 #include "scheduler.h"
 #include "streams.h"
@@ -35,6 +36,9 @@ cudaError_t allocate(void **out, size_t size, MemoryKind kind, const char *call,
     }
     *out = reinterpret_cast<void *>(address);
     emu::note_allocation(address);
+    if (kind == MemoryKind::device && emu::observe_settings().check_full && !emu::memory().track_writes(address)) {
+        emu::report().add_unchecked("reads of what nobody wrote in an allocation of " + std::to_string(size) + " bytes: it is too large");
+    }
     if (kind == MemoryKind::device || kind == MemoryKind::managed) {
         emu::DeviceAccess access;
         std::memset(*out, emu::garbage, std::min(size, largest_garbage));

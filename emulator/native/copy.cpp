@@ -39,6 +39,19 @@ void explain_range(const char *verb, const char *side, const void *pointer, size
 
 bool empty(Box box) { return !box.width || !box.height || !box.depth; }
 
+// A row that the host, or a copy, is about to write: of device memory it is known from now on, or as well as its source is.
+void note_row(const char *to, const char *from, size_t size) {
+    auto target = memory().find(reinterpret_cast<uint64_t>(to));
+    if (!target || !target->written) return;
+    uint64_t offset = reinterpret_cast<uint64_t>(to) - target->begin;
+    auto source = from ? memory().find(reinterpret_cast<uint64_t>(from)) : nullptr;
+    if (source && source->written) {
+        target->written->copy(offset, *source->written, reinterpret_cast<uint64_t>(from) - source->begin, size);
+    } else {
+        target->written->mark(offset, size);
+    }
+}
+
 }  // namespace
 
 Plane part_of(const cudaPitchedPtr &whole, const cudaPos &from) {
@@ -76,7 +89,10 @@ void copy_box(Plane to, Plane from, Box box) {
     DeviceAccess access;
     for (size_t z = 0; z < box.depth; ++z) {
         for (size_t y = 0; y < box.height; ++y) {
-            std::memmove(to.at + z * to.slice + y * to.pitch, from.at + z * from.slice + y * from.pitch, box.width);
+            char *target = to.at + z * to.slice + y * to.pitch;
+            const char *source = from.at + z * from.slice + y * from.pitch;
+            note_row(target, source, box.width);
+            std::memmove(target, source, box.width);
         }
     }
 }
@@ -93,7 +109,11 @@ void fill_box(Plane to, int value, Box box) {
     if (empty(box)) return;
     DeviceAccess access;
     for (size_t z = 0; z < box.depth; ++z) {
-        for (size_t y = 0; y < box.height; ++y) std::memset(to.at + z * to.slice + y * to.pitch, value, box.width);
+        for (size_t y = 0; y < box.height; ++y) {
+            char *target = to.at + z * to.slice + y * to.pitch;
+            note_row(target, nullptr, box.width);
+            std::memset(target, value, box.width);
+        }
     }
 }
 

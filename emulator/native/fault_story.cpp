@@ -12,17 +12,79 @@
 
 namespace emu {
 
-namespace {
-
-struct Story {
-    std::string kind, words, allocation;
-};
-
 std::string bytes(uint64_t count) { return std::to_string(count) + (count == 1 ? " byte" : " bytes"); }
 
 std::string triple(const uint32_t values[3]) {
     return "(" + std::to_string(values[0]) + "," + std::to_string(values[1]) + "," + std::to_string(values[2]) + ")";
 }
+
+void split_index(uint64_t index, const uint32_t shape[3], uint32_t out[3]) {
+    out[0] = static_cast<uint32_t>(index % shape[0]);
+    out[1] = static_cast<uint32_t>(index / shape[0] % shape[1]);
+    out[2] = static_cast<uint32_t>(index / shape[0] / shape[1]);
+}
+
+namespace {
+
+// The variable that the byte at `offset` of the window belongs to; behind the last one, that one. Null when there is none.
+const EmuSharedArray *shared_array(const EmuKernel &kernel, int64_t offset) {
+    const EmuSharedArray *best = nullptr;
+    for (uint32_t i = 0; i < kernel.shared_array_count; ++i) {
+        const EmuSharedArray &array = kernel.shared_arrays[i];
+        if (!best || (array.offset <= offset && array.offset >= best->offset)) best = &array;
+    }
+    return best;
+}
+
+uint32_t size_of(const EmuSharedArray &array, uint32_t shared_bytes) {
+    return array.size ? array.size : shared_bytes - std::min(shared_bytes, array.offset);
+}
+
+}  // namespace
+
+Place shared_place(const WarpContext &warp, uint64_t address) {
+    uint64_t offset = address - reinterpret_cast<uint64_t>(warp.shared);
+    const EmuSharedArray *array = shared_array(*warp.kernel, static_cast<int64_t>(offset));
+    if (!array) return {"byte " + std::to_string(offset) + " of shared memory", "shared memory"};
+    std::string name = variable_name(array->name);
+    return {"byte " + std::to_string(offset - array->offset) + " of " + name + " (" +
+                bytes(size_of(*array, warp.shared_bytes)) + " of shared memory)",
+            name};
+}
+
+Place global_place(const Launch &launch, uint64_t address) {
+    const Allocation *found = launch.memory->find(address);
+    if (!found) return {"global memory", ""};
+    return {"byte " + std::to_string(address - found->begin) + " of " + found->label + " (" + bytes(found->size()) + ")",
+            found->label};
+}
+
+Fault fault_at(const Access &access) {
+    const WarpContext &warp = *access.warp;
+    Fault fault;
+    fault.kernel = readable_name(warp.kernel->name);
+    fault.file = access.site->file;
+    fault.line = access.site->line;
+    fault.address = access.address;
+    fault.size = access.site->size;
+    fault.is_write = access.is_write();
+    for (int axis = 0; axis < 3; ++axis) {
+        fault.thread[axis] = warp.tid[axis][access.lane];
+        fault.block[axis] = warp.ctaid[axis];
+    }
+    return fault;
+}
+
+std::string where(const Fault &fault) {
+    std::string place = fault.line ? fault.file + ":" + std::to_string(fault.line) + " in " + fault.kernel : fault.kernel;
+    return place + ", thread " + triple(fault.thread) + " of block " + triple(fault.block);
+}
+
+namespace {
+
+struct Story {
+    std::string kind, words, allocation;
+};
 
 // Outside of the arena: it cannot be memory of the device.
 std::string foreign_address(const Access &access) {
@@ -54,20 +116,37 @@ void find_neighbour(const Access &access, Story &story) {
     }
 }
 
+// Outside of all of the block's shared memory: the array that ends, or begins, there is meant.
+Story shared_story(const Access &access, const Range &range, const char *verb) {
+    int64_t offset = static_cast<int64_t>(access.address - range.begin), end = offset + access.site->size;
+    uint32_t window = access.warp->shared_bytes;
+    const EmuSharedArray *array = shared_array(*access.warp->kernel, offset);
+    Story story{std::string("out-of-bounds shared ") + verb, "", array ? variable_name(array->name) : "shared memory"};
+    if (array && offset < 0) {
+        story.words = "it lies " + bytes(static_cast<uint64_t>(-offset)) + " before the start of " + story.allocation;
+    } else if (array && end > int64_t{array->offset} + size_of(*array, window)) {
+        uint64_t past = static_cast<uint64_t>(end) - array->offset - size_of(*array, window);
+        story.words = "it reaches " + bytes(past) + " past the end of " + story.allocation;
+    } else {
+        story.words = "offset " + std::to_string(offset);
+    }
+    story.words += array ? " (" + bytes(size_of(*array, window)) + " of the block's " : " (of the block's ";
+    story.words += bytes(window) + " of shared memory)";
+    return story;
+}
+
 Story story_of(const Access &access, const Range &range, const Ruling &ruling) {
     const char *verb = access.is_write() ? "write" : "read";
     switch (ruling.miss) {
         case Miss::misaligned:
             return {"misaligned access", "the address is not a multiple of " + std::to_string(access.site->size), ""};
         case Miss::read_only: return {"write to read-only memory", "it lies in constant memory", ""};
-        case Miss::shared:
+        case Miss::shared: return shared_story(access, range, verb);
         case Miss::local: {
-            // The window's own end is meant, whatever lies behind it.
-            std::string space = ruling.miss == Miss::shared ? "shared" : "local";
             std::string offset = std::to_string(static_cast<int64_t>(access.address - range.begin));
-            return {"out-of-bounds " + space + " " + verb,
-                    "offset " + offset + " of " + bytes(range.end - range.begin) + " of " + space + " memory",
-                    space + " memory"};
+            return {std::string("out-of-bounds local ") + verb,
+                    "offset " + offset + " of the thread's " + bytes(range.end - range.begin) + " of local memory",
+                    "local memory"};
         }
         case Miss::global: break;
     }
@@ -88,28 +167,16 @@ Story story_of(const Access &access, const Range &range, const Ruling &ruling) {
 }  // namespace
 
 void tell(const Access &access, const Range &range, const Ruling &ruling) {
-    const WarpContext &warp = *access.warp;
     Story story = story_of(access, range, ruling);
-    Fault fault;
+    Fault fault = fault_at(access);
     fault.kind = story.kind;
-    fault.kernel = readable_name(warp.kernel->name);
-    fault.file = access.site->file;
-    fault.line = access.site->line;
-    fault.address = access.address;
-    fault.size = access.site->size;
     fault.allocation = story.allocation;
-    fault.is_write = access.is_write();
-    for (int axis = 0; axis < 3; ++axis) {
-        fault.thread[axis] = warp.tid[axis][access.lane];
-        fault.block[axis] = warp.ctaid[axis];
-    }
     char address[32];
     std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(access.address));
-    std::string place = fault.line ? fault.file + ":" + std::to_string(fault.line) + " in " + fault.kernel : fault.kernel;
-    fault.message = fault.kind + " of " + bytes(fault.size) + " at " + place + ", thread " + triple(fault.thread) +
-                    " of block " + triple(fault.block) + ": address " + address + ", " + story.words;
-    if (ruling.error) warp.block->launch.doom(ruling.error, fault.message);
-    report().add_fault(std::move(fault));
+    fault.message = fault.kind + " of " + bytes(fault.size) + " at " + where(fault) + ": address " + address + ", " + story.words;
+    Launch &launch = access.warp->block->launch;
+    if (ruling.error) launch.doom(ruling.error, fault.message);
+    launch.tell(static_cast<uint32_t>(access.site - launch.kernel->sites), ruling.error, std::move(fault));
 }
 
 }  // namespace emu

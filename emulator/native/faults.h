@@ -4,10 +4,14 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <string>
 
 #include "abi.h"
+#include "report.h"
 
 namespace emu {
+
+struct Launch;
 
 // Bytes that an access may touch.
 struct Range {
@@ -27,6 +31,22 @@ struct Access {
 
     bool is_write() const { return site->kind != EMU_LOAD; }
 };
+
+// Where memory lies, for people: "byte 12 of output (4000 bytes)"; `name` is that of the allocation or array.
+struct Place {
+    std::string words, name;
+};
+Place shared_place(const WarpContext &warp, uint64_t address);
+Place global_place(const Launch &launch, uint64_t address);
+
+// Everything of a fault but what is wrong with the access.
+Fault fault_at(const Access &access);
+// "f.cu:12 in kernel, thread (0,0,0) of block (0,0,0)".
+std::string where(const Fault &fault);
+std::string triple(const uint32_t values[3]);
+std::string bytes(uint64_t count);
+// The x, y and z of number `index` in a shape.
+void split_index(uint64_t index, const uint32_t shape[3], uint32_t out[3]);
 
 enum class Miss { misaligned, read_only, shared, local, global };
 

@@ -15,6 +15,8 @@ extern "C" {
 struct EmuReport {
     uint64_t warp_instructions, fault_count;
     uint32_t launches, faults;
+    uint64_t untold_sites;
+    const char *unchecked;  // a line each
     const char *limit, *unsupported;  // empty: none
     const char *printf_output;
     uint64_t printf_size;
@@ -47,7 +49,11 @@ struct EmuFault {
     uint64_t address;
     uint32_t line, size;
     uint32_t thread[3], block[3];
-    uint32_t is_write;
+    uint32_t is_write, has_other;
+    uint64_t count;
+    const char *other_file;
+    uint32_t other_thread[3], other_block[3];
+    uint32_t other_line, other_is_write;
 };
 
 struct EmuSettings {

@@ -15,6 +15,7 @@ enum class Entry : uint32_t {
     launch,
     fault,
     fault_count,
+    unchecked,
     limit,
     unsupported,
     failure,

@@ -7,6 +7,7 @@ namespace emu {
 namespace {
 
 constexpr size_t remembered_frees = 256;
+constexpr uint64_t most_tracked = uint64_t{4} << 30;  // takes an eighth of it
 
 template <class Table>
 auto holder(const Table &table, uint64_t address) {
@@ -85,6 +86,28 @@ bool Memory::release(uint64_t address, unsigned kinds) {
     if (freed_.size() > remembered_frees) freed_.pop_front();
     view_.reset();
     return true;
+}
+
+bool Memory::track_writes(uint64_t address) {
+    std::lock_guard lock(mutex_);
+    auto found = table_.find(address);
+    if (found == table_.end() || found->second->size() > most_tracked) return false;
+    Allocation changed = *found->second;
+    changed.written = std::make_shared<WrittenBytes>(changed.size());
+    found->second = std::make_shared<Allocation>(std::move(changed));
+    view_.reset();
+    return true;
+}
+
+void Memory::forget_writes() {
+    std::lock_guard lock(mutex_);
+    for (auto &[begin, allocation] : table_) {
+        if (!allocation->written) continue;
+        Allocation changed = *allocation;
+        changed.written = nullptr;
+        allocation = std::make_shared<Allocation>(std::move(changed));
+    }
+    view_.reset();
 }
 
 bool Memory::register_host(uint64_t address, uint64_t size, unsigned flags) {

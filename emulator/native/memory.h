@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arena.h"
+#include "written.h"
 
 namespace emu {
 
@@ -24,6 +25,7 @@ struct Allocation {
     MemoryKind kind;
     std::string label;  // what reports call it: "output", "cudaMalloc #3", "__constant__ weights"
     unsigned flags;     // as given to cudaHostAlloc and the like
+    std::shared_ptr<WrittenBytes> written = nullptr;  // null: all of it, as far as is known
 
     uint64_t size() const { return end - begin; }
 };
@@ -59,6 +61,11 @@ class Memory {
                       unsigned flags = 0);
     // False when nothing begins there, or when `kinds` (a bit for each MemoryKind) leaves out what does.
     bool release(uint64_t address, unsigned kinds);
+
+    // From now on it is known which bytes of an allocation have been written: none yet. Not for the very large: false.
+    bool track_writes(uint64_t address);
+    // Everything counts as written.
+    void forget_writes();
 
     // Makes memory of the host visible to kernels (cudaHostRegister). False when it overlaps what is known already.
     bool register_host(uint64_t address, uint64_t size, unsigned flags);

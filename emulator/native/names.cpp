@@ -8,12 +8,28 @@
 
 namespace emu {
 
-std::string readable_name(const char *mangled) {
+namespace {
+
+std::string demangled(const char *mangled) {
     int status = 0;
-    char *demangled = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
-    if (status || !demangled) return mangled;
-    std::string name = demangled;
-    std::free(demangled);
+    char *text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
+    if (status || !text) return mangled;
+    std::string name = text;
+    std::free(text);
+    return name;
+}
+
+}  // namespace
+
+std::string variable_name(const char *mangled) {
+    std::string name = demangled(mangled);
+    size_t colons = name.rfind("::");
+    return colons == std::string::npos ? name : name.substr(colons + 2);
+}
+
+std::string readable_name(const char *mangled) {
+    std::string name = demangled(mangled);
+    if (name == mangled) return name;
     // Without the parameters, which are the last parentheses, and what a template's return type puts in front.
     int depth = 0;
     size_t end = name.size();

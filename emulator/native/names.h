@@ -6,6 +6,8 @@ namespace emu {
 
 // "reduce<float>" for a mangled kernel name; names that are not mangled stay.
 std::string readable_name(const char *mangled);
+// "values" for a variable inside of a function.
+std::string variable_name(const char *mangled);
 
 // Of the program that this process runs.
 std::string executable_path();

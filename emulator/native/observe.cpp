@@ -3,7 +3,10 @@
 #include <atomic>
 
 #include "block.h"
+#include "initialized.h"
+#include "memory.h"
 #include "profile.h"
+#include "races.h"
 #include "scheduler.h"
 
 namespace emu {
@@ -14,13 +17,20 @@ std::atomic<ObserveSettings> settings;
 
 }  // namespace
 
-void set_observe(const ObserveSettings &given) { settings = given; }
+void set_observe(const ObserveSettings &given) {
+    settings = given;
+    if (!given.check_full) memory().forget_writes();  // nobody sees what is written from now on
+}
 
 ObserveSettings observe_settings() { return settings; }
 
 std::vector<std::unique_ptr<Observer>> make_observers(Launch &launch) {
     std::vector<std::unique_ptr<Observer>> observers;
     if (observe_settings().profile) observers.push_back(std::make_unique<Profile>(launch));
+    if (observe_settings().check_full) {
+        observers.push_back(std::make_unique<InitCheck>(launch));
+        observers.push_back(std::make_unique<RaceCheck>(launch));
+    }
     return observers;
 }
 
@@ -37,5 +47,9 @@ __attribute__((visibility("default"))) void emu_observe(WarpContext *warp, uint3
 __attribute__((visibility("default"))) void emu_observe_sync(WarpContext *warp, uint32_t mask) {
     if (!mask) return;
     for (auto &observer : warp->block->observers) observer->warp_sync(*warp, mask);
+}
+
+__attribute__((visibility("default"))) void emu_observe_fence(WarpContext *warp, uint32_t device) {
+    for (auto &observer : warp->block->observers) observer->fence(*warp, device != 0);
 }
 }

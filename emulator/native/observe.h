@@ -24,6 +24,7 @@ class BlockObserver {
     virtual void access(const WarpContext &, uint32_t /*site*/, uint32_t /*mask*/, const uint64_t * /*address*/) {}
     // The lanes have met at a bar.warp.sync.
     virtual void warp_sync(const WarpContext &, uint32_t /*mask*/) {}
+    virtual void fence(const WarpContext &, bool /*of_device*/) {}
     // Lanes have come to a barrier of the block; `waits`: they go on when it is released.
     virtual void arrive(const WarpContext &, uint32_t /*barrier*/, uint32_t /*lanes*/, bool /*waits*/) {}
     virtual void release(uint32_t /*barrier*/) {}

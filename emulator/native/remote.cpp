@@ -67,13 +67,31 @@ void pass(Wire &wire, RemoteVariable &it) {
 
 struct Site {
     uint32_t file, line;
-    uint16_t size;
-    uint8_t kind, space;
+    uint8_t size, order, kind, space;
 };
 
 template <class Wire>
 void pass(Wire &wire, Site &it) {
-    wire(it.file, it.line, it.size, it.kind, it.space);
+    wire(it.file, it.line, it.size, it.order, it.kind, it.space);
+}
+
+struct Line {
+    uint32_t file, line;
+};
+
+template <class Wire>
+void pass(Wire &wire, Line &it) {
+    wire(it.file, it.line);
+}
+
+struct SharedArray {
+    std::string name;
+    uint32_t offset, size;
+};
+
+template <class Wire>
+void pass(Wire &wire, SharedArray &it) {
+    wire(it.name, it.offset, it.size);
 }
 
 struct Content {
@@ -105,6 +123,10 @@ struct RemoteKernel {
     std::vector<std::string> files, symbol_names;
     std::vector<Site> plain_sites;
     std::vector<EmuSite> sites;
+    std::vector<Line> plain_block_lines;
+    std::vector<EmuLine> block_lines;
+    std::vector<SharedArray> plain_shared_arrays;
+    std::vector<EmuSharedArray> shared_arrays;
     std::vector<Content> plain_contents;
     std::vector<EmuContent> contents;
     std::vector<uint64_t> symbols;
@@ -114,14 +136,25 @@ struct RemoteKernel {
     bool read(const std::string &bytes) {
         Reader reader(bytes);
         reader(number, name, native.block, native.register_bytes, native.shared_bytes, native.local_bytes,
-               native.param_bytes, param_offsets, param_sizes, files, plain_sites, symbol_names, native.max_threads,
+               native.param_bytes, param_offsets, param_sizes, files, plain_sites, plain_block_lines, plain_shared_arrays, symbol_names, native.max_threads,
                native.uses_barriers, native.block_count, native.observed, native.hot_after, plain_contents,
                code);
         if (!reader.is_whole() || param_offsets.size() != param_sizes.size()) return false;
         for (const Site &it : plain_sites) {
             if (it.file >= files.size()) return false;
-            sites.push_back({files[it.file].c_str(), it.line, it.size, it.kind, it.space});
+            sites.push_back({files[it.file].c_str(), it.line, it.size, it.order, it.kind, it.space});
         }
+        for (const Line &it : plain_block_lines) {
+            if (it.file >= files.size()) return false;
+            block_lines.push_back({files[it.file].c_str(), it.line});
+        }
+        if (block_lines.size() != size_t{2} * native.block_count) return false;
+        native.block_lines = block_lines.data();
+        for (const SharedArray &it : plain_shared_arrays) {
+            shared_arrays.push_back({it.name.c_str(), it.offset, it.size});
+        }
+        native.shared_arrays = shared_arrays.data();
+        native.shared_array_count = static_cast<uint32_t>(shared_arrays.size());
         for (const Content &it : plain_contents) {
             if (it.file >= files.size() || it.block >= native.block_count) return false;
             EmuContent &content = contents.emplace_back();

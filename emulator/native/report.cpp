@@ -11,10 +11,25 @@ namespace emu {
 
 void Report::add_fault(Fault fault) {
     std::lock_guard lock(mutex_);
-    if (contents_.faults.size() >= most_faults) return;
-    if (!sites_.emplace(fault.kernel, fault.file, fault.line, fault.kind).second) return;
     journal().add(Entry::fault, fault);
-    contents_.faults.push_back(std::move(fault));
+    auto here = std::tie(fault.file, fault.line), there = std::tie(fault.other.file, fault.other.line);
+    auto [low, high] = std::minmax(here, there);  // a race is the same from either side
+    auto [site, fresh] = sites_.try_emplace(
+        {fault.kernel, fault.kind, std::get<0>(low), std::get<1>(low), std::get<0>(high), std::get<1>(high)},
+        contents_.faults.size());
+    if (!fresh) {
+        if (site->second < most_faults) contents_.faults[site->second].count += fault.count;
+    } else if (contents_.faults.size() < most_faults) {
+        contents_.faults.push_back(std::move(fault));
+    } else {
+        ++contents_.untold_sites;
+    }
+}
+
+void Report::add_unchecked(std::string what) {
+    std::lock_guard lock(mutex_);
+    journal().add(Entry::unchecked, what);
+    if (contents_.unchecked.size() < most_faults) contents_.unchecked.insert(std::move(what));
 }
 
 void Report::count_faults(uint64_t count) {
@@ -146,6 +161,9 @@ bool Report::replay(const std::string &bytes) {
             case Entry::fault_count:
                 if (read(content, count)) count_faults(count);
                 break;
+            case Entry::unchecked:
+                if (read(content, text)) add_unchecked(text);
+                break;
             case Entry::limit:
                 if (read(content, text)) set_limit(text.c_str());
                 break;
@@ -194,16 +212,21 @@ namespace {
 
 // What emu_report_take() returned last; the strings handed out live until the next call.
 emu::Report::Contents taken;
+std::string unchecked;
 
 }  // namespace
 
 EMU_HOST void emu_report_take(EmuReport *out) {
     taken = emu::report().take();
     emu::forget_l2();
+    unchecked.clear();
+    for (const std::string &what : taken.unchecked) unchecked += what + "\n";
     *out = {taken.warp_instructions,
             taken.fault_count,
             static_cast<uint32_t>(taken.launches.size()),
             static_cast<uint32_t>(taken.faults.size()),
+            taken.untold_sites,
+            unchecked.c_str(),
             taken.limit.c_str(),
             taken.unsupported.c_str(),
             taken.printf_output.data(),
@@ -258,4 +281,11 @@ EMU_HOST void emu_report_fault(uint32_t index, EmuFault *out) {
     std::copy_n(fault.thread, 3, out->thread);
     std::copy_n(fault.block, 3, out->block);
     out->is_write = fault.is_write;
+    out->count = fault.count;
+    out->has_other = fault.other.exists;
+    out->other_file = fault.other.file.c_str();
+    out->other_line = fault.other.line;
+    out->other_is_write = fault.other.is_write;
+    std::copy_n(fault.other.thread, 3, out->other_thread);
+    std::copy_n(fault.other.block, 3, out->other_block);
 }

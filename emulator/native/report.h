@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <set>
 #include <string>
@@ -14,8 +15,22 @@
 
 namespace emu {
 
+// The other side of a race.
+struct Party {
+    std::string file;
+    uint32_t line = 0;
+    uint32_t thread[3] = {}, block[3] = {};
+    bool is_write = false, exists = false;
+};
+
+template <class Wire>
+void pass(Wire &wire, Party &it) {
+    wire(it.file, it.line, it.thread, it.block, it.is_write, it.exists);
+}
+
+// Something that is wrong with what a kernel does.
 struct Fault {
-    std::string kind;        // "out-of-bounds write"
+    std::string kind;        // "out-of-bounds write"; emulator/runtime/report.py lists them all
     std::string message;     // the whole story in one sentence
     std::string kernel;      // mangled name
     std::string file;        // empty when built without -lineinfo
@@ -24,12 +39,14 @@ struct Fault {
     uint32_t line = 0, size = 0;
     uint32_t thread[3] = {}, block[3] = {};
     bool is_write = false;
+    uint64_t count = 1;  // of the same kind at the same place
+    Party other;
 };
 
 template <class Wire>
 void pass(Wire &wire, Fault &it) {
     wire(it.kind, it.message, it.kernel, it.file, it.allocation, it.address, it.line, it.size, it.thread, it.block,
-         it.is_write);
+         it.is_write, it.count, it.other);
 }
 
 struct LaunchRecord {
@@ -88,8 +105,12 @@ class Report {
     static constexpr size_t most_launches = 10000;
     static constexpr size_t most_printf_bytes = 1 << 20;  // as cudaLimitPrintfFifoSize says
 
-    // Keeps it when it is the first of its site (kernel, file, line, kind).
+    // Keeps it when it is the first of its site (kernel, kind, and the line, or the two lines of a race); else its count is added to
+    // that of the first.
     void add_fault(Fault fault);
+    // Says what a check that was asked for could not look at.
+    void add_unchecked(std::string what);
+    // How many there were in all, told or not.
     void count_faults(uint64_t count);
     void add_launch(LaunchRecord launch);
     void add_printf(const char *text, size_t size);
@@ -110,8 +131,10 @@ class Report {
     // Everything so far; the report is empty afterwards.
     struct Contents {
         uint64_t warp_instructions = 0, fault_count = 0;
+        uint64_t untold_sites = 0;  // beyond the faults that are kept
         std::vector<LaunchRecord> launches;
         std::vector<Fault> faults;
+        std::set<std::string> unchecked;
         std::string limit, unsupported, failure, printf_output;
         std::vector<CallError> call_errors;
         uint64_t call_error_count = 0;
@@ -133,7 +156,7 @@ class Report {
   private:
     std::mutex mutex_;
     Contents contents_;
-    std::set<std::tuple<std::string, std::string, uint32_t, std::string>> sites_;
+    std::map<std::tuple<std::string, std::string, std::string, uint32_t, std::string, uint32_t>, size_t> sites_;
 };
 
 Report &report();

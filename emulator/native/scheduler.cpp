@@ -230,9 +230,18 @@ void Launch::doom(cudaError_t code, const std::string &text) {
     message = text;
 }
 
-bool Launch::first_at(uint32_t site, cudaError_t outcome) {
-    uint8_t bit = outcome ? 2 : 1;
-    return !(told_[site].load(std::memory_order_relaxed) & bit) && !(told_[site].fetch_or(bit) & bit);
+void Launch::tell(uint32_t site, cudaError_t outcome, Fault fault) {
+    std::lock_guard lock(mutex_);
+    report().add_fault(fault);
+    told_.push_back({site, outcome, std::move(fault)});
+}
+
+void Launch::report_counts() {
+    report().count_faults(faults);
+    for (Told &it : told_) {
+        it.fault.count = count_at(it.site, it.outcome) - 1;
+        if (it.fault.count) report().add_fault(std::move(it.fault));
+    }
 }
 
 void Launch::add_tally(const std::vector<uint64_t> &of_a_worker) {
@@ -258,6 +267,8 @@ void run(Launch &launch) {
     uint64_t resident = static_cast<uint64_t>(device_model::multiprocessors) *
                         std::max(1, device_model::resident_blocks(static_cast<int>(launch.threads_per_block()), shared));
     unsigned threads = static_cast<unsigned>(std::min<uint64_t>(team().size(), launch.blocks()));
+    // The order in which the full checks see accesses is the same each time, and what they keep needs no locks.
+    if (launch.kernel->observed && observe_settings().check_full) threads = 1;
     unsigned share = static_cast<unsigned>((resident + threads - 1) / threads);
     team().run(threads - 1, [&] {
         try {
@@ -275,7 +286,7 @@ void run(Launch &launch) {
     std::copy_n(launch.kernel->block, 3, record.block);
     if (launch.figures) record.figures.push_back(*launch.figures);
     report().add_launch(std::move(record));
-    report().count_faults(launch.faults);
+    launch.report_counts();
 }
 
 LaunchPause::LaunchPause() : lock_(launch_mutex) {}

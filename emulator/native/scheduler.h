@@ -18,6 +18,7 @@
 #include "figures.h"
 #include "memory.h"
 #include "observe.h"
+#include "report.h"
 
 namespace emu {
 
@@ -49,8 +50,11 @@ struct Launch {
     void doom(cudaError_t error, const std::string &message);
     bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
     // True once for each site and outcome: the story of a fault is told once, the rest are counted.
-    bool first_at(uint32_t site, cudaError_t outcome);
+    bool first_at(uint32_t site, cudaError_t outcome) { return !count_at(site, outcome).fetch_add(1, std::memory_order_relaxed); }
+    void tell(uint32_t site, cudaError_t outcome, Fault fault);
     std::atomic<uint64_t> faults{0};
+    // At the end: how often each happened.
+    void report_counts();
 
     cudaError_t error = cudaSuccess;
     std::string message;
@@ -66,8 +70,15 @@ struct Launch {
   private:
     std::atomic<bool> stopped_{false};
     std::mutex mutex_;
-    // For each site a bit: its harmless faults have been told, its others have.
-    std::unique_ptr<std::atomic<uint8_t>[]> told_ = std::make_unique<std::atomic<uint8_t>[]>(kernel->site_count);
+    std::atomic<uint64_t> &count_at(uint32_t site, cudaError_t outcome) { return counts_[2 * site + (outcome != cudaSuccess)]; }
+    // For each site how many faults that do no harm there were, and how many others.
+    std::unique_ptr<std::atomic<uint64_t>[]> counts_ = std::make_unique<std::atomic<uint64_t>[]>(2 * kernel->site_count);
+    struct Told {
+        uint32_t site;
+        cudaError_t outcome;
+        Fault fault;
+    };
+    std::vector<Told> told_;
 };
 
 // Creates the threads; call once, before threads are forbidden.

@@ -2,7 +2,7 @@
 
 from emulator.runtime.errors import CudaError
 from emulator.runtime.limits import Limits
-from emulator.runtime.report import LaunchStats, MemoryFault, Report
+from emulator.runtime.report import Finding, LaunchStats, Party, Report
 from emulator.runtime.runtime import Runtime
 
-__all__ = ["CudaError", "LaunchStats", "Limits", "MemoryFault", "Report", "Runtime"]
+__all__ = ["CudaError", "Finding", "LaunchStats", "Limits", "Party", "Report", "Runtime"]

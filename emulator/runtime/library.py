@@ -28,6 +28,8 @@ class NativeReport(ctypes.Structure):
         ("fault_count", c_uint64),
         ("launches", c_uint32),
         ("faults", c_uint32),
+        ("untold_sites", c_uint64),
+        ("unchecked", c_char_p),
         ("limit", c_char_p),
         ("unsupported", c_char_p),
         ("printf_output", c_void_p),
@@ -94,6 +96,13 @@ class NativeFault(ctypes.Structure):
         ("thread", c_uint32 * 3),
         ("block", c_uint32 * 3),
         ("is_write", c_uint32),
+        ("has_other", c_uint32),
+        ("count", c_uint64),
+        ("other_file", c_char_p),
+        ("other_thread", c_uint32 * 3),
+        ("other_block", c_uint32 * 3),
+        ("other_line", c_uint32),
+        ("other_is_write", c_uint32),
     ]
 
 

@@ -10,13 +10,45 @@ from emulator.profile import LaunchProfile
 Dim3 = tuple[int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryFault:
-    """A bad access of a kernel. ``message`` tells all of it in one sentence.
+#: What can be wrong with what a kernel does; README.md says what each means.
+MEMORY_KINDS = (
+    "out-of-bounds read",
+    "out-of-bounds write",
+    "out-of-bounds shared read",
+    "out-of-bounds shared write",
+    "out-of-bounds local read",
+    "out-of-bounds local write",
+    "illegal read",
+    "illegal write",
+    "misaligned access",
+    "write to read-only memory",
+    "read after free",
+    "write after free",
+)
+SYNC_KINDS = ("divergent barrier", "illegal warp-sync mask", "endless loop")
+#: Only with ``checks="full"``.
+FULL_KINDS = ("uninitialized read", "uninitialized shared read", "race on shared memory", "race on global memory")
 
-    ``kind`` is such as "out-of-bounds write", "out-of-bounds shared read", "misaligned access", "write after free".
-    ``file`` and ``line`` are None when the program was built without ``-lineinfo``. ``allocation`` is the label of
-    what was likely meant.
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """The other side of a race: who did what, where."""
+
+    file: str | None
+    line: int | None
+    thread: Dim3
+    block: Dim3
+    is_write: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that a kernel does wrong: the first of its place. ``message`` tells all of it in one sentence.
+
+    ``kind`` is one of ``MEMORY_KINDS``, ``SYNC_KINDS`` and ``FULL_KINDS``. ``file`` and ``line`` are None when the
+    program was built without ``-lineinfo``. ``address`` and ``size`` (bytes) are 0 where no access is meant.
+    ``allocation`` is the label of the allocation, or the name of the ``__shared__`` array, that was likely meant.
+    ``count`` says how often it happened there. ``other`` is the other side of a race.
     """
 
     kind: str
@@ -30,6 +62,12 @@ class MemoryFault:
     address: int
     size: int
     allocation: str | None
+    count: int = 1
+    other: Party | None = None
+
+    @property
+    def is_race(self) -> bool:
+        return self.other is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +138,10 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``memory_faults`` holds the first of each site, at most 20; ``memory_fault_count`` counts every lane's every
-    bad access.
+    """``findings`` holds the first of each place and kind, at most 20; ``untold_sites`` is the number of further
+    places, ``finding_count`` counts every lane's every time.
+
+    ``unchecked`` says what the full checks could not look at, and why.
 
     ``limit`` is the first limit that was hit. ``unsupported`` names what the emulator does not do, with file and line
     where known. ``failure`` says what broke the context (a fault, an assert, a limit, ...). ``call_errors`` and
@@ -111,8 +151,10 @@ class Report:
 
     warp_instructions: int = 0
     launches: tuple[LaunchStats, ...] = ()
-    memory_faults: tuple[MemoryFault, ...] = ()
-    memory_fault_count: int = 0
+    findings: tuple[Finding, ...] = ()
+    finding_count: int = 0
+    untold_sites: int = 0
+    unchecked: tuple[str, ...] = ()
     limit: Literal["memory", "instructions", "wall"] | None = None
     unsupported: str | None = None
     printf_output: bytes = b""
@@ -123,3 +165,17 @@ class Report:
     leak_count: int = 0
     leaked_bytes: int = 0
     ending: Ending | None = None
+
+    @property
+    def memory_faults(self) -> tuple[Finding, ...]:
+        """The accesses that go where they must not."""
+        return tuple(f for f in self.findings if f.kind in MEMORY_KINDS)
+
+    @property
+    def memory_fault_count(self) -> int:
+        """Of those that are told."""
+        return sum(f.count for f in self.memory_faults)
+
+    @property
+    def races(self) -> tuple[Finding, ...]:
+        return tuple(f for f in self.findings if f.is_race)

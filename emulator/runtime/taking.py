@@ -7,7 +7,7 @@ from typing import Any
 
 from emulator.runtime import library as native
 from emulator.runtime.profiles import take_profile
-from emulator.runtime.report import CallError, Dim3, Ending, Frame, LaunchStats, Leak, MemoryFault, Report
+from emulator.runtime.report import CallError, Dim3, Ending, Finding, Frame, LaunchStats, Leak, Party, Report
 
 
 def take_report(library: ctypes.CDLL) -> Report:
@@ -20,8 +20,10 @@ def take_report(library: ctypes.CDLL) -> Report:
     return Report(
         warp_instructions=taken.warp_instructions,
         launches=tuple(_launch(library, i) for i in range(taken.launches)),
-        memory_faults=tuple(_fault(library, i) for i in range(taken.faults)),
-        memory_fault_count=taken.fault_count,
+        findings=tuple(_finding(library, i) for i in range(taken.faults)),
+        finding_count=taken.fault_count,
+        untold_sites=taken.untold_sites,
+        unchecked=tuple((_text(taken.unchecked) or "").splitlines()),
         limit=_text(taken.limit),  # type: ignore[arg-type]
         unsupported=_text(taken.unsupported),
         printf_output=printed,
@@ -48,10 +50,19 @@ def _launch(library: ctypes.CDLL, index: int) -> LaunchStats:
     )
 
 
-def _fault(library: ctypes.CDLL, index: int) -> MemoryFault:
+def _finding(library: ctypes.CDLL, index: int) -> Finding:
     fault = native.NativeFault()
     library.emu_report_fault(index, ctypes.byref(fault))
-    return MemoryFault(
+    other = None
+    if fault.has_other:
+        other = Party(
+            file=_text(fault.other_file),
+            line=fault.other_line or None,
+            thread=_dim3(fault.other_thread),
+            block=_dim3(fault.other_block),
+            is_write=bool(fault.other_is_write),
+        )
+    return Finding(
         kind=_text(fault.kind) or "",
         is_write=bool(fault.is_write),
         message=_text(fault.message) or "",
@@ -63,6 +74,8 @@ def _fault(library: ctypes.CDLL, index: int) -> MemoryFault:
         address=fault.address,
         size=fault.size,
         allocation=_text(fault.allocation),
+        count=fault.count,
+        other=other,
     )
 
 

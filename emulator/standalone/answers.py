@@ -106,14 +106,16 @@ def _put_variable(out: Writer, module: Module, variable: Variable) -> None:
 
 def _kernel_bytes(number: int, kernel: Kernel) -> bytes:
     d: Description = kernel.artifact.description
-    names = {site.file for site in d.sites} | {content.file for content in d.contents}
+    names = {site.file for site in d.sites} | {line.file for line in d.block_lines} | {it.file for it in d.contents}
     files = {file: index for index, file in enumerate(sorted(names))}
     out = Writer().numbers("Q", number).text(d.name).numbers("3I", *d.block)
     out.numbers("4I", d.register_bytes, d.shared_bytes, d.local_bytes, d.parameter_bytes)
     out.each(d.parameters, lambda to, it: to.numbers("I", it.offset))
     out.each(d.parameters, lambda to, it: to.numbers("I", it.size))
     out.each(list(files), lambda to, file: to.text(file))
-    out.each(d.sites, lambda to, it: to.numbers("IIHBB", files[it.file], it.line, it.size, it.kind, it.space))
+    out.each(d.sites, lambda to, it: to.numbers("II4B", files[it.file], it.line, it.size, it.order, it.kind, it.space))
+    out.each(d.block_lines, lambda to, it: to.numbers("II", files[it.file], it.line))
+    out.each(d.shared_arrays, lambda to, it: to.text(it.name).numbers("II", it.offset, it.size))
     out.each(d.symbols, lambda to, name: to.text(name))
     out.numbers("4I", d.max_threads, d.uses_barriers, d.block_count, d.observed).numbers("Q", kernel.hot_after)
     out.each(

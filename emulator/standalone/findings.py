@@ -30,8 +30,9 @@ def findings_of(report: Report) -> tuple[Finding, ...]:
 def _findings(report: Report, places: Places) -> Iterator[Finding]:
     if report.unsupported:
         yield Finding("not supported by the emulator", report.unsupported)
-    for fault in report.memory_faults:
-        yield Finding(fault.kind, fault.message)
+    for fault in report.findings:
+        times = f" ({fault.count} times)" if fault.count > 1 else ""
+        yield Finding(fault.kind, fault.message + times)
     if report.failure and not report.unsupported and not _is_told(report):
         yield Finding("failed launch" if report.limit is None else "stopped launch", report.failure)
     if report.ending and report.ending.crash:
@@ -48,7 +49,7 @@ def _findings(report: Report, places: Places) -> Iterator[Finding]:
 
 def _is_told(report: Report) -> bool:
     """Whether a fault of a kernel's tells already what broke the context."""
-    return any(fault.message == report.failure for fault in report.memory_faults)
+    return any(fault.message == report.failure for fault in report.findings)
 
 
 def _call_error(error: CallError, place: Place | None) -> Finding | None:

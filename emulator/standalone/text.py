@@ -71,9 +71,9 @@ def _problems(report: Report, findings: Sequence[Finding]) -> Iterator[str]:
         yield from _wrapped(finding.message if says_kind else f"{finding.kind}: {finding.message}")
         if finding.place:
             yield f"{_INDENT}{_INDENT}{'allocated' if finding.is_leak else 'called'} in {finding.place}"
-    if report.memory_fault_count > len(report.memory_faults):
+    if report.untold_sites:
         yield ""
-        yield f"{_INDENT}{_number(report.memory_fault_count)} bad accesses in all; of each place the first is shown"
+        yield f"{_INDENT}and at {_number(report.untold_sites)} more places in kernels"
     if report.leak_count > len(report.leaks):
         yield f"{_INDENT}{_number(report.leak_count)} leaks in all, of {_number(report.leaked_bytes)} bytes"
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from emulator import CudaError, Limits, MemoryFault, Runtime
+from emulator import CudaError, Finding, Limits, Runtime
 from emulator.model import LaunchGroup, group_launches
 from emulator.profile import Counters
 from judge.devices.base import Buffer, DeviceError, DeviceOptions
@@ -132,7 +132,7 @@ def _device_error(error: CudaError) -> DeviceError:
     return DeviceError(error.code, error.name, error.message)
 
 
-def _claim(fault: MemoryFault) -> FaultClaim:
+def _claim(fault: Finding) -> FaultClaim:
     return FaultClaim(
         kind=fault.kind,
         is_write=fault.is_write,

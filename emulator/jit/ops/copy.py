@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from emulator.jit.builder import BITS, Value
 from emulator.jit.emitter import FUEL, LOCAL, SHARED, SHARED_BYTES, Emitter, register_type
+from emulator.jit.ops.observe import observe_fence
 from emulator.jit.ops.registry import semantics
 from emulator.ptx.ir import Instruction, Sink, Vec
 
@@ -98,5 +99,6 @@ def create_policy(e: Emitter, i: Instruction) -> None:
 
 
 @semantics("membar", "fence")
-def fence(e: Emitter, _i: Instruction) -> None:
+def fence(e: Emitter, i: Instruction) -> None:
+    observe_fence(e, device=not i.has("cta"))
     e.b.line("fence seq_cst")

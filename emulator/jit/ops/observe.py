@@ -14,6 +14,11 @@ def observe(e: Emitter, site: int, addresses: str, lanes: Value | None = None) -
         e.call("emu_observe", "ptr %ctx", f"i32 {site}", f"i32 {lanes.text}", f"ptr {addresses}")
 
 
+def observe_fence(e: Emitter, *, device: bool) -> None:
+    if e.unit.observe:
+        e.call("emu_observe_fence", "ptr %ctx", f"i32 {int(device)}")
+
+
 def observe_sync(e: Emitter) -> None:
     """The active lanes have met."""
     if e.unit.observe:

@@ -7,7 +7,7 @@ import ctypes
 import numpy as np
 import pytest
 
-from emulator import CudaError, MemoryFault
+from emulator import CudaError, Finding
 from tests.unit.emulator.runtime.conftest import PROGRAMS, Build, Device
 
 pytestmark = pytest.mark.nvcc
@@ -19,7 +19,7 @@ LINES = {
 }
 
 
-def only_fault(device: Device) -> MemoryFault:
+def only_fault(device: Device) -> Finding:
     (fault,) = device.runtime.take_report().memory_faults
     assert fault.message.startswith(f"{fault.kind} of {fault.size} byte")
     return fault
@@ -168,8 +168,9 @@ def test_each_site_is_told_once_and_at_most_twenty(device: Device, build: Build)
         device.runtime.clear_errors()
     report = device.runtime.take_report()
     assert len({fault.line for fault in report.memory_faults}) == len(report.memory_faults) == 20
-    assert report.memory_fault_count == 2 * 24
-    assert device.runtime.take_report().memory_fault_count == 0
+    assert {fault.count for fault in report.memory_faults} == {2}
+    assert (report.untold_sites, report.finding_count) == (4, 2 * 24)
+    assert device.runtime.take_report().finding_count == 0
 
 
 def test_labels_of_the_programs_own_allocations(device: Device, build: Build) -> None:
