@@ -16,45 +16,56 @@ __global__ void begin(int *distance, int *slots, Queue *queue, int n, unsigned r
     if (i == 0) *queue = {0, 1, 0};
 }
 
+__device__ int read_slot(int *slot) {
+    int v;
+    // Its writer has taken the place, and will fill it.
+    while ((v = atomicExch(slot, EMPTY)) == EMPTY) __nanosleep(20);
+    return v;
+}
+
 __global__ void __launch_bounds__(128) work(const int *starts, const int *targets, int *distance, int *slots, Queue *queue, unsigned room) {
-    int lane = threadIdx.x % 32;
+    int lane = threadIdx.x % 32, warps = gridDim.x * blockDim.x / 32;
     volatile Queue *seen = queue;
     while (true) {
-        int v = EMPTY;
+        unsigned head = 0, count = 0;
+        bool over = false;
         if (lane == 0) {
-            unsigned ticket = seen->head;
-            if ((int)(seen->tail - ticket) > 0) {
-                if (atomicCAS(&queue->head, ticket, ticket + 1) == ticket) {
-                    // Its writer has taken the place, and will fill it.
-                    while ((v = atomicExch(&slots[ticket % room], EMPTY)) == EMPTY) __nanosleep(20);
-                }
+            head = seen->head;
+            int waiting = seen->tail - head;
+            if (waiting > 0) {
+                // A share of what waits, so that others find something, too.
+                count = min(32, max(1, waiting / warps));
+                if (atomicCAS(&queue->head, head, head + count) != head) count = 0;
             } else {
                 unsigned finished = seen->finished;
                 __threadfence();
-                if (finished == seen->tail) v = -2;
-                else __nanosleep(100);
+                over = finished == seen->tail;
+                if (!over) __nanosleep(100);
             }
         }
-        v = __shfl_sync(0xffffffff, v, 0);
-        if (v == -2) return;
-        if (v < 0) continue;
+        if (__any_sync(0xffffffff, over)) return;
+        head = __shfl_sync(0xffffffff, head, 0);
+        count = __shfl_sync(0xffffffff, count, 0);
+        int taken = lane < count ? read_slot(&slots[(head + lane) % room]) : EMPTY;
         __threadfence();
-        int mine = *(volatile int *)&distance[v] + 1, end = starts[v + 1];
-        for (int i = starts[v]; i < end; i += 32) {
-            int neighbour = i + lane < end ? targets[i + lane] : -1;
-            bool fell = neighbour >= 0 && *(volatile int *)&distance[neighbour] > mine && atomicMin(&distance[neighbour], mine) > mine;
-            unsigned fallen = __ballot_sync(0xffffffff, fell);
-            unsigned place = 0;
-            if (lane == 0 && fallen) place = atomicAdd(&queue->tail, __popc(fallen));
-            place = __shfl_sync(0xffffffff, place, 0) + __popc(fallen & ((1u << lane) - 1));
-            if (fell) {
-                // A slot of the round before may not have been read yet.
-                while (atomicCAS(&slots[place % room], EMPTY, neighbour) != EMPTY) __nanosleep(20);
+        for (int k = 0; k < count; k++) {
+            int v = __shfl_sync(0xffffffff, taken, k), mine = *(volatile int *)&distance[v] + 1, end = starts[v + 1];
+            for (int i = starts[v]; i < end; i += 32) {
+                int neighbour = i + lane < end ? targets[i + lane] : -1;
+                bool fell = neighbour >= 0 && *(volatile int *)&distance[neighbour] > mine && atomicMin(&distance[neighbour], mine) > mine;
+                unsigned fallen = __ballot_sync(0xffffffff, fell);
+                unsigned place = 0;
+                if (lane == 0 && fallen) place = atomicAdd(&queue->tail, __popc(fallen));
+                place = __shfl_sync(0xffffffff, place, 0) + __popc(fallen & ((1u << lane) - 1));
+                if (fell) {
+                    // A slot of the round before may not have been read yet.
+                    while (atomicCAS(&slots[place % room], EMPTY, neighbour) != EMPTY) __nanosleep(20);
+                }
+                __syncwarp();
             }
-            __syncwarp();
         }
         __threadfence();
-        if (lane == 0) atomicAdd(&queue->finished, 1);
+        if (lane == 0 && count) atomicAdd(&queue->finished, count);
     }
 }
 
