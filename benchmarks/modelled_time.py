@@ -67,7 +67,7 @@ def measure(kernels: Sequence[Kernel], output: Path | None, jobs: int) -> int:
         builds = {k: compilers.submit(build, k.source, harness.CACHE, device["architecture"]) for k in kernels}
         lock = Path(scratch) / "gpu"
         topics = sorted({kernel.topic for kernel in kernels})
-        mine = [workers.submit(_measure_topic, [k for k in kernels if k.topic == t], builds, lock) for t in topics]
+        mine = [workers.submit(measure_topic, [k for k in kernels if k.topic == t], builds, lock) for t in topics]
         for future in mine:
             results += future.result()
             if output is not None:
@@ -93,7 +93,7 @@ def _description() -> dict[str, str]:
     return {"name": name, "architecture": architecture}
 
 
-def _measure_topic(kernels: list[Kernel], builds: dict[Kernel, Future[Path]], lock: Path) -> list[Measured]:
+def measure_topic(kernels: list[Kernel], builds: dict[Kernel, Future[Path]], lock: Path) -> list[Measured]:
     """Each kernel's result. After one that spoils the process (or hangs) the rest go on in a new one."""
     results, waiting = [], []
     for kernel in kernels:
