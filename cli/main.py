@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from cli.commands import account, challenges, local, machine, packs, submissions
+from cli.commands import account, challenges, emulation, local, machine, packs, submissions
 from cli.console import say
 from cli.errors import CliError
 
@@ -28,6 +28,7 @@ app.command()(submissions.watch)
 app.command()(submissions.submissions)
 app.command()(challenges.leaderboard)
 app.command()(local.judge)
+app.command(context_settings=emulation.CONTEXT)(emulation.emulate)
 app.add_typer(packs.app, name="pack")
 app.command()(machine.up)
 app.command()(machine.worker)

@@ -140,7 +140,7 @@ __attribute__((visibility("default"))) void emu_vprintf(WarpContext *warp, uint3
                 out += text[at++];
             }
         }
-        report().add_printf(out.data(), out.size());
+        report().add_printed(out, stdout);
         result[lane] = packed.count();
     }
 }
@@ -155,8 +155,7 @@ __attribute__((visibility("default"))) void emu_assert_fail(WarpContext *warp, u
                       warp->ctaid[1], warp->ctaid[2], warp->tid[0][lane], warp->tid[1][lane], warp->tid[2][lane]);
         std::string text = read_string(warp, file[lane]) + ":" + std::to_string(line[lane]) + ": " +
                            read_string(warp, function[lane]) + where + read_string(warp, message[lane]) + "` failed.";
-        std::string printed = text + "\n";
-        report().add_printf(printed.data(), printed.size());
+        report().add_printed(text + "\n", stderr);
         warp->block->launch.stop(cudaErrorAssert, text);
     }
 }

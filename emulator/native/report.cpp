@@ -46,14 +46,14 @@ void Report::add_launch(LaunchRecord launch) {
     if (contents_.launches.size() < most_launches) contents_.launches.push_back(std::move(launch));
 }
 
-void Report::add_printf(const char *text, size_t size) {
+void Report::add_printed(const std::string &text, std::FILE *stream) {
     std::lock_guard lock(mutex_);
-    if (journal().is_open()) {  // the program has a standard output of its own
-        std::fwrite(text, 1, size, stdout);
+    if (journal().is_open()) {
+        std::fwrite(text.data(), 1, text.size(), stream);
         return;
     }
     std::string &output = contents_.printf_output;
-    output.append(text, std::min(size, most_printf_bytes - output.size()));
+    output.append(text, 0, most_printf_bytes - output.size());
 }
 
 void Report::set_limit(const char *which) {

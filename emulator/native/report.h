@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <mutex>
 #include <set>
@@ -113,7 +114,8 @@ class Report {
     // How many there were in all, told or not.
     void count_faults(uint64_t count);
     void add_launch(LaunchRecord launch);
-    void add_printf(const char *text, size_t size);
+    // `stream` is where it goes in a program that has streams of its own.
+    void add_printed(const std::string &text, std::FILE *stream);
     // The caller knows each site once; `count` is for all later ones of a site.
     void add_call_error(CallError error);
     void count_call_error();

@@ -58,7 +58,8 @@ void on_crash(int signal, siginfo_t *info, void *) {
     auto address = reinterpret_cast<uint64_t>(info->si_addr);
     bool is_fault = info->si_code > 0;  // and not a signal that some process sent
     std::string what = signal == SIGSEGV ? "SIGSEGV" : "SIGBUS";
-    if (is_fault) what += ": the host's code touched " + describe_address(address);
+    if (is_fault) what += " by an access to " + describe_address(address);
+    if (memory().in_device_range(address)) what += ", which is for kernels and copies only";
     report().add_crash(what, program_frames(nullptr));
     alarm(0);
     if (!is_fault) raise(signal);

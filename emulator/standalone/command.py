@@ -18,8 +18,8 @@ from typing import Literal
 from emulator import native
 from emulator.model import Gpu, gpu_names, load_gpu
 from emulator.runtime.library import NativeSettings
-from emulator.standalone.findings import findings_of
 from emulator.standalone.plain import report_plain
+from emulator.standalone.problems import problems_of
 from emulator.standalone.program import CANNOT_RUN, ProgramError, find_program
 from emulator.standalone.session import Outcome, run_program
 from emulator.standalone.text import report_text
@@ -75,8 +75,8 @@ def run(settings: Settings) -> int:
         return _refuse(str(error), CANNOT_RUN)
     except OSError as error:
         return _refuse(f"{error.filename or 'the cache'}: {error.strerror}", CANNOT_RUN)
-    has_findings = any(findings_of(report) for report in outcome.reports)
-    if settings.error_exitcode is not None and has_findings and outcome.exit_code == 0:
+    has_problems = any(problems_of(report) for report in outcome.reports)
+    if settings.error_exitcode is not None and has_problems and outcome.exit_code == 0:
         return settings.error_exitcode
     return outcome.exit_code
 
@@ -132,12 +132,12 @@ def parse(arguments: Sequence[str] | None = None) -> Settings:
     add("--profile", action="store_true", default=os.environ.get("EMULATOR_PROFILE") == "1",
         help="say what each kernel and line cost: instructions, coalescing, bank conflicts, ...")  # fmt: skip
     add("--gpu", choices=gpu_names(), help="modelled time on that GPU; profiles")
-    add("--memory", metavar="SIZE", type=_size, help="device memory, such as 512M or 16G")
-    add("--time-limit", metavar="SECONDS", type=_positive, help="of each launch: an endless loop ends then")
-    add("--instruction-limit", metavar="COUNT", type=_count, help="of each launch, in warp instructions")
+    add("--memory", metavar="SIZE", type=size_of, help="device memory, such as 512M or 16G")
+    add("--time-limit", metavar="SECONDS", type=seconds_of, help="of each launch: an endless loop ends then")
+    add("--instruction-limit", metavar="COUNT", type=count_of, help="of each launch, in warp instructions")
     add("--schedule", metavar="SEED", type=int, help="run warps in another order, the same for the same seed")
     add("--cache", metavar="DIR", type=Path, help="where the library and machine code are kept")
-    add("--threads", metavar="COUNT", type=_count, help="CPU threads; else one for each CPU")
+    add("--threads", metavar="COUNT", type=count_of, help="CPU threads; else one for each CPU")
     add("--error-exitcode", metavar="CODE", type=_exit_code,
         help="what to exit with when problems were found and the program itself exits with 0")  # fmt: skip
     add("program", metavar="PROGRAM", help="found as a shell would")
@@ -162,7 +162,8 @@ def parse(arguments: Sequence[str] | None = None) -> Settings:
     )
 
 
-def _size(text: str) -> int:
+def size_of(text: str) -> int:
+    """Bytes: "512M" is 512 MiB. Raises ``argparse.ArgumentTypeError``, as the next two do."""
     unit = text[-1:].upper() if text[-1:].isalpha() else ""
     number = text.removesuffix(text[-1:]) if unit else text
     if unit not in _UNITS or not number.isdecimal() or not int(number):
@@ -170,13 +171,15 @@ def _size(text: str) -> int:
     return int(number) * _UNITS[unit]
 
 
-def _count(text: str) -> int:
+def count_of(text: str) -> int:
+    """At least 1."""
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
     return int(text)
 
 
-def _positive(text: str) -> float:
+def seconds_of(text: str) -> float:
+    """More than 0."""
     try:
         value = float(text)
     except ValueError:

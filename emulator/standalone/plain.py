@@ -8,7 +8,7 @@ from typing import Any
 
 from emulator.model import MODEL_VERSION, Gpu, group_launches, program_time
 from emulator.runtime.report import Report
-from emulator.standalone.findings import Finding, findings_of
+from emulator.standalone.problems import Problem, problems_of
 from emulator.standalone.session import Outcome
 
 FORMAT = 1
@@ -32,11 +32,10 @@ def _process(report: Report, gpu: Gpu | None) -> dict[str, Any]:
         "program": ending.program if ending else None,
         "ended_regularly": bool(ending and ending.is_regular),
         "running_kernel": ending.kernel if ending else None,
-        "findings": [_finding(finding) for finding in findings_of(report)],
-        "kernel_findings": [asdict(finding) for finding in report.findings],
-        "kernel_finding_count": report.finding_count,
-        "kernel_findings_untold": report.untold_sites,
-        "unchecked": report.unchecked,
+        "problems": [_problem(problem) for problem in problems_of(report)],
+        "findings": [asdict(finding) for finding in report.findings],
+        "untold_sites": report.untold_sites,
+        "unchecked": list(report.unchecked),
         "call_error_count": report.call_error_count,
         "leak_count": report.leak_count,
         "leaked_bytes": report.leaked_bytes,
@@ -49,11 +48,12 @@ def _process(report: Report, gpu: Gpu | None) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
-    place = finding.place
+def _problem(problem: Problem) -> dict[str, Any]:
+    place = problem.place
     return {
-        "kind": finding.kind,
-        "message": finding.message,
+        "kind": problem.kind,
+        "message": problem.message,
+        "count": problem.count,
         "function": place.function if place else None,
         "file": place.file if place else None,
         "line": place.line if place else None,

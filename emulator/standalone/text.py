@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from emulator.model import Gpu, ProgramTime, group_launches, program_time
 from emulator.profile import Counters, LineProfile
 from emulator.runtime.report import LaunchStats, Report
-from emulator.standalone.findings import Finding, findings_of
+from emulator.standalone.problems import Problem, problems_of
 from emulator.standalone.session import Outcome
 
 _WIDTH = 100
@@ -33,7 +33,8 @@ def _heading(outcome: Outcome) -> Iterator[str]:
 
 
 def _report(report: Report, *, profile: bool, gpu: Gpu | None) -> Iterator[str]:
-    yield from _problems(report, findings_of(report))
+    yield from _problems(problems_of(report))
+    yield from _rest(report)
     ending = report.ending
     if ending and ending.kernel:
         yield f"it ended while {ending.kernel} ran"
@@ -60,22 +61,29 @@ def _report(report: Report, *, profile: bool, gpu: Gpu | None) -> Iterator[str]:
         yield from _modelled(program_time(group_launches(report.launches), gpu), gpu)
 
 
-def _problems(report: Report, findings: Sequence[Finding]) -> Iterator[str]:
-    if not findings:
+def _problems(problems: Sequence[Problem]) -> Iterator[str]:
+    if not problems:
         yield "no problems found"
         return
-    yield "1 problem found:" if len(findings) == 1 else f"{len(findings)} problems found:"
-    for finding in findings:
+    yield "1 problem found:" if len(problems) == 1 else f"{len(problems)} problems found:"
+    for problem in problems:
         yield ""
-        says_kind = finding.message.startswith(finding.kind)
-        yield from _wrapped(finding.message if says_kind else f"{finding.kind}: {finding.message}")
-        if finding.place:
-            yield f"{_INDENT}{_INDENT}{'allocated' if finding.is_leak else 'called'} in {finding.place}"
+        says_kind = problem.message.startswith(problem.kind)
+        yield from _wrapped(problem.message if says_kind else f"{problem.kind}: {problem.message}")
+        if problem.count > 1:
+            yield f"{_INDENT}{_INDENT}{_number(problem.count)} times"
+        if problem.place:
+            yield f"{_INDENT}{_INDENT}{'allocated' if problem.is_leak else 'called'} in {problem.place}"
+
+
+def _rest(report: Report) -> Iterator[str]:
+    """What is not told one by one."""
     if report.untold_sites:
-        yield ""
-        yield f"{_INDENT}and at {_number(report.untold_sites)} more places in kernels"
+        yield f"{_number(report.untold_sites)} further places in kernels where something is wrong"
     if report.leak_count > len(report.leaks):
-        yield f"{_INDENT}{_number(report.leak_count)} leaks in all, of {_number(report.leaked_bytes)} bytes"
+        yield f"{_number(report.leak_count)} leaks in all, of {_number(report.leaked_bytes)} bytes"
+    for what in report.unchecked:
+        yield f"not checked: {what}"
 
 
 def _launches(report: Report) -> Iterator[str]:

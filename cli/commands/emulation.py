@@ -1,0 +1,97 @@
+"""``emulate``: any CUDA program on the CPU, with a report of what it did."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cli.commands.local import DataDir, local_settings
+from cli.extras import need
+
+#: What follows PROGRAM is the program's, whatever it looks like.
+CONTEXT = {"allow_interspersed_args": False}
+
+
+class Checks(StrEnum):
+    DEFAULT = "default"
+    FULL = "full"
+
+
+def _as(kind: str) -> Callable[[str], Any]:
+    """Reads an option's text as ``python -m emulator`` does."""
+
+    def read(text: str) -> Any:
+        command = need("emulator.standalone.command", "judge")
+        try:
+            return getattr(command, kind)(text)
+        except argparse.ArgumentTypeError as error:
+            raise typer.BadParameter(str(error)) from None
+
+    return read
+
+
+def emulate(
+    program: Annotated[str, typer.Argument(metavar="PROGRAM", help="Found as a shell would.", show_default=False)],
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGUMENT", show_default=False)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The report as JSON, on stdout.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report to FILE.")
+    ] = None,
+    check: Annotated[
+        Checks, typer.Option(help="full: look for races and reads of uninitialised memory, too; slower.")
+    ] = Checks.DEFAULT,
+    profile: Annotated[bool, typer.Option("--profile", help="Say what each kernel and line cost.")] = False,
+    gpu: Annotated[str | None, typer.Option(metavar="NAME", help="Modelled time on that GPU, such as h200.")] = None,
+    memory: Annotated[
+        int | None,
+        typer.Option(metavar="SIZE", parser=_as("size_of"), help="Device memory, such as 512M or 16G."),
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", parser=_as("seconds_of"), help="Of each launch: ends endless loops."),
+    ] = None,
+    instruction_limit: Annotated[
+        int | None,
+        typer.Option(metavar="COUNT", parser=_as("count_of"), help="Of each launch, in warp instructions."),
+    ] = None,
+    schedule: Annotated[int | None, typer.Option(metavar="SEED", help="Run warps in another order.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(metavar="COUNT", parser=_as("count_of"), help="CPU threads; else one for each CPU.")
+    ] = None,
+    cache: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where machine code is kept; else in the data folder.")
+    ] = None,
+    error_exitcode: Annotated[
+        int | None,
+        typer.Option(metavar="CODE", min=0, max=255, help="Exit code for problems in a program that exits with 0."),
+    ] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Run a program built with `nvcc -cudart shared` on the CPU, and report what its kernels and calls did.
+
+    Its standard streams and its exit code are its own; the report goes to stderr.
+    """
+    command = need("emulator.standalone.command", "judge")
+    if gpu is not None and gpu not in command.gpu_names():
+        raise typer.BadParameter(f"there are {', '.join(command.gpu_names())}", param_hint="--gpu")
+    settings = command.Settings(
+        command=(program, *(arguments or ())),
+        as_json=as_json,
+        output=output,
+        check=check.value,
+        profile=profile,
+        gpu=gpu,
+        memory_bytes=memory,
+        wall_s=time_limit,
+        warp_instructions=instruction_limit,
+        schedule=schedule,
+        cache=cache or local_settings(data_dir).data_dir / "emulator",
+        threads=threads,
+        error_exitcode=error_exitcode,
+    )
+    raise typer.Exit(command.run(settings))
