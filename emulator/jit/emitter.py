@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from emulator.jit.abi import Access, Order, Space
 from emulator.jit.builder import BITS, FLOATS, LANES, SIZE, Builder, Value, lanes_type
 from emulator.jit.shapes import Shape, Shapes
+from emulator.jit.spans import Span
 from emulator.ptx.effects import has_result
 from emulator.ptx.errors import Unsupported
 from emulator.ptx.ir import Imm, Instruction, Location, Module, Operand, Reg, Sink, Special, Sym
@@ -151,6 +152,7 @@ class Emitter(ABC):
         self.b = Builder(unit.declarations)
         self.program = unit.program
         self.offset_base = False  # reading operands of an instruction whose result keeps offsets: bases only
+        self.spans: dict[int, tuple[Span, int]] = {}  # see ``spans_of``; of the current block
         self._scratch_used = 0
         self._registers = {name: register_type(scalar) for name, scalar in unit.program.registers.items()}
         self._current: dict[str, Value] = {}

@@ -14,6 +14,7 @@ from emulator.jit.emitter import FUEL, LANE_PC, MODE, PC, Unit
 from emulator.jit.function import BARRIER, DONE, SWITCH, YIELD, FunctionEmitter
 from emulator.jit.ops.barrier import arrive
 from emulator.jit.shapes import Shape, source_type
+from emulator.jit.spans import spans_of
 from emulator.ptx.cfg import Block, is_barrier
 from emulator.ptx.effects import defs_and_uses
 from emulator.ptx.ir import Instruction, Reg, Sym
@@ -181,6 +182,7 @@ class UniformFunction(FunctionEmitter):
         self._current = {}
         self._dirty = set()
         self._here = block
+        self.spans = spans_of(block)
         if block.index in cfg.loop_heads:
             self._burn_fuel(block)
         self.count(block)

@@ -16,6 +16,7 @@ from emulator.jit.builder import LANES, SIZE, Value
 from emulator.jit.emitter import FUEL, INVARIANT, PARAMS, SHARED, SHARED_BYTES, SITE_CACHE, Emitter, register_type
 from emulator.jit.ops.observe import observe
 from emulator.jit.ops.registry import semantics
+from emulator.jit.spans import Span
 from emulator.ptx.ir import Address, Imm, Instruction, Operand, Reg, Sink, Sym, Vec
 
 _SPACES = {
@@ -151,6 +152,7 @@ class Transfer:
     count: int
     site: int
     volatile: bool
+    span: tuple[Span, int] | None = None  # that it is checked with, and its own displacement there
 
     @property
     def size(self) -> int:
@@ -241,6 +243,17 @@ def load_values(e: Emitter, t: Transfer, active: Value | None) -> list[Value]:
     )
 
 
+def _is_good(e: Emitter, t: Transfer, from_: int, to: int) -> Value:
+    """i1: the access may be made, as far as a quick look tells."""
+    if t.span is None:
+        return _inside(e, t.place, t.size, t.site, t.space, from_=from_, to=to)
+    span, here = t.span
+    if span.good is None:
+        from_, to = from_ + span.least - here, to + span.most - here
+        span.good = _inside(e, t.place, t.size, t.site, t.space, from_=from_, to=to)
+    return span.good
+
+
 def _checked(
     e: Emitter,
     t: Transfer,
@@ -253,7 +266,7 @@ def _checked(
     """``fast`` where the ends lie inside (and ``also`` holds), else ``slow``: the same number of values of the same
     types."""
     b = e.b
-    good = _inside(e, t.place, t.size, t.site, t.space, from_=from_, to=to) if _is_checked(e, t.space) else None
+    good = _is_good(e, t, from_, to) if _is_checked(e, t.space) else None
     if also is not None:
         good = also if good is None else b.op("and", good, also)
     if good is None:
@@ -300,7 +313,7 @@ def _consecutive(e: Emitter, t: Transfer) -> tuple[Transfer, Value]:
     first = b.extract(where, 0)
     offsets = tuple(lane * t.size for lane in range(LANES))
     same = b.ballot(b.compare("icmp eq", where, e.with_offsets(first, offsets)))
-    return replace(t, place=Place(first, offsets)), b.compare("icmp eq", same, b.integer("i32", -1))
+    return replace(t, place=Place(first, offsets), span=None), b.compare("icmp eq", same, b.integer("i32", -1))
 
 
 def _load_if_consecutive(e: Emitter, t: Transfer) -> list[Value]:
@@ -337,7 +350,7 @@ def load(e: Emitter, i: Instruction) -> None:
     volatile = any(m in _STRONG for m in i.modifiers)
     site = e.unit.site(i, Access.LOAD, space, scalar.size_bytes * count)
     tell(e, site, place)
-    values = load_values(e, Transfer(place, space, type_, count, site, volatile), active)
+    values = load_values(e, Transfer(place, space, type_, count, site, volatile, e.spans.get(id(i))), active)
     if i.has("acquire"):
         e.b.line("fence acquire")
     elif volatile:
@@ -394,7 +407,7 @@ def store(e: Emitter, i: Instruction) -> None:
         b.line("fence release")
     elif volatile:
         compiler_barrier(e)
-    store_values(e, Transfer(place, space, type_, len(values), site, volatile), values, active)
+    store_values(e, Transfer(place, space, type_, len(values), site, volatile, e.spans.get(id(i))), values, active)
 
 
 def _store_by_helper(e: Emitter, t: Transfer, values: Sequence[Value], active: Value | None) -> list[Value]:
