@@ -97,6 +97,7 @@ class EmuKernel(ctypes.Structure):
         ("shared_arrays", ctypes.POINTER(EmuSharedArray)),
         ("shared_array_count", ctypes.c_uint32),
         ("max_threads", ctypes.c_uint32),
+        ("uses_stack", ctypes.c_uint32),
         ("uses_barriers", ctypes.c_uint32),
         ("block_count", ctypes.c_uint32),
         ("observed", ctypes.c_uint32),
@@ -135,4 +136,5 @@ class WarpContext(ctypes.Structure):
         ("kernel", ctypes.c_void_p),
         ("grid_workspace", ctypes.c_uint64),
         ("tally", ctypes.c_void_p),
+        ("stack_bytes", ctypes.c_uint64),
     ]

@@ -94,6 +94,7 @@ class Description:
     block_count: int  # basic blocks
     observed: bool
     contents: tuple[Content, ...]  # of an observed kernel
+    uses_stack: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,7 @@ class Compilation:
             block_lines=_block_lines(program),
             shared_arrays=_shared_arrays(unit.module, program),
             max_threads=program.entry.max_threads,
+            uses_stack=program.uses_stack,
             uses_barriers=unit.uses_barriers,
             block_count=len(program.cfg.blocks),
             observed=unit.observe,

@@ -25,7 +25,7 @@ from emulator.ptx.types import ScalarType
 PC, MODE, FUEL, TRAP_SITE, INSTRUCTIONS = 0, 4, 8, 12, 16
 REGISTERS, SHARED, LOCAL, PARAMS, SITE_CACHE, SYMBOLS = 24, 32, 40, 48, 56, 64
 CTAID, NCTAID, SHARED_BYTES, DYNAMIC_SHARED, WARP_ID, LANE_COUNT, GRID_ID, POLICY = 80, 92, 104, 108, 112, 116, 120, 124
-LANE_PC, TID, LANE_BARRIER, GRID_WORKSPACE, TALLY = 128, 256, 640, 776, 784
+LANE_PC, TID, LANE_BARRIER, GRID_WORKSPACE, TALLY, STACK_BYTES = 128, 256, 640, 776, 784, 792
 
 SCRATCH_BYTES = 64 * LANES  # one slot: a vector of up to eight 64-bit words per lane
 INVARIANT = ", !invariant.load !0"
@@ -363,6 +363,8 @@ class Emitter(ABC):
                 return now if kind == "globaltimer" else b.resize(now, "i32")
             case "dynamic_smem_size":
                 return self.context("i32", DYNAMIC_SHARED)
+            case "stack":
+                return self.stack()
             case "total_smem_size" | "aggr_smem_size":
                 return self.context("i32", SHARED_BYTES)
         if kind in ("envreg1", "envreg2"):
@@ -381,6 +383,13 @@ class Emitter(ABC):
             }
             return b.vector_literal("i32", (masks[kind[9:]](lane) for lane in range(LANES)))
         raise self.unsupported(f"the special register {name}")
+
+    def stack(self) -> Value:
+        """Where each lane's stack begins: behind the local memory of all lanes."""
+        b = self.b
+        first = b.op("add", self.context("i64", LOCAL), b.integer("i64", LANES * self.program.local_bytes))
+        lanes = b.vector_literal("i64", range(LANES))
+        return b.op("add", first, b.op("mul", lanes, self.context("i64", STACK_BYTES)))
 
     def symbol(self, operand: Sym) -> Value:
         """A variable's address: host address, but for shared memory the offset in the window (both as i64)."""

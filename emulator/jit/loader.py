@@ -63,6 +63,7 @@ def load_artifact(library: ctypes.CDLL, artifact: bytes | Artifact, resolve: Cal
     native.shared_arrays = arrays
     native.shared_array_count = len(d.shared_arrays)
     native.max_threads = d.max_threads
+    native.uses_stack = d.uses_stack
     native.uses_barriers = d.uses_barriers
     native.block_count = d.block_count
     native.observed = d.observed

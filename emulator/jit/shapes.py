@@ -10,6 +10,7 @@ carries (``disjoint``).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -112,7 +113,7 @@ def special_shape(
         return Shape(align=_trailing_zeros(block["xyz".index(name[-1])]))
     if name == "%laneid":
         return Shape(_LANE_NUMBERS, _MOST)
-    if name.startswith("%lanemask"):
+    if name.startswith("%lanemask") or name == "%stack":
         return None
     return UNIFORM
 
@@ -165,13 +166,18 @@ class ShapeAnalysis:
     def run(self) -> Shapes:
         users: dict[str, list[Instruction]] = {}
         work: list[Instruction] = []
-        seen: set[str] = set()
+        written = Counter(
+            name
+            for block in self._program.cfg.blocks
+            for instruction in block.instructions
+            for name in defs_and_uses(instruction)[0]
+        )
         for block in self._program.cfg.blocks:
             for instruction in block.instructions:
                 if not has_result(instruction):
                     continue
                 work.append(instruction)
-                self._note_constant(instruction, seen)
+                self._note_constant(instruction, written)
                 for name in set(defs_and_uses(instruction)[1]):
                     users.setdefault(name, []).append(instruction)
         work.reverse()
@@ -207,16 +213,14 @@ class ShapeAnalysis:
                         kept.add(id(instruction))
         return kept
 
-    def _note_constant(self, instruction: Instruction, seen: set[str]) -> None:
-        """Registers written once, by a mov of something known."""
-        for name in defs_and_uses(instruction)[0]:
-            if name in seen:
-                self._constants.pop(name, None)
-            elif instruction.opcode == "mov" and instruction.guard is None and isinstance(instruction.operands[0], Reg):
-                value = self._constant(instruction.operands[1])
-                if value is not None:
-                    self._constants[name] = value
-            seen.add(name)
+    def _note_constant(self, instruction: Instruction, written: Counter[str]) -> None:
+        """Registers written in one place, by a mov of something known."""
+        target = instruction.operands[0]
+        if instruction.opcode != "mov" or instruction.guard is not None or not isinstance(target, Reg):
+            return
+        value = self._constant(instruction.operands[1])
+        if value is not None and written[target.name] == 1:
+            self._constants[target.name] = value
 
     def _constant(self, operand: Operand) -> int | None:
         if isinstance(operand, Imm) and not operand.float_bits:

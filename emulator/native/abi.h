@@ -101,6 +101,7 @@ struct alignas(64) WarpContext {
     const struct EmuKernel* kernel;  // 768  what runs (for helpers: names, sites)
     uint64_t grid_workspace;  // 776  %envreg1 is its upper half, %envreg2 its lower: cooperative_groups' grid barrier lies there; 0 unless launched cooperatively
     uint64_t* tally;          // 784  of observed kernels: for each basic block how often it ran, and with how many lanes in all; shared by all warps of a worker thread
+    uint64_t stack_bytes;     // 792  of a lane's stack; lane l's begins at local + 32 * EmuKernel::local_bytes + l * stack_bytes. 0 in kernels that use none
     // The scheduler may derive from this struct to keep more behind it.
 };
 static_assert(offsetof(WarpContext, instructions) == 16, "abi");
@@ -114,6 +115,7 @@ static_assert(offsetof(WarpContext, lane_barrier) == 640, "abi");
 static_assert(offsetof(WarpContext, kernel) == 768, "abi");
 static_assert(offsetof(WarpContext, grid_workspace) == 776, "abi");
 static_assert(offsetof(WarpContext, tally) == 784, "abi");
+static_assert(offsetof(WarpContext, stack_bytes) == 792, "abi");
 
 using EmuFunction = int32_t (*)(WarpContext*);
 
@@ -139,6 +141,7 @@ struct EmuKernel {
     const EmuSharedArray* shared_arrays;
     uint32_t shared_array_count;
     uint32_t max_threads;           // .maxntid product, 0 = none: a larger block fails with cudaErrorInvalidValue
+    uint32_t uses_stack;            // recursion or alloca
     uint32_t uses_barriers;         // 0: no barrier in it: warps of a block may run one after the other
     uint32_t block_count;           // basic blocks: half the words of WarpContext::tally
     uint32_t observed;              // it calls emu_observe and emu_observe_sync, and keeps the tally
@@ -178,6 +181,8 @@ void emu_vprintf(WarpContext*, uint32_t site, uint32_t mask, const uint64_t form
 // assert: message, file, function are addresses of strings. Records cudaErrorAssert; generated code then returns EMU_TRAP.
 void emu_assert_fail(WarpContext*, uint32_t site, uint32_t mask, const uint64_t message[32], const uint64_t file[32],
                      const uint32_t line[32], const uint64_t function[32]);
+// The lanes whose stack would end beyond its end, at `top`; records the error, if any. Generated code then returns EMU_TRAP.
+uint32_t emu_stack_check(WarpContext*, uint32_t site, uint32_t mask, const uint64_t top[32]);
 // Device-side heap: 0 on failure.
 void emu_device_malloc(WarpContext*, uint32_t site, uint32_t mask, const uint64_t size[32], uint64_t result[32]);
 void emu_device_free(WarpContext*, uint32_t site, uint32_t mask, const uint64_t address[32]);

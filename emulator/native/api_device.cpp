@@ -9,6 +9,7 @@
 
 #include "device_model.h"
 #include "errors.h"
+#include "limits.h"
 #include "memory.h"
 
 namespace model = emu::device_model;
@@ -85,6 +86,12 @@ int attribute(cudaDeviceAttr which, bool *known) {
 bool is_device(int device) { return device == 0; }
 
 }  // namespace
+
+size_t emu::device_limit(cudaLimit which) {
+    std::lock_guard lock(limits_mutex);
+    auto found = limits.find(which);
+    return found == limits.end() ? 0 : found->second;
+}
 
 EMU_API cudaError_t cudaGetDeviceCount(int *count) {
     if (!count) return emu::fail(cudaErrorInvalidValue);
@@ -213,6 +220,7 @@ EMU_API cudaError_t cudaDeviceSetLimit(cudaLimit which, size_t value) {
     std::lock_guard lock(limits_mutex);
     auto found = limits.find(which);
     if (found == limits.end()) return emu::fail(cudaErrorUnsupportedLimit);
+    if (which == cudaLimitStackSize && value > model::stack_bytes) return emu::fail(cudaErrorInvalidValue);
     found->second = value;
     return cudaSuccess;
 }

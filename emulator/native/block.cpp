@@ -32,7 +32,7 @@ BlockContext::BlockContext(emu::Launch &given, uint64_t *site_cache, uint64_t *t
     uint32_t threads = launch.threads_per_block();
     warp_count_ = (threads + 31) / 32;
     shared_bytes_ = kernel.shared_bytes + launch.dynamic_shared_bytes;
-    size_t registers = round_up(kernel.register_bytes, 64), local = size_t{kernel.local_bytes} * 32;
+    size_t registers = round_up(kernel.register_bytes, 64), local = (size_t{kernel.local_bytes} + launch.stack_bytes) * 32;
     size_t shared_room = round_up(shared_bytes_ + shared_slack, 256);
     size_t warps_room = round_up(sizeof(Warp) * warp_count_, 256);
     size_t total = shared_room + warps_room + (registers + round_up(local, 64) + 256) * warp_count_;
@@ -56,6 +56,7 @@ BlockContext::BlockContext(emu::Launch &given, uint64_t *site_cache, uint64_t *t
         std::copy_n(launch.grid, 3, warp.nctaid);
         warp.shared_bytes = shared_bytes_;
         warp.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+        warp.stack_bytes = launch.stack_bytes;
         warp.warp_id = w;
         warp.lane_count = std::min(32u, threads - w * 32);
         warp.kernel = &kernel;

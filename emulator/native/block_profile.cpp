@@ -145,7 +145,7 @@ void BlockProfile::access(const WarpContext &warp, uint32_t index, uint32_t mask
         global = mask;
     } else if (site.space == EMU_GENERIC) {
         uint64_t window = reinterpret_cast<uint64_t>(warp.shared), local = reinterpret_cast<uint64_t>(warp.local);
-        uint64_t local_bytes = uint64_t{warp.kernel->local_bytes} * 32;
+        uint64_t local_bytes = (warp.kernel->local_bytes + warp.stack_bytes) * 32;
         for (uint32_t lane = 0; lane < 32; ++lane) {
             uint32_t bit = mask & 1u << lane;
             bool is_shared = address[lane] - window < warp.shared_bytes, is_local = address[lane] - local < local_bytes;

@@ -24,7 +24,7 @@ Range shared_range(const WarpContext *warp) {
 
 Range local_range(const WarpContext *warp) {
     uint64_t begin = reinterpret_cast<uint64_t>(warp->local);
-    return {begin, begin + uint64_t{warp->kernel->local_bytes} * 32};
+    return {begin, begin + (warp->kernel->local_bytes + warp->stack_bytes) * 32};
 }
 
 Range parameter_range(const WarpContext *warp) {

@@ -4,13 +4,13 @@
 #include <mutex>
 
 #include "block.h"
+#include "limits.h"
 #include "memory.h"
 
 using namespace emu;
 
 namespace {
 
-constexpr uint64_t heap_bytes = 8 << 20;  // what cudaLimitMallocHeapSize is at first
 constexpr uint64_t granule = 16;
 
 class Heap {
@@ -18,11 +18,12 @@ class Heap {
     uint64_t take(uint64_t size) {
         std::lock_guard lock(mutex_);
         if (!base_) {
-            base_ = memory().allocate(heap_bytes, 256, MemoryKind::heap, "the device heap", "");
+            size_ = device_limit(cudaLimitMallocHeapSize);
+            base_ = memory().allocate(size_, 256, MemoryKind::heap, "the device heap", "");
             if (!base_) return 0;
-            free_[base_] = heap_bytes;
+            free_[base_] = size_;
         }
-        if (size > heap_bytes) return 0;
+        if (size > size_) return 0;
         size = (std::max<uint64_t>(size, 1) + granule - 1) / granule * granule;
         for (auto it = free_.begin(); it != free_.end(); ++it) {
             if (it->second < size) continue;
@@ -56,7 +57,7 @@ class Heap {
 
   private:
     std::mutex mutex_;
-    uint64_t base_ = 0;
+    uint64_t base_ = 0, size_ = 0;
     std::map<uint64_t, uint64_t> free_, used_;  // address -> bytes
 };
 

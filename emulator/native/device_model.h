@@ -23,6 +23,7 @@ constexpr size_t shared_per_block_opt_in = 163 << 10;
 constexpr size_t shared_per_multiprocessor = 164 << 10;
 constexpr size_t shared_reserved_per_block = 1 << 10;
 constexpr size_t constant_bytes = 64 << 10;
+constexpr size_t stack_bytes = 512 << 10;  // of a thread, at most
 constexpr size_t l2_bytes = 40 << 20;
 constexpr int clock_khz = 1410000, memory_clock_khz = 1215000, memory_bus_bits = 5120;
 constexpr int runtime_version = 13000;

@@ -21,7 +21,7 @@ std::string read_string(const WarpContext *warp, uint64_t address) {
     } else if (auto fresh = memory().find(address)) {
         end = fresh->end;
     } else {
-        uint64_t local = reinterpret_cast<uint64_t>(warp->local), local_size = uint64_t{warp->kernel->local_bytes} * 32;
+        uint64_t local = reinterpret_cast<uint64_t>(warp->local), local_size = (warp->kernel->local_bytes + warp->stack_bytes) * 32;
         uint64_t shared = reinterpret_cast<uint64_t>(warp->shared);
         if (address - local < local_size) end = local + local_size;
         if (address - shared < warp->shared_bytes) end = shared + warp->shared_bytes;

@@ -8,6 +8,7 @@
 
 #include "device_model.h"
 #include "errors.h"
+#include "limits.h"
 #include "memory.h"
 #include "misuse.h"
 #include "modules.h"
@@ -116,6 +117,8 @@ cudaError_t execute(const EmuKernel *kernel, const LaunchShape &at, const std::v
     launch.cooperative = cooperative;
     launch.grid_workspace = cooperative ? grid_workspace() : 0;
     launch.memory = memory().view();
+    // Frames are not laid out as ptxas would: twice the limit, that what fits on a GPU fits here as well.
+    if (kernel->uses_stack) launch.stack_bytes = static_cast<uint32_t>(2 * device_limit(cudaLimitStackSize) + 15) / 16 * 16;
     run(launch);
     if (!launch.error) return cudaSuccess;
     poison(launch.error, launch.message);

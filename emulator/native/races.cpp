@@ -69,7 +69,7 @@ class BlockRaces : public BlockObserver {
             Cells *cells = &shared_;
             uint64_t offset = at - shared;
             if (offset >= warp.shared_bytes || site.size > warp.shared_bytes - offset) {
-                if (at - local < uint64_t{kernel_.local_bytes} * 32) continue;
+                if (at - local < (kernel_.local_bytes + warp.stack_bytes) * 32) continue;
                 cells = check_.global.page_of(at);
                 if (!cells) continue;
                 offset = at % GlobalCells::page_bytes;

@@ -137,7 +137,7 @@ struct RemoteKernel {
         Reader reader(bytes);
         reader(number, name, native.block, native.register_bytes, native.shared_bytes, native.local_bytes,
                native.param_bytes, param_offsets, param_sizes, files, plain_sites, plain_block_lines, plain_shared_arrays, symbol_names, native.max_threads,
-               native.uses_barriers, native.block_count, native.observed, native.hot_after, plain_contents,
+               native.uses_stack, native.uses_barriers, native.block_count, native.observed, native.hot_after, plain_contents,
                code);
         if (!reader.is_whole() || param_offsets.size() != param_sizes.size()) return false;
         for (const Site &it : plain_sites) {

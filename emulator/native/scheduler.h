@@ -41,6 +41,8 @@ struct Launch {
     uint64_t grid_workspace;
     std::shared_ptr<const MemoryView> memory;
 
+    uint32_t stack_bytes = 0;  // of a thread
+
     uint64_t blocks() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }
     uint32_t threads_per_block() const { return kernel->block[0] * kernel->block[1] * kernel->block[2]; }
 

@@ -34,6 +34,8 @@ NO_RESULT = frozenset(
         "barrier",
         "bar",
         "stackrestore",
+        "stackcheck",
+        "enter",
         "sust",
         "wgmma",
         "tcgen05",

@@ -50,21 +50,30 @@ def with_function_addresses(module: Module, instruction: Instruction) -> Instruc
     return replace(instruction, operands=tuple(operands))
 
 
+def fitting(candidates: list[Function], call: Instruction, variables: dict[str, Variable]) -> list[Function]:
+    """Those with results and parameters of the sizes that the call has."""
+    results, _, arguments = call.operands
+    assert isinstance(results, Vec)
+    assert isinstance(arguments, Vec)
+    wanted = (_sizes(results, variables), _sizes(arguments, variables))
+    return [f for f in candidates if (tuple(v.size for v in f.returns), tuple(v.size for v in f.parameters)) == wanted]
+
+
 def choices(
-    module: Module, call: Instruction, variables: dict[str, Variable], prefix: str, registers: dict[str, ScalarType]
+    module: Module,
+    candidates: list[Function],
+    call: Instruction,
+    variables: dict[str, Variable],
+    prefix: str,
+    registers: dict[str, ScalarType],
 ) -> Iterator[Instruction | Label]:
     """``call``, whose target is a register, as comparisons and direct calls. Labels and registers begin with
     ``prefix``."""
     results, target, arguments = call.operands
-    assert isinstance(results, Vec)
-    assert isinstance(arguments, Vec)
-    wanted = (_sizes(results, variables), _sizes(arguments, variables))
     end = Sym(f"{prefix}end")
     if call.guard is not None:
         yield Instruction("bra", (), (end,), Guard(call.guard.reg, not call.guard.negated), call.location)
-    for number, function in enumerate(_candidates(module)):
-        if (tuple(v.size for v in function.returns), tuple(v.size for v in function.parameters)) != wanted:
-            continue
+    for number, function in enumerate(fitting(candidates, call, variables)):
         address = function_address(module, function.name)
         assert address is not None
         differs, following = f"{prefix}differs{number}", f"{prefix}next{number}"
@@ -82,7 +91,7 @@ def _sizes(operands: Vec, variables: dict[str, Variable]) -> tuple[int, ...]:
     return tuple(variables[o.name].size for o in operands.items if isinstance(o, Sym) and o.name in variables)
 
 
-def _candidates(module: Module) -> list[Function]:
+def address_taken(module: Module) -> list[Function]:
     """Defined device functions whose address is taken: in a variable (tables, virtual functions) or by ``mov``."""
     taken = {relocation.symbol for variable in module.variables.values() for relocation in variable.relocations}
     for function in module.functions.values():

@@ -117,7 +117,9 @@ def _kernel_bytes(number: int, kernel: Kernel) -> bytes:
     out.each(d.block_lines, lambda to, it: to.numbers("II", files[it.file], it.line))
     out.each(d.shared_arrays, lambda to, it: to.text(it.name).numbers("II", it.offset, it.size))
     out.each(d.symbols, lambda to, name: to.text(name))
-    out.numbers("4I", d.max_threads, d.uses_barriers, d.block_count, d.observed).numbers("Q", kernel.hot_after)
+    out.numbers("5I", d.max_threads, d.uses_stack, d.uses_barriers, d.block_count, d.observed).numbers(
+        "Q", kernel.hot_after
+    )
     out.each(
         d.contents,
         lambda to, it: (

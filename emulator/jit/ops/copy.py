@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from emulator.jit.builder import BITS, Value
-from emulator.jit.emitter import FUEL, LOCAL, SHARED, SHARED_BYTES, Emitter, register_type
+from emulator.jit.builder import BITS, LANES, Value
+from emulator.jit.emitter import FUEL, LOCAL, SHARED, SHARED_BYTES, STACK_BYTES, Emitter, register_type
 from emulator.jit.ops.observe import observe_fence
 from emulator.jit.ops.registry import semantics
 from emulator.ptx.ir import Instruction, Sink, Vec
@@ -68,7 +68,8 @@ def is_space(e: Emitter, i: Instruction) -> None:
         return b.compare("icmp ult", b.op("sub", address, base), size)
 
     shared = inside(e.context("i64", SHARED), b.resize(e.context("i32", SHARED_BYTES), "i64"))
-    local = inside(e.context("i64", LOCAL), b.integer("i64", 32 * e.program.local_bytes))
+    per_lane = b.op("add", e.context("i64", STACK_BYTES), b.integer("i64", e.program.local_bytes))
+    local = inside(e.context("i64", LOCAL), b.op("mul", per_lane, b.integer("i64", LANES)))
     if i.has("shared") or i.has("shared::cta"):
         result = shared
     elif i.has("local"):

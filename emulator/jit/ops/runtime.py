@@ -1,8 +1,9 @@
-"""Device functions that the runtime provides: printf, assert, the heap."""
+"""Device functions that the runtime provides: printf, assert, the heap; the stack."""
 
 from __future__ import annotations
 
 from emulator.jit.abi import Access, Space
+from emulator.jit.builder import Value
 from emulator.jit.emitter import Emitter
 from emulator.jit.ops.registry import semantics
 from emulator.ptx.ir import Instruction
@@ -56,3 +57,13 @@ def malloc(e: Emitter, i: Instruction) -> None:
 def free(e: Emitter, i: Instruction) -> None:
     address = e.spill(e.read(i.operands[0], "i64"))
     e.call("emu_device_free", "ptr %ctx", _site(e, i), f"i32 {e.active_bits().text}", f"ptr {address}")
+
+
+@semantics("stackcheck")
+def stack_check(e: Emitter, i: Instruction) -> None:
+    """Ends the launch where a lane's stack (``ptx.frames``) would grow beyond its end."""
+    site = e.unit.site(i, Access.NONE, Space.GENERIC, 1)
+    top = e.spill(e.read(i.operands[0], "i64"))
+    arguments = ("ptr %ctx", f"i32 {site}", f"i32 {e.active_bits().text}", f"ptr {top}")
+    past = Value(e.call("emu_stack_check", *arguments, result="i32"), "i32")
+    e.trap_if(e.b.compare("icmp ne", past, e.b.integer("i32", 0)), site)

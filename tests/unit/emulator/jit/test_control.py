@@ -231,3 +231,20 @@ def test_wrapping_indices_are_not_taken_for_consecutive_ones(machine: Machine) -
         number = (2147483632 - lane // 32 + lane % 32) % 2**32
         upper = 0xFFFFFFFF if number >= 2**31 else 0
         assert value == (upper * 1000 + number) % 2**32, lane
+
+
+def test_a_copy_of_a_register_that_changes_later_is_no_constant(machine: Machine) -> None:
+    """What is 1 in the first round only must not be taken for 1 in the others."""
+    text = """
+    .visible .entry k(.param .u64 out) {
+        .reg .u64 %at, %offset; .reg .u32 %i, %n, %round, %copy, %total, %c; .reg .pred %p;
+        mov.u32 %i, %tid.x; mul.wide.u32 %offset, %i, 4; ld.param.u64 %at, [out]; add.u64 %at, %at, %offset;
+        ld.global.u32 %total, [%at]; mov.u32 %round, 1;
+        AGAIN: mov.u32 %copy, %round; add.u32 %n, %i, 1; mul.lo.u32 %n, %n, %copy; mov.u32 %c, 0;
+        STEP: setp.ge.u32 %p, %c, %n; @%p bra NEXT; add.u32 %total, %total, 1; add.u32 %c, %c, 1; bra STEP;
+        NEXT: add.u32 %round, %copy, 1; setp.lt.u32 %p, %round, 4; @%p bra AGAIN;
+        st.global.u32 [%at], %total; ret;
+    }"""
+    out = np.zeros(64, np.uint32)
+    machine.run(text, "k", 1, 64, out)
+    assert list(out) == [6 * (i + 1) for i in range(64)]

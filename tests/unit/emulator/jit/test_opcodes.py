@@ -38,6 +38,7 @@ ELSEWHERE = {
     "test_memory.py": "cvta isspacep cp",
     "test_tensor.py": "mma wmma ldmatrix movmatrix",
     "../runtime/test_asynchronous.py": "mbarrier",
+    "../runtime/test_recursion.py": "stackcheck",
     "test_opcodes.py": "prefetch prefetchu discard applypriority createpolicy fence membar nanosleep pmevent ldu",
     # Programs in CUDA C++: device functions of the runtime, calls with parameters in registers.
     "../runtime/test_kernels.py": "call_printf call_assertfail call_malloc call_free param",

@@ -103,11 +103,25 @@ def test_calls_are_inlined_with_parameters_in_registers() -> None:
     assert program.local_bytes == 0
 
 
-def test_recursion_is_refused_by_name() -> None:
+def test_a_function_that_calls_itself_is_there_once() -> None:
     module = parse_module(
-        HEADER + ".func again() { call.uni again, (); ret; }\n.visible .entry k() { call.uni again, (); ret; }"
+        HEADER
+        + ".func leaf() { nanosleep.u32 1; ret; }\n"
+        + ".func again() { call.uni leaf, (); call.uni again, (); call.uni again, (); ret; }\n"
+        + ".visible .entry k() { call.uni leaf, (); call.uni again, (); ret; }"
     )
-    with pytest.raises(Unsupported, match="recursion"):
+    program = build_program(module, "k")
+    opcodes = [i.opcode for b in program.cfg.blocks for i in b.instructions]
+    assert not {"call", "enter"} & set(opcodes)
+    assert opcodes.count("nanosleep") == 2  # once in the kernel, once in the function
+    assert opcodes.count("stackcheck") == 1
+    assert [len(set(targets)) for targets in program.branch_tables.values()] == [3]
+    assert program.uses_stack
+
+
+def test_a_function_that_is_not_there_is_refused_by_name() -> None:
+    module = parse_module(HEADER + ".extern .func gone();\n.visible .entry k() { call.uni gone, (); ret; }")
+    with pytest.raises(Unsupported, match="gone"):
         build_program(module, "k")
 
 
