@@ -38,6 +38,7 @@ class Order(IntFlag):
     STRONG = 1
     RELEASE = 2
     BLIND = 4
+    LATER = 8
 
 
 EXITED = 0x7FFFFFFF

@@ -60,6 +60,8 @@ def order_of(instruction: Instruction, kind: Access) -> Order:
         order |= Order.RELEASE
     if kind is Access.ATOMIC and "exch" in modifiers:
         order |= Order.BLIND
+    if instruction.opcode == "cp" and kind is Access.STORE:
+        order |= Order.LATER
     return order
 
 

@@ -30,6 +30,7 @@ enum EmuOrder : uint8_t {
     EMU_STRONG = 1,   // atomic, volatile or relaxed: it may meet others that are strong
     EMU_RELEASE = 2,  // what came before is known to whoever reads what it wrote
     EMU_BLIND = 4,    // an atomic that does not care what was there (exch)
+    EMU_LATER = 8,    // it is done some time after the instruction (cp.async)
 };
 
 // A line of the source; `line` is 0 when unknown.

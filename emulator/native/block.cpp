@@ -12,6 +12,7 @@
 #include "memory.h"
 #include "modules.h"
 #include "names.h"
+#include "whereabouts.h"
 
 using emu::Progress;
 using emu::Warp;
@@ -117,10 +118,10 @@ int32_t BlockContext::run_functions(Warp &warp) {
 }
 
 // Returns whether it did more than use up its fuel.
-bool BlockContext::run_warp(Warp &warp, bool *spun) {
+bool BlockContext::run_warp(Warp &warp, int32_t turn, bool *spun) {
     // Code that was written for hardware may rely on the other warps' getting as far as the first loop, too.
     bool gives_way = warp.fresh && warp_count_ > 1 && launch.kernel->uses_barriers;
-    warp.fuel = gives_way ? 0 : fuel_per_turn;
+    warp.fuel = gives_way ? 0 : turn;
     if (!observers.empty()) {
         // Side by side, as on hardware: what caches hold depends on it. Turns are as long as ever, but taken loop head by loop head.
         if (warp.fresh || warp.turn <= 0) warp.turn = warp.fuel;
@@ -166,6 +167,31 @@ uint32_t BlockContext::live_threads() const {
     return live;
 }
 
+bool BlockContext::diverges(uint32_t id, uint32_t waiting) const {
+    if (!barrier[id].expected && waiting < launch.threads_per_block()) return true;
+    uint32_t first = 0;  // block behind the barrier
+    auto differs = [&](uint32_t following) {
+        if (!first) first = following;
+        if (following == first) return false;
+        const EmuLine *lines = launch.kernel->block_lines;
+        return lines[2 * following - 1].line != lines[2 * first - 1].line;  // code is duplicated, too
+    };
+    for (uint32_t w = 0; w < warp_count_; ++w) {
+        const Warp &warp = warps_[w];
+        if (warp.done) continue;
+        if (warp.mode == EMU_UNIFORM) {
+            if (warp.waiting && warp.lane_barrier[0] == id && differs(warp.pc)) return true;
+            continue;
+        }
+        for (uint32_t lane = 0; lane < 32; ++lane) {
+            uint32_t pc = warp.lane_pc[lane];
+            bool waits = pc != EMU_EXITED && pc & EMU_AT_BARRIER && warp.lane_barrier[lane] == id;
+            if (waits && differs(pc & ~EMU_AT_BARRIER)) return true;
+        }
+    }
+    return false;
+}
+
 bool BlockContext::release_barriers() {
     bool released = false;
     for (uint32_t id = 0; id < barriers; ++id) {
@@ -173,6 +199,7 @@ bool BlockContext::release_barriers() {
         if (!at.arrived) continue;
         uint32_t needed = at.expected ? at.expected : live_threads();
         if (at.arrived < needed) continue;
+        if (diverges(id, needed)) emu::tell_divergence(*this, id);
         switch (at.op) {
             case EMU_RED_AND: at.result = at.predicates == at.arrived; break;
             case EMU_RED_OR: at.result = at.predicates != 0; break;
@@ -211,14 +238,16 @@ Progress BlockContext::advance(const emu::SchedulerLimits &limits) {
         std::iota(order.begin(), order.end(), 0);
     }
     for (;;) {
+        int32_t turn = fuel_per_turn;
         if (limits.shuffled) {
             std::mt19937_64 draw(limits.seed * 0x9e3779b97f4a7c15 + number_ * 0x2545f4914f6cdd1d + pass_++);
             std::shuffle(order.begin(), order.end(), draw);
+            turn = 1 << draw() % 12;
         }
         bool moved = false, spun = false, left = false;
         for (uint32_t i = 0; i < warp_count_; ++i) {
             Warp &warp = warps_[limits.shuffled ? order[i] : i];
-            if (!warp.done && !warp.waiting) moved |= run_warp(warp, &spun);
+            if (!warp.done && !warp.waiting) moved |= run_warp(warp, turn, &spun);
             if (launch.stopped()) return Progress::finished;
             left |= !warp.done;
         }

@@ -67,10 +67,12 @@ struct BlockContext {
     uint32_t warp_count() const { return warp_count_; }
 
   private:
-    bool run_warp(emu::Warp &warp, bool *spun);
+    bool run_warp(emu::Warp &warp, int32_t turn, bool *spun);
     int32_t run_functions(emu::Warp &warp);
     bool release_barriers();
     uint32_t live_threads() const;
+    // Whether threads that wait at the barrier `id` wait at different lines, or others have ended.
+    bool diverges(uint32_t id, uint32_t waiting) const;
 
     uint32_t warp_count_;
     uint32_t shared_bytes_;

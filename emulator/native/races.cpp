@@ -46,6 +46,13 @@ class BlockRaces : public BlockObserver {
         if (of_device) clocks_.fence(warp.warp_id);
     }
 
+    void mbarrier_arrive(const WarpContext &warp, uint32_t lanes, const uint64_t *address) override {
+        check_.settle();
+        pass_on(warp, lanes, address, false);
+    }
+
+    void mbarrier_pass(const WarpContext &warp, uint32_t lanes, const uint64_t *address) override { learn(warp, lanes, address); }
+
     void access(const WarpContext &warp, uint32_t index, uint32_t lanes, const uint64_t *address) override {
         check_.settle();
         const EmuSite &site = kernel_.sites[index];
@@ -168,7 +175,7 @@ void RaceCheck::meet(const Meeting &meeting) {
     if (!story.count) story.fault = story_of(meeting);
     ++story.count;
     Pending pending{&story, meeting.address, site.size, {}};
-    if (site.kind == EMU_LOAD) {
+    if (site.kind == EMU_LOAD || site.order & EMU_LATER) {
         pending.size = 0;
     } else {
         std::memcpy(pending.before, reinterpret_cast<const void *>(meeting.address), site.size);

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <functional>
 #include <new>
+#include <numeric>
 #include <thread>
 
 #include "block.h"
@@ -13,6 +14,7 @@
 #include "modules.h"
 #include "names.h"
 #include "report.h"
+#include "whereabouts.h"
 
 namespace emu {
 
@@ -82,15 +84,17 @@ std::recursive_mutex launch_mutex;
 // The blocks that one thread runs at a time.
 class Worker {
   public:
-    Worker(Launch &launch, unsigned most_resident, Clock::time_point deadline)
+    Worker(Launch &launch, unsigned most_resident, uint64_t resident_in_all, Clock::time_point deadline)
         : launch_(launch),
           most_resident_(most_resident),
+          resident_in_all_(resident_in_all),
           deadline_(deadline),
           site_cache_(2 * size_t{launch.kernel->site_count}),
           tally_(launch.kernel->observed ? 2 * size_t{launch.kernel->block_count} : 0) {
         uint64_t share = launch.blocks() / 64;
         // Observers may have to keep what a block did until those before it have ended.
-        chunk_ = launch.cooperative || !launch.observers.empty() ? 1 : std::clamp<uint64_t>(share, 1, 16);
+        bool one_by_one = launch.cooperative || !launch.observers.empty() || limits.shuffled;
+        chunk_ = one_by_one ? 1 : std::clamp<uint64_t>(share, 1, 16);
     }
 
     void run() {
@@ -102,7 +106,8 @@ class Worker {
                 Progress progress = resident_[i]->advance(limits);
                 settle(*resident_[i]);
                 if (progress == Progress::deadlock) {
-                    launch_.stop(cudaErrorLaunchTimeout, deadlock_message(*resident_[i]));
+                    report().set_limit("wall");  // hardware would wait for ever
+                    launch_.stop(cudaErrorLaunchTimeout, tell_deadlock(*resident_[i]));
                 } else if (progress == Progress::finished) {
                     finished_any = true;
                     // Its memory serves the next block at once, which keeps it in the cache.
@@ -133,8 +138,18 @@ class Worker {
                 return false;
             }
         }
-        *number = next_++;
+        *number = limits.shuffled ? shuffled(next_++) : next_++;
         return true;
+    }
+
+    // Another order of blocks, but only of as many as run at a time: those that wait for earlier ones, which hardware starts first,
+    // still find them.
+    uint64_t shuffled(uint64_t number) const {
+        uint64_t first = number / resident_in_all_ * resident_in_all_;
+        uint64_t count = std::min(resident_in_all_, launch_.blocks() - first);
+        uint64_t draw = (limits.seed + first + 1) * 0x9e3779b97f4a7c15, step = draw >> 40;
+        while (std::gcd(step, count) != 1) ++step;
+        return first + ((number - first) * step + (draw & 0xffffff)) % count;
     }
 
     bool restart(BlockContext &block) {
@@ -173,15 +188,14 @@ class Worker {
         flush();
         if (limits.warp_instructions && launch_.instructions > limits.warp_instructions && !launch_.stopped()) {
             report().set_limit("instructions");
-            launch_.stop(cudaErrorLaunchTimeout, readable_name(launch_.kernel->name) + " was stopped after " +
-                                                     std::to_string(limits.warp_instructions) + " warp instructions");
+            std::string reason = "it was stopped after " + std::to_string(limits.warp_instructions) + " warp instructions";
+            launch_.stop(cudaErrorLaunchTimeout, tell_endless(block, reason));
         }
         if (limits.wall_s > 0 && !launch_.stopped() && Clock::now() > deadline_) {
             report().set_limit("wall");
             char seconds[32];
             std::snprintf(seconds, sizeof seconds, "%g", limits.wall_s);
-            launch_.stop(cudaErrorLaunchTimeout,
-                         readable_name(launch_.kernel->name) + " was stopped after " + seconds + " s");
+            launch_.stop(cudaErrorLaunchTimeout, tell_endless(block, std::string("it was stopped after ") + seconds + " s"));
         }
     }
 
@@ -199,15 +213,9 @@ class Worker {
     }
 
   private:
-    std::string deadlock_message(const BlockContext &block) const {
-        const uint32_t *at = block.warp(0).ctaid;
-        report().set_limit("wall");  // hardware would wait for ever
-        return readable_name(launch_.kernel->name) + ": block (" + std::to_string(at[0]) + "," + std::to_string(at[1]) +
-               "," + std::to_string(at[2]) + ") waits for ever at a barrier that some of its threads never reach";
-    }
-
     Launch &launch_;
     size_t most_resident_;
+    uint64_t resident_in_all_;
     Clock::time_point deadline_;
     std::vector<uint64_t> site_cache_, tally_;
     std::vector<std::unique_ptr<BlockContext>> resident_, spare_;
@@ -272,7 +280,7 @@ void run(Launch &launch) {
     unsigned share = static_cast<unsigned>((resident + threads - 1) / threads);
     team().run(threads - 1, [&] {
         try {
-            Worker worker(launch, share, deadline);
+            Worker worker(launch, share, resident, deadline);
             worker.run();
             worker.flush();
         } catch (const std::bad_alloc &) {

@@ -73,8 +73,8 @@ struct Launch {
     std::atomic<bool> stopped_{false};
     std::mutex mutex_;
     std::atomic<uint64_t> &count_at(uint32_t site, cudaError_t outcome) { return counts_[2 * site + (outcome != cudaSuccess)]; }
-    // For each site how many faults that do no harm there were, and how many others.
-    std::unique_ptr<std::atomic<uint64_t>[]> counts_ = std::make_unique<std::atomic<uint64_t>[]>(2 * kernel->site_count);
+    // For each site (one more is for barriers) how many faults that do no harm there were, and how many others.
+    std::unique_ptr<std::atomic<uint64_t>[]> counts_ = std::make_unique<std::atomic<uint64_t>[]>(2 * (kernel->site_count + 1));
     struct Told {
         uint32_t site;
         cudaError_t outcome;

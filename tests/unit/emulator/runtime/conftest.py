@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from emulator import Limits, Runtime, native
+from emulator.runtime.runtime import Checks
 
 PROGRAMS = Path(__file__).parent / "programs"
 ROOT = Path(__file__).resolve().parents[4]
@@ -38,9 +39,15 @@ class Device:
         self.runtime = Runtime(library=library, threads=2)
         self._pointers: list[int] = []
 
-    def limit(self, *, threads: int = 2, schedule_seed: int | None = None, **limits: Any) -> None:
+    def limit(
+        self, *, threads: int = 2, schedule_seed: int | None = None, checks: Checks = "default", **limits: Any
+    ) -> None:
         self.runtime = Runtime(
-            library=self._library, limits=Limits(**limits), threads=threads, schedule_seed=schedule_seed
+            library=self._library,
+            limits=Limits(**limits),
+            threads=threads,
+            schedule_seed=schedule_seed,
+            checks=checks,
         )
 
     def array(

@@ -1,0 +1,147 @@
+#include "whereabouts.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "block.h"
+#include "faults.h"
+#include "names.h"
+#include "report.h"
+
+namespace emu {
+
+namespace {
+
+enum class Doing { waits_at_barrier, waits_for_warp, runs, has_ended };
+
+// Threads that are at one place.
+struct Group {
+    Doing doing;
+    EmuLine at;
+    uint32_t first, count;
+};
+
+bool same(const EmuLine &a, const EmuLine &b) { return a.line == b.line && !std::strcmp(a.file, b.file); }
+
+class Groups {
+  public:
+    explicit Groups(const BlockContext &block) : kernel_(*block.launch.kernel) {
+        for (uint32_t w = 0; w < block.warp_count(); ++w) {
+            const Warp &warp = block.warp(w);
+            for (uint32_t lane = 0; lane < warp.lane_count; ++lane) add(warp, lane);
+        }
+        std::stable_sort(groups_.begin(), groups_.end(), [](const Group &a, const Group &b) { return a.doing < b.doing; });
+    }
+
+    const Group *first(Doing doing) const {
+        auto found = std::find_if(groups_.begin(), groups_.end(), [&](const Group &it) { return it.doing == doing; });
+        return found == groups_.end() ? nullptr : &*found;
+    }
+
+    // "32 threads, first (0,0,0), wait at f.cu:3; 1 thread, (32,0,0), has ended".
+    std::string words() const {
+        constexpr size_t most = 4;
+        std::string text;
+        for (size_t i = 0; i < std::min(most, groups_.size()); ++i) text += (i ? "; " : "") + words(groups_[i]);
+        return groups_.size() > most ? text + "; others elsewhere" : text;
+    }
+
+  private:
+    void add(const Warp &warp, uint32_t lane) {
+        bool together = warp.mode == EMU_UNIFORM;
+        uint32_t pc = together ? warp.pc : warp.lane_pc[lane];
+        Group here{Doing::runs, {"", 0}, warp.warp_id * 32 + lane, 1};
+        if (warp.done || (!together && pc == EMU_EXITED)) {
+            here.doing = Doing::has_ended;
+        } else if (together ? warp.waiting : pc & EMU_AT_BARRIER) {
+            here.doing = Doing::waits_at_barrier;
+            here.at = barrier_line(pc & ~EMU_AT_BARRIER);
+        } else {
+            if (!together && pc & EMU_AT_WARP_SYNC) here.doing = Doing::waits_for_warp;
+            here.at = kernel_.block_lines[2 * (pc & ~EMU_AT_WARP_SYNC)];
+        }
+        for (Group &it : groups_) {
+            if (it.doing != here.doing || !same(it.at, here.at)) continue;
+            ++it.count;
+            return;
+        }
+        groups_.push_back(here);
+    }
+
+    // A barrier ends its block; who waits at it will go on with the next.
+    EmuLine barrier_line(uint32_t following) const { return kernel_.block_lines[2 * following - 1]; }
+
+    std::string words(const Group &group) const {
+        bool one = group.count == 1;
+        uint32_t thread[3];
+        split_index(group.first, kernel_.block, thread);
+        std::string text = one ? "thread " + triple(thread)
+                               : std::to_string(group.count) + " threads, first " + triple(thread) + ",";
+        std::string at = group.at.line ? " at " + std::string(group.at.file) + ":" + std::to_string(group.at.line) : "";
+        switch (group.doing) {
+            case Doing::waits_at_barrier: return text + (one ? " waits" : " wait") + at;
+            case Doing::waits_for_warp: return text + (one ? " waits" : " wait") + " for others of the warp" + at;
+            case Doing::runs: return text + (one ? " is" : " are") + (at.empty() ? " elsewhere" : at);
+            case Doing::has_ended: return text + (one ? " has ended" : " have ended");
+        }
+        return text;
+    }
+
+    const EmuKernel &kernel_;
+    std::vector<Group> groups_;
+};
+
+Fault fault_of(const BlockContext &block, const char *kind, const Group *group) {
+    const EmuKernel &kernel = *block.launch.kernel;
+    Fault fault;
+    fault.kind = kind;
+    fault.kernel = readable_name(kernel.name);
+    if (group) {
+        fault.file = group->at.file;
+        fault.line = group->at.line;
+        split_index(group->first, kernel.block, fault.thread);
+    }
+    std::copy_n(block.warp(0).ctaid, 3, fault.block);
+    return fault;
+}
+
+}  // namespace
+
+void tell_divergence(BlockContext &block, uint32_t) {
+    Launch &launch = block.launch;
+    ++launch.faults;
+    uint32_t site = launch.kernel->site_count;  // the one behind all accesses
+    if (!launch.first_at(site, cudaSuccess)) return;
+    Groups groups(block);
+    Fault fault = fault_of(block, "divergent barrier", groups.first(Doing::waits_at_barrier));
+    fault.message = fault.kind + " at " + where(fault) + ": not all threads of the block reach it: " + groups.words();
+    launch.tell(site, cudaSuccess, std::move(fault));
+}
+
+std::string tell_deadlock(BlockContext &block) {
+    Groups groups(block);
+    Fault fault = fault_of(block, "divergent barrier", groups.first(Doing::waits_at_barrier));
+    fault.message = fault.kind + " at " + where(fault) + ": it waits for ever at a barrier that some threads never reach: " +
+                    groups.words();
+    std::string story = fault.message;
+    ++block.launch.faults;
+    report().add_fault(std::move(fault));
+    return story;
+}
+
+std::string tell_endless(BlockContext &block, const std::string &reason) {
+    Groups groups(block);
+    const Group *looping = groups.first(Doing::runs);
+    if (!looping) looping = groups.first(Doing::waits_for_warp);
+    if (!looping) looping = groups.first(Doing::waits_at_barrier);
+    if (!looping) return readable_name(block.launch.kernel->name) + ": " + reason;  // many short blocks, maybe
+    Fault fault = fault_of(block, "endless loop", looping);
+    fault.message = fault.kind + " at " + where(fault) + ": " + reason + ", still in this loop";
+    std::string story = fault.message;
+    ++block.launch.faults;
+    report().add_fault(std::move(fault));
+    return story;
+}
+
+}  // namespace emu

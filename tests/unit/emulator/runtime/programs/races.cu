@@ -1,0 +1,174 @@
+// Kernels that do something wrong which only the full checks see, or which concerns several threads. Tests look for the marked lines.
+#include <cuda_runtime.h>
+
+__global__ void no_barrier(float* out) {
+    __shared__ float other[16], tile[256];
+    other[threadIdx.x % 16] = 0;
+    tile[threadIdx.x] = threadIdx.x;  // tile write
+    __syncwarp();
+    out[threadIdx.x] = tile[(threadIdx.x + 32) % 256] + other[threadIdx.x % 16];  // tile read
+}
+
+__global__ void overwritten_too_soon(const float* in, float* out) {
+    __shared__ float tile[64];
+    float sum = 0;
+    for (int step = 0; step < 4; ++step) {
+        tile[threadIdx.x] = in[step * 64 + threadIdx.x];  // next tile
+        __syncthreads();
+        sum += tile[63 - threadIdx.x];  // last tile
+    }
+    out[threadIdx.x] = sum;
+}
+
+__global__ void no_warp_sync(int* out) {
+    __shared__ int values[32];
+    values[threadIdx.x] = threadIdx.x;  // lane write
+    out[threadIdx.x] = values[threadIdx.x ^ 1];  // lane read
+}
+
+__global__ void bytes_race(char* out) {
+    __shared__ char text[64];
+    text[threadIdx.x] = 'a';  // own byte
+    __syncthreads();
+    text[threadIdx.x] = 'b';
+    if (threadIdx.x == 40) text[3] = 'c';  // another's byte
+    __syncthreads();
+    out[threadIdx.x] = text[threadIdx.x];
+}
+
+__global__ void plain_counter(int* counter) {
+    int old = *counter;  // counter read
+    *counter = old + 1;  // counter write
+}
+
+__global__ void blocks_write_one_place(int* out) {
+    out[threadIdx.x] = blockIdx.x;  // blocks write
+}
+
+// The ticket is taken by thread 0 before the others of its block are known to have written.
+__global__ void last_block_too_early(const float* in, float* partial, float* out, unsigned* ticket) {
+    __shared__ bool last;
+    partial[blockIdx.x * 64 + threadIdx.x] = 2 * in[threadIdx.x];  // partial write
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last = atomicAdd(ticket, 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last) {
+        float sum = 0;
+        for (int b = 0; b < gridDim.x; ++b) sum += partial[b * 64 + threadIdx.x];  // partial read
+        out[threadIdx.x] = sum;
+    }
+}
+
+// Nothing makes what was written before the flag known.
+__global__ void flag_without_fence(int* data, volatile int* flag, int* out) {
+    if (blockIdx.x == 0) {
+        *data = 42;  // data write
+        *flag = 1;
+    } else {
+        while (*flag == 0) {
+        }
+        *out = *data;  // data read
+    }
+}
+
+__global__ void uninitialized_tile(float* out) {
+    __shared__ float tile[96];
+    if (threadIdx.x < 70) tile[threadIdx.x] = 1;
+    __syncthreads();
+    out[threadIdx.x] = tile[threadIdx.x];  // tile unwritten
+}
+
+__global__ void reads(const float* in, float* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = in[i];  // plain read
+}
+
+__global__ void counts(int* counters) {
+    atomicAdd(&counters[threadIdx.x], 1);  // counted
+}
+
+__global__ void some_leave(float* out, int n) {
+    if (threadIdx.x >= n) return;
+    __syncthreads();  // left alone
+    out[threadIdx.x] = 1;
+}
+
+__global__ void two_barriers(float* out) {
+    if (threadIdx.x < 32) {
+        out[threadIdx.x] = 1;
+        __syncthreads();  // first of two
+    } else {
+        out[threadIdx.x] = 2;
+        __syncthreads();  // second of two
+        out[threadIdx.x] += 1;
+    }
+}
+
+__global__ void waits_for_ever(int* out) {
+    if (threadIdx.x < 32) asm volatile("barrier.sync 1, 64;");  // never complete
+    out[threadIdx.x] = 1;
+}
+
+__global__ void spins(volatile int* flag, int* out) {
+    if (threadIdx.x == 33) {
+        while (*flag == 0) {  // spins
+        }
+    }
+    *out = 1;
+}
+
+__global__ void not_in_its_mask(int* out) {
+    int value = threadIdx.x;
+    if (threadIdx.x < 8) value = __shfl_xor_sync(0x0f, value, 1);  // not in mask
+    out[threadIdx.x] = value;
+}
+
+__global__ void never_comes(int* out) {
+    if (threadIdx.x != 5) __syncwarp();  // never comes
+    else __syncthreads();
+    out[threadIdx.x] = 1;
+}
+
+#define RUN(name, parameters, ...)         \
+    extern "C" int run_##name parameters { \
+        name __VA_ARGS__;                  \
+        return cudaDeviceSynchronize();    \
+    }
+
+RUN(no_barrier, (float* out), <<<1, 256>>>(out))
+RUN(overwritten_too_soon, (const float* in, float* out), <<<1, 64>>>(in, out))
+RUN(no_warp_sync, (int* out), <<<1, 32>>>(out))
+RUN(bytes_race, (char* out), <<<1, 64>>>(out))
+RUN(plain_counter, (int* counter), <<<4, 1>>>(counter))
+RUN(blocks_write_one_place, (int* out), <<<3, 32>>>(out))
+RUN(last_block_too_early, (const float* in, float* partial, float* out, unsigned* ticket), <<<8, 64>>>(in, partial, out, ticket))
+RUN(flag_without_fence, (int* data, int* flag, int* out), <<<2, 1>>>(data, flag, out))
+RUN(uninitialized_tile, (float* out), <<<1, 96>>>(out))
+RUN(some_leave, (float* out, int n), <<<2, 64>>>(out, n))
+RUN(two_barriers, (float* out), <<<1, 64>>>(out))
+RUN(waits_for_ever, (int* out), <<<1, 64>>>(out))
+RUN(spins, (int* flag, int* out), <<<1, 64>>>(flag, out))
+RUN(not_in_its_mask, (int* out), <<<1, 32>>>(out))
+RUN(never_comes, (int* out), <<<1, 32>>>(out))
+
+// Of 100 floats the host writes `written`; memset writes `filled` bytes behind them.
+extern "C" int run_reads(float* out, int written, int filled) {
+    float *scratch, *copy, zeros[100] = {};
+    cudaMalloc(&scratch, 400);
+    cudaMalloc(&copy, 400);
+    cudaMemcpy(scratch, zeros, 4 * written, cudaMemcpyHostToDevice);
+    cudaMemset(scratch + written, 0, filled);
+    cudaMemcpy(copy, scratch, 400, cudaMemcpyDeviceToDevice);
+    reads<<<2, 64>>>(copy, out, 100);
+    cudaFree(copy);
+    return cudaFree(scratch);
+}
+
+extern "C" int run_counts() {
+    int* counters;
+    cudaMalloc(&counters, 128);
+    counts<<<1, 32>>>(counters);
+    return cudaFree(counters);
+}
