@@ -74,12 +74,13 @@ uint64_t Arena::carve(uint64_t size, uint64_t alignment) {
     return address;
 }
 
-void Arena::protect(uint64_t address, bool accessible) {
+void Arena::protect(uint64_t address, bool accessible, uint64_t reach) {
     auto found = blocks_.find(address);
     if (found == blocks_.end()) return;
     const Block &block = found->second;
     void *start = reinterpret_cast<void *>(block.begin);
-    if (mprotect(start, block.mapped - block.begin, accessible ? PROT_READ | PROT_WRITE : PROT_NONE)) std::abort();
+    uint64_t size = std::min(block.mapped - block.begin, padding + std::min(reach, size_));
+    if (mprotect(start, size, accessible ? PROT_READ | PROT_WRITE : PROT_NONE)) std::abort();
 }
 
 void Arena::release(uint64_t address) {

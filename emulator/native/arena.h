@@ -25,7 +25,8 @@ class Arena {
     void release(uint64_t address);
 
     // Lets the host's code touch a block, or not.
-    void protect(uint64_t address, bool accessible);
+    // Of at most `reach` bytes, from the first one on.
+    void protect(uint64_t address, bool accessible, uint64_t reach);
 
     bool contains(uint64_t address) const { return address - base_ < size_; }
 

@@ -74,6 +74,7 @@ struct EmuEndings {
     // Of a program under `python -m emulator`:
     const char *program, *crash, *crash_frames, *kernel;
     uint32_t process, is_regular;
+    uint64_t launch_count;
 };
 
 struct EmuCallError {

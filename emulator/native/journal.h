@@ -13,6 +13,7 @@ enum class Entry : uint32_t {
     program,  // which program it is
     launch_begun,
     launch,
+    further_launch,
     fault,
     fault_count,
     unchecked,

@@ -69,7 +69,7 @@ uint64_t Memory::allocate(uint64_t size, uint64_t alignment, MemoryKind kind, co
     if (name.empty()) name = std::string(call) + " #" + std::to_string(++ordinal_);
     table_[address] = std::make_shared<Allocation>(Allocation{address, address + size, kind, name, flags});
     if (counts(kind)) in_use_ += size;
-    if (shielded_ && !accesses_ && !shared_with_host(kind)) arena_.protect(address, false);
+    if (shielded_ && !accesses_ && !shared_with_host(kind)) arena_.protect(address, false, shield_reach_);
     view_.reset();
     return address;
 }
@@ -121,10 +121,11 @@ bool Memory::register_host(uint64_t address, uint64_t size, unsigned flags) {
     return true;
 }
 
-void Memory::set_shield(bool on) {
+void Memory::set_shield(bool on, uint64_t reach) {
     std::lock_guard lock(mutex_);
     if (on == shielded_) return;
     shielded_ = on;
+    if (on) shield_reach_ = reach;
     if (!accesses_) protect_all(!on);
 }
 
@@ -140,7 +141,7 @@ void Memory::close() {
 
 void Memory::protect_all(bool accessible) {
     for (const auto &[address, allocation] : table_) {
-        if (!shared_with_host(allocation->kind)) arena_.protect(address, accessible);
+        if (!shared_with_host(allocation->kind)) arena_.protect(address, accessible, shield_reach_);
     }
 }
 

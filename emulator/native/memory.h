@@ -76,7 +76,8 @@ class Memory {
     std::string freed_label(uint64_t address) const;
     // While there is a shield, what is the device's alone faults when the host's code touches it, as it does with a GPU;
     // the emulator itself takes a DeviceAccess. Without one (the default) hosts may look at all memory.
-    void set_shield(bool on);
+    // It costs time with the number of pages, each time: `reach` leaves most of large allocations out of it.
+    void set_shield(bool on, uint64_t reach = ~uint64_t{0});
     void open();
     void close();
 
@@ -94,6 +95,7 @@ class Memory {
     uint64_t capacity_ = 8ull << 30, in_use_ = 0;
     bool capacity_is_limit_ = false;
     bool shielded_ = false;
+    uint64_t shield_reach_ = 0;
     unsigned accesses_ = 0;  // how many DeviceAccess there are
     unsigned ordinal_ = 0;
 };

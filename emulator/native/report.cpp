@@ -40,10 +40,15 @@ void Report::count_faults(uint64_t count) {
 
 void Report::add_launch(LaunchRecord launch) {
     std::lock_guard lock(mutex_);
-    journal().add(Entry::launch, launch);
     contents_.ending.kernel.clear();
     contents_.warp_instructions += launch.warp_instructions;
-    if (contents_.launches.size() < most_launches) contents_.launches.push_back(std::move(launch));
+    ++contents_.launch_count;
+    if (contents_.launches.size() < most_launches) {
+        journal().add(Entry::launch, launch);
+        contents_.launches.push_back(std::move(launch));
+    } else {
+        journal().add(Entry::further_launch, launch.warp_instructions);
+    }
 }
 
 void Report::add_printed(const std::string &text, std::FILE *stream) {
@@ -106,7 +111,7 @@ void Report::add_leak(Leak leak) {
 
 void Report::begin_launch(const std::string &kernel) {
     std::lock_guard lock(mutex_);
-    journal().add(Entry::launch_begun, kernel);
+    if (contents_.launches.size() < most_launches) journal().add(Entry::launch_begun, kernel);
     contents_.ending.kernel = kernel;
 }
 
@@ -154,6 +159,9 @@ bool Report::replay(const std::string &bytes) {
                 break;
             case Entry::launch:
                 if (LaunchRecord launch{}; read(content, launch)) add_launch(std::move(launch));
+                break;
+            case Entry::further_launch:
+                if (LaunchRecord launch{}; read(content, launch.warp_instructions)) add_launch(std::move(launch));
                 break;
             case Entry::fault:
                 if (Fault fault; read(content, fault)) add_fault(std::move(fault));
@@ -238,7 +246,7 @@ EMU_HOST void emu_report_endings(EmuEndings *out) {
             static_cast<uint32_t>(taken.call_errors.size()),      static_cast<uint32_t>(taken.leaks.size()),
             taken.failure.c_str(),      taken.program.c_str(),    taken.ending.crash.c_str(),
             taken.ending.crash_frames.c_str(), taken.ending.kernel.c_str(), taken.process,
-            taken.ending.is_regular};
+            taken.ending.is_regular,    taken.launch_count};
 }
 
 EMU_HOST void emu_report_call_error(uint32_t index, EmuCallError *out) {

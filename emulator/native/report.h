@@ -134,7 +134,8 @@ class Report {
     struct Contents {
         uint64_t warp_instructions = 0, fault_count = 0;
         uint64_t untold_sites = 0;  // beyond the faults that are kept
-        std::vector<LaunchRecord> launches;
+        std::vector<LaunchRecord> launches;  // the first ones
+        uint64_t launch_count = 0;
         std::vector<Fault> faults;
         std::set<std::string> unchecked;
         std::string limit, unsupported, failure, printf_output;

@@ -24,6 +24,8 @@ namespace emu {
 namespace {
 
 constexpr unsigned patience_s = 2;
+// Host code that takes a device pointer for one of its own nearly always begins at the beginning.
+constexpr uint64_t shield_reach = 64 << 10;
 
 constinit std::string folder;  // empty: no session
 EmuSettings settings;
@@ -84,7 +86,7 @@ __attribute__((constructor)) void join_session() {
     folder = named;
     apply(settings);
     watch_leaks(true);
-    memory().set_shield(true);
+    memory().set_shield(true, shield_reach);
     journal().open(journal_path());
     pthread_atfork(before_fork, after_fork, after_fork_in_child);
     watch_crashes();

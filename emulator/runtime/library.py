@@ -120,6 +120,7 @@ class NativeEndings(ctypes.Structure):
         ("kernel", c_char_p),
         ("process", c_uint32),
         ("is_regular", c_uint32),
+        ("launch_count", c_uint64),
     ]
 
 

@@ -164,6 +164,7 @@ class Report:
     leaks: tuple[Leak, ...] = ()
     leak_count: int = 0
     leaked_bytes: int = 0
+    launch_count: int = 0
     ending: Ending | None = None
 
     @property

@@ -33,6 +33,7 @@ def take_report(library: ctypes.CDLL) -> Report:
         leaks=tuple(_leak(library, i) for i in range(endings.leaks)),
         leak_count=endings.leak_count,
         leaked_bytes=endings.leaked_bytes,
+        launch_count=endings.launch_count,
         ending=_ending(endings) if endings.process else None,
     )
 

@@ -43,6 +43,7 @@ def _process(report: Report, gpu: Gpu | None) -> dict[str, Any]:
         "unsupported": report.unsupported,
         "failure": report.failure,
         "warp_instructions": report.warp_instructions,
+        "launch_count": report.launch_count,
         "launches": [asdict(launch) for launch in report.launches],
         "modelled": _modelled(report, gpu) if gpu else None,
     }

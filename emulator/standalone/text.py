@@ -38,6 +38,8 @@ def _report(report: Report, *, profile: bool, gpu: Gpu | None) -> Iterator[str]:
     ending = report.ending
     if ending and ending.kernel:
         yield f"it ended while {ending.kernel} ran"
+    if report.failure and ending and ending.is_regular:
+        yield "leaks were not looked for: after such an error nothing can be freed"
     if ending and not ending.is_regular:
         yield "it did not run its exit handlers: leaks were not looked for"
     if report.launches:
@@ -78,6 +80,9 @@ def _problems(problems: Sequence[Problem]) -> Iterator[str]:
 
 def _rest(report: Report) -> Iterator[str]:
     """What is not told one by one."""
+    if report.launch_count > len(report.launches):
+        first, all_of_them = _number(len(report.launches)), _number(report.launch_count)
+        yield f"of {all_of_them} launches only the first {first} are told one by one"
     if report.untold_sites:
         yield f"{_number(report.untold_sites)} further places in kernels where something is wrong"
     if report.leak_count > len(report.leaks):
