@@ -34,7 +34,8 @@ EMU_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *out, const void *h
     out->constSizeBytes = function->info.constant_bytes;
     out->localSizeBytes = function->info.local_bytes;
     out->maxThreadsPerBlock = static_cast<int>(function->info.most_threads);
-    out->numRegs = model::assumed_registers;
+    uint32_t registers = emu::count_registers(*function, false);
+    out->numRegs = registers ? static_cast<int>(registers) : model::assumed_registers;
     out->ptxVersion = model::major * 10 + model::minor;
     out->binaryVersion = model::major * 10 + model::minor;
     out->maxDynamicSharedSizeBytes = function->max_dynamic_shared;
@@ -86,7 +87,8 @@ EMU_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *
     if (cudaError_t error = look_up(handle, &function)) return error;
     if (threads < 1) return emu::fail(cudaErrorInvalidValue);
     bool fits = threads <= static_cast<int>(function->info.most_threads);
-    *blocks = fits ? model::resident_blocks(threads, function->info.static_shared_bytes + dynamic_shared) : 0;
+    size_t shared = function->info.static_shared_bytes + dynamic_shared;
+    *blocks = fits ? model::resident_blocks(threads, shared, emu::count_registers(*function, false)) : 0;
     return cudaSuccess;
 }
 

@@ -16,7 +16,7 @@ constexpr int blocks_per_multiprocessor = 32;
 constexpr int block_dimensions[3] = {1024, 1024, 64};
 constexpr int grid_dimensions[3] = {2147483647, 65535, 65535};
 constexpr int registers_per_multiprocessor = 65536;
-// Nobody allocates registers here; occupancy has to assume some.
+// Of a thread, where nothing tells them.
 constexpr int assumed_registers = 32;
 constexpr size_t shared_per_block = 48 << 10;
 constexpr size_t shared_per_block_opt_in = 163 << 10;
@@ -28,7 +28,8 @@ constexpr size_t l2_bytes = 40 << 20;
 constexpr int clock_khz = 1410000, memory_clock_khz = 1215000, memory_bus_bits = 5120;
 constexpr int runtime_version = 13000;
 
-// Blocks of `threads` threads and `shared` bytes (static and dynamic) that fit on one multiprocessor at a time.
-int resident_blocks(int threads, size_t shared);
+// Blocks of `threads` threads with so many registers each (0: not known) and `shared` bytes (static and dynamic) that fit on one
+// multiprocessor at a time.
+int resident_blocks(int threads, size_t shared, uint32_t registers = 0);
 
 }  // namespace emu::device_model

@@ -104,6 +104,8 @@ struct EmuCallbacks {
     // Reads the fat binary at `image` and defines its variables by emu_define_variable().
     int (*load_module)(uint64_t module, const void *image);
     int (*describe_kernel)(uint64_t module, const char *name, EmuKernelInfo *info);
+    // Registers of a thread, 0 when nothing tells them: machine code in the program, or else, where `ask_ptxas`, ptxas (it takes long).
+    int (*count_registers)(uint64_t module, const char *name, uint32_t ask_ptxas, uint32_t *registers);
     // `*kernel` stays valid for the rest of the process. `observe`: the kernel is to tell what it does (see observe.h).
     int (*compile_kernel)(uint64_t module, const char *name, const uint32_t *block, uint32_t observe, const EmuKernel **kernel);
     // Code for a kernel that compile_kernel() gave, to be had by emu_install_code(). Called on any thread.

@@ -85,8 +85,9 @@ cudaError_t check(Function &function, const LaunchShape &at, bool cooperative) {
     }
     if (cooperative) {
         uint64_t blocks = uint64_t{at.grid.x} * at.grid.y * at.grid.z;
+        uint32_t registers = count_registers(function, false);
         uint64_t most = uint64_t{model::multiprocessors} *
-                        static_cast<uint64_t>(model::resident_blocks(static_cast<int>(threads), shared));
+                        static_cast<uint64_t>(model::resident_blocks(static_cast<int>(threads), shared, registers));
         if (blocks > most) {
             return refused(cudaErrorCooperativeLaunchTooLarge,
                            std::to_string(blocks) + " blocks cooperatively, of which the device holds " +
@@ -103,8 +104,12 @@ uint64_t grid_workspace() {
     return address;
 }
 
+struct Registers {
+    uint32_t by_code, by_ptxas;  // see count_registers
+};
+
 cudaError_t execute(const EmuKernel *kernel, const LaunchShape &at, const std::vector<uint8_t> &params,
-                    bool cooperative) {
+                    bool cooperative, Registers registers) {
     if (cudaError_t error = sticky()) return error;
     LaunchPause one_at_a_time;
     DeviceAccess access;
@@ -115,6 +120,8 @@ cudaError_t execute(const EmuKernel *kernel, const LaunchShape &at, const std::v
     launch.params = params.data();
     launch.dynamic_shared_bytes = static_cast<uint32_t>(at.dynamic_shared);
     launch.cooperative = cooperative;
+    launch.code_registers = registers.by_code;
+    launch.registers = registers.by_ptxas;
     launch.grid_workspace = cooperative ? grid_workspace() : 0;
     launch.memory = memory().view();
     // Frames are not laid out as ptxas would: twice the limit, that what fits on a GPU fits here as well.
@@ -158,7 +165,9 @@ cudaError_t prepare_launch(const void *handle, const LaunchShape &shape, void **
     for (uint32_t i = 0; i < kernel->param_count; ++i) {
         std::memcpy(&params[kernel->param_offsets[i]], arguments[i], kernel->param_sizes[i]);
     }
-    *out = [=, params = std::move(params)] { return execute(kernel, shape, params, cooperative); };
+    Registers registers{cooperative ? count_registers(*function, false) : 0,
+                        observe_settings().profile ? count_registers(*function, true) : 0};
+    *out = [=, params = std::move(params)] { return execute(kernel, shape, params, cooperative, registers); };
     return cudaSuccess;
 }
 

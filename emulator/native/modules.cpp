@@ -100,6 +100,18 @@ cudaError_t describe(Function &function) {
     return static_cast<cudaError_t>(code);
 }
 
+uint32_t count_registers(Function &function, bool ask_ptxas) {
+    std::lock_guard lock(mutex);
+    int &registers = function.registers[ask_ptxas];
+    if (registers < 0) {
+        uint32_t count = 0;
+        bool known = !load(*function.module) &&
+                     !callbacks.count_registers(function.module->id, function.name.c_str(), ask_ptxas, &count);
+        registers = known ? static_cast<int>(count) : 0;
+    }
+    return static_cast<uint32_t>(registers);
+}
+
 cudaError_t compile(Function &function, const uint32_t block[3], bool observe, const EmuKernel **out) {
     std::lock_guard lock(mutex);
     auto [slot, fresh] = function.compiled.try_emplace({block[0], block[1], block[2], observe}, nullptr);

@@ -32,6 +32,7 @@ struct Function {
     std::string name;  // mangled
     bool described = false;
     EmuKernelInfo info = {};
+    int registers[2] = {-1, -1};  // of a thread, as machine code says, and as ptxas does; 0: not known, -1: nobody has asked
     int max_dynamic_shared = 48 << 10;
     int shared_carveout = -1;
     // What was compiled for each block shape, to be observed (the fourth number) or not; null is for "cannot be".
@@ -49,6 +50,9 @@ cudaError_t describe(Function &function);
 
 // Of a variable of a loaded module, by its name there; 0: there is none.
 uint64_t variable_address(uint64_t module, const std::string &name);
+
+// Registers of a thread as machine code in the program has it, or, where there is none, ptxas, if it is to be asked; 0: not known.
+uint32_t count_registers(Function &function, bool ask_ptxas);
 
 // The machine code for one block shape.
 cudaError_t compile(Function &function, const uint32_t block[3], bool observe, const EmuKernel **out);

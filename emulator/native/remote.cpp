@@ -28,7 +28,7 @@ namespace emu {
 
 namespace {
 
-enum class Question : uint32_t { load_module = 1, describe_kernel = 2, compile_kernel = 3, make_code = 4 };
+enum class Question : uint32_t { load_module = 1, describe_kernel = 2, compile_kernel = 3, make_code = 4, count_registers = 5 };
 
 // Of a fat binary: see emulator/runtime/fatbinary.py.
 struct FatBinaryHeader {
@@ -302,6 +302,12 @@ int describe_kernel(uint64_t module, const char *name, EmuKernelInfo *info) {
     return reader.is_whole() ? cudaSuccess : broken_answer();
 }
 
+int count_registers(uint64_t module, const char *name, uint32_t ask_ptxas, uint32_t *registers) {
+    std::string content = kernel_question(module, name) + Writer()(ask_ptxas).bytes, answer;
+    if (int code = main_connection().ask(Question::count_registers, content, &answer)) return code;
+    return Reader{answer}(*registers).is_whole() ? cudaSuccess : broken_answer();
+}
+
 int install(const EmuKernel &kernel, const std::vector<Code> &code) {
     static const char *const names[] = {"uniform", "masked"};
     for (const Code &it : code) {
@@ -365,7 +371,7 @@ int make_code(const EmuKernel *kernel, EmuCodeWanted wanted) {
 
 }  // namespace
 
-const EmuCallbacks remote_callbacks = {load_module, describe_kernel, compile_kernel, make_code};
+const EmuCallbacks remote_callbacks = {load_module, describe_kernel, count_registers, compile_kernel, make_code};
 
 bool connect_remote(const std::string &path) {
     socket_path = path;

@@ -25,12 +25,13 @@ using Clock = std::chrono::steady_clock;
 // Threads that wait for launches; they are never joined, since the process may end at any time.
 class Team {
   public:
+    // Later launches use `count` threads, the calling one among them.
     void start(unsigned count) {
-        for (unsigned i = size_; i + 1 < count; ++i) std::thread([this, i] { serve(i); }).detach();
-        size_ = std::max(size_, count - 1);
+        for (; made_ + 1 < count; ++made_) std::thread([this, index = made_] { serve(index); }).detach();
+        size_ = count;
     }
 
-    unsigned size() const { return size_ + 1; }
+    unsigned size() const { return size_; }
 
     // Calls `work` on this thread and on `helpers` others, and waits for all.
     void run(unsigned helpers, const std::function<void()> &work) {
@@ -69,7 +70,7 @@ class Team {
     std::mutex mutex_;
     std::condition_variable wake_, idle_;
     const std::function<void()> *work_ = nullptr;
-    unsigned size_ = 0, wanted_ = 0, busy_ = 0;
+    unsigned made_ = 0, size_ = 1, wanted_ = 0, busy_ = 0;
     uint64_t round_ = 0;
 };
 
@@ -258,7 +259,10 @@ void Launch::add_tally(const std::vector<uint64_t> &of_a_worker) {
     for (size_t i = 0; i < tally.size(); ++i) tally[i] += of_a_worker[i];
 }
 
-void start_threads(unsigned count) { team().start(std::max(1u, count)); }
+void start_threads(unsigned count) {
+    LaunchPause pause;
+    team().start(std::max(1u, count));
+}
 
 void set_limits(const SchedulerLimits &given) {
     LaunchPause pause;
@@ -273,7 +277,8 @@ void run(Launch &launch) {
     auto deadline = begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits.wall_s));
     size_t shared = launch.kernel->shared_bytes + launch.dynamic_shared_bytes;
     uint64_t resident = static_cast<uint64_t>(device_model::multiprocessors) *
-                        std::max(1, device_model::resident_blocks(static_cast<int>(launch.threads_per_block()), shared));
+                        std::max(1, device_model::resident_blocks(static_cast<int>(launch.threads_per_block()), shared,
+                                                                  launch.code_registers));
     unsigned threads = static_cast<unsigned>(std::min<uint64_t>(team().size(), launch.blocks()));
     // The order in which the full checks see accesses is the same each time, and what they keep needs no locks.
     if (launch.kernel->observed && observe_settings().check_full) threads = 1;

@@ -39,6 +39,7 @@ struct Launch {
     uint32_t dynamic_shared_bytes;
     bool cooperative;
     uint64_t grid_workspace;
+    uint32_t code_registers = 0;  // of a thread, by which blocks are resident; 0: not known
     std::shared_ptr<const MemoryView> memory;
 
     uint32_t stack_bytes = 0;  // of a thread
@@ -65,7 +66,7 @@ struct Launch {
     // Of an observed kernel.
     std::vector<std::unique_ptr<Observer>> observers;
     std::vector<uint64_t> tally;
-    uint32_t registers = 0;  // of a thread; 0: not known
+    uint32_t registers = 0;       // of a thread; 0: not known
     std::shared_ptr<LaunchFigures> figures;  // by the profile, in the end
     void add_tally(const std::vector<uint64_t> &of_a_worker);
 

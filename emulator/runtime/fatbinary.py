@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 _MAGIC = 0xBA55ED50
@@ -15,7 +16,7 @@ _HEADER = struct.Struct("<IHHQ")  # magic, version, header size, size of the ent
 # Kind, version, size of the header, of the payload, and of what is compressed in it; -, minor, major, architecture,
 # -, -, flags, -, size when not compressed.
 _ENTRY = struct.Struct("<HHIQIIHHIIIQQQ")
-_KIND_PTX = 1
+_KIND_PTX, _KIND_CUBIN = 1, 2
 _FLAG_LZ4 = 0x2000
 _FLAG_ZSTD = 0x8000
 _LARGEST = 1 << 30
@@ -37,6 +38,14 @@ class PtxImage:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Cubin:
+    """Machine code for one architecture, an ELF file."""
+
+    architecture: int
+    data: bytes
+
+
 def read_at(address: int) -> bytes:
     """The bytes of the fat binary that begins at ``address`` in this process."""
     magic, _, header_size, size = _HEADER.unpack(ctypes.string_at(address, _HEADER.size))
@@ -47,17 +56,28 @@ def read_at(address: int) -> bytes:
 
 def ptx_images(data: bytes) -> list[PtxImage]:
     """Every PTX in it. Raises ``FatBinaryError`` for foreign or truncated data."""
-    images = []
+    return [
+        PtxImage(architecture, payload.rstrip(b"\0").decode("utf-8", errors="replace"))
+        for architecture, payload in _payloads(data, _KIND_PTX)
+    ]
+
+
+def cubins(data: bytes) -> list[Cubin]:
+    """Every piece of machine code in it. Raises as ``ptx_images``."""
+    return [Cubin(architecture, payload) for architecture, payload in _payloads(data, _KIND_CUBIN)]
+
+
+def _payloads(data: bytes, wanted: int) -> Iterator[tuple[int, bytes]]:
+    """(architecture, plain content) of the entries of one kind."""
     for position, fields in _entries(data):
         kind, _, header_size, size, compressed_size, _, _, _, architecture, _, _, flags, _, plain_size = fields
-        if kind != _KIND_PTX:
+        if kind != wanted:
             continue
         begin = position + header_size
         payload = data[begin : begin + size]
         if flags & (_FLAG_ZSTD | _FLAG_LZ4):
             payload = _decompress(payload[:compressed_size], plain_size, zstd=bool(flags & _FLAG_ZSTD))
-        images.append(PtxImage(architecture, payload.rstrip(b"\0").decode("utf-8", errors="replace")))
-    return images
+        yield architecture, payload
 
 
 def choose(images: list[PtxImage], architecture: int) -> PtxImage | None:

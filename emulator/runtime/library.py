@@ -150,6 +150,7 @@ class KernelInfo(ctypes.Structure):
 
 LoadModule = ctypes.CFUNCTYPE(c_int, c_uint64, c_void_p)
 DescribeKernel = ctypes.CFUNCTYPE(c_int, c_uint64, c_char_p, POINTER(KernelInfo))
+CountRegisters = ctypes.CFUNCTYPE(c_int, c_uint64, c_char_p, c_uint32, POINTER(c_uint32))
 CompileKernel = ctypes.CFUNCTYPE(c_int, c_uint64, c_char_p, POINTER(c_uint32), c_uint32, POINTER(c_void_p))
 MakeCode = ctypes.CFUNCTYPE(c_int, c_uint64, c_uint32)
 
@@ -158,6 +159,7 @@ class Callbacks(ctypes.Structure):
     _fields_ = [
         ("load_module", LoadModule),
         ("describe_kernel", DescribeKernel),
+        ("count_registers", CountRegisters),
         ("compile_kernel", CompileKernel),
         ("make_code", MakeCode),
     ]

@@ -18,8 +18,9 @@ from emulator.ptx import Module, Variable
 from emulator.ptx.indirect import function_address
 from emulator.runtime import fatbinary
 from emulator.runtime.kernels import Kernels
-from emulator.runtime.library import Callbacks, CompileKernel, DescribeKernel, LoadModule, MakeCode
+from emulator.runtime.library import Callbacks, CompileKernel, CountRegisters, DescribeKernel, LoadModule, MakeCode
 from emulator.runtime.modules import DeviceMemoryError, defined_variables, describe_kernel, read_module, refusal_of
+from emulator.runtime.registers import RegisterCounts
 
 _WANT_BETTER = 2  # EmuCodeWanted; the others are Function
 
@@ -29,6 +30,7 @@ class _Program:
     module: Module
     digest: bytes  # of its text
     addresses: dict[str, int]
+    registers: RegisterCounts
 
 
 class Programs:
@@ -44,6 +46,7 @@ class Programs:
         self.callbacks = Callbacks(
             LoadModule(self._guarded(self._load)),
             DescribeKernel(self._guarded(self._describe)),
+            CountRegisters(self._guarded(self._count_registers)),
             CompileKernel(self._guarded(self._compile)),
             MakeCode(self._guarded(self._make_code)),
         )
@@ -65,12 +68,13 @@ class Programs:
     # -- the questions
 
     def _load(self, number: int, image: int) -> None:
-        module, digest = read_module(fatbinary.read_at(image))
+        data = fatbinary.read_at(image)
+        module, digest = read_module(data)
         variables = defined_variables(module)
         addresses = {variable.name: self._define(number, variable) for variable in variables}
         for variable in variables:
             _initialise(module, variable, addresses)
-        self._programs[number] = _Program(module, digest, addresses)
+        self._programs[number] = _Program(module, digest, addresses, RegisterCounts(data))
 
     def _define(self, number: int, variable: Variable) -> int:
         is_constant = variable.space == "const"
@@ -84,6 +88,9 @@ class Programs:
 
     def _describe(self, number: int, name: bytes, info: Any) -> None:
         info[0] = describe_kernel(self._programs[number].module, name.decode())
+
+    def _count_registers(self, number: int, name: bytes, ask_ptxas: int, out: Any) -> None:
+        out[0] = self._programs[number].registers.of(name.decode(), ask_ptxas=bool(ask_ptxas)) or 0
 
     def _compile(self, number: int, name: bytes, block: Any, observe: int, out: Any) -> None:
         program = self._programs[number]

@@ -14,6 +14,7 @@ from emulator.jit.options import Options
 from emulator.ptx import Module, PtxError, Variable
 from emulator.ptx.indirect import function_address
 from emulator.runtime.modules import defined_variables, describe_kernel, read_module
+from emulator.runtime.registers import RegisterCounts
 from emulator.standalone.kernel import Kernel
 from emulator.standalone.wire import Reader, Writer
 
@@ -24,6 +25,7 @@ _WANT_BETTER = 2  # EmuCodeWanted; the others are Function
 class _Module:
     module: Module
     digest: bytes  # of its text
+    registers: RegisterCounts
 
 
 class Answers:
@@ -40,6 +42,7 @@ class Answers:
             2: self._describe_kernel,
             3: self._compile_kernel,
             4: self._make_code,
+            5: self._count_registers,
         }
 
     def answer(self, kind: int, content: bytes) -> bytes:
@@ -48,9 +51,10 @@ class Answers:
 
     def _load_module(self, question: Reader) -> bytes:
         process, number = question.numbers("IQ")
-        module, digest = read_module(question.rest())
+        image = question.rest()
+        module, digest = read_module(image)
         with self._lock:
-            self._modules[process, number] = _Module(module, digest)
+            self._modules[process, number] = _Module(module, digest, RegisterCounts(image))
         writer = Writer()
         writer.each(defined_variables(module), lambda out, variable: _put_variable(out, module, variable))
         return writer.bytes()
@@ -70,6 +74,13 @@ class Answers:
         info = describe_kernel(found.module, name)
         sizes = (info.static_shared_bytes, info.local_bytes, info.constant_bytes, info.most_threads)
         return Writer().numbers("4I", *sizes).bytes()
+
+    def _count_registers(self, question: Reader) -> bytes:
+        found, name = self._module(question)
+        (ask_ptxas,) = question.numbers("I")
+        with self._lock:
+            count = found.registers.of(name, ask_ptxas=bool(ask_ptxas))
+        return Writer().numbers("I", count or 0).bytes()
 
     def _compile_kernel(self, question: Reader) -> bytes:
         found, name = self._module(question)
