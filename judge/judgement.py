@@ -57,8 +57,19 @@ class Mismatch:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherSide:
+    """Who met the access of a data race."""
+
+    file: str | None
+    line: int | None
+    thread: tuple[int, int, int]
+    block: tuple[int, int, int]
+    is_write: bool
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryFault:
-    """One faulty access the emulator saw (the first of each site)."""
+    """One thing that the emulator saw a kernel do wrong (the first of each site); ``other`` only of a data race."""
 
     kind: str
     message: str
@@ -67,6 +78,7 @@ class MemoryFault:
     line: int | None = None
     thread: tuple[int, int, int] | None = None
     block: tuple[int, int, int] | None = None
+    other: OtherSide | None = None
 
 
 @dataclass(frozen=True, slots=True)

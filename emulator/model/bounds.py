@@ -17,13 +17,19 @@ WARP = 32
 SECTOR_BYTES = 32
 #: Where neither a cubin nor ptxas tells.
 PRESUMED_REGISTERS = 32
-#: Instructions of one warp that do not wait for each other, on average: what a warp can have under way by itself.
-_INSTRUCTIONS_AT_ONCE = 2.0
+#: Instructions of one warp that do not wait for each other: one, and more with every so many registers beyond a few, since
+#: what is under way needs registers for its results.
+_FEW_REGISTERS = 24
+_REGISTERS_PER_INSTRUCTION = 32
+_MOST_INSTRUCTIONS_AT_ONCE = 4.0
 _SHARED_AT_ONCE = 4.0
 #: Loads between two branches or barriers are under way together; a scoreboard holds no more than this.
 _MOST_LOADS_AT_ONCE = 8.0
 #: Clocks from a block's place becoming free to the first instruction of the next block there.
 _BLOCK_START_CYCLES = 200.0
+#: Of a launch's instructions: a block that executes so many of many blocks' has taken them from the others.
+_MUCH = 0.1
+_LFAC = 1.0
 #: Of PTX's integer instructions so many are left in machine code: address arithmetic goes into the accesses.
 _INTEGER_SHARE = 0.6
 
@@ -49,8 +55,7 @@ def bounds_of(stats: LaunchStats, profile: LaunchProfile, gpu: Gpu) -> Bounds:
     share = -(-blocks // gpu.multiprocessors) / blocks
     seconds = {what: cycles * share / gpu.clock_hz for what, cycles in pipe_cycles(profile.totals, gpu).items()}
     seconds |= _memory_seconds(profile, gpu, share)
-    warps = blocks * -(-threads // WARP)
-    seconds["latency"] = _latency_cycles(profile, gpu, warps, rounds) / gpu.clock_hz
+    seconds["latency"] = _latency_cycles(profile, gpu, blocks, -(-threads // WARP), rounds) / gpu.clock_hz
     return Bounds(seconds, occupancy, blocks, rounds)
 
 
@@ -79,7 +84,9 @@ def pipe_cycles(counters: Counters, gpu: Gpu) -> dict[str, float]:
     )
     # Both go through one pipe.
     shared = counters.shared_wavefronts / gpu.memory.shared_wavefronts_per_clock
-    cached = max(counters.global_requests, counters.global_sectors / gpu.memory.l1_sectors_per_clock)
+    cached = max(counters.global_requests, counters.global_sectors_ideal / gpu.memory.l1_sectors_per_clock)
+    # Sectors that need not have been touched lie in lines of their own, each of which takes a look-up.
+    cached += max(0, counters.global_sectors - counters.global_sectors_ideal) / gpu.memory.l1_lines_per_clock
     cycles["shared-memory bandwidth"] = shared + cached if shared > cached else 0.0
     cycles["L1 bandwidth"] = shared + cached if shared <= cached else 0.0
     cycles["atomics"] = counters.atomics / gpu.memory.atomic_lanes_per_clock
@@ -93,7 +100,8 @@ def _memory_seconds(profile: LaunchProfile, gpu: Gpu, share: float) -> dict[str,
         totals.l2_sectors * SECTOR_BYTES / memory.l2_bytes_per_clock,
         totals.l2_sectors * share / memory.fill_sectors_per_clock,
     )
-    contended = totals.atomic_serialized / memory.same_address_atomics_per_clock
+    contended = profile.hottest_atomic_turns / memory.contended_atomics_per_clock
+    contended += profile.shared_atomic_turns * share / memory.shared_atomics_per_clock
     return {
         "DRAM bandwidth": (profile.dram_read_bytes + profile.dram_write_bytes) / memory.dram_bytes_per_s,
         "L2 bandwidth": l2_cycles / gpu.clock_hz,
@@ -101,12 +109,17 @@ def _memory_seconds(profile: LaunchProfile, gpu: Gpu, share: float) -> dict[str,
     }
 
 
-def _latency_cycles(profile: LaunchProfile, gpu: Gpu, warps: int, rounds: int) -> float:
+def _latency_cycles(profile: LaunchProfile, gpu: Gpu, blocks: int, warps_of_block: int, rounds: int) -> float:
     """How long the warps of one multiprocessor take when nothing but waiting for results holds them up: as many
     rounds as it takes, the last with the longest warp in it (Little's law, seen from the warp)."""
+    warps = blocks * warps_of_block
     of_warp = (waiting_cycles(profile.totals, profile, gpu) + profile.barriers * gpu.latency_cycles.barrier) / warps
-    mean = profile.totals.total_warp_instructions / warps
-    longest = max(1.0, profile.critical_warp_instructions / mean) if mean else 1.0
+    instructions = profile.totals.total_warp_instructions
+    longest = max(1.0, profile.critical_warp_instructions * warps / instructions) if instructions else 1.0
+    of_one_block = profile.critical_warp_instructions * warps_of_block
+    if profile.hottest_atomic_turns > blocks and _MUCH * instructions < of_one_block < 1.1 * instructions:
+        # Blocks take their work from a counter. In the emulator the first ones find all of it; on a GPU all run at once.
+        longest = 1.0
     return (rounds - 1 + longest) * of_warp + rounds * _BLOCK_START_CYCLES
 
 
@@ -114,9 +127,11 @@ def waiting_cycles(counters: Counters, profile: LaunchProfile, gpu: Gpu) -> floa
     """Clocks that warps wait for the results of what is counted, one warp after the other."""
     counts, latency = counters.warp_instructions, gpu.latency_cycles
     at_once = _loads_at_once(profile)
+    spare = max(0, (profile.registers_per_thread or PRESUMED_REGISTERS) - _FEW_REGISTERS)
+    instructions_at_once = min(1.0 + spare / _REGISTERS_PER_INSTRUCTION, _MOST_INSTRUCTIONS_AT_ONCE)
     return (
         sum(count for kind, count in counts.items() if kind not in _NOT_ARITHMETIC) * latency.issue
-        / _INSTRUCTIONS_AT_ONCE
+        / instructions_at_once
         + _loads(counters) * _load_latency(profile, gpu) / at_once
         + counts.get("shared", 0) * latency.shared / _SHARED_AT_ONCE
         + counts.get("atomic", 0) * latency.l2 / at_once
@@ -136,7 +151,7 @@ def _loads_at_once(profile: LaunchProfile) -> float:
     """How many loads of a warp are under way together: those between two branches or barriers, on average."""
     counts = profile.totals.warp_instructions
     breaks = max(1, counts.get("control", 0) + counts.get("sync", 0))
-    return min(max(_loads(profile.totals) / breaks, 1.0), _MOST_LOADS_AT_ONCE)
+    return min(max(_LFAC * _loads(profile.totals) / breaks, 1.0), _MOST_LOADS_AT_ONCE)
 
 
 def _load_latency(profile: LaunchProfile, gpu: Gpu) -> float:

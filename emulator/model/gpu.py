@@ -19,10 +19,12 @@ class Memory:
     l2_bytes: int
     l2_bytes_per_clock: float
     l1_sectors_per_clock: float
+    l1_lines_per_clock: float
     fill_sectors_per_clock: float
     shared_wavefronts_per_clock: float
     atomic_lanes_per_clock: float
-    same_address_atomics_per_clock: float
+    contended_atomics_per_clock: float
+    shared_atomics_per_clock: float
 
 
 @dataclass(frozen=True, slots=True)

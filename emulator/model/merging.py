@@ -25,6 +25,8 @@ def added(one: LaunchProfile, other: LaunchProfile) -> LaunchProfile:
         dram_write_bytes=one.dram_write_bytes + other.dram_write_bytes,
         barriers=one.barriers + other.barriers,
         critical_warp_instructions=max(one.critical_warp_instructions, other.critical_warp_instructions),
+        hottest_atomic_turns=one.hottest_atomic_turns + other.hottest_atomic_turns,
+        shared_atomic_turns=one.shared_atomic_turns + other.shared_atomic_turns,
     )
 
 
@@ -40,6 +42,8 @@ def mean(total: LaunchProfile, count: int) -> LaunchProfile:
         dram_read_bytes=round(total.dram_read_bytes / count),
         dram_write_bytes=round(total.dram_write_bytes / count),
         barriers=round(total.barriers / count),
+        hottest_atomic_turns=round(total.hottest_atomic_turns / count),
+        shared_atomic_turns=round(total.shared_atomic_turns / count),
     )
 
 

@@ -10,6 +10,7 @@ namespace {
 
 constexpr uint32_t all_lanes = 0xffffffffu;
 constexpr uint32_t l1_ways = 8;
+constexpr uint32_t turn_bits = 14;
 constexpr size_t long_stream = 1 << 16;  // words after which a block offers what it has asked of the L2
 
 // The bytes that a warp touches, by lines of 128.
@@ -82,17 +83,25 @@ class Touched {
     uint32_t count_ = 0;
 };
 
-// The lanes of the address that most lanes have.
-uint32_t most_on_one_address(uint32_t mask, const uint64_t *address) {
-    uint32_t most = 0;
+// Calls `visit` for each address that lanes have, with those lanes.
+template <class Visit>
+void for_each_address(uint32_t mask, const uint64_t *address, const Visit &visit) {
     while (mask) {
         uint64_t first = address[__builtin_ctz(mask)];
         uint32_t same = 0;
         for (uint32_t lane = 0; lane < 32; ++lane) same |= uint32_t{address[lane] == first} << lane;
         same &= mask;
-        most = std::max(most, static_cast<uint32_t>(__builtin_popcount(same)));
+        visit(first, same);
         mask &= ~same;
     }
+}
+
+// The lanes of the address that most lanes have.
+uint32_t most_on_one_address(uint32_t mask, const uint64_t *address) {
+    uint32_t most = 0;
+    for_each_address(mask, address, [&](uint64_t, uint32_t lanes) {
+        most = std::max(most, static_cast<uint32_t>(__builtin_popcount(lanes)));
+    });
     return most;
 }
 
@@ -118,7 +127,7 @@ uint32_t wavefronts(uint32_t mask, const uint64_t *address, uint32_t size, uint6
 BlockProfile::BlockProfile(Profile &profile, BlockContext &block)
     : profile_(profile), block_(block), l1_(profile.l1_bytes_, l1_ways), sites_(block.launch.kernel->site_count) {}
 
-BlockProfile::~BlockProfile() { profile_.add(sites_, barriers_, longest_warp_); }
+BlockProfile::~BlockProfile() { profile_.add(*this); }
 
 void BlockProfile::start(uint64_t number) {
     number_ = number;
@@ -157,6 +166,8 @@ void BlockProfile::access(const WarpContext &warp, uint32_t index, uint32_t mask
     if (site.kind == EMU_ATOMIC) {
         figures.atomics += static_cast<uint32_t>(__builtin_popcount(shared | global));
         figures.atomic_serialized += most_on_one_address(shared | global, address) - 1;
+        if (shared) shared_atomic_turns_ += most_on_one_address(shared, address);
+        if (global) count_turns(global, address);
     }
     if (shared) access_shared(warp, site, figures, shared, address);
     if (global) access_global(site, figures, global, address);
@@ -176,6 +187,19 @@ void BlockProfile::access_global(const EmuSite &site, Figures &figures, uint32_t
         Kind kind = site.kind == EMU_LOAD ? read : site.kind == EMU_STORE ? write : atomic;
         if (count > hit) ask_l2(line.number, sectors & ~hits, kind);
     }
+}
+
+// Buckets and not a map: what they take does not depend on how many sectors there are, and a few that share one do not matter beside
+// one that is hot.
+void BlockProfile::count_turns(uint32_t mask, const uint64_t *address) {
+    if (atomic_turns_.empty()) atomic_turns_.resize(size_t{1} << turn_bits);
+    bool is_combined = most_on_one_address(mask, address) == static_cast<uint32_t>(__builtin_popcount(mask));
+    uint64_t sector[32];
+    for (uint32_t lane = 0; lane < 32; ++lane) sector[lane] = address[lane] / sector_bytes;
+    for_each_address(mask, sector, [&](uint64_t at, uint32_t lanes) {
+        uint64_t turns = is_combined ? 1 : static_cast<uint64_t>(__builtin_popcount(lanes));
+        atomic_turns_[(at * 0x9e3779b97f4a7c15u) >> (64 - turn_bits)] += turns;
+    });
 }
 
 // 8 bytes to a lane are asked for by half warps, 16 by quarters.

@@ -22,8 +22,11 @@ class BlockProfile final : public BlockObserver {
     void arrive(const WarpContext &, uint32_t barrier, uint32_t lanes, bool waits) override;
 
   private:
+    friend class Profile;
+
     void access_global(const EmuSite &, Figures &, uint32_t mask, const uint64_t *address);
     void access_shared(const WarpContext &, const EmuSite &, Figures &, uint32_t mask, const uint64_t *address);
+    void count_turns(uint32_t mask, const uint64_t *address);
     void ask_l2(uint64_t line, uint32_t sectors, Kind);
 
     Profile &profile_;
@@ -32,7 +35,8 @@ class BlockProfile final : public BlockObserver {
     uint64_t number_ = 0;
     Profile::Stream stream_;
     std::vector<Figures> sites_;
-    uint64_t barriers_ = 0, longest_warp_ = 0;
+    uint64_t barriers_ = 0, longest_warp_ = 0, shared_atomic_turns_ = 0;
+    std::vector<uint64_t> atomic_turns_;  // of sectors, by a hash of theirs; empty before the first
 };
 
 }  // namespace emu

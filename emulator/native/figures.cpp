@@ -43,6 +43,8 @@ EMU_HOST int emu_report_profile(uint32_t index, EmuProfile *out) {
             it.dram_write_bytes,
             it.barriers,
             it.critical_warp_instructions,
+            it.hottest_atomic_turns,
+            it.shared_atomic_turns,
             static_cast<uint32_t>(it.lines.size()),
             it.registers,
             it.static_shared_bytes,

@@ -37,6 +37,7 @@ struct LaunchFigures {
     uint64_t dram_read_bytes, dram_write_bytes;
     uint64_t barriers;
     uint64_t critical_warp_instructions;
+    uint64_t hottest_atomic_turns, shared_atomic_turns;
     uint32_t registers;  // 0: not known
     uint32_t static_shared_bytes, dynamic_shared_bytes, local_bytes;
 };
@@ -56,7 +57,7 @@ void pass(Wire &wire, LineFigures &it) {
 template <class Wire>
 void pass(Wire &wire, LaunchFigures &it) {
     wire(it.totals, it.lines, it.dram_read_bytes, it.dram_write_bytes, it.barriers, it.critical_warp_instructions,
-         it.registers, it.static_shared_bytes, it.dynamic_shared_bytes, it.local_bytes);
+         it.hottest_atomic_turns, it.shared_atomic_turns, it.registers, it.static_shared_bytes, it.dynamic_shared_bytes, it.local_bytes);
 }
 
 }  // namespace emu

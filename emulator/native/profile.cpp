@@ -82,11 +82,14 @@ void Profile::look_up(const Stream &stream) {
     written_sectors_ += cache.take_written();
 }
 
-void Profile::add(const std::vector<Figures> &sites, uint64_t barriers, uint64_t longest_warp) {
+void Profile::add(const BlockProfile &of_blocks) {
     std::lock_guard lock(mutex_);
-    for (size_t i = 0; i < sites.size(); ++i) sites_[i].add(sites[i]);
-    barriers_ += barriers;
-    longest_warp_ = std::max(longest_warp_, longest_warp);
+    for (size_t i = 0; i < sites_.size(); ++i) sites_[i].add(of_blocks.sites_[i]);
+    barriers_ += of_blocks.barriers_;
+    longest_warp_ = std::max(longest_warp_, of_blocks.longest_warp_);
+    shared_atomic_turns_ += of_blocks.shared_atomic_turns_;
+    atomic_turns_.resize(std::max(atomic_turns_.size(), of_blocks.atomic_turns_.size()));
+    for (size_t i = 0; i < of_blocks.atomic_turns_.size(); ++i) atomic_turns_[i] += of_blocks.atomic_turns_[i];
 }
 
 void Profile::finish(Launch &launch) {
@@ -124,6 +127,8 @@ LaunchFigures Profile::figures(const Launch &launch) const {
     result.dram_write_bytes = written_sectors_ * sector_bytes;
     result.barriers = barriers_;
     result.critical_warp_instructions = longest_warp_;
+    if (!atomic_turns_.empty()) result.hottest_atomic_turns = *std::max_element(atomic_turns_.begin(), atomic_turns_.end());
+    result.shared_atomic_turns = shared_atomic_turns_;
     result.registers = launch.registers;
     result.static_shared_bytes = kernel.shared_bytes;
     result.dynamic_shared_bytes = launch.dynamic_shared_bytes;

@@ -15,6 +15,8 @@
 
 namespace emu {
 
+class BlockProfile;
+
 class Profile final : public Observer {
   public:
     explicit Profile(const Launch &);
@@ -31,13 +33,14 @@ class Profile final : public Observer {
     // Takes what block `number` has asked so far, when it is its turn; the block asks nothing more if it `is_whole`.
     void take(uint64_t number, Stream &stream, bool is_whole);
     void look_up(const Stream &);
-    void add(const std::vector<Figures> &sites, uint64_t barriers, uint64_t longest_warp);
+    void add(const BlockProfile &);
     LaunchFigures figures(const Launch &) const;
 
     uint64_t l1_bytes_;  // a block's share
     std::mutex mutex_;
     std::vector<Figures> sites_;
-    uint64_t barriers_ = 0, longest_warp_ = 0;
+    uint64_t barriers_ = 0, longest_warp_ = 0, shared_atomic_turns_ = 0;
+    std::vector<uint64_t> atomic_turns_;  // as BlockProfile's
     std::mutex l2_mutex_;
     uint64_t next_block_ = 0;
     std::map<uint64_t, Stream> waiting_;

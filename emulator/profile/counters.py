@@ -61,7 +61,9 @@ class LaunchProfile:
 
     ``dram_*_bytes`` is what got past the modelled L2. ``barriers``: arrivals of warps at barriers of the block.
     ``registers_per_thread`` is ptxas's, None where nothing tells it. ``local_bytes`` is of one thread.
-    ``critical_warp_instructions``: of the warp that executed most.
+    ``critical_warp_instructions``: of the warp that executed most. ``hottest_atomic_turns``: of the sector of global
+    memory that atomics ask for most often, a turn for each lane, but one for a warp whose lanes all meet at one address
+    (compilers combine those). ``shared_atomic_turns``: in shared memory, the turns of each request's busiest address.
     """
 
     totals: Counters
@@ -74,6 +76,8 @@ class LaunchProfile:
     dynamic_shared_bytes: int
     local_bytes: int
     critical_warp_instructions: int
+    hottest_atomic_turns: int = 0
+    shared_atomic_turns: int = 0
 
     @property
     def active_lane_ratio(self) -> float:

@@ -24,6 +24,8 @@ def take_profile(library: ctypes.CDLL, index: int) -> LaunchProfile | None:
         dynamic_shared_bytes=profile.dynamic_shared_bytes,
         local_bytes=profile.local_bytes,
         critical_warp_instructions=profile.critical_warp_instructions,
+        hottest_atomic_turns=profile.hottest_atomic_turns,
+        shared_atomic_turns=profile.shared_atomic_turns,
     )
 
 

@@ -14,8 +14,9 @@ from pathlib import Path
 from emulator import CudaError, Finding, Limits, Runtime
 from emulator.model import LaunchGroup, group_launches
 from emulator.profile import Counters
+from emulator.runtime.report import Party
 from judge.devices.base import Buffer, DeviceError, DeviceOptions
-from judge.runner.messages import MAX_FAULTS, WATCHED_SLOWDOWN, FaultClaim, ReportClaim, Watch
+from judge.runner.messages import MAX_FAULTS, WATCHED_SLOWDOWN, FaultClaim, PartyClaim, ReportClaim, Watch
 from judge.runner.profiles import (
     CLASSES,
     COUNTS,
@@ -142,7 +143,12 @@ def _claim(fault: Finding) -> FaultClaim:
         line=fault.line or 0,
         thread=fault.thread or (0, 0, 0),
         block=fault.block or (0, 0, 0),
+        other=None if fault.other is None else _party(fault.other),
     )
+
+
+def _party(other: Party) -> PartyClaim:
+    return PartyClaim(other.file or "", other.line or 0, other.thread, other.block, other.is_write)
 
 
 def _profile(group: LaunchGroup) -> ProfileClaim:

@@ -168,8 +168,19 @@ class RunReply:
 
 
 @dataclass(frozen=True, slots=True)
+class PartyClaim:
+    """The other side of a data race."""
+
+    file: str
+    line: int
+    thread: tuple[int, int, int]
+    block: tuple[int, int, int]
+    is_write: bool
+
+
+@dataclass(frozen=True, slots=True)
 class FaultClaim:
-    """A faulty access, as the emulator tells it. ``line`` 0 and empty texts mean: not known."""
+    """What a kernel did wrong, as the emulator tells it. ``line`` 0 and empty texts mean: not known."""
 
     kind: str
     is_write: bool
@@ -179,6 +190,7 @@ class FaultClaim:
     line: int
     thread: tuple[int, int, int]
     block: tuple[int, int, int]
+    other: PartyClaim | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,9 +222,11 @@ class FetchReply:
             out.text(self.report.limit).text(self.report.unsupported).u32(len(self.report.faults))
             for fault in self.report.faults:
                 out.text(fault.kind).u8(fault.is_write).text(fault.message).text(fault.kernel).text(fault.file)
-                out.u32(fault.line)
-                for number in (*fault.thread, *fault.block):
-                    out.u32(number)
+                _pack_place(out.u32(fault.line), fault.thread, fault.block)
+                out.u8(fault.other is not None)
+                if fault.other is not None:
+                    out.text(fault.other.file).u32(fault.other.line).u8(fault.other.is_write)
+                    _pack_place(out, fault.other.thread, fault.other.block)
             pack_profiles(out, self.report.profiles)
         return out.payload()
 
@@ -229,8 +243,20 @@ class FetchReply:
         return cls(damage, report)
 
 
+def _pack_place(out: Writer, thread: tuple[int, int, int], block: tuple[int, int, int]) -> None:
+    for number in (*thread, *block):
+        out.u32(number)
+
+
+def _unpack_place(r: Reader) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    return (r.u32(), r.u32(), r.u32()), (r.u32(), r.u32(), r.u32())
+
+
 def _unpack_fault(r: Reader) -> FaultClaim:
-    return FaultClaim(
-        r.text(), bool(r.u8()), r.text(), r.text(), r.text(), r.u32(),
-        (r.u32(), r.u32(), r.u32()), (r.u32(), r.u32(), r.u32()),
-    )  # fmt: skip
+    head = (r.text(), bool(r.u8()), r.text(), r.text(), r.text(), r.u32())
+    return FaultClaim(*head, *_unpack_place(r), _unpack_party(r) if r.u8() else None)
+
+
+def _unpack_party(r: Reader) -> PartyClaim:
+    file, line, is_write = r.text(), r.u32(), bool(r.u8())
+    return PartyClaim(file, line, *_unpack_place(r), is_write)

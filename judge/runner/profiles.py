@@ -24,7 +24,8 @@ COUNTS = (
 )  # fmt: skip
 KERNEL_COUNTS = (
     "dram_read_bytes", "dram_write_bytes", "barriers", "registers_per_thread", "static_shared_bytes",
-    "dynamic_shared_bytes", "local_bytes", "critical_warp_instructions",
+    "dynamic_shared_bytes", "local_bytes", "critical_warp_instructions", "hottest_atomic_turns",
+    "shared_atomic_turns",
 )  # fmt: skip
 COUNTERS = len(CLASSES) + len(COUNTS) + len(FLOPS)
 

@@ -12,9 +12,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from judge.errors import InternalError
-from judge.judgement import MemoryFault, Mismatch
+from judge.judgement import MemoryFault, Mismatch, OtherSide
 from judge.runner.frames import Failure, Op
-from judge.runner.messages import MAX_FAULTS, FailedReply, FaultClaim, FetchReply, ReportClaim, RunReply
+from judge.runner.messages import (
+    MAX_FAULTS,
+    FailedReply,
+    FaultClaim,
+    FetchReply,
+    PartyClaim,
+    ReportClaim,
+    RunReply,
+)
 from judge.supervisor.explanations import explain_cuda, explain_signal
 from judge.supervisor.process import Ending
 from judge.verdict import Verdict
@@ -25,6 +33,7 @@ _RUNNER_FAILED = 70
 _BUILD_FOLDER = "/tmp/"
 #: How the emulator says that it is to blame (emulator/runtime/programs.py).
 _EMULATOR_FAULT = "a fault of the emulator itself"
+_OUT_OF_BOUNDS = ("out-of-bounds", "read after free")
 #: Errors after which a CUDA context is of no more use: every later call in the process fails.
 STICKY = frozenset({
     "cudaErrorIllegalAddress", "cudaErrorLaunchTimeout", "cudaErrorAssert", "cudaErrorHardwareStackError",
@@ -107,11 +116,12 @@ def outcome_of_call(
     stopped = _what_stopped_it(ran, fetched, report, names, limit_s)
     if stopped is not None:
         return Outcome(stopped.verdict, stopped.message, None, faults)
-    if faults and reads_are_errors:
-        return Outcome(Verdict.RUNTIME_ERROR, _describe(report.faults[0]), None, faults)
+    read = next((claim for claim in report.faults if claim.kind.startswith(_OUT_OF_BOUNDS)), None)
+    if read is not None and reads_are_errors:
+        return Outcome(Verdict.RUNTIME_ERROR, _describe(read), None, faults)
     mismatch = compare()
     if mismatch is None:
-        note = "it reads outside its buffers" if faults else ""
+        note = "it reads outside its buffers" if read is not None else _describe(report.faults[0]) if faults else ""
         return Outcome(Verdict.ACCEPTED, note, None, faults)
     if report.limit == "memory" or ran.name == "cudaErrorMemoryAllocation":
         message = explain_cuda("cudaErrorMemoryAllocation", "out of memory")
@@ -130,7 +140,7 @@ def with_checks(wrong: Outcome, fetched: FetchReply) -> Outcome:
     new = tuple(fault for fault in found if (fault.kind, fault.file, fault.line) not in known)
     if not new:
         return wrong
-    gravest = next((fault for fault in new if "race" in fault.kind), new[0])
+    gravest = next((fault for fault in new if fault.other is not None), new[0])
     message = f"{wrong.message}; {gravest.message}" if wrong.message else gravest.message
     return dataclasses.replace(wrong, message=message, memory_errors=(*wrong.memory_errors, *new)[:MAX_FAULTS])
 
@@ -215,4 +225,9 @@ def _fault(claim: FaultClaim) -> MemoryFault:
         line=claim.line or None,
         thread=claim.thread,
         block=claim.block,
+        other=None if claim.other is None else _other_side(claim.other),
     )
+
+
+def _other_side(claim: PartyClaim) -> OtherSide:
+    return OtherSide(_file_name(claim.file) or None, claim.line or None, claim.thread, claim.block, claim.is_write)

@@ -43,6 +43,10 @@ def source_notes(judgement: Mapping[str, Any]) -> dict[int, list[Note]]:
             if fault.get("line") and is_own_source(fault.get("file")):
                 told = f"{fault['kind']} in case {case['id']}: {fault_detail(fault)}"
                 add(int(fault["line"]), str(fault["kind"]), told, grave=case.get("verdict") != "AC")
+            other = fault.get("other") or {}
+            if other.get("line") and is_own_source(other.get("file")) and other["line"] != fault.get("line"):
+                told = f"{fault['kind']} in case {case['id']}: the other side is line {fault.get('line')}"
+                add(int(other["line"]), str(fault["kind"]), told, grave=case.get("verdict") != "AC")
     return {line: list(at_line.values()) for line, at_line in notes.items()}
 
 

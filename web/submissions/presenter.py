@@ -27,12 +27,14 @@ _GROUPS = {"sample": "public", "hidden": "hidden", "benchmark": "benchmark"}
 
 @dataclass(frozen=True, slots=True)
 class FaultView:
-    """A faulty memory access; ``line`` only when it is a line of the user's source."""
+    """What a kernel did wrong; ``line`` only when it is a line of the user's source, ``other_line`` of a race's other
+    side likewise."""
 
     kind: str
     message: str
     where: str
     line: int | None
+    other_line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,10 @@ def _title(judgement: Mapping[str, Any], verdict: str) -> str:
 def _summary(verdict: str, cases: Sequence[CaseView]) -> str:
     warned = sum(case.warned for case in cases)
     if verdict == "AC" and warned:
-        return f"The right answer in all {len(cases)} cases, but {warned} of them read memory outside its buffers."
+        kinds = {fault.kind for case in cases for fault in case.faults}
+        reads = all("read" in kind for kind in kinds)
+        what = "read memory outside its buffers" if reads else "did something wrong on the way"
+        return f"The right answer in all {len(cases)} cases, but {warned} of them {what}."
     if verdict == "AC":
         return "The right answer in every case." if len(cases) == 1 else f"The right answer in all {len(cases)} cases."
     if verdict == "CE":
@@ -211,11 +216,13 @@ def _present_fault(fault: Mapping[str, Any]) -> FaultView:
         f"block {_triple(fault['block'])}" if fault.get("block") else "",
         f"thread {_triple(fault['thread'])}" if fault.get("thread") else "",
     ]
+    other = fault.get("other") or {}
     return FaultView(
         kind=str(fault.get("kind") or "memory fault"),
         message=fault_detail(fault),
         where=", ".join(place for place in places if place),
         line=int(fault["line"]) if own and fault.get("line") else None,
+        other_line=int(other["line"]) if is_own_source(other.get("file")) and other.get("line") else None,
     )
 
 

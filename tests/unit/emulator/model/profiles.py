@@ -20,7 +20,7 @@ def counters(instructions: dict[str, int] | None = None, *, active: int = 32, **
 
 def launch(
     totals: Counters, *, blocks: int, threads: int, lines: tuple[LineProfile, ...] = (), dram_bytes: int = 0,
-    registers: int = 32, shared_bytes: int = 0, critical: int = 0, barriers: int = 0,
+    registers: int = 32, shared_bytes: int = 0, critical: int = 0, barriers: int = 0, hottest_turns: int = 0,
 ) -> LaunchStats:  # fmt: skip
     """A launch of one-dimensional shape."""
     profile = LaunchProfile(
@@ -34,6 +34,7 @@ def launch(
         dynamic_shared_bytes=0,
         local_bytes=0,
         critical_warp_instructions=critical,
+        hottest_atomic_turns=hottest_turns,
     )
     instructions = sum(totals.warp_instructions.values())
     return LaunchStats("kernel", (blocks, 1, 1), (threads, 1, 1), instructions, 0.0, profile)

@@ -83,9 +83,17 @@ def test_contended_atomics_wait_for_each_other():
     warps = 1 << 20
     totals = counters({"atomic": warps}, atomics=32 * warps, atomic_serialized=31 * warps)
     lines = (LineProfile("kernel.cu", 9, totals),)
-    found = modelled_time(launch(totals, blocks=4096, threads=256, lines=lines), H200)
+    found = modelled_time(launch(totals, blocks=4096, threads=256, lines=lines, hottest_turns=32 * warps), H200)
     assert found.limiter == "contended atomics"
     assert any("atomic operations (line 9)" in reason for reason in found.why)
+
+
+def test_work_that_blocks_take_from_a_counter_is_spread_over_all_of_them():
+    totals = counters({"fp32": 1 << 22, "atomic": 4096}, atomics=4096)
+    shape = {"blocks": 1056, "threads": 256, "critical": (1 << 22) // 16}
+    own = modelled_time(launch(totals, **shape), H200)
+    taken = modelled_time(launch(totals, **shape, hottest_turns=4096), H200)
+    assert taken.parts["latency"] < own.parts["latency"] / 100
 
 
 def test_files_are_named_where_there_are_several():
