@@ -1,4 +1,5 @@
 #ifdef __AVX512F__
+#include <cmath>
 #include <immintrin.h>
 #endif
 
@@ -171,6 +172,14 @@ void emu_store_pattern(WarpContext *warp, uint32_t site, uint64_t base, const in
 // ------------------------------------------------------------------------------------------------------------- atomics
 namespace {
 
+// f32 as global memory adds it: a denormal counts as zero. (Shared memory keeps them.)
+struct Flushed {
+    float value;
+    static float flush(float v) { return std::fabs(v) < 0x1p-126f ? std::copysign(0.0f, v) : v; }
+    friend Flushed operator+(Flushed a, Flushed b) { return {flush(flush(a.value) + flush(b.value))}; }
+    friend bool operator<(Flushed a, Flushed b) { return a.value < b.value; }
+};
+
 template <class Value>
 Value combine(uint32_t operation, Value old, Value operand) {
     switch (operation) {
@@ -286,7 +295,9 @@ void emu_atomic(WarpContext *warp, uint32_t code, uint32_t site, uint32_t lanes,
     switch (type) {
         case ATOM_U32: return typed<uint32_t, uint32_t>(operation, lanes, address, operand, second, out, alone);
         case ATOM_S32: return typed<int32_t, uint32_t>(operation, lanes, address, operand, second, out, alone);
-        case ATOM_F32: return typed<float, uint32_t>(operation, lanes, address, operand, second, out, alone);
+        case ATOM_F32:
+            if (alone) return typed<float, uint32_t>(operation, lanes, address, operand, second, out, alone);
+            return typed<Flushed, uint32_t>(operation, lanes, address, operand, second, out, alone);
         case ATOM_U64: return typed<uint64_t, uint64_t>(operation, lanes, address, operand, second, out, alone);
         case ATOM_S64: return typed<int64_t, uint64_t>(operation, lanes, address, operand, second, out, alone);
         case ATOM_F64: return typed<double, uint64_t>(operation, lanes, address, operand, second, out, alone);

@@ -121,7 +121,7 @@ def _one(e: Emitter, i: Instruction, bits: list[Value]) -> Value:
     if i.has("sat"):
         value = floating.saturate(e, value)
     if i.has("relu"):
-        negative = b.compare("fcmp olt", value, b.real("float", 0.0))
+        negative = b.compare("fcmp ole", value, b.real("float", 0.0))  # -0 too
         value = b.select(negative, b.real("float", 0.0), value)
     result = from_float(e, value, kind)
     return flush(e, result) if i.has("ftz") else result

@@ -158,7 +158,7 @@ def divide(e: Emitter, i: Instruction) -> None:
 
 
 def _quotient(e: Emitter, x: Value, y: Value, scalar: ScalarType) -> tuple[Value, Value]:
-    """Division by zero gives all ones, and the dividend as remainder, as the hardware's sequence does."""
+    """Division by zero gives all ones, as quotient and as remainder, as the hardware's sequence does."""
     b, signed, type_ = e.b, scalar.is_signed, x.type
     zero = b.compare("icmp eq", y, b.integer(type_, 0))
     if x.vector or y.vector:
@@ -178,7 +178,7 @@ def _quotient(e: Emitter, x: Value, y: Value, scalar: ScalarType) -> tuple[Value
         else:
             quotient = b.op("udiv", x, safe)
     quotient = b.select(zero, b.integer(type_, -1), quotient)
-    remainder = b.op("sub", x, b.op("mul", quotient, y))
+    remainder = b.select(zero, quotient, b.op("sub", x, b.op("mul", quotient, y)))
     return quotient, remainder
 
 

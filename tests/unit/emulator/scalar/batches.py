@@ -16,8 +16,9 @@ from tests.unit.emulator.jit import ieee
 from tests.unit.emulator.jit.ieee import FORMATS
 from tests.unit.emulator.scalar.cases import CASES, Case
 from tests.unit.emulator.scalar.floating import Near, Result
-from tests.unit.emulator.scalar.machine import COLLECTIVE, Memory, Thread, run_row, run_warp
+from tests.unit.emulator.scalar.machine import COLLECTIVE, run_row, run_warp
 from tests.unit.emulator.scalar.text import parse_body, parse_type
+from tests.unit.emulator.scalar.thread import Memory, Thread
 
 ROWS = 256
 CELL = 16  # bytes of memory of a thread's own
@@ -47,6 +48,7 @@ _FLOATS = {
 }  # fmt: skip
 _POOLS = {
     "count": [0, 1, 2, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 256, 0x1FF, 0x80000000, 0xFFFFFFFF],
+    "byte": [0, 1, 2, 5, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 200, 255],
     "bit": list(range(32)),
     "few": [0, 1, 2, 5, 31, 32, 33, 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFE0],
     "few32": [3, 3, 4],
@@ -54,7 +56,17 @@ _POOLS = {
     "lane": [*range(0, 32), 33, 63, 0xFFFFFFFF],
     "control": [0x1F, 0, 0x181F, 0x1000, 0x1C1F, 0x1807, 0x1E01, 0xFFFFFFFF],
 }
-_WIDTHS = {"count": 32, "bit": 32, "few": 32, "few32": 32, "few64": 64, "lane": 32, "control": 32, "own": 32}
+_WIDTHS = {
+    "count": 32,
+    "byte": 32,
+    "bit": 32,
+    "few": 32,
+    "few32": 32,
+    "few64": 64,
+    "lane": 32,
+    "control": 32,
+    "own": 32,
+}
 
 
 def bits_of(kind: str) -> int:
@@ -216,7 +228,7 @@ def batches(cases: Sequence[Case] = CASES, size: int = 24) -> list[Batch]:
 
 
 def _float_kind(case: Case) -> str | None:
-    kind = case.output.removesuffix("x2")
+    kind = case.output.removesuffix("x2").replace("tf32", "f32")
     return kind if kind in FORMATS else None
 
 

@@ -59,8 +59,8 @@ def finish(i: Instruction, value: Number, type_: Type, mode: str = "rn") -> int:
     """Saturated, rounded, flushed."""
     if i.has("sat"):
         value = saturate(value)
-    if i.has("relu") and not is_nan(value) and value < 0:
-        value = 0.0
+    if i.has("relu") and not is_nan(value) and value <= 0:
+        value = 0.0  # of either sign
     bits = ieee.encode(value, format_of(type_), mode)
     if i.has("satfinite") and is_infinite(bits, format_of(type_)):
         bits -= 1

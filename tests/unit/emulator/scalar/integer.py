@@ -68,7 +68,7 @@ def arithmetic(i: Instruction, bits: Sequence[int]) -> int:
         case "div":
             result = _divide(v[0], v[1]) if v[1] else -1  # by zero: what the hardware gives
         case "rem":
-            result = v[0] - v[1] * _divide(v[0], v[1]) if v[1] else v[0]
+            result = v[0] - v[1] * _divide(v[0], v[1]) if v[1] else -1
         case "min":
             result = min(v)
         case "max":

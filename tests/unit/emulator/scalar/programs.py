@@ -16,8 +16,9 @@ import numpy as np
 
 from tests.unit.emulator.scalar.batches import bits_of, pool
 from tests.unit.emulator.scalar.cases import CASES, Case
-from tests.unit.emulator.scalar.machine import COLLECTIVE, Memory, run
+from tests.unit.emulator.scalar.machine import COLLECTIVE, run
 from tests.unit.emulator.scalar.text import parse_kernels, parse_type
+from tests.unit.emulator.scalar.thread import Memory
 
 REGISTERS = {16: ("%hh", 6), 32: ("%rr", 8), 64: ("%dd", 6)}  # by width: name, how many
 PREDICATES = 4
@@ -122,7 +123,12 @@ class _Maker:
         type_ = parse_type(kind)
         if immediate and bits > 8 and not (type_ is not None and type_.is_float) and self.draw.random() < 0.25:
             return str(self.draw.choice(CONSTANTS))
-        return self.register(max(16, bits))
+        register = self.register(max(16, bits))
+        if kind == "byte":
+            scratch = f"%byte{self.draw.randrange(2)}"
+            self.emit(f"and.b32 {scratch}, {register}, 255;")
+            return scratch
+        return register
 
     def canonical(self, kind: str, name: str) -> None:
         """One pattern for all NaNs: PTX does not say which comes out."""
@@ -297,7 +303,7 @@ def make(draw: random.Random, name: str = "k", statements: int = 40) -> Program:
     lines = [f".reg .b{bits} {prefix}<{count}>;" for bits, (prefix, count) in REGISTERS.items()]
     lines += [
         f".reg .pred %p, %q, %pp<{PREDICATES}>; .reg .b16 %h, %g, %nh, %ch; .reg .b32 %t, %u, %nr, %cr, %count<3>;",
-        ".reg .b32 %me, %size, %block, %lane, %common; .reg .b64 %w, %z, %nd, %cd, %mine, %in, %out, %sums;",
+        ".reg .b32 %me, %size, %block, %lane, %common, %byte<2>; .reg .b64 %w, %z, %nd, %cd, %mine, %in, %out, %sums;",
         f".shared .align 16 .b8 common[{8 * block}]; .local .align 16 .b8 mine[64];",
         "mov.u32 %me, %tid.x; mov.u32 %size, %ntid.x; mov.u32 %block, %ctaid.x; mov.u32 %lane, %laneid;",
         "mov.u32 %common, common; mov.u64 %mine, mine; mad.lo.u32 %t, %block, %size, %me;",
