@@ -240,7 +240,7 @@ class Emitter(ABC):
             value = self.materialise(value)
         elif value.vector:
             assert shape.is_uniform, (name, self.instruction.name)
-            value = self.b.extract(value, 0)
+            value = self.b.extract(value, 0) if self.everyone() is None else self.first(value)
         if self._guard is not None:
             value = self.b.select(self._guard, value, self._raw(name))
         self._current[name] = value

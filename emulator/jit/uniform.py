@@ -14,6 +14,7 @@ from emulator.jit.emitter import FUEL, LANE_PC, MODE, PC, Unit
 from emulator.jit.function import BARRIER, DONE, SWITCH, YIELD, FunctionEmitter
 from emulator.jit.ops.barrier import arrive
 from emulator.jit.shapes import Shape, source_type
+from emulator.jit.sides import side_of
 from emulator.jit.spans import spans_of
 from emulator.ptx.cfg import Block, is_barrier
 from emulator.ptx.effects import defs_and_uses
@@ -41,6 +42,7 @@ class UniformFunction(FunctionEmitter):
         self.entries = uniform_entries(unit.program)
         self._slots: dict[str, str] = {}
         self._in_ssa = self._choose_homes()
+        self._some: Value | None = None  # the lanes that do a block which the others skip
 
     def _choose_homes(self) -> frozenset[str]:
         """The registers that are SSA values across blocks: those of loops without barriers, while their vectors fit
@@ -69,7 +71,7 @@ class UniformFunction(FunctionEmitter):
         return self.unit.shapes.of(name)
 
     def everyone(self) -> Value | None:
-        return None
+        return self._some
 
     def _in_file(self, name: str) -> bool:
         """Whether the register lives in the register file between blocks, not in SSA."""
@@ -298,10 +300,29 @@ class UniformFunction(FunctionEmitter):
         none = b.compare("icmp eq", bits, b.integer("i32", 0))
         b.line(f"br i1 {none.text}, label {following}, label %{label}b")
         b.label(f"{label}b")
+        side = side_of(self.unit.program.cfg, self.unit.shapes, block, goal)
+        if side is not None:
+            self._do_side(side, b.negate(guard))
+            b.line(f"br label {taken}")
+            return
         self._park(live_out)
         self._spread(live_out)
         where = b.select(guard, b.integer("i32", EXITED if goal is None else goal), b.integer("i32", block.index + 1))
         self._part(where)
+
+    def _do_side(self, side: Block, lanes: Value) -> None:
+        """A block by some of the lanes; the registers are where blocks leave them."""
+        self._current, self._dirty, self._guard, self._some = {}, set(), None, lanes
+        self.spans = {}
+        self.count(side)
+        for instruction in side.instructions:
+            if instruction.opcode != "bra":
+                self.do(instruction)
+        live_out = self._live(side.successors[0])
+        self._some = None
+        for name in sorted(self._dirty & live_out):
+            self._current[name] = self.b.select(lanes, self._current[name], self.load_register(name))
+        self._write_back(live_out)
 
     def _part(self, where: Value, mode: int = MASKED) -> None:
         """Go on in the masked function, each lane at its block."""

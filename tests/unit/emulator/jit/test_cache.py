@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,22 @@ import pytest
 from emulator.jit import cache as cache_module
 from emulator.jit.artifact import Artifact, Code, Description, Function, Tier
 from emulator.jit.cache import Cache, KernelKey
+from emulator.jit.compiler import Compilation
 from emulator.jit.options import Options, Target
+from emulator.ptx import parse_module
+from tests.unit.emulator.jit.conftest import HEADER
 
 KEY = KernelKey(b"hash", "kernel", (32, 1, 1), Options())
 
 
+@cache
+def description() -> Description:
+    module = parse_module(HEADER + ".visible .entry kernel() { ret; }")
+    return Compilation(module, "kernel", (32, 1, 1)).description()
+
+
 def artifact(size: int = 100, fill: bytes = b"x") -> Artifact:
-    description = Description("kernel", (32, 1, 1), 1, (), 0, 0, 0, 0, (), (), 0, False, 1, False, ())
-    return Artifact(description, {Function.UNIFORM: Code(Tier.QUICK, fill * size)})
+    return Artifact(description(), {Function.UNIFORM: Code(Tier.QUICK, fill * size)})
 
 
 def test_what_was_stored_is_found_by_another_process(tmp_path: Path) -> None:
