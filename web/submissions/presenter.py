@@ -153,7 +153,7 @@ def _summary(verdict: str, cases: Sequence[CaseView]) -> str:
     warned = sum(case.warned for case in cases)
     if verdict == "AC" and warned:
         kinds = {fault.kind for case in cases for fault in case.faults}
-        reads = all("read" in kind for kind in kinds)
+        reads = all(kind.startswith("out-of-bounds") for kind in kinds)
         what = "read memory outside its buffers" if reads else "did something wrong on the way"
         return f"The right answer in all {len(cases)} cases, but {warned} of them {what}."
     if verdict == "AC":
