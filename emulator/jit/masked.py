@@ -12,7 +12,7 @@ from emulator.jit.abi import AT_BARRIER, AT_WARP_SYNC, EXITED, MASKED, Access, S
 from emulator.jit.builder import LANES, Value, lanes_type
 from emulator.jit.emitter import FUEL, LANE_PC, MODE, PC, POLICY, Unit
 from emulator.jit.function import BARRIER, DONE, SWITCH, YIELD, FunctionEmitter
-from emulator.jit.ops.barrier import arrive
+from emulator.jit.ops.barrier import arrive, check_mask
 from emulator.jit.shapes import Shape
 from emulator.jit.uniform import table_goals, table_lookup, uniform_entries
 from emulator.ptx.cfg import Block, is_barrier, sync_mask
@@ -188,6 +188,8 @@ class MaskedFunction(FunctionEmitter):
         b.label(f"{label}y")
         self._go_on(b.integer("i32", block.index | AT_WARP_SYNC))
         b.label(f"{label}n")
+        left = b.op("and", b.compare("icmp ne", missing, b.integer("i32", 0)), Value("%forced", "i1"))
+        check_mask(self, block.instructions[0], mask, here, left)
 
     def _end(self, last: Instruction, following: Value) -> Value | None:
         """Where each lane goes; None when nothing comes after."""

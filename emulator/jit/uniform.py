@@ -12,11 +12,11 @@ from emulator.jit.abi import EXITED, MASKED, MASKED_ONCE, Access, Space
 from emulator.jit.builder import SIZE, Value, lanes_type
 from emulator.jit.emitter import FUEL, LANE_PC, MODE, PC, Unit
 from emulator.jit.function import BARRIER, DONE, SWITCH, YIELD, FunctionEmitter
-from emulator.jit.ops.barrier import arrive
+from emulator.jit.ops.barrier import arrive, check_mask
 from emulator.jit.shapes import Shape, source_type
 from emulator.jit.sides import side_of
 from emulator.jit.spans import spans_of
-from emulator.ptx.cfg import Block, is_barrier
+from emulator.ptx.cfg import Block, is_barrier, sync_mask
 from emulator.ptx.effects import defs_and_uses
 from emulator.ptx.ir import Instruction, Reg, Sym
 from emulator.ptx.program import Program
@@ -204,6 +204,10 @@ class UniformFunction(FunctionEmitter):
     def do(self, instruction: Instruction) -> None:
         if id(instruction) in self.unit.shapes.widened:
             self._check_widening(instruction)
+        mask = sync_mask(instruction)
+        if mask is not None:
+            self.begin(instruction)
+            check_mask(self, instruction, mask, self.active_bits(), self.b.integer("i1", 0))
         super().do(instruction)
 
     def _check_widening(self, instruction: Instruction) -> None:

@@ -188,6 +188,10 @@ uint32_t emu_stack_check(WarpContext*, uint32_t site, uint32_t mask, const uint6
 void emu_device_malloc(WarpContext*, uint32_t site, uint32_t mask, const uint64_t size[32], uint64_t result[32]);
 void emu_device_free(WarpContext*, uint32_t site, uint32_t mask, const uint64_t address[32]);
 
+// A .sync instruction with a mask (one per lane) that does not name the lane itself (`strangers`), or that names lanes which may never
+// come. `here`: the lanes that have met.
+void emu_warp_sync_fault(WarpContext*, uint32_t site, uint32_t here, uint32_t strangers, const uint32_t mask[32]);
+
 // Of observed kernels: before the access, the addresses as the kernel meant them (host addresses, those of lanes not in `mask` anything);
 // and where the lanes `mask` have met (bar.warp.sync).
 void emu_observe(WarpContext*, uint32_t site, uint32_t mask, const uint64_t address[32]);

@@ -1,6 +1,7 @@
 #include "whereabouts.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <vector>
 
@@ -145,3 +146,33 @@ std::string tell_endless(BlockContext &block, const std::string &reason) {
 }
 
 }  // namespace emu
+
+extern "C" __attribute__((visibility("default"))) void emu_warp_sync_fault(WarpContext *warp, uint32_t site, uint32_t here,
+                                                                           uint32_t strangers, const uint32_t mask[32]) {
+    using namespace emu;
+    uint32_t lane = __builtin_ctz(strangers ? strangers : here), absent = 0;
+    for (uint32_t l = 0; l < 32; ++l) {
+        uint32_t pc = warp->lane_pc[l];
+        bool stuck = pc != EMU_EXITED && pc & EMU_AT_BARRIER;
+        absent |= uint32_t{stuck && mask[lane] >> l & 1 && !(here >> l & 1)} << l;
+    }
+    // Those that wait at another .sync instruction may be meant.
+    if (!strangers && !absent) return;
+    Launch &launch = warp->block->launch;
+    ++launch.faults;
+    if (!launch.first_at(site, cudaSuccess)) return;
+    Fault fault = fault_at({warp, &warp->kernel->sites[site], lane, 0});
+    fault.kind = "illegal warp-sync mask";
+    fault.size = 0;
+    fault.is_write = false;
+    char value[16];
+    std::snprintf(value, sizeof value, "0x%08x", mask[lane]);
+    fault.message = fault.kind + " at " + where(fault) + ": ";
+    if (strangers) {
+        fault.message += "lane " + std::to_string(lane) + " executes it with the mask " + value + ", which does not name it";
+    } else {
+        fault.message += "the mask " + std::string(value) + " names lane " + std::to_string(__builtin_ctz(absent)) +
+                         ", which waits at a barrier of the block instead";
+    }
+    launch.tell(site, cudaSuccess, std::move(fault));
+}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from emulator.jit.builder import Value
+from emulator.jit.abi import Access, Space
+from emulator.jit.builder import LANES, Value
 from emulator.jit.emitter import Emitter
 from emulator.jit.ops.memory import compiler_barrier
 from emulator.jit.ops.observe import observe_sync
 from emulator.jit.ops.registry import semantics
-from emulator.ptx.ir import Instruction, Reg
+from emulator.ptx.ir import Imm, Instruction, Operand, Reg
 
 _REDUCTIONS = {"and": 2, "or": 3, "popc": 4}
 
@@ -41,6 +42,37 @@ def arrive(e: Emitter, i: Instruction) -> bool:
         f"i32 {predicate.text}",
     )
     return operation != 1
+
+
+def check_mask(e: Emitter, i: Instruction, mask: Operand, here: Value, left: Value) -> None:
+    """Tell of lanes (``here``, a bit each) that execute a ``.sync`` instruction with a mask that does not name them,
+    and, where ``left`` (i1), of lanes that the mask names and that may never come."""
+    b = e.b
+    site = e.unit.site(i, Access.NONE, Space.GENERIC, 1)
+    if isinstance(mask, Imm):
+        value = b.integer("i32", mask.value)
+        strangers = b.op("and", here, b.integer("i32", ~mask.value))
+        if mask.value & 0xFFFFFFFF == 0xFFFFFFFF and left.text == "false":
+            return
+    else:
+        value = e.read(mask, "i32")
+        own = b.vector_literal("i32", (1 << lane for lane in range(LANES)))
+        unnamed = b.compare("icmp eq", b.op("and", value, own), b.integer("i32", 0))
+        strangers = b.op("and", here, b.ballot(unnamed))
+    bad = b.op("or", b.compare("icmp ne", strangers, b.integer("i32", 0)), left)
+    label = b.fresh("s")
+    b.line(f"br i1 {bad.text}, label %{label}y, label %{label}n, !prof !2")
+    b.label(f"{label}y")
+    e.call(
+        "emu_warp_sync_fault",
+        "ptr %ctx",
+        f"i32 {site}",
+        f"i32 {here.text}",
+        f"i32 {strangers.text}",
+        f"ptr {e.spill(value)}",
+    )
+    b.line(f"br label %{label}n")
+    b.label(f"{label}n")
 
 
 @semantics("bar", "barrier")

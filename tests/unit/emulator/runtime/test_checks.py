@@ -287,6 +287,27 @@ def test_an_endless_loop_is_told_with_its_line(device: Device, build: Build, lim
         device.runtime.synchronize()
 
 
+def test_a_lane_that_its_mask_does_not_name(device: Device, build: Build) -> None:
+    out, _ = device.array(32, np.int32)
+
+    assert build("races").run_not_in_its_mask(out) == 0
+
+    finding = only(device)
+    assert (finding.kind, finding.line) == ("illegal warp-sync mask", LINES["not in mask"])
+    assert finding.thread == (4, 0, 0)
+    assert "lane 4 executes it with the mask 0x0000000f" in finding.message
+
+
+def test_a_lane_that_never_comes(device: Device, build: Build) -> None:
+    out, _ = device.array(32, np.int32)
+
+    assert build("races").run_never_comes(out) == 0
+
+    masks = [f for f in findings(device) if f.kind == "illegal warp-sync mask"]
+    assert [(f.line, f.thread) for f in masks] == [(LINES["never comes"], (0, 0, 0))]
+    assert "names lane 5, which waits at a barrier" in masks[0].message
+
+
 # -- programs that are right
 
 

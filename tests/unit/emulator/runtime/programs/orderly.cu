@@ -301,6 +301,26 @@ __global__ void bytes(const char* in, char* out) {
     reinterpret_cast<int*>(out)[threadIdx.x % 32] = reinterpret_cast<int*>(text)[threadIdx.x % 32] + 0 * halves[127 - threadIdx.x];
 }
 
+// Masks of part of a warp, and branches that meet at different instructions.
+__global__ void masks(int* out) {
+    int lane = threadIdx.x % 32, value = lane;
+    if (lane < 8) value = __shfl_xor_sync(0xff, value, 1);
+    unsigned peers = __match_any_sync(0xffffffff, lane / 5);
+    value += __reduce_add_sync(peers, lane);
+    if (lane == 0) {
+        value = 7;
+        __syncwarp();
+    } else {
+        __syncwarp();
+        value += 1;
+    }
+    if (lane < 20) {
+        unsigned active = __activemask();
+        value += __popc(__ballot_sync(active, value > 3));
+    }
+    out[threadIdx.x] = value;
+}
+
 #define RUN(name, parameters, ...)         \
     extern "C" int run_##name parameters { \
         name __VA_ARGS__;                  \
@@ -322,6 +342,7 @@ RUN(histogram, (unsigned* m), <<<4, 256>>>(reinterpret_cast<unsigned char*>(m), 
 RUN(bitonic_sort, (int* m), <<<1, 256>>>(m))
 RUN(producer_consumer, (float* m), <<<1, 128>>>(m, m + 8192, 7))
 RUN(same_value, (int* m), <<<4, 128>>>(m, m + 4096, reinterpret_cast<bool*>(m + 8192)))
+RUN(masks, (int* m), <<<1, 50>>>(m))
 RUN(bytes, (char* m), <<<1, 128>>>(m, m + 4096))
 
 extern "C" int run_grid_sync(float* m) {
