@@ -34,7 +34,7 @@ def _run(*argv: str) -> subprocess.CompletedProcess[str]:
 def test_help_needs_the_base_install_only() -> None:
     done = _run("--help")
     assert done.returncode == 0, done.stderr
-    for command in ("login", "submit", "judge", "up", "doctor", "worker"):
+    for command in ("login", "submit", "judge", "emulate", "up", "doctor", "worker"):
         assert command in done.stdout
 
 

@@ -164,8 +164,15 @@ def test_an_endless_loop(program: Path, examine: Examine) -> None:
     run = examine("--instruction-limit", "100000", program, "spin")
 
     assert run.stdout == "cudaErrorLaunchTimeout\n"
-    assert run.kinds == ["stopped launch"]
+    assert run.kinds == ["endless loop"]
+    assert f"main.cu:{_line_of('while (*flag == 0)')}" in run.problems["endless loop"]["message"]
     assert run.report["processes"][0]["limit"] == "instructions"
+
+
+def test_full_checks(program: Path, examine: Examine) -> None:
+    assert examine(program, "race").kinds == []
+    assert set(examine("--check=full", program, "race").kinds) == {"race on shared memory", "race on global memory"}
+    assert examine(program, "race", environment={"EMULATOR_CHECK": "full"}).kinds
 
 
 def test_a_memory_limit(program: Path, examine: Examine) -> None:

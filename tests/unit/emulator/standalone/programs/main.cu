@@ -31,7 +31,7 @@ __global__ void uneven(float *out) {
 }
 
 __global__ void race(int *out) {
-    __shared__ int cell;
+    __shared__ volatile int cell;
     cell = threadIdx.x;
     *out = cell;
 }
