@@ -56,6 +56,7 @@ def test_a_good_pack(pack_directory: Path) -> None:
         ('bytes = "8*N"', 'bytes = "8*M"', "bench.bytes", "neither an axis"),
         ('name = "factor"', 'name = "x"', "arguments", "twice"),
         ("multiple_of = 1", "multiple_of = 7", "cases.hidden.axes.N", "not within"),
+        ("[tolerance.y]", '[emulator]\nout_of_bounds_reads = "fatal"\n[tolerance.y]', "emulator.out_of_bounds_reads", "error"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_key(edit: Edit, old: str, new: str, key: str, reason: str) -> None:
@@ -64,6 +65,12 @@ def test_what_is_wrong_is_said_with_its_key(edit: Edit, old: str, new: str, key:
     assert reason in error.reason
     assert error.file.name == "challenge.toml"
     assert str(error.file) in str(error)
+
+
+def test_reads_out_of_bounds_are_warnings_unless_the_pack_says_otherwise(pack_directory: Path, edit: Edit) -> None:
+    assert not load_pack(pack_directory).emulator.reads_are_errors
+    strict = edit("[tolerance.y]", '[emulator]\nout_of_bounds_reads = "error"\n[tolerance.y]')
+    assert load_pack(strict).emulator.reads_are_errors
 
 
 def test_broken_toml_says_the_line(edit: Edit) -> None:

@@ -1,3 +1,5 @@
+import dataclasses
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,14 +11,17 @@ from judge.runner.messages import (
     FailedReply,
     FaultClaim,
     FetchReply,
+    PartyClaim,
     PrepareRequest,
     ReportClaim,
     RunReply,
     Slot,
     StartRequest,
+    Watch,
 )
 
 FAULT = FaultClaim("out-of-bounds write", True, "4 bytes behind output", "k", "kernel.cu", 7, (1, 2, 3), (4, 5, 6))
+RACE = dataclasses.replace(FAULT, other=PartyClaim("kernel.cu", 9, (7, 8, 9), (1, 1, 1), True))
 START = StartRequest(
     "judge.devices.emulator", 1, "/lib.so", 2, 3, 4, 5.5, 6, 7, 8, True,
     (ArgumentSpec("A", Role.IN), ArgumentSpec("N", Role.SCALAR, Scalar.INT32)),
@@ -31,7 +36,8 @@ START = StartRequest(
         FailedReply(3, -1, "cudaErrorX", "why"),
         RunReply(1.5e-6, 700, "cudaErrorIllegalAddress", "an illegal memory access was encountered"),
         FetchReply((0, 3, 4), None),
-        FetchReply((), ReportClaim(10**12, 3, 99, "wall", "cp.async", (FAULT, FAULT))),
+        PrepareRequest((Slot(),), Watch.PROFILE | Watch.CHECKS),
+        FetchReply((), ReportClaim(10**12, 3, 99, "wall", "cp.async", (FAULT, RACE))),
     ],
 )
 def test_a_message_comes_back_as_it_was_sent(message: StartRequest) -> None:

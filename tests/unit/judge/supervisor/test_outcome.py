@@ -3,11 +3,11 @@ import signal
 import pytest
 
 from judge.errors import InternalError
-from judge.judgement import Mismatch
+from judge.judgement import Mismatch, OtherSide
 from judge.runner.frames import Failure, Op
-from judge.runner.messages import FailedReply, FaultClaim, FetchReply, ReportClaim, RunReply
+from judge.runner.messages import FailedReply, FaultClaim, FetchReply, PartyClaim, ReportClaim, RunReply
 from judge.sandbox.launch import JailExit
-from judge.supervisor.outcome import Outcome, outcome_of_call, outcome_of_ending, outcome_of_refusal
+from judge.supervisor.outcome import Outcome, outcome_of_call, outcome_of_ending, outcome_of_refusal, with_checks
 from judge.supervisor.process import Ending
 from judge.verdict import Verdict
 
@@ -163,3 +163,37 @@ def test_a_fault_of_the_emulator_is_not_the_submissions() -> None:
     ran = RunReply(-1.0, 999, "cudaErrorUnknown", "k cannot be run: a fault of the emulator itself: KeyError: 1")
     with pytest.raises(InternalError, match="fault of the emulator"):
         _call(ran, mismatch=WRONG)
+
+
+RACE = FaultClaim(
+    "race on shared memory", True, "race on shared memory at kernel.cu:8 by thread (0, 0, 0)", "k", "/tmp/kernel.cu", 8,
+    (0, 0, 0), (3, 0, 0), PartyClaim("/tmp/kernel.cu", 9, (32, 0, 0), (3, 0, 0), False),
+)  # fmt: skip
+UNWRITTEN = FaultClaim("uninitialized read", False, "nothing wrote it", "k", "kernel.cu", 5, (0, 0, 0), (0, 0, 0))
+
+
+def test_a_wrong_answer_is_shown_with_the_race_that_made_it() -> None:
+    wrong = _call(mismatch=WRONG)
+    found = with_checks(wrong, FetchReply((0, 0, 0), ReportClaim(faults=(UNWRITTEN, RACE))))
+    assert found.verdict is Verdict.WRONG_ANSWER
+    assert found.message == f"{WRONG.message}; {RACE.message}"
+    assert [fault.kind for fault in found.memory_errors] == ["uninitialized read", "race on shared memory"]
+    other = found.memory_errors[1].other
+    assert other == OtherSide("kernel.cu", 9, (32, 0, 0), (3, 0, 0), is_write=False)
+
+
+def test_what_was_known_before_the_checks_is_not_told_twice() -> None:
+    wrong = _call(fetched=FetchReply((0, 0, 0), ReportClaim(faults=(READ,))), mismatch=WRONG)
+    assert with_checks(wrong, FetchReply((0, 0, 0), ReportClaim(faults=(READ,)))) == wrong
+    assert with_checks(wrong, FetchReply((0, 0, 0), None)) == wrong
+
+
+def test_reads_outside_of_buffers_are_errors_where_the_pack_says_so() -> None:
+    def verdict(claim: FaultClaim, *, fatal: bool) -> Verdict:
+        fetched = FetchReply((0, 0, 0), ReportClaim(faults=(claim,)))
+        return outcome_of_call(FINE, fetched, NAMES, 2.0, lambda: None, reads_are_errors=fatal).verdict
+
+    assert verdict(READ, fatal=False) is Verdict.ACCEPTED
+    assert verdict(READ, fatal=True) is Verdict.RUNTIME_ERROR
+    barrier = FaultClaim("divergent barrier", False, "part of the block", "k", "kernel.cu", 6, (0, 0, 0), (0, 0, 0))
+    assert verdict(barrier, fatal=True) is Verdict.ACCEPTED
