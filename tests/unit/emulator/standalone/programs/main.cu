@@ -25,15 +25,10 @@ __global__ void spin(volatile int *flag) {
 
 __global__ void check(int n) { assert(n == 0); }
 
-__global__ void uneven(float *out) {
-    int i = threadIdx.x;
-    if (i < 16) out[2 * i] = 1.0f;
-}
-
 __global__ void race(int *out) {
-    __shared__ volatile int cell;
-    cell = threadIdx.x;
-    *out = cell;
+    __shared__ int cells[64];
+    cells[threadIdx.x] = out[threadIdx.x];
+    out[threadIdx.x] = cells[63 - threadIdx.x];
 }
 
 __device__ int counter = 40;
@@ -184,7 +179,6 @@ int main(int argc, char **argv) {
     }
     if (what == "spin") spin<<<1, 32>>>(cell);
     if (what == "assert") check<<<1, 32>>>(1);
-    if (what == "uneven") uneven<<<1, 32>>>(reinterpret_cast<float *>(cell));
     if (what == "race") race<<<1, 64>>>(cell);
     cudaError_t error = cudaDeviceSynchronize();
     std::printf("%s\n", cudaGetErrorName(error));
