@@ -32,7 +32,7 @@ struct EmuLaunch {
 // Of a profiled launch; figures.h and emulator/profile say what the figures mean.
 struct EmuProfile {
     const emu::Figures *totals;
-    uint64_t dram_read_bytes, dram_write_bytes, barriers, critical_warp_instructions;
+    uint64_t dram_read_bytes, dram_write_bytes, barriers, critical_warp_instructions, hottest_atomic_turns, shared_atomic_turns;
     uint32_t lines;
     uint32_t registers;  // 0: not known
     uint32_t static_shared_bytes, dynamic_shared_bytes, local_bytes;

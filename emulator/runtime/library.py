@@ -71,6 +71,8 @@ class NativeProfile(ctypes.Structure):
         ("dram_write_bytes", c_uint64),
         ("barriers", c_uint64),
         ("critical_warp_instructions", c_uint64),
+        ("hottest_atomic_turns", c_uint64),
+        ("shared_atomic_turns", c_uint64),
         ("lines", c_uint32),
         ("registers", c_uint32),
         ("static_shared_bytes", c_uint32),
