@@ -42,7 +42,7 @@ class Machine:
     """Launches kernels of PTX texts; arrays go in and out by reference."""
 
     def __init__(self, library: Path, cache: Path | None = None) -> None:
-        self._path = library
+        self.path = library
         self.runtime = Runtime(library=library, threads=2, cache=cache)
         self._library = ctypes.CDLL(str(library))
         self._register = self._library["__cudaRegisterFatBinary"]
@@ -50,7 +50,7 @@ class Machine:
         self._kept: list[object] = []
 
     def limit(self, **limits: Any) -> None:
-        self.runtime = Runtime(library=self._path, limits=Limits(**limits), threads=2)
+        self.runtime = Runtime(library=self.path, limits=Limits(**limits), threads=2)
 
     def load(self, text: str, kernel: str) -> ctypes.c_void_p:
         """A handle for ``kernel`` of the module ``text`` (the header may be left out)."""
