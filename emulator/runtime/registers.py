@@ -28,6 +28,8 @@ _ATTRIBUTE = struct.Struct("<BBH")  # format, attribute, size or value
 _WITH_SIZE, _REGISTER_COUNT = 4, 0x2F  # a symbol's number and a count, 32 bits each
 _COMPILING = re.compile(r"Compiling entry function '([^']+)'|Used (\d+) registers")
 
+UNREADABLE = (struct.error, IndexError, ValueError, OverflowError)
+
 _log = logging.getLogger(__name__)
 
 
@@ -55,14 +57,13 @@ def _from_machine_code(image: bytes) -> dict[str, int]:
         for cubin in fatbinary.cubins(image):
             if cubin.architecture == ARCHITECTURE:
                 return cubin_registers(cubin.data)
-    except (fatbinary.FatBinaryError, struct.error, IndexError, ValueError):
+    except (fatbinary.FatBinaryError, *UNREADABLE):
         _log.warning("machine code in the program cannot be read", exc_info=True)
     return {}
 
 
 def cubin_registers(cubin: bytes) -> dict[str, int]:
-    """Kernel → registers, of an ELF file for a GPU. Raises ``struct.error``, ``IndexError`` or ``ValueError`` for what
-    is none."""
+    """Kernel → registers, of an ELF file for a GPU. Raises one of ``UNREADABLE`` for what is none."""
     if cubin[:5] != b"\x7fELF\x02":
         raise ValueError("not a 64-bit ELF file")
     (table,) = struct.unpack_from("<Q", cubin, 0x28)
