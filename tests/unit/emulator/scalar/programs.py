@@ -22,6 +22,8 @@ from tests.unit.emulator.scalar.thread import Memory
 
 REGISTERS = {16: ("%hh", 6), 32: ("%rr", 8), 64: ("%dd", 6)}  # by width: name, how many
 PREDICATES = 4
+# Never written again: one value to a warp, or evenly spaced ones over its lanes.
+STEADY = {32: ("%me", "%lane", "%block", "%size"), 64: ("%far",)}
 INPUTS = 12  # 64-bit words of data to a thread
 OUTPUTS = sum(count for _, count in REGISTERS.values()) + PREDICATES
 ACCUMULATORS = 8
@@ -124,6 +126,8 @@ class _Maker:
         if immediate and bits > 8 and not (type_ is not None and type_.is_float) and self.draw.random() < 0.25:
             return str(self.draw.choice(CONSTANTS))
         register = self.register(max(16, bits))
+        if kind not in ("f32", "f64") and bits in STEADY and self.draw.random() < 0.2:
+            register = self.draw.choice(STEADY[bits])
         if kind == "byte":
             scratch = f"%byte{self.draw.randrange(2)}"
             self.emit(f"and.b32 {scratch}, {register}, 255;")
@@ -303,13 +307,14 @@ def make(draw: random.Random, name: str = "k", statements: int = 40) -> Program:
     lines = [f".reg .b{bits} {prefix}<{count}>;" for bits, (prefix, count) in REGISTERS.items()]
     lines += [
         f".reg .pred %p, %q, %pp<{PREDICATES}>; .reg .b16 %h, %g, %nh, %ch; .reg .b32 %t, %u, %nr, %cr, %count<3>;",
-        ".reg .b32 %me, %size, %block, %lane, %common, %byte<2>; .reg .b64 %w, %z, %nd, %cd, %mine, %in, %out, %sums;",
+        ".reg .b32 %me, %size, %block, %lane, %common, %byte<2>;",
+        ".reg .b64 %w, %z, %nd, %cd, %mine, %far, %in, %out, %sums;",
         f".shared .align 16 .b8 common[{8 * block}]; .local .align 16 .b8 mine[64];",
         "mov.u32 %me, %tid.x; mov.u32 %size, %ntid.x; mov.u32 %block, %ctaid.x; mov.u32 %lane, %laneid;",
         "mov.u32 %common, common; mov.u64 %mine, mine; mad.lo.u32 %t, %block, %size, %me;",
         f"ld.param.u64 %in, [in]; mul.wide.u32 %w, %t, {8 * INPUTS}; add.u64 %in, %in, %w;",
         f"ld.param.u64 %out, [out]; mul.wide.u32 %w, %t, {8 * OUTPUTS}; add.u64 %out, %out, %w;",
-        "ld.param.u64 %sums, [sums];",
+        "ld.param.u64 %sums, [sums]; mul.wide.u32 %far, %me, 24;",
     ]
     lines += [f"st.local.b64 [%mine+{8 * n}], %w;" for n in range(8)]
     sources = ["%me", "%block", "%lane", "%size"]  # one value per warp, or a pattern over its lanes
