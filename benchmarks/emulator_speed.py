@@ -1,0 +1,240 @@
+"""How fast the emulator is: the table of ``emulator/README.md``.
+
+    python benchmarks/emulator_speed.py [--cores 2] [--repeat 15]
+
+Each kernel runs on the emulator and, in the same process and by turns, as a per-thread scalar loop compiled by
+``g++ -O2`` on as many cores; vector addition beside NumPy, tensor cores beside the emulator's own tiled product. The
+figures are processor time divided by the cores, the least of all turns after better code was made: other work on the
+machine disturbs that least. Then: what the default checks cost, how long a new kernel takes from launch to its first
+instruction (LLVM loaded, as it is once the process has made its ``Runtime``), and one that is in the disk cache.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import functools
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from emulator import Runtime, native  # noqa: E402
+
+HERE = Path(__file__).resolve().parent
+NVCC = ("nvcc", "-std=c++17", "-O3", "-lineinfo", "-gencode", "arch=compute_80,code=compute_80")
+N, LONG = 512, 1 << 24
+ROWS, COLUMNS, SEQUENCE = 1024, 4096, 1024
+#: A kernel, its block shape, for the compile times: about 100, 400 and 1200 instructions.
+COMPILED = (
+    ("matmul_naive", (32, 8, 1)),
+    ("block_reduce", (256, 1, 1)),
+    ("softmax_rows", (256, 1, 1)),
+    ("attention", (64, 1, 1)),
+)
+AIMS = {"matmul_naive": 6, "matmul_tiled": 6, "block_reduce": 1.5, "vector_add": 0.7, "softmax_rows": 4, "attention": 4}
+
+
+class Bench:
+    """The emulated device with both builds of the kernels."""
+
+    def __init__(self, build: Path, cores: int, *, check: bool = True, cache: Path | None = None) -> None:
+        if not check:
+            from emulator.runtime import programs
+
+            programs.Options = functools.partial(programs.Options, check_memory=False)
+        library = native.ensure(ROOT / ".cache" / "emulator-native")
+        self.runtime = Runtime(library=library, threads=cores, cache=cache)
+        self.emulated = ctypes.CDLL(str(build / "emulated.so"))
+        self.scalar = ctypes.CDLL(str(build / "scalar.so"))
+        self.scalar.use_cores(cores)
+        self.cores = cores
+        self._draw = np.random.default_rng(0)
+
+    def array(self, count: int, dtype: Any = np.float32) -> tuple[ctypes.c_void_p, np.ndarray[Any, Any]]:
+        size = count * np.dtype(dtype).itemsize
+        pointer = self.runtime.malloc(size)
+        values = np.frombuffer(self.runtime.view(pointer, size), dtype)
+        values[:] = self._draw.random(count, np.float32)
+        return ctypes.c_void_p(pointer), values
+
+    def arguments(self, name: str, small: bool = False) -> tuple[Any, ...]:
+        n, long, rows, sequence = (32, 256, 1, 64) if small else (N, LONG, ROWS, SEQUENCE)
+        match name:
+            case "matmul_naive" | "matmul_tiled":
+                return (*(self.array(n * n)[0] for _ in range(3)), n)
+            case "matmul_wmma":
+                return self.array(n * n, np.float16)[0], self.array(n * n, np.float16)[0], self.array(n * n)[0], n
+            case "block_reduce":
+                return self.array(long)[0], self.array(1024)[0], long, 1 if small else 1024
+            case "vector_add":
+                return (*(self.array(long)[0] for _ in range(3)), long)
+            case "softmax_rows":
+                return self.array(rows * COLUMNS)[0], self.array(rows * COLUMNS)[0], rows, COLUMNS
+        return (*(self.array(sequence * 64)[0] for _ in range(4)), sequence)
+
+    def emulate(self, name: str, arguments: tuple[Any, ...]) -> None:
+        getattr(self.emulated, f"run_{name}")(*arguments)
+        self.runtime.synchronize()
+
+    def measure(self, name: str, beside: Callable[[], object] | None, repeat: int) -> tuple[float, float]:
+        """Milliseconds per call of the emulator and of what is beside it."""
+        arguments = self.arguments(name)
+        other = beside or (lambda: getattr(self.scalar, f"run_{name}")(*arguments))
+        for _ in range(3):
+            self.emulate(name, arguments)
+        time.sleep(1)  # better code is made meanwhile
+        ours, others = [], []
+        for _ in range(repeat):
+            ours.append(self._processor_ms(lambda: self.emulate(name, arguments)))
+            others.append(self._processor_ms(other))
+        return min(ours), min(others)
+
+    def _processor_ms(self, work: Callable[[], object]) -> float:
+        begin = time.process_time()
+        work()
+        return 1e3 * (time.process_time() - begin) / self.cores
+
+
+def build(folder: Path) -> None:
+    commands = (
+        [
+            *NVCC,
+            "-Xcompiler",
+            "-fPIC",
+            "-shared",
+            "-cudart",
+            "shared",
+            str(HERE / "emulator_speed.cu"),
+            "-o",
+            "emulated.so",
+        ],
+        [*NVCC, "-ptx", str(HERE / "emulator_speed.cu"), "-o", "kernels.ptx"],
+        ["g++", "-O2", "-shared", "-fPIC", "-pthread", str(HERE / "emulator_speed.cpp"), "-o", "scalar.so"],
+    )
+    for command in commands:
+        subprocess.run(command, check=True, cwd=folder)
+
+
+def speeds(folder: Path, cores: int, repeat: int) -> dict[str, tuple[float, float]]:
+    bench = Bench(folder, cores)
+    a, b, c = (bench.array(LONG)[1] for _ in range(3))
+    found = {}
+    for name in ("matmul_naive", "matmul_tiled", "block_reduce", "softmax_rows", "attention"):
+        found[name] = bench.measure(name, None, repeat)
+    ours, numpy_ms = bench.measure("vector_add", lambda: np.add(a, b, out=c), repeat)
+    found["vector_add"] = ours, numpy_ms * cores  # NumPy uses one core
+    ours, _ = bench.measure("matmul_wmma", lambda: None, repeat)
+    found["matmul_wmma"] = ours, found["matmul_tiled"][0]
+    return found
+
+
+def unchecked(folder: Path, cores: int, repeat: int) -> dict[str, float]:
+    bench = Bench(folder, cores, check=False)
+    names = ("matmul_naive", "matmul_tiled", "block_reduce", "vector_add", "softmax_rows", "attention")
+    return {name: bench.measure(name, lambda: None, repeat)[0] for name in names}
+
+
+def cold(folder: Path, name: str, features: str) -> tuple[int, float]:
+    """(PTX instructions, milliseconds of processor time from PTX text to loaded code) in this process, once."""
+    from emulator.jit import engine
+    from emulator.jit.artifact import Artifact, Tier
+    from emulator.jit.compiler import Compilation
+    from emulator.jit.loader import load_artifact
+    from emulator.jit.options import Options, Target
+    from emulator.ptx import parse_module
+    from emulator.runtime.library import load
+
+    library = load(native.ensure(ROOT / ".cache" / "emulator-native"))
+    text = (folder / "kernels.ptx").read_text()
+    engine.warm_up()
+    target = engine.host_target()
+    if features == "avx2":
+        plain = [f for f in target.features.split(",") if not f.startswith(("+avx512", "+avx10"))]
+        target = Target("haswell", ",".join([*plain, "-avx512f"]))
+    begin = time.process_time()
+    module = parse_module(text)
+    entry = next(entry for entry in module.entries if name in entry)
+    compilation = Compilation(module, entry, dict(COMPILED)[name], Options(target=target))
+    first = compilation.functions[0]
+    code = {first: compilation.compile(first, Tier.QUICK)}
+    load_artifact(library, Artifact(compilation.description(), code), lambda _: 0)
+    taken = 1e3 * (time.process_time() - begin)
+    return compilation.description().instruction_count, taken
+
+
+def cached(folder: Path, cache: Path) -> dict[str, float]:
+    """Milliseconds of processor time of each kernel's first launch, on little data, with a cache."""
+    bench = Bench(folder, 1, cache=cache)
+    found = {}
+    for name, _ in COMPILED:
+        arguments = bench.arguments(name, small=True)
+        begin = time.process_time()
+        bench.emulate(name, arguments)
+        found[name] = 1e3 * (time.process_time() - begin)
+    return found
+
+
+def in_a_new_process(*arguments: object) -> Any:
+    command = [sys.executable, __file__, "--part", *map(str, arguments)]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def part(what: str, folder: str, *rest: str) -> object:
+    match what:
+        case "unchecked":
+            return unchecked(Path(folder), int(rest[0]), int(rest[1]))
+        case "cold":
+            return cold(Path(folder), rest[0], rest[1])
+    return cached(Path(folder), Path(rest[0]))
+
+
+def tables(folder: Path, cores: int, repeat: int) -> str:
+    measured = speeds(folder, cores, repeat)
+    without = in_a_new_process("unchecked", folder, cores, repeat)
+    lines = ["| kernel | emulator | beside it | times as fast | aim | checks |", "|---|--:|--:|--:|--:|--:|"]
+    for name, (ours, other) in measured.items():
+        beside = {"vector_add": "NumPy", "matmul_wmma": "tiled, emulated"}.get(name, "g++ -O2")
+        aim = f"{AIMS[name]}" if name in AIMS else "0.33"
+        cost = f"{100 * (ours / without[name] - 1):+.0f} %" if name in without else ""
+        lines.append(f"| {name} | {ours:.1f} ms | {beside} {other:.1f} ms | {other / ours:.2f} | {aim} | {cost} |")
+    lines += [
+        "",
+        "| from launch to first instruction | PTX instructions | AVX-512 | AVX2 | from the cache |",
+        "|---|--:|--:|--:|--:|",
+    ]
+    with tempfile.TemporaryDirectory() as cache:
+        in_a_new_process("cached", folder, cache)
+        loaded = in_a_new_process("cached", folder, cache)
+    for name, _ in COMPILED:
+        times = [min(in_a_new_process("cold", folder, name, f) for _ in range(3)) for f in ("avx512", "avx2")]
+        (count, wide), (_, narrow) = times
+        lines.append(f"| {name} | {count} | {wide:.0f} ms | {narrow:.0f} ms | {loaded[name]:.1f} ms |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--repeat", type=int, default=15)
+    parser.add_argument("--part", nargs="+", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.part:
+        print(json.dumps(part(*given.part)))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        build(Path(folder))
+        print(tables(Path(folder), given.cores, given.repeat))
+
+
+if __name__ == "__main__":
+    main()
