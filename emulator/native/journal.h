@@ -45,8 +45,11 @@ class Journal {
   private:
     void write(Entry entry, const std::string &payload);
 
+    bool is_ours() const;
+
     std::string path_;
     int file_ = -1;
+    uint64_t device_ = 0, inode_ = 0;
 };
 
 Journal &journal();

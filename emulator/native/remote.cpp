@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "abi.h"
+#include "descriptors.h"
 #include "errors.h"
 #include "figures.h"
 #include "host.h"
@@ -203,20 +204,18 @@ class Connection {
         if (socket_path.size() >= sizeof address.sun_path) return false;
         std::memcpy(address.sun_path, socket_path.data(), socket_path.size());
         socket_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        return socket_ >= 0 && connect(socket_, reinterpret_cast<sockaddr *>(&address), sizeof address) == 0;
+        if (socket_ < 0) return false;
+        socket_ = out_of_the_way(socket_);
+        return connect(socket_, reinterpret_cast<sockaddr *>(&address), sizeof address) == 0;
     }
 
     // Gives the code of the answer, after it has said why when that is an error.
     int ask(Question question, const std::string &content, std::string *answer) {
         std::lock_guard lock(mutex_);
-        std::string head = Writer()(question, static_cast<uint32_t>(content.size())).bytes;
         int32_t code = 0;
-        uint32_t size = 0;
-        if (!send_all(head) || !send_all(content) || !receive(&code, sizeof code) || !receive(&size, sizeof size)) {
-            return gone();
-        }
-        answer->resize(size);
-        if (!receive(answer->data(), size)) return gone();
+        // Some programs close descriptors that are not theirs: then there is another connection to be had.
+        bool heard = exchange(question, content, &code, answer) || (open() && exchange(question, content, &code, answer));
+        if (!heard) return gone();
         if (!code) return cudaSuccess;
         std::string reason, unsupported;
         Reader{*answer}(reason, unsupported);
@@ -225,6 +224,14 @@ class Connection {
     }
 
   private:
+    bool exchange(Question question, const std::string &content, int32_t *code, std::string *answer) {
+        uint32_t size = static_cast<uint32_t>(content.size());
+        if (!send_all(Writer()(question, size).bytes) || !send_all(content)) return false;
+        if (!receive(code, sizeof *code) || !receive(&size, sizeof size)) return false;
+        answer->resize(size);
+        return receive(answer->data(), size);
+    }
+
     bool send_all(std::string_view bytes) {
         while (!bytes.empty()) {
             ssize_t sent = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);

@@ -228,14 +228,18 @@ def test_a_python_program_with_a_shared_library(examine: Examine, tmp_path: Path
     )
     script = tmp_path / "script.py"
     script.write_text(
-        "import ctypes\n"
+        "import ctypes, os\n"
         "values = (ctypes.c_int * 3)(1, 2, 3)\n"
-        f"print(ctypes.CDLL('{library}').solve(values, 3), list(values))\n"
+        f"solve = ctypes.CDLL('{library}').solve\n"
+        "print(solve(values, 3), list(values))\n"
+        "os.closerange(3, 4096)\n"  # as daemons do: the report goes on
+        "print(solve(values, 2), list(values))\n"
     )
 
     run = examine(sys.executable, script)
 
-    assert (run.exit_code, run.stdout) == (0, "0 [2, 4, 6]\n")
+    assert (run.exit_code, run.stdout) == (0, "0 [2, 4, 6]\n0 [4, 8, 6]\n")
+    assert len(run.report["processes"][0]["launches"]) == 2
     assert run.kinds == []
 
 
