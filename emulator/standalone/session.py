@@ -39,6 +39,7 @@ def run_program(
     command: Sequence[str], program: Path, *, library: Path, settings: native.NativeSettings, cache: Path | None
 ) -> Outcome:
     """Runs it to its end, with this process's standard streams. Raises ``ProgramError`` when it cannot be started."""
+    os.environ.pop("EMULATOR_SESSION", None)  # of a run around this one, which the library would join here
     with _folder() as folder:
         (folder / "settings").write_bytes(bytes(settings))
         server = Server(folder / "socket", Answers(cache))
