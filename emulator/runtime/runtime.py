@@ -28,7 +28,7 @@ class Runtime:
 
     One device to a process: a second Runtime is the same device with other limits. All threads are made here,
     ``threads`` of them (default: one for each CPU that this process may use); later nothing needs a new one.
-    ``schedule_seed`` runs the warps of each block in another order, the same for the same seed. ``checks="full"``
+    ``schedule_seed`` runs warps and blocks in another order, the same for the same seed. ``checks="full"``
     looks for what the default checks leave out, ``profile`` fills in ``LaunchStats.profile``: either makes kernels
     several times as slow. ``cache`` is a folder where machine code is kept for the next process
     (``emulator.jit.cache``); who can write there decides what code runs here. Load programs afterwards

@@ -102,10 +102,10 @@ class EmulatorDevice:
         return ReportClaim(
             warp_instructions=report.warp_instructions,
             launches=len(report.launches),
-            fault_count=report.memory_fault_count,
+            fault_count=report.finding_count,
             limit=report.limit or "",
             unsupported=report.unsupported or "",
-            faults=tuple(_claim(fault) for fault in report.memory_faults[:MAX_FAULTS]),
+            faults=tuple(_claim(finding) for finding in report.findings[:MAX_FAULTS]),
             profiles=tuple(_profile(group) for group in group_launches(report.launches, MAX_PROFILES)),
         )
 
