@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,7 +55,7 @@ def _group(launches: list[LaunchStats]) -> Iterator[str]:
         ("local memory", f"{one.local_bytes:,} bytes a thread"),
     ]
     for name, value in rows:
-        yield f"  {name:<18} {value}"
+        yield from textwrap.wrap(f"  {name:<18} {value}", _WIDTH, subsequent_indent=" " * 21)
     yield from _lines(line for profile in profiles for line in profile.lines)
 
 
@@ -106,6 +107,8 @@ def _mix(counts: dict[str, int]) -> str:
 
 
 def _ratio(count: int, fewest: int) -> str:
+    if count == fewest:
+        return f"{count:,}, the fewest"
     return f"{count:,}, {count / max(1, fewest):.2f} times the fewest ({fewest:,})"
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from emulator.model import Gpu, ProgramTime, group_launches, program_time
-from emulator.profile import Counters, LineProfile
+from emulator.profile import render
 from emulator.runtime.report import LaunchStats, Report
 from emulator.standalone.problems import Problem, problems_of
 from emulator.standalone.session import Outcome
@@ -46,18 +46,8 @@ def _report(report: Report, *, profile: bool, gpu: Gpu | None) -> Iterator[str]:
         yield ""
         yield from _launches(report)
     if profile:
-        for group in group_launches(report.launches):
-            yield ""
-            title = f"{group.kernel}: {group.count} x grid {_shape(group.grid)}, block {_shape(group.block)}"
-            yield title
-            yield from (_INDENT + line for line in profile_lines(group.profile.totals))
-            ratio = group.profile.active_lane_ratio
-            yield f"{_INDENT}active lanes       {ratio:.0%}"
-            yield (
-                f"{_INDENT}DRAM (modelled L2) {_number(group.profile.dram_read_bytes)} bytes read, "
-                f"{_number(group.profile.dram_write_bytes)} written"
-            )
-            yield from (_INDENT + line for line in _line_table(group.profile.lines))
+        text = render(report)
+        yield from ("", *text.splitlines()) if text else ()
     if gpu and report.launches:
         yield ""
         yield from _modelled(program_time(group_launches(report.launches), gpu), gpu)
@@ -104,44 +94,6 @@ def _launches(report: Report) -> Iterator[str]:
     yield from _table(rows, left=(3,))
 
 
-def profile_lines(counters: Counters) -> Iterator[str]:
-    """A kernel's or a line's figures, those that are zero left out."""
-    classes = sorted(counters.warp_instructions.items(), key=lambda item: -item[1])
-    mix = ", ".join(f"{name} {_number(count)}" for name, count in classes if count)
-    yield from textwrap.wrap(
-        f"warp instructions  {_number(counters.total_warp_instructions)}: {mix}", _WIDTH, subsequent_indent=" " * 19
-    )
-    if counters.global_sectors:
-        yield f"global sectors     {_ratio(counters.global_sectors, counters.global_sectors_ideal)}"
-    if counters.shared_wavefronts:
-        yield f"shared wavefronts  {_ratio(counters.shared_wavefronts, counters.shared_wavefronts_ideal)}"
-    if counters.atomics:
-        turns = _number(counters.atomic_serialized)
-        yield f"atomics            {_number(counters.atomics)}, {turns} further turns for one address"
-    flops = ", ".join(f"{name} {_number(count)}" for name, count in counters.flops.items() if count)
-    if flops:
-        yield f"operations         {flops}"
-
-
-def _line_table(lines: Iterable[LineProfile]) -> Iterator[str]:
-    rows = [("warp instr.", "sectors", "fewest", "wavefronts", "fewest", "line")]
-    for line in lines:
-        counters = line.counters
-        rows.append(
-            (
-                _number(counters.total_warp_instructions),
-                _number(counters.global_sectors),
-                _number(counters.global_sectors_ideal),
-                _number(counters.shared_wavefronts),
-                _number(counters.shared_wavefronts_ideal),
-                f"{line.file}:{line.line}" if line.file else "(no line: build with -lineinfo)",
-            )
-        )
-    if len(rows) > 1:
-        yield "the lines that cost most:"
-        yield from _table(rows, left=(5,))
-
-
 def _modelled(time: ProgramTime, gpu: Gpu) -> Iterator[str]:
     yield f"modelled time on {gpu.name}: {_time(time.seconds)}, limited by {time.limiter}"
     for kernel in time.kernels:
@@ -168,20 +120,8 @@ def _wrapped(text: str) -> list[str]:
     return lines
 
 
-def _ratio(count: int, fewest: int) -> str:
-    return (
-        f"{_number(count)}, of which {_number(fewest)} are needed"
-        if count > fewest
-        else f"{_number(count)}, the fewest"
-    )
-
-
 def _number(value: int) -> str:
     return f"{value:,}"
-
-
-def _shape(shape: tuple[int, int, int]) -> str:
-    return "x".join(map(str, shape))
 
 
 def _time(seconds: float) -> str:
