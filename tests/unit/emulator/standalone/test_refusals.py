@@ -105,6 +105,7 @@ def test_without_a_compiler(tmp_path: Path) -> None:
     )
 
     assert run.exit_code == 125
+    assert "its library is compiled first" in run.stderr
     assert "install g++" in run.stderr
 
 
