@@ -19,17 +19,16 @@ SECTOR_BYTES = 32
 PRESUMED_REGISTERS = 32
 #: Instructions of one warp that do not wait for each other: one, and more with every so many registers beyond a few, since
 #: what is under way needs registers for its results.
-_FEW_REGISTERS = 24
+_FEW_REGISTERS = 20
 _REGISTERS_PER_INSTRUCTION = 32
-_MOST_INSTRUCTIONS_AT_ONCE = 4.0
-_SHARED_AT_ONCE = 4.0
-#: Loads between two branches or barriers are under way together; a scoreboard holds no more than this.
-_MOST_LOADS_AT_ONCE = 8.0
+_MOST_INSTRUCTIONS_AT_ONCE = 5.0
+_SHARED_AT_ONCE = 8.0
+#: Of the loads between two branches or barriers, half are under way together; but no more than this.
+_MOST_LOADS_AT_ONCE = 2.0
 #: Clocks from a block's place becoming free to the first instruction of the next block there.
-_BLOCK_START_CYCLES = 200.0
+_BLOCK_START_CYCLES = 160.0
 #: Of a launch's instructions: a block that executes so many of many blocks' has taken them from the others.
 _MUCH = 0.1
-_LFAC = 1.0
 #: Of PTX's integer instructions so many are left in machine code: address arithmetic goes into the accesses.
 _INTEGER_SHARE = 0.6
 
@@ -148,10 +147,10 @@ def _loads(counters: Counters) -> int:
 
 
 def _loads_at_once(profile: LaunchProfile) -> float:
-    """How many loads of a warp are under way together: those between two branches or barriers, on average."""
+    """How many loads of a warp are under way together, on average."""
     counts = profile.totals.warp_instructions
     breaks = max(1, counts.get("control", 0) + counts.get("sync", 0))
-    return min(max(_LFAC * _loads(profile.totals) / breaks, 1.0), _MOST_LOADS_AT_ONCE)
+    return min(max(_loads(profile.totals) / breaks / 2, 1.0), _MOST_LOADS_AT_ONCE)
 
 
 def _load_latency(profile: LaunchProfile, gpu: Gpu) -> float:

@@ -11,7 +11,7 @@ from emulator.model.why import reasons
 from emulator.runtime.report import LaunchStats
 
 #: Bounds that come near each other get in each other's way: they are added under this power.
-_OVERLAP = 4.0
+_OVERLAP = 2.0
 
 
 @dataclass(frozen=True, slots=True)

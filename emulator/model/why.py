@@ -12,7 +12,8 @@ from emulator.profile import Counters, LaunchProfile, LineProfile
 _WASTEFUL = 1.5
 _TELLING_SHARE = 0.1
 _IDLE = 0.25
-_GOOD = 0.8
+#: Of DRAM's peak: no kernel has been seen to do much better in a single call.
+_GOOD = 0.7
 
 
 def reasons(profile: LaunchProfile, gpu: Gpu, bounds: Bounds, limiter: str, seconds: float) -> tuple[str, ...]:
@@ -43,7 +44,7 @@ def _limit(profile: LaunchProfile, gpu: Gpu, bounds: Bounds, limiter: str, secon
         return f"limited by {limiter}: busy {_percent(share)} of the time"
     reached = (profile.dram_read_bytes + profile.dram_write_bytes) / seconds / gpu.memory.dram_peak_bytes_per_s
     said = f"limited by DRAM bandwidth: {_percent(reached)} of peak"
-    if share < _GOOD:
+    if reached < _GOOD:
         return said
     if _wasted(profile.totals):
         return f"{said}, but not all that it moves is needed"

@@ -27,7 +27,7 @@ def claim(kernel: str = "add", *, launches: int = 1, registers: int = 0, dram_by
     counters = tuple(counts.get(name, 0) for name in names)
     numbers = (dram_bytes, 0, 0, registers, 0, 0, 0, 10, 0, 0)
     lines = (LineClaim("/tmp/kernel.cu", 4, counters),)
-    return ProfileClaim(kernel, (sectors // 32, 1, 1), (256, 1, 1), launches, counters, numbers, lines)
+    return ProfileClaim(kernel, (sectors // 256, 1, 1), (256, 1, 1), launches, counters, numbers, lines)
 
 
 def test_the_time_is_made_of_what_was_counted() -> None:
