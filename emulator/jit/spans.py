@@ -58,7 +58,8 @@ def _plain_access(instruction: Instruction) -> tuple[str, int, int] | None:
         return None
     if not (instruction.has("shared") or instruction.has("global")):
         return None
-    address, data = instruction.operands if instruction.opcode == "st" else reversed(instruction.operands)
+    first, second = instruction.operands[:2]  # a cache policy may follow
+    address, data = (first, second) if instruction.opcode == "st" else (second, first)
     if not isinstance(address, Address) or not isinstance(address.base, Reg):
         return None
     count = len(data.items) if isinstance(data, Vec) else 1
