@@ -17,8 +17,8 @@ WARP = 32
 SECTOR_BYTES = 32
 #: Where neither a cubin nor ptxas tells.
 PRESUMED_REGISTERS = 32
-#: Instructions of one warp that do not wait for each other: one, and more with every so many registers beyond a few, since
-#: what is under way needs registers for its results.
+#: Instructions of one warp that do not wait for each other: one, and more with every so many registers beyond a few,
+#: since what is under way needs registers for its results.
 _FEW_REGISTERS = 20
 _REGISTERS_PER_INSTRUCTION = 32
 _MOST_INSTRUCTIONS_AT_ONCE = 5.0
@@ -117,7 +117,7 @@ def _latency_cycles(profile: LaunchProfile, gpu: Gpu, blocks: int, warps_of_bloc
     longest = max(1.0, profile.critical_warp_instructions * warps / instructions) if instructions else 1.0
     of_one_block = profile.critical_warp_instructions * warps_of_block
     if profile.hottest_atomic_turns > blocks and _MUCH * instructions < of_one_block < 1.1 * instructions:
-        # Blocks take their work from a counter. In the emulator the first ones find all of it; on a GPU all run at once.
+        # Blocks take their work from a counter. Here the first ones found all of it; on a GPU all run at once.
         longest = 1.0
     return (rounds - 1 + longest) * of_warp + rounds * _BLOCK_START_CYCLES
 

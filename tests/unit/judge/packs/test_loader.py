@@ -56,7 +56,12 @@ def test_a_good_pack(pack_directory: Path) -> None:
         ('bytes = "8*N"', 'bytes = "8*M"', "bench.bytes", "neither an axis"),
         ('name = "factor"', 'name = "x"', "arguments", "twice"),
         ("multiple_of = 1", "multiple_of = 7", "cases.hidden.axes.N", "not within"),
-        ("[tolerance.y]", '[emulator]\nout_of_bounds_reads = "fatal"\n[tolerance.y]', "emulator.out_of_bounds_reads", "error"),
+        (
+            "[tolerance.y]",
+            '[emulator]\nout_of_bounds_reads = "fatal"\n[tolerance.y]',
+            "emulator.out_of_bounds_reads",
+            "error",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_with_its_key(edit: Edit, old: str, new: str, key: str, reason: str) -> None:
