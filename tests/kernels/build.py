@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 _FLAGS = (
@@ -24,19 +26,46 @@ class BuildError(Exception):
 def build(source: Path, cache: Path, architecture: str | None = None) -> Path:
     """The library of ``source`` under ``cache``. ``architecture`` (such as ``90``) adds a GPU's machine code."""
     native = ("-gencode", f"arch=compute_{architecture},code=sm_{architecture}") if architecture else _EMULATED
+    return _compile(source.read_bytes(), f"{source.parent.name}-{source.stem}", cache, native, source)
+
+
+def build_together(sources: Sequence[Path], cache: Path) -> Path:
+    """One library for the emulator, in which the ``solve`` of each source is called ``solve_<its file's stem>``.
+
+    The headers take most of a compiler's time, and are read once: each source is included in a namespace of its own,
+    where its own inclusions have no effect any more. Its macros are forgotten after it.
+    """
+    texts = {source: source.read_text() for source in sources}
+    headers = sorted(
+        {header for text in texts.values() for header in re.findall(r"^#include <.*>$", text, re.MULTILINE)}
+    )
+    lines = list(headers)
+    for source, text in texts.items():
+        lines += [f"namespace in_{source.stem} {{", f"#define solve solve_{source.stem}", f'#include "{source}"']
+        lines += [f"#undef {macro}" for macro in ("solve", *re.findall(r"^#define (\w+)", text, re.MULTILINE))]
+        lines.append("}")
+    key = "".join(f"// {hashlib.sha256(text.encode()).hexdigest()}\n" for text in texts.values())
+    return _compile((key + "\n".join(lines) + "\n").encode(), sources[0].parent.name, cache, _EMULATED)
+
+
+def _compile(text: bytes, name: str, cache: Path, native: Sequence[str], source: Path | None = None) -> Path:
+    """``source``: where ``text`` is from, if from anywhere."""
     flags = (*_FLAGS, *native)
     nvcc, version = _nvcc()
-    digest = hashlib.sha256("\0".join((version, *flags)).encode() + b"\0" + source.read_bytes()).hexdigest()[:20]
-    library = cache / f"{source.parent.name}-{source.stem}-{digest}.so"
+    digest = hashlib.sha256("\0".join((version, *flags)).encode() + b"\0" + text).hexdigest()[:20]
+    library = cache / f"{name}-{digest}.so"
     if library.exists():
         return library
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache, prefix="build-") as scratch:
         made = Path(scratch) / library.name
+        if source is None:
+            source = Path(scratch) / f"{name}.cu"
+            source.write_bytes(text)
         command = [nvcc, *flags, str(source), "-o", str(made)]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
         if done.returncode:
-            raise BuildError(f"{source}:\n{(done.stdout + done.stderr)[-4000:]}")
+            raise BuildError(f"{name}:\n{(done.stdout + done.stderr)[-4000:]}")
         made.replace(library)
     return library
 

@@ -54,10 +54,9 @@ def case_of(topic: str, size: Size) -> Case:
 class Session:
     """A kernel's library with a case's arguments on the device."""
 
-    def __init__(self, device: Device, library: Path, case: Case) -> None:
+    def __init__(self, device: Device, library: Path, case: Case, function: str = "solve") -> None:
         self._device = device
-        self._case = case
-        self._solve = ctypes.CDLL(str(library)).solve
+        self._solve = getattr(ctypes.CDLL(str(library)), function)
         self._solve.restype = None
         self._pointers: list[int] = []
         self._outputs: list[tuple[Output, int]] = []
@@ -112,15 +111,15 @@ class Session:
 
 
 @contextmanager
-def session(device: Device, library: Path, case: Case) -> Iterator[Session]:
-    opened = Session(device, library, case)
+def session(device: Device, library: Path, case: Case, function: str = "solve") -> Iterator[Session]:
+    opened = Session(device, library, case, function)
     yield opened
     opened.close()
 
 
-def check(device: Device, library: Path, case: Case) -> str | None:
+def check(device: Device, library: Path, case: Case, function: str = "solve") -> str | None:
     """Calls ``solve`` twice (what it keeps between calls must not matter); None when both answers are right."""
-    with session(device, library, case) as opened:
+    with session(device, library, case, function) as opened:
         for _ in range(2):
             opened.clear()
             opened.solve()

@@ -1,4 +1,4 @@
-"""Every kernel gives the right answer: on the emulator, which finds no fault with it, and on a GPU."""
+"""Every kernel gives the right answer: on the emulator, whose full checks find no fault with it, and on a GPU."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from emulator import Limits, Runtime, native
 from tests.kernels import harness
-from tests.kernels.build import build
+from tests.kernels.build import build, build_together
 from tests.kernels.case import Output
 from tests.kernels.device import Device, real_device
 from tests.kernels.harness import KERNELS, Kernel
@@ -20,21 +20,21 @@ ROOT = Path(__file__).resolve().parents[2]
 
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)
 
-Builds = dict[Kernel, "Future[Path]"]
 
-
-def _start_builds(request: pytest.FixtureRequest, pool: ThreadPoolExecutor, architecture: str | None) -> Builds:
+def _wanted(request: pytest.FixtureRequest) -> list[Kernel]:
     """Those of the kernels that this session tests."""
     calls = (getattr(item, "callspec", None) for item in request.session.items)
-    wanted = {call.params["kernel"]: None for call in calls if call and "kernel" in call.params}
-    kernels = [kernel for kernel in wanted if isinstance(kernel, Kernel)]
-    return {kernel: pool.submit(build, kernel.source, harness.CACHE, architecture) for kernel in kernels}
+    kernels = {call.params["kernel"]: None for call in calls if call and "kernel" in call.params}
+    return [kernel for kernel in kernels if isinstance(kernel, Kernel)]
 
 
 @pytest.fixture(scope="module")
-def builds(request: pytest.FixtureRequest) -> Iterator[Builds]:
+def topics(request: pytest.FixtureRequest) -> Iterator[dict[str, Future[Path]]]:
+    """For each topic a library with all of its kernels, at some time."""
     with ThreadPoolExecutor(max_workers=2) as pool:
-        yield _start_builds(request, pool, None)
+        wanted = sorted({kernel.topic for kernel in _wanted(request)})
+        sources = {topic: [kernel.source for kernel in KERNELS if kernel.topic == topic] for topic in wanted}
+        yield {topic: pool.submit(build_together, sources[topic], harness.CACHE) for topic in wanted}
 
 
 @pytest.fixture(scope="session")
@@ -44,7 +44,7 @@ def library() -> Path:
 
 @pytest.fixture
 def runtime(library: Path) -> Iterator[Runtime]:
-    runtime = Runtime(library=library, limits=Limits(wall_s=60), threads=2)
+    runtime = Runtime(library=library, limits=Limits(wall_s=60), threads=2, checks="full")
     runtime.take_report()
     yield runtime
     runtime.clear_errors()
@@ -53,13 +53,12 @@ def runtime(library: Path) -> Iterator[Runtime]:
 
 @pytest.mark.nvcc
 @every_kernel
-def test_on_the_emulator(runtime: Runtime, library: Path, builds: Builds, kernel: Kernel) -> None:
-    difference = harness.check(
-        Device(ctypes.CDLL(str(library))), builds[kernel].result(), harness.case_of(kernel.topic, "SMALL")
-    )
+def test_on_the_emulator(runtime: Runtime, library: Path, topics: dict[str, Future[Path]], kernel: Kernel) -> None:
+    device, case = Device(ctypes.CDLL(str(library))), harness.case_of(kernel.topic, "SMALL")
+    difference = harness.check(device, topics[kernel.topic].result(), case, f"solve_{kernel.name}")
     report = runtime.take_report()
     assert difference is None
-    assert report.memory_faults == ()
+    assert report.findings == ()
     assert report.launches
 
 
@@ -69,17 +68,18 @@ def gpu() -> Device:
 
 
 @pytest.fixture(scope="module")
-def gpu_builds(request: pytest.FixtureRequest, gpu: Device) -> Iterator[Builds]:
+def builds(request: pytest.FixtureRequest, gpu: Device) -> Iterator[dict[Kernel, Future[Path]]]:
     with ThreadPoolExecutor(max_workers=8) as pool:
-        yield _start_builds(request, pool, gpu.architecture)
+        wanted = _wanted(request)
+        yield {kernel: pool.submit(build, kernel.source, harness.CACHE, gpu.architecture) for kernel in wanted}
 
 
 @pytest.mark.gpu
 @pytest.mark.nvcc
 @pytest.mark.parametrize("size", ["SMALL", "MODEL"])
 @every_kernel
-def test_on_a_gpu(gpu: Device, gpu_builds: Builds, kernel: Kernel, size: harness.Size) -> None:
-    assert harness.check(gpu, gpu_builds[kernel].result(), harness.case_of(kernel.topic, size)) is None
+def test_on_a_gpu(gpu: Device, builds: dict[Kernel, Future[Path]], kernel: Kernel, size: harness.Size) -> None:
+    assert harness.check(gpu, builds[kernel].result(), harness.case_of(kernel.topic, size)) is None
 
 
 @pytest.mark.parametrize("topic", sorted({kernel.topic for kernel in KERNELS}))

@@ -8,7 +8,7 @@ __global__ void begin(int *distance, int n) {
 
 __global__ void expand(const int *starts, const int *targets, int *distance, int n, int level, int *changed) {
     int v = blockIdx.x * blockDim.x + threadIdx.x;
-    if (v >= n || distance[v] != level) return;
+    if (v >= n || *(volatile int *)&distance[v] != level) return;
     for (int i = starts[v]; i < starts[v + 1]; i++) {
         if (atomicCAS(&distance[targets[i]], -1, level + 1) == -1) *(volatile int *)changed = 1;
     }

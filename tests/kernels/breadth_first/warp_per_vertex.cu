@@ -15,7 +15,7 @@ __global__ void expand(const int *__restrict__ starts, const int *__restrict__ t
     for (int i = starts[v]; i < end; i += 32) {
         int neighbour = i + lane < end ? targets[i + lane] : -1;
         // A look first: most neighbours were found before.
-        bool found = neighbour >= 0 && distance[neighbour] == -1 && atomicCAS(&distance[neighbour], -1, level + 1) == -1;
+        bool found = neighbour >= 0 && *(volatile int *)&distance[neighbour] == -1 && atomicCAS(&distance[neighbour], -1, level + 1) == -1;
         unsigned finders = __ballot_sync(0xffffffff, found);
         if (!finders) continue;
         int place = 0;
