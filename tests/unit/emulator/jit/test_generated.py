@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Iterator
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -18,18 +20,42 @@ from tests.unit.emulator.scalar.programs import ACCUMULATORS, OUTPUTS, make
 EXAMPLES = int(os.environ.get("GPUJUDGE_TEST_EXAMPLES", "0"))
 
 
-@settings(
-    max_examples=EXAMPLES or 60,
-    derandomize=not EXAMPLES,
-    deadline=None,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
-@given(draw=st.randoms(use_true_random=False))
-def test_programs(session_machine: Machine, draw: random.Random) -> None:
+def examples(default: int) -> settings:
+    return settings(
+        max_examples=EXAMPLES or default,
+        derandomize=not EXAMPLES,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def compare(machine: Machine, draw: random.Random) -> None:
     program = make(draw)
     out = np.zeros((program.threads, OUTPUTS), np.uint64)
     sums = np.zeros(ACCUMULATORS, np.uint64)
-    session_machine.run(program.text, program.name, program.grid, program.block, program.inputs.copy(), out, sums)
+    machine.run(program.text, program.name, program.grid, program.block, program.inputs.copy(), out, sums)
     found = program.difference(out, sums)
     assert not found, f"{found}\n{program.text}"
+
+
+@examples(50)
+@given(draw=st.randoms(use_true_random=False))
+def test_programs(session_machine: Machine, draw: random.Random) -> None:
+    compare(session_machine, draw)
+
+
+@pytest.fixture
+def observed(machine: Machine) -> Iterator[Machine]:
+    machine.runtime.observe(checks="full", profile=True)
+    yield machine
+    machine.runtime.observe(checks="default", profile=False)
+
+
+@examples(15)
+@given(seed=st.integers(0, 1 << 32))
+def test_looking_closer_changes_nothing(observed: Machine, seed: int) -> None:
+    """With every check and a profile the results are the same, and nothing is found in a program that does no wrong."""
+    compare(observed, random.Random(seed))
+    report = observed.runtime.take_report()
+    assert report.findings == ()
