@@ -11,7 +11,6 @@ namespace {
 constexpr uint32_t all_lanes = 0xffffffffu;
 constexpr uint32_t l1_ways = 8;
 constexpr uint32_t turn_bits = 14;
-constexpr size_t long_stream = 1 << 16;  // words after which a block offers what it has asked of the L2
 
 // The bytes that a warp touches, by lines of 128.
 class Touched {
@@ -224,7 +223,7 @@ void BlockProfile::ask_l2(uint64_t line, uint32_t sectors, Kind kind) {
         return;
     }
     stream_.push_back(word | sectors);
-    if (stream_.size() % long_stream == 0) profile_.take(number_, stream_, false);
+    if (stream_.size() % Profile::long_stream == 0) profile_.take(number_, stream_, false);
 }
 
 }  // namespace emu

@@ -22,6 +22,7 @@ constexpr uint64_t multiprocessors = 128;  // over which the blocks of a small g
 constexpr uint64_t l2_bytes = 50 << 20;
 constexpr uint32_t l2_ways = 16;
 constexpr size_t most_lines = 10;
+constexpr size_t most_kept = 32 << 20;  // words of streams: 256 MiB
 
 // One device, one L2. Launches run one at a time.
 CacheModel &l2() {
@@ -56,15 +57,24 @@ std::unique_ptr<BlockObserver> Profile::watch(BlockContext &block) { return std:
 
 void Profile::take(uint64_t number, Stream &stream, bool is_whole) {
     std::lock_guard lock(l2_mutex_);
-    if (number != next_block_) {
+    bool is_turn = number == next_block_;
+    // What is kept for later: this stream as far as it was shown before, and now all of it.
+    kept_ -= stream.size() / long_stream * long_stream - (is_whole ? 0 : long_stream);
+    if (!is_turn && kept_ + stream.size() <= most_kept) {
+        kept_ += stream.size();
         if (is_whole) waiting_[number] = std::exchange(stream, {});
         return;
     }
-    look_up(stream);
+    look_up(stream);  // before its turn where memory would run out
     stream.clear();
     if (!is_whole) return;
+    if (!is_turn) {
+        waiting_[number];
+        return;
+    }
     ++next_block_;
     for (auto it = waiting_.begin(); it != waiting_.end() && it->first == next_block_; it = waiting_.erase(it)) {
+        kept_ -= it->second.size();
         look_up(it->second);
         ++next_block_;
     }

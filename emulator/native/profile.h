@@ -29,8 +29,10 @@ class Profile final : public Observer {
 
     // What a block asks of the L2: line number, kind and sectors in a word each.
     using Stream = std::vector<uint64_t>;
+    static constexpr size_t long_stream = 1 << 16;  // words after which a block shows what it has asked so far
 
-    // Takes what block `number` has asked so far, when it is its turn; the block asks nothing more if it `is_whole`.
+    // Takes what block `number` has asked so far, when it is its turn; the block asks nothing more if it `is_whole`. To be called
+    // whenever the stream has grown to a multiple of `long_stream`.
     void take(uint64_t number, Stream &stream, bool is_whole);
     void look_up(const Stream &);
     void add(const BlockProfile &);
@@ -44,6 +46,7 @@ class Profile final : public Observer {
     std::mutex l2_mutex_;
     uint64_t next_block_ = 0;
     std::map<uint64_t, Stream> waiting_;
+    size_t kept_ = 0;  // words in streams whose turn has not come
     uint64_t read_sectors_ = 0, written_sectors_ = 0;
 };
 
