@@ -27,6 +27,7 @@ REGISTERS, SHARED, LOCAL, PARAMS, SITE_CACHE, SYMBOLS = 24, 32, 40, 48, 56, 64
 CTAID, NCTAID, SHARED_BYTES, DYNAMIC_SHARED, WARP_ID, LANE_COUNT, GRID_ID, POLICY = 80, 92, 104, 108, 112, 116, 120, 124
 LANE_PC, TID, LANE_BARRIER, GRID_WORKSPACE, TALLY, STACK_BYTES = 128, 256, 640, 776, 784, 792
 
+MULTIPROCESSORS = 16  # as native/device_model.h has it
 SCRATCH_BYTES = 64 * LANES  # one slot: a vector of up to eight 64-bit words per lane
 INVARIANT = ", !invariant.load !0"
 
@@ -347,22 +348,20 @@ class Emitter(ABC):
             case "nwarpid":
                 x, y, z = self.unit.block
                 return b.integer("i32", (x * y * z + 31) // 32)
-            case "smid":
-                return b.integer("i32", 0)
+            case "smid":  # neighbours on different ones, as hardware would have them
+                place = b.op("add", self.context("i32", CTAID), self.context("i32", CTAID + 4))
+                return b.op(
+                    "urem", b.op("add", place, self.context("i32", CTAID + 8)), b.integer("i32", MULTIPROCESSORS)
+                )
             case "nsmid":
-                return b.integer("i32", 1)
+                return b.integer("i32", MULTIPROCESSORS)
             case "gridid":
                 return b.resize(self.context("i32", GRID_ID), "i64")
-            case "clock" | "clock64":
-                return b.resize(
-                    self.context("i64", INSTRUCTIONS, constant=False), "i64" if kind == "clock64" else "i32"
-                )
-            case "clock_hi" | "globaltimer_hi":
-                return b.integer("i32", 0)
-            case "globaltimer" | "globaltimer_lo":
+            case "clock" | "clock64" | "clock_hi":
+                return self._part_of_word(self.context("i64", INSTRUCTIONS, constant=False), kind)
+            case "globaltimer" | "globaltimer_lo" | "globaltimer_hi":
                 b.declare("i64 @emu_globaltimer()")
-                now = Value(b.emit("call i64 @emu_globaltimer()"), "i64")
-                return now if kind == "globaltimer" else b.resize(now, "i32")
+                return self._part_of_word(Value(b.emit("call i64 @emu_globaltimer()"), "i64"), kind)
             case "dynamic_smem_size":
                 return self.context("i32", DYNAMIC_SHARED)
             case "stack":
@@ -385,6 +384,13 @@ class Emitter(ABC):
             }
             return b.vector_literal("i32", (masks[kind[9:]](lane) for lane in range(LANES)))
         raise self.unsupported(f"the special register {name}")
+
+    def _part_of_word(self, word: Value, name: str) -> Value:
+        """All 64 bits, or those that the special register has."""
+        b = self.b
+        if name in ("clock64", "globaltimer"):
+            return word
+        return b.resize(b.op("lshr", word, b.integer("i64", 32)) if name.endswith("_hi") else word, "i32")
 
     def stack(self) -> Value:
         """Where each lane's stack begins: behind the local memory of all lanes."""

@@ -17,7 +17,9 @@ from emulator.jit.emitter import (
 )
 from emulator.jit.ops import SEMANTICS
 from emulator.ptx.cfg import Block
+from emulator.ptx.errors import MALFORMED
 from emulator.ptx.ir import Instruction
+from emulator.ptx.modifiers import check_modifiers
 from emulator.ptx.program import Program
 
 # run() results, and one between the two functions: go on in the other mode.
@@ -90,7 +92,11 @@ class FunctionEmitter(Emitter):
         emit = SEMANTICS.get(instruction.opcode)
         if emit is None:
             raise self.unsupported()
-        emit(self, instruction)
+        check_modifiers(instruction)
+        try:
+            emit(self, instruction)
+        except MALFORMED as error:  # operands that it has nowhere in PTX, or that nobody here has thought of
+            raise self.unsupported(f"the instruction {instruction.name} with such operands") from error
 
     def trap_if(self, condition: Value, site: int) -> None:
         b = self.b

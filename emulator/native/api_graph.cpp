@@ -4,18 +4,13 @@
 
 #include <algorithm>
 
-#include "copy.h"
 #include "errors.h"
+#include "graph_work.h"
 #include "graphs.h"
-#include "launch.h"
 
 using namespace emu;
 
 namespace {
-
-Node *node_of(cudaGraphNode_t handle) { return reinterpret_cast<Node *>(handle); }
-
-cudaGraphNode_t handle_of(Node *node) { return reinterpret_cast<cudaGraphNode_t>(node); }
 
 cudaError_t add(cudaGraphNode_t *out, cudaGraph_t handle, const cudaGraphNode_t *dependencies, size_t count,
                 cudaGraphNodeType type, Work work) {
@@ -27,69 +22,11 @@ cudaError_t add(cudaGraphNode_t *out, cudaGraph_t handle, const cudaGraphNode_t 
     return cudaSuccess;
 }
 
-cudaError_t kernel_work(const cudaKernelNodeParams *params, Work *out) {
-    if (!params) return cudaErrorInvalidValue;
-    if (params->extra) return cudaErrorInvalidValue;
-    LaunchShape shape{params->gridDim, params->blockDim, params->sharedMemBytes};
-    return prepare_launch(params->func, shape, params->kernelParams, false, out);
-}
-
-cudaError_t copy_work(Plane to, Plane from, Box box, cudaMemcpyKind kind, Work *out) {
-    if (cudaError_t error = check_copy(to, from, box, kind)) return error;
-    *out = [=] {
-        copy_box(to, from, box);
-        return cudaSuccess;
-    };
-    return cudaSuccess;
-}
-
-cudaError_t flat_copy_work(void *to, const void *from, size_t size, cudaMemcpyKind kind, Work *out) {
-    return copy_work({static_cast<char *>(to)}, {static_cast<char *>(const_cast<void *>(from))}, {size}, kind, out);
-}
-
-cudaError_t fill_work(const cudaMemsetParams *params, Work *out) {
-    if (!params || (params->elementSize != 1 && params->elementSize != 2 && params->elementSize != 4)) {
-        return cudaErrorInvalidValue;
-    }
-    Plane to{static_cast<char *>(params->dst), params->pitch};
-    Box box{params->width * params->elementSize, params->height};
-    if (cudaError_t error = check_fill(to, box)) return error;
-    unsigned value = params->value, element = params->elementSize;
-    *out = [=] {
-        for (size_t y = 0; y < box.height; ++y) {
-            char *row = to.at + y * to.pitch;
-            for (size_t i = 0; i < box.width; ++i) row[i] = static_cast<char>(value >> 8 * (i % element));
-        }
-        return cudaSuccess;
-    };
-    return cudaSuccess;
-}
-
-cudaError_t host_work(const cudaHostNodeParams *params, Work *out) {
-    if (!params || !params->fn) return cudaErrorInvalidValue;
-    *out = [function = params->fn, data = params->userData] {
-        function(data);
-        return cudaSuccess;
-    };
-    return cudaSuccess;
-}
-
 // Gives a node of an executable graph other parameters.
 cudaError_t replace(cudaGraphExec_t handle, cudaGraphNode_t node, Work work) {
     auto executable = executable_of(handle);
     if (!executable || !executable->work.count(node_of(node))) return fail(cudaErrorInvalidValue);
     executable->work[node_of(node)] = std::move(work);
-    return cudaSuccess;
-}
-
-cudaError_t give_list(const std::vector<Node *> &nodes, cudaGraphNode_t *out, size_t *count) {
-    if (!count) return fail(cudaErrorInvalidValue);
-    if (out) {
-        for (size_t i = 0; i < *count; ++i) out[i] = i < nodes.size() ? handle_of(nodes[i]) : nullptr;
-        *count = std::min(*count, nodes.size());
-    } else {
-        *count = nodes.size();
-    }
     return cudaSuccess;
 }
 
@@ -138,9 +75,7 @@ EMU_API cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *out, cudaGraph_t gra
     if (!params) return fail(cudaErrorInvalidValue);
     if (params->srcArray || params->dstArray) return unsupported_call("cudaGraphAddMemcpyNode with CUDA arrays");
     Work work;
-    Box box{params->extent.width, params->extent.height, params->extent.depth};
-    Plane to = part_of(params->dstPtr, params->dstPos), from = part_of(params->srcPtr, params->srcPos);
-    if (cudaError_t error = copy_work(to, from, box, params->kind, &work)) return fail(error);
+    if (cudaError_t error = box_copy_work(*params, &work)) return fail(error);
     return add(out, graph, before, count, cudaGraphNodeTypeMemcpy, std::move(work));
 }
 
@@ -167,9 +102,13 @@ EMU_API cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *out, cudaGraph_t grap
 EMU_API cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *before,
                                                size_t count, cudaGraph_t child) {
     auto inner = graph_of(child);
-    auto copy = inner ? instantiate(inner) : nullptr;
-    if (!copy) return fail(cudaErrorInvalidValue);
-    return add(out, graph, before, count, cudaGraphNodeTypeGraph, [copy] { return copy->run(); });
+    if (!inner) return fail(cudaErrorInvalidValue);
+    inner = clone(*inner);
+    Work work;
+    if (cudaError_t error = child_work(inner, &work)) return fail(error);
+    if (cudaError_t error = add(out, graph, before, count, cudaGraphNodeTypeGraph, std::move(work))) return error;
+    node_of(*out)->child = inner;
+    return cudaSuccess;
 }
 
 EMU_API cudaError_t cudaGraphAddDependencies(cudaGraph_t handle, const cudaGraphNode_t *from, const cudaGraphNode_t *to,

@@ -4,6 +4,8 @@
 #include <mutex>
 #include <set>
 
+#include "errors.h"
+
 namespace emu {
 
 namespace {
@@ -60,7 +62,7 @@ bool Executable::update(const Graph &from) {
 cudaError_t Executable::run() const {
     for (const Node *node : order) {
         const Work &step = work.at(node);
-        if (!step) continue;
+        if (!step || disabled.count(node)) continue;
         if (cudaError_t error = step()) return error;
     }
     return cudaSuccess;
@@ -71,6 +73,33 @@ std::shared_ptr<Graph> new_graph() {
     auto graph = std::make_shared<Graph>();
     graph->id = next_id++;
     return graph;
+}
+
+std::shared_ptr<Graph> clone(const Graph &graph) {
+    auto copy = new_graph();
+    std::map<const Node *, Node *> copies;
+    for (const auto &node : graph.nodes) {
+        Node *made = copy->add(node->type, node->work, node->dependencies);
+        made->child = node->child;
+        made->event = node->event;
+        made->original = node.get();
+        copies[node.get()] = made;
+    }
+    for (const auto &node : copy->nodes) {
+        for (Node *&before : node->dependencies) before = copies.at(before);
+    }
+    return copy;
+}
+
+cudaError_t give_list(const std::vector<Node *> &nodes, cudaGraphNode_t *out, size_t *count) {
+    if (!count) return fail(cudaErrorInvalidValue);
+    if (out) {
+        for (size_t i = 0; i < *count; ++i) out[i] = i < nodes.size() ? handle_of(nodes[i]) : nullptr;
+        *count = std::min(*count, nodes.size());
+    } else {
+        *count = nodes.size();
+    }
+    return cudaSuccess;
 }
 
 std::shared_ptr<Executable> instantiate(const std::shared_ptr<Graph> &graph) {

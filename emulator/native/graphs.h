@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "streams.h"
@@ -18,7 +19,13 @@ struct Node {
     Work work;
     std::vector<Node *> dependencies;
     Graph *graph;
+    std::shared_ptr<Graph> child = nullptr;  // of a child graph's node
+    cudaEvent_t event = nullptr;             // that it records or waits for
+    const Node *original = nullptr;          // of which it is a clone
 };
+
+inline Node *node_of(cudaGraphNode_t handle) { return reinterpret_cast<Node *>(handle); }
+inline cudaGraphNode_t handle_of(Node *node) { return reinterpret_cast<cudaGraphNode_t>(node); }
 
 struct Graph {
     unsigned long long id = 0;
@@ -40,6 +47,7 @@ struct Executable {
     std::shared_ptr<Graph> graph;  // keeps the nodes alive after cudaGraphDestroy
     std::vector<Node *> order;
     std::map<const Node *, Work> work;
+    std::set<const Node *> disabled;
 
     // Takes the work of `from`. False when it has not the same nodes.
     bool update(const Graph &from);
@@ -47,6 +55,9 @@ struct Executable {
 };
 
 std::shared_ptr<Graph> new_graph();
+std::shared_ptr<Graph> clone(const Graph &graph);
+// Gives `nodes` to a program that asks for a list, or for its length. Notes the error.
+cudaError_t give_list(const std::vector<Node *> &nodes, cudaGraphNode_t *out, size_t *count);
 // Null when the nodes form a cycle.
 std::shared_ptr<Executable> instantiate(const std::shared_ptr<Graph> &graph);
 

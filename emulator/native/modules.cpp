@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "errors.h"
+#include "fat_binary.h"
 #include "memory.h"
 #include "names.h"
 #include "session.h"
@@ -15,12 +16,6 @@ namespace emu {
 
 namespace {
 
-struct FatBinaryWrapper {
-    int magic, version;
-    const void *data;
-    void *filename_or_fatbins;
-};
-
 enum class Loaded { no, yes, failed };
 
 }  // namespace
@@ -28,6 +23,7 @@ enum class Loaded { no, yes, failed };
 struct Module {
     uint64_t id;
     const void *image;
+    std::vector<uint8_t> joined;  // what `image` is of a program that was linked from several objects
     Loaded loaded = Loaded::no;
     cudaError_t load_error = cudaSuccess;
     std::map<std::string, SymbolPlace> variables;
@@ -141,7 +137,12 @@ EMU_API void **__cudaRegisterFatBinary(void *wrapper) {
     std::lock_guard lock(mutex);
     auto module = std::make_unique<Module>();
     module->id = next_module++;
-    module->image = static_cast<FatBinaryWrapper *>(wrapper)->data;
+    const auto &given = *static_cast<const FatBinaryWrapper *>(wrapper);
+    module->image = given.data;
+    if (given.version == 2 && given.filename_or_objects) {
+        module->joined = joined(static_cast<const void *const *>(given.filename_or_objects));
+        module->image = module->joined.data();
+    }
     Module *plain = module.get();
     modules[module->id] = std::move(module);
     return reinterpret_cast<void **>(plain);

@@ -50,6 +50,7 @@ _DECIMAL_FLOAT = re.compile(r"[-+]?\d+\.\d*(?:[eE][-+]?\d+)?$")
 _OFFSET = re.compile(r"^(.+?)\s*([+-])\s*([-\w]+)$")
 _ADDRESS = re.compile(r"^\[\s*([\w$%.]+)\s*(?:([+-])\s*(-?\w+)\s*)?\]$")
 _CALL = re.compile(r"^(?:\(([^)]*)\)\s*,\s*)?([%\w$]+)\s*(?:,\s*\(([^)]*)\)\s*)?(?:,\s*([\w$]+)\s*)?$", re.DOTALL)
+_MOST_REGISTERS = 1 << 20
 
 
 class BodyReader:
@@ -59,7 +60,7 @@ class BodyReader:
     """
 
     def __init__(self, module: Module, function: Function) -> None:
-        self._module = module
+        self._files = module.files_of.get(function.name, module.files)
         self._function = function
         self._scopes: list[dict[str, str]] = [{}]
         self._renamed = 0
@@ -145,7 +146,7 @@ class BodyReader:
         place, steps = key, 0
         while place[0] != self._main_file and place in self._parents and steps < 64:
             place, steps = self._parents[place], steps + 1
-        self._location = Location(self._module.files.get(place[0], ""), place[1])
+        self._location = Location(self._files.get(place[0], ""), place[1])
 
     # --------------------------------------------------------------------------------------------------- declarations
     def _declare(self, statement: str) -> None:
@@ -167,8 +168,10 @@ class BodyReader:
         for name in split_list(names):
             ranged = _REGISTER_RANGE.match(name)
             if ranged:
-                base = ranged.group(1).strip()
-                for index in range(int(ranged.group(2))):
+                base, count = ranged.group(1).strip(), int(ranged.group(2))
+                if count > _MOST_REGISTERS:
+                    raise PtxError(f"a function with {count} registers")
+                for index in range(count):
                     numbered = f"{base}{index}"
                     registers[self._bind(numbered, numbered in registers)] = scalar
             else:

@@ -7,6 +7,10 @@ class PtxError(Exception):
     """The text is not PTX that this reader understands."""
 
 
+# What reading text that is no PTX may end with, where it is not looked at so closely as to say what is wrong.
+MALFORMED = (ValueError, LookupError, TypeError, AttributeError, AssertionError, StopIteration)
+
+
 class Unsupported(Exception):
     """The PTX is fine, but the emulator does not do it. ``what`` names the instruction or feature."""
 

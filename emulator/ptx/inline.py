@@ -32,6 +32,7 @@ from emulator.ptx.types import TYPES, ScalarType
 
 # Functions of the CUDA device runtime: instructions of our own, done by helpers.
 BUILTIN_CALLS = frozenset(("vprintf", "__assertfail", "malloc", "free"))
+_DEVICE_RUNTIME = "__cudaCDP2"  # how the names of its functions begin: launches from kernels, and what they need
 STACK_TOP = "%stack.top"  # no name of PTX has a dot
 _MAX_INLINED = 200_000
 
@@ -134,6 +135,8 @@ class _Inliner:
         if target.name in BUILTIN_CALLS:
             piece.body.append(replace(call, operands=(*results.items, target, *arguments.items)))
             return
+        if target.name.startswith(_DEVICE_RUNTIME):
+            raise Unsupported(f"dynamic parallelism ({target.name})", where.file, where.line)
         callee = self._module.functions.get(target.name)
         if callee is None or not callee.defined:
             raise Unsupported(f"the device function {target.name}", where.file, where.line)

@@ -172,6 +172,7 @@ class Module:
     variables: dict[str, Variable]
     functions: dict[str, Function]
     bodies: dict[str, str] = field(default_factory=dict)  # text of the functions that nobody has needed yet
+    files_of: dict[str, dict[int, str]] = field(default_factory=dict)  # by function, where ``files`` are another's
 
     @property
     def entries(self) -> dict[str, Function]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from emulator.ptx.body import BodyReader
 from emulator.ptx.declarations import parse_function_header, parse_variable
-from emulator.ptx.errors import PtxError
+from emulator.ptx.errors import MALFORMED, PtxError
 from emulator.ptx.ir import Function, Module
 
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"[^"\n]*"', re.DOTALL)
@@ -34,6 +34,13 @@ _BRACE = re.compile(r"[{}]")
 def parse_module(text: str) -> Module:
     """Raises ``PtxError`` when the text is not PTX."""
     text = _COMMENT.sub(lambda m: m.group() if m.group()[0] == '"' else " ", text.replace("\0", ""))
+    try:
+        return _read(text)
+    except MALFORMED as error:
+        raise PtxError(f"cannot read this PTX: {error}") from error
+
+
+def _read(text: str) -> Module:
     version = re.search(r"\.version\s+(\S+)", text)
     target = re.search(r"\.target\s+([\w, ]+)", text)
     if version is None:
@@ -92,4 +99,7 @@ def parse_body(module: Module, function: Function) -> None:
     """Fill in ``function.body``, ``registers`` and ``variables``; does nothing the second time."""
     text = module.bodies.pop(function.name, None)
     if text is not None:
-        BodyReader(module, function).read(text)
+        try:
+            BodyReader(module, function).read(text)
+        except MALFORMED as error:
+            raise PtxError(f"cannot read the body of {function.name}: {error}") from error

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from emulator.ptx.cfg import Cfg, build_cfg
 from emulator.ptx.effects import CARRY
-from emulator.ptx.errors import PtxError
+from emulator.ptx.errors import MALFORMED, PtxError
 from emulator.ptx.frames import join, needs_stack
 from emulator.ptx.inline import Piece, expand
 from emulator.ptx.ir import Address, Function, Instruction, Label, Module, Sym, Variable
@@ -49,6 +49,13 @@ def build_program(module: Module, name: str) -> Program:
     function = module.functions.get(name)
     if function is None or not function.is_entry or not function.defined:
         raise PtxError(f"no kernel {name} in this module")
+    try:
+        return _build(module, function)
+    except MALFORMED as error:
+        raise PtxError(f"{name} makes no sense: {error}") from error
+
+
+def _build(module: Module, function: Function) -> Program:
     flat, shared_functions = expand(module, function)
     for piece in (flat, *shared_functions.values()):
         promote_call_parameters(piece)

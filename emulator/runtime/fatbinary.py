@@ -17,6 +17,7 @@ _HEADER = struct.Struct("<IHHQ")  # magic, version, header size, size of the ent
 # -, -, flags, -, size when not compressed.
 _ENTRY = struct.Struct("<HHIQIIHHIIIQQQ")
 _KIND_PTX, _KIND_CUBIN = 1, 2
+_KIND_OBJECT = 0x4C4F  # of our own library
 _FLAG_LZ4 = 0x2000
 _FLAG_ZSTD = 0x8000
 _LARGEST = 1 << 30
@@ -78,6 +79,17 @@ def _payloads(data: bytes, wanted: int) -> Iterator[tuple[int, bytes]]:
         if flags & (_FLAG_ZSTD | _FLAG_LZ4):
             payload = _decompress(payload[:compressed_size], plain_size, zstd=bool(flags & _FLAG_ZSTD))
         yield architecture, payload
+
+
+def objects(data: bytes) -> list[bytes]:
+    """The fat binaries that a program was linked from (native/fat_binary.h); itself when it was not. Raises as
+    ``ptx_images``."""
+    linked = [
+        data[position + fields[2] : position + fields[2] + fields[3]]
+        for position, fields in _entries(data)
+        if fields[0] == _KIND_OBJECT
+    ]
+    return linked or [data]
 
 
 def choose(images: list[PtxImage], architecture: int) -> PtxImage | None:

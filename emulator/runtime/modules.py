@@ -7,7 +7,8 @@ import logging
 import re
 from dataclasses import dataclass
 
-from emulator.ptx import Module, PtxError, Unsupported, Variable, parse_module
+from emulator.ptx import Module, PtxError, Unsupported, Variable
+from emulator.ptx.link import link
 from emulator.runtime import fatbinary
 from emulator.runtime.library import KernelInfo
 
@@ -42,10 +43,11 @@ class Refusal:
 def read_module(image: bytes) -> tuple[Module, bytes]:
     """The PTX that the emulator runs, and a hash of its text. Raises ``FatBinaryError``, ``PtxError``,
     ``Unsupported``."""
-    chosen = fatbinary.choose(fatbinary.ptx_images(image), ARCHITECTURE)
-    if chosen is None:
+    chosen = [fatbinary.choose(fatbinary.ptx_images(part), ARCHITECTURE) for part in fatbinary.objects(image)]
+    texts = [it.text for it in chosen if it is not None]  # the CUDA device runtime's library has none
+    if not texts:
         raise fatbinary.NoPtxError("no PTX in the program: build it with -gencode arch=compute_80,code=compute_80")
-    return parse_module(chosen.text), hashlib.sha256(chosen.text.encode()).digest()
+    return link(texts), hashlib.sha256("\0".join(texts).encode()).digest()
 
 
 def defined_variables(module: Module) -> list[Variable]:

@@ -3,6 +3,7 @@
 from emulator.jit.ops import (
     asynchronous,
     atomic,
+    barrier,
     bits,
     compare,
     convert,
@@ -21,6 +22,7 @@ __all__ = [
     "SEMANTICS",
     "asynchronous",
     "atomic",
+    "barrier",
     "bits",
     "compare",
     "convert",

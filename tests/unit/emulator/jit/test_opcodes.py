@@ -41,7 +41,7 @@ ELSEWHERE = {
     "../runtime/test_recursion.py": "stackcheck",
     "test_opcodes.py": "prefetch prefetchu discard applypriority createpolicy fence membar nanosleep pmevent ldu",
     # Programs in CUDA C++: device functions of the runtime, calls with parameters in registers.
-    "../runtime/test_kernels.py": "call_printf call_assertfail call_malloc call_free param",
+    "../runtime/test_kernels.py": "call_printf call_assertfail call_malloc call_free param bar barrier barget",
 }
 # For targets beyond sm_80, accepted because they do nothing where there are no clusters and no dependent launches.
 BEYOND = {"griddepcontrol"}

@@ -202,3 +202,22 @@ def test_special_registers(machine: Machine) -> None:
         got = out[1, 1, 2, z, y, x].tolist()
         lanes = [(1 << lane) - 1, 0xFFFFFFFF & ~((1 << lane) - 1)]
         assert got == [x, y, z, 5, 4, 2, 1, 3, lane, thread // 32, *lanes, 1]
+
+
+def test_multiprocessors_and_clocks(machine: Machine) -> None:
+    """Blocks are spread over the multiprocessors; time goes on, and its halves are halves of it."""
+    text = """
+    .visible .entry k(.param .u64 out) {
+        .reg .u64 %at, %offset, %t<3>; .reg .u32 %r<6>;
+        mov.u32 %r0, %ctaid.x; mul.wide.u32 %offset, %r0, 32; ld.param.u64 %at, [out]; add.u64 %at, %at, %offset;
+        mov.u32 %r1, %smid; mov.u32 %r2, %nsmid; mov.u64 %t0, %clock64; mov.u32 %r3, %clock_hi;
+        mov.u64 %t1, %globaltimer; mov.u32 %r4, %globaltimer_hi; mov.u64 %t2, %globaltimer;
+        st.global.v2.u32 [%at], {%r1, %r2}; sub.u64 %t2, %t2, %t1; st.global.u64 [%at+8], %t2;
+        shr.u64 %t1, %t1, 32; cvt.u32.u64 %r5, %t1; sub.u32 %r5, %r5, %r4; st.global.v2.u32 [%at+16], {%r5, %r3}; ret;
+    }"""
+    out = np.zeros((40, 8), np.uint32)
+    machine.run(text, "k", 40, 1, out)
+    assert list(out[:, 0]) == [block % 16 for block in range(40)]
+    assert set(out[:, 1]) == {16}
+    assert out[:, 2:4].copy().view(np.uint64).max() < 10**10  # nanoseconds between two looks
+    assert out[:, 4:6].max() == 0

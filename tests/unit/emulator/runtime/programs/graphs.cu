@@ -1,0 +1,134 @@
+// Graphs changed after they were made. Each function returns 0, or the line of the first thing that is not as it should be.
+#include <cuda_runtime.h>
+
+#define CHECK(call) do { if ((call) != cudaSuccess) return __LINE__; } while (0)
+#define FAILS(call, error) do { if ((call) != (error)) return __LINE__; cudaGetLastError(); } while (0)
+#define THAT(condition) do { if (!(condition)) return __LINE__; } while (0)
+
+__global__ void add(int* value, int n) { *value += n; }
+__global__ void scale(int* value, int n) { *value *= n; }
+
+static int* value;
+static int read_value() {
+    int seen = -1;
+    cudaMemcpy(&seen, value, sizeof seen, cudaMemcpyDeviceToHost);
+    return seen;
+}
+
+static int run(cudaGraphExec_t graph, int start) {
+    cudaMemcpy(value, &start, sizeof start, cudaMemcpyHostToDevice);
+    if (cudaGraphLaunch(graph, 0) || cudaDeviceSynchronize()) return -1;
+    return read_value();
+}
+
+static cudaKernelNodeParams kernel(void* function, int* n) {
+    static void* arguments[2];
+    arguments[0] = &value;
+    arguments[1] = n;
+    return {function, dim3(1), dim3(1), 0, arguments, nullptr};
+}
+
+// (value + 3) * 5
+static int make(cudaGraph_t* graph, cudaGraphNode_t* first, cudaGraphNode_t* second) {
+    int three = 3, five = 5;
+    if (!value) CHECK(cudaMalloc(&value, sizeof *value));
+    CHECK(cudaGraphCreate(graph, 0));
+    auto params = kernel((void*)add, &three);
+    CHECK(cudaGraphAddKernelNode(first, *graph, nullptr, 0, &params));
+    params = kernel((void*)scale, &five);
+    CHECK(cudaGraphAddKernelNode(second, *graph, first, 1, &params));
+    return 0;
+}
+
+extern "C" int clones() {
+    cudaGraph_t graph, copy;
+    cudaGraphNode_t first, second, found, listed[2];
+    cudaGraphExec_t original, changed;
+    if (int line = make(&graph, &first, &second)) return line;
+    CHECK(cudaGraphClone(&copy, graph));
+    CHECK(cudaGraphNodeFindInClone(&found, first, copy));
+    THAT(found != first);
+    int ten = 10;
+    auto params = kernel((void*)add, &ten);
+    CHECK(cudaGraphKernelNodeSetParams(found, &params));
+    CHECK(cudaGraphInstantiate(&original, graph, 0));
+    CHECK(cudaGraphInstantiate(&changed, copy, 0));
+    THAT(run(original, 1) == 20);
+    THAT(run(changed, 1) == 55);
+    size_t count = 2;
+    CHECK(cudaGraphNodeGetDependentNodes(found, listed, nullptr, &count));
+    THAT(count == 1 && listed[0] != second);
+    CHECK(cudaGraphNodeGetDependencies(listed[0], nullptr, nullptr, &count));
+    THAT(count == 1);
+    FAILS(cudaGraphNodeFindInClone(&found, listed[0], graph), cudaErrorInvalidValue);
+    CHECK(cudaGraphNodeSetEnabled(original, second, 0));
+    unsigned enabled = 1;
+    CHECK(cudaGraphNodeGetEnabled(original, second, &enabled));
+    THAT(enabled == 0 && run(original, 1) == 4);
+    CHECK(cudaGraphNodeSetEnabled(original, second, 1));
+    THAT(run(original, 1) == 20);
+    return 0;
+}
+
+extern "C" int edges() {
+    cudaGraph_t graph;
+    cudaGraphNode_t first, second;
+    cudaGraphExec_t executable;
+    if (int line = make(&graph, &first, &second)) return line;
+    CHECK(cudaGraphRemoveDependencies(graph, &first, &second, nullptr, 1));
+    FAILS(cudaGraphRemoveDependencies(graph, &first, &second, nullptr, 1), cudaErrorInvalidValue);
+    CHECK(cudaGraphAddDependencies(graph, &second, &first, nullptr, 1));
+    cudaGraphInstantiateParams params = {};
+    CHECK(cudaGraphInstantiateWithParams(&executable, graph, &params));
+    THAT(params.result_out == cudaGraphInstantiateSuccess);
+    THAT(run(executable, 1) == 8);
+    return 0;
+}
+
+static void CUDART_CB note(void* at) { ++*(int*)at; }
+
+extern "C" int kinds() {
+    cudaGraph_t graph, child, inside;
+    cudaGraphNode_t nodes[5], first, second;
+    cudaGraphExec_t executable;
+    cudaEvent_t begin, end, seen;
+    CHECK(cudaEventCreate(&begin));
+    CHECK(cudaEventCreate(&end));
+    if (int line = make(&child, &first, &second)) return line;
+    CHECK(cudaGraphCreate(&graph, 0));
+    CHECK(cudaGraphAddEventRecordNode(&nodes[0], graph, nullptr, 0, begin));
+    cudaGraphNodeParams params = {};
+    params.type = cudaGraphNodeTypeGraph;
+    params.graph.graph = child;
+    CHECK(cudaGraphAddNode(&nodes[1], graph, nodes, nullptr, 1, &params));
+    int noted = 0, two = 2;
+    params = {};
+    params.type = cudaGraphNodeTypeHost;
+    params.host.fn = note;
+    params.host.userData = &noted;
+    CHECK(cudaGraphAddNode(&nodes[2], graph, nodes + 1, nullptr, 1, &params));
+    params = {};
+    params.type = cudaGraphNodeTypeKernel;
+    auto doubled = kernel((void*)scale, &two);
+    params.kernel.func = (void*)scale;
+    params.kernel.gridDim = params.kernel.blockDim = dim3(1);
+    params.kernel.kernelParams = doubled.kernelParams;
+    CHECK(cudaGraphAddNode(&nodes[3], graph, nodes + 2, nullptr, 1, &params));
+    CHECK(cudaGraphAddEventRecordNode(&nodes[4], graph, nodes + 3, 1, begin));
+    CHECK(cudaGraphEventRecordNodeSetEvent(nodes[4], end));
+    CHECK(cudaGraphEventRecordNodeGetEvent(nodes[4], &seen));
+    THAT(seen == end);
+    CHECK(cudaGraphChildGraphNodeGetGraph(nodes[1], &inside));
+    size_t count = 0;
+    CHECK(cudaGraphGetNodes(inside, nullptr, &count));
+    THAT(count == 2 && inside != child);
+    CHECK(cudaGraphInstantiate(&executable, graph, 0));
+    THAT(run(executable, 1) == 40 && noted == 1);
+    float milliseconds = -1;
+    CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
+    THAT(milliseconds >= 0);
+    params = {};
+    params.type = cudaGraphNodeTypeConditional;
+    FAILS(cudaGraphAddNode(&nodes[0], graph, nullptr, nullptr, 0, &params), cudaErrorNotSupported);
+    return 0;
+}
