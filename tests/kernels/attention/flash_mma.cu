@@ -18,7 +18,8 @@ __device__ __forceinline__ void load_tile(unsigned tile, const half *from) {
 }
 
 __device__ __forceinline__ void multiply_add(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
@@ -112,7 +113,8 @@ __global__ void __launch_bounds__(128) attend(const half *__restrict__ Q, const 
         float *to = out + head + ((size_t)blockIdx.x * TILE + first_row + lane / 4 + 8 * r) * WIDTH;
 #pragma unroll
         for (int n = 0; n < 8; n++) {
-            *reinterpret_cast<float2 *>(&to[n * 8 + lane % 4 * 2]) = make_float2(result[n][2 * r] * factor, result[n][2 * r + 1] * factor);
+            *reinterpret_cast<float2 *>(&to[n * 8 + lane % 4 * 2]) =
+                make_float2(result[n][2 * r] * factor, result[n][2 * r + 1] * factor);
         }
     }
 }

@@ -23,7 +23,8 @@ __device__ int read_slot(int *slot) {
     return v;
 }
 
-__global__ void __launch_bounds__(128) work(const int *starts, const int *targets, int *distance, int *slots, Queue *queue, unsigned room) {
+__global__ void __launch_bounds__(128)
+    work(const int *starts, const int *targets, int *distance, int *slots, Queue *queue, unsigned room) {
     int lane = threadIdx.x % 32, warps = gridDim.x * blockDim.x / 32;
     volatile Queue *seen = queue;
     while (true) {

@@ -6,7 +6,8 @@ constexpr int WIDE = 32, HIGH = 64, RADIUS = 3, PER_THREAD = 8;
 
 __constant__ float kernel[49];
 
-__global__ void __launch_bounds__(WIDE *HIGH / PER_THREAD) convolve(const float *__restrict__ in, float *__restrict__ out, int height, int width) {
+__global__ void __launch_bounds__(WIDE *HIGH / PER_THREAD)
+    convolve(const float *__restrict__ in, float *__restrict__ out, int height, int width) {
     __shared__ float tile[HIGH + 2 * RADIUS][WIDE + 2 * RADIUS];
     int left = blockIdx.x * WIDE - RADIUS, top = blockIdx.y * HIGH - RADIUS;
     for (int y = threadIdx.y; y < HIGH + 2 * RADIUS; y += HIGH / PER_THREAD) {

@@ -48,7 +48,8 @@ __global__ void __launch_bounds__(THREADS)
             for (int i = 0; i < 2; i++) {
 #pragma unroll
                 for (int j = 0; j < 4; j++) {
-                    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+                                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                                  : "+f"(c[i][j][0]), "+f"(c[i][j][1]), "+f"(c[i][j][2]), "+f"(c[i][j][3])
                                  : "r"(down[i][0]), "r"(down[i][1]), "r"(down[i][2]), "r"(down[i][3]),
                                    "r"(across[j / 2][j % 2 * 2]), "r"(across[j / 2][j % 2 * 2 + 1]));

@@ -7,7 +7,8 @@ using namespace nvcuda;
 
 constexpr int TILE = 64, DEPTH = 32, PAD = 8;
 
-__global__ void __launch_bounds__(128) gemm(const half *__restrict__ A, const half *__restrict__ B, float *__restrict__ C, int m, int n, int k) {
+__global__ void __launch_bounds__(128)
+    gemm(const half *__restrict__ A, const half *__restrict__ B, float *__restrict__ C, int m, int n, int k) {
     __shared__ __align__(32) half a[TILE][DEPTH + PAD], b[DEPTH][TILE + PAD];
     int t = threadIdx.x, warp = t / 32, first_row = blockIdx.y * TILE, first_column = blockIdx.x * TILE;
     int warp_row = warp / 2 * 32, warp_column = warp % 2 * 32;
@@ -18,11 +19,13 @@ __global__ void __launch_bounds__(128) gemm(const half *__restrict__ A, const ha
     for (int step = 0; step < k; step += DEPTH) {
         for (int i = t; i < TILE * DEPTH / 8; i += 128) {
             int row = i / (DEPTH / 8), column = i % (DEPTH / 8) * 8;
-            *reinterpret_cast<int4 *>(&a[row][column]) = *reinterpret_cast<const int4 *>(&A[(first_row + row) * k + step + column]);
+            *reinterpret_cast<int4 *>(&a[row][column]) =
+                *reinterpret_cast<const int4 *>(&A[(first_row + row) * k + step + column]);
         }
         for (int i = t; i < TILE * DEPTH / 8; i += 128) {
             int row = i / (TILE / 8), column = i % (TILE / 8) * 8;
-            *reinterpret_cast<int4 *>(&b[row][column]) = *reinterpret_cast<const int4 *>(&B[(step + row) * n + first_column + column]);
+            *reinterpret_cast<int4 *>(&b[row][column]) =
+                *reinterpret_cast<const int4 *>(&B[(step + row) * n + first_column + column]);
         }
         __syncthreads();
 #pragma unroll

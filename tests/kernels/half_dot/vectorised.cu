@@ -11,7 +11,8 @@ __device__ float dot8(uint4 a, uint4 b) {
     return pair.x + pair.y;
 }
 
-__global__ void __launch_bounds__(128) dot(const uint4 *__restrict__ A, const uint4 *__restrict__ x, float *__restrict__ y, int rows, int pieces) {
+__global__ void __launch_bounds__(128)
+    dot(const uint4 *__restrict__ A, const uint4 *__restrict__ x, float *__restrict__ y, int rows, int pieces) {
     int row = blockIdx.x * 4 + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (row >= rows) return;
     const uint4 *from = A + (size_t)row * pieces;

@@ -10,4 +10,6 @@ __global__ void histogram(const unsigned char *in, unsigned *bins, int n) {
     atomicAdd(&bins[threadIdx.x], mine[threadIdx.x]);
 }
 
-extern "C" void solve(const unsigned char *in, unsigned *bins, int n) { histogram<<<min((n + 255) / 256, 1056), 256>>>(in, bins, n); }
+extern "C" void solve(const unsigned char *in, unsigned *bins, int n) {
+    histogram<<<min((n + 255) / 256, 1056), 256>>>(in, bins, n);
+}

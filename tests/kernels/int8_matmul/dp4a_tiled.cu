@@ -3,7 +3,8 @@
 
 constexpr int TILE = 64, WORDS = 8;
 
-__global__ void __launch_bounds__(256) multiply(const int *__restrict__ A, const int *__restrict__ B, int *__restrict__ C, int m, int n, int words) {
+__global__ void __launch_bounds__(256)
+    multiply(const int *__restrict__ A, const int *__restrict__ B, int *__restrict__ C, int m, int n, int words) {
     __shared__ int a[TILE][WORDS + 1], b[TILE][WORDS + 1];
     int t = threadIdx.x, tx = t % 16, ty = t / 16;
     int first_row = blockIdx.y * TILE, first_column = blockIdx.x * TILE;

@@ -4,7 +4,8 @@
 
 constexpr int TILE = 32, AHEAD = 4, SIDE = TILE + 2 * AHEAD;
 
-__global__ void __launch_bounds__(256) advance(const float *__restrict__ from, float *__restrict__ to, int height, int width, int steps) {
+__global__ void __launch_bounds__(256)
+    advance(const float *__restrict__ from, float *__restrict__ to, int height, int width, int steps) {
     __shared__ float planes[2][SIDE][SIDE];
     int left = blockIdx.x * TILE - AHEAD, top = blockIdx.y * TILE - AHEAD;
     for (int i = threadIdx.x; i < SIDE * SIDE; i += 256) {

@@ -30,4 +30,6 @@ __global__ void __launch_bounds__(128) accelerate(const float4 *__restrict__ bod
     }
 }
 
-extern "C" void solve(const float4 *bodies, float4 *out, int n) { accelerate<<<dim3((n + 127) / 128, 16), 128>>>(bodies, out, n); }
+extern "C" void solve(const float4 *bodies, float4 *out, int n) {
+    accelerate<<<dim3((n + 127) / 128, 16), 128>>>(bodies, out, n);
+}
