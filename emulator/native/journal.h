@@ -26,6 +26,7 @@ enum class Entry : uint32_t {
     leak,
     crash,
     ended,
+    used,  // the program uses the device
 };
 
 class Journal {

@@ -122,6 +122,11 @@ void Report::add_crash(const std::string &what, const std::string &frames) {
     contents_.ending.crash_frames = frames;
 }
 
+void Report::begin_use() {
+    std::lock_guard lock(mutex_);
+    journal().add(Entry::used);
+}
+
 void Report::end_regularly() {
     std::lock_guard lock(mutex_);
     journal().add(Entry::ended);
@@ -195,6 +200,7 @@ bool Report::replay(const std::string &bytes) {
                 if (read(content, text, frames)) add_crash(text, frames);
                 break;
             case Entry::ended: end_regularly(); break;
+            case Entry::used: break;
             default: return false;
         }
     }

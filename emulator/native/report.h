@@ -125,6 +125,7 @@ class Report {
     void begin_launch(const std::string &kernel);
     void add_crash(const std::string &what, const std::string &frames);
     void end_regularly();
+    void begin_use();
     // The first of each stays.
     void set_limit(const char *which);
     void set_unsupported(const std::string &what);

@@ -128,7 +128,7 @@ void leave_session() {
 }
 
 void note_device_use() {
-    if (!used.load(std::memory_order_relaxed)) used = true;
+    if (!used.load(std::memory_order_relaxed) && !used.exchange(true)) report().begin_use();
 }
 
 }  // namespace emu

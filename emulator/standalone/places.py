@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
@@ -13,6 +14,7 @@ from emulator.runtime.report import Frame
 _TIMEOUT_S = 20
 # What nvcc puts between a launch and its kernel's stub, and the toolkit's inline functions.
 _NOT_OURS = (".stub.c", "cuda_runtime.h", "cuda_runtime_api.h", "crt/host_runtime.h", "launch_functions")
+_OVERLOAD = re.compile(r"\bcuda[A-Z]\w*<")  # the toolkit's templates, such as cudaMalloc<float>
 _SYSTEM = ("libc.so", "ld-linux", "libstdc++.so", "libgcc_s.so", "libpython", "_ctypes.")
 
 
@@ -44,7 +46,7 @@ class Places:
     def of(self, frames: Sequence[Frame]) -> Place | None:
         """The innermost place in the program's own source; None when nothing is known."""
         candidates = [place for frame in frames for place in self._of(frame)]
-        ours = [place for place in candidates if "__device_stub_" not in place.function and _is_ours(place.file)]
+        ours = [place for place in candidates if _is_ours(place)]
         return next((place for place in ours if place.file), ours[0] if ours else None)
 
     def _of(self, frame: Frame) -> list[Place]:
@@ -52,8 +54,10 @@ class Places:
         return found or ([Place(frame.function)] if frame.function and not frame.function.startswith("__libc") else [])
 
 
-def _is_ours(file: str | None) -> bool:
-    return file is None or not any(part in file for part in _NOT_OURS)
+def _is_ours(place: Place) -> bool:
+    if "__device_stub_" in place.function or _OVERLOAD.search(place.function):
+        return False
+    return place.file is None or not any(part in place.file for part in _NOT_OURS)
 
 
 def _look_up(file: str, offsets: Sequence[int]) -> dict[int, list[Place]]:

@@ -54,6 +54,13 @@ def test_a_leak(program: Path, examine: Examine) -> None:
     assert run.problems["leaked memory"]["line"] == _line_of("cudaMalloc(&kept, 1234)")
 
 
+def test_a_leak_without_debug_information(build: Callable[..., Path], examine: Examine) -> None:
+    run = examine(build("plain", "-cudart", "shared", "-Xlinker", "--strip-debug"), "leak")
+
+    place = run.problems["leaked memory"]
+    assert (place["function"], place["line"]) == ("run_leak", None)
+
+
 def test_memory_that_a_destructor_frees_is_no_leak(program: Path, examine: Examine) -> None:
     assert examine(program, "owner").kinds == []
 
