@@ -40,7 +40,7 @@ def _read_float(e: Emitter, i: Instruction, source: ScalarType) -> Value:
         return half.to_float(e, half.parts(e, i.operands[1], source)[0], source.kind)
     value = e.read(i.operands[1], register_type(source))
     # On its way to f16, the hardware keeps a denormal in spite of .ftz.
-    flushed = i.has("ftz") and source.name == "f32" and i.types[0].bits != 16
+    flushed = i.has("ftz") and source.name == "f32" and i.types[0].name != "f16"
     return floating.flush(e, value) if flushed else value
 
 

@@ -39,7 +39,7 @@ def convert(i: Instruction, bits: Sequence[int]) -> int:
             return finish(i, Fraction(value) if value else 0.0, to, rounding(i))
         return low(clamp(value, to) if i.has("sat") else value, to.bits)
     pattern = low(bits[0], source.bits)
-    if i.has("ftz") and source.bits == 32 and to.bits != 16:  # on its way to f16, hardware keeps a denormal
+    if i.has("ftz") and source.bits == 32 and to != Type("f", 16):  # on its way to f16, hardware keeps a denormal
         pattern = flush(pattern, source)
     exact = ieee.decode(pattern, format_of(source))
     whole = i.one_of(*WHOLE)
