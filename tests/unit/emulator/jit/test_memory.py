@@ -301,6 +301,10 @@ def test_asynchronous_copies_fill_with_zeros(machine: Machine, size: int) -> Non
         ("tex.2d.v4.f32.s32 {%f, %f, %f, %f}, [%a, {%r, %r}];", "tex.2d"),
         ("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r], 1;", "mbarrier.expect_tx"),
         ("frobnicate.u32 %r, %r;", "frobnicate.u32"),
+        # Modifiers that change what the instruction means, of later architectures: not the same without them.
+        ("min.xorsign.abs.f16x2 %r, %r, %r;", "its .xorsign"),
+        ("st.async.shared::cluster.b32 [%r], %r;", "its .async"),
+        ("wmma.mma.sync.aligned.row.row.m8n8k4.rz.f64.f64.f64.f64 {%a}, {%a}, {%a}, {%a};", "its .rz"),
     ],
 )
 def test_what_is_not_done_is_refused_by_name_and_line(machine: Machine, instruction: str, named: str) -> None:
