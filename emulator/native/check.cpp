@@ -27,6 +27,14 @@ Range local_range(const WarpContext *warp) {
     return {begin, begin + (warp->kernel->local_bytes + warp->stack_bytes) * 32};
 }
 
+// The lane's own, or its stack.
+Range own_local_range(const WarpContext *warp, uint32_t lane, uint64_t address) {
+    uint64_t each = warp->kernel->local_bytes, local = reinterpret_cast<uint64_t>(warp->local);
+    uint64_t stack = local + 32 * each + lane * warp->stack_bytes;
+    if (address - stack < warp->stack_bytes) return {stack, stack + warp->stack_bytes};
+    return {local + lane * each, local + (lane + 1) * each};
+}
+
 Range parameter_range(const WarpContext *warp) {
     uint64_t begin = reinterpret_cast<uint64_t>(warp->params);
     return {begin, begin + warp->kernel->param_bytes, false};
@@ -47,7 +55,7 @@ Range global_range(const WarpContext *warp, uint64_t address) {
 Range range_of(const Access &access) {
     uint8_t space = access.site->space;
     if (space == EMU_SHARED) return shared_range(access.warp);
-    if (space == EMU_LOCAL) return local_range(access.warp);
+    if (space == EMU_LOCAL) return own_local_range(access.warp, access.lane, access.address);
     if (space == EMU_PARAM) return parameter_range(access.warp);
     if (space == EMU_GENERIC) {
         for (Range window : {shared_range(access.warp), local_range(access.warp), parameter_range(access.warp)}) {
@@ -94,7 +102,8 @@ extern "C" __attribute__((visibility("default"))) void emu_check_access(WarpCont
     for (uint32_t lane = 0; lane < 32; ++lane) {
         if (!(mask >> lane & 1)) continue;
         Access access{warp, &site, lane, address[lane]};
-        Range range = last.contains(access.address, site.size) ? last : range_of(access);
+        bool as_before = site.space != EMU_LOCAL && last.contains(access.address, site.size);
+        Range range = as_before ? last : range_of(access);
         bool good = range.contains(access.address, site.size) && access.address % site.size == 0 &&
                     (range.writable || !access.is_write());
         if (good) {

@@ -34,12 +34,26 @@ bool all_inside(const uint64_t *address, uint32_t lanes, uint64_t low, uint64_t 
 #endif
 }
 
+// Whether each active lane stays in its own local memory, or on its own stack.
+bool all_in_own_local(const WarpContext *warp, const uint64_t *address, uint32_t lanes, uint32_t size) {
+    uint64_t each = warp->kernel->local_bytes, depth = warp->stack_bytes;
+    uint64_t local = reinterpret_cast<uint64_t>(warp->local), stacks = local + 32 * each;
+    uint32_t bad = 0;
+    for (uint64_t l = 0; l < 32; ++l) {
+        uint64_t in_local = address[l] - local - l * each, on_stack = address[l] - stacks - l * depth;
+        bool good = (in_local < each && size <= each - in_local) || (on_stack < depth && size <= depth - on_stack);
+        bad |= uint32_t{!good || address[l] & (size - 1)} << l;
+    }
+    return !(bad & lanes);
+}
+
 }  // namespace
 
 void check(WarpContext *warp, uint32_t index, uint32_t lanes, uint64_t *address) {
     const EmuSite &site = warp->kernel->sites[index];
     uint32_t shift = __builtin_ctz(site.size);
-    bool good = site.space == EMU_SHARED
+    bool good = site.space == EMU_LOCAL ? all_in_own_local(warp, address, lanes, site.size)
+                : site.space == EMU_SHARED
                     ? all_inside(address, lanes, reinterpret_cast<uint64_t>(warp->shared), warp->shared_bytes >> shift, shift)
                     : all_inside(address, lanes, warp->site_cache[2 * index], warp->site_cache[2 * index + 1], shift);
     if (!good) emu_check_access(warp, index, lanes, address);

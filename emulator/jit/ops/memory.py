@@ -13,7 +13,17 @@ from dataclasses import dataclass, replace
 
 from emulator.jit.abi import Access, Space
 from emulator.jit.builder import LANES, SIZE, Value
-from emulator.jit.emitter import FUEL, INVARIANT, PARAMS, SHARED, SHARED_BYTES, SITE_CACHE, Emitter, register_type
+from emulator.jit.emitter import (
+    FUEL,
+    INVARIANT,
+    LOCAL,
+    PARAMS,
+    SHARED,
+    SHARED_BYTES,
+    SITE_CACHE,
+    Emitter,
+    register_type,
+)
 from emulator.jit.ops.observe import observe
 from emulator.jit.ops.registry import semantics
 from emulator.jit.spans import Span
@@ -85,7 +95,9 @@ def locate(e: Emitter, operand: Operand, space: Space) -> Place:
     if not shared:
         return Place(b.resize(value, "i64"), offsets)
     window = value
-    if offsets is not None and max(offsets) - min(offsets) >= 1 << 31:
+    # Where some lanes are not active, the base may be theirs and lie before the window: offsets are added in 32 bits.
+    partial = offsets is not None and any(offsets) and e.active() is not None
+    if offsets is not None and (partial or max(offsets) - min(offsets) >= 1 << 31):
         window, offsets = e.with_offsets(window, offsets), None
     if offsets is not None and min(offsets):
         # Offsets are added in 32 bits, so that the base alone may lie outside: begin at the least.
@@ -125,8 +137,16 @@ def _inside(e: Emitter, place: Place, size: int, site: int, space: Space, *, fro
     return good if from_ == to else b.op("and", good, inside(to))
 
 
-def _is_checked(e: Emitter, space: Space) -> bool:
-    return e.unit.check_memory and space in (Space.GLOBAL, Space.GENERIC, Space.SHARED)
+def _is_own_local(e: Emitter, t: Transfer) -> Value:
+    """i1: each lane stays in its own local memory. Quickly told only where all lanes mean the same place in theirs."""
+    b = e.b
+    each = e.program.local_bytes
+    if t.place.offsets != tuple(lane * each for lane in range(LANES)):
+        return b.integer("i1", 0)
+    place = b.op("sub", t.place.address, e.context("i64", LOCAL))
+    shift = _count_trailing(t.size)
+    turned = b.intrinsic("fshr", place, place, b.integer("i64", shift)) if shift else place
+    return b.compare("icmp ult", turned, b.integer("i64", each >> shift))
 
 
 def addresses(e: Emitter, place: Place) -> Value:
@@ -153,6 +173,7 @@ class Transfer:
     site: int
     volatile: bool
     span: tuple[Span, int] | None = None  # that it is checked with, and its own displacement there
+    is_safe: bool = False  # at a constant place of a local array
 
     @property
     def size(self) -> int:
@@ -168,11 +189,15 @@ class Transfer:
         return step if all(o == offsets[0] + lane * step for lane, o in enumerate(offsets)) else None
 
 
+def _is_checked(e: Emitter, t: Transfer) -> bool:
+    return e.unit.check_memory and t.space not in (Space.CONST, Space.PARAM) and not t.is_safe
+
+
 def _helper(e: Emitter, t: Transfer, name: str, active: Value | None, data: str) -> None:
     """All of the access by helper: checked, lane by lane."""
     b = e.b
     lanes = b.integer("i32", -1) if active is None else b.ballot(active)
-    site = t.site if _is_checked(e, t.space) else -1
+    site = t.site if _is_checked(e, t) else -1
     form = SIZE[t.type_] | t.count << 8
     if t.place.offsets is not None and active is None:
         pattern = e.unit.pattern(t.place.offsets)
@@ -245,6 +270,8 @@ def load_values(e: Emitter, t: Transfer, active: Value | None) -> list[Value]:
 
 def _is_good(e: Emitter, t: Transfer, from_: int, to: int) -> Value:
     """i1: the access may be made, as far as a quick look tells."""
+    if t.space is Space.LOCAL:
+        return _is_own_local(e, t)
     if t.span is None:
         return _inside(e, t.place, t.size, t.site, t.space, from_=from_, to=to)
     span, here = t.span
@@ -266,7 +293,7 @@ def _checked(
     """``fast`` where the ends lie inside (and ``also`` holds), else ``slow``: the same number of values of the same
     types."""
     b = e.b
-    good = _is_good(e, t, from_, to) if _is_checked(e, t.space) else None
+    good = _is_good(e, t, from_, to) if _is_checked(e, t) else None
     if also is not None:
         good = also if good is None else b.op("and", good, also)
     if good is None:
@@ -350,7 +377,8 @@ def load(e: Emitter, i: Instruction) -> None:
     volatile = any(m in _STRONG for m in i.modifiers)
     site = e.unit.site(i, Access.LOAD, space, scalar.size_bytes * count)
     tell(e, site, place)
-    values = load_values(e, Transfer(place, space, type_, count, site, volatile, e.spans.get(id(i))), active)
+    is_safe = space is Space.LOCAL and isinstance(address, Address) and isinstance(address.base, Sym)
+    values = load_values(e, Transfer(place, space, type_, count, site, volatile, e.spans.get(id(i)), is_safe), active)
     if i.has("acquire"):
         e.b.line("fence acquire")
     elif volatile:
@@ -407,7 +435,9 @@ def store(e: Emitter, i: Instruction) -> None:
         b.line("fence release")
     elif volatile:
         compiler_barrier(e)
-    store_values(e, Transfer(place, space, type_, len(values), site, volatile, e.spans.get(id(i))), values, active)
+    is_safe = space is Space.LOCAL and isinstance(address, Address) and isinstance(address.base, Sym)
+    transfer = Transfer(place, space, type_, len(values), site, volatile, e.spans.get(id(i)), is_safe)
+    store_values(e, transfer, values, active)
 
 
 def _store_by_helper(e: Emitter, t: Transfer, values: Sequence[Value], active: Value | None) -> list[Value]:

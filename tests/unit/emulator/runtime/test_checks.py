@@ -232,6 +232,38 @@ def test_what_was_written_unseen_counts_as_written(device: Device, build: Build)
     device.runtime.free(pointer.value or 0)
 
 
+def test_a_write_past_a_local_array(device: Device, build: Build) -> None:
+    out, result = device.array(32, np.int32)
+
+    assert build("races").run_local_past(out, -20, 12) == 700
+
+    finding = only(device)
+    assert (finding.kind, finding.is_write, finding.line) == ("out-of-bounds local write", True, LINES["local write"])
+    assert finding.thread == (0, 0, 0)
+    assert "offset -80 of the thread's 48 bytes of local memory" in finding.message
+    assert finding.count == 20  # the others stay in theirs
+    assert list(result) == [11, 10] * 16  # and nobody writes another's
+    device.runtime.clear_errors()
+
+    assert build("races").run_local_past(out, 12, 12) == 700
+    assert only(device).count == 32
+
+
+@pytest.mark.parametrize(("at", "fits"), [(11, True), (12, False), (-1, False), (1 << 20, False)])
+def test_a_read_past_a_local_array(device: Device, build: Build, at: int, fits: bool) -> None:
+    out, result = device.array(32, np.int32)
+
+    assert build("races").run_local_read_past(out, at) == 0
+
+    if fits:
+        assert findings(device) == ()
+        assert (result == 121).all()
+        return
+    finding = only(device)
+    assert (finding.kind, finding.line, finding.count) == ("out-of-bounds local read", LINES["local read"], 32)
+    assert not result.any()
+
+
 # -- barriers and loops: always
 
 

@@ -131,6 +131,19 @@ __global__ void never_comes(int* out) {
     out[threadIdx.x] = 1;
 }
 
+__global__ void local_past(int* out, int at, int n) {
+    int mine[12];
+    for (int i = 0; i < n; ++i) mine[i] = i;
+    mine[at + static_cast<int>(threadIdx.x)] = 1;  // local write
+    out[threadIdx.x] = mine[n - 1 - threadIdx.x % 2];
+}
+
+__global__ void local_read_past(int* out, int at) {
+    int mine[12];
+    for (int i = 0; i < 12; ++i) mine[i] = i * at;
+    out[threadIdx.x] = mine[at];  // local read
+}
+
 #define RUN(name, parameters, ...)         \
     extern "C" int run_##name parameters { \
         name __VA_ARGS__;                  \
@@ -146,6 +159,8 @@ RUN(blocks_write_one_place, (int* out), <<<3, 32>>>(out))
 RUN(last_block_too_early, (const float* in, float* partial, float* out, unsigned* ticket), <<<8, 64>>>(in, partial, out, ticket))
 RUN(flag_without_fence, (int* data, int* flag, int* out), <<<2, 1>>>(data, flag, out))
 RUN(uninitialized_tile, (float* out), <<<1, 96>>>(out))
+RUN(local_past, (int* out, int at, int n), <<<1, 32>>>(out, at, n))
+RUN(local_read_past, (int* out, int at), <<<1, 32>>>(out, at))
 RUN(some_leave, (float* out, int n), <<<2, 64>>>(out, n))
 RUN(two_barriers, (float* out), <<<1, 64>>>(out))
 RUN(waits_for_ever, (int* out), <<<1, 64>>>(out))
