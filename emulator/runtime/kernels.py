@@ -135,7 +135,7 @@ class Kernels:
     def _keep(self, kernel: _Kernel) -> None:
         cache, artifact = self._cache, kernel.artifact
         if cache is not None:
-            self._background.do(lambda: cache.store(kernel.key, artifact))
+            self._background.do(lambda: cache.store(kernel.key, artifact), at_the_end=True)
 
 
 def _load_llvm() -> None:
@@ -145,22 +145,24 @@ def _load_llvm() -> None:
 
 
 class _Background:
-    """A thread that does one thing after another. What it has not begun when the process ends is not done."""
+    """A thread that does one thing after another. What it has not begun when the process ends is not done, unless it
+    is quick and was given as such."""
 
     def __init__(self) -> None:
-        self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._tasks: queue.SimpleQueue[tuple[Callable[[], None], bool] | None] = queue.SimpleQueue()
         self._ending = False
         # A daemon, since programs end in many ways; but LLVM must not be taken from under it where that can be helped.
         self._thread = threading.Thread(target=self._run, name="emulator-code", daemon=True)
         self._thread.start()
         atexit.register(self._end)
 
-    def do(self, task: Callable[[], None]) -> None:
-        self._tasks.put(task)
+    def do(self, task: Callable[[], None], *, at_the_end: bool = False) -> None:
+        self._tasks.put((task, at_the_end))
 
     def _run(self) -> None:
-        while (task := self._tasks.get()) is not None:
-            if not self._ending:
+        while (given := self._tasks.get()) is not None:
+            task, at_the_end = given
+            if at_the_end or not self._ending:
                 try:
                     task()
                 except Exception:
