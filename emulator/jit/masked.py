@@ -130,6 +130,7 @@ class MaskedFunction(FunctionEmitter):
         self._current = {}
         self._dirty = set()
         self._guard = None
+        self._lanes, self._pcs = Value("%lanes", "i1", True), Value("%pcs", "i32", True)
         self.instruction = block.instructions[0]
         if block.index in cfg.loop_heads:
             self._burn_fuel()
@@ -176,20 +177,27 @@ class MaskedFunction(FunctionEmitter):
         return b.emit(f"xor i32 {policy}, 1")
 
     def _meet(self, block: Block, mask: Operand) -> None:
-        """Wait for the lanes of ``mask`` that still live."""
+        """Each lane waits for those of its own ``mask`` that still live; lanes whose masks are complete go on."""
         b = self.b
         here = Value("%bits", "i32")
-        wanted = b.integer("i32", mask.value) if isinstance(mask, Imm) else self.first(self.read(mask, "i32"))
+        forced = Value("%forced", "i1")
+        zero = b.integer("i32", 0)
+        wanted = b.integer("i32", mask.value) if isinstance(mask, Imm) else self.read(mask, "i32")
         alive = b.ballot(b.compare("icmp ne", self._pcs, b.integer("i32", EXITED)))
-        missing = b.op("and", b.op("and", wanted, alive), b.op("xor", here, b.integer("i32", -1)))
-        wait = b.op("and", b.compare("icmp ne", missing, b.integer("i32", 0)), b.negate(Value("%forced", "i1")))
+        absent = b.op("and", alive, b.op("xor", here, b.integer("i32", -1)))
+        missing = b.op("and", self._lanes, b.compare("icmp ne", b.op("and", wanted, absent), zero))
+        left = b.op("and", b.compare("icmp ne", b.ballot(missing), zero), forced)
+        waiting = b.op("and", missing, b.negate(forced))
+        pcs = b.select(waiting, b.integer("i32", block.index | AT_WARP_SYNC), self._pcs)
+        self._lanes, self._pcs = b.op("and", self._lanes, b.negate(waiting)), pcs
         label = b.fresh("w")
-        b.line(f"br i1 {wait.text}, label %{label}y, label %{label}n")
+        nobody = b.compare("icmp eq", b.ballot(self._lanes), zero)
+        b.line(f"br i1 {nobody.text}, label %{label}y, label %{label}n")
         b.label(f"{label}y")
-        self._go_on(b.integer("i32", block.index | AT_WARP_SYNC))
+        b.store(_VECTOR, pcs.text, "%lane_pc", 64)
+        b.line("br label %dispatch")
         b.label(f"{label}n")
-        left = b.op("and", b.compare("icmp ne", missing, b.integer("i32", 0)), Value("%forced", "i1"))
-        check_mask(self, block.instructions[0], mask, here, left)
+        check_mask(self, block.instructions[0], mask, b.ballot(self._lanes), left)
 
     def _end(self, last: Instruction, following: Value) -> Value | None:
         """Where each lane goes; None when nothing comes after."""

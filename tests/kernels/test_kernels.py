@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -43,23 +43,33 @@ def library() -> Path:
 
 
 @pytest.fixture
-def runtime(library: Path) -> Iterator[Runtime]:
-    runtime = Runtime(library=library, limits=Limits(wall_s=60), threads=2, checks="full")
-    runtime.take_report()
-    yield runtime
+def emulated(library: Path) -> Iterator[Callable[[int | None], Runtime]]:
+    """Makes the emulated device with full checks and a schedule's seed."""
+
+    def make(seed: int | None) -> Runtime:
+        return Runtime(library=library, limits=Limits(wall_s=60), threads=2, checks="full", schedule_seed=seed)
+
+    make(None).take_report()
+    yield make
+    runtime = make(None)
     runtime.clear_errors()
     runtime.take_report()
+    Runtime(library=library, threads=2)
 
 
 @pytest.mark.nvcc
 @every_kernel
-def test_on_the_emulator(runtime: Runtime, library: Path, topics: dict[str, Future[Path]], kernel: Kernel) -> None:
+def test_on_the_emulator(
+    emulated: Callable[[int | None], Runtime], library: Path, topics: dict[str, Future[Path]], kernel: Kernel
+) -> None:
     device, case = Device(ctypes.CDLL(str(library))), harness.case_of(kernel.topic, "SMALL")
-    difference = harness.check(device, topics[kernel.topic].result(), case, f"solve_{kernel.name}")
-    report = runtime.take_report()
-    assert difference is None
-    assert report.findings == ()
-    assert report.launches
+    for seed in (None, 7):
+        runtime = emulated(seed)
+        difference = harness.check(device, topics[kernel.topic].result(), case, f"solve_{kernel.name}")
+        report = runtime.take_report()
+        assert difference is None, f"schedule seed {seed}"
+        assert report.findings == (), f"schedule seed {seed}"
+        assert report.launches
 
 
 @pytest.fixture(scope="module")
