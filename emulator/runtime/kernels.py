@@ -1,8 +1,7 @@
-"""Machine code for the kernels of this process: from the disk cache, or compiled when it is needed.
+"""Machine code for the kernels of this process, loaded and ready to run.
 
-Code is first made quickly. A kernel that turns out to be hot gets better code, made on a thread of its own and put in
-place while the kernel runs: a warp finds it when it next enters the kernel. Results and counts are the same with
-either. LLVM loads when there is something to compile.
+A kernel that turns out to be hot (``jit.tiers``) gets better code, made on a thread of its own and put in place while
+the kernel runs: a warp finds it when it next enters the kernel.
 """
 
 from __future__ import annotations
@@ -14,46 +13,24 @@ import queue
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from emulator.jit.artifact import Artifact, ArtifactError, Code, Function, Tier
+from emulator.jit.artifact import ArtifactError, Code, Function
 from emulator.jit.cache import Cache, KernelKey
 from emulator.jit.loader import CompiledKernel, install, load_artifact
+from emulator.jit.tiers import TieredKernel
 from emulator.ptx import Module
-
-if TYPE_CHECKING:
-    from emulator.jit.compiler import Compilation
-
-# Warp instructions that take about as long as it takes to make better code for one PTX instruction.
-HOT_PER_INSTRUCTION = 8_000
 
 _log = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Kernel:
-    module: Module
-    key: KernelKey
-    artifact: Artifact
+    code: TieredKernel
     loaded: CompiledKernel
-    compilation: Compilation | None
 
     @property
     def is_hot(self) -> bool:
         return bool(0 < self.loaded.native.hot_after <= self.loaded.native.work)
-
-    def compilation_of(self, function: Function) -> Compilation:
-        """With the function emitted. Raises ``RuntimeError`` when the artifact is of another kernel."""
-        if self.compilation is None:
-            compilation = compilation_of(self.module, self.key)
-            if compilation.description() != self.artifact.description:
-                raise RuntimeError(f"{self.key.entry} is not what is in the cache")
-            self.compilation = compilation
-        self.compilation.text(function)
-        return self.compilation
-
-    def compile(self, function: Function, tier: Tier) -> Code:
-        return self.compilation_of(function).compile(function, tier)
 
 
 class Kernels:
@@ -77,37 +54,34 @@ class Kernels:
         with self._lock:
             kernel = self._from_cache(module, key, resolve) or self._compiled(module, key, resolve)
             native = kernel.loaded.native
-            if any(code.tier is Tier.QUICK for code in kernel.artifact.code.values()):
-                native.hot_after = HOT_PER_INSTRUCTION * kernel.artifact.description.instruction_count
+            native.hot_after = kernel.code.hot_after
             address = ctypes.addressof(native)
             self._kernels[address] = kernel
             return address
 
     def _from_cache(self, module: Module, key: KernelKey, resolve: Callable[[str], int]) -> _Kernel | None:
-        artifact = self._cache.load(key) if self._cache else None
-        if self._cache is None or artifact is None:
+        code = TieredKernel.cached(module, key, self._cache)
+        if self._cache is None or code is None:
             return None
         try:
-            return _Kernel(module, key, artifact, load_artifact(self._library, artifact, resolve), None)
+            return _Kernel(code, load_artifact(self._library, code.artifact, resolve))
         except ArtifactError:
             _log.warning("a cached kernel cannot be loaded: it is compiled anew", exc_info=True)
             self._cache.remove(key)
             return None
 
     def _compiled(self, module: Module, key: KernelKey, resolve: Callable[[str], int]) -> _Kernel:
-        compilation = compilation_of(module, key)
-        first = compilation.functions[0]
-        artifact = Artifact(compilation.description(), {first: compilation.compile(first, Tier.QUICK)})
-        kernel = _Kernel(module, key, artifact, load_artifact(self._library, artifact, resolve), compilation)
-        self._keep(kernel)
+        code = TieredKernel.compiled(module, key)
+        kernel = _Kernel(code, load_artifact(self._library, code.artifact, resolve))
+        self._keep(code)
         return kernel
 
     def add_function(self, address: int, function: Function) -> None:
         """Make the function, which warps wait for."""
         with self._lock:
             kernel = self._kernels[address]
-            if function not in kernel.artifact.code:
-                self._install(kernel, function, kernel.compile(function, Tier.QUICK))
+            if function not in kernel.code.artifact.code:
+                self._install(kernel, function, kernel.code.quick(function))
                 if kernel.is_hot:
                     self.improve(address)
 
@@ -119,23 +93,21 @@ class Kernels:
         for function in Function:
             with self._lock:
                 kernel = self._kernels[address]
-                code = kernel.artifact.code.get(function)
-                if code is None or code.tier is Tier.BEST:
-                    continue
-                compilation = kernel.compilation_of(function)
-            better = compilation.compile(function, Tier.BEST)  # takes long: others can compile meanwhile
-            with self._lock:
-                self._install(kernel, function, better)
+                improve = kernel.code.improvement(function)
+            if improve:
+                better = improve()  # takes long: others can compile meanwhile
+                with self._lock:
+                    self._install(kernel, function, better)
 
     def _install(self, kernel: _Kernel, function: Function, code: Code) -> None:
         install(self._library, kernel.loaded, function, code)
-        kernel.artifact = kernel.artifact.with_code(function, code)
-        self._keep(kernel)
+        kernel.code.add(function, code)
+        self._keep(kernel.code)
 
-    def _keep(self, kernel: _Kernel) -> None:
-        cache, artifact = self._cache, kernel.artifact
+    def _keep(self, code: TieredKernel) -> None:
+        cache, artifact = self._cache, code.artifact
         if cache is not None:
-            self._background.do(lambda: cache.store(kernel.key, artifact), at_the_end=True)
+            self._background.do(lambda: cache.store(code.key, artifact), at_the_end=True)
 
 
 def _load_llvm() -> None:
@@ -172,9 +144,3 @@ class _Background:
         self._ending = True
         self._tasks.put(None)
         self._thread.join()
-
-
-def compilation_of(module: Module, key: KernelKey) -> Compilation:
-    from emulator.jit.compiler import Compilation  # here, so that LLVM loads when there is something to compile
-
-    return Compilation(module, key.entry, key.block, key.options)

@@ -11,11 +11,11 @@ from pathlib import Path
 from emulator.jit.artifact import Code, Description, Function
 from emulator.jit.cache import Cache, KernelKey
 from emulator.jit.options import Options
+from emulator.jit.tiers import TieredKernel
 from emulator.ptx import Module, PtxError, Variable
 from emulator.ptx.indirect import function_address
 from emulator.runtime.modules import defined_variables, describe_kernel, read_module
 from emulator.runtime.registers import RegisterCounts
-from emulator.standalone.kernel import Kernel
 from emulator.standalone.wire import Reader, Writer
 
 _WANT_BETTER = 2  # EmuCodeWanted; the others are Function
@@ -35,7 +35,7 @@ class Answers:
         self._cache = Cache(cache) if cache else None
         self._lock = threading.Lock()  # of everything here, and of what compiles from modules' bodies
         self._modules: dict[tuple[int, int], _Module] = {}
-        self._kernels: dict[int, Kernel] = {}
+        self._kernels: dict[int, TieredKernel] = {}
         self._numbers = itertools.count(1)
         self._by_kind: dict[int, Callable[[Reader], bytes]] = {
             1: self._load_module,
@@ -87,23 +87,42 @@ class Answers:
         x, y, z, observe = question.numbers("4I")
         key = KernelKey(found.digest, name, (x, y, z), Options(observe=bool(observe)))
         with self._lock:
-            kernel = Kernel.open(found.module, key, self._cache)
+            kernel = TieredKernel.cached(found.module, key, self._cache) or self._compiled(found.module, key)
             number = next(self._numbers)
             self._kernels[number] = kernel
         return _kernel_bytes(number, kernel)
 
+    def _compiled(self, module: Module, key: KernelKey) -> TieredKernel:
+        kernel = TieredKernel.compiled(module, key)
+        self._keep(kernel)
+        return kernel
+
     def _make_code(self, question: Reader) -> bytes:
         number, wanted = question.numbers("QI")
+        if wanted == _WANT_BETTER:
+            return _code_bytes(self._better(number))
+        function = Function(wanted)
         with self._lock:
             kernel = self._kernels[number]
-            if wanted != _WANT_BETTER:
-                function = Function(wanted)
-                return _code_bytes([(function, kernel.code(function))])
-            tasks = kernel.improvements()
-        better = [(function, make()) for function, make in tasks]  # takes long: others can compile meanwhile
+            if function not in kernel.artifact.code:
+                kernel.add(function, kernel.quick(function))
+                self._keep(kernel)
+            return _code_bytes([(function, kernel.artifact.code[function])])
+
+    def _better(self, number: int) -> list[tuple[Function, Code]]:
         with self._lock:
-            kernel.keep(better)
-        return _code_bytes(better)
+            kernel = self._kernels[number]
+            tasks = [(function, kernel.improvement(function)) for function in Function]
+        better = [(function, improve()) for function, improve in tasks if improve]  # takes long: others can compile
+        with self._lock:
+            for function, code in better:
+                kernel.add(function, code)
+            self._keep(kernel)
+        return better
+
+    def _keep(self, kernel: TieredKernel) -> None:
+        if self._cache:
+            self._cache.store(kernel.key, kernel.artifact)
 
 
 def _put_variable(out: Writer, module: Module, variable: Variable) -> None:
@@ -115,7 +134,7 @@ def _put_variable(out: Writer, module: Module, variable: Variable) -> None:
         out.numbers("Qq", function_address(module, it.symbol) or 0, it.addend)
 
 
-def _kernel_bytes(number: int, kernel: Kernel) -> bytes:
+def _kernel_bytes(number: int, kernel: TieredKernel) -> bytes:
     d: Description = kernel.artifact.description
     names = {site.file for site in d.sites} | {line.file for line in d.block_lines} | {it.file for it in d.contents}
     files = {file: index for index, file in enumerate(sorted(names))}

@@ -67,7 +67,7 @@ def launched(machine: Machine, kernel: Any, rounds: int) -> tuple[np.ndarray[Any
 
 def tiers() -> list[Tier]:
     """Of the kernel that was compiled last."""
-    return [code.tier for code in list(kernels()._kernels.values())[-1].artifact.code.values()]
+    return [code.tier for code in list(kernels()._kernels.values())[-1].code.artifact.code.values()]
 
 
 def wait_for_best_code() -> None:
