@@ -301,6 +301,16 @@ class Emitter(ABC):
         lane = self.b.intrinsic("cttz", self.b.ballot(lanes), extra=("i1 false",))
         return self.b.extract(value, self.b.op("and", lane, self.b.integer("i32", LANES - 1)))
 
+    def begin_anew_unless(self, condition: Value) -> bool:  # noqa: ARG002 (the uniform function can)
+        """Emit: where ``condition`` (i1) does not hold, a function that looks closer does the block, from its start.
+
+        False, and nothing is emitted, where that cannot be.
+        """
+        return False
+
+    def touch(self) -> None:  # noqa: B027 (the uniform function cares)
+        """What is emitted now has effects that must not come twice: the block cannot be begun anew after it."""
+
     @abstractmethod
     def trap_if(self, condition: Value, site: int) -> None:
         """End the launch where ``condition`` (i1) holds."""

@@ -65,24 +65,25 @@ class FunctionEmitter(Emitter):
             b.store(lanes_type(type_), b.spread(value), place, 64)
 
     # ------------------------------------------------------------------------------------------------------- blocks
-    def count(self, block: Block) -> None:
-        """Add the block's instructions to the warp's counter."""
+    def count(self, block: Block, times: int = 1) -> None:
+        """Add the block's instructions to the warp's counter, or take them back (``times`` -1)."""
         number = sum(i.opcode not in NOT_COUNTED for i in block.instructions)
         if number:
             b = self.b
             place = b.offset("%ctx", INSTRUCTIONS)
             old = b.load("i64", place, 8)
-            b.store("i64", b.emit(f"add i64 {old}, {number}"), place, 8)
+            b.store("i64", b.emit(f"add i64 {old}, {times * number}"), place, 8)
         if self.unit.observe:
-            self._tally(block)
+            self._tally(block, times)
 
-    def _tally(self, block: Block) -> None:
-        """One more execution of the block, by so many lanes."""
+    def _tally(self, block: Block, times: int) -> None:
+        """One more execution of the block, by so many lanes; or one less."""
         b = self.b
         lanes = self.everyone()
         number = b.integer("i32", LANES) if lanes is None else b.intrinsic("ctpop", b.ballot(lanes))
         tally = b.load("ptr", b.offset("%ctx", TALLY), 8, note=INVARIANT)
-        for index, more in enumerate((b.integer("i64", 1), b.resize(number, "i64"))):
+        lanes_more = b.op("mul", b.resize(number, "i64"), b.integer("i64", times))
+        for index, more in enumerate((b.integer("i64", times), lanes_more)):
             place = b.offset(tally, 16 * block.index + 8 * index)
             old = Value(b.load("i64", place, 8), "i64")
             b.store("i64", b.op("add", old, more).text, place, 8)

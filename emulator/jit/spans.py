@@ -1,6 +1,7 @@
 """Accesses of a block that lie at constant distances from one another: unrolled loops are full of them.
 
-One check of the first and the last byte, made at the first access, then speaks for all.
+One check of the first and the last byte, made at the first access, then speaks for all. Where it fails, the block is
+begun anew in the masked function if it still can be, so that the accesses themselves need not look at the outcome.
 """
 
 from __future__ import annotations
@@ -23,13 +24,15 @@ class Span:
     most: int
     count: int = 1
     good: Value | None = None  # i1, once the check was made
+    is_certain: bool = False  # nothing goes on where the check failed
 
 
 def spans_of(block: Block) -> dict[int, tuple[Span, int]]:
     """By instruction's id: its span and its own displacement. Only of spans with more than one access.
 
-    Those of one span have one base register (not written in between), kind, state space and size; they are executed
-    by all lanes, and their distances are multiples of the size, so that all are aligned where one is.
+    Those of one span have one base register (not written in between), state space and size, and of global memory one
+    kind; they are executed by all lanes, and their distances are multiples of the size, so that all are aligned where
+    one is.
     """
     versions: dict[str, int] = {}
     open_spans: dict[tuple[object, ...], Span] = {}
@@ -38,7 +41,7 @@ def spans_of(block: Block) -> dict[int, tuple[Span, int]]:
         at = _plain_access(instruction)
         if at is not None:
             base, displacement, size = at
-            kind = (instruction.opcode, tuple(m for m in instruction.modifiers if m in ("shared", "global")))
+            kind = "shared" if instruction.has("shared") else instruction.opcode
             key = (kind, base, versions.get(base, 0), size, displacement % size)
             span = open_spans.get(key)
             if span is not None and max(span.most, displacement) - min(span.least, displacement) < _MOST_BYTES:

@@ -17,7 +17,7 @@ from emulator.jit.shapes import Shape, source_type
 from emulator.jit.sides import side_of
 from emulator.jit.spans import spans_of
 from emulator.ptx.cfg import Block, is_barrier, sync_mask
-from emulator.ptx.effects import defs_and_uses
+from emulator.ptx.effects import defs_and_uses, has_effect
 from emulator.ptx.ir import Instruction, Reg, Sym
 from emulator.ptx.program import Program
 
@@ -32,6 +32,7 @@ def uniform_entries(program: Program) -> tuple[int, ...]:
 
 _MOST_SSA_VECTORS = 24
 _MOST_LOOP_BLOCKS = 40
+_TELLING = frozenset(("ldmatrix", "wmma"))  # helpers that report bad addresses
 
 
 class UniformFunction(FunctionEmitter):
@@ -43,6 +44,8 @@ class UniformFunction(FunctionEmitter):
         self._slots: dict[str, str] = {}
         self._in_ssa = self._choose_homes()
         self._some: Value | None = None  # the lanes that do a block which the others skip
+        self._touched = False  # the block has done what must not be done twice
+        self._begins_anew = False  # somewhere in the block
 
     def _choose_homes(self) -> frozenset[str]:
         """The registers that are SSA values across blocks: those of loops without barriers, while their vectors fit
@@ -185,12 +188,18 @@ class UniformFunction(FunctionEmitter):
         self._dirty = set()
         self._here = block
         self.spans = spans_of(block)
+        self._touched = self._begins_anew = False
         if block.index in cfg.loop_heads:
             self._burn_fuel(block)
         self.count(block)
         last = block.instructions[-1]
         for instruction in block.instructions[:-1]:
             self.do(instruction)
+        self._end_block(block, last)
+        if self._begins_anew:
+            self._begin_anew(block)
+
+    def _end_block(self, block: Block, last: Instruction) -> None:
         live_out = frozenset[str]().union(*(self._live(s) for s in block.successors))
         if last.opcode in ("bra", "brx", "ret", "exit", "trap", "brkpt"):
             self._leave_block(block, last, live_out)
@@ -199,7 +208,7 @@ class UniformFunction(FunctionEmitter):
         else:
             self.do(last)
             self._write_back(live_out)
-            b.line(f"br label {self._target(block.index + 1)}")
+            self.b.line(f"br label {self._target(block.index + 1)}")
 
     def do(self, instruction: Instruction) -> None:
         if id(instruction) in self.unit.shapes.widened:
@@ -209,6 +218,11 @@ class UniformFunction(FunctionEmitter):
             self.begin(instruction)
             check_mask(self, instruction, mask, self.active_bits(), self.b.integer("i1", 0))
         super().do(instruction)
+        if has_effect(instruction) or instruction.opcode in _TELLING:
+            self.touch()
+
+    def touch(self) -> None:
+        self._touched = True
 
     def _check_widening(self, instruction: Instruction) -> None:
         """Where base + offset wraps in 32 bits for some lane, the masked function does the block, from its start."""
@@ -228,19 +242,28 @@ class UniformFunction(FunctionEmitter):
             if least < 0:
                 low = b.compare(f"icmp {prefix}lt", base, b.integer("i32", bottom - least))
                 bad = b.op("or", bad, low)
-            label = b.fresh("x")
-            b.line(f"br i1 {bad.text}, label %{label}y, label %{label}n, !prof !2")
-            b.label(f"{label}y")
-            self._begin_anew()
-            b.label(f"{label}n")
+            self._branch_anew(b.negate(bad))
 
-    def _begin_anew(self) -> None:
+    def begin_anew_unless(self, condition: Value) -> bool:
+        if self._touched or self._some is not None or self.unit.observe:
+            return False
+        self._branch_anew(condition)
+        return True
+
+    def _branch_anew(self, unless: Value) -> None:
+        self._begins_anew = True
+        label = self.b.fresh("x")
+        self.b.line(f"br i1 {unless.text}, label %{label}, label %A{self._here.index}, !prof !1")
+        self.b.label(label)
+
+    def _begin_anew(self, block: Block) -> None:
         """In the masked function: registers' homes still hold what they held when the block began."""
-        current, self._current = self._current, {}
-        self._park(self._here.live_in)
-        self._spread(self._here.live_in)
-        self._part(self.b.integer("i32", self._here.index), mode=MASKED_ONCE)
-        self._current = current
+        self.b.label(f"A{block.index}")
+        self.count(block, times=-1)
+        self._current = {}
+        self._park(block.live_in)
+        self._spread(block.live_in)
+        self._part(self.b.integer("i32", block.index), mode=MASKED_ONCE)
 
     def _target(self, index: int) -> str:
         return f"%B{index}" if index < len(self.unit.program.cfg.blocks) else "%exit"

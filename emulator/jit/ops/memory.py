@@ -196,6 +196,7 @@ def _is_checked(e: Emitter, t: Transfer) -> bool:
 def _helper(e: Emitter, t: Transfer, name: str, active: Value | None, data: str) -> None:
     """All of the access by helper: checked, lane by lane."""
     b = e.b
+    e.touch()  # what it reports
     lanes = b.integer("i32", -1) if active is None else b.ballot(active)
     site = t.site if _is_checked(e, t) else -1
     form = SIZE[t.type_] | t.count << 8
@@ -281,6 +282,22 @@ def _is_good(e: Emitter, t: Transfer, from_: int, to: int) -> Value:
     return span.good
 
 
+def _is_certain(e: Emitter, t: Transfer, good: Value) -> bool:
+    """Whether the code is left where ``good`` does not hold.
+
+    Of shared memory only, where nothing but a mistake makes a check fail; a site of global memory has to learn first
+    which allocation is meant.
+    """
+    if t.space is not Space.SHARED:
+        return False
+    if t.span is None:
+        return e.begin_anew_unless(good)
+    span = t.span[0]
+    if not span.is_certain:
+        span.is_certain = e.begin_anew_unless(good)
+    return span.is_certain
+
+
 def _checked(
     e: Emitter,
     t: Transfer,
@@ -294,6 +311,8 @@ def _checked(
     types."""
     b = e.b
     good = _is_good(e, t, from_, to) if _is_checked(e, t) else None
+    if good is not None and _is_certain(e, t, good):
+        good = None
     if also is not None:
         good = also if good is None else b.op("and", good, also)
     if good is None:

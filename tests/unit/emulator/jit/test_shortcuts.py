@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -108,3 +110,70 @@ def test_lanes_that_skip_a_short_block(machine: Machine) -> None:
         counts.append(machine.runtime.take_report().warp_instructions)
     # The block counts when any lane does it, as on a GPU.
     assert counts == [counts[0]] * 4 + [counts[0] - 5]
+
+
+# A loop over shared memory: a count, four words off one register, their sum; one access follows an atomic.
+ROUNDS = """
+.visible .entry rounds(.param .u64 out, .param .u64 count, .param .u32 first, .param .u32 rounds)
+{
+    .reg .pred %p<2>; .reg .b32 %r<16>; .reg .b64 %rd<6>;
+    .shared .align 4 .b8 words[1024];
+    ld.param.u64 %rd1, [out];
+    ld.param.u64 %rd2, [count];
+    ld.param.u32 %r1, [first];
+    ld.param.u32 %r2, [rounds];
+    mov.u32 %r3, %tid.x;
+    shl.b32 %r4, %r3, 2;
+    mov.u32 %r5, words;
+    add.u32 %r6, %r5, %r4;
+    st.shared.u32 [%r6], %r3;
+    st.shared.u32 [%r6+128], %r3;
+    st.shared.u32 [%r6+256], %r3;
+    st.shared.u32 [%r6+384], %r3;
+    add.u32 %r6, %r6, %r1;
+    add.u32 %r15, %r5, %r1;
+    mov.u32 %r7, 0;
+    mov.u32 %r8, 0;
+LOOP:
+    add.u32 %r8, %r8, 1;
+    ld.shared.u32 %r9, [%r6];
+    ld.shared.u32 %r10, [%r6+128];
+    add.u32 %r7, %r7, %r9;
+    add.u32 %r7, %r7, %r10;
+    st.shared.u32 [%r6+256], %r8;
+    ld.shared.u32 %r11, [%r6+384];
+    add.u32 %r7, %r7, %r11;
+    red.global.add.u32 [%rd2], 1;
+    ld.shared.u32 %r12, [%r15];
+    add.u32 %r7, %r7, %r12;
+    setp.lt.u32 %p1, %r8, %r2;
+    @%p1 bra LOOP;
+    mul.wide.u32 %rd3, %r3, 4;
+    add.s64 %rd3, %rd1, %rd3;
+    st.global.u32 [%rd3], %r7;
+    ret;
+}
+"""
+
+
+def test_shared_accesses_of_a_loop(machine: Machine) -> None:
+    lanes, counted = np.arange(32, dtype=np.uint32), []
+    # 512: all lie within. 628: of the words at +384 the last 29 do not, of the others all do. -4: those of thread 0.
+    # 514: misaligned. 4096: all is beyond the end.
+    for first in (512, 0, 628, (1 << 32) - 4, 514, 4096):
+        out, count = np.zeros(32, np.uint32), np.zeros(1, np.uint32)
+
+        with contextlib.suppress(CudaError):
+            machine.run(ROUNDS, "rounds", 1, 32, out, count, first, 3)
+        report = machine.runtime.take_report()
+
+        assert count[0] == 3 * 32, first
+        counted.append(report.warp_instructions)
+        if first == 0:
+            np.testing.assert_array_equal(out, 3 * (3 * lanes))
+        faults = {628: 3 * 29, (1 << 32) - 4: 3 * (1 + 32), 4096: 3 * (4 * 32 + 32)}.get(first)
+        if faults is not None:
+            assert report.memory_fault_count == faults, first
+        assert bool(report.memory_fault_count) == (first not in (0, 512))
+        machine.runtime.clear_errors()
+    assert len(set(counted)) == 1
