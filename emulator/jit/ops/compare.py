@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from emulator.jit.builder import FLOATS, Value
 from emulator.jit.emitter import Emitter, register_type
-from emulator.jit.ops import floating, half
+from emulator.jit.ops import half, rounding
 from emulator.jit.ops.registry import semantics
 from emulator.ptx.ir import Instruction, Operand, Pair
 from emulator.ptx.types import ScalarType
@@ -61,7 +61,7 @@ def _operands(e: Emitter, i: Instruction, scalar: ScalarType) -> list[tuple[Valu
     type_ = register_type(scalar)
     a, c = e.read(left, type_, signed=scalar.is_signed), e.read(right, type_, signed=scalar.is_signed)
     if i.has("ftz") and type_ == "float":
-        a, c = floating.flush(e, a), floating.flush(e, c)
+        a, c = rounding.flush(e, a), rounding.flush(e, c)
     return [(a, c)]
 
 
@@ -125,7 +125,7 @@ def slct(e: Emitter, i: Instruction) -> None:
     a, c = e.read(i.operands[1], type_), e.read(i.operands[2], type_)
     if key.is_float:
         value = e.read(i.operands[3], "float")
-        value = floating.flush(e, value) if i.has("ftz") else value
+        value = rounding.flush(e, value) if i.has("ftz") else value
         condition = b.compare("fcmp oge", value, b.real("float", 0.0))
     else:
         condition = b.compare("icmp sge", e.read(i.operands[3], "i32"), b.integer("i32", 0))

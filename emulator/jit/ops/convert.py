@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from emulator.jit.builder import BITS, Value
 from emulator.jit.emitter import Emitter, register_type
-from emulator.jit.ops import floating, half
+from emulator.jit.ops import half, rounding
 from emulator.jit.ops.registry import semantics
 from emulator.ptx.ir import Instruction
 from emulator.ptx.types import ScalarType
@@ -41,7 +41,7 @@ def _read_float(e: Emitter, i: Instruction, source: ScalarType) -> Value:
     value = e.read(i.operands[1], register_type(source))
     # On its way to f16, the hardware keeps a denormal in spite of .ftz.
     flushed = i.has("ftz") and source.name == "f32" and i.types[0].name != "f16"
-    return floating.flush(e, value) if flushed else value
+    return rounding.flush(e, value) if flushed else value
 
 
 def _mode(i: Instruction, names: tuple[str, ...]) -> str | None:
@@ -66,7 +66,7 @@ def _narrow(e: Emitter, value: Value, to: ScalarType, mode: str | None) -> Value
         return half.from_double(e, value, to.kind) if value.type == "double" else half.from_float(e, value, to.kind)
     if to.bits == 32 and value.type == "double":
         if mode in _DIRECTED:
-            return floating.directed(e, value, b.real("double", 0.0), str(mode))
+            return rounding.directed(e, value, b.real("double", 0.0), str(mode))
         return b.cast("fptrunc", value, "float")
     if to.bits == 64 and value.type == "float":
         return b.cast("fpext", value, "double")
@@ -106,12 +106,12 @@ def _float_to_float(e: Emitter, i: Instruction, to: ScalarType, source: ScalarTy
     if whole is not None:
         value = b.intrinsic(_WHOLE[whole], value)
     if i.has("sat"):
-        value = floating.saturate(e, value)
+        value = rounding.saturate(e, value)
     if i.has("relu"):
         value = b.select(b.compare("fcmp ole", value, b.real(value.type, 0.0)), b.real(value.type, 0.0), value)
     result = _finite(e, i, _narrow(e, value, to, _mode(i, _DIRECTED)), to)
     if i.has("ftz") and result.type == "float":
-        result = floating.flush(e, result)
+        result = rounding.flush(e, result)
     e.write(i.operands[0], result)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from emulator.jit.builder import Value
 from emulator.jit.emitter import Emitter
-from emulator.jit.ops import floating
+from emulator.jit.ops.approximate import APPROXIMATIONS
+from emulator.jit.ops.rounding import minimum, saturate
 from emulator.ptx.ir import Imm, Instruction, Operand
 from emulator.ptx.types import ScalarType
 
@@ -115,11 +116,11 @@ def _one(e: Emitter, i: Instruction, bits: list[Value]) -> Value:
     elif opcode in ("min", "max"):
         value = values[0]
         for other in values[1:]:
-            value = floating.minimum(e, value, other, largest=opcode == "max", keep_nan=i.has("NaN"))
+            value = minimum(e, value, other, largest=opcode == "max", keep_nan=i.has("NaN"))
     else:
         value = b.op(f"f{opcode}", values[0], values[1])
     if i.has("sat"):
-        value = floating.saturate(e, value)
+        value = saturate(e, value)
     if i.has("relu"):
         negative = b.compare("fcmp ole", value, b.real("float", 0.0))  # -0 too
         value = b.select(negative, b.real("float", 0.0), value)
@@ -130,9 +131,9 @@ def _one(e: Emitter, i: Instruction, bits: list[Value]) -> Value:
 def unary(e: Emitter, i: Instruction) -> None:
     """ex2 and tanh of halves."""
     scalar = i.type
-    if i.opcode not in floating.APPROXIMATIONS:
+    if i.opcode not in APPROXIMATIONS:
         raise e.unsupported()
     results = []
     for bits in parts(e, i.operands[1], scalar):
-        results.append(from_float(e, floating.APPROXIMATIONS[i.opcode](e, to_float(e, bits, scalar.kind)), scalar.kind))
+        results.append(from_float(e, APPROXIMATIONS[i.opcode](e, to_float(e, bits, scalar.kind)), scalar.kind))
     e.write(i.operands[0], join(e, results))
