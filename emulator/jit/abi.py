@@ -8,16 +8,6 @@ from enum import IntEnum, IntFlag
 from emulator.profile.counters import CLASSES, FLOP_TYPES
 
 
-class Status(IntEnum):
-    """What a warp's ``run`` returns."""
-
-    DONE = 0
-    BARRIER = 1
-    YIELD = 2
-    TRAP = 3
-    SWITCH = 4
-
-
 class Space(IntEnum):
     GLOBAL = 0
     SHARED = 1

@@ -178,15 +178,15 @@ EMU_API void __cudaRegisterFunction(void **handle, const char *stub, char *, con
     functions[stub] = std::move(function);
 }
 
-EMU_API void __cudaRegisterVar(void **handle, char *host, char *, const char *name, int, size_t size, int, int) {
+EMU_API void __cudaRegisterVar(void **handle, char *host, char *, const char *name, int, size_t, int, int) {
     std::lock_guard lock(mutex);
-    variables[host] = std::make_unique<Variable>(Variable{module_of(handle), name, nullptr, size});
+    variables[host] = std::make_unique<Variable>(Variable{module_of(handle), name});
 }
 
-EMU_API void __cudaRegisterManagedVar(void **handle, void **host, char *, const char *name, int, size_t size, int,
+EMU_API void __cudaRegisterManagedVar(void **handle, void **host, char *, const char *name, int, size_t, int,
                                       int) {
     std::lock_guard lock(mutex);
-    auto variable = std::make_unique<Variable>(Variable{module_of(handle), name, host, size});
+    auto variable = std::make_unique<Variable>(Variable{module_of(handle), name, host});
     module_of(handle)->managed.push_back(variable.get());
     variables[host] = std::move(variable);
 }

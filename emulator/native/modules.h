@@ -20,7 +20,6 @@ struct Variable {
     Module *module;
     std::string name;
     void **managed_pointer = nullptr;  // the host's pointer to a __managed__ variable
-    uint64_t registered_size = 0;
 };
 
 struct SymbolPlace {

@@ -78,12 +78,12 @@ def parse_variable(statement: str, space: str | None = None) -> Variable:
     if initial is not None and not size:
         size = len(initial)
     return Variable(
-        name.group(), space, size, int(align.group(1)) if align else element, element, initial, relocations, external
+        name.group(), space, size, int(align.group(1)) if align else element, initial, relocations, external
     )
 
 
 _RELOCATION = re.compile(
-    r"(?:(0x[0-9A-Fa-f]+)\s*\(\s*)?(generic\s*\(\s*)?([A-Za-z_$%][\w$]*)\s*\)?\s*(?:\+\s*(\w+))?\s*\)?$"
+    r"(?:(0x[0-9A-Fa-f]+)\s*\(\s*)?(?:generic\s*\(\s*)?([A-Za-z_$%][\w$]*)\s*\)?\s*(?:\+\s*(\w+))?\s*\)?$"
 )
 
 
@@ -107,13 +107,13 @@ def _relocate(item: str, element: int, data: bytearray, relocations: dict[tuple[
     match = _RELOCATION.match(item)
     if match is None:
         raise PtxError(f"cannot read the initialiser {item!r}")
-    mask, generic, symbol, addend = match.groups()
+    mask, symbol, addend = match.groups()
     added = parse_integer(addend) if addend else 0
     offset, size = len(data), element
     if mask:
         byte = (int(mask, 16).bit_length() - 1) // 8
         offset, size = offset - byte, 8
-    relocations.setdefault((offset, symbol, added), Relocation(offset, size, symbol, added, bool(generic)))
+    relocations.setdefault((offset, symbol, added), Relocation(offset, size, symbol, added))
     data += bytes(element)
 
 

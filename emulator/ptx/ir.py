@@ -122,7 +122,6 @@ class Relocation:
     size: int
     symbol: str
     addend: int
-    generic: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +135,6 @@ class Variable:
     space: str  # global const shared local param
     size: int
     align: int
-    element_size: int = 1
     initial: bytes | None = None
     relocations: tuple[Relocation, ...] = ()
     external: bool = False
