@@ -81,11 +81,13 @@ EMU_API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cud
     return copy(plane(to), plane(from), {size}, kind, stream);
 }
 
-EMU_API cudaError_t cudaMemcpyPeer(void *to, int, const void *from, int, size_t size) {
-    return copy(plane(to), plane(from), {size}, cudaMemcpyDeviceToDevice, nullptr);
+EMU_API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size) {
+    return cudaMemcpyPeerAsync(to, to_device, from, from_device, size, nullptr);
 }
 
-EMU_API cudaError_t cudaMemcpyPeerAsync(void *to, int, const void *from, int, size_t size, cudaStream_t stream) {
+EMU_API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t size,
+                                        cudaStream_t stream) {
+    if (to_device || from_device) return emu::fail(cudaErrorInvalidDevice);
     return copy(plane(to), plane(from), {size}, cudaMemcpyDeviceToDevice, stream);
 }
 

@@ -11,6 +11,7 @@
 #include "memory.h"
 #include "misuse.h"
 #include "observe.h"
+#include "pools.h"
 #include "report.h"
 #include "scheduler.h"
 #include "streams.h"
@@ -46,6 +47,14 @@ cudaError_t allocate(void **out, size_t size, MemoryKind kind, const char *call,
     return cudaSuccess;
 }
 
+cudaError_t allocate_from(void **out, size_t size, cudaMemPool_t pool, cudaStream_t handle, const char *call) {
+    if (!emu::stream_of(handle)) return emu::fail(cudaErrorInvalidResourceHandle);
+    if (!emu::is_pool(pool)) return emu::fail(cudaErrorInvalidValue);
+    cudaError_t error = allocate(out, size, MemoryKind::device, call);
+    if (!error && *out) emu::put_in_pool(pool, reinterpret_cast<uint64_t>(*out), size);
+    return error;
+}
+
 // How to free what begins at `address`, where that is another function's business.
 std::string hint(uint64_t address, unsigned kinds) {
     auto found = emu::memory().find(address);
@@ -69,7 +78,18 @@ cudaError_t release(void *pointer, unsigned kinds, cudaError_t otherwise) {
         return emu::fail(otherwise);
     }
     emu::note_release(address);
+    emu::take_from_pool(address);
     return cudaSuccess;
+}
+
+bool is_managed(MemoryKind kind) { return kind == MemoryKind::managed || kind == MemoryKind::managed_variable; }
+
+// Whether advice may be given about `size` bytes of managed memory, and a place.
+cudaError_t check_advice(const void *pointer, size_t size, cudaMemLocation place) {
+    uint64_t address = reinterpret_cast<uint64_t>(pointer);
+    auto found = emu::memory().find(address);
+    if (!found || !is_managed(found->kind) || !size || size > found->end - address) return cudaErrorInvalidValue;
+    return place.type == cudaMemLocationTypeDevice && place.id ? cudaErrorInvalidDevice : cudaSuccess;
 }
 
 size_t pitch_of(size_t width) { return (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment; }
@@ -86,7 +106,8 @@ EMU_API cudaError_t cudaFree(void *pointer) {
 }
 
 EMU_API cudaError_t cudaMallocManaged(void **out, size_t size, unsigned flags) {
-    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return emu::fail(cudaErrorInvalidValue);
+    bool known = flags == cudaMemAttachGlobal || flags == cudaMemAttachHost;
+    if (!known || !size) return emu::fail(cudaErrorInvalidValue);
     return allocate(out, size, MemoryKind::managed, "cudaMallocManaged", flags);
 }
 
@@ -105,7 +126,7 @@ EMU_API cudaError_t cudaFreeHost(void *pointer) {
 
 EMU_API cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned flags) {
     EMU_REQUIRE_DEVICE();
-    if (!pointer || !size) return emu::fail(cudaErrorInvalidValue);
+    if (!pointer || !size || flags > 0xf) return emu::fail(cudaErrorInvalidValue);
     if (!emu::memory().register_host(reinterpret_cast<uint64_t>(pointer), size, flags)) {
         return emu::fail(cudaErrorHostMemoryAlreadyRegistered);
     }
@@ -171,7 +192,7 @@ EMU_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *out, const v
         return cudaSuccess;
     }
     bool of_host = found->kind == MemoryKind::pinned_host || found->kind == MemoryKind::registered_host;
-    bool managed = found->kind == MemoryKind::managed;
+    bool managed = is_managed(found->kind);
     out->type = of_host ? cudaMemoryTypeHost : managed ? cudaMemoryTypeManaged : cudaMemoryTypeDevice;
     out->devicePointer = plain;
     out->hostPointer = of_host || managed ? plain : nullptr;
@@ -181,15 +202,11 @@ EMU_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *out, const v
 // Stream-ordered allocation. Streams run at once, so that it is allocation; a capture cannot hold it.
 
 EMU_API cudaError_t cudaMallocAsync(void **out, size_t size, cudaStream_t handle) {
-    emu::Stream *stream = emu::stream_of(handle);
-    if (!stream) return emu::fail(cudaErrorInvalidResourceHandle);
-    return allocate(out, size, MemoryKind::device, "cudaMallocAsync");
+    return allocate_from(out, size, emu::current_pool(), handle, "cudaMallocAsync");
 }
 
-EMU_API cudaError_t cudaMallocFromPoolAsync(void **out, size_t size, cudaMemPool_t, cudaStream_t handle) {
-    emu::Stream *stream = emu::stream_of(handle);
-    if (!stream) return emu::fail(cudaErrorInvalidResourceHandle);
-    return allocate(out, size, MemoryKind::device, "cudaMallocFromPoolAsync");
+EMU_API cudaError_t cudaMallocFromPoolAsync(void **out, size_t size, cudaMemPool_t pool, cudaStream_t handle) {
+    return allocate_from(out, size, pool, handle, "cudaMallocFromPoolAsync");
 }
 
 EMU_API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t handle) {
@@ -202,14 +219,17 @@ EMU_API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t handle) {
 
 // Advice about managed memory: nothing moves here.
 
-EMU_API cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t, cudaMemLocation, unsigned, cudaStream_t) {
+EMU_API cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size, cudaMemLocation to, unsigned flags,
+                                         cudaStream_t stream) {
     EMU_REQUIRE_DEVICE();
-    return emu::memory().find(reinterpret_cast<uint64_t>(pointer)) ? cudaSuccess : emu::fail(cudaErrorInvalidValue);
+    if (!emu::stream_of(stream)) return emu::fail(cudaErrorInvalidResourceHandle);
+    return emu::fail(flags ? cudaErrorInvalidValue : check_advice(pointer, size, to));
 }
 
-EMU_API cudaError_t cudaMemAdvise(const void *pointer, size_t, cudaMemoryAdvise, cudaMemLocation) {
+EMU_API cudaError_t cudaMemAdvise(const void *pointer, size_t size, cudaMemoryAdvise advice, cudaMemLocation place) {
     EMU_REQUIRE_DEVICE();
-    return emu::memory().find(reinterpret_cast<uint64_t>(pointer)) ? cudaSuccess : emu::fail(cudaErrorInvalidValue);
+    bool known = advice >= cudaMemAdviseSetReadMostly && advice <= cudaMemAdviseUnsetAccessedBy;
+    return emu::fail(known ? check_advice(pointer, size, place) : cudaErrorInvalidValue);
 }
 
 EMU_PER_THREAD_STREAM(cudaMallocAsync, _ptsz);

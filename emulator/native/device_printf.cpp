@@ -1,5 +1,6 @@
 // printf and assert of kernels.
 
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -116,7 +117,11 @@ void format_directive(const WarpContext *warp, const std::string &format, size_t
         case 'f':
         case 'F':
         case 'g':
-        case 'G': return append(out, directive + conversion, arguments.next<double>());
+        case 'G': {
+            double value = arguments.next<double>();
+            // A GPU's NaN has no sign, where this machine's may have one.
+            return append(out, directive + conversion, std::isnan(value) ? std::fabs(value) : value);
+        }
         case '%': out += '%'; return;
         default: out += directive + conversion;
     }

@@ -70,6 +70,13 @@ Function *find_function(const void *stub_or_handle) {
 cudaError_t find_symbol(const void *host_address, SymbolPlace *place) {
     std::lock_guard lock(mutex);
     auto found = variables.find(host_address);
+    // Of a __managed__ variable programs give the address that it has for both sides.
+    if (found == variables.end()) {
+        auto is_it = [host_address](const auto &it) {
+            return it.second->managed_pointer && *it.second->managed_pointer == host_address;
+        };
+        found = std::find_if(variables.begin(), variables.end(), is_it);
+    }
     if (found == variables.end()) return cudaErrorInvalidSymbol;
     Module &module = *found->second->module;
     if (cudaError_t error = load(module)) return error;

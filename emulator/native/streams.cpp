@@ -50,6 +50,19 @@ double now_s() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+// The legacy stream waits for all blocking streams, which none that is being captured allows.
+cudaError_t check_legacy(cudaStream_t handle) {
+    if (handle && handle != cudaStreamLegacy) return cudaSuccess;
+    std::lock_guard lock(mutex);
+    cudaError_t error = cudaSuccess;
+    for (const auto &[other, stream] : streams) {
+        if (!stream->capture || stream->flags & cudaStreamNonBlocking) continue;
+        stream->capture->spoilt = true;
+        error = cudaErrorStreamCaptureImplicit;
+    }
+    return error;
+}
+
 // The least of the priorities that cudaDeviceGetStreamPriorityRange gives.
 constexpr int greatest_priority = -5;
 
@@ -75,6 +88,7 @@ Event *event_of(cudaEvent_t handle) {
 cudaError_t submit(cudaStream_t handle, cudaGraphNodeType type, Work work) {
     Stream *stream = stream_of(handle);
     if (!stream) return fail(cudaErrorInvalidResourceHandle);
+    if (cudaError_t error = check_legacy(handle)) return fail(error);
     if (!stream->capture) return fail(work());
     std::lock_guard lock(mutex);
     Graph &graph = *stream->capture;
@@ -82,6 +96,7 @@ cudaError_t submit(cudaStream_t handle, cudaGraphNodeType type, Work work) {
     std::vector<Node *> after;
     if (graph.last_captured) after.push_back(graph.last_captured);
     graph.last_captured = graph.add(type, std::move(work), after);
+    ++stream->behind[stream];
     return cudaSuccess;
 }
 
@@ -90,10 +105,22 @@ bool breaks_capture() {
     bool broken = false;
     for (const auto &[handle, stream] : streams) {
         if (!stream->capture || !stream->capture_origin || stream->capture_mode == cudaStreamCaptureModeRelaxed) continue;
+        bool is_of_others = stream->capture_thread != std::this_thread::get_id();
+        if (stream->capture_mode == cudaStreamCaptureModeThreadLocal && is_of_others) continue;
         stream->capture->spoilt = true;
         broken = true;
     }
     return broken;
+}
+
+bool has_unjoined_work(const std::shared_ptr<Graph> &graph, const Stream &origin) {
+    std::lock_guard lock(mutex);
+    return std::any_of(streams.begin(), streams.end(), [&](const auto &it) {
+        const Stream *stream = it.second.get();
+        if (stream->capture != graph || !stream->behind.count(stream)) return false;
+        auto joined = origin.behind.find(stream);
+        return joined == origin.behind.end() || joined->second < stream->behind.at(stream);
+    });
 }
 
 void end_capture(const std::shared_ptr<Graph> &graph) {
@@ -102,6 +129,7 @@ void end_capture(const std::shared_ptr<Graph> &graph) {
         if (stream->capture == graph) {
             stream->capture.reset();
             stream->capture_origin = false;
+            stream->behind.clear();
         }
     }
     for (auto &[handle, event] : events) {
@@ -126,7 +154,9 @@ cudaError_t create_stream(cudaStream_t *out, unsigned flags, int priority) {
 
 cudaError_t create_event(cudaEvent_t *out, unsigned flags) {
     EMU_REQUIRE_DEVICE();
-    if (!out || flags > 7) return fail(cudaErrorInvalidValue);
+    bool of_processes = flags & cudaEventInterprocess;
+    bool possible = flags <= 7 && (!of_processes || flags & cudaEventDisableTiming);
+    if (!out || !possible) return fail(cudaErrorInvalidValue);
     std::lock_guard lock(mutex);
     auto event = std::make_unique<Event>();
     event->flags = flags;
@@ -261,7 +291,9 @@ EMU_API cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t on) {
     Event *event = event_of(handle);
     Stream *stream = stream_of(on);
     if (!event || !stream) return fail(cudaErrorInvalidResourceHandle);
+    if (cudaError_t error = check_legacy(on)) return fail(error);
     event->capture = stream->capture;
+    event->behind = stream->behind;
     if (!stream->capture) {
         event->recorded = true;
         event->at_s = now_s();
@@ -292,64 +324,19 @@ EMU_API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_
     return cudaSuccess;
 }
 
-EMU_API cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t on, unsigned) {
+EMU_API cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t on, unsigned flags) {
     EMU_REQUIRE_DEVICE();
+    if (flags & ~cudaEventWaitExternal) return fail(cudaErrorInvalidValue);
     Stream *stream = stream_of(handle);
     Event *event = event_of(on);
     if (!stream || !event) return fail(cudaErrorInvalidResourceHandle);
-    if (event->capture && !stream->capture) stream->capture = event->capture;  // it joins the capture
-    return cudaSuccess;
-}
-
-EMU_API cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mode) {
-    EMU_REQUIRE_DEVICE();
-    Stream *stream = stream_of(handle);
-    if (!stream) return fail(cudaErrorInvalidResourceHandle);
-    bool is_default = !handle || handle == cudaStreamLegacy || handle == cudaStreamPerThread;
-    if (is_default) return fail(cudaErrorStreamCaptureUnsupported);
-    if (stream->capture) return fail(cudaErrorIllegalState);
-    stream->capture = new_graph();
-    stream->capture_origin = true;
-    stream->capture_mode = mode;
-    return cudaSuccess;
-}
-
-EMU_API cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out) {
-    EMU_REQUIRE_DEVICE();
-    Stream *stream = stream_of(handle);
-    if (!stream || !out) return fail(stream ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle);
-    if (!stream->capture) return fail(cudaErrorIllegalState);
-    if (!stream->capture_origin) return fail(cudaErrorStreamCaptureUnmatched);
-    std::shared_ptr<Graph> graph = stream->capture;
-    end_capture(graph);
-    if (graph->spoilt) {
-        *out = nullptr;
-        return fail(cudaErrorStreamCaptureInvalidated);
+    if (stream->capture && stream->capture != event->capture && (event->capture || event->recorded)) {
+        stream->capture->spoilt = true;
+        if (event->capture) event->capture->spoilt = true;
+        return fail(event->capture ? cudaErrorStreamCaptureMerge : cudaErrorStreamCaptureIsolation);
     }
-    *out = publish(graph);
-    return cudaSuccess;
-}
-
-EMU_API cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus *status) {
-    Stream *stream = stream_of(handle);
-    if (!stream || !status) return fail(stream ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle);
-    *status = stream->capture ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
-    return cudaSuccess;
-}
-
-EMU_API cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatus *status,
-                                             unsigned long long *id, cudaGraph_t *, const cudaGraphNode_t **,
-                                             const cudaGraphEdgeData **, size_t *) {
-    if (cudaError_t error = cudaStreamIsCapturing(handle, status)) return error;
-    Stream *stream = stream_of(handle);
-    if (id && stream->capture) *id = stream->capture->id;
-    return cudaSuccess;
-}
-
-EMU_API cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode) {
-    static thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
-    if (!mode) return fail(cudaErrorInvalidValue);
-    std::swap(*mode, current);
+    if (!stream->capture) stream->capture = event->capture;  // it joins the capture
+    for (auto [other, count] : event->behind) stream->behind[other] = std::max(stream->behind[other], count);
     return cudaSuccess;
 }
 
@@ -367,7 +354,3 @@ EMU_PER_THREAD_STREAM(cudaStreamAddCallback, _ptsz);
 EMU_PER_THREAD_STREAM(cudaEventRecord, _ptsz);
 EMU_PER_THREAD_STREAM(cudaEventRecordWithFlags, _ptsz);
 EMU_PER_THREAD_STREAM(cudaStreamWaitEvent, _ptsz);
-EMU_PER_THREAD_STREAM(cudaStreamBeginCapture, _ptsz);
-EMU_PER_THREAD_STREAM(cudaStreamEndCapture, _ptsz);
-EMU_PER_THREAD_STREAM(cudaStreamIsCapturing, _ptsz);
-EMU_PER_THREAD_STREAM(cudaStreamGetCaptureInfo, _ptsz);

@@ -1,0 +1,19 @@
+// Which memory pool an allocation counts for.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace emu {
+
+// Whether there is such a pool.
+bool is_pool(cudaMemPool_t pool);
+// The one that cudaMallocAsync takes from.
+cudaMemPool_t current_pool();
+
+void put_in_pool(cudaMemPool_t pool, uint64_t address, uint64_t size);
+// Nothing happens when it is of no pool.
+void take_from_pool(uint64_t address);
+
+}  // namespace emu
