@@ -96,6 +96,12 @@ class Description:
     contents: tuple[Content, ...]  # of an observed kernel
     uses_stack: bool = False
 
+    @property
+    def files(self) -> list[str]:
+        """Source files that it names."""
+        places = (self.sites, self.block_lines, self.contents)
+        return sorted({it.file for those in places for it in those})
+
 
 @dataclass(frozen=True, slots=True)
 class Code:
@@ -145,12 +151,9 @@ class Artifact:
 
 
 def _plain(d: Description) -> dict[str, Any]:
-    files = sorted(
-        {site.file for site in d.sites} | {line.file for line in d.block_lines} | {c.file for c in d.contents}
-    )
-    numbers = {file: index for index, file in enumerate(files)}
+    numbers = {file: index for index, file in enumerate(d.files)}
     fields = {name: getattr(d, name) for name in Description.__slots__}
-    fields["files"] = files
+    fields["files"] = d.files
     fields["sites"] = [(numbers[s.file], s.line, s.kind, s.space, s.size, s.order) for s in d.sites]
     fields["block_lines"] = [(numbers[place.file], place.line) for place in d.block_lines]
     fields["shared_arrays"] = [(a.name, a.offset, a.size) for a in d.shared_arrays]

@@ -32,8 +32,7 @@ def load_artifact(library: ctypes.CDLL, artifact: bytes | Artifact, resolve: Cal
     count = len(d.parameters)
     offsets = (ctypes.c_uint32 * max(1, count))(*(p.offset for p in d.parameters))
     sizes = (ctypes.c_uint32 * max(1, count))(*(p.size for p in d.parameters))
-    names = {s.file for s in d.sites} | {line.file for line in d.block_lines} | {c.file for c in d.contents}
-    files = {name: name.encode() for name in names}
+    files = {name: name.encode() for name in d.files}
     site_table = (EmuSite * max(1, len(d.sites)))(
         *(EmuSite(files[s.file], s.line, s.size, int(s.order), int(s.kind), int(s.space)) for s in d.sites)
     )

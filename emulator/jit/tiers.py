@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # Warp instructions that take about as long as it takes to make better code for one PTX instruction.
 _HOT_PER_INSTRUCTION = 8_000
 
+WANT_BETTER = 2  # EmuCodeWanted: better code; the others are Function
+
 
 @dataclass(slots=True)
 class TieredKernel:

@@ -1,6 +1,5 @@
 """What a launch did, in figures that do not depend on the machine: see "What a profile says" in the README."""
 
 from emulator.profile.counters import Counters, LaunchProfile, LineProfile
-from emulator.profile.render import render, to_json
 
-__all__ = ["Counters", "LaunchProfile", "LineProfile", "render", "to_json"]
+__all__ = ["Counters", "LaunchProfile", "LineProfile"]

@@ -6,12 +6,10 @@ import dataclasses
 import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from emulator.profile.counters import Counters, LaunchProfile, LineProfile, add
-
-if TYPE_CHECKING:
-    from emulator.runtime.report import LaunchStats, Report
+from emulator.runtime.report import LaunchStats, Report
 
 _WIDTH = 100
 _LARGEST_SOURCE = 4 << 20

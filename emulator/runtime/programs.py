@@ -14,6 +14,7 @@ from typing import Any
 from emulator.jit.artifact import Function
 from emulator.jit.cache import KernelKey
 from emulator.jit.options import Options
+from emulator.jit.tiers import WANT_BETTER
 from emulator.ptx import Module, Variable
 from emulator.ptx.indirect import function_address
 from emulator.runtime import fatbinary
@@ -21,8 +22,6 @@ from emulator.runtime.kernels import Kernels
 from emulator.runtime.library import Callbacks, CompileKernel, CountRegisters, DescribeKernel, LoadModule, MakeCode
 from emulator.runtime.modules import DeviceMemoryError, defined_variables, describe_kernel, read_module, refusal_of
 from emulator.runtime.registers import RegisterCounts
-
-_WANT_BETTER = 2  # EmuCodeWanted; the others are Function
 
 
 @dataclass(slots=True)
@@ -99,7 +98,7 @@ class Programs:
         out[0] = self.kernels.compile(program.module, key, program.addresses.__getitem__)
 
     def _make_code(self, kernel: int, wanted: int) -> None:
-        if wanted == _WANT_BETTER:
+        if wanted == WANT_BETTER:
             self.kernels.improve(kernel)
         else:
             self.kernels.add_function(kernel, Function(wanted))

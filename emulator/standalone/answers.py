@@ -11,14 +11,12 @@ from pathlib import Path
 from emulator.jit.artifact import Code, Description, Function
 from emulator.jit.cache import Cache, KernelKey
 from emulator.jit.options import Options
-from emulator.jit.tiers import TieredKernel
+from emulator.jit.tiers import WANT_BETTER, TieredKernel
 from emulator.ptx import Module, PtxError, Variable
 from emulator.ptx.indirect import function_address
 from emulator.runtime.modules import defined_variables, describe_kernel, read_module
 from emulator.runtime.registers import RegisterCounts
 from emulator.standalone.wire import Reader, Writer
-
-_WANT_BETTER = 2  # EmuCodeWanted; the others are Function
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +97,7 @@ class Answers:
 
     def _make_code(self, question: Reader) -> bytes:
         number, wanted = question.numbers("QI")
-        if wanted == _WANT_BETTER:
+        if wanted == WANT_BETTER:
             return _code_bytes(self._better(number))
         function = Function(wanted)
         with self._lock:
@@ -136,8 +134,7 @@ def _put_variable(out: Writer, module: Module, variable: Variable) -> None:
 
 def _kernel_bytes(number: int, kernel: TieredKernel) -> bytes:
     d: Description = kernel.artifact.description
-    names = {site.file for site in d.sites} | {line.file for line in d.block_lines} | {it.file for it in d.contents}
-    files = {file: index for index, file in enumerate(sorted(names))}
+    files = {file: index for index, file in enumerate(d.files)}
     out = Writer().numbers("Q", number).text(d.name).numbers("3I", *d.block)
     out.numbers("4I", d.register_bytes, d.shared_bytes, d.local_bytes, d.parameter_bytes)
     out.each(d.parameters, lambda to, it: to.numbers("I", it.offset))

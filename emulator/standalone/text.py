@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from emulator.model import Gpu, ProgramTime, group_launches, program_time
-from emulator.profile import render
+from emulator.profile.render import render
 from emulator.runtime.report import LaunchStats, Report
 from emulator.standalone.problems import Problem, problems_of
 from emulator.standalone.session import Outcome

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from emulator.profile import render, to_json
+from emulator.profile.render import render, to_json
 from emulator.runtime import Report
 from tests.unit.emulator.jit.conftest import Machine
 from tests.unit.emulator.profile.conftest import FRAME, Profiled
