@@ -201,6 +201,12 @@ class Emitter(ABC):
         value = b.resize(value, f"i{BITS[type_]}", signed=signed)
         return b.bitcast(value, type_)
 
+    def constant(self, operand: Operand) -> int | None:
+        """The integer that ``operand`` always is, where that is known."""
+        if isinstance(operand, Imm) and not operand.float_bits:
+            return operand.value
+        return self.unit.shapes.constants.get(operand.name) if isinstance(operand, Reg) else None
+
     def immediate(self, operand: Imm, type_: str) -> Value:
         pattern = operand.value
         if operand.float_bits and operand.float_bits != BITS[type_]:

@@ -99,6 +99,7 @@ class Shapes:
         int
     ]  # ids of instructions that widen a base with offsets: right only where adding them does not wrap
     thread: tuple[Shape | None, Shape | None, Shape | None]
+    constants: Mapping[str, int]  # registers that hold one number wherever they have been written
 
     def of(self, register: str) -> Shape | None:
         return self.registers[register]
@@ -200,7 +201,7 @@ class ShapeAnalysis:
                             work.append(user)
         for name in self._program.registers:
             self._known.setdefault(name, UNIFORM)
-        return Shapes(self._known, frozenset(self._widened & self._carries()), self._thread)
+        return Shapes(self._known, frozenset(self._widened & self._carries()), self._thread, self._constants)
 
     def _carries(self) -> set[int]:
         """The instructions whose result kept its offsets in the end."""

@@ -8,7 +8,7 @@ from emulator.jit.emitter import Emitter
 from emulator.jit.ops.memory import compiler_barrier
 from emulator.jit.ops.observe import observe_sync
 from emulator.jit.ops.registry import semantics
-from emulator.ptx.ir import Imm, Instruction, Operand, Reg
+from emulator.ptx.ir import Instruction, Operand, Reg
 
 _REDUCTIONS = {"and": 2, "or": 3, "popc": 4}
 
@@ -49,10 +49,11 @@ def check_mask(e: Emitter, i: Instruction, mask: Operand, here: Value, left: Val
     and, where ``left`` (i1), of lanes that the mask names and that may never come."""
     b = e.b
     site = e.unit.site(i, Access.NONE, Space.GENERIC, 1)
-    if isinstance(mask, Imm):
-        value = b.integer("i32", mask.value)
-        strangers = b.op("and", here, b.integer("i32", ~mask.value))
-        if mask.value & 0xFFFFFFFF == 0xFFFFFFFF and left.text == "false":
+    constant = e.constant(mask)
+    if constant is not None:
+        value = b.integer("i32", constant)
+        strangers = b.op("and", here, b.integer("i32", ~constant))
+        if constant & 0xFFFFFFFF == 0xFFFFFFFF and left.text == "false":
             return
     else:
         value = e.read(mask, "i32")

@@ -8,7 +8,7 @@ import math
 from emulator.jit.builder import Value
 from emulator.jit.emitter import Emitter, register_type
 from emulator.jit.ops import half
-from emulator.jit.ops.approximate import APPROXIMATIONS
+from emulator.jit.ops.approximate import APPROXIMATIONS, exp2
 from emulator.jit.ops.registry import semantics
 from emulator.jit.ops.rounding import directed_operation, flush, minimum, saturate
 from emulator.ptx.ir import Instruction
@@ -123,6 +123,9 @@ def approximations(e: Emitter, i: Instruction) -> None:
         half.unary(e, i)
         return
     value = e.read(i.operands[1], "float")
+    if i.opcode == "ex2":
+        e.write(i.operands[0], exp2(e, value, ftz=i.has("ftz")))
+        return
     if i.has("ftz"):
         value = flush(e, value)
     finish(e, i, APPROXIMATIONS[i.opcode](e, value))

@@ -22,8 +22,9 @@ def shuffle(e: Emitter, i: Instruction) -> None:
     value = e.read(i.operands[1], "i32")
     lane_operand, clamp_operand = i.operands[2], i.operands[3]
     target, predicate = _destinations(i)
-    if isinstance(lane_operand, Imm) and isinstance(clamp_operand, Imm):
-        sources, valid = _fixed(mode, lane_operand.value, clamp_operand.value)
+    distance, control = e.constant(lane_operand), e.constant(clamp_operand)
+    if distance is not None and control is not None:
+        sources, valid = _fixed(mode, distance, control)
         result = b.shuffle(value, sources) if value.vector else value
         inside: Value | None = None
         if predicate is not None:

@@ -74,6 +74,18 @@ def test_shuffles(machine: Machine, mode: str, control: int, constant: bool) -> 
             assert got[index] == (expected if inside else expected ^ 0xFFFFFFFF), (b, index)
 
 
+def test_shuffle_by_registers(machine: Machine) -> None:
+    """A distance that is the same number wherever it is written, and one that is not."""
+    values = np.arange(100, 132)
+    always = run(
+        machine, "mov.u32 %l, 4; mov.u32 %c, 31; mov.u32 %m, -1; shfl.sync.bfly.b32 %y, %x, %l, %c, %m;", values
+    )
+    assert list(always) == [100 + (lane ^ 4) for lane in range(32)]
+
+    twice = "mov.u32 %l, 4; setp.ge.u32 %p, %x, 100; @%p mov.u32 %l, 2; shfl.sync.bfly.b32 %y, %x, %l, 31, -1;"
+    assert list(run(machine, twice, values)) == [100 + (lane ^ 2) for lane in range(32)]
+
+
 def test_a_shuffle_with_an_index_per_lane(machine: Machine) -> None:
     values = np.arange(100, 132, dtype=np.uint32)
     got = run(machine, "mul.lo.u32 %l, %i, 7; shfl.sync.idx.b32 %y, %x, %l, 31, -1;", values)
