@@ -164,7 +164,8 @@ extern "C" {
 // The function decides lane by lane: a good address stays; a bad one is reported, and either stays (a read of padding, say) or is
 // replaced by an address of at least 32 scratch bytes (dropped write; read of unmapped memory). It then puts the interval
 // hit into site_cache: [2*s] = lo, [2*s + 1] = (hi - lo) >> k, lo 256-byte aligned, exact bytes [lo, hi) allowed for this kind of
-// access. Generic and local addresses: windows `shared` .. + shared_bytes and `local` .. + 32 * local_bytes are good.
+// access. Generic addresses may also lie in the windows of shared memory, parameters and the warp's local memory; local ones in the
+// lane's own part of that.
 void emu_check_access(WarpContext*, uint32_t site, uint32_t mask, uint64_t address[32]);
 
 // Lanes `lanes` of this warp arrive at barrier `id`. expected: threads, 0 = every live thread of the block.
