@@ -1,4 +1,4 @@
-"""The structures of ``emulator/native/abi.h`` as Python sees them: change both together."""
+"""What Python fills in of ``emulator/native/abi.h``: change both together. (``emitter`` has WarpContext's offsets.)"""
 
 from __future__ import annotations
 
@@ -96,36 +96,4 @@ class EmuKernel(ctypes.Structure):
         ("contents", ctypes.POINTER(EmuContent)),
         ("hot_after", ctypes.c_uint64),
         ("work", ctypes.c_uint64),
-    ]
-
-
-class WarpContext(ctypes.Structure):
-    _fields_ = [
-        ("pc", ctypes.c_uint32),
-        ("mode", ctypes.c_uint32),
-        ("fuel", ctypes.c_int32),
-        ("trap_site", ctypes.c_uint32),
-        ("instructions", ctypes.c_uint64),
-        ("registers", ctypes.c_void_p),
-        ("shared", ctypes.c_void_p),
-        ("local", ctypes.c_void_p),
-        ("params", ctypes.c_void_p),
-        ("site_cache", ctypes.c_void_p),
-        ("symbols", ctypes.c_void_p),
-        ("block", ctypes.c_void_p),
-        ("ctaid", ctypes.c_uint32 * 3),
-        ("nctaid", ctypes.c_uint32 * 3),
-        ("shared_bytes", ctypes.c_uint32),
-        ("dynamic_shared_bytes", ctypes.c_uint32),
-        ("warp_id", ctypes.c_uint32),
-        ("lane_count", ctypes.c_uint32),
-        ("grid_id", ctypes.c_uint32),
-        ("reserved", ctypes.c_uint32),
-        ("lane_pc", ctypes.c_uint32 * 32),
-        ("tid", (ctypes.c_uint32 * 32) * 3),
-        ("lane_barrier", ctypes.c_uint32 * 32),
-        ("kernel", ctypes.c_void_p),
-        ("grid_workspace", ctypes.c_uint64),
-        ("tally", ctypes.c_void_p),
-        ("stack_bytes", ctypes.c_uint64),
     ]

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from emulator.runtime import fatbinary
+from emulator.runtime.modules import ARCHITECTURE
 
-ARCHITECTURE = 80
 _PTXAS_S = 60.0
 
 _SECTION = struct.Struct("<IIQQQQIIQQ")  # name, type, flags, address, offset, size, link, info, alignment, entry size

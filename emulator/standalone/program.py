@@ -17,7 +17,7 @@ _LIBRARY = b"libcudart.so."
 _VERSION = b"13"
 _LARGEST_TABLE = 1 << 24
 _SOURCE_NAME = re.compile(rb"(?:tmpxft_[0-9a-f]+_[0-9a-f]+-\d+_)?([\w.+-]+)\.cudafe1\.cpp\0")
-_DT_NEEDED, _DT_RPATH, _DT_RUNPATH, _DT_STRTAB = 1, 15, 29, 5
+_DT_NEEDED, _DT_RPATH, _DT_RUNPATH = 1, 15, 29
 
 
 class ProgramError(Exception):
