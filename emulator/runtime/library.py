@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 
 from emulator.profile.counters import CLASSES, FLOP_TYPES
+from emulator.runtime.limits import Limits
 
 
 class NativeSettings(ctypes.Structure):
@@ -20,6 +22,22 @@ class NativeSettings(ctypes.Structure):
         ("check_full", c_uint32),
         ("profile", c_uint32),
     ]
+
+
+def native_settings(
+    limits: Limits, *, threads: int | None, schedule_seed: int | None, check_full: bool, profile: bool
+) -> NativeSettings:
+    """``threads`` None: one for each CPU that this process may use. ``schedule_seed`` None: the usual order."""
+    return NativeSettings(
+        memory_bytes=limits.memory_bytes or 0,
+        warp_instructions=limits.warp_instructions or 0,
+        wall_s=limits.wall_s or 0.0,
+        threads=threads or len(os.sched_getaffinity(0)),
+        has_seed=schedule_seed is not None,
+        seed=(schedule_seed or 0) & (1 << 64) - 1,
+        check_full=check_full,
+        profile=profile,
+    )
 
 
 class NativeReport(ctypes.Structure):
@@ -193,9 +211,7 @@ _FUNCTIONS: dict[str, tuple[object, ...]] = {
     "emu_report_leak": (None, c_uint32, POINTER(NativeLeak)),
     "emu_report_replay": (c_int, c_char_p, c_uint64),
     "cudaGetErrorName": (c_char_p, c_int),
-    "cudaGetErrorString": (c_char_p, c_int),
     "cudaGetLastError": (c_int,),
-    "cudaDeviceSynchronize": (c_int,),
 }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -47,20 +46,12 @@ class Runtime:
         cache: Path | None = None,
     ) -> None:
         self._library = native.load(library)
-        settings = native.NativeSettings(
-            memory_bytes=limits.memory_bytes or 0,
-            warp_instructions=limits.warp_instructions or 0,
-            wall_s=limits.wall_s or 0.0,
-            threads=threads or len(os.sched_getaffinity(0)),
-            has_seed=schedule_seed is not None,
-            seed=(schedule_seed or 0) & (1 << 64) - 1,
-            check_full=checks == "full",
-            profile=profile,
+        self._settings = native.native_settings(
+            limits, threads=threads, schedule_seed=schedule_seed, check_full=checks == "full", profile=profile
         )
-        self._settings = settings
         self._checks: Checks = checks
         self._profile = profile
-        self._library.emu_configure(ctypes.byref(settings))
+        self._library.emu_configure(ctypes.byref(self._settings))
         if not _installed:
             programs = Programs(self._library)
             _installed.append(programs)

@@ -17,7 +17,8 @@ from typing import Literal
 
 from emulator import native
 from emulator.model import Gpu, gpu_names, load_gpu
-from emulator.runtime.library import NativeSettings
+from emulator.runtime.library import NativeSettings, native_settings
+from emulator.runtime.limits import Limits
 from emulator.standalone.plain import report_plain
 from emulator.standalone.problems import problems_of
 from emulator.standalone.program import CANNOT_RUN, ProgramError, find_program
@@ -89,13 +90,12 @@ def default_cache() -> Path:
 
 
 def _native(settings: Settings) -> NativeSettings:
-    return NativeSettings(
-        memory_bytes=settings.memory_bytes or 0,
-        warp_instructions=settings.warp_instructions or 0,
-        wall_s=settings.wall_s or 0.0,
-        threads=settings.threads or len(os.sched_getaffinity(0)),
-        has_seed=settings.schedule is not None,
-        seed=(settings.schedule or 0) & (1 << 64) - 1,
+    return native_settings(
+        Limits(
+            memory_bytes=settings.memory_bytes, warp_instructions=settings.warp_instructions, wall_s=settings.wall_s
+        ),
+        threads=settings.threads,
+        schedule_seed=settings.schedule,
         check_full=settings.check == "full",
         profile=settings.profile or settings.gpu is not None,
     )
