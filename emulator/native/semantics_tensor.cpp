@@ -120,10 +120,43 @@ Number number(uint64_t bits, uint32_t type) {
 
 constexpr uint32_t most_m = 32, most_n = 32, most_k = 256;
 
+// Two elements of each lane, in turn: four lanes have eight neighbours, of a row (A, C) or of a column (B). `first`: their places.
+template <class Number>
+void put_pairs(Matrix matrix, uint32_t columns, const uint16_t *first, const Number *values, Number *out) {
+    if (matrix == B) {
+        for (uint32_t i = 0; i < 8; ++i) {
+            for (uint32_t group = 0; group < 8; ++group) out[first[0] + i * columns + group] = values[8 * group + i];
+        }
+    } else {
+        for (uint32_t group = 0; group < 8; ++group) std::memcpy(out + first[4 * group], values + 8 * group, 8 * sizeof(Number));
+    }
+}
+
 // The matrix in plain order: A and C by rows, B by rows of k. `Type` is known, so that the loops stay small.
 template <uint32_t type, class Number>
-void unpack_typed(const Layout &from, const void *fragment, Number *out) {
+void unpack_typed(Matrix matrix, const Layout &from, const void *fragment, Number *out) {
     constexpr uint32_t per = bits_of_type(type) >= 32 ? 1 : 32 / bits_of_type(type);
+    if constexpr (per == 2) {
+        for (uint32_t r = 0; r < from.registers; ++r) {
+            const auto *halves = static_cast<const uint16_t *>(fragment) + 64 * r;
+            Number values[64];
+            for (uint32_t i = 0; i < 64; ++i) values[i] = number<Number>(halves[i], type);
+            put_pairs(matrix, from.columns, &from.index[64 * r], values, out);
+        }
+        return;
+    }
+    if constexpr (type == F32) {
+        for (uint32_t r = 0; r < from.registers; r += 2) {
+            const auto *floats = static_cast<const float *>(fragment) + 32 * r;
+            Number values[64];
+            for (uint32_t lane = 0; lane < 32; ++lane) {
+                values[2 * lane] = floats[lane];
+                values[2 * lane + 1] = floats[32 + lane];
+            }
+            put_pairs(C, from.columns, &from.index[32 * r], values, out);
+        }
+        return;
+    }
     for (uint32_t r = 0; r < from.registers; ++r) {
         for (uint32_t j = 0; j < per; ++j) {
             const uint16_t *index = &from.index[32 * (r * per + j)];
@@ -138,17 +171,17 @@ template <class Number>
 void unpack(Matrix matrix, Shape s, uint32_t type, const void *fragment, Number *out) {
     const Layout &from = layout(matrix, s, type);
     switch (type) {
-        case F16: return unpack_typed<F16>(from, fragment, out);
-        case BF16: return unpack_typed<BF16>(from, fragment, out);
-        case TF32: return unpack_typed<TF32>(from, fragment, out);
-        case F64: return unpack_typed<F64>(from, fragment, out);
-        case S8: return unpack_typed<S8>(from, fragment, out);
-        case U8: return unpack_typed<U8>(from, fragment, out);
-        case S4: return unpack_typed<S4>(from, fragment, out);
-        case U4: return unpack_typed<U4>(from, fragment, out);
-        case B1: return unpack_typed<B1>(from, fragment, out);
-        case F32: return unpack_typed<F32>(from, fragment, out);
-        default: return unpack_typed<S32>(from, fragment, out);
+        case F16: return unpack_typed<F16>(matrix, from, fragment, out);
+        case BF16: return unpack_typed<BF16>(matrix, from, fragment, out);
+        case TF32: return unpack_typed<TF32>(matrix, from, fragment, out);
+        case F64: return unpack_typed<F64>(matrix, from, fragment, out);
+        case S8: return unpack_typed<S8>(matrix, from, fragment, out);
+        case U8: return unpack_typed<U8>(matrix, from, fragment, out);
+        case S4: return unpack_typed<S4>(matrix, from, fragment, out);
+        case U4: return unpack_typed<U4>(matrix, from, fragment, out);
+        case B1: return unpack_typed<B1>(matrix, from, fragment, out);
+        case F32: return unpack_typed<F32>(matrix, from, fragment, out);
+        default: return unpack_typed<S32>(matrix, from, fragment, out);
     }
 }
 
@@ -198,7 +231,17 @@ void multiply_floats(Shape s, uint32_t type_a, uint32_t type_b, uint32_t type_c,
     multiply(s, t.a, t.b, t.d);
     const Layout &to = layout(C, s, type_d);
     if (type_d == F32) {
-        for (uint32_t i = 0; i < 32 * to.registers; ++i) static_cast<float *>(d)[i] = static_cast<float>(t.d[to.index[i]]);
+        for (uint32_t r = 0; r < to.registers; r += 2) {
+            float *out = static_cast<float *>(d) + 32 * r;
+            Number values[64];
+            for (uint32_t group = 0; group < 8; ++group) {
+                std::memcpy(values + 8 * group, t.d + to.index[32 * r + 4 * group], 8 * sizeof(Number));
+            }
+            for (uint32_t lane = 0; lane < 32; ++lane) {
+                out[lane] = static_cast<float>(values[2 * lane]);
+                out[32 + lane] = static_cast<float>(values[2 * lane + 1]);
+            }
+        }
         return;
     }
     for (uint32_t r = 0; r < to.registers; ++r) {
@@ -295,9 +338,25 @@ bool is_plain(WarpContext *warp, uint32_t site, uint32_t lanes, const Layout &m,
 }
 
 template <class Word>
-void load_plain(const Layout &m, uint64_t base, uint32_t stride, uint32_t by_column, void *out) {
+void load_plain(Matrix matrix, const Layout &m, uint64_t base, uint32_t stride, uint32_t by_column, void *out) {
     Word *to = static_cast<Word *>(out);
     const Word *from = reinterpret_cast<const Word *>(base);
+    if constexpr (sizeof(Word) == 2) {  // four lanes have eight neighbours, as in put_pairs
+        size_t down = by_column ? 1 : stride, right = by_column ? stride : 1;
+        size_t next_four = matrix == B ? right : down, next = matrix == B ? down : right;
+        for (uint32_t r = 0; r < m.registers; ++r, to += 64) {
+            Place first = m.places[64 * r];
+            const Word *here = from + first.row * down + first.column * right;
+            for (uint32_t group = 0; group < 8; ++group, here += next_four) {
+                if (next == 1) {
+                    std::memcpy(to + 8 * group, here, 8 * sizeof(Word));
+                } else {
+                    for (uint32_t i = 0; i < 8; ++i) to[8 * group + i] = here[i * next];
+                }
+            }
+        }
+        return;
+    }
     for (uint32_t r = 0; r < m.registers; ++r) {
         for (uint32_t j = 0; j < m.per_register; ++j) {
             const Place *places = &m.places[32 * (r * m.per_register + j)];
@@ -340,10 +399,10 @@ EMU_SEMANTICS void emu_wmma_load(WarpContext *warp, uint32_t site, uint32_t lane
     uint32_t different = l.registers, e = l.per_register, bits = bits_of_type(type);
     if (bits >= 8 && is_plain(warp, site, lanes, l, bits / 8, by_column, base, stride)) {
         switch (bits) {
-            case 8: load_plain<uint8_t>(l, base[0], stride[0], by_column, out); break;
-            case 16: load_plain<uint16_t>(l, base[0], stride[0], by_column, out); break;
-            case 32: load_plain<uint32_t>(l, base[0], stride[0], by_column, out); break;
-            default: load_plain<uint64_t>(l, base[0], stride[0], by_column, out);
+            case 8: load_plain<uint8_t>(matrix, l, base[0], stride[0], by_column, out); break;
+            case 16: load_plain<uint16_t>(matrix, l, base[0], stride[0], by_column, out); break;
+            case 32: load_plain<uint32_t>(matrix, l, base[0], stride[0], by_column, out); break;
+            default: load_plain<uint64_t>(matrix, l, base[0], stride[0], by_column, out);
         }
         size_t bytes = size_t{128} * different * (bits == 64 ? 2 : 1);
         for (uint32_t copy = different; copy < count; copy += different) {
