@@ -8,7 +8,8 @@
 __global__ void add(int* value, int n) { *value += n; }
 __global__ void scale(int* value, int n) { *value *= n; }
 
-static int* value;
+__device__ int cell;
+static int* value;  // the cell
 static int read_value() {
     int seen = -1;
     cudaMemcpy(&seen, value, sizeof seen, cudaMemcpyDeviceToHost);
@@ -31,7 +32,7 @@ static cudaKernelNodeParams kernel(void* function, int* n) {
 // (value + 3) * 5
 static int make(cudaGraph_t* graph, cudaGraphNode_t* first, cudaGraphNode_t* second) {
     int three = 3, five = 5;
-    if (!value) CHECK(cudaMalloc(&value, sizeof *value));
+    CHECK(cudaGetSymbolAddress((void**)&value, cell));
     CHECK(cudaGraphCreate(graph, 0));
     auto params = kernel((void*)add, &three);
     CHECK(cudaGraphAddKernelNode(first, *graph, nullptr, 0, &params));
