@@ -30,10 +30,16 @@ EMU_API cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out) 
     Stream *stream = stream_of(handle);
     if (!stream || !out) return fail(stream ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle);
     if (!stream->capture) return fail(cudaErrorIllegalState);
-    if (!stream->capture_origin) return fail(cudaErrorStreamCaptureUnmatched);
+    if (!stream->capture_origin) {
+        stream->capture->spoilt = true;
+        return fail(cudaErrorStreamCaptureUnmatched);
+    }
     bool is_of_others = stream->capture_thread != std::this_thread::get_id();
-    if (is_of_others && stream->capture_mode != cudaStreamCaptureModeRelaxed) return fail(cudaErrorStreamCaptureWrongThread);
     std::shared_ptr<Graph> graph = stream->capture;
+    if (is_of_others && stream->capture_mode != cudaStreamCaptureModeRelaxed) {
+        end_capture(graph);  // a GPU's has ended, too
+        return fail(cudaErrorStreamCaptureWrongThread);
+    }
     bool is_unjoined = has_unjoined_work(graph, *stream);
     end_capture(graph);
     if (graph->spoilt || is_unjoined) {

@@ -27,6 +27,13 @@ cudaError_t copy(Plane to, Plane from, Box box, cudaMemcpyKind kind, cudaStream_
     });
 }
 
+cudaError_t copy_rows(Plane to, Plane from, Box box, cudaMemcpyKind kind, cudaStream_t stream) {
+    // Of several rows check_copy() says cudaErrorInvalidPitchValue, as a GPU does.
+    bool narrow = to.pitch < box.width || from.pitch < box.width;
+    if (narrow && box.height == 1) return emu::fail(cudaErrorInvalidValue);
+    return copy(to, from, box, kind, stream);
+}
+
 cudaError_t fill(Plane to, int value, Box box, cudaStream_t stream) {
     EMU_REQUIRE_DEVICE();
     if (cudaError_t error = emu::check_fill(to, box)) return emu::fail(error);
@@ -93,12 +100,12 @@ EMU_API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *fro
 
 EMU_API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                  size_t height, cudaMemcpyKind kind) {
-    return copy(plane(to, to_pitch), plane(from, from_pitch), {width, height}, kind, nullptr);
+    return copy_rows(plane(to, to_pitch), plane(from, from_pitch), {width, height}, kind, nullptr);
 }
 
 EMU_API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                       size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
-    return copy(plane(to, to_pitch), plane(from, from_pitch), {width, height}, kind, stream);
+    return copy_rows(plane(to, to_pitch), plane(from, from_pitch), {width, height}, kind, stream);
 }
 
 EMU_API cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *parms) { return copy_3d(parms, nullptr); }

@@ -210,7 +210,7 @@ EMU_API cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id) {
 EMU_API cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit which) {
     std::lock_guard lock(limits_mutex);
     auto found = limits.find(which);
-    if (!value || found == limits.end()) return emu::fail(value ? cudaErrorUnsupportedLimit : cudaErrorInvalidValue);
+    if (!value || found == limits.end()) return emu::fail(cudaErrorInvalidValue);
     *value = found->second;
     return cudaSuccess;
 }
@@ -219,7 +219,7 @@ EMU_API cudaError_t cudaDeviceSetLimit(cudaLimit which, size_t value) {
     EMU_REQUIRE_DEVICE();
     std::lock_guard lock(limits_mutex);
     auto found = limits.find(which);
-    if (found == limits.end()) return emu::fail(cudaErrorUnsupportedLimit);
+    if (found == limits.end()) return emu::fail(cudaErrorInvalidValue);
     if (which == cudaLimitStackSize && value > model::stack_bytes) return emu::fail(cudaErrorInvalidValue);
     found->second = value;
     return cudaSuccess;
@@ -252,9 +252,13 @@ EMU_API cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer) {
     return cudaSuccess;
 }
 
-EMU_API cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return emu::fail(cudaErrorInvalidDevice); }
+EMU_API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+    return emu::fail(is_device(peer) ? cudaErrorPeerAccessUnsupported : cudaErrorInvalidDevice);
+}
 
-EMU_API cudaError_t cudaDeviceDisablePeerAccess(int) { return emu::fail(cudaErrorInvalidDevice); }
+EMU_API cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+    return emu::fail(is_device(peer) ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice);
+}
 
 EMU_API cudaError_t cudaDeviceGetP2PAttribute(int *, cudaDeviceP2PAttr, int, int) {
     return emu::fail(cudaErrorInvalidDevice);
@@ -265,11 +269,8 @@ EMU_API cudaError_t cudaProfilerStart(void) { return cudaSuccess; }
 EMU_API cudaError_t cudaProfilerStop(void) { return cudaSuccess; }
 
 // Memory that the program did not free stays, since the host that runs the program has some of its own; so do sticky errors,
-// which only the end of the process clears on hardware, too.
-EMU_API cudaError_t cudaDeviceReset(void) {
-    EMU_REQUIRE_DEVICE();
-    return cudaSuccess;
-}
+// which only the end of the process clears on hardware, too. Resetting a broken context succeeds all the same.
+EMU_API cudaError_t cudaDeviceReset(void) { return cudaSuccess; }
 
 EMU_API cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind) {
     return {x, y, z, w, kind};

@@ -17,7 +17,7 @@ namespace {
 cudaError_t look_up(const void *handle, Function **out) {
     EMU_REQUIRE_DEVICE();
     Function *function = emu::find_function(handle);
-    if (!function) return emu::fail(cudaErrorInvalidDeviceFunction);
+    if (!function) return emu::fail(handle ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction);
     if (cudaError_t error = emu::describe(*function)) return emu::fail(error);
     *out = function;
     return cudaSuccess;
@@ -38,7 +38,8 @@ EMU_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *out, const void *h
     out->numRegs = registers ? static_cast<int>(registers) : model::assumed_registers;
     out->ptxVersion = model::major * 10 + model::minor;
     out->binaryVersion = model::major * 10 + model::minor;
-    out->maxDynamicSharedSizeBytes = function->max_dynamic_shared;
+    int usual = static_cast<int>(model::shared_per_block - function->info.static_shared_bytes);
+    out->maxDynamicSharedSizeBytes = function->max_dynamic_shared < 0 ? usual : function->max_dynamic_shared;
     out->preferredShmemCarveout = function->shared_carveout;
     return cudaSuccess;
 }
@@ -86,9 +87,8 @@ EMU_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *
     Function *function = nullptr;
     if (cudaError_t error = look_up(handle, &function)) return error;
     if (threads < 1) return emu::fail(cudaErrorInvalidValue);
-    bool fits = threads <= static_cast<int>(function->info.most_threads);
     size_t shared = function->info.static_shared_bytes + dynamic_shared;
-    *blocks = fits ? model::resident_blocks(threads, shared, emu::count_registers(*function, false)) : 0;
+    *blocks = model::resident_blocks(threads, shared, emu::count_registers(*function, false));
     return cudaSuccess;
 }
 

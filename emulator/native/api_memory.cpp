@@ -107,7 +107,7 @@ EMU_API cudaError_t cudaFree(void *pointer) {
 
 EMU_API cudaError_t cudaMallocManaged(void **out, size_t size, unsigned flags) {
     bool known = flags == cudaMemAttachGlobal || flags == cudaMemAttachHost;
-    if (!known || !size) return emu::fail(cudaErrorInvalidValue);
+    if (!known) return emu::fail(cudaErrorInvalidValue);
     return allocate(out, size, MemoryKind::managed, "cudaMallocManaged", flags);
 }
 
@@ -135,12 +135,16 @@ EMU_API cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned flags)
 
 EMU_API cudaError_t cudaHostUnregister(void *pointer) {
     if (!pointer) return emu::fail(cudaErrorInvalidValue);
-    return release(pointer, kind_bit(MemoryKind::registered_host), cudaErrorHostMemoryNotRegistered);
+    auto found = emu::memory().find(reinterpret_cast<uint64_t>(pointer));
+    bool is_within = found && found->kind == MemoryKind::registered_host;
+    return release(pointer, kind_bit(MemoryKind::registered_host),
+                   is_within ? cudaErrorInvalidValue : cudaErrorHostMemoryNotRegistered);
 }
 
 EMU_API cudaError_t cudaHostGetDevicePointer(void **out, void *pointer, unsigned flags) {
     if (!out || flags) return emu::fail(cudaErrorInvalidValue);
     EMU_REQUIRE_DEVICE();
+    *out = nullptr;
     auto found = emu::memory().find(reinterpret_cast<uint64_t>(pointer));
     if (!found || (found->kind != MemoryKind::pinned_host && found->kind != MemoryKind::registered_host)) {
         return emu::fail(cudaErrorInvalidValue);
@@ -173,9 +177,9 @@ EMU_API cudaError_t cudaMalloc3D(cudaPitchedPtr *out, cudaExtent extent) {
 
 EMU_API cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
     EMU_REQUIRE_DEVICE();
-    if (!free || !total) return emu::fail(cudaErrorInvalidValue);
-    *total = emu::memory().capacity();
-    *free = *total - emu::memory().in_use();
+    size_t capacity = emu::memory().capacity();
+    if (total) *total = capacity;
+    if (free) *free = capacity - emu::memory().in_use();
     return cudaSuccess;
 }
 
@@ -229,7 +233,7 @@ EMU_API cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size, cudaM
 EMU_API cudaError_t cudaMemAdvise(const void *pointer, size_t size, cudaMemoryAdvise advice, cudaMemLocation place) {
     EMU_REQUIRE_DEVICE();
     bool known = advice >= cudaMemAdviseSetReadMostly && advice <= cudaMemAdviseUnsetAccessedBy;
-    return emu::fail(known ? check_advice(pointer, size, place) : cudaErrorInvalidValue);
+    return known && !check_advice(pointer, size, place) ? cudaSuccess : emu::fail(cudaErrorInvalidValue);
 }
 
 EMU_PER_THREAD_STREAM(cudaMallocAsync, _ptsz);

@@ -99,7 +99,7 @@ void copy_box(Plane to, Plane from, Box box) {
 
 cudaError_t check_fill(Plane to, Box box) {
     if (empty(box)) return cudaSuccess;
-    if (box.height * box.depth > 1 && to.pitch < box.width) return cudaErrorInvalidPitchValue;
+    if (box.height * box.depth > 1 && to.pitch < box.width) return cudaErrorInvalidValue;
     if (on_device(to.at, reach(to, box))) return cudaSuccess;
     explain_range("to", "destination", to.at, reach(to, box), cudaMemcpyDefault);
     return cudaErrorInvalidValue;

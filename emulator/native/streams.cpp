@@ -270,7 +270,10 @@ EMU_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t functio
 EMU_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data,
                                           unsigned flags) {
     if (!callback || flags) return fail(cudaErrorInvalidValue);
-    if (Stream *plain = stream_of(stream); plain && plain->capture) return fail(cudaErrorStreamCaptureUnsupported);
+    if (Stream *plain = stream_of(stream); plain && plain->capture) {
+        plain->capture->spoilt = true;
+        return fail(cudaErrorStreamCaptureUnsupported);
+    }
     // Unlike a host function it is called after an error too, and told of it.
     callback(stream, sticky(), data);
     return cudaSuccess;
@@ -309,7 +312,9 @@ EMU_API cudaError_t cudaEventQuery(cudaEvent_t handle) {
     EMU_REQUIRE_DEVICE();
     Event *event = event_of(handle);
     if (!event) return fail(cudaErrorInvalidResourceHandle);
-    return event->capture ? fail(cudaErrorCapturedEvent) : cudaSuccess;
+    if (!event->capture) return cudaSuccess;
+    event->capture->spoilt = true;
+    return fail(cudaErrorCapturedEvent);
 }
 
 EMU_API cudaError_t cudaEventSynchronize(cudaEvent_t handle) { return cudaEventQuery(handle); }

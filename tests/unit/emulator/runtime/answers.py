@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 PROGRAMS = Path(__file__).parent / "programs"
-# Each of these breaks the context, and has a process of its own.
-BROKEN = ("trap", "assert", "address", "misaligned")
 _NVCC = ("nvcc", "-std=c++20", "-O1", "-lineinfo", "-gencode", "arch=compute_80,code=compute_80")
 
 Lines = list[str]
@@ -33,22 +30,22 @@ def build(program: Path, *flags: str) -> Path:
     return program
 
 
-def ask_all(run: Callable[[str], str]) -> dict[str, Lines]:
-    """The answers by part. ``run``: what the program prints when it is given that argument."""
-    return _by_part("".join(run(argument) for argument in ("all", *BROKEN)))
+def answers(part: str, printed: str) -> Lines:
+    """Those that the program gave, when it was asked for that part; fewer, or none, if it came to a sudden end."""
+    return _by_part(printed).get(part, [])
 
 
-def differences(expected: Lines, answers: Lines) -> Lines:
+def differences(expected: Lines, given: Lines) -> Lines:
     """A line each; none where the answers are as expected, in one of the ways that are right."""
-    if len(expected) != len(answers):
-        return [f"{len(answers)} answers instead of {len(expected)}", *answers]
+    if len(expected) != len(given):
+        return [f"{len(given)} answers instead of {len(expected)}", *given]
     return [
         f"{answer}, instead of {right}"
-        for right, answer in zip(expected, answers, strict=True)
+        for right, answer in zip(expected, given, strict=True)
         if answer not in _ways(right)
     ]
 
 
 def _ways(line: str) -> Lines:
-    name, _, right = line.partition(": ")
-    return [f"{name}: {way}" if right else name for way in right.split(" | ")]
+    name, colon, right = line.rpartition(": ")
+    return [name + colon + way for way in right.split(" | ")]
