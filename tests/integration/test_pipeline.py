@@ -123,6 +123,29 @@ def test_a_stray_read_is_a_warning(judge: Judge) -> None:
     assert any("read" in fault.kind for fault in case.memory_errors)
 
 
+RACE = """
+__global__ void reverse(const float* A, const float* B, float* C, int N) {
+    __shared__ float tile[256];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    tile[threadIdx.x] = i < N ? A[i] + B[i] : 0;
+    if (i < N) C[i] = tile[255 - threadIdx.x] + tile[threadIdx.x];
+}
+"""
+
+
+def test_a_wrong_answer_comes_with_the_race_behind_it(judge: Judge) -> None:
+    source = kernels.vector_add("reverse<<<(N + 255) / 256, 256>>>(A, B, C, N);", RACE)
+    judgement = judge(source)
+    assert judgement.verdict is Verdict.WRONG_ANSWER, judgement
+    assert "race on shared memory" in judgement.message
+    wrong = next(case for case in judgement.cases if case.verdict is Verdict.WRONG_ANSWER)
+    race = next(fault for fault in wrong.memory_errors if fault.other is not None)
+    lines = [1 + source[: source.rindex(text)].count("\n") for text in ("tile[threadIdx.x] = ", "if (i < N) C[i]")]
+    assert race.other is not None
+    assert {race.line, race.other.line} == set(lines)
+    assert race.thread != race.other.thread
+
+
 def test_a_launch_that_is_not_possible_is_named(judge: Judge) -> None:
     judgement = judge(kernels.TOO_MANY_THREADS)
     assert judgement.verdict is Verdict.RUNTIME_ERROR
