@@ -127,7 +127,13 @@ class _Maker:
     def operand(self, kind: str, *, immediate: bool) -> str:
         bits = bits_of(kind)
         type_ = parse_type(kind)
-        if immediate and bits > 8 and not (type_ is not None and type_.is_float) and self.draw.random() < 0.25:
+        if (
+            immediate
+            and bits > 8
+            and kind != "byte"
+            and not (type_ is not None and type_.is_float)
+            and self.draw.random() < 0.25
+        ):
             return str(self.draw.choice(CONSTANTS if kind != "count" else CONSTANTS[:8]))
         register = self.register(max(16, bits))
         if kind not in ("f32", "f64") and bits in STEADY and self.draw.random() < 0.2:
