@@ -5,6 +5,7 @@ SHELL := /bin/sh
 
 PY := .venv/bin/python
 ARGS ?=
+JOBS ?= auto
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -13,9 +14,9 @@ run:  ## start the website, the workers and the emulator (Ctrl-C stops all of it
 	@scripts/bootstrap server
 	@exec .venv/bin/gpujudge up $(ARGS)
 
-test:  ## run the tests; ARGS="-k name" goes to pytest
+test:  ## run the tests, JOBS at a time (all cores, or JOBS=1); ARGS="-k name" goes to pytest
 	@scripts/bootstrap dev
-	@exec $(PY) -m pytest -m "not gpu" $(ARGS)
+	@exec $(PY) -m pytest -m "not gpu" -n $(JOBS) --maxprocesses 8 --dist worksteal $(ARGS)
 
 test-gpu:  ## run the tests that need a real NVIDIA GPU
 	@scripts/bootstrap dev
