@@ -91,7 +91,8 @@ def _case_lines(cases: list[dict[str, Any]]) -> list[Text]:
     if warned:
         count = f"{len(warned)} accepted case{'s' if len(warned) > 1 else ''}"
         kinds = {str(fault.get("kind")) for case in warned for fault in case["memory_errors"]}
-        what = "touched memory outside the buffers" if all(kind.startswith("out-of-bounds") for kind in kinds) else "went wrong somewhere"
+        strayed = all(kind.startswith("out-of-bounds") for kind in kinds)
+        what = "touched memory outside the buffers" if strayed else "went wrong somewhere"
         out.append(Text(f"    {count} {what}; {warned[0]['id']}:", style="yellow"))
         out += [Text(f"        {text}") for text in _fault_lines(warned[0]["memory_errors"])]
     return out

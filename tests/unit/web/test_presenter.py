@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from judge.build.kernels import kernel_name
 from judge.judgement import BuildReport, Judgement, MemoryFault
 from judge.verdict import Verdict, combine_verdicts
 from tests.web_site import EMULATOR, H200, accepted, counted, faulty, timed, wrong
 from web.submissions.diagnostics import Note, fault_detail, source_notes
-from judge.build.kernels import kernel_name
 from web.submissions.presenter import present_report
 
 
