@@ -138,10 +138,7 @@ bool BlockContext::run_warp(Warp &warp, int32_t turn, bool *spun) {
         case EMU_DONE: warp.done = true; return true;
         case EMU_BARRIER: warp.waiting = true; return true;
         case EMU_YIELD:
-            if (!observers.empty() && warp.turn > 0) {
-                warp.reserved = policy;  // it has not given way
-                return true;
-            }
+            if (!observers.empty() && warp.turn > 0) warp.reserved = policy;  // it has not given way
             *spun = true;
             return gives_way;
         default: {
@@ -237,7 +234,7 @@ Progress BlockContext::advance(const emu::SchedulerLimits &limits) {
         order.resize(warp_count_);
         std::iota(order.begin(), order.end(), 0);
     }
-    for (;;) {
+    for (int32_t slices = 0;;) {
         int32_t turn = fuel_per_turn;
         if (limits.shuffled) {
             std::mt19937_64 draw(limits.seed * 0x9e3779b97f4a7c15 + number_ * 0x2545f4914f6cdd1d + pass_++);
@@ -260,7 +257,10 @@ Progress BlockContext::advance(const emu::SchedulerLimits &limits) {
             if (unreported_instructions > 1 << 20) return Progress::spun;
             continue;
         }
-        if (!moved) return spun ? Progress::spun : Progress::deadlock;
+        if (moved) continue;
+        if (!spun) return Progress::deadlock;
+        // Observed warps have their turns in slices: together they are as long.
+        if (observers.empty() || ++slices >= turn) return Progress::spun;
     }
 }
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from emulator import Runtime
+from emulator import Limits, Runtime
 from tests.unit.emulator.jit.conftest import Machine
 from tests.unit.emulator.profile.conftest import FRAME, FRAME_INSTRUCTIONS, Profiled
 
@@ -291,3 +291,34 @@ def test_figures_do_not_depend_on_threads(machine: Machine) -> None:
     assert profiles[0] is not None
     assert profiles[0].totals.l2_sectors > 0
     assert profiles[0] == profiles[1] == profiles[2]
+
+
+# Each warp of block 0 loops for a while of its own, then waits for block 1.
+WAITING = """
+  mov.u32 %r1, %ctaid.x;
+  setp.eq.u32 %p1, %r1, 1;
+  @%p1 bra SET;
+  shr.u32 %r2, %t, 5;
+  mul.lo.u32 %r2, %r2, 97;
+LOOP:
+  setp.eq.u32 %p1, %r2, 0;
+  sub.u32 %r2, %r2, 1;
+  @!%p1 bra LOOP;
+WAIT:
+  ld.volatile.global.u32 %r3, [%data];
+  setp.eq.u32 %p1, %r3, 0;
+  @%p1 bra WAIT;
+  bra END;
+SET:
+  st.volatile.global.u32 [%data], 1;
+END:"""
+
+
+def test_blocks_that_wait_for_later_ones_give_way(machine: Machine) -> None:
+    machine.runtime = Runtime(library=machine.path, threads=1, profile=True, limits=Limits(wall_s=20))
+    data = np.zeros(1024, np.uint32)
+
+    machine.run(FRAME.format(body=WAITING), "kernel", 2, 128, data)
+
+    assert data[0] == 1
+    assert machine.runtime.take_report().limit is None
