@@ -191,7 +191,7 @@ def _profiled(kernels: Sequence[Kernel], file: Path | None) -> Iterator[tuple[Ke
 
     kept: dict[Kernel, Sequence[Any]] = pickle.loads(file.read_bytes()) if file is not None and file.exists() else {}
     library = native.ensure(ROOT / ".cache" / "emulator-native")
-    # With one thread, warps that spin on others do so alike in every run (and `breadth_first/lock_free_queue` ends).
+    # With one thread, warps that spin on others do so alike in every run.
     runtime = Runtime(library=library, limits=Limits(wall_s=300), threads=1, profile=True)
     device = Device(ctypes.CDLL(str(library)))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
