@@ -1,7 +1,8 @@
 """What instruction semantics see: reading operands, writing results, the active lanes, scratch space, helper calls.
 
-Two subclasses emit the two functions of a kernel: ``UniformEmitter`` (all 32 lanes together) and ``MaskedEmitter``
-(the lanes of a mask). A register's value is kept as an SSA value within a block and written back at its end.
+Two subclasses emit the two functions of a kernel: ``UniformFunction`` (all 32 lanes together) and
+``MaskedFunction`` (the lanes of a mask). A register's value is kept as an SSA value within a block and written back at
+its end.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from emulator.ptx.types import ScalarType
 # Byte offsets in WarpContext (abi.h).
 PC, MODE, FUEL, TRAP_SITE, INSTRUCTIONS = 0, 4, 8, 12, 16
 REGISTERS, SHARED, LOCAL, PARAMS, SITE_CACHE, SYMBOLS = 24, 32, 40, 48, 56, 64
-CTAID, NCTAID, SHARED_BYTES, DYNAMIC_SHARED, WARP_ID, LANE_COUNT, GRID_ID, POLICY = 80, 92, 104, 108, 112, 116, 120, 124
-LANE_PC, TID, LANE_BARRIER, GRID_WORKSPACE, TALLY, STACK_BYTES = 128, 256, 640, 776, 784, 792
+CTAID, NCTAID, SHARED_BYTES, DYNAMIC_SHARED, WARP_ID, GRID_ID, POLICY = 80, 92, 104, 108, 112, 120, 124
+LANE_PC, TID, GRID_WORKSPACE, TALLY, STACK_BYTES = 128, 256, 776, 784, 792
 
 MULTIPROCESSORS = 16  # as native/device_model.h has it
 SCRATCH_BYTES = 64 * LANES  # one slot: a vector of up to eight 64-bit words per lane
@@ -41,11 +42,6 @@ def register_type(scalar: ScalarType) -> str:
     if scalar.name == "f64":
         return "double"
     return f"i{scalar.bits}"
-
-
-def value_type(scalar: ScalarType) -> str:
-    """The LLVM type in which an operand of this PTX type is computed: 16-bit and packed floats as their bits."""
-    return register_type(scalar)
 
 
 _STRONG = frozenset(("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"))
