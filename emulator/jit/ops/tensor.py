@@ -7,12 +7,12 @@ import re
 from emulator.jit.abi import Access, Space
 from emulator.jit.builder import Value
 from emulator.jit.emitter import Emitter
-from emulator.jit.ops.memory import addresses, locate, space_of
 from emulator.jit.ops.observe import observe
+from emulator.jit.ops.place import addresses, locate, space_of
 from emulator.jit.ops.registry import semantics
 from emulator.ptx.ir import Address, Instruction, Operand, Vec
 
-# The codes of semantics_tensor.cpp.
+# The codes of fragment.h.
 _TYPES = {n: c for c, n in enumerate(("f16", "bf16", "tf32", "f64", "s8", "u8", "s4", "u4", "b1", "f32", "s32"))}
 _BITS = {
     "f16": 16,
