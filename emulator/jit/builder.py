@@ -10,6 +10,8 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from emulator.ptx.types import ScalarType
+
 LANES = 32
 BITS = {"i1": 1, "i4": 4, "i8": 8, "i16": 16, "half": 16, "i32": 32, "float": 32, "i64": 64, "double": 64, "i128": 128}
 SIZE = {"i1": 1, "i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4, "i64": 8, "double": 8, "i128": 16}
@@ -32,6 +34,17 @@ class Value:
 
 def lanes_type(scalar: str) -> str:
     return f"<{LANES} x {scalar}>"
+
+
+def register_type(scalar: ScalarType) -> str:
+    """The LLVM type that a register of this PTX type is kept in."""
+    if scalar.kind == "pred":
+        return "i1"
+    if scalar.name == "f32":
+        return "float"
+    if scalar.name == "f64":
+        return "double"
+    return f"i{scalar.bits}"
 
 
 def float_literal(value: float) -> str:
@@ -81,6 +94,10 @@ class Builder:
         name = "%" + self.fresh()
         self.lines.append(f"  {name} = {text}")
         return name
+
+    def compiler_barrier(self) -> None:
+        """No access is moved past it."""
+        self.line('fence syncscope("singlethread") seq_cst')
 
     def declare(self, text: str) -> None:
         self._declarations.add("declare " + text)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from emulator.jit import engine
 from emulator.jit.artifact import AccessSite, Artifact, Code, Description, Function, Line, Parameter, SharedArray, Tier
 from emulator.jit.contents import contents
-from emulator.jit.emitter import Unit
 from emulator.jit.function import register_file
 from emulator.jit.masked import MaskedFunction
 from emulator.jit.options import DEFAULT_OPTIONS, Options
 from emulator.jit.shapes import ShapeAnalysis
 from emulator.jit.uniform import UniformFunction
+from emulator.jit.unit import Unit
 from emulator.ptx.ir import Module
 from emulator.ptx.program import Program, build_program
 

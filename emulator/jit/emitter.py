@@ -9,136 +9,20 @@ from __future__ import annotations
 
 import struct
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
-from emulator.jit.abi import Access, Order, Space
-from emulator.jit.builder import BITS, FLOATS, LANES, SIZE, Builder, Value, lanes_type
-from emulator.jit.shapes import Shape, Shapes
+from emulator.jit.builder import BITS, FLOATS, LANES, SIZE, Builder, Value, lanes_type, register_type
+from emulator.jit.shapes import Shape
 from emulator.jit.spans import Span
+from emulator.jit.special import special_register
+from emulator.jit.unit import Unit
+from emulator.jit.warp_context import LOCAL, PARAMS, SYMBOLS
 from emulator.ptx.effects import has_result
 from emulator.ptx.errors import Unsupported
-from emulator.ptx.ir import Imm, Instruction, Location, Module, Operand, Reg, Sink, Special, Sym
-from emulator.ptx.program import Program
-from emulator.ptx.types import ScalarType
+from emulator.ptx.ir import Imm, Instruction, Operand, Reg, Sink, Special, Sym
 
-# Byte offsets in WarpContext (abi.h).
-PC, MODE, FUEL, TRAP_SITE, INSTRUCTIONS = 0, 4, 8, 12, 16
-REGISTERS, SHARED, LOCAL, PARAMS, SITE_CACHE, SYMBOLS = 24, 32, 40, 48, 56, 64
-CTAID, NCTAID, SHARED_BYTES, DYNAMIC_SHARED, WARP_ID, GRID_ID, POLICY = 80, 92, 104, 108, 112, 120, 124
-LANE_PC, TID, GRID_WORKSPACE, TALLY, STACK_BYTES = 128, 256, 776, 784, 792
-
-MULTIPROCESSORS = 16  # as native/device_model.h has it
 SCRATCH_BYTES = 64 * LANES  # one slot: a vector of up to eight 64-bit words per lane
 INVARIANT = ", !invariant.load !0"
-
-
-def register_type(scalar: ScalarType) -> str:
-    """The LLVM type that a register of this PTX type is kept in."""
-    if scalar.kind == "pred":
-        return "i1"
-    if scalar.name == "f32":
-        return "float"
-    if scalar.name == "f64":
-        return "double"
-    return f"i{scalar.bits}"
-
-
-_STRONG = frozenset(("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"))
-
-
-def order_of(instruction: Instruction, kind: Access) -> Order:
-    """What the access means to other threads."""
-    modifiers = instruction.modifiers
-    order = Order(0)
-    if kind is Access.ATOMIC or not _STRONG.isdisjoint(modifiers):
-        order |= Order.STRONG
-    if "release" in modifiers or "acq_rel" in modifiers:
-        order |= Order.RELEASE
-    if kind is Access.ATOMIC and "exch" in modifiers:
-        order |= Order.BLIND
-    if instruction.opcode == "cp" and kind is Access.STORE:
-        order |= Order.LATER
-    return order
-
-
-@dataclass(frozen=True, slots=True)
-class SiteInfo:
-    location: Location
-    kind: Access
-    space: Space
-    size: int
-    order: Order
-
-
-@dataclass(slots=True)
-class Unit:
-    """What the two functions of a kernel share."""
-
-    module: Module
-    program: Program
-    shapes: Shapes
-    block: tuple[int, int, int]
-    check_memory: bool
-    wide_vectors: bool  # AVX-512: gathers and scatters are instructions
-    observe: bool = False  # see compiler.Options
-    declarations: set[str] = field(default_factory=set)
-    symbols: dict[str, int] = field(default_factory=dict)
-    uses_barriers: bool = False
-
-    def site(self, instruction: Instruction, kind: Access, space: Space, size: int) -> int:
-        """Each instruction has a site of its own (its cache of the allocation hit last), shared by both functions."""
-        key = (id(instruction), kind, space, size)
-        index = self._site_of.get(key)
-        if index is None:
-            index = len(self.site_list)
-            self._site_of[key] = index
-            self.site_list.append(SiteInfo(instruction.location, kind, space, size, order_of(instruction, kind)))
-        return index
-
-    def pattern(self, offsets: tuple[int, ...]) -> str:
-        """A constant table of byte offsets, one per lane."""
-        name = self._patterns.get(offsets)
-        if name is None:
-            name = self._patterns[offsets] = f"@pattern{len(self._patterns)}"
-        return name
-
-    def shape_table(self, offsets: dict[str, int], live: Iterable[str]) -> tuple[str, int]:
-        """(a constant table of the live registers that the uniform function keeps as scalars, its length).
-
-        An entry is EmuShape of semantics.h: place in the register file, bytes of an element (0: a predicate), offsets
-        or null.
-        """
-        rows = []
-        for name in sorted(live):
-            shape = self.shapes.of(name)
-            if shape is not None:
-                type_ = register_type(self.program.registers[name])
-                size = 0 if type_ == "i1" else SIZE[type_]
-                pattern = "null" if shape.is_uniform else self.pattern(shape.offsets)
-                rows.append(f"{{i32, i32, ptr}} {{i32 {offsets[name]}, i32 {size}, ptr {pattern}}}")
-        text = ", ".join(rows)
-        table = self._tables.get(text)
-        if table is None:
-            table = self._tables[text] = f"@shapes{len(self._tables)}"
-        return table, len(rows)
-
-    def constants(self) -> list[str]:
-        """The definitions of all patterns and tables handed out."""
-        patterns = [
-            f"{name} = private unnamed_addr constant [{LANES} x i64] [" + ", ".join(f"i64 {o}" for o in offsets) + "]"
-            for offsets, name in self._patterns.items()
-        ]
-        tables = [
-            f"{name} = private unnamed_addr constant [{text.count('{i32, i32, ptr}')} x {{i32, i32, ptr}}] [{text}]"
-            for text, name in self._tables.items()
-        ]
-        return patterns + tables
-
-    _tables: dict[str, str] = field(default_factory=dict)
-    _patterns: dict[tuple[int, ...], str] = field(default_factory=dict)
-    _site_of: dict[tuple[int, Access, Space, int], int] = field(default_factory=dict)
-    site_list: list[SiteInfo] = field(default_factory=list)
 
 
 class Emitter(ABC):
@@ -180,7 +64,7 @@ class Emitter(ABC):
             if operand.negated:
                 value = self.b.negate(value)
         elif isinstance(operand, Special):
-            value = self.special(operand.name)
+            value = special_register(self, operand.name)
         elif isinstance(operand, Sym):
             value = self.symbol(operand)
         else:
@@ -329,87 +213,6 @@ class Emitter(ABC):
     def context_lanes(self, offset: int) -> Value:
         pointer = self.b.offset("%ctx", offset)
         return Value(self.b.load(lanes_type("i32"), pointer, 64, note=INVARIANT), "i32", True)
-
-    def special(self, name: str) -> Value:
-        b = self.b
-        kind, _, axis = name[1:].partition(".")
-        index = "xyzw".index(axis) if axis in tuple("xyzw") else 0
-        match kind:
-            case "tid":
-                shape = self.unit.shapes.thread[index] if index < 3 and self.is_uniform else None
-                if index == 3:
-                    return b.integer("i32", 0)
-                if shape is None:
-                    return self.context_lanes(TID + 128 * index)
-                base = self.context("i32", TID + 128 * index)
-                if shape.offsets[0]:
-                    base = b.op("sub", base, b.integer("i32", shape.offsets[0]))
-                return base if self.offset_base or shape.is_uniform else self.with_offsets(base, shape.offsets)
-            case "ntid":
-                return b.integer("i32", self.unit.block[index] if index < 3 else 0)
-            case "ctaid" | "nctaid":
-                if index == 3:
-                    return b.integer("i32", 0)
-                return self.context("i32", (CTAID if kind == "ctaid" else NCTAID) + 4 * index)
-            case "laneid":
-                if self.offset_base:
-                    return b.integer("i32", 0)
-                return b.vector_literal("i32", range(LANES))
-            case "warpid":
-                return self.context("i32", WARP_ID)
-            case "nwarpid":
-                x, y, z = self.unit.block
-                return b.integer("i32", (x * y * z + 31) // 32)
-            case "smid":  # neighbours on different ones, as hardware would have them
-                place = b.op("add", self.context("i32", CTAID), self.context("i32", CTAID + 4))
-                return b.op(
-                    "urem", b.op("add", place, self.context("i32", CTAID + 8)), b.integer("i32", MULTIPROCESSORS)
-                )
-            case "nsmid":
-                return b.integer("i32", MULTIPROCESSORS)
-            case "gridid":
-                return b.resize(self.context("i32", GRID_ID), "i64")
-            case "clock" | "clock64" | "clock_hi":
-                return self._part_of_word(self.context("i64", INSTRUCTIONS, constant=False), kind)
-            case "globaltimer" | "globaltimer_lo" | "globaltimer_hi":
-                b.declare("i64 @emu_globaltimer()")
-                return self._part_of_word(Value(b.emit("call i64 @emu_globaltimer()"), "i64"), kind)
-            case "dynamic_smem_size":
-                return self.context("i32", DYNAMIC_SHARED)
-            case "stack":
-                return self.stack()
-            case "total_smem_size" | "aggr_smem_size":
-                return self.context("i32", SHARED_BYTES)
-        if kind in ("envreg1", "envreg2"):
-            # Where cooperative_groups keeps the grid's barrier.
-            workspace = self.context("i64", GRID_WORKSPACE)
-            if kind == "envreg1":
-                workspace = b.op("lshr", workspace, b.integer("i64", 32))
-            return b.resize(workspace, "i32")
-        if kind.startswith("lanemask_"):
-            masks = {
-                "lt": lambda lane: (1 << lane) - 1,
-                "le": lambda lane: (2 << lane) - 1,
-                "eq": lambda lane: 1 << lane,
-                "ge": lambda lane: ~((1 << lane) - 1),
-                "gt": lambda lane: ~((2 << lane) - 1),
-            }
-            return b.vector_literal("i32", (masks[kind[9:]](lane) for lane in range(LANES)))
-        raise self.unsupported(f"the special register {name}")
-
-    def _part_of_word(self, word: Value, name: str) -> Value:
-        """All 64 bits, or those that the special register has."""
-        b = self.b
-        if name in ("clock64", "globaltimer"):
-            return word
-        return b.resize(b.op("lshr", word, b.integer("i64", 32)) if name.endswith("_hi") else word, "i32")
-
-    def stack(self) -> Value:
-        """Where each lane's stack begins: behind the local memory of all lanes."""
-        b = self.b
-        first = b.op("add", self.context("i64", LOCAL), b.integer("i64", LANES * self.program.local_bytes))
-        lanes = b.vector_literal("i64", range(LANES))
-        return b.op("add", first, b.op("mul", lanes, self.context("i64", STACK_BYTES)))
 
     def symbol(self, operand: Sym) -> Value:
         """A variable's address: host address, but for shared memory the offset in the window (both as i64)."""

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from emulator.jit.builder import LANES, SIZE, Value, lanes_type
+from emulator.jit.builder import LANES, SIZE, Value, lanes_type, register_type
 from emulator.jit.contents import NOT_COUNTED
-from emulator.jit.emitter import (
-    INSTRUCTIONS,
-    INVARIANT,
-    REGISTERS,
-    SCRATCH_BYTES,
-    TALLY,
-    TRAP_SITE,
-    Emitter,
-    Unit,
-    register_type,
-)
+from emulator.jit.emitter import INVARIANT, SCRATCH_BYTES, Emitter
 from emulator.jit.ops import SEMANTICS
+from emulator.jit.unit import Unit
+from emulator.jit.warp_context import INSTRUCTIONS, REGISTERS, TALLY, TRAP_SITE
 from emulator.ptx.cfg import Block
 from emulator.ptx.errors import MALFORMED
 from emulator.ptx.ir import Instruction

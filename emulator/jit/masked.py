@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from emulator.jit.abi import AT_BARRIER, AT_WARP_SYNC, EXITED, MASKED, Access, Space
 from emulator.jit.builder import LANES, Value, lanes_type
-from emulator.jit.emitter import FUEL, LANE_PC, MODE, PC, POLICY, Unit
 from emulator.jit.function import BARRIER, DONE, SWITCH, YIELD, FunctionEmitter
 from emulator.jit.ops.barrier import arrive, check_mask
 from emulator.jit.shapes import Shape
 from emulator.jit.uniform import table_goals, table_lookup, uniform_entries
+from emulator.jit.unit import Unit
+from emulator.jit.warp_context import FUEL, LANE_PC, MODE, PC, POLICY
 from emulator.ptx.cfg import Block, is_barrier, sync_mask
 from emulator.ptx.ir import Imm, Instruction, Operand, Sym
 

@@ -10,12 +10,13 @@ from collections.abc import Iterable
 
 from emulator.jit.abi import EXITED, MASKED, MASKED_ONCE, Access, Space
 from emulator.jit.builder import SIZE, Value, lanes_type
-from emulator.jit.emitter import FUEL, LANE_PC, MODE, PC, Unit
 from emulator.jit.function import BARRIER, DONE, SWITCH, YIELD, FunctionEmitter
 from emulator.jit.ops.barrier import arrive, check_mask
 from emulator.jit.shapes import Shape, source_type
 from emulator.jit.sides import side_of
 from emulator.jit.spans import spans_of
+from emulator.jit.unit import Unit
+from emulator.jit.warp_context import FUEL, LANE_PC, MODE, PC
 from emulator.ptx.cfg import Block, is_barrier, sync_mask
 from emulator.ptx.effects import defs_and_uses, has_effect
 from emulator.ptx.ir import Instruction, Reg, Sym

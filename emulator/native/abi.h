@@ -8,7 +8,7 @@
 // Device memory is host memory: a global (and a generic) address is a host address. Shared addresses are 32-bit offsets from
 // `shared`; local addresses are host addresses inside `local`; generic = host address for all of them.
 //
-// emulator/jit/abi.py mirrors what Python fills in, emulator/jit/emitter.py has the offsets in WarpContext: change them together.
+// emulator/jit/abi.py mirrors what Python fills in, emulator/jit/warp_context.py the offsets in WarpContext: change them together.
 #pragma once
 #include <atomic>
 #include <cstddef>

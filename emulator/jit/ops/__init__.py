@@ -11,8 +11,9 @@ from emulator.jit.ops import (
     floating,
     half,
     integer,
-    memory,
+    load,
     runtime,
+    store,
     tensor,
     warp,
 )
@@ -30,8 +31,9 @@ __all__ = [
     "floating",
     "half",
     "integer",
-    "memory",
+    "load",
     "runtime",
+    "store",
     "tensor",
     "warp",
 ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from emulator.jit.abi import Access, Space
 from emulator.jit.builder import Value
 from emulator.jit.emitter import Emitter
-from emulator.jit.ops.memory import addresses, compiler_barrier, locate, space_of
 from emulator.jit.ops.observe import observe
+from emulator.jit.ops.place import addresses, locate, space_of
 from emulator.jit.ops.registry import semantics
 from emulator.ptx.ir import Imm, Instruction, Operand, Sink
 
@@ -21,11 +21,11 @@ def copy_async(e: Emitter, i: Instruction) -> None:
         e.call("emu_cp_async_commit", "ptr %ctx", lanes)
     elif i.has("wait_all"):
         e.call("emu_cp_async_wait_all", "ptr %ctx", lanes)
-        compiler_barrier(e)
+        e.b.compiler_barrier()
     elif i.has("wait_group"):
         left = e.first(e.read(i.operands[0], "i32"))
         e.call("emu_cp_async_wait", "ptr %ctx", lanes, f"i32 {left.text}")
-        compiler_barrier(e)
+        e.b.compiler_barrier()
     elif i.has("mbarrier"):
         where, site = _barrier(e, i, i.operands[0], Access.ATOMIC)
         e.call("emu_cp_async_arrive", "ptr %ctx", site, lanes, where, f"i32 {int(not i.has('noinc'))}")
@@ -100,7 +100,7 @@ def mbarrier(e: Emitter, i: Instruction) -> None:
             count = e.read(i.operands[2], "i32") if len(i.operands) > 2 else b.integer("i32", 1)
             out = e.scratch()
             drop = f"i32 {int(i.modifiers[0] == 'arrive_drop')}"
-            compiler_barrier(e)
+            e.b.compiler_barrier()
             e.call("emu_mbarrier_arrive", "ptr %ctx", site, lanes, where, f"ptr {e.spill(count)}", drop, f"ptr {out}")
             if not isinstance(i.operands[0], Sink):
                 e.write(i.operands[0], e.fill(out, "i64"))
@@ -109,7 +109,7 @@ def mbarrier(e: Emitter, i: Instruction) -> None:
             state = e.spill(e.convert(e.read(i.operands[2], "i32" if i.has("parity") else "i64"), "i64"))
             parity = f"i32 {int(i.has('parity'))}"
             bits = e.call("emu_mbarrier_test", "ptr %ctx", site, lanes, where, f"ptr {state}", parity, result="i32")
-            compiler_barrier(e)
+            e.b.compiler_barrier()
             e.write(i.operands[0], b.unballot(Value(bits, "i32")))
         case "pending_count":
             out = e.scratch()

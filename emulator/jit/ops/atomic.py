@@ -5,8 +5,8 @@ from __future__ import annotations
 from emulator.jit.abi import Access, Space
 from emulator.jit.builder import SIZE
 from emulator.jit.emitter import Emitter
-from emulator.jit.ops.memory import addresses, locate, space_of
 from emulator.jit.ops.observe import observe
+from emulator.jit.ops.place import addresses, locate, space_of
 from emulator.jit.ops.registry import semantics
 from emulator.ptx.ir import Instruction, Sink
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from emulator.jit.abi import Access, Space
 from emulator.jit.builder import LANES, Value
 from emulator.jit.emitter import Emitter
-from emulator.jit.ops.memory import compiler_barrier
 from emulator.jit.ops.observe import observe_sync
 from emulator.jit.ops.registry import semantics
 from emulator.ptx.ir import Instruction, Operand, Reg
@@ -82,7 +81,7 @@ def warp_barrier(e: Emitter, i: Instruction) -> None:
     if not i.has("warp"):
         raise e.unsupported()
     observe_sync(e)
-    compiler_barrier(e)
+    e.b.compiler_barrier()
 
 
 @semantics("barget")

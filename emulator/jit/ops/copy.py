@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from emulator.jit.builder import BITS, LANES, Value
-from emulator.jit.emitter import FUEL, LOCAL, SHARED, SHARED_BYTES, STACK_BYTES, Emitter, register_type
+from emulator.jit.builder import BITS, LANES, Value, register_type
+from emulator.jit.emitter import Emitter
 from emulator.jit.ops.observe import observe_fence
 from emulator.jit.ops.registry import semantics
+from emulator.jit.warp_context import FUEL, LOCAL, SHARED, SHARED_BYTES, STACK_BYTES
 from emulator.ptx.ir import Instruction, Sink, Vec
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import math
 
-from emulator.jit.builder import Value
-from emulator.jit.emitter import Emitter, register_type
+from emulator.jit.builder import Value, register_type
+from emulator.jit.emitter import Emitter
 from emulator.jit.ops import half
 from emulator.jit.ops.approximate import APPROXIMATIONS, exp2
 from emulator.jit.ops.registry import semantics

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from emulator.jit.builder import LANES, Value, lanes_type
-from emulator.jit.emitter import Emitter, register_type
+from emulator.jit.builder import LANES, Value, lanes_type, register_type
+from emulator.jit.emitter import Emitter
 from emulator.jit.ops.registry import semantics
 from emulator.ptx.ir import Imm, Instruction, Pair
 

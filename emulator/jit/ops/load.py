@@ -1,0 +1,156 @@
+"""Loads of every space and width."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from emulator.jit.abi import Access, Space
+from emulator.jit.builder import LANES, SIZE, Value, register_type
+from emulator.jit.emitter import INVARIANT, Emitter
+from emulator.jit.ops.place import locate, space_of, tell
+from emulator.jit.ops.registry import semantics
+from emulator.jit.ops.transfer import Transfer, call_helper, checked, consecutive_lanes
+from emulator.jit.unit import STRONG
+from emulator.jit.warp_context import FUEL, PARAMS
+from emulator.ptx.ir import Address, Instruction, Operand, Sink, Sym, Vec
+
+_WIDEST_SPAN = 192  # elements that one wide load may cover to serve a pattern of lanes
+
+
+@semantics("ld", "ldu")
+def load(e: Emitter, i: Instruction) -> None:
+    scalar = i.type
+    target, address = i.operands[0], i.operands[1]
+    items = target.items if isinstance(target, Vec) else (target,)
+    count = len(items)
+    type_ = register_type(scalar)
+    space = space_of(i)
+    if scalar.bits == 128:
+        raise e.unsupported()
+    if space is Space.PARAM and isinstance(address, Address) and isinstance(address.base, Sym):
+        name = address.base.name
+        if name in e.program.parameters:
+            _load_parameter(e, i, items, name, address, type_)
+            return
+    place = locate(e, address, space)
+    active = e.active()
+    volatile = not STRONG.isdisjoint(i.modifiers)
+    site = e.unit.site(i, Access.LOAD, space, scalar.size_bytes * count)
+    tell(e, site, place)
+    is_safe = space is Space.LOCAL and isinstance(address, Address) and isinstance(address.base, Sym)
+    values = load_values(e, Transfer(place, space, type_, count, site, volatile, e.spans.get(id(i)), is_safe), active)
+    if i.has("acquire"):
+        e.b.line("fence acquire")
+    elif volatile:
+        e.b.compiler_barrier()
+    if volatile and space in (Space.GLOBAL, Space.GENERIC):
+        _hasten_turn(e)
+    for item, value in zip(items, values, strict=True):
+        e.write(item, value, signed=scalar.is_signed)
+
+
+def _hasten_turn(e: Emitter) -> None:
+    """A loop that polls memory waits for others: the sooner they get their turn, the less it polls in vain."""
+    place = e.b.offset("%ctx", FUEL)
+    e.b.store("i32", e.b.emit(f"sub i32 {e.b.load('i32', place, 4)}, 64"), place, 4)
+
+
+def _load_parameter(
+    e: Emitter, i: Instruction, items: Sequence[Operand], name: str, address: Address, type_: str
+) -> None:
+    b = e.b
+    base = b.load("ptr", b.offset("%ctx", PARAMS), 8, note=INVARIANT)
+    assert isinstance(address.base, Sym)
+    start = e.program.parameters[name][0] + address.base.offset + address.offset
+    size = SIZE[type_]
+    for n, item in enumerate(items):
+        if isinstance(item, Sink):
+            continue
+        text = b.load(type_, b.offset(base, start + n * size), size, note=INVARIANT)
+        e.write(item, Value(text, type_), signed=i.type.is_signed)
+
+
+def load_values(e: Emitter, t: Transfer, active: Value | None) -> list[Value]:
+    """Vectors, or scalars when all lanes read one address."""
+    b = e.b
+    if active is not None:
+        return _load_by_helper(e, t, active)
+    if t.place.offsets is None:
+        if t.space is Space.SHARED:
+            return _load_by_helper(e, t, None)
+        return _load_if_consecutive(e, t)
+    if t.place.is_uniform:
+
+        def direct() -> list[Value]:
+            pointer = b.pointer(t.place.address)
+            size = SIZE[t.type_]
+            return [
+                Value(b.load(t.type_, b.offset(pointer, n * size), size, volatile=t.volatile), t.type_)
+                for n in range(t.count)
+            ]
+
+        return checked(e, t, 0, 0, direct, lambda: [b.extract(v, 0) for v in _load_by_helper(e, t, None)])
+    span = _wide_span(t)
+    offsets = t.place.offsets
+    if span is None or any((o - min(offsets)) % t.size for o in offsets):
+        return _load_by_helper(e, t, None)
+    least = min(offsets)
+    return checked(
+        e,
+        t,
+        least,
+        max(offsets),
+        lambda: _spread_load(
+            e, t, b.op("add", t.place.address, b.integer("i64", least)) if least else t.place.address, *span
+        ),
+        lambda: _load_by_helper(e, t, None),
+    )
+
+
+def _wide_span(t: Transfer) -> tuple[int, list[int]] | None:
+    """(elements, each lane's first) when one wide load can serve the pattern."""
+    offsets = t.place.offsets
+    assert offsets is not None
+    size = SIZE[t.type_]
+    least = min(offsets)
+    if any((o - least) % size for o in offsets):
+        return None
+    units = [(o - least) // size for o in offsets]
+    span = max(units) + t.count
+    return (span, units) if span <= _WIDEST_SPAN else None
+
+
+def _spread_load(e: Emitter, t: Transfer, address: Value, span: int, units: Sequence[int]) -> list[Value]:
+    """One load of ``span`` elements, then each lane's picked out of it."""
+    b = e.b
+    wide = f"<{span} x {t.type_}>"
+    loaded = b.load(wide, b.pointer(address), SIZE[t.type_], volatile=t.volatile)
+    result = []
+    for n in range(t.count):
+        if span == LANES and list(units) == list(range(LANES)):
+            result.append(Value(loaded, t.type_, True))
+            continue
+        picks = ", ".join(f"i32 {u + n}" for u in units)
+        text = b.emit(f"shufflevector {wide} {loaded}, {wide} poison, <{LANES} x i32> <{picks}>")
+        result.append(Value(text, t.type_, True))
+    return result
+
+
+def _load_if_consecutive(e: Emitter, t: Transfer) -> list[Value]:
+    pattern, consecutive = consecutive_lanes(e, t)
+    units = [lane * t.count for lane in range(LANES)]
+    return checked(
+        e,
+        pattern,
+        0,
+        (LANES - 1) * t.size,
+        lambda: _spread_load(e, pattern, pattern.place.address, LANES * t.count, units),
+        lambda: _load_by_helper(e, t, None),
+        consecutive,
+    )
+
+
+def _load_by_helper(e: Emitter, t: Transfer, active: Value | None) -> list[Value]:
+    out = e.scratch()
+    call_helper(e, t, "load", active, out)
+    return [e.fill(out, t.type_, n) for n in range(t.count)]

@@ -1,0 +1,100 @@
+"""Where an operand points: state spaces and addresses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from emulator.jit.abi import Space
+from emulator.jit.builder import LANES, Value
+from emulator.jit.emitter import Emitter
+from emulator.jit.ops.observe import observe
+from emulator.jit.warp_context import SHARED
+from emulator.ptx.ir import Address, Imm, Instruction, Operand, Reg, Sym
+
+_SPACES = {
+    "global": Space.GLOBAL,
+    "shared": Space.SHARED,
+    "shared::cta": Space.SHARED,
+    "local": Space.LOCAL,
+    "const": Space.CONST,
+    "param": Space.PARAM,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Host addresses. ``offset``: for shared memory the offset in the window, which is what is checked."""
+
+    address: Value  # i64: scalar (base) or vector
+    offsets: tuple[int, ...] | None  # per lane from the scalar base; None when the address is a vector
+    window: Value | None = None
+
+    @property
+    def is_uniform(self) -> bool:
+        return self.offsets is not None and not any(self.offsets)
+
+
+def space_of(i: Instruction) -> Space:
+    for modifier in i.modifiers:
+        if modifier in _SPACES:
+            return _SPACES[modifier]
+        if modifier == "shared::cluster":
+            return Space.SHARED
+    return Space.GENERIC
+
+
+def locate(e: Emitter, operand: Operand, space: Space) -> Place:
+    """Where an ``[address]`` operand points."""
+    b = e.b
+    assert isinstance(operand, Address)
+    base, displacement = operand.base, operand.offset
+    shared = space is Space.SHARED
+    e.offset_base = True
+    offsets: tuple[int, ...] | None = (0,) * LANES
+    if isinstance(base, Reg):
+        shape = e.shape_of(base.name)
+        offsets = shape.offsets if shape is not None else None
+        raw = e.register(base.name)
+        if shared and raw.type != "i32":
+            raw = b.resize(raw, "i32")  # the window is smaller than 4 GiB
+        value = raw
+    elif isinstance(base, Imm):
+        value = b.integer("i32" if shared else "i64", base.value)
+    else:
+        assert isinstance(base, Sym)
+        if e.is_uniform and base.name in e.program.local:
+            offsets = tuple(lane * e.program.local_bytes for lane in range(LANES))
+        value = e.symbol(base)
+        if value.vector:
+            offsets = None
+        if shared:
+            value = b.resize(value, "i32")
+    e.offset_base = False
+    if displacement:
+        value = b.op("add", value, b.integer(value.type, displacement))
+    if not shared:
+        return Place(b.resize(value, "i64"), offsets)
+    window = value
+    # Where some lanes are not active, the base may be theirs and lie before the window: offsets are added in 32 bits.
+    partial = offsets is not None and any(offsets) and e.active() is not None
+    if offsets is not None and (partial or max(offsets) - min(offsets) >= 1 << 31):
+        window, offsets = e.with_offsets(window, offsets), None
+    if offsets is not None and min(offsets):
+        # Offsets are added in 32 bits, so that the base alone may lie outside: begin at the least.
+        least = min(offsets)
+        window = b.op("add", window, b.integer("i32", least))
+        offsets = tuple(o - least for o in offsets)
+    return Place(b.op("add", b.resize(window, "i64"), e.context("i64", SHARED)), offsets, window)
+
+
+def addresses(e: Emitter, place: Place) -> Value:
+    """A vector of host addresses."""
+    if place.offsets is None:
+        return place.address
+    return e.with_offsets(place.address, place.offsets)
+
+
+def tell(e: Emitter, site: int, place: Place) -> None:
+    """Observers, of an access by the active lanes."""
+    if e.unit.observe:
+        observe(e, site, e.spill(addresses(e, place)))

@@ -1,0 +1,109 @@
+"""What the two functions of a kernel share: its sites (accesses), constant tables and symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from emulator.jit.abi import Access, Order, Space
+from emulator.jit.builder import LANES, SIZE, register_type
+from emulator.jit.shapes import Shapes
+from emulator.ptx.ir import Instruction, Location, Module
+from emulator.ptx.program import Program
+
+#: Modifiers of accesses that other threads may race with.
+STRONG = frozenset(("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"))
+
+
+def order_of(instruction: Instruction, kind: Access) -> Order:
+    """What the access means to other threads."""
+    modifiers = instruction.modifiers
+    order = Order(0)
+    if kind is Access.ATOMIC or not STRONG.isdisjoint(modifiers):
+        order |= Order.STRONG
+    if "release" in modifiers or "acq_rel" in modifiers:
+        order |= Order.RELEASE
+    if kind is Access.ATOMIC and "exch" in modifiers:
+        order |= Order.BLIND
+    if instruction.opcode == "cp" and kind is Access.STORE:
+        order |= Order.LATER
+    return order
+
+
+@dataclass(frozen=True, slots=True)
+class SiteInfo:
+    location: Location
+    kind: Access
+    space: Space
+    size: int
+    order: Order
+
+
+@dataclass(slots=True)
+class Unit:
+    """What the two functions of a kernel share."""
+
+    module: Module
+    program: Program
+    shapes: Shapes
+    block: tuple[int, int, int]
+    check_memory: bool
+    wide_vectors: bool  # AVX-512: gathers and scatters are instructions
+    observe: bool = False  # see compiler.Options
+    declarations: set[str] = field(default_factory=set)
+    symbols: dict[str, int] = field(default_factory=dict)
+    uses_barriers: bool = False
+
+    def site(self, instruction: Instruction, kind: Access, space: Space, size: int) -> int:
+        """Each instruction has a site of its own (its cache of the allocation hit last), shared by both functions."""
+        key = (id(instruction), kind, space, size)
+        index = self._site_of.get(key)
+        if index is None:
+            index = len(self.site_list)
+            self._site_of[key] = index
+            self.site_list.append(SiteInfo(instruction.location, kind, space, size, order_of(instruction, kind)))
+        return index
+
+    def pattern(self, offsets: tuple[int, ...]) -> str:
+        """A constant table of byte offsets, one per lane."""
+        name = self._patterns.get(offsets)
+        if name is None:
+            name = self._patterns[offsets] = f"@pattern{len(self._patterns)}"
+        return name
+
+    def shape_table(self, offsets: dict[str, int], live: Iterable[str]) -> tuple[str, int]:
+        """(a constant table of the live registers that the uniform function keeps as scalars, its length).
+
+        An entry is EmuShape of semantics.h: place in the register file, bytes of an element (0: a predicate), offsets
+        or null.
+        """
+        rows = []
+        for name in sorted(live):
+            shape = self.shapes.of(name)
+            if shape is not None:
+                type_ = register_type(self.program.registers[name])
+                size = 0 if type_ == "i1" else SIZE[type_]
+                pattern = "null" if shape.is_uniform else self.pattern(shape.offsets)
+                rows.append(f"{{i32, i32, ptr}} {{i32 {offsets[name]}, i32 {size}, ptr {pattern}}}")
+        text = ", ".join(rows)
+        table = self._tables.get(text)
+        if table is None:
+            table = self._tables[text] = f"@shapes{len(self._tables)}"
+        return table, len(rows)
+
+    def constants(self) -> list[str]:
+        """The definitions of all patterns and tables handed out."""
+        patterns = [
+            f"{name} = private unnamed_addr constant [{LANES} x i64] [" + ", ".join(f"i64 {o}" for o in offsets) + "]"
+            for offsets, name in self._patterns.items()
+        ]
+        tables = [
+            f"{name} = private unnamed_addr constant [{text.count('{i32, i32, ptr}')} x {{i32, i32, ptr}}] [{text}]"
+            for text, name in self._tables.items()
+        ]
+        return patterns + tables
+
+    _tables: dict[str, str] = field(default_factory=dict)
+    _patterns: dict[tuple[int, ...], str] = field(default_factory=dict)
+    _site_of: dict[tuple[int, Access, Space, int], int] = field(default_factory=dict)
+    site_list: list[SiteInfo] = field(default_factory=list)
