@@ -99,6 +99,7 @@ class Measurement:
     """The score. ``value`` is what the board sorts by, ascending: seconds, measured or (on the emulator) modelled.
 
     ``median_s`` is None where no time was measured. ``spread`` is half the interquartile range over the median.
+    ``low`` and ``high`` are the ends of the 95 % interval of ``value``; None where nothing varies (modelled times).
     ``gpu`` and ``model`` are set for modelled times: for which GPU, and by which version of the model.
     """
 
@@ -114,6 +115,12 @@ class Measurement:
     cases: tuple[dict[str, Any], ...] = ()
     gpu: str | None = None
     model: int | None = None
+    low: float | None = None
+    high: float | None = None
+    #: The least time that this device's measured peaks allow for the task, over ``value``: 1 is the roofline itself.
+    roofline_share: float | None = None
+    #: On what it was measured: GPU, UUID hash, driver, CUDA, nvcc and its flags, clocks, temperature, pack, judge.
+    fingerprint: dict[str, Any] = field(default_factory=dict)
 
     @property
     def scale(self) -> str:
