@@ -1,0 +1,25 @@
+"""Stands in for NVML: a watch that says what it was told to say, sample after sample, and the last one for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from judge.devices.nvml import GpuState
+
+
+class FakeGpuWatch:
+    """``judge.devices.nvml.GpuWatch``. ``samples`` counts how often it was asked."""
+
+    def __init__(self, states: Iterable[GpuState] = ()) -> None:
+        self.states = list(states)
+        self.samples = 0
+        self.closed = False
+
+    def sample(self) -> GpuState:
+        self.samples += 1
+        if not self.states:
+            return GpuState()
+        return self.states.pop(0) if len(self.states) > 1 else self.states[0]
+
+    def close(self) -> None:
+        self.closed = True
