@@ -1,0 +1,1 @@
+"""How well times repeat, tell kernels apart, and agree with Nsight Compute: see ``__main__``."""

@@ -1,0 +1,246 @@
+"""How well times repeat, tell kernels apart, and agree with Nsight Compute, on the GPUs of this machine.
+
+    python -m benchmarks.timing_quality
+    python -m benchmarks.timing_quality --devices cuda:0,cuda:1 --count 20 --json quality.json
+
+Every time is that of a whole judgement, as of a submission: fresh processes, all cases, the whole protocol. Three
+tables: how three kernels resubmitted ``--count`` times repeat; how often the faster of a pair that differs by a known
+amount comes out as the faster one, and how often the two intervals lie apart, over all pairs of their judgements; and
+the bias against ``gpu__time_duration`` of Nsight Compute, on our reference solutions. Last, how many judgements
+there were in all, and how many ended with anything but AC: honest kernels all. With several GPUs each kernel stays on
+one of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.timing_quality import workload  # noqa: E402
+from benchmarks.timing_quality.profiler import NoProfiler, median_duration  # noqa: E402
+from judge import pipeline  # noqa: E402
+from judge.devices.catalog import find_device  # noqa: E402
+from judge.packs.loader import load_pack  # noqa: E402
+from judge.settings import JudgeSettings  # noqa: E402
+
+#: Differences of the pairs in percent; 0 is a kernel against itself.
+DIFFERENCES = (0.0, 0.5, 1.0, 2.0)
+#: Each launches one kernel a call.
+PROFILED = (
+    "vector-add/plain.cu",
+    "vector-add/tuned.cu",
+    "reduction/plain.cu",
+    "gemm/wmma.cu",
+    "gemm/tuned.cu",
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """Judge ``source`` once. ``kernel`` names it in the tables."""
+
+    kernel: str
+    source: str
+    pack_folder: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Judged:
+    """``value``, ``low`` and ``high`` in seconds; None where the verdict is not AC."""
+
+    kernel: str
+    verdict: str
+    message: str
+    value: float | None
+    low: float | None
+    high: float | None
+    wall_s: float
+
+
+def judge_jobs(device_name: str, jobs: Sequence[Job], data_dir: str) -> list[Judged]:
+    """One after the other on one GPU."""
+    settings = JudgeSettings(data_dir=Path(data_dir))
+    device = find_device(device_name, settings)
+    judged = []
+    for job in jobs:
+        begun = time.monotonic()
+        judgement = pipeline.judge(job.source.encode(), load_pack(Path(job.pack_folder)), device, job.seed, settings)
+        score = judgement.measurement
+        times = (score.value, score.low, score.high) if score else (None, None, None)
+        result = Judged(job.kernel, judgement.verdict.value, judgement.message, *times, wall_s=time.monotonic() - begun)
+        print(f"{device_name} {job.kernel}: {result.verdict} {result.message} {times} in {result.wall_s:.1f} s",
+              file=sys.stderr, flush=True)  # fmt: skip
+        judged.append(result)
+    return judged
+
+
+def judge_everywhere(jobs: Sequence[Job], devices: Sequence[str], data_dir: str) -> list[Judged]:
+    """Kernel by kernel onto the GPUs; in rounds, so that what drifts meets every kernel alike."""
+    kernels = list(dict.fromkeys(job.kernel for job in jobs))
+    if len(devices) == 1:
+        return judge_jobs(devices[0], jobs, data_dir)
+    # A pair must be measured on one GPU: equal ones differ by more than it does.
+    place = {kernel: 0 if kernel.startswith("compute") else 1 + n % (len(devices) - 1)
+             for n, kernel in enumerate(kernels)}  # fmt: skip
+    parts = [[job for job in jobs if place[job.kernel] == n] for n in range(len(devices))]
+    with multiprocessing.get_context("spawn").Pool(len(devices)) as pool:
+        waiting = [pool.apply_async(judge_jobs, (device, part, data_dir))
+                   for device, part in zip(devices, parts, strict=True)]  # fmt: skip
+        return [judged for result in waiting for judged in result.get()]
+
+
+def jobs_of(folder: Path, count: int) -> list[Job]:
+    """Rounds of all kernels, each with a seed of its own."""
+    kernels = [("memory-bound", workload.memory_bound(), "large"), ("short", workload.memory_bound(), "short")]
+    for percent in DIFFERENCES:
+        name = f"compute-bound +{percent:g} %" if percent else "compute-bound"
+        kernels.append((name, workload.compute_bound(percent), "short"))
+    folders = {name: str(workload.write_pack(folder, name).directory) for name in ("large", "short")}
+    return [Job(kernel, source, folders[pack], seed)
+            for seed in range(1, count + 1) for kernel, source, pack in kernels]  # fmt: skip
+
+
+def repeatability(judged: Sequence[Judged]) -> list[dict[str, Any]]:
+    """Of each kernel: the median, and the standard deviation over the mean."""
+    rows = []
+    for kernel in ("memory-bound", "compute-bound", "short"):
+        values = _values(judged, kernel)
+        rows.append({
+            "kernel": kernel,
+            "judgements": len(values),
+            "median_s": statistics.median(values),
+            "variation": statistics.stdev(values) / statistics.mean(values),
+            "interval": statistics.median(
+                (j.high - j.low) / 2 / j.value for j in judged
+                if j.kernel == kernel and j.value and j.low is not None and j.high is not None
+            ),
+        })  # fmt: skip
+    return rows
+
+
+def ordering(judged: Sequence[Judged]) -> list[dict[str, Any]]:
+    """Over all pairs of one judgement of each kernel: how often the faster has the smaller value, and how often the
+    intervals do not touch, which is when a board ranks them apart."""
+    base = [j for j in judged if j.kernel == "compute-bound" and j.value is not None]
+    rows = []
+    for percent in DIFFERENCES:
+        other = base if not percent else [j for j in judged if j.kernel == f"compute-bound +{percent:g} %" and j.value]
+        pairs = [(a, b) for i, a in enumerate(base) for k, b in enumerate(other) if percent or i < k]
+        rows.append({
+            "difference_percent": percent,
+            "measured_percent": 100 * (_median(other) / _median(base) - 1),
+            "pairs": len(pairs),
+            "right_order": sum(a.value < b.value for a, b in pairs) / len(pairs) if percent else None,
+            "told_apart": sum(a.high < b.low or b.high < a.low for a, b in pairs) / len(pairs),
+            "told_apart_wrongly": sum(b.high < a.low if percent else (a.high < b.low or b.high < a.low)
+                                      for a, b in pairs) / len(pairs),
+        })  # fmt: skip
+    return rows
+
+
+def bias(device_name: str, data_dir: str, folder: Path) -> list[dict[str, Any]]:
+    """The judge's time against Nsight Compute's, for reference solutions and the memory-bound kernel here."""
+    settings = JudgeSettings(data_dir=Path(data_dir))
+    device = find_device(device_name, settings)
+    kernels = [(name, (ROOT / "reference_solutions" / name).read_bytes(), ROOT / "challenges" / name.split("/")[0])
+               for name in PROFILED]  # fmt: skip
+    kernels.append(("twice (512 MiB)", workload.memory_bound().encode(), folder / "twice-large"))
+    kernels.append(("twice (8 MB)", workload.memory_bound().encode(), folder / "twice-short"))
+    rows = []
+    for name, source, pack_folder in kernels:
+        pack = load_pack(pack_folder)
+        _, artifact = pipeline.build(source, pack, device, settings)
+        judgement = pipeline.judge(source, pack, device, 1, settings)
+        if artifact is None or judgement.measurement is None:
+            rows.append({"kernel": name, "problem": f"{judgement.verdict.value}: {judgement.message}"})
+            continue
+        profiled_s = median_duration(artifact.library, pack_folder)
+        ours_s = judgement.measurement.value
+        rows.append({"kernel": name, "judge_s": ours_s, "ncu_s": profiled_s, "bias_s": ours_s - profiled_s,
+                     "within": abs(ours_s - profiled_s) <= 0.01 * profiled_s + 1e-6})  # fmt: skip
+    return rows
+
+
+def tables(result: dict[str, Any]) -> str:
+    """The figures in Markdown."""
+    lines = [
+        "| Kernel | Judgements | Median | Coefficient of variation | Interval |",
+        "| --- | ---: | ---: | ---: | ---: |",
+    ]
+    for row in result["repeatability"]:
+        figures = f"{row['judgements']} | {row['median_s'] * 1e6:.2f} µs | {row['variation']:.3%}"
+        lines.append(f"| {row['kernel']} | {figures} | ± {row['interval']:.2%} |")
+    lines += ["", "| Made to differ by | Measured | Pairs | Right order | Told apart | Wrongly |",
+              "| ---: | ---: | ---: | ---: | ---: | ---: |"]  # fmt: skip
+    for row in result["ordering"]:
+        right = "" if row["right_order"] is None else f"{row['right_order']:.1%}"
+        lines.append(f"| {row['difference_percent']:g} % | {row['measured_percent']:.2f} % | {row['pairs']} | {right} "
+                     f"| {row['told_apart']:.1%} | {row['told_apart_wrongly']:.1%} |")  # fmt: skip
+    lines += ["", "| Kernel | Judge | Nsight Compute | Difference |", "| --- | ---: | ---: | ---: |"]
+    for row in result["bias"]:
+        if "problem" in row:
+            lines.append(f"| {row['kernel']} | {row['problem']} | | |")
+        else:
+            lines.append(f"| {row['kernel']} | {row['judge_s'] * 1e6:.2f} µs | {row['ncu_s'] * 1e6:.2f} µs "
+                         f"| {row['bias_s'] * 1e6:+.2f} µs ({row['bias_s'] / row['ncu_s']:+.2%}) |")  # fmt: skip
+    lines += ["", f"{result['judgements']} judgements of honest kernels; verdicts: {result['verdicts']}; "
+              f"median {result['median_wall_s']:.2f} s each."]  # fmt: skip
+    return "\n".join(lines)
+
+
+def _values(judged: Sequence[Judged], kernel: str) -> list[float]:
+    return [j.value for j in judged if j.kernel == kernel and j.value is not None]
+
+
+def _median(judged: Sequence[Judged]) -> float:
+    return statistics.median(j.value for j in judged if j.value is not None)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--devices", default="cuda:0", help="comma-separated (default: %(default)s)")
+    parser.add_argument("--count", type=int, default=20, help="judgements of each kernel (default: %(default)s)")
+    parser.add_argument("--json", type=Path, help="write all figures there")
+    parser.add_argument("--no-bias", action="store_true", help="leave Nsight Compute out")
+    arguments = parser.parse_args()
+    devices = arguments.devices.split(",")
+    with tempfile.TemporaryDirectory(prefix="gpujudge-timing-") as name:
+        folder = Path(name)
+        jobs = jobs_of(folder, arguments.count)
+        judged = judge_everywhere(jobs, devices, name)
+        verdicts = {verdict: sum(j.verdict == verdict for j in judged) for verdict in {j.verdict for j in judged}}
+        result: dict[str, Any] = {
+            "judgements": len(judged),
+            "verdicts": verdicts,
+            "median_wall_s": statistics.median(j.wall_s for j in judged),
+            "repeatability": repeatability(judged),
+            "ordering": ordering(judged),
+            "bias": [],
+            "judged": [asdict(j) for j in judged],
+        }
+        if not arguments.no_bias:
+            try:
+                result["bias"] = bias(devices[0], name, folder)
+            except NoProfiler as problem:
+                print(f"no bias: {problem}", file=sys.stderr)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(result, indent=2) + "\n")
+    print(tables(result))
+    return 0 if set(verdicts) == {"AC"} else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""What Nsight Compute says of a kernel's duration, beside what the judge measures.
+
+``python -m benchmarks.timing_quality.profiler LIBRARY PACK COUNT`` calls ``solve`` of a built library on inputs of the
+benchmark case, in this process and without the jail: only for kernels of our own. ``durations`` runs it under ``ncu``.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+CALLS = 20
+
+
+class NoProfiler(Exception):
+    """Nsight Compute is not here, or could not read the counters; says why."""
+
+
+def durations(library: bytes, pack_folder: Path) -> list[float]:
+    """Seconds of device time of each call of ``solve``, the kernels of a call added up. Clocks are left as they are,
+    and caches emptied before every kernel, as in the judge before every call. Raises NoProfiler."""
+    ncu = shutil.which("ncu")
+    if ncu is None:
+        raise NoProfiler("ncu is not installed")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "kernel.so"
+        path.write_bytes(library)
+        command = [
+            ncu, "--clock-control", "none", "--cache-control", "all", "--metrics", "gpu__time_duration.sum", "--csv",
+            "--page", "raw", "--print-units", "base", "--kernel-name-base", "function", "--target-processes", "all",
+            sys.executable, "-m", "benchmarks.timing_quality.profiler", str(path), str(pack_folder), str(CALLS),
+        ]  # fmt: skip
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}
+        done = subprocess.run(
+            command, capture_output=True, text=True, cwd=ROOT, env=environment, timeout=240, check=False
+        )
+    rows = [line for line in done.stdout.splitlines() if line.startswith('"')]
+    if done.returncode != 0 or len(rows) < 3:
+        said = (done.stdout + done.stderr).strip().splitlines()
+        raise NoProfiler("ncu could not profile it: " + " | ".join(said[-4:]))
+    per_kernel: dict[str, list[float]] = defaultdict(list)
+    # The second row holds the units, which --print-units base makes nanoseconds.
+    for row in list(csv.DictReader(io.StringIO("\n".join(rows))))[1:]:
+        per_kernel[row["Kernel Name"]].append(float(row["gpu__time_duration.sum"].replace(",", "")) * 1e-9)
+    ours = [times for times in per_kernel.values() if len(times) >= CALLS]
+    return [sum(times[call * (len(times) // CALLS) + k] for times in ours for k in range(len(times) // CALLS))
+            for call in range(CALLS)]  # fmt: skip
+
+
+def median_duration(library: bytes, pack_folder: Path) -> float:
+    """The median of ``durations`` in seconds."""
+    return statistics.median(durations(library, pack_folder))
+
+
+def call_solve(library: Path, pack_folder: Path, count: int) -> None:
+    """``count`` calls of ``solve`` with the inputs of the first benchmark case for GPUs."""
+    import numpy as np
+    import pycuda.driver as cuda
+
+    from judge.packs.loader import load_pack
+    from judge.runner.submission import Submission
+    from judge.supervisor.layout import argument_specs
+
+    pack = load_pack(pack_folder)
+    case = pack.benchmarks_for("cuda")[0]
+    inputs = pack.inputs(case, 1)
+    cuda.init()
+    context = cuda.Device(0).retain_primary_context()
+    context.push()
+    values: list[int | bytes] = []
+    kept = []
+    for argument in pack.arguments:
+        if not argument.is_pointer:
+            values.append(np.asarray(inputs[argument.name], argument.dtype).tobytes().ljust(8, b"\0"))
+            continue
+        shape = pack.shape(case, argument)
+        host = np.zeros(shape, argument.dtype) if argument.role == "out" else inputs[argument.name]
+        memory = cuda.mem_alloc(max(1, host.nbytes))
+        cuda.memcpy_htod(memory, np.ascontiguousarray(host))
+        kept.append(memory)
+        values.append(int(memory))
+    with library.open("rb") as file:
+        submission = Submission(file.fileno(), argument_specs(pack.arguments))
+    for _ in range(count):
+        submission.call(submission.bind(values))
+        context.synchronize()
+    del kept
+    context.pop()
+
+
+if __name__ == "__main__":
+    call_solve(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))
