@@ -1,5 +1,9 @@
 """Leaderboards, as a query: the best accepted measurement of each user for a challenge, a device and a pack's major
-version. Less is better; equal values share a rank and the next rank is left out, as in sports (1, 2, 2, 4).
+version. Less is better.
+
+A rank is 1 + the number of entries whose whole 95 % interval lies below this one's low end: entries that the
+measurement cannot tell apart from the best of them share its rank. One without an interval is as if it were exact, so
+equal values share a rank and the next is left out, as in sports (1, 2, 2, 4).
 
 The query reads one range of ``ix_measurements_board``, which is in the order in which it picks each user's best.
 """
@@ -8,8 +12,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, func, literal, null, select, union_all
 from sqlalchemy.orm import Session
 
 from judge.judgement import Judgement
@@ -33,6 +38,11 @@ class LeaderboardEntry:
     spread: float
     gb_per_s: float | None
     gflop_per_s: float | None
+    #: The ends of the 95 % interval of ``value``; None where nothing varies, and of old scores.
+    low: float | None
+    high: float | None
+    roofline_share: float | None
+    fingerprint: dict[str, Any] | None
     submission_public_id: str
     created_at: datetime
 
@@ -40,9 +50,12 @@ class LeaderboardEntry:
 def leaderboard(
     session: Session, *, challenge: str, device_key: str, pack_major: int, metric: str | None = None, limit: int = 100
 ) -> list[LeaderboardEntry]:
-    """The board, best first; of equal values the older one first. ``metric`` is the scale of a judged measurement; None
-    means that of the latest one: where a device came to be scored otherwise (in modelled times and no longer in
-    instructions, by another version of the model), scores of different kinds are not mixed."""
+    """The board, by rank; of those that share one the least value first, of equal values the older.
+
+    ``metric`` is the scale of a judged measurement; None means that of the latest one: where a device came to be scored
+    otherwise (in modelled times and no longer in instructions, by another version of the model), scores of different
+    kinds are not mixed.
+    """
     if metric is None:
         metric = session.scalar(
             select(Measurement.metric)
@@ -92,16 +105,15 @@ def list_boards(session: Session, *, challenge: str | None = None) -> list[Board
     return list(boards.values())
 
 
-def board_query(
-    *, challenge: str, device_key: str, pack_major: int, metric: str, limit: int
-) -> Select[tuple[int, str, float, str, float | None, float, float | None, float | None, str, datetime]]:
+def board_query(*, challenge: str, device_key: str, pack_major: int, metric: str, limit: int) -> Select[Any]:
     """The columns of LeaderboardEntry, in its order."""
     order_within_user = (Measurement.value, Measurement.submission_id)
     candidates = (
         select(
             Measurement.submission_id,
-            Measurement.user_id,
             Measurement.value,
+            func.coalesce(Measurement.low, Measurement.value).label("low"),
+            func.coalesce(Measurement.high, Measurement.value).label("high"),
             func.row_number().over(partition_by=Measurement.user_id, order_by=order_within_user).label("place"),
         )
         .where(
@@ -112,19 +124,25 @@ def board_query(
         )
         .subquery("candidates")
     )
-    best = (
-        select(
-            candidates.c.submission_id,
-            func.rank().over(order_by=candidates.c.value).label("rank"),
-        )
-        .where(candidates.c.place == 1)
-        .order_by(candidates.c.value, candidates.c.submission_id)
+    best = select(candidates).where(candidates.c.place == 1).cte("best")
+    # How many intervals end before each begins, in one pass over all ends in order. Where one ends exactly at
+    # another's beginning the beginning comes first: they touch, and are not apart.
+    edges = union_all(
+        select(best.c.submission_id, best.c.value, best.c.low.label("edge"), literal(0).label("ends")),
+        select(null(), null(), best.c.high, literal(1)),
+    ).subquery("edges")
+    ended = func.sum(edges.c.ends).over(order_by=(edges.c.edge, edges.c.ends), rows=(None, 0))
+    counted = select(edges.c.submission_id, edges.c.value, (1 + ended).label("rank")).subquery("counted")
+    ranked = (
+        select(counted)
+        .where(counted.c.submission_id.is_not(None))
+        .order_by(counted.c.rank, counted.c.value, counted.c.submission_id)
         .limit(limit)
-        .subquery("best")
+        .subquery("ranked")
     )
     return (
         select(
-            best.c.rank,
+            ranked.c.rank,
             User.username,
             Measurement.value,
             Measurement.metric,
@@ -132,13 +150,17 @@ def board_query(
             Measurement.spread,
             Measurement.gb_per_s,
             Measurement.gflop_per_s,
+            Measurement.low,
+            Measurement.high,
+            Measurement.roofline_share,
+            Measurement.fingerprint,
             Submission.public_id.label("submission_public_id"),
             Measurement.created_at,
         )
-        .join_from(best, Measurement, Measurement.submission_id == best.c.submission_id)
-        .join(Submission, Submission.id == best.c.submission_id)
+        .join_from(ranked, Measurement, Measurement.submission_id == ranked.c.submission_id)
+        .join(Submission, Submission.id == ranked.c.submission_id)
         .join(User, User.id == Measurement.user_id)
-        .order_by(best.c.rank, best.c.submission_id)
+        .order_by(ranked.c.rank, ranked.c.value, ranked.c.submission_id)
     )
 
 
@@ -161,6 +183,10 @@ def record_measurement(session: Session, submission: Submission, judgement: Judg
             median_s=measured.median_s,
             gb_per_s=measured.gb_per_s,
             gflop_per_s=measured.gflop_per_s,
+            low=measured.low,
+            high=measured.high,
+            roofline_share=measured.roofline_share,
+            fingerprint=measured.fingerprint or None,
             created_at=now,
         )
     )

@@ -217,4 +217,9 @@ class Measurement(Base):
     median_s: Mapped[float | None]
     gb_per_s: Mapped[float | None]
     gflop_per_s: Mapped[float | None]
+    #: The ends of the 95 % interval of ``value``; None where nothing varies, and in rows of old.
+    low: Mapped[float | None]
+    high: Mapped[float | None]
+    roofline_share: Mapped[float | None]
+    fingerprint: Mapped[dict[str, Any] | None] = mapped_column(PlainJson)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)

@@ -8,7 +8,10 @@ import pytest
 from sqlalchemy import Engine, insert, text
 from sqlalchemy.orm import Session, sessionmaker
 
-from store.leaderboards import board_query, leaderboard
+from judge.judgement import BuildReport, DeviceInfo, Judgement
+from judge.judgement import Measurement as JudgedMeasurement
+from judge.verdict import Verdict
+from store.leaderboards import board_query, leaderboard, record_measurement
 from store.models import Measurement, Submission, User
 
 T0 = datetime(2026, 1, 2, tzinfo=UTC)
@@ -16,7 +19,7 @@ T0 = datetime(2026, 1, 2, tzinfo=UTC)
 
 def score(
     session: Session, username: str, value: float, *, device: str = "emulator", major: int = 1,
-    challenge: str = "reduction", metric: str = "time_s",
+    challenge: str = "reduction", metric: str = "time_s", low: float | None = None, high: float | None = None,
 ) -> str:  # fmt: skip
     user = session.query(User).filter_by(username=username).one_or_none()
     if user is None:
@@ -34,7 +37,7 @@ def score(
         Measurement(
             submission_id=submission.id, user_id=user.id, challenge=challenge, device_key=device, pack_major=major,
             metric=metric, value=value, runs=20, spread=0.01, median_s=value, gb_per_s=1.0, gflop_per_s=None,
-            created_at=T0,
+            low=low, high=high, created_at=T0,
         )
     )  # fmt: skip
     session.flush()
@@ -62,6 +65,47 @@ def test_the_best_of_each_user_with_shared_ranks(sessions: sessionmaker[Session]
             None,
             T0,
         )
+
+
+def test_entries_that_overlap_share_a_rank(sessions: sessionmaker[Session]) -> None:
+    intervals = {
+        "best": (10.0, 9.8, 10.2),
+        "touches": (10.3, 10.2, 10.4),
+        "between": (10.35, 10.25, 10.45),
+        "noisy": (12.0, 10.1, 14.0),
+        "exact": (10.4, None, None),
+        "far": (20.0, 19.0, 21.0),
+    }
+    with sessions.begin() as session:
+        for name, (value, low, high) in intervals.items():
+            score(session, name, value, low=low, high=high)
+    with sessions() as session:
+        ranks = [(rank, name) for rank, name, _ in board(session)]
+    # By hand: 1 + how many of the others' high ends lie below the low end.
+    expected = {
+        name: 1 + sum((b[2] or b[0]) < (a[1] or a[0]) for b in intervals.values()) for name, a in intervals.items()
+    }
+    assert {name: rank for rank, name in ranks} == expected
+    assert ranks == [(1, "best"), (1, "touches"), (1, "noisy"), (2, "between"), (2, "exact"), (6, "far")]
+
+
+def test_an_entry_shows_what_its_measurement_had(sessions: sessionmaker[Session]) -> None:
+    measured = JudgedMeasurement(
+        "time_s", 2.0, 150, 0.01, low=1.9, high=2.1, roofline_share=0.72, fingerprint={"driver": "580", "clocks": [1]}
+    )
+    with sessions.begin() as session:
+        public_id = score(session, "a", 9.0)
+        submission = session.query(Submission).filter_by(public_id=public_id).one()
+        session.query(Measurement).delete()
+        judgement = Judgement(
+            Verdict.ACCEPTED, "reduction", "1.0.0", DeviceInfo("emulator", "emulator", "e", "8.0"),
+            BuildReport(ok=True, wall_s=0.1), measurement=measured,
+        )  # fmt: skip
+        assert record_measurement(session, submission, judgement, now=T0)
+    with sessions() as session:
+        [entry] = leaderboard(session, challenge="reduction", device_key="emulator", pack_major=1)
+        assert (entry.low, entry.high, entry.roofline_share) == (1.9, 2.1, 0.72)
+        assert entry.fingerprint == {"driver": "580", "clocks": [1]}
 
 
 def test_boards_are_kept_apart(sessions: sessionmaker[Session]) -> None:
