@@ -1,11 +1,12 @@
-"""From pressing Submit to the verdict: over HTTP, through queue, build and run, with nothing cached.
+"""From pressing Submit to the verdict: over HTTP, through queue, build and run.
 
     python benchmarks/submit_latency.py
-    python benchmarks/submit_latency.py --challenge reduction --device emulator --count 20 --json latency.json
+    python benchmarks/submit_latency.py --challenge reduction --device cuda:0 --cached --json latency.json
 
 Starts a stack of its own with a new data folder (as `gpujudge up` does), sends the kernel ``--count`` times, one after
-the other, each time with another comment in it so that no build is reused, and follows the events as the website does.
-Prints the median and where the time goes, by the server's own clock; the first submission is not counted
+the other, each time with another comment in it so that no build is reused (with ``--cached`` the same text each time,
+so that all are), and follows the events as the website does. Prints the median and where the time goes, by the server's
+own clock, and what is left when nvcc and the calls themselves are taken off; the first submission is not counted
 (``--warm-up 0`` counts it).
 """
 
@@ -46,10 +47,12 @@ STAGES = {
 
 @dataclass(frozen=True)
 class Sample:
-    """One submission. ``total_s`` is what the client saw; ``nvcc_s`` is the build's own clock."""
+    """One submission. ``total_s`` is what the client saw; ``nvcc_s`` is the build's own clock, ``calls_s`` that of the
+    calls: of functional cases from the request to the answer, of benchmark cases all that their timing took."""
 
     total_s: float
     nvcc_s: float
+    calls_s: float
     stages_s: dict[str, float]
     verdict: str
 
@@ -65,9 +68,9 @@ def default_source(challenge: str) -> Path:
     return found[0]
 
 
-def submit_once(client: httpx.Client, api: Api, body: dict[str, Any]) -> Sample:
-    """One submission, unlike every other."""
-    source = f"// {uuid.uuid4()}\n{body['source']}"
+def submit_once(client: httpx.Client, api: Api, body: dict[str, Any], *, cached: bool) -> Sample:
+    """One submission: unlike every other, or the same again."""
+    source = body["source"] if cached else f"// {uuid.uuid4()}\n{body['source']}"
     begun = time.monotonic()
     answer = client.post("submissions", json={**body, "source": source})
     answer.raise_for_status()
@@ -77,9 +80,11 @@ def submit_once(client: httpx.Client, api: Api, body: dict[str, Any]) -> Sample:
     total_s = time.monotonic() - begun
     status = client.get(f"submissions/{public_id}").json()
     events = client.get(f"submissions/{public_id}/events").json()
-    if status["judgement"] is None or status["judgement"]["build"]["cached"]:
-        raise SystemExit(f"submission {public_id} was {status['state']}, or its build was reused")
-    return Sample(total_s, status["judgement"]["build"]["wall_s"], stages(events), status["verdict"])
+    judgement = status["judgement"]
+    if judgement is None:
+        raise SystemExit(f"submission {public_id} was {status['state']}")
+    calls_s = sum(case["wall_s"] for case in judgement["cases"])
+    return Sample(total_s, judgement["build"]["wall_s"], calls_s, stages(events), status["verdict"])
 
 
 def stages(events: list[dict[str, Any]]) -> dict[str, float]:
@@ -108,6 +113,8 @@ def report(samples: list[Sample], challenge: str, device: str) -> dict[str, Any]
         "fastest_s": totals[0],
         "slowest_s": totals[-1],
         "nvcc_median_s": statistics.median(sample.nvcc_s for sample in samples),
+        "calls_median_s": statistics.median(sample.calls_s for sample in samples),
+        "rest_median_s": statistics.median(sample.total_s - sample.nvcc_s - sample.calls_s for sample in samples),
         "stages_median_s": {name: statistics.median(sample.stages_s[name] for sample in samples) for name in names},
         "verdicts": sorted({sample.verdict for sample in samples}),
         "samples": [asdict(sample) for sample in samples],
@@ -120,6 +127,7 @@ def main() -> int:
     parser.add_argument("--device", default="emulator")
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--warm-up", type=int, default=1)
+    parser.add_argument("--cached", action="store_true", help="the same text each time, so that builds are reused")
     parser.add_argument("--file", type=Path, help="the kernel; else the challenge's own plainest one")
     parser.add_argument("--json", type=Path, help="write all figures there")
     arguments = parser.parse_args()
@@ -129,7 +137,7 @@ def main() -> int:
         samples = []
         with stack.client() as client, Api(stack.address, stack.token) as api:
             for number in range(arguments.warm_up + arguments.count):
-                sample = submit_once(client, api, body)
+                sample = submit_once(client, api, body, cached=arguments.cached)
                 print(
                     f"{number + 1 - arguments.warm_up:3d}  {sample.total_s:6.2f} s  {sample.verdict}", file=sys.stderr
                 )
@@ -143,7 +151,8 @@ def main() -> int:
           f"({figures['fastest_s']:.2f} to {figures['slowest_s']:.2f} s)")  # fmt: skip
     for name, wall_s in figures["stages_median_s"].items():
         print(f"  {name:<12}{wall_s:6.2f} s")
-    print(f"  of the build, nvcc and its jail: {figures['nvcc_median_s']:.2f} s")
+    print(f"  of these, nvcc and its jail: {figures['nvcc_median_s']:.2f} s; calls: {figures['calls_median_s']:.2f} s; "
+          f"the rest: {figures['rest_median_s']:.2f} s")  # fmt: skip
     return 0 if figures["verdicts"] == ["AC"] else 1
 
 
