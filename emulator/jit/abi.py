@@ -81,7 +81,6 @@ class EmuKernel(ctypes.Structure):
         ("param_offsets", ctypes.POINTER(ctypes.c_uint32)),
         ("param_sizes", ctypes.POINTER(ctypes.c_uint32)),
         ("site_count", ctypes.c_uint32),
-        ("symbol_count", ctypes.c_uint32),
         ("sites", ctypes.POINTER(EmuSite)),
         ("symbols", ctypes.POINTER(ctypes.c_uint64)),
         ("block_lines", ctypes.POINTER(EmuLine)),

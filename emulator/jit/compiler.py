@@ -9,9 +9,9 @@ from __future__ import annotations
 from emulator.jit import engine
 from emulator.jit.artifact import AccessSite, Artifact, Code, Description, Function, Line, Parameter, SharedArray, Tier
 from emulator.jit.contents import contents
-from emulator.jit.function import register_file
 from emulator.jit.masked import MaskedFunction
 from emulator.jit.options import DEFAULT_OPTIONS, Options
+from emulator.jit.register_file import register_file
 from emulator.jit.shapes import ShapeAnalysis
 from emulator.jit.uniform import UniformFunction
 from emulator.jit.unit import Unit
@@ -56,7 +56,7 @@ class Compilation:
             self._target.has_avx512,
             options.observe,
         )
-        self._offsets, self._register_bytes = register_file(self._program)
+        self._file = register_file(self._program, shapes)
         self._texts: dict[Function, str] = {}
         x, y, z = block_shape
         # A warp that is not full is never all together.
@@ -80,7 +80,7 @@ class Compilation:
         unit = self._unit
         numbered = len(unit.site_list), len(unit.symbols)
         unit.declarations.clear()
-        body = _EMITTERS[function](unit, self._offsets).emit().replace("define internal", "define", 1)
+        body = _EMITTERS[function](unit, self._file).emit().replace("define internal", "define", 1)
         assert function is self.functions[0] or numbered == (len(unit.site_list), len(unit.symbols))
         return engine.module_text(unit.declarations, [*unit.constants(), body], self._target)
 
@@ -95,7 +95,7 @@ class Compilation:
             parameter_bytes=program.parameter_bytes,
             shared_bytes=program.shared_bytes,
             local_bytes=program.local_bytes,
-            register_bytes=self._register_bytes,
+            register_bytes=self._file.size_bytes,
             sites=tuple(
                 AccessSite(s.location.file, s.location.line, s.kind, s.space, s.size, s.order) for s in unit.site_list
             ),

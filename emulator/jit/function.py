@@ -2,57 +2,43 @@
 
 from __future__ import annotations
 
-from emulator.jit.builder import LANES, SIZE, Value, lanes_type, register_type
+from emulator.jit.builder import LANES, Value, lanes_type
 from emulator.jit.contents import NOT_COUNTED
 from emulator.jit.emitter import INVARIANT, SCRATCH_BYTES, Emitter
 from emulator.jit.ops import SEMANTICS
+from emulator.jit.register_file import RegisterFile
 from emulator.jit.unit import Unit
 from emulator.jit.warp_context import INSTRUCTIONS, REGISTERS, TALLY, TRAP_SITE
 from emulator.ptx.cfg import Block
 from emulator.ptx.errors import MALFORMED
 from emulator.ptx.ir import Instruction
 from emulator.ptx.modifiers import check_modifiers
-from emulator.ptx.program import Program
 
 # run() results, and one between the two functions: go on in the other mode.
-DONE, BARRIER, YIELD, TRAP, SWITCH = 0, 1, 2, 3, 4
-
-
-def register_file(program: Program) -> tuple[dict[str, int], int]:
-    """Where each live register is kept while a warp does not run: 32 lanes of it, predicates as a bit mask."""
-    live: set[str] = set()
-    for block in program.cfg.blocks:
-        live |= block.live_in
-    offsets: dict[str, int] = {}
-    end = 0
-    for name in sorted(live):
-        type_ = register_type(program.registers[name])
-        offsets[name] = end
-        end += 64 if type_ == "i1" else max(64, LANES * SIZE[type_])
-    return offsets, end
+DONE, BARRIER, YIELD, TRAP, SWITCH, BARRIER_QUIET = 0, 1, 2, 3, 4, 5
 
 
 class FunctionEmitter(Emitter):
     """Adds the register file and the parts of control flow that both functions share."""
 
-    def __init__(self, unit: Unit, offsets: dict[str, int]) -> None:
+    def __init__(self, unit: Unit, file: RegisterFile) -> None:
         super().__init__(unit)
-        self.offsets = offsets
+        self.file = file
 
     # -------------------------------------------------------------------------------------------- the register file
     def file_load(self, name: str) -> Value:
         b, type_ = self.b, self._registers[name]
-        place = b.offset("%registers", self.offsets[name])
+        place = b.offset("%registers", self.file.lanes[name])
         if type_ == "i1":
-            return b.unballot(Value(b.load("i32", place, 64), "i32"))
+            return b.unballot(Value(b.load("i32", place, 4), "i32"))
         return Value(b.load(lanes_type(type_), place, 64), type_, True)
 
     def file_store(self, name: str, value: Value) -> None:
         b, type_ = self.b, self._registers[name]
-        place = b.offset("%registers", self.offsets[name])
+        place = b.offset("%registers", self.file.lanes[name])
         if type_ == "i1":
             bits = b.ballot(value) if value.vector else b.resize(value, "i32", signed=True)
-            b.store("i32", bits.text, place, 64)
+            b.store("i32", bits.text, place, 4)
         else:
             b.store(lanes_type(type_), b.spread(value), place, 64)
 

@@ -55,7 +55,6 @@ def load_artifact(library: ctypes.CDLL, artifact: bytes | Artifact, resolve: Cal
     native.param_offsets = offsets
     native.param_sizes = sizes
     native.site_count = len(d.sites)
-    native.symbol_count = len(d.symbols)
     native.sites = site_table
     native.symbols = addresses
     native.block_lines = lines

@@ -12,6 +12,7 @@ from emulator.jit.abi import AT_BARRIER, AT_WARP_SYNC, EXITED, MASKED, Access, S
 from emulator.jit.builder import LANES, Value, lanes_type
 from emulator.jit.function import BARRIER, DONE, SWITCH, YIELD, FunctionEmitter
 from emulator.jit.ops.barrier import arrive, check_mask
+from emulator.jit.register_file import RegisterFile
 from emulator.jit.shapes import Shape
 from emulator.jit.uniform import table_goals, table_lookup, uniform_entries
 from emulator.jit.unit import Unit
@@ -25,8 +26,8 @@ _VECTOR = lanes_type("i32")
 class MaskedFunction(FunctionEmitter):
     is_uniform = False
 
-    def __init__(self, unit: Unit, offsets: dict[str, int]) -> None:
-        super().__init__(unit, offsets)
+    def __init__(self, unit: Unit, file: RegisterFile) -> None:
+        super().__init__(unit, file)
         self._lanes = Value("%lanes", "i1", True)
         self._pcs = Value("%pcs", "i32", True)
 
@@ -38,7 +39,7 @@ class MaskedFunction(FunctionEmitter):
         return self._lanes
 
     def load_register(self, name: str) -> Value:
-        if name in self.offsets:
+        if name in self.file.lanes:
             return self.file_load(name)
         # Live nowhere but in this block, and read before it is written: anything will do.
         type_ = self._registers[name]
@@ -112,7 +113,7 @@ class MaskedFunction(FunctionEmitter):
         """If every live register has the shape that the uniform function takes for granted."""
         b = self.b
         b.label(f"C{block.index}")
-        table, count = self.unit.shape_table(self.offsets, block.live_in)
+        table, count = self.unit.shape_table(self.file, block.live_in)
         if count:
             held = self.call("emu_shapes_hold", "ptr %registers", f"ptr {table}", f"i32 {count}", result="i32")
             b.line(f"br i1 {b.emit(f'icmp ne i32 {held}, 0')}, label %T{block.index}, label %apart")

@@ -25,6 +25,7 @@ class Span:
     count: int = 1
     good: Value | None = None  # i1, once the check was made
     is_certain: bool = False  # nothing goes on where the check failed
+    anchor: tuple[Value, int] | None = None  # host address (of shared memory) and displacement of the first access
 
 
 def spans_of(block: Block) -> dict[int, tuple[Span, int]]:

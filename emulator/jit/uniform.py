@@ -10,8 +10,9 @@ from collections.abc import Iterable
 
 from emulator.jit.abi import EXITED, MASKED, MASKED_ONCE, Access, Space
 from emulator.jit.builder import SIZE, Value, lanes_type
-from emulator.jit.function import BARRIER, DONE, SWITCH, YIELD, FunctionEmitter
-from emulator.jit.ops.barrier import arrive, check_mask
+from emulator.jit.function import BARRIER, BARRIER_QUIET, DONE, SWITCH, YIELD, FunctionEmitter
+from emulator.jit.ops.barrier import arrive, check_mask, touches_memory_first
+from emulator.jit.register_file import RegisterFile
 from emulator.jit.shapes import Shape, source_type
 from emulator.jit.sides import side_of
 from emulator.jit.spans import spans_of
@@ -39,8 +40,8 @@ _TELLING = frozenset(("ldmatrix", "wmma"))  # helpers that report bad addresses
 class UniformFunction(FunctionEmitter):
     is_uniform = True
 
-    def __init__(self, unit: Unit, offsets: dict[str, int]) -> None:
-        super().__init__(unit, offsets)
+    def __init__(self, unit: Unit, file: RegisterFile) -> None:
+        super().__init__(unit, file)
         self.entries = uniform_entries(unit.program)
         self._slots: dict[str, str] = {}
         self._in_ssa = self._choose_homes()
@@ -66,7 +67,7 @@ class UniformFunction(FunctionEmitter):
                         for instruction in inner.instructions:
                             for names in defs_and_uses(instruction):
                                 chosen.update(names)
-        chosen &= self.offsets.keys()
+        chosen &= self.file.lanes.keys()
         vectors = {name for name in chosen if self.unit.shapes.of(name) is None}
         return frozenset(chosen - vectors if len(vectors) > _MOST_SSA_VECTORS else chosen)
 
@@ -79,7 +80,7 @@ class UniformFunction(FunctionEmitter):
 
     def _in_file(self, name: str) -> bool:
         """Whether the register lives in the register file between blocks, not in SSA."""
-        return name in self.offsets and name not in self._in_ssa
+        return name in self.file.lanes and name not in self._in_ssa
 
     def _slot(self, name: str) -> tuple[str, str]:
         """(the register's stack slot, its type): promoted to SSA by LLVM."""
@@ -92,7 +93,7 @@ class UniformFunction(FunctionEmitter):
     def load_register(self, name: str) -> Value:
         if self._in_file(name):
             return self._unpark(name)
-        if name not in self.offsets:
+        if name not in self.file.lanes:
             # Written in this block alone, and read before that: anything will do.
             undefined = self.b.bits(self._registers[name], 0)
             return self.materialise(undefined) if self.shape_of(name) is None else undefined
@@ -116,14 +117,12 @@ class UniformFunction(FunctionEmitter):
         """Into the register file; of a register without a vector only lane 0's value."""
         b = self.b
         shape = self.shape_of(name)
-        if shape is None:
+        if shape is None or value.type == "i1":
             self.file_store(name, value)
             return
         if shape.offsets[0]:
             value = b.op("add", value, b.integer(value.type, shape.offsets[0]))
-        if value.type == "i1":
-            value = b.resize(value, "i32", signed=True)
-        b.store(value.type, value.text, b.offset("%registers", self.offsets[name]), SIZE[value.type])
+        b.store(value.type, value.text, b.offset("%registers", self.file.scalars[name]), SIZE[value.type])
 
     def _unpark(self, name: str) -> Value:
         b = self.b
@@ -131,10 +130,9 @@ class UniformFunction(FunctionEmitter):
         if shape is None:
             return self.file_load(name)
         type_ = self._registers[name]
-        kept = "i32" if type_ == "i1" else type_
-        value = Value(b.load(kept, b.offset("%registers", self.offsets[name]), SIZE[kept]), kept)
         if type_ == "i1":
-            value = b.resize(value, "i1")
+            return b.resize(Value(b.load("i32", b.offset("%registers", self.file.lanes[name]), 4), "i32"), "i1")
+        value = Value(b.load(type_, b.offset("%registers", self.file.scalars[name]), SIZE[type_]), type_)
         return b.op("sub", value, b.integer(type_, shape.offsets[0])) if shape.offsets[0] else value
 
     def _park(self, live: Iterable[str]) -> None:
@@ -145,7 +143,7 @@ class UniformFunction(FunctionEmitter):
 
     def _spread(self, live: Iterable[str]) -> None:
         """Before the masked function takes over: parked scalars become vectors."""
-        table, count = self.unit.shape_table(self.offsets, live)
+        table, count = self.unit.shape_table(self.file, live)
         if count:
             self.call("emu_spread", "ptr %registers", f"ptr {table}", f"i32 {count}")
 
@@ -376,16 +374,14 @@ class UniformFunction(FunctionEmitter):
         """A return: the next run() enters behind it."""
         b = self.b
         self.begin(last)
-        waits = arrive(self, last)
         following = block.index + 1
-        if not waits:
-            self._write_back(self._live(following))
+        self._write_back(self._live(following))
+        if not arrive(self, last):
             b.line(f"br label {self._target(following)}")
             return
-        self._write_back(self._live(following))
         self._park(self._live(following))
         b.store("i32", str(following), b.offset("%ctx", PC), 4)
-        self.leave(BARRIER)
+        self.leave(BARRIER if touches_memory_first(self.unit.program.cfg, following) else BARRIER_QUIET)
 
 
 def table_goals(program: Program, last: Instruction) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from emulator.jit.abi import Access, Order, Space
 from emulator.jit.builder import LANES, SIZE, register_type
+from emulator.jit.register_file import RegisterFile
 from emulator.jit.shapes import Shapes
 from emulator.ptx.ir import Instruction, Location, Module
 from emulator.ptx.program import Program
@@ -37,6 +38,9 @@ class SiteInfo:
     space: Space
     size: int
     order: Order
+
+
+_TABLE_ROW = "{i32, i32, i32, ptr}"
 
 
 @dataclass(slots=True)
@@ -71,11 +75,11 @@ class Unit:
             name = self._patterns[offsets] = f"@pattern{len(self._patterns)}"
         return name
 
-    def shape_table(self, offsets: dict[str, int], live: Iterable[str]) -> tuple[str, int]:
+    def shape_table(self, file: RegisterFile, live: Iterable[str]) -> tuple[str, int]:
         """(a constant table of the live registers that the uniform function keeps as scalars, its length).
 
-        An entry is EmuShape of semantics.h: place in the register file, bytes of an element (0: a predicate), offsets
-        or null.
+        An entry is EmuShape of semantics.h: places of the lanes and of the scalar in the register file, bytes of an
+        element (0: a predicate), offsets or null.
         """
         rows = []
         for name in sorted(live):
@@ -84,7 +88,8 @@ class Unit:
                 type_ = register_type(self.program.registers[name])
                 size = 0 if type_ == "i1" else SIZE[type_]
                 pattern = "null" if shape.is_uniform else self.pattern(shape.offsets)
-                rows.append(f"{{i32, i32, ptr}} {{i32 {offsets[name]}, i32 {size}, ptr {pattern}}}")
+                places = f"i32 {file.lanes[name]}, i32 {file.scalars.get(name, 0)}"
+                rows.append(f"{_TABLE_ROW} {{{places}, i32 {size}, ptr {pattern}}}")
         text = ", ".join(rows)
         table = self._tables.get(text)
         if table is None:
@@ -98,7 +103,7 @@ class Unit:
             for offsets, name in self._patterns.items()
         ]
         tables = [
-            f"{name} = private unnamed_addr constant [{text.count('{i32, i32, ptr}')} x {{i32, i32, ptr}}] [{text}]"
+            f"{name} = private unnamed_addr constant [{text.count(_TABLE_ROW)} x {_TABLE_ROW}] [{text}]"
             for text, name in self._tables.items()
         ]
         return patterns + tables

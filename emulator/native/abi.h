@@ -20,6 +20,7 @@ enum EmuStatus : int32_t {
     EMU_YIELD = 2,    // `fuel` used up; call run() again when others had their turn (put new fuel in first)
     EMU_TRAP = 3,     // trap, failed assert, or a helper asked for the end (see WarpContext::trap_site); the launch fails
     EMU_SWITCH = 4,   // `mode` has changed: call the other function
+    EMU_BARRIER_QUIET = 5,  // as EMU_BARRIER, and no memory is touched on the way to the next loop head
 };
 
 enum EmuSpace : uint8_t { EMU_GLOBAL = 0, EMU_SHARED = 1, EMU_LOCAL = 2, EMU_CONST = 3, EMU_GENERIC = 4, EMU_PARAM = 5 };
@@ -77,7 +78,7 @@ struct alignas(64) WarpContext {
     uint32_t pc;            //   0  set to 0 (block to enter in uniform mode)
     uint32_t mode;          //   4  set to EMU_UNIFORM when lane_count == 32, else EMU_MASKED
     int32_t fuel;           //   8  loop heads left before EMU_YIELD; set before every run(). 0 = yield at the first loop head: code that relies on
-                            //      hardware's order of warps wants that once after each barrier. A helper may set it to 0 to get the warp back soon.
+                            //      hardware's order of warps wants that once after a barrier that is not quiet. A helper may set it to 0 to get the warp back soon.
     uint32_t trap_site;     //  12  valid after EMU_TRAP: index into EmuKernel::sites
     uint64_t instructions;  //  16  warp instructions executed; generated code adds, the scheduler reads (and resets when it likes)
     // -- set once per worker or block
@@ -135,7 +136,6 @@ struct EmuKernel {
     const uint32_t* param_offsets;
     const uint32_t* param_sizes;
     uint32_t site_count;
-    uint32_t symbol_count;
     const EmuSite* sites;
     const uint64_t* symbols;        // host addresses of the module-scope variables it uses
     const EmuLine* block_lines;     // for each basic block the line it begins at, and that of its last instruction

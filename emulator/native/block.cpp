@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <new>
 #include <numeric>
 #include <random>
@@ -82,6 +83,7 @@ void BlockContext::start(uint64_t number) {
                          static_cast<uint32_t>(number / launch.grid[0] / launch.grid[1])};
     std::fill_n(shared_, shared_bytes_, emu::garbage);
     std::fill_n(barrier, barriers, emu::Barrier{});
+    arrived_at = 0;
     if (async_copies_) async_copies_->clear();
     for (uint32_t w = 0; w < warp_count_; ++w) {
         Warp &warp = warps_[w];
@@ -94,22 +96,25 @@ void BlockContext::start(uint64_t number) {
         for (uint32_t lane = 0; lane < 32; ++lane) warp.lane_pc[lane] = lane < warp.lane_count ? 0 : EMU_EXITED;
         warp.done = false;
         warp.waiting = false;
-        warp.fresh = true;
+        warp.gives_way = true;
     }
     for (auto &observer : observers) observer->start(number);
 }
 
-// Runs the warp in the one function and the other, until it has to stop.
-int32_t BlockContext::run_functions(Warp &warp) {
+bool BlockContext::make_code(EmuCodeWanted wanted) {
     const EmuKernel &kernel = *launch.kernel;
+    cudaError_t error = emu::make_code(kernel, wanted);
+    if (error) launch.stop(error, emu::readable_name(kernel.name) + " cannot be run on: " + emu::failure_reason());
+    return !error;
+}
+
+// Runs the warp in the one function and the other, until it has to stop.
+inline int32_t BlockContext::run_functions(Warp &warp) {
     for (;;) {
         auto wanted = warp.mode == EMU_UNIFORM ? EMU_WANT_UNIFORM : EMU_WANT_MASKED;
-        EmuFunction function = kernel.functions[wanted].load(std::memory_order_acquire);
+        EmuFunction function = launch.kernel->functions[wanted].load(std::memory_order_acquire);
         if (!function) {
-            if (cudaError_t error = emu::make_code(kernel, wanted)) {
-                launch.stop(error, emu::readable_name(kernel.name) + " cannot be run on: " + emu::failure_reason());
-                return EMU_YIELD;
-            }
+            if (!make_code(wanted)) return EMU_YIELD;
             continue;
         }
         int32_t status = function(&warp);
@@ -120,14 +125,14 @@ int32_t BlockContext::run_functions(Warp &warp) {
 // Returns whether it did more than use up its fuel.
 bool BlockContext::run_warp(Warp &warp, int32_t turn, bool *spun) {
     // Code that was written for hardware may rely on the other warps' getting as far as the first loop, too.
-    bool gives_way = warp.fresh && warp_count_ > 1 && launch.kernel->uses_barriers;
+    bool gives_way = warp.gives_way && warp_count_ > 1 && launch.kernel->uses_barriers;
     warp.fuel = gives_way ? 0 : turn;
     if (!observers.empty()) {
         // Side by side, as on hardware: what caches hold depends on it. Turns are as long as ever, but taken loop head by loop head.
-        if (warp.fresh || warp.turn <= 0) warp.turn = warp.fuel;
+        if (warp.gives_way || warp.turn <= 0) warp.turn = warp.fuel;
         warp.fuel = std::min(warp.turn, 1);
     }
-    warp.fresh = false;
+    warp.gives_way = false;
     uint32_t policy = warp.reserved;
     int32_t given = warp.fuel, status = run_functions(warp);
     warp.turn -= given - warp.fuel;
@@ -136,18 +141,23 @@ bool BlockContext::run_warp(Warp &warp, int32_t turn, bool *spun) {
     warp.instructions = 0;
     switch (status) {
         case EMU_DONE: warp.done = true; return true;
-        case EMU_BARRIER: warp.waiting = true; return true;
+        case EMU_BARRIER:
+        case EMU_BARRIER_QUIET:
+            warp.waiting = true;
+            warp.quiet = status == EMU_BARRIER_QUIET;
+            return true;
         case EMU_YIELD:
             if (!observers.empty() && warp.turn > 0) warp.reserved = policy;  // it has not given way
             *spun = true;
             return gives_way;
-        default: {
-            const EmuSite &site = launch.kernel->sites[warp.trap_site];
-            std::string place = site.line ? std::string(" at ") + site.file + ":" + std::to_string(site.line) : "";
-            launch.stop(cudaErrorLaunchFailure, "trap in " + emu::readable_name(launch.kernel->name) + place);
-            return true;
-        }
+        default: trap(warp); return true;
     }
+}
+
+void BlockContext::trap(const Warp &warp) {
+    const EmuSite &site = launch.kernel->sites[warp.trap_site];
+    std::string place = site.line ? std::string(" at ") + site.file + ":" + std::to_string(site.line) : "";
+    launch.stop(cudaErrorLaunchFailure, "trap in " + emu::readable_name(launch.kernel->name) + place);
 }
 
 uint32_t BlockContext::live_threads() const {
@@ -162,6 +172,14 @@ uint32_t BlockContext::live_threads() const {
         }
     }
     return live;
+}
+
+bool BlockContext::all_wait_at(uint32_t id) const {
+    for (uint32_t w = 0; w < warp_count_; ++w) {
+        const Warp &warp = warps_[w];
+        if (!warp.waiting || warp.mode != EMU_UNIFORM || warp.pc != warps_[0].pc || warp.lane_barrier[0] != id) return false;
+    }
+    return true;
 }
 
 bool BlockContext::diverges(uint32_t id, uint32_t waiting) const {
@@ -191,18 +209,20 @@ bool BlockContext::diverges(uint32_t id, uint32_t waiting) const {
 
 bool BlockContext::release_barriers() {
     bool released = false;
-    for (uint32_t id = 0; id < barriers; ++id) {
+    for (uint32_t rest = arrived_at; rest; rest &= rest - 1) {
+        uint32_t id = static_cast<uint32_t>(std::countr_zero(rest));
         emu::Barrier &at = barrier[id];
-        if (!at.arrived) continue;
-        uint32_t needed = at.expected ? at.expected : live_threads();
+        bool together = all_wait_at(id);
+        uint32_t needed = at.expected ? at.expected : together ? at.arrived : live_threads();
         if (at.arrived < needed) continue;
-        if (diverges(id, needed)) emu::tell_divergence(*this, id);
+        if (!together && diverges(id, needed)) emu::tell_divergence(*this, id);
         switch (at.op) {
             case EMU_RED_AND: at.result = at.predicates == at.arrived; break;
             case EMU_RED_OR: at.result = at.predicates != 0; break;
             default: at.result = at.predicates;
         }
         at.arrived = at.expected = at.predicates = 0;
+        arrived_at &= ~(1u << id);
         released = true;
         for (auto &observer : observers) observer->release(id);
         for (uint32_t w = 0; w < warp_count_; ++w) {
@@ -221,7 +241,7 @@ bool BlockContext::release_barriers() {
             }
             if (goes_on) {
                 warp.waiting = false;
-                warp.fresh = true;
+                warp.gives_way = !warp.quiet;
             }
         }
     }
@@ -268,15 +288,21 @@ extern "C" {
 
 __attribute__((visibility("default"))) void emu_barrier_arrive(WarpContext *warp, uint32_t id, uint32_t expected,
                                                                uint32_t lanes, uint32_t op, uint32_t predicate) {
-    emu::Barrier &at = warp->block->barrier[id % BlockContext::barriers];
+    BlockContext &block = *warp->block;
+    emu::Barrier &at = block.barrier[id % BlockContext::barriers];
+    block.arrived_at |= 1u << id % BlockContext::barriers;
     at.arrived += __builtin_popcount(lanes);
     at.predicates += __builtin_popcount(lanes & predicate);
     if (expected) at.expected = expected;
-    for (auto &observer : warp->block->observers) {
+    for (auto &observer : block.observers) {
         observer->arrive(*warp, id % BlockContext::barriers, lanes, op != EMU_ARRIVE);
     }
     if (op == EMU_ARRIVE) return;
     at.op = op;
+    if (lanes == ~0u) {
+        std::fill_n(warp->lane_barrier, 32, id);
+        return;
+    }
     for (uint32_t lane = 0; lane < 32; ++lane) {
         if (lanes >> lane & 1) warp->lane_barrier[lane] = id;
     }

@@ -7,6 +7,7 @@
 
 #include "abi.h"
 #include "async_copy.h"
+#include "host.h"
 #include "observe.h"
 #include "scheduler.h"
 
@@ -15,7 +16,8 @@ namespace emu {
 struct Warp : WarpContext {
     bool done;
     bool waiting;  // returned EMU_BARRIER, and no lane has been released since
-    bool fresh;    // has not run since its start or since a barrier
+    bool quiet;    // returned EMU_BARRIER_QUIET last
+    bool gives_way;  // at the first loop head: since its start, or a barrier that is not quiet
     int32_t turn;  // loop heads left of its turn, of a launch that is observed
     uint64_t total_instructions;  // since its start
 };
@@ -55,6 +57,7 @@ struct BlockContext {
     // For accesses that must not happen; 32 bytes are used at a time.
     alignas(64) uint8_t scratch[64];
     uint64_t unreported_instructions = 0;
+    uint32_t arrived_at = 0;  // the barriers where some thread has arrived, a bit each
     std::vector<std::unique_ptr<emu::BlockObserver>> observers;
 
     bool copies_asynchronously() const { return async_copies_ != nullptr; }
@@ -69,8 +72,12 @@ struct BlockContext {
   private:
     bool run_warp(emu::Warp &warp, int32_t turn, bool *spun);
     int32_t run_functions(emu::Warp &warp);
+    bool make_code(EmuCodeWanted wanted);
+    void trap(const emu::Warp &warp);
     bool release_barriers();
     uint32_t live_threads() const;
+    // Whether all threads of the block wait at the barrier `id`, and go on at one place.
+    bool all_wait_at(uint32_t id) const;
     // Whether threads that wait at the barrier `id` wait at different lines, or others have ended.
     bool diverges(uint32_t id, uint32_t waiting) const;
 

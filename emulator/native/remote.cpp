@@ -339,7 +339,6 @@ int compile_kernel(uint64_t module, const char *name, const uint32_t *block, uin
         if (!address) return failed(cudaErrorInvalidSymbol, "it needs " + symbol + ", which is not in the program");
         kernel->symbols.push_back(address);
     }
-    kernel->native.symbol_count = static_cast<uint32_t>(kernel->symbols.size());
     kernel->native.symbols = kernel->symbols.data();
     if (int code = install(kernel->native, kernel->code)) return code;
     kernel->code.clear();

@@ -6,16 +6,16 @@
 
 #define EMU_SEMANTICS extern "C" __attribute__((visibility("default")))
 
-// A register of which uniform code keeps one value: where it lies in the register file, bytes of an element (0: a predicate, a bit per lane),
-// and what lane l has more than the base (null: nothing).
+// A register of which uniform code keeps one value: where its lanes and that value lie in the register file, bytes of an element
+// (0: a predicate, whose lanes are bits and serve uniform code, too), and what lane l has more than the base (null: nothing).
 struct EmuShape {
-    uint32_t offset, size;
+    uint32_t lanes, scalar, size;
     const int64_t *pattern;
 };
-// Lane 0's value, which is there, to all lanes.
+// The scalar, which is lane 0's value, to all lanes.
 EMU_SEMANTICS void emu_spread(uint8_t *registers, const EmuShape *shapes, uint32_t count);
-// Whether all lanes of all these registers hold what lane 0's value and the shape say.
-EMU_SEMANTICS uint32_t emu_shapes_hold(const uint8_t *registers, const EmuShape *shapes, uint32_t count);
+// Whether all lanes of all these registers hold what lane 0's value and the shape say; the scalars are then lane 0's values.
+EMU_SEMANTICS uint32_t emu_shapes_hold(uint8_t *registers, const EmuShape *shapes, uint32_t count);
 
 // Checked accesses, lane by lane. site -1: unchecked (local, constant and parameter space). form: bytes of an element | count << 8.
 // Addresses are given one by one, as offsets in the shared window, or as a base and a constant offset per lane.

@@ -6,10 +6,10 @@
 namespace {
 
 template <class Word>
-void spread(uint8_t *at, const int64_t *pattern) {
+void spread(const uint8_t *scalar, uint8_t *at, const int64_t *pattern) {
     Word *lanes = reinterpret_cast<Word *>(at);
-    Word first = lanes[0];
-    for (int l = 1; l < 32; ++l) lanes[l] = pattern ? static_cast<Word>(first + static_cast<Word>(pattern[l] - pattern[0])) : first;
+    Word first = *reinterpret_cast<const Word *>(scalar);
+    for (int l = 0; l < 32; ++l) lanes[l] = pattern ? static_cast<Word>(first + static_cast<Word>(pattern[l] - pattern[0])) : first;
 }
 
 template <class Word>
@@ -28,23 +28,24 @@ bool holds(const uint8_t *at, const int64_t *pattern) {
 void emu_spread(uint8_t *registers, const EmuShape *shapes, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
         const EmuShape &shape = shapes[i];
-        uint8_t *at = registers + shape.offset;
+        uint8_t *at = registers + shape.lanes;
+        const uint8_t *scalar = registers + shape.scalar;
         switch (shape.size) {
             case 0: break;  // kept as all ones or zero already
-            case 1: spread<uint8_t>(at, shape.pattern); break;
-            case 2: spread<uint16_t>(at, shape.pattern); break;
-            case 4: spread<uint32_t>(at, shape.pattern); break;
-            case 8: spread<uint64_t>(at, shape.pattern); break;
+            case 1: spread<uint8_t>(scalar, at, shape.pattern); break;
+            case 2: spread<uint16_t>(scalar, at, shape.pattern); break;
+            case 4: spread<uint32_t>(scalar, at, shape.pattern); break;
+            case 8: spread<uint64_t>(scalar, at, shape.pattern); break;
             default:
-                for (int l = 1; l < 32; ++l) std::memcpy(at + l * shape.size, at, shape.size);
+                for (int l = 0; l < 32; ++l) std::memcpy(at + l * shape.size, scalar, shape.size);
         }
     }
 }
 
-uint32_t emu_shapes_hold(const uint8_t *registers, const EmuShape *shapes, uint32_t count) {
+uint32_t emu_shapes_hold(uint8_t *registers, const EmuShape *shapes, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
         const EmuShape &shape = shapes[i];
-        const uint8_t *at = registers + shape.offset;
+        const uint8_t *at = registers + shape.lanes;
         bool good = true;
         switch (shape.size) {
             case 0: {
@@ -61,6 +62,7 @@ uint32_t emu_shapes_hold(const uint8_t *registers, const EmuShape *shapes, uint3
                 for (int l = 1; l < 32; ++l) good &= !std::memcmp(at + l * shape.size, at, shape.size);
         }
         if (!good) return 0;
+        if (shape.size) std::memcpy(registers + shape.scalar, at, shape.size);
     }
     return 1;
 }

@@ -7,7 +7,9 @@ from emulator.jit.builder import LANES, Value
 from emulator.jit.emitter import Emitter
 from emulator.jit.ops.observe import observe_sync
 from emulator.jit.ops.registry import semantics
-from emulator.ptx.ir import Instruction, Operand, Reg
+from emulator.ptx.cfg import Cfg, is_barrier
+from emulator.ptx.effects import has_effect
+from emulator.ptx.ir import Address, Instruction, Operand, Reg
 
 _REDUCTIONS = {"and": 2, "or": 3, "popc": 4}
 
@@ -41,6 +43,35 @@ def arrive(e: Emitter, i: Instruction) -> bool:
         f"i32 {predicate.text}",
     )
     return operation != 1
+
+
+def touches_memory_first(cfg: Cfg, start: int) -> bool:
+    """Whether a way from the block ``start`` to the next loop head, without a barrier, touches memory."""
+    open_ = [(start, False)]
+    seen = set(open_)
+    while open_:
+        index, touched = open_.pop()
+        if index >= len(cfg.blocks):
+            continue
+        if index in cfg.loop_heads:
+            if touched:
+                return True
+            continue
+        block = cfg.blocks[index]
+        last = block.instructions[-1]
+        if is_barrier(last) and not last.has("arrive"):
+            continue
+        touched = touched or any(_touches_memory(i) for i in block.instructions)
+        following = {(successor, touched) for successor in block.successors} - seen
+        seen |= following
+        open_ += following
+    return False
+
+
+def _touches_memory(i: Instruction) -> bool:
+    if i.opcode in ("ld", "ldu") and not {"param", "const"}.isdisjoint(i.modifiers):
+        return False
+    return has_effect(i) or i.opcode.startswith("call") or any(isinstance(o, Address) for o in i.operands)
 
 
 def check_mask(e: Emitter, i: Instruction, mask: Operand, here: Value, left: Value) -> None:

@@ -32,7 +32,7 @@ def load(e: Emitter, i: Instruction) -> None:
         if name in e.program.parameters:
             _load_parameter(e, i, items, name, address, type_)
             return
-    place = locate(e, address, space)
+    place = locate(e, address, space, e.spans.get(id(i)))
     active = e.active()
     volatile = not STRONG.isdisjoint(i.modifiers)
     site = e.unit.site(i, Access.LOAD, space, scalar.size_bytes * count)

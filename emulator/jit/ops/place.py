@@ -8,6 +8,7 @@ from emulator.jit.abi import Space
 from emulator.jit.builder import LANES, Value
 from emulator.jit.emitter import Emitter
 from emulator.jit.ops.observe import observe
+from emulator.jit.spans import Span
 from emulator.jit.warp_context import SHARED
 from emulator.ptx.ir import Address, Imm, Instruction, Operand, Reg, Sym
 
@@ -43,8 +44,8 @@ def space_of(i: Instruction) -> Space:
     return Space.GENERIC
 
 
-def locate(e: Emitter, operand: Operand, space: Space) -> Place:
-    """Where an ``[address]`` operand points."""
+def locate(e: Emitter, operand: Operand, space: Space, member: tuple[Span, int] | None = None) -> Place:
+    """Where an ``[address]`` operand points. ``member``: the span that the access is of, and its displacement there."""
     b = e.b
     assert isinstance(operand, Address)
     base, displacement = operand.base, operand.offset
@@ -84,7 +85,14 @@ def locate(e: Emitter, operand: Operand, space: Space) -> Place:
         least = min(offsets)
         window = b.op("add", window, b.integer("i32", least))
         offsets = tuple(o - least for o in offsets)
-    return Place(b.op("add", b.resize(window, "i64"), e.context("i64", SHARED)), offsets, window)
+    if member is None or offsets is None:
+        return Place(b.op("add", b.resize(window, "i64"), e.context("i64", SHARED)), offsets, window)
+    span, here = member
+    if span.anchor is None or not span.is_certain:
+        span.anchor = b.op("add", b.resize(window, "i64"), e.context("i64", SHARED)), here
+    # All of the span lies in the window, so that nothing wraps on the way.
+    first, there = span.anchor
+    return Place(b.op("add", first, b.integer("i64", here - there)) if here != there else first, offsets, window)
 
 
 def addresses(e: Emitter, place: Place) -> Value:

@@ -24,7 +24,7 @@ def store(e: Emitter, i: Instruction) -> None:
     space = space_of(i)
     if scalar.bits == 128:
         raise e.unsupported()
-    place = locate(e, address, space)
+    place = locate(e, address, space, e.spans.get(id(i)))
     values = [e.materialise(e.read(item, type_)) for item in items]
     active = e.active()
     volatile = not STRONG.isdisjoint(i.modifiers)

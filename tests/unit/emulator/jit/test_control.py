@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from emulator import CudaError
-from tests.unit.emulator.jit.conftest import Machine
+from emulator.jit.ops.barrier import touches_memory_first
+from emulator.ptx import parse_module
+from emulator.ptx.cfg import is_barrier
+from emulator.ptx.program import build_program
+from tests.unit.emulator.jit.conftest import HEADER, Machine
 
 PROLOGUE = """
     .reg .u64 %at, %offset; .reg .u32 %i, %n, %x, %y, %c, %t, %one; .reg .pred %p, %q;
@@ -248,3 +252,42 @@ def test_a_copy_of_a_register_that_changes_later_is_no_constant(machine: Machine
     out = np.zeros(64, np.uint32)
     machine.run(text, "k", 1, 64, out)
     assert list(out) == [6 * (i + 1) for i in range(64)]
+
+
+def test_warps_read_a_flag_before_one_of_them_sets_it_for_the_next_round(machine: Machine) -> None:
+    """Nothing but hardware's order of warps keeps thread 0's store behind the others' loads."""
+    text = entry(
+        """
+        ld.global.u32 %n, [%at]; mov.u32 %c, 0; mov.u32 %one, 1; mov.u32 %t, 0; setp.eq.u32 %p, %tid.x, 0;
+        LOOP: @%p st.shared.u32 [flag], %one; bar.sync 0;
+        add.u32 %c, %c, 1; setp.lt.u32 %q, %c, %n; @%q st.shared.u32 [flag], %t; bar.sync 0;
+        ld.shared.u32 %y, [flag]; setp.eq.u32 %q, %y, 0; @%q bra LOOP;
+        st.global.u32 [%at], %c; ret;
+        """,
+        ".shared .align 4 .b8 flag[4];",
+    )
+    rounds = np.ones(128, np.uint32)
+    rounds[100] = 5
+    assert set(run(machine, text, rounds, 128)) == {5}
+
+
+@pytest.mark.parametrize(
+    ("behind", "touches"),
+    [
+        ("setp.lt.u32 %p, %c, 9; @%p bra LOOP; st.global.u32 [%at], %c; ret;", False),
+        ("ld.param.u64 %at, [data]; setp.lt.u32 %p, %c, 9; @%p bra LOOP; ret;", False),
+        ("bra LOOP;", False),
+        ("bar.sync 0; ld.global.u32 %x, [%at]; bra LOOP;", False),
+        ("ld.global.u32 %x, [%at]; st.global.u32 [%at], %c; ret;", False),
+        ("ld.global.u32 %x, [%at]; setp.lt.u32 %p, %c, 9; @%p bra LOOP; ret;", True),
+        ("setp.lt.u32 %p, %c, 9; @%p bra SKIP; st.global.u32 [%at], %c; SKIP: bra LOOP;", True),
+        ("bar.arrive 1, 64; bra LOOP;", True),
+        ("cp.async.wait_all; bra LOOP;", True),
+        ("atom.global.add.u32 %x, [%at], 1; bra LOOP;", True),
+    ],
+)
+def test_what_is_known_of_the_way_from_a_barrier_to_a_loop(behind: str, touches: bool) -> None:
+    text = HEADER + entry(f"LOOP: add.u32 %c, %c, 1; bar.sync 0; {behind}")
+    cfg = build_program(parse_module(text), "k").cfg
+    first = next(block.index for block in cfg.blocks if is_barrier(block.instructions[-1]))
+    assert touches_memory_first(cfg, first + 1) == touches
