@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from judge.runner.messages import ReportClaim, Watch
+from judge.runner.messages import LoadRequest, ReportClaim, Watch
+from judge.runner.recipes import Recipe
 
 #: Every buffer starts at a multiple of this, as cudaMalloc's do.
 ALIGNMENT_BYTES = 256
@@ -24,21 +25,17 @@ class DeviceError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DeviceOptions:
-    """How to open a device; 0 and the empty string mean: no limit, or does not apply."""
+    """How to open a device: see StartRequest."""
 
     ordinal: int = 0
     library: str = ""
     threads: int = 0
-    memory_bytes: int = 0
-    warp_instructions: int = 0
-    wall_s: float = 0.0
-    schedule_seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """``size`` bytes of device memory at ``address``, a multiple of ALIGNMENT_BYTES. ``base`` is the allocation's
-    own start.
+    """``size`` bytes of device memory at ``address``, a multiple of ALIGNMENT_BYTES. ``base`` is where its surroundings
+    begin: of what ``Device.allocate`` gave, the allocation's own start.
 
     What lies before and behind may be read but not written; ``Device.damage`` tells.
     """
@@ -55,6 +52,9 @@ class Device(Protocol):
     """
 
     makes_code: bool
+
+    def limit(self, load: LoadRequest) -> None:
+        """The limits that hold for the submission that is loaded next: before it is."""
 
     def allocate(self, size: int, label: str) -> Buffer:
         """A buffer with unwritable surroundings. ``size`` 0 gives a valid address with nothing behind it."""
@@ -89,3 +89,39 @@ class Device(Protocol):
         """What the device saw since the last time it was asked; None where it cannot see."""
 
     def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A buffer of a timed call. ``recipe`` makes its contents, from the ``staged`` copy where it needs one; without one
+    it is filled with the byte ``fill``. After the call it is compared with its recipe, or its digest is wanted, or
+    neither."""
+
+    buffer: Buffer
+    recipe: Recipe | None = None
+    staged: Buffer | None = None
+    fill: int = 0
+    compare: bool = False
+    digest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """``damage``, for each buffer, as in FetchReply; the digests of those that were to have one."""
+
+    damage: tuple[int, ...]
+    digests: tuple[bytes, ...]
+
+
+class TimedDevice(Device, Protocol):
+    """A device with a clock, which makes inputs and looks at outputs by itself: nothing large crosses the frames around
+    a timed call."""
+
+    def within(self, arena: Buffer, shift: int, size: int) -> Buffer:
+        """The buffer that begins ``shift`` bytes into ``arena``, which ``allocate`` gave; nothing is written."""
+
+    def place(self, placed: Placed) -> None:
+        """Restores the surroundings, and makes the contents."""
+
+    def inspect(self, placed: Sequence[Placed]) -> Findings:
+        """Looks at all of them after a call. What is compared is used up by it."""

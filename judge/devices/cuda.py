@@ -15,7 +15,7 @@ from judge.devices.base import ALIGNMENT_BYTES, Buffer, DeviceOptions
 from judge.devices.cuda_errors import device_error
 from judge.devices.cuda_flush import CacheFlush
 from judge.devices.cuda_timer import CudaTimer
-from judge.runner.messages import ReportClaim, Watch
+from judge.runner.messages import LoadRequest, ReportClaim, Watch
 
 #: Enough for a tile that a kernel loads beyond the end of its input; also what is checked for stray writes.
 GUARD_BYTES = 64 << 10
@@ -39,6 +39,9 @@ class CudaDevice:
             self._flush = CacheFlush(device)
             self._context.synchronize()
         self._timer = CudaTimer()
+
+    def limit(self, load: LoadRequest) -> None:
+        """The driver knows none of these limits."""
 
     def allocate(self, size: int, label: str) -> Buffer:  # noqa: ARG002 -- CUDA has no names for memory
         padded = -(-max(size, 1) // ALIGNMENT_BYTES) * ALIGNMENT_BYTES

@@ -6,6 +6,7 @@ check here: what was written outside a buffer comes in the report, with file and
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from emulator.model import LaunchGroup, group_launches
 from emulator.profile import Counters
 from emulator.runtime.report import Party
 from judge.devices.base import Buffer, DeviceError, DeviceOptions
-from judge.runner.messages import MAX_FAULTS, WATCHED_SLOWDOWN, FaultClaim, PartyClaim, ReportClaim, Watch
+from judge.runner.messages import MAX_FAULTS, WATCHED_SLOWDOWN, FaultClaim, LoadRequest, PartyClaim, ReportClaim, Watch
 from judge.runner.profiles import (
     CLASSES,
     COUNTS,
@@ -30,15 +31,26 @@ from judge.runner.profiles import (
 
 
 class EmulatorDevice:
-    """``judge.devices.base.Device`` over ``emulator.Runtime``."""
+    """``judge.devices.base.Device`` over ``emulator.Runtime``; ``make`` gives one, by its keywords for limits."""
 
     #: Kernels are compiled at their first launch.
     makes_code = True
 
-    def __init__(self, runtime: Runtime, wall_s: float | None = None) -> None:
-        self._runtime = runtime
-        self._wall_s = wall_s
+    def __init__(self, make: Callable[..., Runtime]) -> None:
+        self._make = make
+        self._runtime = make()
+        self._wall_s = 0.0
         self._watched = Watch.NOTHING
+
+    def limit(self, load: LoadRequest) -> None:
+        limits = Limits(
+            memory_bytes=load.memory_bytes or None,
+            warp_instructions=load.warp_instructions or None,
+            wall_s=load.wall_s or None,
+        )
+        self._wall_s = load.wall_s
+        # The same device and threads, with other limits.
+        self._runtime = self._make(limits=limits, schedule_seed=load.schedule_seed or None)
 
     def allocate(self, size: int, label: str) -> Buffer:
         try:
@@ -77,7 +89,7 @@ class EmulatorDevice:
             return
         self._watched = what
         self._runtime.observe(checks="full" if Watch.CHECKS in what else "default", profile=Watch.PROFILE in what)
-        if self._wall_s is not None:
+        if self._wall_s:
             self._runtime.limit_wall(self._wall_s * (WATCHED_SLOWDOWN if what else 1.0))
 
     def settle(self) -> None:
@@ -115,18 +127,10 @@ class EmulatorDevice:
 
 def open_device(options: DeviceOptions) -> EmulatorDevice:
     """Raises DeviceError, or whatever the native library's loader raises."""
-    limits = Limits(
-        memory_bytes=options.memory_bytes or None,
-        warp_instructions=options.warp_instructions or None,
-        wall_s=options.wall_s or None,
-    )
     threads = options.threads or max(1, len(os.sched_getaffinity(0)))
     # LLVM loads now, while the submission is still being compiled, and not within its first launch.
     importlib.import_module("emulator.jit.compiler").engine.host_target()
-    runtime = Runtime(
-        library=Path(options.library), limits=limits, threads=threads, schedule_seed=options.schedule_seed or None
-    )
-    return EmulatorDevice(runtime, limits.wall_s)
+    return EmulatorDevice(functools.partial(Runtime, library=Path(options.library), threads=threads))
 
 
 def _device_error(error: CudaError) -> DeviceError:

@@ -33,6 +33,10 @@ class Op(enum.IntEnum):
     PREPARE = 3
     RUN = 4
     FETCH = 5
+    RESERVE = 6
+    STAGE = 7
+    TIME = 8
+    OPEN = 9
     REPLY = 0x8000
     FAILED = 0x4000
 

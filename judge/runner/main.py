@@ -12,75 +12,73 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import importlib
-import mmap
 import os
 import sys
+from typing import cast
 
-from judge.devices.base import Buffer, Device, DeviceError, DeviceOptions
+from judge.devices.base import Device, DeviceError, DeviceOptions, TimedDevice
+from judge.runner.bursts import OpenRequest, ReserveRequest, StageRequest, TimeRequest
+from judge.runner.calls import JudgedCalls
 from judge.runner.channel import Channel
-from judge.runner.frames import Failure, Frame, FrameError, Op, Role
-from judge.runner.memory import SharedMemory, same_bytes
-from judge.runner.messages import (
-    FailedReply,
-    FetchReply,
-    PrepareRequest,
-    RunReply,
-    Slot,
-    StartRequest,
-)
+from judge.runner.frames import Failure, Frame, FrameError, Op
+from judge.runner.memory import SharedMemory
+from judge.runner.messages import LoadRequest, PrepareRequest, StartRequest
+from judge.runner.refusal import Refused
 from judge.runner.submission import LoadError, Submission
+from judge.runner.timing import TimedCalls
 
 _libc = ctypes.CDLL(None)
 
 
-class Refused(Exception):
-    """A request that cannot be done: what to reply."""
-
-    def __init__(self, failure: Failure, message: str, code: int = 0, name: str = "") -> None:
-        super().__init__(message)
-        self.reply = FailedReply(failure, code, name, message)
-
-
 class Runner:
-    """Does what the requests say, in the order START, LOAD, then PREPARE, RUN, FETCH for each call."""
+    """Does what the requests say: START, LOAD, then calls one by one (PREPARE, RUN, FETCH) or in bursts (RESERVE,
+    STAGE, TIME, OPEN).
+    """
 
     def __init__(self, input_fd: int, output_fd: int, library_fd: int) -> None:
         self._input_fd = input_fd
         self._output_fd = output_fd
         self._library_fd = library_fd
-        self._start: StartRequest
-        self._device: Device
+        self._device: Device | None = None
+        self._locked = False
         self._inputs: SharedMemory
         self._outputs: SharedMemory
-        self._submission: Submission | None = None
-        self._slots: tuple[Slot, ...] = ()
-        self._buffers: list[Buffer | None] = []
-        self._scratch: mmap.mmap | None = None
+        self._submission: Submission
+        self._calls: JudgedCalls | None = None
+        self._bursts: TimedCalls
 
     def handle(self, request: Frame) -> bytes:
         """The payload of the reply. Raises Refused."""
+        payload = request.payload
         if request.op == Op.START:
-            return self._bring_up(StartRequest.unpack(request.payload))
+            return self._bring_up(StartRequest.unpack(payload))
         if request.op == Op.LOAD:
-            return self._load()
+            return self._load(LoadRequest.unpack(payload))
+        if self._calls is None:
+            raise FrameError("nothing is loaded")
         if request.op == Op.PREPARE:
-            return self._prepare(PrepareRequest.unpack(request.payload))
+            return self._calls.prepare(PrepareRequest.unpack(payload))
         if request.op == Op.RUN:
-            return self._run()
+            return self._calls.run(self._submission)
         if request.op == Op.FETCH:
-            return self._fetch()
+            return self._calls.fetch()
+        if request.op == Op.RESERVE:
+            self._calls.release()
+            return self._bursts.reserve(ReserveRequest.unpack(payload))
+        if request.op == Op.STAGE:
+            return self._bursts.stage(StageRequest.unpack(payload))
+        if request.op == Op.TIME:
+            return self._bursts.time(TimeRequest.unpack(payload), self._submission)
+        if request.op == Op.OPEN:
+            return self._bursts.open(OpenRequest.unpack(payload))
         raise FrameError(f"no such request: {request.op}")
 
     def _bring_up(self, start: StartRequest) -> bytes:
-        self._start = start
         self._inputs = SharedMemory(self._input_fd, start.input_bytes, writable=False)
         self._outputs = SharedMemory(self._output_fd, start.output_bytes, writable=True)
-        options = DeviceOptions(
-            start.ordinal, start.library, start.threads, start.memory_bytes,
-            start.warp_instructions, start.wall_s, start.schedule_seed,
-        )  # fmt: skip
         try:
-            self._device = importlib.import_module(start.device_module).open_device(options)
+            module = importlib.import_module(start.device_module)
+            self._device = module.open_device(DeviceOptions(start.ordinal, start.library, start.threads))
         except DeviceError as error:
             raise Refused(Failure.DEVICE, error.message, error.code, error.name) from None
         except Exception as error:
@@ -89,7 +87,8 @@ class Runner:
         # libraries (PyCUDA's abort). What the submission itself registered runs before: handlers run last in, first
         # out.
         _libc.on_exit(_libc._exit, None)
-        if start.lock:
+        self._locked = start.lock
+        if self._locked:
             try:
                 from judge.sandbox import seccomp
 
@@ -98,98 +97,27 @@ class Runner:
                 raise Refused(Failure.JAIL, f"{type(error).__name__}: {error}") from None
         return b""
 
-    def _load(self) -> bytes:
+    def _load(self, request: LoadRequest) -> bytes:
+        device = self._device
+        if device is None or self._calls is not None:
+            raise FrameError("no device is up, or something is loaded already")
+        device.limit(request)
         try:
-            self._submission = Submission(self._library_fd, self._start.arguments)
+            self._submission = Submission(self._library_fd, request.arguments)
         except LoadError as error:
             raise Refused(Failure.LOAD, str(error)) from None
-        if self._start.lock:
+        if self._locked:
             from judge.sandbox import seccomp
 
-            seccomp.lock_after_load(allow_executable=self._device.makes_code)
+            seccomp.lock_after_load(allow_executable=device.makes_code)
+        self._calls = JudgedCalls(device, self._inputs, self._outputs, request.arguments)
+        # Bursts are asked for only of devices that can make them.
+        self._bursts = TimedCalls(cast(TimedDevice, device), self._inputs, self._outputs, request.arguments)
         return b""
-
-    def _prepare(self, request: PrepareRequest) -> bytes:
-        arguments = self._start.arguments
-        if len(request.slots) != len(arguments):
-            raise FrameError("a call with another number of arguments")
-        self._slots = request.slots
-        try:
-            self._place_buffers()
-            for argument, slot, buffer in zip(arguments, self._slots, self._buffers, strict=True):
-                if buffer is None:
-                    continue
-                if argument.role is Role.OUT:
-                    self._device.fill(buffer, slot.fill)
-                else:
-                    self._device.write(buffer, self._inputs.piece(slot.input_offset, slot.size))
-            self._device.watch(request.watch)
-            self._device.settle()
-            self._device.take_report()
-        except DeviceError as error:
-            failure = Failure.MEMORY if error.name == "cudaErrorMemoryAllocation" else Failure.CUDA
-            raise Refused(failure, error.message, error.code, error.name) from None
-        return b""
-
-    def _place_buffers(self) -> None:
-        wanted = [
-            -1 if argument.role is Role.SCALAR else slot.size
-            for argument, slot in zip(self._start.arguments, self._slots, strict=True)
-        ]
-        if wanted == [-1 if buffer is None else buffer.size for buffer in self._buffers]:
-            return
-        for buffer in self._buffers:
-            if buffer is not None:
-                self._device.free(buffer)
-        self._buffers = []
-        for argument, size in zip(self._start.arguments, wanted, strict=True):
-            self._buffers.append(None if size < 0 else self._device.allocate(size, argument.name))
-
-    def _run(self) -> bytes:
-        submission = self._submission
-        if submission is None or len(self._buffers) != len(self._start.arguments):
-            raise FrameError("nothing is loaded and prepared")
-        values = [slot.value if b is None else b.address for slot, b in zip(self._slots, self._buffers, strict=True)]
-        bound = submission.bind(values)
-        reply = RunReply(-1.0, 0, "", "")
-        try:
-            elapsed_s = self._device.time_call(lambda: submission.call(bound))
-            reply = RunReply(elapsed_s, *submission.take_error())
-        except DeviceError as error:
-            reply = RunReply(-1.0, error.code, error.name, error.message)
-        # What the submission printed belongs to this call, and would be lost at _exit.
-        _libc.fflush(None)
-        return reply.pack()
-
-    def _fetch(self) -> bytes:
-        damage = []
-        try:
-            for argument, slot, buffer in zip(self._start.arguments, self._slots, self._buffers, strict=True):
-                flags = 0
-                if buffer is not None:
-                    flags = self._device.damage(buffer)
-                    if argument.role is Role.IN:
-                        flags |= 0 if self._is_unchanged(buffer, slot) else 4
-                    else:
-                        self._device.read(buffer, self._outputs.piece(slot.output_offset, slot.size))
-                damage.append(flags)
-            report = self._device.take_report()
-        except DeviceError as error:
-            raise Refused(Failure.CUDA, error.message, error.code, error.name) from None
-        return FetchReply(tuple(damage), report).pack()
-
-    def _is_unchanged(self, buffer: Buffer, slot: Slot) -> bool:
-        if not slot.size:
-            return True
-        if self._scratch is None or len(self._scratch) < slot.size:
-            self._scratch = mmap.mmap(-1, slot.size)
-        copy = memoryview(self._scratch)[: slot.size]
-        self._device.read(buffer, copy)
-        return same_bytes(copy, self._inputs.piece(slot.input_offset, slot.size))
 
     def close(self) -> None:
         """Takes the device down, if it came up."""
-        if hasattr(self, "_device"):
+        if self._device is not None:
             self._device.close()
 
 

@@ -27,48 +27,54 @@ class ArgumentSpec:
 
 @dataclass(frozen=True, slots=True)
 class StartRequest:
-    """Bring the device up. A limit of 0 means none. ``library`` is the emulator's native library, else empty."""
+    """Bring the device up; nothing here tells what will be judged on it. ``library`` is the emulator's native library,
+    or our kernels' machine code for a GPU, and may be empty for a device that needs none; ``threads`` 0: as many as
+    there are."""
 
     device_module: str
     ordinal: int
     library: str
     threads: int
-    memory_bytes: int
-    warp_instructions: int
-    wall_s: float
-    schedule_seed: int
     input_bytes: int
     output_bytes: int
     lock: bool
-    arguments: tuple[ArgumentSpec, ...]
 
     def pack(self) -> bytes:
         out = Writer().text(self.device_module).u32(self.ordinal).text(self.library).u32(self.threads)
-        out.u64(self.memory_bytes).u64(self.warp_instructions).f64(self.wall_s).u64(self.schedule_seed)
-        out.u64(self.input_bytes).u64(self.output_bytes).u8(self.lock).u32(len(self.arguments))
+        return out.u64(self.input_bytes).u64(self.output_bytes).u8(self.lock).payload()
+
+    @classmethod
+    def unpack(cls, payload: bytes) -> StartRequest:
+        r = Reader(payload)
+        request = cls(r.text(), r.u32(), r.text(), r.u32(), r.u64(), r.u64(), bool(r.u8()))
+        r.end()
+        return request
+
+
+@dataclass(frozen=True, slots=True)
+class LoadRequest:
+    """Load the submission, and what holds for it. A limit of 0 means none."""
+
+    arguments: tuple[ArgumentSpec, ...]
+    memory_bytes: int = 0
+    warp_instructions: int = 0
+    wall_s: float = 0.0
+    schedule_seed: int = 0
+
+    def pack(self) -> bytes:
+        out = Writer().u64(self.memory_bytes).u64(self.warp_instructions).f64(self.wall_s).u64(self.schedule_seed)
+        out.u32(len(self.arguments))
         for argument in self.arguments:
             out.text(argument.name).u8(argument.role).u8(argument.scalar)
         return out.payload()
 
     @classmethod
-    def unpack(cls, payload: bytes) -> StartRequest:
+    def unpack(cls, payload: bytes) -> LoadRequest:
         r = Reader(payload)
-        head = (
-            r.text(),
-            r.u32(),
-            r.text(),
-            r.u32(),
-            r.u64(),
-            r.u64(),
-            r.f64(),
-            r.u64(),
-            r.u64(),
-            r.u64(),
-            bool(r.u8()),
-        )
+        limits = r.u64(), r.u64(), r.f64(), r.u64()
         arguments = tuple(ArgumentSpec(r.text(), Role(r.u8()), Scalar(r.u8())) for _ in range(r.count(MAX_ARGUMENTS)))
         r.end()
-        return cls(*head, arguments)
+        return cls(arguments, *limits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from judge.judgement import DeviceInfo
 from judge.packs.pack import Case, Pack
-from judge.runner.messages import StartRequest
+from judge.runner.messages import LoadRequest, StartRequest
 from judge.settings import JudgeSettings
 from judge.supervisor.launcher import Launcher
 from judge.supervisor.layout import argument_specs, region_sizes
-from judge.supervisor.session import Bounds, Session
+from judge.supervisor.session import Bounds, Session, StartedRunner, start_runner
 
 DEVICE_MODULES = {"emulator": "judge.devices.emulator", "cuda": "judge.devices.cuda"}
 #: What the emulator executes at most per call; at its speed the wall clock ends nearly everything sooner.
@@ -28,6 +28,7 @@ class SessionFactory:
 
     launcher: Launcher
     request: StartRequest
+    submission: LoadRequest
     bounds: Bounds
     cancelled: Callable[[], bool]
 
@@ -36,8 +37,12 @@ class SessionFactory:
         """Whether the device can look for more than a GPU can."""
         return self.request.device_module == DEVICE_MODULES["emulator"]
 
+    def start_runner(self) -> StartedRunner:
+        """One that any session on this device can take, if its shared memory is large enough."""
+        return start_runner(self.launcher, self.request, self.bounds.print_bytes)
+
     def start(self) -> Session:
-        return Session(self.launcher, self.request, self.bounds, self.cancelled)
+        return Session(self.start_runner(), self.submission, self.bounds, self.cancelled)
 
 
 def session_factory(
@@ -54,15 +59,16 @@ def session_factory(
         ordinal=int(device.details.get("ordinal", 0)),
         library=str(library or ""),
         threads=settings.emulator_threads or 0,
+        input_bytes=input_bytes,
+        output_bytes=output_bytes,
+        lock=settings.jail != "off",
+    )
+    submission = LoadRequest(
+        arguments=argument_specs(pack.arguments),
         # What solve may allocate itself comes on top of the largest case's arguments and what lies around them.
         memory_bytes=(pack.limits.memory_mib << 20) + input_bytes + output_bytes + (1 << 20) if emulated else 0,
         warp_instructions=EMULATOR_WARP_INSTRUCTIONS if emulated else 0,
         wall_s=pack.limits.wall_s if emulated else 0.0,
-        schedule_seed=0,
-        input_bytes=input_bytes,
-        output_bytes=output_bytes,
-        lock=settings.jail != "off",
-        arguments=argument_specs(pack.arguments),
     )
     grace_s = EMULATOR_GRACE_S if emulated else 0.0
     bounds = Bounds(
@@ -71,4 +77,4 @@ def session_factory(
         total_s=settings.run.wall_s,
         print_bytes=settings.run.output_bytes,
     )
-    return SessionFactory(launcher, request, bounds, cancelled)
+    return SessionFactory(launcher, request, submission, bounds, cancelled)

@@ -64,9 +64,9 @@ def outcome_of_ending(ending: Ending, limit_s: float) -> Outcome:
         return Outcome(Verdict.SECURITY_VIOLATION, message)
     if ending.flooded:
         return Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
-    where = {Op.LOAD: "while it was loaded (in a static constructor)", Op.RUN: "in solve"}.get(
-        ending.during, "after solve had returned"
-    )
+    where = {
+        Op.LOAD: "while it was loaded (in a static constructor)", Op.RUN: "in solve", Op.TIME: "while it was timed",
+    }.get(ending.during, "after solve had returned")  # fmt: skip
     if ending.timed_out:
         if ending.during is Op.RUN:
             return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"solve took longer than {limit_s:g} s")

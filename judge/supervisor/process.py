@@ -69,7 +69,8 @@ class RunnerProcess:
 
     def __init__(self, launcher: Launcher, input_bytes: int, output_bytes: int, *, print_limit: int,
                  cancelled: Callable[[], bool] = lambda: False) -> None:  # fmt: skip
-        self._cancelled = cancelled
+        #: Asked while a reply is waited for; whoever takes over a runner that was started for anybody sets it.
+        self.cancelled = cancelled
         self._received = bytearray()
         self.inputs = SharedRegion("inputs", input_bytes, read_only=True)
         self.outputs = SharedRegion("outputs", output_bytes, read_only=False)
@@ -143,7 +144,7 @@ class RunnerProcess:
                 self._end(op, flooded=True)
             if left <= 0:
                 self._end(op, timed_out=True)
-            if self._cancelled():
+            if self.cancelled():
                 self.close()
                 raise Cancelled
             self._readable(min(left, _TICK_S))

@@ -1,5 +1,5 @@
-"""One runner with one submission loaded, and calls to its ``solve``: three requests each, the middle one on the
-clock.
+"""One runner with one submission loaded, and calls to its ``solve``: three requests for one whose outputs are judged,
+the middle one on the clock; or one request for a burst of calls.
 """
 
 from __future__ import annotations
@@ -8,8 +8,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from judge.runner.frames import FrameError, Op
-from judge.runner.messages import WATCHED_SLOWDOWN, FetchReply, PrepareRequest, RunReply, StartRequest
+from judge.runner.bursts import OpenRequest, ReserveRequest, StageRequest, TimeReply, TimeRequest
+from judge.runner.frames import FrameError, Op, Role
+from judge.runner.messages import (
+    WATCHED_SLOWDOWN,
+    FetchReply,
+    LoadRequest,
+    PrepareRequest,
+    RunReply,
+    StartRequest,
+)
 from judge.supervisor.launcher import Launcher
 from judge.supervisor.process import Pending, RunnerProcess
 
@@ -36,25 +44,38 @@ class CallRecord:
     wall_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class StartedRunner:
+    """A runner whose device is coming up, or is up: it knows nothing yet of what it will serve."""
+
+    process: RunnerProcess
+    starting: Pending
+
+
+def start_runner(launcher: Launcher, start: StartRequest, print_bytes: int) -> StartedRunner:
+    """Without waiting. The thread that calls it must outlive the runner. Raises RunnerEnded, InternalError."""
+    process = RunnerProcess(launcher, start.input_bytes, start.output_bytes, print_limit=print_bytes)
+    return StartedRunner(process, process.send(Op.START, start.pack()))
+
+
 class Session:
-    """Starts a runner at once and without waiting; ``load`` waits for it.
+    """Takes a runner over, which nobody else has used; ``load`` waits until it is up.
 
     Every method raises RunnerEnded or RequestRefused when the runner cannot do it, and Cancelled.
     """
 
-    def __init__(self, launcher: Launcher, start: StartRequest, bounds: Bounds,
+    def __init__(self, started: StartedRunner, submission: LoadRequest, bounds: Bounds,
                  cancelled: Callable[[], bool] = lambda: False) -> None:  # fmt: skip
         self._bounds = bounds
-        self._names = len(start.arguments)
+        self._submission = submission
         self._deadline = time.monotonic() + bounds.start_s
         self.calls = 0
         self.loaded = False
         #: The request that was sent last.
         self.last_op = Op.START
-        self.runner = RunnerProcess(
-            launcher, start.input_bytes, start.output_bytes, print_limit=bounds.print_bytes, cancelled=cancelled
-        )
-        self._starting: Pending | None = self.runner.send(Op.START, start.pack())
+        self.runner = started.process
+        self.runner.cancelled = cancelled
+        self._starting: Pending | None = started.starting
 
     def wait_until_ready(self) -> None:
         """Returns once the device is up."""
@@ -69,7 +90,7 @@ class Session:
         self.wait_until_ready()
         self._deadline = time.monotonic() + self._bounds.total_s
         self.runner.provide_library(library)
-        self._request(Op.LOAD, b"", max(self._bounds.call_s, 5.0))
+        self._request(Op.LOAD, self._submission.pack(), max(self._bounds.call_s, 5.0))
         self.loaded = True
 
     def call(self, prepare: PrepareRequest) -> CallRecord:
@@ -89,9 +110,50 @@ class Session:
             fetched = FetchReply.unpack(payload)
         except FrameError as error:
             self.runner.reject(Op.FETCH, f"it sent {error}")
-        if len(fetched.damage) != self._names:
+        if len(fetched.damage) != len(self._submission.arguments):
             self.runner.reject(Op.FETCH, "it sent a reply about another call")
         return CallRecord(ran, fetched, wall_s)
+
+    def reserve(self, request: ReserveRequest) -> None:
+        """Room on the device for the bursts of a case; what was staged is gone. Before the first burst of each case."""
+        self._request(Op.RESERVE, request.pack(), _AROUND_CALL_S)
+
+    def stage(self, request: StageRequest) -> None:
+        """Takes a masked input from the shared memory to the device, for a later burst."""
+        self._request(Op.STAGE, request.pack(), _AROUND_CALL_S)
+
+    def time(self, request: TimeRequest) -> tuple[TimeReply, float]:
+        """A burst: what the runner says of its calls, and the seconds from asking for it to hearing that it is done, by
+        this side's own clock."""
+        self.calls += len(request.calls)
+        limit_s = self._bounds.call_s * len(request.calls) + _AROUND_CALL_S
+        payload, wall_s = self._request(Op.TIME, request.pack(), limit_s)
+        try:
+            reply = TimeReply.unpack(payload)
+        except FrameError as error:
+            self.runner.reject(Op.TIME, f"it sent {error}")
+        if not self._fits(request, reply):
+            self.runner.reject(Op.TIME, "it sent a reply about another burst")
+        return reply, wall_s
+
+    def open_call(self, call: int) -> None:
+        """The outputs of this call of the last burst lie in the shared memory then, where its slots say."""
+        self._request(Op.OPEN, OpenRequest(call).pack(), _AROUND_CALL_S)
+
+    def _fits(self, request: TimeRequest, reply: TimeReply) -> bool:
+        """Whether a reply has what was asked for: every call, or those up to the first error."""
+        arguments = self._submission.arguments
+        outputs = sum(argument.role in (Role.OUT, Role.INOUT) for argument in arguments)
+        made = reply.calls
+        if not made or len(made) > len(request.calls) or any(call.code for call in made[:-1]):
+            return False
+        if not made[-1].code and len(made) < len(request.calls):
+            return False
+        for call, claim in zip(request.calls, made, strict=False):
+            digests = 0 if call.copy else outputs
+            if not claim.code and (len(claim.damage), len(claim.digests)) != (len(arguments), digests):
+                return False
+        return True
 
     def finish(self) -> bool:
         """Ends the runner; whether it had printed more than it may."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from judge.devices.base import ALIGNMENT_BYTES, Buffer, DeviceError, DeviceOptions
-from judge.runner.messages import ReportClaim, Watch
+from judge.runner.messages import LoadRequest, ReportClaim, Watch
 
 GUARD_BYTES = 4096
 _GUARD = bytes([0xA5]) * GUARD_BYTES
@@ -16,9 +16,12 @@ _GUARD = bytes([0xA5]) * GUARD_BYTES
 class HostDevice:
     makes_code = False
 
-    def __init__(self, memory_bytes: int) -> None:
-        self._memory_bytes = memory_bytes
+    def __init__(self) -> None:
+        self._memory_bytes = 0
         self._allocations: dict[int, ctypes.Array[ctypes.c_char]] = {}
+
+    def limit(self, load: LoadRequest) -> None:
+        self._memory_bytes = load.memory_bytes
 
     def allocate(self, size: int, label: str) -> Buffer:
         if self._memory_bytes and size > self._memory_bytes:
@@ -67,5 +70,5 @@ class HostDevice:
         pass
 
 
-def open_device(options: DeviceOptions) -> HostDevice:
-    return HostDevice(options.memory_bytes)
+def open_device(options: DeviceOptions) -> HostDevice:  # noqa: ARG001 -- there is one host
+    return HostDevice()

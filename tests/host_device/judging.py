@@ -131,7 +131,8 @@ def host_factory(
     made = session_factory(twice_pack(), cases, plain, settings, launcher, library=None, cancelled=lambda: False)
     request = dataclasses.replace(made.request, device_module="tests.host_device.device")
     bounds = Bounds(start_s, call_s, total_s, settings.run.output_bytes)
-    return dataclasses.replace(made, request=request, bounds=bounds)
+    submission = dataclasses.replace(made.submission, wall_s=0.0, warp_instructions=0)
+    return dataclasses.replace(made, request=request, submission=submission, bounds=bounds)
 
 
 def judge_on_host(source: str, settings: JudgeSettings | None = None, *, call_s: float = 2.0) -> list[CaseJudgement]:

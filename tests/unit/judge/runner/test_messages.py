@@ -11,6 +11,7 @@ from judge.runner.messages import (
     FailedReply,
     FaultClaim,
     FetchReply,
+    LoadRequest,
     PartyClaim,
     PrepareRequest,
     ReportClaim,
@@ -23,15 +24,16 @@ from judge.runner.messages import (
 FAULT = FaultClaim("out-of-bounds write", True, "4 bytes behind output", "k", "kernel.cu", 7, (1, 2, 3), (4, 5, 6))
 RACE = dataclasses.replace(FAULT, other=PartyClaim("kernel.cu", 9, (7, 8, 9), (1, 1, 1), True))
 START = StartRequest(
-    "judge.devices.emulator", 1, "/lib.so", 2, 3, 4, 5.5, 6, 7, 8, True,
-    (ArgumentSpec("A", Role.IN), ArgumentSpec("N", Role.SCALAR, Scalar.INT32)),
+    "judge.devices.emulator", 1, "/lib.so", 2, 7, 8, True,
 )  # fmt: skip
+LOAD = LoadRequest((ArgumentSpec("A", Role.IN), ArgumentSpec("N", Role.SCALAR, Scalar.INT32)), 3, 4, 5.5, 6)
 
 
 @pytest.mark.parametrize(
     "message",
     [
         START,
+        LOAD,
         PrepareRequest((Slot(b"12345678"), Slot(size=10, input_offset=4096, output_offset=8192, fill=255))),
         FailedReply(3, -1, "cudaErrorX", "why"),
         RunReply(1.5e-6, 700, "cudaErrorIllegalAddress", "an illegal memory access was encountered"),

@@ -1,0 +1,182 @@
+"""What the frames carry of timed calls: a burst is one request with several calls, and one reply after all of them.
+
+RESERVE makes room for a case: for each input one arena, for each output as many as a burst has calls, so that a burst
+allocates nothing. STAGE brings a masked input in. TIME is a burst. OPEN brings the outputs of one of its calls out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from judge.runner.frames import MAX_ARGUMENTS, FrameError, Reader, Writer
+from judge.runner.messages import MAX_BYTES
+from judge.runner.recipes import MAX_STAGES, Recipe, pack_recipe, unpack_recipe
+
+MAX_CALLS = 256
+#: Of an output's digest (``judge.runner.digest``).
+DIGEST_BYTES = 32
+#: Shifts are multiples of this, as buffers are aligned to it.
+SHIFT_BYTES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class ReserveRequest:
+    """Make room, and let go of all the room there was, staged inputs included. ``rooms``: for each argument the bytes
+    of its largest buffer and its largest shift together; 0 for scalars. ``places``: how many calls' outputs are
+    kept."""
+
+    rooms: tuple[int, ...]
+    places: int
+
+    def pack(self) -> bytes:
+        out = Writer().u32(self.places).u32(len(self.rooms))
+        for room in self.rooms:
+            out.u64(room)
+        return out.payload()
+
+    @classmethod
+    def unpack(cls, payload: bytes) -> ReserveRequest:
+        r = Reader(payload)
+        places = r.count(MAX_CALLS)
+        rooms = tuple(r.u64() for _ in range(r.count(MAX_ARGUMENTS)))
+        r.end()
+        if any(room > MAX_BYTES for room in rooms):
+            raise FrameError("room beyond all bounds")
+        return cls(rooms, places)
+
+
+@dataclass(frozen=True, slots=True)
+class StageRequest:
+    """Copy ``size`` bytes at ``input_offset`` of the shared inputs to the staging buffer ``index``."""
+
+    index: int
+    input_offset: int
+    size: int
+
+    def pack(self) -> bytes:
+        return Writer().u32(self.index).u64(self.input_offset).u64(self.size).payload()
+
+    @classmethod
+    def unpack(cls, payload: bytes) -> StageRequest:
+        r = Reader(payload)
+        request = cls(r.count(MAX_STAGES - 1), r.u64(), r.u64())
+        r.end()
+        return request
+
+
+@dataclass(frozen=True, slots=True)
+class TimedSlot:
+    """One argument of a timed call. Scalars have ``value``; buffers the rest: ``recipe`` where it is an input, else
+    ``fill``; the buffer begins ``shift`` bytes into the arena, for an output into that numbered ``place``."""
+
+    value: bytes = bytes(8)
+    size: int = 0
+    output_offset: int = 0
+    fill: int = 0
+    recipe: Recipe | None = None
+    shift: int = 0
+    place: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TimedCall:
+    """``copy``: the outputs are copied out at once, and no digest is made."""
+
+    slots: tuple[TimedSlot, ...]
+    copy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TimeRequest:
+    """Make these calls one after the other."""
+
+    calls: tuple[TimedCall, ...]
+
+    def pack(self) -> bytes:
+        out = Writer().u32(len(self.calls))
+        for call in self.calls:
+            out.u8(call.copy).u32(len(call.slots))
+            for slot in call.slots:
+                out.raw(slot.value).u64(slot.size).u64(slot.output_offset).u8(slot.fill)
+                out.u64(slot.shift).u32(slot.place).u8(slot.recipe is not None)
+                if slot.recipe is not None:
+                    pack_recipe(out, slot.recipe)
+        return out.payload()
+
+    @classmethod
+    def unpack(cls, payload: bytes) -> TimeRequest:
+        r = Reader(payload)
+        calls = tuple(_unpack_call(r) for _ in range(r.count(MAX_CALLS)))
+        r.end()
+        return cls(calls)
+
+
+@dataclass(frozen=True, slots=True)
+class TimedClaim:
+    """What one timed call is said to have done. ``elapsed_s``, ``code``, ``name``, ``message``: as in RunReply; a code
+    ends the burst. ``damage``: as in FetchReply. ``digests``: one an output, in order, none where they were copied."""
+
+    elapsed_s: float
+    code: int
+    name: str
+    message: str
+    damage: tuple[int, ...]
+    digests: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TimeReply:
+    """One claim for each call that was made: fewer than were asked for only if the last has an error."""
+
+    calls: tuple[TimedClaim, ...]
+
+    def pack(self) -> bytes:
+        out = Writer().u32(len(self.calls))
+        for call in self.calls:
+            out.f64(call.elapsed_s).i32(call.code).text(call.name).text(call.message)
+            out.u32(len(call.damage)).raw(bytes(call.damage)).u32(len(call.digests)).raw(b"".join(call.digests))
+        return out.payload()
+
+    @classmethod
+    def unpack(cls, payload: bytes) -> TimeReply:
+        r = Reader(payload)
+        calls = tuple(_unpack_claim(r) for _ in range(r.count(MAX_CALLS)))
+        r.end()
+        return cls(calls)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRequest:
+    """Copy the outputs of this call of the last burst to their output offsets."""
+
+    call: int
+
+    def pack(self) -> bytes:
+        return Writer().u32(self.call).payload()
+
+    @classmethod
+    def unpack(cls, payload: bytes) -> OpenRequest:
+        r = Reader(payload)
+        request = cls(r.count(MAX_CALLS - 1))
+        r.end()
+        return request
+
+
+def _unpack_call(r: Reader) -> TimedCall:
+    copy = bool(r.u8())
+    return TimedCall(tuple(_unpack_slot(r) for _ in range(r.count(MAX_ARGUMENTS))), copy)
+
+
+def _unpack_slot(r: Reader) -> TimedSlot:
+    value, size, output_offset, fill = r.raw(8), r.u64(), r.u64(), r.u8()
+    shift, place = r.u64(), r.count(MAX_CALLS - 1)
+    if size > MAX_BYTES or shift > MAX_BYTES or shift % SHIFT_BYTES:
+        raise FrameError("a buffer where none can be")
+    return TimedSlot(value, size, output_offset, fill, unpack_recipe(r) if r.u8() else None, shift, place)
+
+
+def _unpack_claim(r: Reader) -> TimedClaim:
+    elapsed_s, code, name, message = r.f64(), r.i32(), r.text(), r.text()
+    damage = tuple(r.raw(r.count(MAX_ARGUMENTS)))
+    digests = tuple(r.raw(DIGEST_BYTES) for _ in range(r.count(MAX_ARGUMENTS)))
+    return TimedClaim(elapsed_s, code, name, message, damage, digests)

@@ -1,0 +1,148 @@
+"""Bursts of timed calls: RESERVE, STAGE, TIME and OPEN, on a device that makes inputs and looks at outputs by itself.
+
+Each call's buffers lie where the request says, in arenas that were reserved before. The inputs are complete on the
+device only just before the call, and nothing of a later burst is here before its turn. The outputs of a burst stay in
+places of their own until the next one, so that any of its calls can be opened.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+
+from judge.devices.base import Buffer, DeviceError, Placed, TimedDevice
+from judge.runner.bursts import (
+    OpenRequest,
+    ReserveRequest,
+    StageRequest,
+    TimedCall,
+    TimedClaim,
+    TimedSlot,
+    TimeReply,
+    TimeRequest,
+)
+from judge.runner.frames import FrameError, Role
+from judge.runner.memory import SharedMemory
+from judge.runner.messages import ArgumentSpec
+from judge.runner.recipes import Kind
+from judge.runner.refusal import device_errors
+from judge.runner.submission import Submission
+
+_libc = ctypes.CDLL(None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A call of the burst as it is placed: None for scalars."""
+
+    call: TimedCall
+    placed: tuple[Placed | None, ...]
+
+
+class TimedCalls:
+    """Owns the arenas and the staged inputs."""
+
+    def __init__(
+        self, device: TimedDevice, inputs: SharedMemory, outputs: SharedMemory, arguments: tuple[ArgumentSpec, ...]
+    ) -> None:
+        self._device = device
+        self._inputs = inputs
+        self._outputs = outputs
+        self._arguments = arguments
+        #: For each argument: none (a scalar), one (an input), or as many as there are places.
+        self._arenas: list[list[Buffer]] = []
+        self._staged: dict[int, Buffer] = {}
+        self._burst: list[_Ready] = []
+
+    def reserve(self, request: ReserveRequest) -> bytes:
+        if len(request.rooms) != len(self._arguments):
+            raise FrameError("room for another number of arguments")
+        with device_errors():
+            for buffer in (*self._staged.values(), *(arena for arenas in self._arenas for arena in arenas)):
+                self._device.free(buffer)
+            self._staged, self._arenas, self._burst = {}, [], []
+            for argument, room in zip(self._arguments, request.rooms, strict=True):
+                count = {Role.SCALAR: 0, Role.IN: 1}.get(argument.role, request.places)
+                self._arenas.append([])
+                for _ in range(count):
+                    self._arenas[-1].append(self._device.allocate(room, argument.name))
+        return b""
+
+    def stage(self, request: StageRequest) -> bytes:
+        with device_errors():
+            buffer = self._staged.get(request.index)
+            if buffer is not None and buffer.size != request.size:
+                self._device.free(self._staged.pop(request.index))
+                buffer = None
+            if buffer is None:
+                buffer = self._staged[request.index] = self._device.allocate(request.size, "staged")
+            self._device.write(buffer, self._inputs.piece(request.input_offset, request.size))
+        return b""
+
+    def time(self, request: TimeRequest, submission: Submission) -> bytes:
+        self._burst = [_Ready(call, self._place(call)) for call in request.calls]
+        claims = []
+        for ready in self._burst:
+            claims.append(self._make_call(ready, submission))
+            if claims[-1].code:
+                break
+        # What the submission printed would be lost at _exit.
+        _libc.fflush(None)
+        return TimeReply(tuple(claims)).pack()
+
+    def open(self, request: OpenRequest) -> bytes:
+        if request.call >= len(self._burst):
+            raise FrameError("the burst had fewer calls")
+        with device_errors():
+            self._copy_out(self._burst[request.call])
+        return b""
+
+    def _make_call(self, ready: _Ready, submission: Submission) -> TimedClaim:
+        device = self._device
+        pairs = zip(ready.call.slots, ready.placed, strict=True)
+        bound = submission.bind([slot.value if placed is None else placed.buffer.address for slot, placed in pairs])
+        present = [placed for placed in ready.placed if placed is not None]
+        try:
+            for placed in present:
+                device.place(placed)
+            device.settle()
+            elapsed_s = device.time_call(lambda: submission.call(bound))
+            left = submission.take_error()
+            if left[0]:
+                return TimedClaim(elapsed_s, *left, (), ())
+            findings = device.inspect(present)
+            if ready.call.copy:
+                self._copy_out(ready)
+        except DeviceError as error:
+            return TimedClaim(-1.0, error.code, error.name, error.message, (), ())
+        flags = iter(findings.damage)
+        damage = tuple(0 if placed is None else next(flags) for placed in ready.placed)
+        return TimedClaim(elapsed_s, 0, "", "", damage, findings.digests)
+
+    def _place(self, call: TimedCall) -> tuple[Placed | None, ...]:
+        if len(call.slots) != len(self._arguments) or len(self._arenas) != len(self._arguments):
+            raise FrameError("a call with another number of arguments, or without room for it")
+        return tuple(
+            None if argument.role is Role.SCALAR else self._placed(argument, slot, arenas, call)
+            for argument, slot, arenas in zip(self._arguments, call.slots, self._arenas, strict=True)
+        )
+
+    def _placed(self, argument: ArgumentSpec, slot: TimedSlot, arenas: list[Buffer], call: TimedCall) -> Placed:
+        if (slot.recipe is None) != (argument.role is Role.OUT):
+            raise FrameError("an input without a recipe, or an output with one")
+        place = 0 if argument.role is Role.IN else slot.place
+        if place >= len(arenas) or slot.shift + slot.size > arenas[place].size:
+            raise FrameError("a buffer outside of what was reserved")
+        staged = None
+        if slot.recipe is not None and slot.recipe.kind is Kind.MASKED:
+            staged = self._staged.get(slot.recipe.stage)
+            if staged is None or staged.size != slot.size:
+                raise FrameError("a masked input that was not staged")
+        buffer = self._device.within(arenas[place], slot.shift, slot.size)
+        is_input = argument.role is Role.IN
+        return Placed(buffer, slot.recipe, staged, slot.fill, compare=is_input, digest=not (is_input or call.copy))
+
+    def _copy_out(self, ready: _Ready) -> None:
+        for argument, slot, placed in zip(self._arguments, ready.call.slots, ready.placed, strict=True):
+            if placed is not None and argument.role is not Role.IN:
+                self._device.read(placed.buffer, self._outputs.piece(slot.output_offset, slot.size))
