@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session
 
 from judge.judgement import BuildReport, Judgement
 from store.artifacts import store_artifact
+from store.audits import want_audit
 from store.events import record_event
 from store.leaderboards import record_measurement
 from store.models import Job, State, Submission
@@ -259,7 +260,8 @@ def _judge(session: Session, job: Job, judgement: Judgement, *, now: datetime) -
     submission.judgement = judgement.to_json()
     submission.finished_at = now
     session.flush()
-    record_measurement(session, submission, judgement, now=now)
+    if record_measurement(session, submission, judgement, now=now):
+        want_audit(session, submission, judgement, now=now)
     record_event(session, submission.id, State.DONE, {"verdict": judgement.verdict.value}, now=now)
 
 

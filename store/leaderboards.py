@@ -45,6 +45,8 @@ class LeaderboardEntry:
     fingerprint: dict[str, Any] | None
     submission_public_id: str
     created_at: datetime
+    #: When the first places, this among them, were timed again together; ``value`` is what came of it. None: not yet.
+    audited_at: datetime | None
 
 
 def leaderboard(
@@ -156,6 +158,7 @@ def board_query(*, challenge: str, device_key: str, pack_major: int, metric: str
             Measurement.fingerprint,
             Submission.public_id.label("submission_public_id"),
             Measurement.created_at,
+            Measurement.audited_at,
         )
         .join_from(ranked, Measurement, Measurement.submission_id == ranked.c.submission_id)
         .join(Submission, Submission.id == ranked.c.submission_id)
@@ -177,18 +180,25 @@ def record_measurement(session: Session, submission: Submission, judgement: Judg
             device_key=submission.device_key,
             pack_major=submission.pack_major,
             metric=measured.scale,
-            value=measured.value,
-            runs=measured.runs,
-            spread=measured.spread,
-            median_s=measured.median_s,
-            gb_per_s=measured.gb_per_s,
-            gflop_per_s=measured.gflop_per_s,
-            low=measured.low,
-            high=measured.high,
-            roofline_share=measured.roofline_share,
-            fingerprint=measured.fingerprint or None,
             created_at=now,
+            **score_columns(measured),
         )
     )
     session.flush()
     return True
+
+
+def score_columns(measured: JudgedMeasurement) -> dict[str, Any]:
+    """The columns of a row that say what was measured."""
+    return {
+        "value": measured.value,
+        "runs": measured.runs,
+        "spread": measured.spread,
+        "median_s": measured.median_s,
+        "gb_per_s": measured.gb_per_s,
+        "gflop_per_s": measured.gflop_per_s,
+        "low": measured.low,
+        "high": measured.high,
+        "roofline_share": measured.roofline_share,
+        "fingerprint": measured.fingerprint or None,
+    }

@@ -193,7 +193,11 @@ class Event(Base):
 
 
 class Measurement(Base):
-    """A score on a leaderboard, of one accepted submission. The best of each user is found by query, never stored."""
+    """A score on a leaderboard, of one accepted submission. The best of each user is found by query, never stored.
+
+    Since ``audited_at`` (None: never audited) it is what the audit measured; what the judge did is in the submission's
+    judgement.
+    """
 
     __tablename__ = "measurements"
     __table_args__ = (
@@ -223,3 +227,37 @@ class Measurement(Base):
     roofline_share: Mapped[float | None]
     fingerprint: Mapped[dict[str, Any] | None] = mapped_column(PlainJson)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    audited_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class Audit(Base):
+    """The latest audit of a submission, among so many ``contenders``. One that is not AC has taken it off its board."""
+
+    __tablename__ = "audits"
+
+    submission_id: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True)
+    verdict: Mapped[str] = mapped_column(String(4))
+    message: Mapped[str] = mapped_column(Text)
+    #: As in a judgement; None unless AC.
+    measurement: Mapped[dict[str, Any] | None] = mapped_column(PlainJson)
+    contenders: Mapped[int]
+    audited_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class AuditJob(Base):
+    """The audits that a board needs. ``wanted`` since something was put on the board; whether its first places need
+    one is looked at when it is claimed."""
+
+    __tablename__ = "audit_jobs"
+
+    challenge: Mapped[str] = mapped_column(String(100), primary_key=True)
+    device_key: Mapped[str] = mapped_column(String(100), primary_key=True)
+    pack_major: Mapped[int] = mapped_column(primary_key=True)
+    wanted: Mapped[bool] = mapped_column(default=True)
+    failures: Mapped[int] = mapped_column(default=0)
+    last_error: Mapped[str | None] = mapped_column(Text)
+    lease_token: Mapped[str | None] = mapped_column(String(64))
+    lease_owner: Mapped[str | None] = mapped_column(String(200))
+    lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    #: Not to be claimed before this instant: audits of one board keep a distance.
+    available_at: Mapped[datetime] = mapped_column(UtcDateTime)

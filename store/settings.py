@@ -73,6 +73,8 @@ class Settings(BaseSettings):
     #: A device whose workers have been silent for longer is not offered.
     device_seen_s: float = Field(default=60.0, gt=0)
     artifact_keep_s: float = Field(default=3600.0, ge=0)
+    #: Between two audits of one board: it bounds what they take of a GPU, however often the first places change.
+    audit_pause_s: float = Field(default=600.0, ge=0)
     #: How long a stopping worker may go on with its job before it hands it back.
     stop_grace_s: float = Field(default=8.0, ge=0)
 
