@@ -1,7 +1,8 @@
 """A judge of a few lines for tests of what surrounds the judge: what it does is written in the source it is given.
 
 The source is lines of ``key=value``: ``build_s`` and ``run_s`` (how long the halves take), ``verdict`` (CE, AC, WA or IE),
-``value`` (the score), ``cases`` (how many), ``die`` (``build`` or ``run``: raise there), ``deaf`` (no cancelling heard).
+``value`` (the score), ``cases`` (how many), ``die`` (``build``, ``run`` or ``audit``: raise there), ``deaf`` (no cancelling
+heard), ``audit_s``, ``audit_value`` and ``audit_verdict`` (of an audit: how long, and what comes of it).
 """
 # ruff: noqa: ARG002, E501
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,28 @@ class FakeJudge:
             progress(FakeProgress("timing", "bench", None, 1, 1))
             score = Measurement("time_s", float(orders.get("value", 1.0)), 20, 0.01, median_s=1.0, gb_per_s=2.0)
         return Judgement(verdict, pack.slug, pack.version, device, report, tuple(cases), score)
+
+    def audit(
+        self, built: Sequence[tuple[bytes, BuildReport]], pack: Any, device: DeviceInfo, *,
+        seed: int, cancelled: Callable[[], bool],
+    ) -> list[Judgement]:  # fmt: skip
+        judged = []
+        for artifact, report in built:
+            orders = _orders(artifact)
+            self._note(orders, "audit")
+            _work(float(orders.get("audit_s", 0)), cancelled)
+            if orders.get("die") == "audit":
+                raise InternalError("told to fail in the audit")
+            verdict = Verdict(orders.get("audit_verdict", "AC"))
+            value = float(orders.get("audit_value", orders.get("value", 1.0)))
+            score = Measurement("time_s", value, 150, 0.01, low=0.99 * value, high=1.01 * value)
+            judged.append(
+                Judgement(
+                    verdict, pack.slug, pack.version, device, report,
+                    measurement=score if verdict is Verdict.ACCEPTED else None, message=orders.get("says", ""),
+                )
+            )  # fmt: skip
+        return judged
 
     def _note(self, orders: dict[str, str], stage: str) -> None:
         if self._diary is not None:

@@ -18,6 +18,7 @@ from store.jobs import Stage, finish_judged
 from store.models import Submission
 from store.reports import build_report_from_json
 from workers.attempt import BuildAgainError, Finish, attempt_one, held_job
+from workers.audit import audit_one
 from workers.context import WorkerContext
 from workers.heartbeat import Watch
 from workers.progress import ProgressEvents
@@ -33,6 +34,11 @@ def run_one(context: WorkerContext, device: DeviceInfo, *, rung_before: datetime
 
     lease = attempt_one(context, Stage.RUN, work, device_key=device.key, rung_before=rung_before)
     return lease is not None
+
+
+def run_or_audit_one(context: WorkerContext, device: DeviceInfo, *, rung_before: datetime | None = None) -> bool:
+    """Judge the oldest, or where none waits audit a board; False when there is neither."""
+    return run_one(context, device, rung_before=rung_before) or audit_one(context, device)
 
 
 def _run(context: WorkerContext, watch: Watch, device: DeviceInfo) -> Finish:

@@ -6,7 +6,7 @@ that is slow, fails or lies at will.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from judge.errors import InternalError
@@ -48,6 +48,17 @@ class Judge(Protocol):
         cancelled: Callable[[], bool],
     ) -> Judgement:
         """The judgement of an artifact. Raises ``judge.errors.Cancelled`` when ``cancelled`` came to say so."""
+
+    def audit(
+        self,
+        built: Sequence[tuple[bytes, BuildReport]],
+        pack: Pack,
+        device: DeviceInfo,
+        *,
+        seed: int,
+        cancelled: Callable[[], bool],
+    ) -> list[Judgement]:
+        """Artifacts timed together, in alternation: a judgement of each, in their order. Raises as ``run`` does."""
 
 
 class PipelineJudge:
@@ -103,6 +114,17 @@ class PipelineJudge:
             progress=progress,
             cancelled=cancelled,
         )
+
+    def audit(
+        self,
+        built: Sequence[tuple[bytes, BuildReport]],  # noqa: ARG002
+        pack: Pack,
+        device: DeviceInfo,
+        *,
+        seed: int,  # noqa: ARG002
+        cancelled: Callable[[], bool],  # noqa: ARG002
+    ) -> list[Judgement]:
+        raise InternalError(f"audits of {pack.slug} on {device.key} are not to be had yet")
 
 
 def find_device(selector: str, settings: JudgeSettings) -> DeviceInfo:

@@ -19,7 +19,7 @@ from store.settings import Settings, prepare_data_dir
 from workers.app import STOP_SIGNALS, make_app, serve
 from workers.build import build_one
 from workers.context import WorkerContext, make_context
-from workers.device import Presence, run_one
+from workers.device import Presence, run_or_audit_one
 from workers.judging import PipelineJudge, find_device
 from workers.shift import Shift
 from workers.sweeper import sweep_for_ever
@@ -40,7 +40,7 @@ def run_device_worker(context: WorkerContext, selector: str) -> None:
     # Offered at once: what is sent meanwhile waits for the warming up, which takes a minute the very first time.
     Presence(context, device).start()
     _warm_up(context, device)
-    serve(make_app(settings), Shift(context, partial(run_one, context, device)), device_key=device.key)
+    serve(make_app(settings), Shift(context, partial(run_or_audit_one, context, device)), device_key=device.key)
 
 
 def _warm_up(context: WorkerContext, device: DeviceInfo | None) -> None:

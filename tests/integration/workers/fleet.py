@@ -72,9 +72,10 @@ class Fleet:
         device_key: str = "emulator",
         mode: str = "submit",
         pack: object = None,
+        username: str = "ada",
     ) -> str:
         with self.sessions.begin() as session:
-            user = find_user(session, "ada") or _new_user(session)
+            user = find_user(session, username) or _new_user(session, username)
             submission = create_submission(
                 session,
                 user=user,
@@ -150,8 +151,8 @@ class Fleet:
         assert not stubborn, f"did not stop: {stubborn}\n{self.log.read_text()[-6000:]}"
 
 
-def _new_user(session: Session) -> User:
-    user = User(username="ada", username_key="ada", created_at=utc_now())
+def _new_user(session: Session, username: str) -> User:
+    user = User(username=username, username_key=username, created_at=utc_now())
     session.add(user)
     session.flush()
     return user

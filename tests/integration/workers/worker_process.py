@@ -10,7 +10,7 @@ from tests.fake_judge import EMULATOR, FakeJudge, FakePack
 from workers.app import make_app, serve
 from workers.build import build_one
 from workers.context import make_context
-from workers.device import Presence, run_one
+from workers.device import Presence, run_or_audit_one
 from workers.main import run_sweeper
 from workers.shift import Shift
 
@@ -24,7 +24,7 @@ def main(kind: str, diary: str) -> None:
         serve(make_app(settings), Shift(context, partial(build_one, context)), device_key=None)
     elif kind == "device":
         Presence(context, EMULATOR).start()
-        serve(make_app(settings), Shift(context, partial(run_one, context, EMULATOR)), device_key="emulator")
+        serve(make_app(settings), Shift(context, partial(run_or_audit_one, context, EMULATOR)), device_key="emulator")
     else:
         run_sweeper(context)
     context.engine.dispose()

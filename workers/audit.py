@@ -1,0 +1,124 @@
+"""An audit: the first places of a board built again, and timed again together on this worker's device."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+import structlog
+
+from judge.errors import Cancelled, InternalError
+from judge.judgement import BuildReport, DeviceInfo, Judgement
+from judge.verdict import Verdict
+from store.audits import (
+    AuditLease,
+    BoardKey,
+    Contender,
+    claim_audit,
+    contenders,
+    fail_audit,
+    finish_audit,
+    hand_back_audit,
+)
+from workers.context import WorkerContext
+
+if TYPE_CHECKING:
+    from judge.packs.pack import Pack
+
+log = structlog.get_logger(__name__)
+
+
+def audit_one(context: WorkerContext, device: DeviceInfo) -> bool:
+    """Audit a board of the device for which one is due, if nothing else waits; False when there is none."""
+    with context.sessions.begin() as session:
+        lease = claim_audit(
+            session,
+            device_key=device.key,
+            owner=context.owner,
+            now=context.clock(),
+            max_failures=context.rules.max_failures,
+        )
+    if lease is None:
+        return False
+    with structlog.contextvars.bound_contextvars(audit=lease.board.challenge):
+        log.info("audit.claimed")
+        try:
+            results = audit_board(context, device, lease)
+        except Cancelled:
+            log.info("audit.handed_back")
+        except InternalError as error:
+            log.error("audit.failed", error=str(error))
+        except Exception:
+            log.exception("audit.crashed")
+        else:
+            log.info("audit.done", verdicts={each.public_id: str(made.verdict) for each, made in results.items()})
+    return True
+
+
+def audit_board(context: WorkerContext, device: DeviceInfo, lease: AuditLease) -> dict[Contender, Judgement]:
+    """Do the audit that is held, and write what came of it. Whatever it raises has been written down as the failure,
+    or (Cancelled, and what ends the process) the audit given back. Raises InternalError, too, for a lost lease."""
+    try:
+        results = _time_again(context, device, lease.board)
+    except Exception as error:
+        if isinstance(error, Cancelled):
+            context.persist(lambda session: hand_back_audit(session, lease))
+        else:
+            text = f"{type(error).__name__}: {error}"
+            context.persist(
+                lambda session: fail_audit(
+                    session,
+                    lease,
+                    text,
+                    now=context.clock(),
+                    pause_s=context.settings.audit_pause_s,
+                    max_failures=context.rules.max_failures,
+                )
+            )
+        raise
+    except BaseException:
+        context.persist(lambda session: hand_back_audit(session, lease))
+        raise
+    by_id = {contender.submission_id: judgement for contender, judgement in results.items()}
+    written = context.persist(
+        lambda session: finish_audit(session, lease, by_id, now=context.clock(), pause_s=context.settings.audit_pause_s)
+    )
+    if not written:
+        raise InternalError("the audit took so long that another worker was given it")
+    return results
+
+
+def _time_again(context: WorkerContext, device: DeviceInfo, board: BoardKey) -> dict[Contender, Judgement]:
+    with context.reads() as session:
+        found = contenders(session, board)
+    if not found:
+        return {}
+    # All by one pack, that of now: what is timed together must have the same task.
+    pack = context.packs.find(board.challenge, found[0].pack_digest)
+    if pack.major != board.pack_major:
+        raise InternalError(f"this worker has version {pack.version} of {pack.slug}, not {board.pack_major}.x")
+    results: dict[Contender, Judgement] = {}
+    built: list[tuple[Contender, bytes, BuildReport]] = []
+    for contender in found:
+        if context.stopping.is_set():
+            raise Cancelled
+        report, artifact = context.judge.build(contender.source, pack, device)
+        if artifact is None:
+            results[contender] = context.judge.compile_error(report, pack, device)
+        else:
+            built.append((contender, artifact.to_bytes(), report))
+    if built:
+        judged = _judged(context, device, pack, [(artifact, report) for _, artifact, report in built])
+        results |= {contender: judgement for (contender, _, _), judgement in zip(built, judged, strict=True)}
+    return results
+
+
+def _judged(
+    context: WorkerContext, device: DeviceInfo, pack: Pack, built: list[tuple[bytes, BuildReport]]
+) -> list[Judgement]:
+    judged = context.judge.audit(built, pack, device, seed=secrets.randbits(63), cancelled=context.stopping.is_set)
+    for judgement in judged:
+        unmeasured = judgement.verdict is Verdict.ACCEPTED and judgement.measurement is None
+        if judgement.verdict is Verdict.INTERNAL_ERROR or unmeasured:
+            raise InternalError(judgement.message or "an accepted contender was not measured")
+    return judged
