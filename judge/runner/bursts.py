@@ -113,8 +113,9 @@ class TimeRequest:
 
 @dataclass(frozen=True, slots=True)
 class TimedClaim:
-    """What one timed call is said to have done. ``elapsed_s``, ``code``, ``name``, ``message``: as in RunReply; a code
-    ends the burst. ``damage``: as in FetchReply. ``digests``: one an output, in order, none where they were copied."""
+    """What one timed call is said to have done. ``elapsed_s``, ``code``, ``name``, ``message``: as in RunReply.
+    ``damage``: as in FetchReply. ``digests``: one an output, in order, none where they were copied. Both are empty after
+    an error that ends the burst: the device could not go on."""
 
     elapsed_s: float
     code: int
@@ -123,10 +124,15 @@ class TimedClaim:
     damage: tuple[int, ...]
     digests: tuple[bytes, ...]
 
+    @property
+    def finished(self) -> bool:
+        """Whether the call came to its end, error or not."""
+        return bool(self.damage)
+
 
 @dataclass(frozen=True, slots=True)
 class TimeReply:
-    """One claim for each call that was made: fewer than were asked for only if the last has an error."""
+    """One claim for each call that was made: fewer than were asked for only if the last did not finish."""
 
     calls: tuple[TimedClaim, ...]
 

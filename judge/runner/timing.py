@@ -84,7 +84,7 @@ class TimedCalls:
         claims = []
         for ready in self._burst:
             claims.append(self._make_call(ready, submission))
-            if claims[-1].code:
+            if not claims[-1].finished:
                 break
         # What the submission printed would be lost at _exit.
         _libc.fflush(None)
@@ -107,9 +107,8 @@ class TimedCalls:
                 device.place(placed)
             device.settle()
             elapsed_s = device.time_call(lambda: submission.call(bound))
+            # Such as that of a launch that was refused: the outputs tell whether it did harm.
             left = submission.take_error()
-            if left[0]:
-                return TimedClaim(elapsed_s, *left, (), ())
             findings = device.inspect(present)
             if ready.call.copy:
                 self._copy_out(ready)
@@ -117,7 +116,7 @@ class TimedCalls:
             return TimedClaim(-1.0, error.code, error.name, error.message, (), ())
         flags = iter(findings.damage)
         damage = tuple(0 if placed is None else next(flags) for placed in ready.placed)
-        return TimedClaim(elapsed_s, 0, "", "", damage, findings.digests)
+        return TimedClaim(elapsed_s, *left, damage, findings.digests)
 
     def _place(self, call: TimedCall) -> tuple[Placed | None, ...]:
         if len(call.slots) != len(self._arguments) or len(self._arenas) != len(self._arguments):

@@ -141,19 +141,20 @@ class Session:
         self._request(Op.OPEN, OpenRequest(call).pack(), _AROUND_CALL_S)
 
     def _fits(self, request: TimeRequest, reply: TimeReply) -> bool:
-        """Whether a reply has what was asked for: every call, or those up to the first error."""
+        """Whether a reply has what was asked for: every call, or those up to one that did not finish."""
         arguments = self._submission.arguments
         outputs = sum(argument.role in (Role.OUT, Role.INOUT) for argument in arguments)
         made = reply.calls
-        if not made or len(made) > len(request.calls) or any(call.code for call in made[:-1]):
+        if not made or len(made) > len(request.calls) or not all(claim.finished for claim in made[:-1]):
             return False
-        if not made[-1].code and len(made) < len(request.calls):
+        if not made[-1].finished:
+            return bool(made[-1].code)
+        if len(made) < len(request.calls):
             return False
-        for call, claim in zip(request.calls, made, strict=False):
-            digests = 0 if call.copy else outputs
-            if not claim.code and (len(claim.damage), len(claim.digests)) != (len(arguments), digests):
-                return False
-        return True
+        return all(
+            (len(claim.damage), len(claim.digests)) == (len(arguments), 0 if call.copy else outputs)
+            for call, claim in zip(request.calls, made, strict=True)
+        )
 
     def finish(self) -> bool:
         """Ends the runner; whether it had printed more than it may."""
