@@ -7,6 +7,7 @@ from typing import Any
 from rich.text import Text
 
 from cli.console import clean, stdout
+from judge.interval import ROOFLINE, interval_digits
 from judge.verdict import Verdict
 
 _SHOWN_CASES = 12
@@ -139,8 +140,13 @@ def _measurement_lines(measurement: dict[str, Any] | None) -> list[Text]:
     facts = [format_score(measurement["metric"], measurement["value"])]
     if measurement["metric"] == "modelled_time_s":
         facts.append(f"modelled on {str(measurement.get('gpu')).upper()}")
-    if measurement["metric"] == "time_s":
+    interval = format_interval(measurement)
+    if interval:
+        facts.append(f"95 % within {interval} over {measurement['runs']} runs")
+    elif measurement["metric"] == "time_s":
         facts.append(f"±{measurement['spread'] * 100:.2g} % over {measurement['runs']} runs")
+    if measurement.get("roofline_share") is not None:
+        facts.append(f"{measurement['roofline_share']:.0%} {ROOFLINE}")
     if measurement.get("gb_per_s") is not None:
         facts.append(f"{measurement['gb_per_s']:.4g} GB/s")
     if measurement.get("gflop_per_s") is not None:
@@ -167,3 +173,13 @@ def format_score(metric: str, value: float) -> str:
     if metric == "warp_instructions":
         return f"{value:,.0f} warp instructions"
     return f"{value * 1e3:.4g} ms" if value >= 1e-3 else f"{value * 1e6:.4g} µs"
+
+
+def format_interval(measured: dict[str, Any]) -> str:
+    """The ends of a time's 95 % interval, of a measurement or an entry on a board; empty where it has none."""
+    low, high = measured.get("low"), measured.get("high")
+    if low is None or high is None:
+        return ""
+    digits = interval_digits(low, high)
+    factor, unit = (1e3, "ms") if measured["value"] >= 1e-3 else (1e6, "µs")
+    return f"{low * factor:.{digits}g} to {high * factor:.{digits}g} {unit}"

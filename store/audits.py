@@ -71,14 +71,19 @@ class Contender:
 
 def podium(session: Session, board: BoardKey) -> list[LeaderboardEntry]:
     """The entries that an audit times, best first; none on a board of anything but measured times."""
-    first = leaderboard(
+    first = board_entries(session, board, limit=PODIUM_ENTRIES)
+    return [entry for entry in first if entry.rank <= PODIUM_RANK and entry.metric == AUDITED_METRIC]
+
+
+def board_entries(session: Session, board: BoardKey, *, limit: int = 100) -> list[LeaderboardEntry]:
+    """The board as it is shown."""
+    return leaderboard(
         session,
         challenge=board.challenge,
         device_key=board.device_key,
         pack_major=board.pack_major,
-        limit=PODIUM_ENTRIES,
+        limit=limit,
     )
-    return [entry for entry in first if entry.rank <= PODIUM_RANK and entry.metric == AUDITED_METRIC]
 
 
 def want_audit(session: Session, submission: Submission, judgement: Judgement, *, now: datetime) -> None:

@@ -11,7 +11,7 @@ from cli import options
 from cli.connect import connect
 from cli.console import print_json, print_table, print_text, say, stdout
 from cli.errors import UsageError
-from cli.render import format_score
+from cli.render import format_interval, format_score
 from cli.source import DEFAULT_DEVICE
 
 
@@ -87,7 +87,7 @@ def leaderboard(
     server: options.Server = None,
     as_json: options.Json = False,
 ) -> None:
-    """Print a challenge's leaderboard on one device."""
+    """Print a challenge's leaderboard on one device. Entries whose intervals overlap may share a rank."""
     with connect(server) as api:
         answer = api.get(f"leaderboards/{slug}", device=device)
     entries = _items(answer, "entries")[:limit]
@@ -98,19 +98,22 @@ def leaderboard(
         say(f"Nobody has solved {slug} on {device} yet.")
         return
     print_table(
-        ("rank", "user", "score", "GB/s", "GFLOP/s", "submission"),
+        ("rank", "user", "score", "95 % interval", "of roofline", "GB/s", "GFLOP/s", "audited", "submission"),
         (
             (
                 entry["rank"],
                 entry["username"],
                 format_score(entry["metric"], entry["value"]),
+                format_interval(entry),
+                "" if entry.get("roofline_share") is None else f"{entry['roofline_share']:.0%}",
                 _rate(entry.get("gb_per_s")),
                 _rate(entry.get("gflop_per_s")),
+                str(entry.get("audited_at") or "")[:10],
                 entry.get("submission") or entry.get("submission_public_id"),
             )
             for entry in entries
         ),
-        right=("rank", "score", "GB/s", "GFLOP/s"),
+        right=("rank", "score", "95 % interval", "of roofline", "GB/s", "GFLOP/s"),
     )
 
 

@@ -118,9 +118,19 @@ def test_leaderboard(cli: Cli, server: FakeServer) -> None:
         "gflop_per_s": None,
         "submission": "abc",
     }
-    server.routes = {"GET leaderboards/softmax": {"entries": [entry]}}
+    audited = {
+        **entry,
+        "low": 0.0012288,
+        "high": 0.0012312,
+        "roofline_share": 0.724,
+        "audited_at": "2026-01-02T03:04:05Z",
+    }
+    server.routes = {"GET leaderboards/softmax": {"entries": [audited, entry]}}
     ended = cli("leaderboard", "softmax", "--device", "nvidia-h200")
-    assert ended.stdout.splitlines()[1].split("\t") == ["1", "ada", "1.23 ms", "3000", "", "abc"]
+    assert [line.split("\t") for line in ended.stdout.splitlines()[1:]] == [
+        ["1", "ada", "1.23 ms", "1.229 to 1.231 ms", "72%", "3000", "", "2026-01-02", "abc"],
+        ["1", "ada", "1.23 ms", "", "", "3000", "", "", "abc"],
+    ]
     assert server.requests[-1].url.params["device"] == "nvidia-h200"
 
 
