@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from judge.judgement import DeviceInfo
     from judge.settings import JudgeSettings
     from store.settings import Settings
 
@@ -93,13 +94,27 @@ def _gpus(settings: JudgeSettings) -> Iterator[Check]:
     probe = importlib.import_module("judge.devices.catalog").probe_cuda(settings)
     for device in probe.devices:
         facts = f"compute capability {device.compute_capability}, driver {device.details.get('driver') or 'unknown'}"
-        yield Check(f"GPU cuda:{device.details['ordinal']}", True, f"{device.name}, {facts}", required=False)
+        selector = f"cuda:{device.details['ordinal']}"
+        yield Check(f"GPU {selector}", True, f"{device.name}, {facts}", required=False)
+        yield _calibration(settings, device, selector)
     if not probe.devices:
         has_driver = Path("/dev/nvidiactl").exists()
         remedy = "pip install 'gpujudge[cuda]' (it is built against the CUDA toolkit: nvcc must be on PATH)"
         if not has_driver:
             remedy = "Nothing to do without a GPU: the emulator judges. With one, install its driver."
         yield Check("GPU", False, probe.problem or "none found", remedy, required=False)
+
+
+def _calibration(settings: JudgeSettings, device: DeviceInfo, selector: str) -> Check:
+    found = importlib.import_module("judge.devices.calibration").load_calibration(settings, device)
+    name = f"calibration of {selector}"
+    if found is None:
+        detail = "its peaks have not been measured (with this driver): times are bounded by its data sheet alone"
+        return Check(name, False, detail, f"gpujudge device calibrate --device {selector}", required=False)
+    facts = f"reads {found.read_bytes_per_s / 1e9:,.0f} GB/s, " + ", ".join(
+        f"{name} {rate / 1e12:,.1f} T/s" for name, rate in found.rates.items()
+    )
+    return Check(name, True, f"{facts} (measured {found.date})", required=False)
 
 
 def _disk(data_dir: Path) -> Check:

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from cli.commands import account, challenges, emulation, local, machine, packs, submissions
+from cli.commands import account, audit, challenges, devices, emulation, local, machine, packs, submissions
 from cli.console import say
 from cli.errors import CliError
 
@@ -33,6 +33,8 @@ app.add_typer(packs.app, name="pack")
 app.command()(machine.up)
 app.command()(machine.worker)
 app.command()(machine.doctor)
+app.command()(audit.audit)
+app.add_typer(devices.app, name="device")
 app.add_typer(machine.db_app, name="db")
 
 

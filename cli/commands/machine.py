@@ -19,6 +19,7 @@ from cli.extras import need
 from cli.supervise import Supervisor
 
 if TYPE_CHECKING:
+    from judge.settings import JudgeSettings
     from store.settings import Settings
 
 #: After this the address is given even though a worker has not come up yet.
@@ -157,6 +158,14 @@ def doctor(as_json: options.Json = False) -> None:
                 print_text("".join(f"        {line}\n" for line in check.remedy.splitlines()))
     if lacking:
         raise CliError(f"{len(lacking)} of {len(checks)} checks failed", exit_code=FAILED)
+
+
+def judge_settings() -> JudgeSettings:
+    """The engine's settings of the server that this machine has, or of one that only judges."""
+    try:
+        return load_settings().judge_settings()
+    except UsageError:
+        return local_settings(None)
 
 
 def _all_checks() -> list[Check]:

@@ -8,11 +8,11 @@ import os
 import platform
 import re
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from judge.devices.process import own_process
 from judge.judgement import DeviceInfo
 from judge.settings import JudgeSettings
 
@@ -76,9 +76,7 @@ def probe_cuda(settings: JudgeSettings) -> CudaProbe:  # noqa: ARG001 -- later s
     """Looks for GPUs in a process of its own."""
     if not Path("/dev/nvidiactl").exists() and not Path("/dev/dxg").exists():
         return CudaProbe((), "no NVIDIA driver is loaded")
-    command = [sys.executable, "-m", "judge.devices.probe"]
-    home = str(Path(__file__).resolve().parents[2])
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([home, *filter(None, sys.path)])}
+    command, environment = own_process("judge.devices.probe")
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_PROBE_S, env=environment, check=False)
     except subprocess.TimeoutExpired:
