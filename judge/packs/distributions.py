@@ -14,28 +14,46 @@ The recipe, so that a device can make the same bits:
   ``scale = float32(sd / sqrt((2^32 - 1) / 3))`` (an Irwin-Hall sum; the integer part is exact, then two float32
   roundings).
 * integers: ``low + ((w[i] * (high - low + 1)) >> 32)`` in 64 bits.
-* half and double come from the float32 value: rounded to nearest even, or widened.
+* half and double come from the float32 value: rounded to nearest even, or widened; whole numbers become a float32 or a
+  double directly, and a half by way of float32.
 * sentinels: a second stream, for the argument's name with ``/sentinels`` behind it. With c the smaller of ``count`` and
   the number of elements n, stratum j is [j*n//c, (j+1)*n//c); its sentinel lies at its begin + ((v[j] * its length) >>
   32) and has the sign (-1)^(j + (v[c] & 1)), v being the stream's 32-bit words. The count is odd as a rule, so that a
   sum is never near zero.
+* a near copy, made for ``call`` and ``like`` an earlier call: first everything as for the earlier call, but for the
+  sentinels, which are those of ``call``. Then, unless the distribution is a constant, c = max(1, min(255, n // 1024))
+  elements are changed: a third stream, for ``call`` and the argument's name with ``/changes`` behind it, gives the
+  places as with sentinels, and the element there becomes what it would be for ``call``, sentinels apart.
+
+``Recipe`` says the same in numbers, for a device.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
+import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.generic]
+from judge.runner.recipes import Changes, Element, Key, Kind, Planted, Recipe
 
-_CHUNK = 1 << 20
+Array = npt.NDArray[np.generic]
+Words = npt.NDArray[np.uint64]
+
+#: Elements made at once: what is written is still in the processor's cache when the next step reads it.
+_CHUNK = 1 << 16
+#: Fewer chunks than this are not worth a thread.
+_CHUNKS_A_THREAD = 8
 _IRWIN_HALL_SD = math.sqrt((2.0**32 - 1) / 3)
+_HALVES = np.uint64(0x0000FFFF0000FFFF)
+_MAX_CHANGES = 255
+_ELEMENTS_A_CHANGE = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +78,7 @@ class Distribution:
     sentinels: Sentinels | None = None
 
 
-def stream_key(seed: int, case_id: str, argument: str, call: int) -> tuple[int, int]:
+def stream_key(seed: int, case_id: str, argument: str, call: int) -> Key:
     """The key of one argument's stream in one call: two 64-bit words."""
     text = "\0".join(("gpujudge-inputs-1", str(seed), case_id, argument, str(call)))
     digest = hashlib.sha256(text.encode("ascii")).digest()
@@ -69,75 +87,170 @@ def stream_key(seed: int, case_id: str, argument: str, call: int) -> tuple[int, 
 
 def philox(seed: int, case_id: str, argument: str, call: int) -> np.random.Philox:
     """The stream itself."""
-    return np.random.Philox(key=np.array(stream_key(seed, case_id, argument, call), dtype=np.uint64))
+    return _stream(stream_key(seed, case_id, argument, call))
+
+
+def recipe(
+    distribution: Distribution, dtype: np.dtype[np.generic], size: int, seed: int, case_id: str, argument: str,
+    call: int, like: int | None = None,
+) -> Recipe:  # fmt: skip
+    """How ``size`` elements are made. ``like``: as a near copy of that call's."""
+    own = stream_key(seed, case_id, argument, call)
+    key = own if like is None else stream_key(seed, case_id, argument, like)
+    element = Element[dtype.name.upper()]
+    kind = Kind[distribution.kind.upper()]
+    planted = changes = None
+    if distribution.sentinels is not None:
+        magnitude = distribution.sentinels.magnitude
+        planted = Planted(
+            min(distribution.sentinels.count, size),
+            _pattern(dtype, magnitude),
+            _pattern(dtype, -magnitude),
+            stream_key(seed, case_id, argument + "/sentinels", call),
+        )
+    if kind is Kind.CONSTANT:
+        return Recipe(kind, element, value=_pattern(dtype, distribution.value), sentinels=planted)
+    if like is not None:
+        count = min(size, max(1, min(_MAX_CHANGES, size // _ELEMENTS_A_CHANGE)))
+        changes = Changes(count, stream_key(seed, case_id, argument + "/changes", call), own)
+    offset, scale = _linear(distribution)
+    return Recipe(kind, element, key, offset, scale, sentinels=planted, changes=changes)
 
 
 def fill(
-    distribution: Distribution,
-    shape: tuple[int, ...],
-    dtype: np.dtype[np.generic],
-    seed: int,
-    case_id: str,
-    argument: str,
-    call: int,
-) -> Array:
-    """A new array of ``shape`` and ``dtype`` drawn by the recipe above."""
+    distribution: Distribution, shape: tuple[int, ...], dtype: np.dtype[np.generic], seed: int, case_id: str,
+    argument: str, call: int, like: int | None = None,
+) -> Array:  # fmt: skip
+    """A new array of ``shape`` and ``dtype`` drawn by the recipe above, on as many processors as there are."""
     array = np.empty(shape, dtype)
-    flat = array.reshape(-1)
-    if distribution.kind == "constant":
-        flat.fill(distribution.value)
-    else:
-        stream = philox(seed, case_id, argument, call)
-        for start, stop in _chunks(flat.size):
-            flat[start:stop] = _draw(distribution, stream, stop - start)
-    if distribution.sentinels is not None:
-        _plant(distribution.sentinels, flat, philox(seed, case_id, argument + "/sentinels", call))
+    make(recipe(distribution, dtype, array.size, seed, case_id, argument, call, like), array.reshape(-1))
     return array
 
 
-def _chunks(size: int) -> Iterator[tuple[int, int]]:
-    # An even length: a chunk never ends within a 64-bit word.
-    for start in range(0, size, _CHUNK):
-        yield start, min(start + _CHUNK, size)
+def make(made: Recipe, flat: Array) -> None:
+    """Fills ``flat``, contiguous and of the recipe's type, by any recipe but a masked one."""
+    if made.kind is Kind.CONSTANT:
+        flat.fill(_value(flat.dtype, made.value))
+    else:
+        _draw_all(made, flat)
+    if made.sentinels is not None:
+        planted = made.sentinels
+        plus, minus = _value(flat.dtype, planted.plus), _value(flat.dtype, planted.minus)
+        places, last = _places(planted.key, planted.count, flat.size)
+        for j, place in enumerate(places):
+            flat[place] = minus if (j + (last & 1)) % 2 else plus
+    if made.changes is not None:
+        for place in _places(made.changes.places, made.changes.count, flat.size)[0]:
+            flat[place] = _draw(made, made.changes.values, place, 1).astype(flat.dtype)[0]
 
 
-def _words(stream: np.random.Philox, count: int) -> npt.NDArray[np.uint32]:
-    raw: npt.NDArray[np.uint64] = np.asarray(stream.random_raw((count + 1) // 2), dtype="<u8")
-    return raw.view("<u4")[:count]
+def mask(array: Array, key: Key) -> npt.NDArray[np.uint8]:
+    """The bytes of ``array`` XORed with those of the stream of ``key``: what is staged of an input that the host
+    makes. The same again gives the bytes back."""
+    source = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    out = np.empty(-(-source.size // 8), np.uint64)
+    flat = out.view(np.uint8)[: source.size]
+    stream = _stream(key)
+    for start in range(0, out.size, _CHUNK):
+        out[start : start + _CHUNK] = stream.random_raw(min(_CHUNK, out.size - start))
+    flat ^= source
+    return flat
 
 
-def _draw(distribution: Distribution, stream: np.random.Philox, count: int) -> Array:
+def _stream(key: Key, block: int = 0) -> np.random.Philox:
+    """From its block numbered ``block`` on."""
+    return np.random.Philox(key=np.array(key, dtype=np.uint64), counter=block)
+
+
+def _linear(distribution: Distribution) -> tuple[float, float]:
+    """Offset and scale of a recipe."""
     if distribution.kind == "uniform":
-        low, high = np.float32(distribution.low), np.float32(distribution.high)
-        values = (_words(stream, count) >> np.uint32(8)).astype(np.float32)
-        values *= np.float32(2.0**-24)
-        values *= high - low
-        values += low
-        return values
+        low = np.float32(distribution.low)
+        return float(low), float(np.float32(distribution.high) - low)
     if distribution.kind == "normal":
-        raw: npt.NDArray[np.uint64] = np.asarray(stream.random_raw(count), dtype="<u8")
-        parts = raw.view("<u2").reshape(count, 4)
-        total = parts[:, 0].astype(np.int32)
-        for part in range(1, 4):
-            total += parts[:, part]
-        total -= 2 * 65535
-        values = total.astype(np.float32)
-        values *= np.float32(distribution.sd / _IRWIN_HALL_SD)
-        values += np.float32(distribution.mean)
-        return values
-    low_int, span = int(distribution.low), int(distribution.high) - int(distribution.low) + 1
-    scaled = (_words(stream, count).astype(np.uint64) * np.uint64(span)) >> np.uint64(32)
-    return scaled.astype(np.int64) + low_int
+        return float(np.float32(distribution.mean)), float(np.float32(distribution.sd / _IRWIN_HALL_SD))
+    return float(distribution.low), float(int(distribution.high) - int(distribution.low) + 1)
 
 
-def _plant(sentinels: Sentinels, flat: Array, stream: np.random.Philox) -> None:
-    size = flat.size
-    count = min(sentinels.count, size)
-    if count == 0:
+def _pattern(dtype: np.dtype[np.generic], value: float) -> bytes:
+    return np.array(value).astype(dtype).tobytes().ljust(8, b"\0")
+
+
+def _value(dtype: np.dtype[np.generic], pattern: bytes) -> np.generic:
+    value: np.generic = np.frombuffer(pattern, dtype, count=1)[0]
+    return value
+
+
+def _draw_all(made: Recipe, flat: Array) -> None:
+    starts = range(0, flat.size, _CHUNK)
+
+    def draw(start: int) -> None:
+        stop = min(start + _CHUNK, flat.size)
+        flat[start:stop] = _draw(made, made.key, start, stop - start)
+
+    threads = min(len(starts) // _CHUNKS_A_THREAD, len(os.sched_getaffinity(0)))
+    if threads < 2:
+        for start in starts:
+            draw(start)
         return
-    words = [int(word) for word in _words(stream, count + 1)]
-    for j in range(count):
-        begin, end = j * size // count, (j + 1) * size // count
-        position = begin + ((words[j] * (end - begin)) >> 32)
-        sign = -1.0 if (j + (words[count] & 1)) % 2 else 1.0
-        flat[position] = flat.dtype.type(sign * sentinels.magnitude)
+    with ThreadPoolExecutor(threads, thread_name_prefix="inputs") as pool:
+        for _ in pool.map(draw, starts):
+            pass
+
+
+def _draw(made: Recipe, key: Key, start: int, count: int) -> Array:
+    """The elements from ``start`` on, not yet of the array's type but for halves."""
+    if made.kind is Kind.UNIFORM:
+        values = (_words32(key, start, count) >> np.uint32(8)).astype(np.float32)
+        values *= np.float32(2.0**-24)
+        values *= np.float32(made.scale)
+        values += np.float32(made.offset)
+        return values
+    if made.kind is Kind.NORMAL:
+        words = _words64(key, start, count)
+        # Four 16-bit parts: two sums of two, side by side, and then their sum.
+        pairs = words & _HALVES
+        words >>= np.uint64(16)
+        words &= _HALVES
+        pairs += words
+        total = pairs.astype(np.uint32)
+        pairs >>= np.uint64(32)
+        total += pairs.astype(np.uint32)
+        whole = total.view(np.int32)
+        whole -= np.int32(2 * 65535)
+        values = whole.astype(np.float32)
+        values *= np.float32(made.scale)
+        values += np.float32(made.offset)
+        return values
+    scaled = _words32(key, start, count).astype(np.uint64)
+    scaled *= np.uint64(int(made.scale))
+    scaled >>= np.uint64(32)
+    integers = scaled.view(np.int64)
+    integers += int(made.offset)
+    return integers.astype(np.float32) if made.element is Element.FLOAT16 else integers
+
+
+def _words64(key: Key, start: int, count: int) -> Words:
+    """``q[start]`` and those that follow."""
+    skip = start % 4
+    words: Words = _stream(key, start // 4).random_raw(skip + count)
+    return words[skip:]
+
+
+def _words32(key: Key, start: int, count: int) -> npt.NDArray[np.uint32]:
+    """``w[start]`` and those that follow."""
+    skip = start % 2
+    words = _words64(key, start // 2, (skip + count + 1) // 2).astype("<u8", copy=False)
+    return words.view("<u4")[skip : skip + count]
+
+
+def _places(key: Key, count: int, size: int) -> tuple[Iterator[int], int]:
+    """A place in each stratum, and the word that follows theirs."""
+    words = [int(word) for word in _words32(key, 0, count + 1)]
+
+    def places() -> Iterator[int]:
+        for j in range(count):
+            begin, end = j * size // count, (j + 1) * size // count
+            yield begin + ((words[j] * (end - begin)) >> 32)
+
+    return places(), words[count]

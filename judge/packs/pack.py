@@ -3,6 +3,7 @@ it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,11 +16,12 @@ from judge.check.compare import compare
 from judge.check.tolerance import Expected, Tolerance, ToleranceKind
 from judge.judgement import DeviceKind, Mismatch
 from judge.packs import signature
-from judge.packs.distributions import Distribution, fill, philox
+from judge.packs.distributions import Distribution, make, philox, recipe
 from judge.packs.expressions import Expression, Number
 from judge.packs.reference import Reference
 from judge.packs.signature import Argument
 from judge.packs.statement import fill_statement
+from judge.runner.recipes import Recipe
 
 Array = npt.NDArray[np.generic]
 Inputs = dict[str, Any]
@@ -187,30 +189,54 @@ class Pack:
         """An argument's extents in a case; empty for a scalar."""
         return tuple(extent.evaluate_int(case.variables) for extent in argument.shape)
 
-    def inputs(self, case: Case, seed: int, call: int = 0) -> Inputs:
+    def scalars(self, case: Case) -> dict[str, np.generic]:
+        """The arguments that go by value."""
+        return {
+            argument.name: argument.dtype.type(argument.value.evaluate(case.variables))
+            for argument in self.arguments
+            if argument.value is not None
+        }
+
+    def inputs(self, case: Case, seed: int, call: int = 0, *, like: int | None = None) -> Inputs:
         """Every in, inout and scalar argument by name, in order of the signature: arrays (C order) and NumPy scalars.
 
         The same seed and call give the same bits; another seed, or another ``call`` (a timed call, say), gives other
-        contents.
+        contents. ``like`` makes a near copy of an earlier call's: what ``make_inputs`` makes is the same (if anything
+        else differs), what is declared differs in a few elements.
         """
-        made: Mapping[str, Any] = {}
-        if self._reference.make_inputs is not None:
-            generator = np.random.Generator(philox(seed, case.id, "make_inputs", call))
-            made = self._reference.make_inputs(generator, **case.axes, **case.parameters)
-        inputs: Inputs = {}
+        arrays = self.host_inputs(case, seed, call, like=like)
+        recipes = self.recipes(case, seed, call, like=like)
         for argument in self.arguments:
-            if argument.value is not None:
-                inputs[argument.name] = argument.dtype.type(argument.value.evaluate(case.variables))
-            elif argument.role != "out":
-                shape = self.shape(case, argument)
-                if argument.name in made:
-                    inputs[argument.name] = np.ascontiguousarray(made[argument.name], argument.dtype).reshape(shape)
-                else:
-                    distribution = case.distributions.get(argument.name) or self._distributions[argument.name]
-                    inputs[argument.name] = fill(
-                        distribution, shape, argument.dtype, seed, case.id, argument.name, call
-                    )
-        return inputs
+            if (made := recipes.get(argument.name)) is not None:
+                arrays[argument.name] = np.empty(self.shape(case, argument), argument.dtype)
+                make(made, arrays[argument.name].reshape(-1))
+        values = self.scalars(case) | arrays
+        return {argument.name: values[argument.name] for argument in self.arguments if argument.role != "out"}
+
+    def host_inputs(self, case: Case, seed: int, call: int = 0, *, like: int | None = None) -> dict[str, Array]:
+        """Those of ``inputs`` that only the pack's ``make_inputs`` can make: :meth:`recipes` has None for them."""
+        if self._reference.make_inputs is None:
+            return {}
+        of_call = like if like is not None and self._varies(case) else call
+        generator = np.random.Generator(philox(seed, case.id, "make_inputs", of_call))
+        made = self._reference.make_inputs(generator, **case.axes, **case.parameters)
+        return {
+            argument.name: np.ascontiguousarray(made[argument.name], argument.dtype).reshape(self.shape(case, argument))
+            for argument in self.arguments
+            if argument.role in ("in", "inout") and argument.name in made
+        }
+
+    def recipes(self, case: Case, seed: int, call: int = 0, *, like: int | None = None) -> dict[str, Recipe | None]:
+        """How a device makes each in and inout argument of :meth:`inputs`; None for those of :meth:`host_inputs`."""
+        recipes: dict[str, Recipe | None] = {}
+        for argument in self.arguments:
+            if argument.role in ("in", "inout"):
+                declared = self._distribution(case, argument.name)
+                recipes[argument.name] = None if declared is None else recipe(
+                    declared, argument.dtype, math.prod(self.shape(case, argument)), seed, case.id, argument.name, call,
+                    like,
+                )  # fmt: skip
+        return recipes
 
     def expected(self, case: Case, inputs: Inputs) -> dict[str, Expected]:
         """What each out and inout argument should be, with the bound of each element; ``inputs`` as they were before
@@ -273,6 +299,14 @@ class Pack:
     def case_flops(self, case: Case) -> float | None:
         """The operations of a call, None where the pack counts none."""
         return float(self._flops.evaluate(case.variables)) or None
+
+    def _distribution(self, case: Case, name: str) -> Distribution | None:
+        return case.distributions.get(name) or self._distributions.get(name)
+
+    def _varies(self, case: Case) -> bool:
+        """Whether any declared input differs from call to call."""
+        declared = (self._distribution(case, argument.name) for argument in self.arguments)
+        return any(one is not None and (one.kind != "constant" or one.sentinels) for one in declared)
 
     def _by_output(self, result: Any) -> dict[str, Any]:
         return result if isinstance(result, dict) else {self.outputs[0].name: result}

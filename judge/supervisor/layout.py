@@ -87,7 +87,7 @@ def lay_out(pack: Pack, case: Case, inputs: Mapping[str, object]) -> CallLayout:
             value = np.asarray(inputs[argument.name], dtype=argument.dtype).tobytes().ljust(8, b"\0")
             slots.append(Slot(value=value))
             continue
-        size = _nbytes(pack.shape(case, argument), argument)
+        size = argument_bytes(pack, case, argument)
         input_offset = output_offset = fill = 0
         if argument.role != "out":
             input_offset, input_at = input_at, input_at + align(size)
@@ -100,11 +100,12 @@ def lay_out(pack: Pack, case: Case, inputs: Mapping[str, object]) -> CallLayout:
 
 def region_sizes(pack: Pack, case: Case) -> tuple[int, int]:
     """The bytes that one call of a case takes of the input and of the output region."""
-    sizes = {argument.name: align(_nbytes(pack.shape(case, argument), argument)) for argument in pack.arguments}
+    sizes = {argument.name: align(argument_bytes(pack, case, argument)) for argument in pack.arguments}
     inputs = sum(sizes[argument.name] for argument in pack.arguments if argument.role in ("in", "inout"))
     outputs = sum(sizes[argument.name] for argument in pack.arguments if argument.role in ("out", "inout"))
     return inputs, outputs
 
 
-def _nbytes(shape: Sequence[int], argument: Argument) -> int:
-    return math.prod(shape) * argument.dtype.itemsize if argument.is_pointer else 0
+def argument_bytes(pack: Pack, case: Case, argument: Argument) -> int:
+    """The size of an argument's buffer in a case; 0 for a scalar."""
+    return math.prod(pack.shape(case, argument)) * argument.dtype.itemsize if argument.is_pointer else 0

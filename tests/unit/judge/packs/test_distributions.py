@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from judge.packs.distributions import Distribution, Sentinels, fill
+from judge.packs.distributions import Distribution, Sentinels, fill, mask
 
 FLOAT32 = np.dtype(np.float32)
 _64 = (1 << 64) - 1
@@ -126,3 +126,41 @@ def test_moments() -> None:
     assert uniform.max() < 1
     assert normal.mean(dtype=np.float64) == pytest.approx(1, abs=0.02)
     assert normal.std(dtype=np.float64) == pytest.approx(2, abs=0.02)
+
+
+@pytest.mark.parametrize("size", [5, 3000, 300_000])
+def test_a_near_copy_is_made_as_the_recipe_says(size: int) -> None:
+    distribution = Distribution("normal", sd=2, sentinels=Sentinels(3, 1000.0))
+    plain = Distribution("normal", sd=2)
+    got = fill(distribution, (size,), FLOAT32, 1, "c", "x", 8, like=2)
+    expected = fill(plain, (size,), FLOAT32, 1, "c", "x", 2)
+    words = list(itertools.islice(words32(1, "c", "x/sentinels", 8), 4))
+    for j in range(3):
+        begin, end = j * size // 3, (j + 1) * size // 3
+        expected[begin + ((words[j] * (end - begin)) >> 32)] = 1000.0 * (-1) ** (j + (words[3] & 1))
+    own = fill(plain, (size,), FLOAT32, 1, "c", "x", 8)
+    count = max(1, min(255, size // 1024))
+    for j, word in enumerate(itertools.islice(words32(1, "c", "x/changes", 8), count)):
+        begin, end = j * size // count, (j + 1) * size // count
+        place = begin + ((word * (end - begin)) >> 32)
+        expected[place] = own[place]
+    assert np.array_equal(got, expected)
+    assert np.count_nonzero(got != fill(distribution, (size,), FLOAT32, 1, "c", "x", 2)) <= count + 2 * 3
+
+
+def test_a_near_copy_of_a_constant_differs_in_its_sentinels_alone() -> None:
+    distribution = Distribution("constant", value=3, sentinels=Sentinels(3, 1000.0))
+    got = fill(distribution, (300,), FLOAT32, 1, "c", "x", 8, like=2)
+    assert np.array_equal(got, fill(distribution, (300,), FLOAT32, 1, "c", "x", 8))
+
+
+@pytest.mark.parametrize("shape", [(0,), (3,), (5, 7)])
+def test_a_mask_is_the_stream_over_the_bytes(shape: tuple[int, ...]) -> None:
+    array = np.arange(math.prod(shape), dtype=np.int16).reshape(shape)
+    key = struct.unpack("<QQ", hashlib.sha256(b"gpujudge-inputs-1\x001\x00c\x00x\x000").digest()[:16])
+    masked = mask(array, key)
+    stream = b"".join(
+        struct.pack("<Q", word) for word in itertools.islice(words64(1, "c", "x", 0), array.nbytes // 8 + 1)
+    )
+    assert bytes(masked) == bytes(a ^ b for a, b in zip(array.tobytes(), stream, strict=False))
+    assert bytes(mask(masked, key)) == array.tobytes()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from judge.packs.distributions import make
 from judge.packs.loader import load_pack
 from judge.packs.pack import Case, OutputSpec, Pack
 
@@ -98,6 +99,33 @@ def test_structured_inputs_come_from_the_reference(pack_directory: Path, edit: E
     assert np.all(np.diff(made) >= 0)
     assert np.array_equal(made, pack.inputs(pack.cases[1], 1)["x"])
     assert not np.array_equal(made, pack.inputs(pack.cases[1], 2)["x"])
+
+
+def test_recipes_make_the_inputs_and_a_near_copy_differs_a_little(pack_directory: Path) -> None:
+    pack = load_pack(pack_directory)
+    case = pack.benchmarks[0]
+    for call, like in ((3, None), (3, 2)):
+        made = np.empty(pack.inputs(case, 1)["x"].size, np.float32)
+        recipe = pack.recipes(case, 1, call, like=like)["x"]
+        assert recipe is not None
+        make(recipe, made)
+        assert np.array_equal(made, pack.inputs(case, 1, call, like=like)["x"])
+    near, earlier = pack.inputs(case, 1, 3, like=2)["x"], pack.inputs(case, 1, 2)["x"]
+    assert 0 < np.count_nonzero(near != earlier) < near.size // 100
+    assert pack.scalars(case) == {name: value for name, value in pack.inputs(case, 1).items() if name != "x"}
+
+
+def test_a_near_copy_never_repeats_a_call(pack_directory: Path, edit: Edit) -> None:
+    """Where nothing is declared, there is nothing to change but everything."""
+    edit('distribution = { kind = "uniform", low = -1, high = 1 }', "")
+    path = pack_directory / "reference.py"
+    path.write_text(path.read_text() + "\ndef make_inputs(rng, N, factor):\n    return {'x': rng.standard_normal(N)}\n")
+    pack = load_pack(pack_directory)
+    case = pack.benchmarks[0]
+    assert pack.recipes(case, 1, 3, like=2) == {"x": None}
+    near = pack.inputs(case, 1, 3, like=2)["x"]
+    assert np.array_equal(near, pack.host_inputs(case, 1, 3, like=2)["x"])
+    assert not np.array_equal(near, pack.inputs(case, 1, 2)["x"])
 
 
 def test_what_the_runner_has_to_know(edit: Edit) -> None:
