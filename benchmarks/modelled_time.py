@@ -168,9 +168,10 @@ def compare(measured: Path, gpu_name: str, profiles: Path | None, output: Path |
     gpu = load_gpu(gpu_name)
     times = {entry["kernel"]: entry["seconds"] for entry in told["kernels"] if entry["seconds"] is not None}
     rows: list[dict[str, Any]] = []
+    chosen = [kernel for kernel in KERNELS if str(kernel) in times]
     print(f"measured on {told['device']['name']}, modelled for {gpu_name}")
     print(f"{'kernel':36s} {'modelled':>12s} {'measured':>12s} {'ratio':>6s}  limiter")
-    for kernel, launches in _profiled([kernel for kernel in KERNELS if str(kernel) in times], profiles):
+    for kernel, launches in _profiled(chosen, profiles, gpu.memory.l2_bytes):
         program = program_time(group_launches(launches), gpu)
         row = {"kernel": str(kernel), "modelled": program.seconds, "measured": times[str(kernel)]}
         row |= {"launches": len(launches), "limiter": program.limiter, "why": program.why}
@@ -185,14 +186,14 @@ def compare(measured: Path, gpu_name: str, profiles: Path | None, output: Path |
     return 0
 
 
-def _profiled(kernels: Sequence[Kernel], file: Path | None) -> Iterator[tuple[Kernel, Sequence[Any]]]:
+def _profiled(kernels: Sequence[Kernel], file: Path | None, l2_bytes: int) -> Iterator[tuple[Kernel, Sequence[Any]]]:
     """Each kernel with the statistics of its launches. ``file`` (a pickle) keeps them, and is believed."""
     from emulator import Limits, Runtime, native
 
     kept: dict[Kernel, Sequence[Any]] = pickle.loads(file.read_bytes()) if file is not None and file.exists() else {}
     library = native.ensure(ROOT / ".cache" / "emulator-native")
     # With one thread, warps that spin on others do so alike in every run.
-    runtime = Runtime(library=library, limits=Limits(wall_s=300), threads=1, profile=True)
+    runtime = Runtime(library=library, limits=Limits(wall_s=300), threads=1, profile=True, l2_bytes=l2_bytes)
     device = Device(ctypes.CDLL(str(library)))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         builds = {kernel: pool.submit(build, kernel.source, harness.CACHE) for kernel in kernels if kernel not in kept}

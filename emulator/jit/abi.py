@@ -31,6 +31,15 @@ class Order(IntFlag):
     LATER = 8
 
 
+class AtomicForm(IntFlag):
+    AWAITED = 1
+    FLOAT = 2
+    SWAP_LOOP = 4
+    COUNT = 8
+
+
+NO_BLOCK = 0xFFFFFFFF
+
 EXITED = 0x7FFFFFFF
 AT_BARRIER = 0x40000000
 AT_WARP_SYNC = 0x20000000
@@ -55,6 +64,8 @@ class EmuSite(ctypes.Structure):
         ("order", ctypes.c_uint8),
         ("kind", ctypes.c_uint8),
         ("space", ctypes.c_uint8),
+        ("block", ctypes.c_uint32),
+        ("atomic_form", ctypes.c_uint32),
     ]
 
 

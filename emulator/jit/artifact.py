@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
-from emulator.jit.abi import Access, Order, Space
+from emulator.jit.abi import Access, AtomicForm, Order, Space
 from emulator.jit.contents import Content
 
-_MAGIC = b"emukrn02"
+_MAGIC = b"emukrn03"
 _DIGEST_BYTES = 32
 _LENGTH_BYTES = 4
 
@@ -49,6 +49,8 @@ class AccessSite:
     space: Space
     size: int
     order: Order
+    block: int  # basic block; ``abi.NO_BLOCK``: none
+    atomic_form: AtomicForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,9 @@ def _plain(d: Description) -> dict[str, Any]:
     numbers = {file: index for index, file in enumerate(d.files)}
     fields = {name: getattr(d, name) for name in Description.__slots__}
     fields["files"] = d.files
-    fields["sites"] = [(numbers[s.file], s.line, s.kind, s.space, s.size, s.order) for s in d.sites]
+    fields["sites"] = [
+        (numbers[s.file], s.line, s.kind, s.space, s.size, s.order, s.block, s.atomic_form) for s in d.sites
+    ]
     fields["block_lines"] = [(numbers[place.file], place.line) for place in d.block_lines]
     fields["shared_arrays"] = [(a.name, a.offset, a.size) for a in d.shared_arrays]
     fields["contents"] = [(c.block, numbers[c.file], c.line, c.instructions, c.flops) for c in d.contents]
@@ -165,8 +169,8 @@ def _plain(d: Description) -> dict[str, Any]:
 def _described(fields: dict[str, Any]) -> Description:
     files = fields.pop("files")
     sites = tuple(
-        AccessSite(files[file], line, Access(kind), Space(space), size, Order(order))
-        for file, line, kind, space, size, order in fields.pop("sites")
+        AccessSite(files[file], line, Access(kind), Space(space), size, Order(order), block, AtomicForm(form))
+        for file, line, kind, space, size, order, block, form in fields.pop("sites")
     )
     contents = tuple(
         Content(block, files[file], line, tuple(instructions), tuple(flops))

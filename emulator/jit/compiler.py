@@ -97,7 +97,8 @@ class Compilation:
             local_bytes=program.local_bytes,
             register_bytes=self._file.size_bytes,
             sites=tuple(
-                AccessSite(s.location.file, s.location.line, s.kind, s.space, s.size, s.order) for s in unit.site_list
+                AccessSite(s.location.file, s.location.line, s.kind, s.space, s.size, s.order, s.block, s.atomic_form)
+                for s in unit.site_list
             ),
             symbols=tuple(unit.symbols),
             block_lines=_block_lines(program),

@@ -20,7 +20,7 @@ NOT_COUNTED = frozenset(("param", "barget"))
 _SPECIAL = frozenset(("ex2", "lg2", "sin", "cos", "tanh", "rcp", "rsqrt", "sqrt", "div"))
 _CONTROL = frozenset(("bra", "brx", "ret", "exit", "trap", "brkpt", "call"))
 _SYNC = frozenset(("bar", "barrier", "membar", "fence", "mbarrier", "nanosleep", "griddepcontrol"))
-_WARP = frozenset(("shfl", "vote", "match", "redux", "activemask", "movmatrix", "elect"))
+_WARP = frozenset(("shfl", "vote", "redux", "activemask", "movmatrix", "elect"))
 _ARITHMETIC = frozenset(
     ("add", "sub", "mul", "fma", "mad", "min", "max", "abs", "neg", "copysign", "testp", "set", "setp")
 )
@@ -89,6 +89,8 @@ def class_of(instruction: Instruction) -> str:
         return "sync"
     if opcode in _WARP:
         return "warp"
+    if opcode == "match":
+        return "match"
     if opcode == "cvt":
         return "convert"
     return _arithmetic_class(instruction)

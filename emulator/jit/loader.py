@@ -34,7 +34,10 @@ def load_artifact(library: ctypes.CDLL, artifact: bytes | Artifact, resolve: Cal
     sizes = (ctypes.c_uint32 * max(1, count))(*(p.size for p in d.parameters))
     files = {name: name.encode() for name in d.files}
     site_table = (EmuSite * max(1, len(d.sites)))(
-        *(EmuSite(files[s.file], s.line, s.size, int(s.order), int(s.kind), int(s.space)) for s in d.sites)
+        *(
+            EmuSite(files[s.file], s.line, s.size, int(s.order), int(s.kind), int(s.space), s.block, int(s.atomic_form))
+            for s in d.sites
+        )
     )
     lines = (EmuLine * max(1, len(d.block_lines)))(*(EmuLine(files[p.file], p.line) for p in d.block_lines))
     arrays = (EmuSharedArray * max(1, len(d.shared_arrays)))(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from emulator.jit.abi import Access, Order, Space
+from emulator.jit.abi import NO_BLOCK, Access, AtomicForm, Order, Space
 from emulator.jit.builder import LANES, SIZE, register_type
 from emulator.jit.register_file import RegisterFile
 from emulator.jit.shapes import Shapes
-from emulator.ptx.ir import Instruction, Location, Module
+from emulator.ptx.effects import defs_and_uses
+from emulator.ptx.ir import Imm, Instruction, Location, Module, Reg
 from emulator.ptx.program import Program
 
 #: Modifiers of accesses that other threads may race with.
@@ -31,6 +32,31 @@ def order_of(instruction: Instruction, kind: Access) -> Order:
     return order
 
 
+# What shared memory's own atomic unit can do (machine code for sm_80 and sm_90); all else is a loop.
+_SHARED_32 = frozenset(("add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas"))
+_SHARED_64 = frozenset(("exch", "cas"))
+
+
+def form_of(instruction: Instruction, used: frozenset[str]) -> AtomicForm:
+    """What ptxas makes of an atomic. ``used``: the registers that some instruction reads."""
+    form = AtomicForm(0)
+    is_reduction = instruction.opcode == "red"
+    target = instruction.operands[0]
+    awaited = not is_reduction and isinstance(target, Reg) and target.name in used
+    if awaited:
+        form |= AtomicForm.AWAITED
+    scalar = instruction.type
+    if scalar.is_float:
+        form |= AtomicForm.FLOAT
+    native = _SHARED_64 if scalar.bits == 64 else _SHARED_32 if scalar.bits == 32 else frozenset()
+    if native.isdisjoint(instruction.modifiers) or (scalar.is_float and "exch" not in instruction.modifiers):
+        form |= AtomicForm.SWAP_LOOP
+    value = instruction.operands[1 if is_reduction else 2]
+    if "add" in instruction.modifiers and not awaited and isinstance(value, Imm) and value.value == 1:
+        form |= AtomicForm.COUNT if not scalar.is_float and scalar.bits == 32 else AtomicForm(0)
+    return form
+
+
 @dataclass(frozen=True, slots=True)
 class SiteInfo:
     location: Location
@@ -38,6 +64,8 @@ class SiteInfo:
     space: Space
     size: int
     order: Order
+    block: int
+    atomic_form: AtomicForm
 
 
 _TABLE_ROW = "{i32, i32, i32, ptr}"
@@ -65,8 +93,22 @@ class Unit:
         if index is None:
             index = len(self.site_list)
             self._site_of[key] = index
-            self.site_list.append(SiteInfo(instruction.location, kind, space, size, order_of(instruction, kind)))
+            block = self._blocks().get(id(instruction), NO_BLOCK)
+            form = form_of(instruction, self._used_registers()) if kind is Access.ATOMIC else AtomicForm(0)
+            order = order_of(instruction, kind)
+            self.site_list.append(SiteInfo(instruction.location, kind, space, size, order, block, form))
         return index
+
+    def _blocks(self) -> dict[int, int]:
+        if not self._block_of:
+            self._block_of = {id(i): block.index for block in self.program.cfg.blocks for i in block.instructions}
+        return self._block_of
+
+    def _used_registers(self) -> frozenset[str]:
+        if self._used is None:
+            instructions = (i for block in self.program.cfg.blocks for i in block.instructions)
+            self._used = frozenset(name for i in instructions for name in defs_and_uses(i)[1])
+        return self._used
 
     def pattern(self, offsets: tuple[int, ...]) -> str:
         """A constant table of byte offsets, one per lane."""
@@ -108,6 +150,8 @@ class Unit:
         ]
         return patterns + tables
 
+    _block_of: dict[int, int] = field(default_factory=dict)
+    _used: frozenset[str] | None = None
     _tables: dict[str, str] = field(default_factory=dict)
     _patterns: dict[tuple[int, ...], str] = field(default_factory=dict)
     _site_of: dict[tuple[int, Access, Space, int], int] = field(default_factory=dict)

@@ -27,8 +27,13 @@ _SHARED_AT_ONCE = 8.0
 _MOST_LOADS_AT_ONCE = 2.0
 #: Clocks from a block's place becoming free to the first instruction of the next block there.
 _BLOCK_START_CYCLES = 160.0
-#: Of a launch's instructions: a block that executes so many of many blocks' has taken them from the others.
-_MUCH = 0.1
+#: A block that executes so many times as many instructions as the average one, its warps about as many each, has taken
+#: its work from the others.
+_MUCH = 4.0
+_EVEN = 2.0
+#: Of a round of the loop by which shared memory does what it has no atomic instruction for, beside the compare-and-swap
+#: (machine code for sm_90: add, compare, branch).
+_SWAP_ROUND_INSTRUCTIONS = 3
 #: Of PTX's integer instructions so many are left in machine code: address arithmetic goes into the accesses.
 _INTEGER_SHARE = 0.6
 
@@ -66,6 +71,7 @@ _PIPES = {
     "special": "special functions",
     "convert": "conversions",
     "warp": "warp shuffles and votes",
+    "match": "warp matches",
 }
 
 
@@ -73,7 +79,8 @@ def pipe_cycles(counters: Counters, gpu: Gpu) -> dict[str, float]:
     """Clocks of one multiprocessor, were all that is counted done on it, by the part of it that is busy then."""
     counts = dict(counters.warp_instructions)
     counts["int"] = round(counts.get("int", 0) * _INTEGER_SHARE)
-    cycles = {"instruction issue": sum(counts.values()) / gpu.schedulers}
+    issued = sum(counts.values()) + counters.swap_rounds * (_SWAP_ROUND_INSTRUCTIONS + 1)
+    cycles = {"instruction issue": issued / gpu.schedulers}
     for kind, name in _PIPES.items():
         cycles[name] = counts.get(kind, 0) * WARP / gpu.lanes_per_clock[kind]
     cycles["tensor cores"] = sum(
@@ -88,7 +95,7 @@ def pipe_cycles(counters: Counters, gpu: Gpu) -> dict[str, float]:
     cached += max(0, counters.global_sectors - counters.global_sectors_ideal) / gpu.memory.l1_lines_per_clock
     cycles["shared-memory bandwidth"] = shared + cached if shared > cached else 0.0
     cycles["L1 bandwidth"] = shared + cached if shared <= cached else 0.0
-    cycles["atomics"] = counters.atomics / gpu.memory.atomic_lanes_per_clock
+    cycles["atomics"] = counters.global_atomics / gpu.memory.atomic_lanes_per_clock
     return cycles
 
 
@@ -100,7 +107,10 @@ def _memory_seconds(profile: LaunchProfile, gpu: Gpu, share: float) -> dict[str,
         totals.l2_sectors * share / memory.fill_sectors_per_clock,
     )
     contended = profile.hottest_atomic_turns / memory.contended_atomics_per_clock
-    contended += profile.shared_atomic_turns * share / memory.shared_atomics_per_clock
+    contended += profile.hottest_float_atomic_turns / memory.contended_float_atomics_per_clock
+    shared = profile.shared_atomic_turns
+    shared += 0 if memory.counts_shared_increments else profile.shared_increment_turns
+    contended += shared * share / memory.shared_atomics_per_clock
     return {
         "DRAM bandwidth": (profile.dram_read_bytes + profile.dram_write_bytes) / memory.dram_bytes_per_s,
         "L2 bandwidth": l2_cycles / gpu.clock_hz,
@@ -115,9 +125,10 @@ def _latency_cycles(profile: LaunchProfile, gpu: Gpu, blocks: int, warps_of_bloc
     of_warp = (waiting_cycles(profile.totals, profile, gpu) + profile.barriers * gpu.latency_cycles.barrier) / warps
     instructions = profile.totals.total_warp_instructions
     longest = max(1.0, profile.critical_warp_instructions * warps / instructions) if instructions else 1.0
-    of_one_block = profile.critical_warp_instructions * warps_of_block
-    if profile.hottest_atomic_turns > blocks and _MUCH * instructions < of_one_block < 1.1 * instructions:
-        # Blocks take their work from a counter. Here the first ones found all of it; on a GPU all run at once.
+    of_one_block = profile.critical_block_instructions
+    is_even = profile.critical_warp_instructions * warps_of_block < _EVEN * of_one_block
+    if profile.hottest_atomic_turns > blocks and is_even and of_one_block * blocks > _MUCH * instructions:
+        # Blocks take their work from a counter. Here the first ones found most of it; on a GPU all run at once.
         longest = 1.0
     return (rounds - 1 + longest) * of_warp + rounds * _BLOCK_START_CYCLES
 
@@ -131,26 +142,22 @@ def waiting_cycles(counters: Counters, profile: LaunchProfile, gpu: Gpu) -> floa
     return (
         sum(count for kind, count in counts.items() if kind not in _NOT_ARITHMETIC) * latency.issue
         / instructions_at_once
-        + _loads(counters) * _load_latency(profile, gpu) / at_once
+        + counters.global_loads * _load_latency(profile, gpu) / at_once
         + counts.get("shared", 0) * latency.shared / _SHARED_AT_ONCE
-        + counts.get("atomic", 0) * latency.l2 / at_once
+        + counters.awaited_global_atomics * latency.l2 / at_once
+        + counters.awaited_shared_atomics * latency.shared
+        + counters.swap_rounds * (latency.shared + _SWAP_ROUND_INSTRUCTIONS * latency.issue)
     )  # fmt: skip
 
 
 _NOT_ARITHMETIC = frozenset({"load", "store", "atomic", "shared", "sync"})
 
 
-def _loads(counters: Counters) -> int:
-    """Those from global memory: constant and parameter memory make no requests."""
-    others = counters.warp_instructions.get("store", 0) + counters.warp_instructions.get("atomic", 0)
-    return max(0, counters.global_requests - others)
-
-
 def _loads_at_once(profile: LaunchProfile) -> float:
     """How many loads of a warp are under way together, on average."""
     counts = profile.totals.warp_instructions
     breaks = max(1, counts.get("control", 0) + counts.get("sync", 0))
-    return min(max(_loads(profile.totals) / breaks / 2, 1.0), _MOST_LOADS_AT_ONCE)
+    return min(max(profile.totals.global_loads / breaks / 2, 1.0), _MOST_LOADS_AT_ONCE)
 
 
 def _load_latency(profile: LaunchProfile, gpu: Gpu) -> float:

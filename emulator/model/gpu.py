@@ -12,7 +12,8 @@ from importlib import resources
 @dataclass(frozen=True, slots=True)
 class Memory:
     """Bandwidths: of the device per second, of the L2 per clock of the device, of the rest per clock of a
-    multiprocessor. A sector has 32 bytes."""
+    multiprocessor. A sector has 32 bytes. ``counts_shared_increments``: lanes that add one to the same word of shared
+    memory, and use no result, do it in one turn."""
 
     dram_peak_bytes_per_s: float
     dram_bytes_per_s: float
@@ -24,7 +25,9 @@ class Memory:
     shared_wavefronts_per_clock: float
     atomic_lanes_per_clock: float
     contended_atomics_per_clock: float
+    contended_float_atomics_per_clock: float
     shared_atomics_per_clock: float
+    counts_shared_increments: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,6 @@ def _costs(counters: Counters, profile: LaunchProfile, gpu: Gpu) -> dict[str, fl
         **pipes,
         "DRAM bandwidth": counters.l2_sectors,
         "L2 bandwidth": counters.l2_sectors,
-        "contended atomics": counters.atomic_serialized,
+        "contended atomics": counters.atomics,
         "latency": waiting_cycles(counters, profile, gpu),
     }

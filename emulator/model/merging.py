@@ -8,10 +8,14 @@ from emulator.profile import Counters, LaunchProfile, LineProfile
 from emulator.profile.counters import add
 
 _MOST_LINES = 10
+_COUNTS = (
+    *("dram_read_bytes", "dram_write_bytes", "barriers", "critical_warp_instructions", "critical_block_instructions"),
+    *("hottest_atomic_turns", "hottest_float_atomic_turns", "shared_atomic_turns", "shared_increment_turns", "polls"),
+)
 
 
 def added(one: LaunchProfile, other: LaunchProfile) -> LaunchProfile:
-    """The sum; what belongs to the kernel stays as it is, and of the critical warps the longer one counts."""
+    """The sum; what belongs to the kernel stays as it is."""
     lines = {(line.file, line.line): line for line in one.lines}
     for line in other.lines:
         known = lines.get((line.file, line.line))
@@ -21,12 +25,7 @@ def added(one: LaunchProfile, other: LaunchProfile) -> LaunchProfile:
         one,
         totals=add((one.totals, other.totals)),
         lines=tuple(lines.values())[:_MOST_LINES],
-        dram_read_bytes=one.dram_read_bytes + other.dram_read_bytes,
-        dram_write_bytes=one.dram_write_bytes + other.dram_write_bytes,
-        barriers=one.barriers + other.barriers,
-        critical_warp_instructions=max(one.critical_warp_instructions, other.critical_warp_instructions),
-        hottest_atomic_turns=one.hottest_atomic_turns + other.hottest_atomic_turns,
-        shared_atomic_turns=one.shared_atomic_turns + other.shared_atomic_turns,
+        **{name: getattr(one, name) + getattr(other, name) for name in _COUNTS},
     )
 
 
@@ -39,11 +38,7 @@ def mean(total: LaunchProfile, count: int) -> LaunchProfile:
         total,
         totals=_divided(total.totals, count),
         lines=tuple(lines),
-        dram_read_bytes=round(total.dram_read_bytes / count),
-        dram_write_bytes=round(total.dram_write_bytes / count),
-        barriers=round(total.barriers / count),
-        hottest_atomic_turns=round(total.hottest_atomic_turns / count),
-        shared_atomic_turns=round(total.shared_atomic_turns / count),
+        **{name: round(getattr(total, name) / count) for name in _COUNTS},
     )
 
 

@@ -15,7 +15,7 @@ from emulator.profile.counters import add
 from emulator.runtime.report import Dim3, LaunchStats
 
 #: Raised whenever the model says something else of the same profile: times of two versions are not comparable.
-MODEL_VERSION = 1
+MODEL_VERSION = 2
 _MOST_REASONS = 8
 _MOST_LINES = 10
 #: Of the program's time: kernels below it are not worth a word.
@@ -24,8 +24,7 @@ _TELLING = 0.15
 
 @dataclass(frozen=True, slots=True)
 class LaunchGroup:
-    """``count`` launches of one kernel in one shape. ``profile`` is their sum, but for what belongs to the kernel or is
-    the largest of any (``critical_warp_instructions``)."""
+    """``count`` launches of one kernel in one shape. ``profile`` is their sum, but for what belongs to the kernel."""
 
     kernel: str
     grid: Dim3

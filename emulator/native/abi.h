@@ -34,6 +34,14 @@ enum EmuOrder : uint8_t {
     EMU_LATER = 8,    // it is done some time after the instruction (cp.async)
 };
 
+// What machine code makes of an atomic, as bits: what it costs depends on it.
+enum EmuAtomicForm : uint8_t {
+    EMU_AWAITED = 1,    // its result is used
+    EMU_FLOAT = 2,      // floating-point: not combined for the lanes of a warp that meet
+    EMU_SWAP_LOOP = 4,  // shared memory has no such instruction: a loop of compare-and-swap
+    EMU_COUNT = 8,      // plus one, result not used: shared memory counts all lanes that meet at once
+};
+
 // A line of the source; `line` is 0 when unknown.
 struct EmuLine {
     const char* file;
@@ -54,13 +62,16 @@ struct EmuSite {
     uint8_t order;  // EmuOrder
     uint8_t kind;   // EmuAccess
     uint8_t space;  // EmuSpace
+    uint32_t block;       // the basic block that it is in; EMU_NO_BLOCK: none
+    uint32_t atomic_form; // EmuAtomicForm
 };
+constexpr uint32_t EMU_NO_BLOCK = 0xffffffffu;
 
 // What of one basic block is of one source line: instructions by class and operations by type, as figures.h numbers them.
 struct EmuContent {
     const char* file;
     uint32_t line, block;
-    uint32_t instructions[16];
+    uint32_t instructions[17];
     uint32_t flops[11];
 };
 

@@ -11,6 +11,7 @@ namespace {
 constexpr uint32_t all_lanes = 0xffffffffu;
 constexpr uint32_t l1_ways = 8;
 constexpr uint32_t turn_bits = 14;
+constexpr uint32_t no_site = 0xffffffffu;
 
 // The bytes that a warp touches, by lines of 128.
 class Touched {
@@ -124,7 +125,8 @@ uint32_t wavefronts(uint32_t mask, const uint64_t *address, uint32_t size, uint6
 }  // namespace
 
 BlockProfile::BlockProfile(Profile &profile, BlockContext &block)
-    : profile_(profile), block_(block), l1_(profile.l1_bytes_, l1_ways), sites_(block.launch.kernel->site_count) {}
+    : profile_(profile), block_(block), l1_(profile.l1_bytes_, l1_ways), sites_(block.launch.kernel->site_count),
+      polls_(block.launch.kernel->site_count), last_(block.warp_count()) {}
 
 BlockProfile::~BlockProfile() { profile_.add(*this); }
 
@@ -132,12 +134,17 @@ void BlockProfile::start(uint64_t number) {
     number_ = number;
     stream_.clear();
     l1_.clear();
+    for (LastAccess &last : last_) last = {no_site, 0, {}, 0};
 }
 
 void BlockProfile::finish() {
+    uint64_t whole = 0;
     for (uint32_t w = 0; w < block_.warp_count(); ++w) {
-        longest_warp_ = std::max(longest_warp_, block_.warp(w).total_instructions);
+        uint64_t of_warp = block_.warp(w).total_instructions - last_[w].polling;
+        longest_warp_ = std::max(longest_warp_, of_warp);
+        whole += of_warp;
     }
+    longest_block_ = std::max(longest_block_, whole);
     profile_.take(number_, stream_, true);
 }
 
@@ -161,20 +168,58 @@ void BlockProfile::access(const WarpContext &warp, uint32_t index, uint32_t mask
             global |= is_shared || is_local ? 0 : bit;
         }
     }
+    if (is_poll(warp, index, mask, address)) return;
     if (!(shared | global)) return;
-    if (site.kind == EMU_ATOMIC) {
-        figures.atomics += static_cast<uint32_t>(__builtin_popcount(shared | global));
-        figures.atomic_serialized += most_on_one_address(shared | global, address) - 1;
-        if (shared) shared_atomic_turns_ += most_on_one_address(shared, address);
-        if (global) count_turns(global, address);
-    }
+    if (site.kind == EMU_ATOMIC) access_atomic(site, figures, shared, global, address);
     if (shared) access_shared(warp, site, figures, shared, address);
     if (global) access_global(site, figures, global, address);
+}
+
+bool BlockProfile::is_poll(const WarpContext &warp, uint32_t index, uint32_t mask, const uint64_t *address) {
+    const EmuSite &site = warp.kernel->sites[index];
+    LastAccess &last = last_[warp.warp_id];
+    bool is_strong_load = site.kind == EMU_LOAD && site.order & EMU_STRONG;
+    bool is_again = is_strong_load && last.site == index && last.mask == mask;
+    for (uint32_t lanes = mask; is_again && lanes; lanes &= lanes - 1) {
+        uint32_t lane = static_cast<uint32_t>(__builtin_ctz(lanes));
+        is_again = last.address[lane] == address[lane];
+    }
+    if (is_again) {
+        ++polls_[index].count;
+        polls_[index].lanes += static_cast<uint32_t>(__builtin_popcount(mask));
+        if (site.block < profile_.block_sizes_.size()) last.polling += profile_.block_sizes_[site.block];
+        return true;
+    }
+    last.site = index;
+    last.mask = mask;
+    if (is_strong_load) std::copy_n(address, 32, last.address);
+    return false;
+}
+
+void BlockProfile::access_atomic(const EmuSite &site, Figures &figures, uint32_t shared, uint32_t global, const uint64_t *address) {
+    figures.atomics += static_cast<uint32_t>(__builtin_popcount(shared | global));
+    figures.atomic_serialized += most_on_one_address(shared | global, address) - 1;
+    bool is_awaited = site.atomic_form & EMU_AWAITED;
+    if (shared) {
+        uint32_t turns = most_on_one_address(shared, address);
+        if (site.atomic_form & EMU_SWAP_LOOP) {
+            figures.swap_rounds += turns;
+        } else {
+            figures.awaited_shared_atomics += is_awaited;
+        }
+        (site.atomic_form & EMU_COUNT ? shared_increment_turns_ : shared_atomic_turns_) += turns;
+    }
+    if (global) {
+        figures.global_atomics += static_cast<uint32_t>(__builtin_popcount(global));
+        figures.awaited_global_atomics += is_awaited;
+        count_turns(site.atomic_form & EMU_FLOAT, global, address);
+    }
 }
 
 void BlockProfile::access_global(const EmuSite &site, Figures &figures, uint32_t mask, const uint64_t *address) {
     Touched touched(mask, address, site.size);
     ++figures.global_requests;
+    figures.global_loads += site.kind == EMU_LOAD;
     figures.global_sectors_ideal += (touched.distinct_bytes() + sector_bytes - 1) / sector_bytes;
     for (const Touched::Line &line : touched) {
         uint32_t sectors = line.sectors(), hits = 0;
@@ -190,14 +235,15 @@ void BlockProfile::access_global(const EmuSite &site, Figures &figures, uint32_t
 
 // Buckets and not a map: what they take does not depend on how many sectors there are, and a few that share one do not matter beside
 // one that is hot.
-void BlockProfile::count_turns(uint32_t mask, const uint64_t *address) {
-    if (atomic_turns_.empty()) atomic_turns_.resize(size_t{1} << turn_bits);
-    bool is_combined = most_on_one_address(mask, address) == static_cast<uint32_t>(__builtin_popcount(mask));
+void BlockProfile::count_turns(bool is_float, uint32_t mask, const uint64_t *address) {
+    std::vector<uint64_t> &all = is_float ? float_atomic_turns_ : atomic_turns_;
+    if (all.empty()) all.resize(size_t{1} << turn_bits);
+    bool is_combined = !is_float && most_on_one_address(mask, address) == static_cast<uint32_t>(__builtin_popcount(mask));
     uint64_t sector[32];
     for (uint32_t lane = 0; lane < 32; ++lane) sector[lane] = address[lane] / sector_bytes;
     for_each_address(mask, sector, [&](uint64_t at, uint32_t lanes) {
         uint64_t turns = is_combined ? 1 : static_cast<uint64_t>(__builtin_popcount(lanes));
-        atomic_turns_[(at * 0x9e3779b97f4a7c15u) >> (64 - turn_bits)] += turns;
+        all[(at * 0x9e3779b97f4a7c15u) >> (64 - turn_bits)] += turns;
     });
 }
 

@@ -18,6 +18,11 @@ void Figures::add(const Figures &other) {
     l2_sectors += other.l2_sectors;
     atomics += other.atomics;
     atomic_serialized += other.atomic_serialized;
+    global_loads += other.global_loads;
+    global_atomics += other.global_atomics;
+    awaited_global_atomics += other.awaited_global_atomics;
+    awaited_shared_atomics += other.awaited_shared_atomics;
+    swap_rounds += other.swap_rounds;
 }
 
 // Four schedulers issue an instruction each; a wavefront of shared memory, four sectors from the L1, one sector from the L2, and one more
@@ -43,8 +48,12 @@ EMU_HOST int emu_report_profile(uint32_t index, EmuProfile *out) {
             it.dram_write_bytes,
             it.barriers,
             it.critical_warp_instructions,
+            it.critical_block_instructions,
             it.hottest_atomic_turns,
+            it.hottest_float_atomic_turns,
             it.shared_atomic_turns,
+            it.shared_increment_turns,
+            it.polls,
             static_cast<uint32_t>(it.lines.size()),
             it.registers,
             it.static_shared_bytes,

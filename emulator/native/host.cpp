@@ -9,6 +9,7 @@
 #include "errors.h"
 #include "memory.h"
 #include "observe.h"
+#include "profile.h"
 #include "report.h"
 #include "scheduler.h"
 #include "session.h"
@@ -21,6 +22,7 @@ void emu::apply(const EmuSettings &settings) {
     memory().set_capacity(limited ? settings.memory_bytes : physical / 4 * 3, limited);
     set_limits({settings.warp_instructions, settings.wall_s, settings.has_seed != 0, settings.seed});
     set_observe({settings.check_full != 0, settings.profile != 0});
+    set_l2(settings.l2_bytes);
 }
 
 EMU_HOST void emu_configure(const EmuSettings *settings) {

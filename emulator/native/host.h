@@ -32,7 +32,8 @@ struct EmuLaunch {
 // Of a profiled launch; figures.h and emulator/profile say what the figures mean.
 struct EmuProfile {
     const emu::Figures *totals;
-    uint64_t dram_read_bytes, dram_write_bytes, barriers, critical_warp_instructions, hottest_atomic_turns, shared_atomic_turns;
+    uint64_t dram_read_bytes, dram_write_bytes, barriers, critical_warp_instructions, critical_block_instructions;
+    uint64_t hottest_atomic_turns, hottest_float_atomic_turns, shared_atomic_turns, shared_increment_turns, polls;
     uint32_t lines;
     uint32_t registers;  // 0: not known
     uint32_t static_shared_bytes, dynamic_shared_bytes, local_bytes;
@@ -64,6 +65,7 @@ struct EmuSettings {
     uint32_t has_seed;
     uint64_t seed;  // of the order in which warps run
     uint32_t check_full, profile;  // see emu_set_observe
+    uint64_t l2_bytes;  // of the profile's L2
 };
 
 // What else a report tells; strings as in EmuReport.

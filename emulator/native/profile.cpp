@@ -19,15 +19,17 @@ static_assert(sizeof EmuContent::instructions == 4 * class_count && sizeof EmuCo
 constexpr uint64_t l1_bytes = 192 << 10;  // of a multiprocessor, shared memory included
 constexpr uint64_t least_l1_bytes = 4 << 10;
 constexpr uint64_t multiprocessors = 128;  // over which the blocks of a small grid are spread
-constexpr uint64_t l2_bytes = 50 << 20;
 constexpr uint32_t l2_ways = 16;
 constexpr size_t most_lines = 10;
 constexpr size_t most_kept = 32 << 20;  // words of streams: 256 MiB
 
 // One device, one L2. Launches run one at a time.
+uint64_t l2_bytes = 0;
+CacheModel *l2_model = nullptr;  // made when it is needed: it is large
+
 CacheModel &l2() {
-    static CacheModel *instance = new CacheModel(l2_bytes, l2_ways);
-    return *instance;
+    if (!l2_model) l2_model = new CacheModel(l2_bytes, l2_ways);
+    return *l2_model;
 }
 
 bool l2_is_used = false;
@@ -42,14 +44,35 @@ uint64_t l1_share(const Launch &launch) {
     return std::max(least_l1_bytes, (l1_bytes - std::min(l1_bytes, taken)) / resident);
 }
 
+void add_up(std::vector<uint64_t> &sums, const std::vector<uint64_t> &more) {
+    sums.resize(std::max(sums.size(), more.size()));
+    for (size_t i = 0; i < more.size(); ++i) sums[i] += more[i];
+}
+
+uint64_t most(const std::vector<uint64_t> &values) {
+    return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
+}
+
 }  // namespace
+
+void set_l2(uint64_t size_bytes) {
+    LaunchPause pause;
+    if (size_bytes == l2_bytes) return;
+    l2_bytes = size_bytes;
+    delete std::exchange(l2_model, nullptr);
+}
 
 void forget_l2() {
     LaunchPause pause;
-    if (std::exchange(l2_is_used, false)) l2().clear();
+    if (std::exchange(l2_is_used, false) && l2_model) l2_model->clear();
 }
 
-Profile::Profile(const Launch &launch) : l1_bytes_(l1_share(launch)), sites_(launch.kernel->site_count) {
+Profile::Profile(const Launch &launch)
+    : l1_bytes_(l1_share(launch)), block_sizes_(launch.kernel->block_count), sites_(launch.kernel->site_count),
+      polls_(launch.kernel->site_count) {
+    for (const EmuContent *it = launch.kernel->contents; it != launch.kernel->contents + launch.kernel->content_count; ++it) {
+        for (uint32_t count : it->instructions) block_sizes_[it->block] += count;
+    }
     l2_is_used = true;
 }
 
@@ -94,12 +117,18 @@ void Profile::look_up(const Stream &stream) {
 
 void Profile::add(const BlockProfile &of_blocks) {
     std::lock_guard lock(mutex_);
-    for (size_t i = 0; i < sites_.size(); ++i) sites_[i].add(of_blocks.sites_[i]);
+    for (size_t i = 0; i < sites_.size(); ++i) {
+        sites_[i].add(of_blocks.sites_[i]);
+        polls_[i].count += of_blocks.polls_[i].count;
+        polls_[i].lanes += of_blocks.polls_[i].lanes;
+    }
     barriers_ += of_blocks.barriers_;
     longest_warp_ = std::max(longest_warp_, of_blocks.longest_warp_);
+    longest_block_ = std::max(longest_block_, of_blocks.longest_block_);
     shared_atomic_turns_ += of_blocks.shared_atomic_turns_;
-    atomic_turns_.resize(std::max(atomic_turns_.size(), of_blocks.atomic_turns_.size()));
-    for (size_t i = 0; i < of_blocks.atomic_turns_.size(); ++i) atomic_turns_[i] += of_blocks.atomic_turns_[i];
+    shared_increment_turns_ += of_blocks.shared_increment_turns_;
+    add_up(atomic_turns_, of_blocks.atomic_turns_);
+    add_up(float_atomic_turns_, of_blocks.float_atomic_turns_);
 }
 
 void Profile::finish(Launch &launch) {
@@ -115,9 +144,19 @@ LaunchFigures Profile::figures(const Launch &launch) const {
     for (uint32_t i = 0; i < kernel.site_count; ++i) {
         lines[{kernel.sites[i].file, kernel.sites[i].line}].add(sites_[i]);
     }
+    // How often a warp looks in vain is chance; what it executes meanwhile does not count.
+    std::vector<Polls> polls(kernel.block_count);
+    LaunchFigures result{};
+    for (uint32_t i = 0; i < kernel.site_count; ++i) {
+        result.polls += polls_[i].count;
+        if (kernel.sites[i].block >= kernel.block_count) continue;
+        Polls &of_block = polls[kernel.sites[i].block];
+        if (polls_[i].count > of_block.count) of_block = polls_[i];
+    }
     for (uint32_t i = 0; i < kernel.content_count; ++i) {
         const EmuContent &content = kernel.contents[i];
-        uint64_t runs = launch.tally[2 * content.block], lanes = launch.tally[2 * content.block + 1];
+        uint64_t runs = launch.tally[2 * content.block] - polls[content.block].count;
+        uint64_t lanes = launch.tally[2 * content.block + 1] - polls[content.block].lanes;
         Figures &line = lines[{content.file, content.line}];
         for (uint32_t c = 0; c < class_count; ++c) {
             line.warp_instructions[c] += runs * content.instructions[c];
@@ -125,7 +164,6 @@ LaunchFigures Profile::figures(const Launch &launch) const {
         }
         for (uint32_t f = 0; f < flop_types; ++f) line.flops[f] += (f < lane_flop_types ? lanes : runs) * content.flops[f];
     }
-    LaunchFigures result{};
     for (const auto &[at, line] : lines) {
         result.totals.add(line);
         if (line.cost() > 0) result.lines.push_back({std::string(at.first), at.second, line});
@@ -137,8 +175,11 @@ LaunchFigures Profile::figures(const Launch &launch) const {
     result.dram_write_bytes = written_sectors_ * sector_bytes;
     result.barriers = barriers_;
     result.critical_warp_instructions = longest_warp_;
-    if (!atomic_turns_.empty()) result.hottest_atomic_turns = *std::max_element(atomic_turns_.begin(), atomic_turns_.end());
+    result.critical_block_instructions = longest_block_;
+    result.hottest_atomic_turns = most(atomic_turns_);
+    result.hottest_float_atomic_turns = most(float_atomic_turns_);
     result.shared_atomic_turns = shared_atomic_turns_;
+    result.shared_increment_turns = shared_increment_turns_;
     result.registers = launch.registers;
     result.static_shared_bytes = kernel.shared_bytes;
     result.dynamic_shared_bytes = launch.dynamic_shared_bytes;

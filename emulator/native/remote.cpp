@@ -69,11 +69,12 @@ void pass(Wire &wire, RemoteVariable &it) {
 struct Site {
     uint32_t file, line;
     uint8_t size, order, kind, space;
+    uint32_t block, atomic_form;
 };
 
 template <class Wire>
 void pass(Wire &wire, Site &it) {
-    wire(it.file, it.line, it.size, it.order, it.kind, it.space);
+    wire(it.file, it.line, it.size, it.order, it.kind, it.space, it.block, it.atomic_form);
 }
 
 struct Line {
@@ -143,7 +144,7 @@ struct RemoteKernel {
         if (!reader.is_whole() || param_offsets.size() != param_sizes.size()) return false;
         for (const Site &it : plain_sites) {
             if (it.file >= files.size()) return false;
-            sites.push_back({files[it.file].c_str(), it.line, it.size, it.order, it.kind, it.space});
+            sites.push_back({files[it.file].c_str(), it.line, it.size, it.order, it.kind, it.space, it.block, it.atomic_form});
         }
         for (const Line &it : plain_block_lines) {
             if (it.file >= files.size()) return false;

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 # Of warp instructions.
 CLASSES = (
     *("int", "fp32", "fp64", "fp16", "special", "convert", "tensor", "load", "store", "atomic", "shared", "local"),
-    *("control", "sync", "warp", "other"),
+    *("control", "sync", "warp", "other", "match"),
 )
 # Of floating-point (and matrix) operations.
 FLOP_TYPES = (
@@ -24,8 +24,11 @@ class Counters:
     ``warp_instructions`` by class (``CLASSES``); ``thread_instructions`` sums the active lanes over them.
     ``global_sectors_ideal`` is the least for the distinct bytes that each request asks for. Bank conflicts are
     ``shared_wavefronts`` beyond ``shared_wavefronts_ideal``. ``l2_sectors`` got past the modelled L1. ``atomics``
-    counts lanes, ``atomic_serialized`` the further turns where lanes of one warp meet on one address. ``flops`` by
-    type (``FLOP_TYPES``), a fused multiply-add being two.
+    counts lanes, ``atomic_serialized`` the further turns where lanes of one warp meet on one address. ``global_loads``
+    are those of the requests, ``global_atomics`` those of the lanes. ``awaited_*_atomics``: warp instructions whose
+    result is used. ``swap_rounds``: of the loops of compare-and-swap that shared memory needs for what it has no
+    atomic instruction for (floating point; 64 bits), as many as lanes meet. ``flops`` by type (``FLOP_TYPES``), a
+    fused multiply-add being two.
     """
 
     warp_instructions: dict[str, int]
@@ -39,6 +42,11 @@ class Counters:
     l2_sectors: int
     atomics: int
     atomic_serialized: int
+    global_loads: int
+    global_atomics: int
+    awaited_global_atomics: int
+    awaited_shared_atomics: int
+    swap_rounds: int
     flops: dict[str, int]
 
     @property
@@ -61,9 +69,13 @@ class LaunchProfile:
 
     ``dram_*_bytes`` is what got past the modelled L2. ``barriers``: arrivals of warps at barriers of the block.
     ``registers_per_thread`` is ptxas's, None where nothing tells it. ``local_bytes`` is of one thread.
-    ``critical_warp_instructions``: of the warp that executed most. ``hottest_atomic_turns``: of the sector of global
-    memory that atomics ask for most often, a turn for each lane, but one for a warp whose lanes all meet at one address
-    (compilers combine those). ``shared_atomic_turns``: in shared memory, the turns of each request's busiest address.
+    ``critical_warp_instructions``, ``critical_block_instructions``: of the warp, and of the block, that executed most.
+    ``hottest_atomic_turns``: of the sector of global memory that integer atomics ask for most often, a turn for each
+    lane, but one for a warp whose lanes all meet at one address (compilers combine those);
+    ``hottest_float_atomic_turns``: the same of floating-point ones, which nobody combines. ``shared_atomic_turns``: in
+    shared memory, the turns of each request's busiest address; ``shared_increment_turns``: those of additions of one
+    whose result is not used. ``polls``: how often a warp looked again at what it had just looked at (a strong load, and
+    no access between); they and their basic blocks count nowhere else.
     """
 
     totals: Counters
@@ -76,8 +88,12 @@ class LaunchProfile:
     dynamic_shared_bytes: int
     local_bytes: int
     critical_warp_instructions: int
+    critical_block_instructions: int = 0
     hottest_atomic_turns: int = 0
+    hottest_float_atomic_turns: int = 0
     shared_atomic_turns: int = 0
+    shared_increment_turns: int = 0
+    polls: int = 0
 
     @property
     def active_lane_ratio(self) -> float:

@@ -47,6 +47,7 @@ def _group(launches: list[LaunchStats]) -> Iterator[str]:
         ("active lanes", f"{lanes:.1%}"),
         ("DRAM bytes", f"{read:,} read, {written:,} written"),
         ("barriers", f"{sum(profile.barriers for profile in profiles):,}"),
+        *_polls(sum(profile.polls for profile in profiles)),
         ("longest warp", f"{longest:,} instructions"),
         ("registers", str(one.registers_per_thread or "not known (32 presumed)")),
         ("shared memory", f"{one.static_shared_bytes:,} bytes static, {one.dynamic_shared_bytes:,} dynamic"),
@@ -55,6 +56,11 @@ def _group(launches: list[LaunchStats]) -> Iterator[str]:
     for name, value in rows:
         yield from textwrap.wrap(f"  {name:<18} {value}", _WIDTH, subsequent_indent=" " * 21)
     yield from _lines(line for profile in profiles for line in profile.lines)
+
+
+def _polls(count: int) -> Iterator[tuple[str, str]]:
+    if count:
+        yield "polls", f"{count:,}, not counted above"
 
 
 def figures(counters: Counters) -> Iterator[tuple[str, str]]:

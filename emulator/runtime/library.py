@@ -21,13 +21,25 @@ class NativeSettings(ctypes.Structure):
         ("seed", c_uint64),
         ("check_full", c_uint32),
         ("profile", c_uint32),
+        ("l2_bytes", c_uint64),
     ]
 
 
+#: Of the modelled L2, where no GPU is named: an H100's.
+DEFAULT_L2_BYTES = 50 << 20
+
+
 def native_settings(
-    limits: Limits, *, threads: int | None, schedule_seed: int | None, check_full: bool, profile: bool
+    limits: Limits,
+    *,
+    threads: int | None,
+    schedule_seed: int | None,
+    check_full: bool,
+    profile: bool,
+    l2_bytes: int | None = None,
 ) -> NativeSettings:
-    """``threads`` None: one for each CPU that this process may use. ``schedule_seed`` None: the usual order."""
+    """``threads`` None: one for each CPU that this process may use. ``schedule_seed`` None: the usual order.
+    ``l2_bytes`` None: ``DEFAULT_L2_BYTES``."""
     return NativeSettings(
         memory_bytes=limits.memory_bytes or 0,
         warp_instructions=limits.warp_instructions or 0,
@@ -37,6 +49,7 @@ def native_settings(
         seed=(schedule_seed or 0) & (1 << 64) - 1,
         check_full=check_full,
         profile=profile,
+        l2_bytes=l2_bytes or DEFAULT_L2_BYTES,
     )
 
 
@@ -78,6 +91,11 @@ class NativeFigures(ctypes.Structure):
         ("l2_sectors", c_uint64),
         ("atomics", c_uint64),
         ("atomic_serialized", c_uint64),
+        ("global_loads", c_uint64),
+        ("global_atomics", c_uint64),
+        ("awaited_global_atomics", c_uint64),
+        ("awaited_shared_atomics", c_uint64),
+        ("swap_rounds", c_uint64),
         ("flops", c_uint64 * len(FLOP_TYPES)),
     ]
 
@@ -89,8 +107,12 @@ class NativeProfile(ctypes.Structure):
         ("dram_write_bytes", c_uint64),
         ("barriers", c_uint64),
         ("critical_warp_instructions", c_uint64),
+        ("critical_block_instructions", c_uint64),
         ("hottest_atomic_turns", c_uint64),
+        ("hottest_float_atomic_turns", c_uint64),
         ("shared_atomic_turns", c_uint64),
+        ("shared_increment_turns", c_uint64),
+        ("polls", c_uint64),
         ("lines", c_uint32),
         ("registers", c_uint32),
         ("static_shared_bytes", c_uint32),

@@ -24,8 +24,12 @@ def take_profile(library: ctypes.CDLL, index: int) -> LaunchProfile | None:
         dynamic_shared_bytes=profile.dynamic_shared_bytes,
         local_bytes=profile.local_bytes,
         critical_warp_instructions=profile.critical_warp_instructions,
+        critical_block_instructions=profile.critical_block_instructions,
         hottest_atomic_turns=profile.hottest_atomic_turns,
+        hottest_float_atomic_turns=profile.hottest_float_atomic_turns,
         shared_atomic_turns=profile.shared_atomic_turns,
+        shared_increment_turns=profile.shared_increment_turns,
+        polls=profile.polls,
     )
 
 
@@ -48,6 +52,11 @@ def _counters(figures: native.NativeFigures) -> Counters:
         l2_sectors=figures.l2_sectors,
         atomics=figures.atomics,
         atomic_serialized=figures.atomic_serialized,
+        global_loads=figures.global_loads,
+        global_atomics=figures.global_atomics,
+        awaited_global_atomics=figures.awaited_global_atomics,
+        awaited_shared_atomics=figures.awaited_shared_atomics,
+        swap_rounds=figures.swap_rounds,
         flops=_met(FLOP_TYPES, figures.flops),
     )
 

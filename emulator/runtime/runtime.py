@@ -29,7 +29,8 @@ class Runtime:
     ``threads`` of them (default: one for each CPU that this process may use); later nothing needs a new one.
     ``schedule_seed`` runs warps and blocks in another order, the same for the same seed. ``checks="full"``
     looks for what the default checks leave out, ``profile`` fills in ``LaunchStats.profile``: either makes kernels
-    several times as slow. ``cache`` is a folder where machine code is kept for the next process
+    several times as slow. ``l2_bytes`` is the size of the profile's L2 (default: 50 MiB; a GPU's is
+    ``load_gpu(name).memory.l2_bytes``). ``cache`` is a folder where machine code is kept for the next process
     (``emulator.jit.cache``); who can write there decides what code runs here. Load programs afterwards
     (``ctypes.CDLL``).
     """
@@ -43,11 +44,17 @@ class Runtime:
         schedule_seed: int | None = None,
         checks: Checks = "default",
         profile: bool = False,
+        l2_bytes: int | None = None,
         cache: Path | None = None,
     ) -> None:
         self._library = native.load(library)
         self._settings = native.native_settings(
-            limits, threads=threads, schedule_seed=schedule_seed, check_full=checks == "full", profile=profile
+            limits,
+            threads=threads,
+            schedule_seed=schedule_seed,
+            check_full=checks == "full",
+            profile=profile,
+            l2_bytes=l2_bytes,
         )
         self._checks: Checks = checks
         self._profile = profile

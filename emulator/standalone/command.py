@@ -69,7 +69,7 @@ def run(settings: Settings) -> int:
             sys.stderr.write("emulator: its library is compiled first, once; that takes half a minute\n")
         library = native.ensure(cache)
         outcome = run_program(
-            settings.command, program, library=library, settings=_native(settings), cache=cache / "kernels"
+            settings.command, program, library=library, settings=_native(settings, gpu), cache=cache / "kernels"
         )
         _write(settings, outcome, gpu)
     except ProgramError as error:
@@ -89,7 +89,7 @@ def default_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cuda-emulator"
 
 
-def _native(settings: Settings) -> NativeSettings:
+def _native(settings: Settings, gpu: Gpu | None) -> NativeSettings:
     return native_settings(
         Limits(
             memory_bytes=settings.memory_bytes, warp_instructions=settings.warp_instructions, wall_s=settings.wall_s
@@ -97,7 +97,8 @@ def _native(settings: Settings) -> NativeSettings:
         threads=settings.threads,
         schedule_seed=settings.schedule,
         check_full=settings.check == "full",
-        profile=settings.profile or settings.gpu is not None,
+        profile=settings.profile or gpu is not None,
+        l2_bytes=gpu.memory.l2_bytes if gpu is not None else None,
     )
 
 

@@ -50,7 +50,9 @@ class EmulatorDevice:
         )
         self._wall_s = load.wall_s
         # The same device and threads, with other limits.
-        self._runtime = self._make(limits=limits, schedule_seed=load.schedule_seed or None)
+        self._runtime = self._make(
+            limits=limits, schedule_seed=load.schedule_seed or None, l2_bytes=load.l2_bytes or None
+        )
 
     def allocate(self, size: int, label: str) -> Buffer:
         try:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from emulator.model import load_gpu
 from judge.judgement import DeviceInfo
 from judge.packs.pack import Case, Pack
 from judge.runner.messages import LoadRequest, StartRequest
@@ -69,6 +70,7 @@ def session_factory(
         memory_bytes=(pack.limits.memory_mib << 20) + input_bytes + output_bytes + (1 << 20) if emulated else 0,
         warp_instructions=EMULATOR_WARP_INSTRUCTIONS if emulated else 0,
         wall_s=pack.limits.wall_s if emulated else 0.0,
+        l2_bytes=load_gpu(settings.emulator_gpu).memory.l2_bytes if emulated else 0,
     )
     grace_s = EMULATOR_GRACE_S if emulated else 0.0
     bounds = Bounds(

@@ -6,9 +6,10 @@ import dataclasses
 from typing import Any
 
 from emulator.profile import Counters, LaunchProfile, LineProfile
+from emulator.profile.counters import add
 from emulator.runtime.report import LaunchStats
 
-NOTHING = Counters({}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {})
+NOTHING = add(())
 
 
 def counters(instructions: dict[str, int] | None = None, *, active: int = 32, **counts: Any) -> Counters:
@@ -21,6 +22,7 @@ def counters(instructions: dict[str, int] | None = None, *, active: int = 32, **
 def launch(
     totals: Counters, *, blocks: int, threads: int, lines: tuple[LineProfile, ...] = (), dram_bytes: int = 0,
     registers: int = 32, shared_bytes: int = 0, critical: int = 0, barriers: int = 0, hottest_turns: int = 0,
+    **counts: int,
 ) -> LaunchStats:  # fmt: skip
     """A launch of one-dimensional shape."""
     profile = LaunchProfile(
@@ -35,6 +37,7 @@ def launch(
         local_bytes=0,
         critical_warp_instructions=critical,
         hottest_atomic_turns=hottest_turns,
+        **counts,  # type: ignore[arg-type]
     )
     instructions = sum(totals.warp_instructions.values())
     return LaunchStats("kernel", (blocks, 1, 1), (threads, 1, 1), instructions, 0.0, profile)
@@ -47,6 +50,7 @@ def streaming(elements: int, *, threads: int = 256, stride: int = 1) -> LaunchSt
     totals = counters(
         {"int": 6 * warps, "load": warps, "store": warps, "control": warps},
         global_requests=2 * warps,
+        global_loads=warps,
         global_sectors=sectors,
         global_sectors_ideal=8 * warps,
         l2_sectors=sectors,

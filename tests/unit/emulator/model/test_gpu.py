@@ -10,7 +10,7 @@ def test_there_are_five():
 @pytest.mark.parametrize("name", gpu_names())
 def test_figures_are_complete_and_possible(name):
     gpu = load_gpu(name)
-    assert {"int", "fp32", "fp64", "fp16", "special", "convert", "warp"} == set(gpu.lanes_per_clock)
+    assert {"int", "fp32", "fp64", "fp16", "special", "convert", "warp", "match"} == set(gpu.lanes_per_clock)
     assert {"f16", "bf16", "tf32", "f64", "int8", "int4", "b1"} == set(gpu.tensor_flops_per_clock)
     assert 0.7 < gpu.memory.dram_bytes_per_s / gpu.memory.dram_peak_bytes_per_s < 1
     latency = gpu.latency_cycles

@@ -96,10 +96,51 @@ def test_contended_atomics_wait_for_each_other():
 
 def test_work_that_blocks_take_from_a_counter_is_spread_over_all_of_them():
     totals = counters({"fp32": 1 << 22, "atomic": 4096}, atomics=4096)
-    shape = {"blocks": 1056, "threads": 256, "critical": (1 << 22) // 16}
-    own = modelled_time(launch(totals, **shape), H200)
-    taken = modelled_time(launch(totals, **shape, hottest_turns=4096), H200)
-    assert taken.parts["latency"] < own.parts["latency"] / 100
+    most = (1 << 22) // 16
+    shape = {"blocks": 1056, "threads": 256, "critical": most}
+
+    def latency(**counts: int) -> float:
+        return modelled_time(launch(totals, **shape, **counts), H200).parts["latency"]
+
+    own = latency(critical_block_instructions=8 * most)
+    assert latency(critical_block_instructions=8 * most, hottest_turns=4096) < own / 100
+    # One warp that has more to do than its block's others has it on a GPU, too.
+    assert latency(critical_block_instructions=most + most // 16, hottest_turns=4096) == own
+
+
+def test_floating_point_atomics_on_one_address_cost_more_than_integer_ones():
+    def contended(**counts: int) -> float:
+        found = modelled_time(launch(counters(), blocks=4096, threads=256, **counts), H200)
+        return found.parts["contended atomics"]
+
+    assert contended(hottest_float_atomic_turns=1 << 20) > 2 * contended(hottest_turns=1 << 20) > 0
+
+
+def test_increments_in_shared_memory_take_turns_only_where_nothing_counts_them():
+    stats = launch(counters(), blocks=4096, threads=256, shared_increment_turns=1 << 20)
+    assert modelled_time(stats, H200).parts["contended atomics"] == 0
+    assert modelled_time(stats, load_gpu("t4")).parts["contended atomics"] > 0
+
+
+def test_loops_of_compare_and_swap_are_waited_for():
+    def latency(rounds: int) -> float:
+        totals = counters({"atomic": 1 << 16}, atomics=1 << 21, swap_rounds=rounds)
+        return modelled_time(launch(totals, blocks=256, threads=256), H200).parts["latency"]
+
+    assert latency(32 << 16) > 10 * latency(1 << 16)
+
+
+def test_only_atomics_whose_result_is_used_are_waited_for():
+    def latency(awaited: int) -> float:
+        totals = counters({"atomic": 1 << 16}, atomics=1 << 16, awaited_global_atomics=awaited)
+        return modelled_time(launch(totals, blocks=256, threads=256), H200).parts["latency"]
+
+    assert latency(1 << 16) > 5 * latency(0)
+
+
+def test_matches_take_a_pipe_of_their_own():
+    found = modelled_time(launch(counters({"match": 1 << 20}), blocks=1056, threads=256), H200)
+    assert found.limiter == "warp matches"
 
 
 def test_files_are_named_where_there_are_several():

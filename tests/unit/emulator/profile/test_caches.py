@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
+from emulator import Runtime
 from tests.unit.emulator.jit.conftest import Machine
 from tests.unit.emulator.profile.conftest import FRAME, Profiled
 from tests.unit.emulator.profile.test_figures import WORDS
@@ -86,6 +87,15 @@ def test_what_does_not_fit_is_read_again(machine: Machine) -> None:
 
     assert first == (128 * MIB // 32, 128 * MIB)
     assert second[1] > 0.9 * 128 * MIB
+
+
+def test_the_l2_is_as_large_as_one_says(machine: Machine) -> None:
+    machine.runtime = Runtime(library=machine.path, l2_bytes=4 * MIB)
+    try:
+        assert sweep_twice(machine, 2 * MIB)[1][1] == 0
+        assert sweep_twice(machine, 8 * MIB)[1][1] > 0.9 * 8 * MIB
+    finally:
+        machine.runtime = Runtime(library=machine.path)
 
 
 def test_a_report_begins_with_an_empty_l2(machine: Machine) -> None:

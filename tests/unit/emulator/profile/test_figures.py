@@ -204,6 +204,72 @@ def test_atomics_that_meet(profiled: Profiled, space: str, shift: int, serialize
     assert (totals.atomics, totals.atomic_serialized) == (32, serialized)
 
 
+@pytest.mark.parametrize(
+    ("atomic", "integer", "float_"),
+    [
+        ("red.global.add.u32 [%data], 1;", 1, 0),  # combined
+        ("red.global.add.u32 [%a], 1;", 8, 0),  # eight to a sector
+        ("red.global.add.f32 [%data], %f1;", 0, 32),
+        ("red.global.add.f32 [%a], %f1;", 0, 8),
+    ],
+)
+def test_turns_at_the_hottest_sector(profiled: Profiled, atomic: str, integer: int, float_: int) -> None:
+    profile = profiled(f"mov.f32 %f1, 0f3F800000;\n {atomic}", WORDS)
+
+    assert (profile.hottest_atomic_turns, profile.hottest_float_atomic_turns) == (integer, float_)
+    assert profile.totals.global_atomics == 32
+
+
+@pytest.mark.parametrize(
+    ("atomic", "turns", "increments", "rounds"),
+    [
+        ("red.shared.add.u32 [%w], 1;", 0, 32, 0),
+        ("atom.shared.add.u32 %r1, [%w], 1;", 0, 32, 0),  # %r1 is not used
+        ("atom.shared.add.u32 %r1, [%w], 1;\n st.global.u32 [%a], %r1;", 32, 0, 0),
+        ("red.shared.add.u32 [%w], 2;", 32, 0, 0),
+        ("red.shared.add.u32 [%w], %t;", 32, 0, 0),
+        ("red.shared.add.f32 [%w], %f1;", 32, 0, 32),
+        ("red.shared.add.f32 [%s], %f1;", 1, 0, 1),
+        ("red.shared.add.u64 [%w], 1;", 32, 0, 32),
+        ("atom.shared.exch.b64 %rd1, [%w], 1;", 32, 0, 0),
+        ("red.shared.min.s32 [%w], %t;", 32, 0, 0),
+    ],
+)
+def test_turns_in_shared_memory(profiled: Profiled, atomic: str, turns: int, increments: int, rounds: int) -> None:
+    profile = profiled(f"mov.f32 %f1, 0f3F800000;\n {atomic}", WORDS)
+
+    assert (profile.shared_atomic_turns, profile.shared_increment_turns) == (turns, increments)
+    assert profile.totals.swap_rounds == rounds
+    assert profile.totals.global_atomics == 0
+
+
+@pytest.mark.parametrize(
+    ("atomic", "of_global", "of_shared"),
+    [
+        ("atom.global.add.u32 %r1, [%data], 1;", 1, 0),
+        ("atom.shared.add.u32 %r1, [%w], 1;", 0, 1),
+        ("red.global.add.u32 [%data], 1;", 0, 0),
+        ("atom.global.add.u32 %r2, [%data], 1;", 0, 0),
+    ],
+)
+def test_atomics_whose_result_is_used(profiled: Profiled, atomic: str, of_global: int, of_shared: int) -> None:
+    totals = profiled(f"mov.u32 %r1, 0;\n {atomic}\n st.global.u32 [%a], %r1;", WORDS).totals
+
+    assert (totals.awaited_global_atomics, totals.awaited_shared_atomics) == (of_global, of_shared)
+
+
+def test_loads_among_the_requests(profiled: Profiled) -> None:
+    totals = profiled("ld.global.u32 %r1, [%a];\n st.global.u32 [%a], %r1;\n red.global.add.u32 [%a], 1;", WORDS).totals
+
+    assert (totals.global_requests, totals.global_loads) == (3, 1)
+
+
+def test_matches_are_a_class_of_their_own(profiled: Profiled) -> None:
+    totals = profiled("match.any.sync.b32 %r1, %t, 0xffffffff;", WORDS).totals
+
+    assert totals.warp_instructions["match"] == 1
+
+
 def test_barriers_and_the_longest_warp(profiled: Profiled) -> None:
     body = """
   bar.sync 0;
@@ -218,6 +284,7 @@ OUT:
 
     assert profile.barriers == 3 * 4 * 2
     assert profile.critical_warp_instructions == FRAME_INSTRUCTIONS + 6
+    assert profile.critical_block_instructions == 4 * (FRAME_INSTRUCTIONS + 4) + 2
 
 
 def test_shared_and_local_memory_taken(profiled: Profiled) -> None:
@@ -321,4 +388,13 @@ def test_blocks_that_wait_for_later_ones_give_way(machine: Machine) -> None:
     machine.run(FRAME.format(body=WAITING), "kernel", 2, 128, data)
 
     assert data[0] == 1
-    assert machine.runtime.take_report().limit is None
+    report = machine.runtime.take_report()
+    assert report.limit is None
+    profile = report.launches[0].profile
+    assert profile is not None
+    assert profile.polls > 0
+    # As if the flag had been there when each warp looked first.
+    of_warp = FRAME_INSTRUCTIONS + 3 + 2 + 3 + 1
+    turns = sum(97 * warp + 1 for warp in range(4))
+    assert profile.critical_block_instructions == 4 * of_warp + 3 * turns
+    assert profile.totals.global_loads == 4

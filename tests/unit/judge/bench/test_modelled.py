@@ -25,7 +25,8 @@ def claim(kernel: str = "add", *, launches: int = 1, registers: int = 0, dram_by
     counts |= {"global_sectors_ideal": sectors, "l2_sectors": sectors, "thread_instructions": sectors * 8}
     names = (*profiles.CLASSES, *profiles.COUNTS, *profiles.FLOPS)
     counters = tuple(counts.get(name, 0) for name in names)
-    numbers = (dram_bytes, 0, 0, registers, 0, 0, 0, 10, 0, 0)
+    of_kernel = {"dram_read_bytes": dram_bytes, "registers_per_thread": registers, "critical_warp_instructions": 10}
+    numbers = tuple(of_kernel.get(name, 0) for name in profiles.KERNEL_COUNTS)
     lines = (LineClaim("/tmp/kernel.cu", 4, counters),)
     return ProfileClaim(kernel, (sectors // 256, 1, 1), (256, 1, 1), launches, counters, numbers, lines)
 

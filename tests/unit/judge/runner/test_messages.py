@@ -26,7 +26,7 @@ RACE = dataclasses.replace(FAULT, other=PartyClaim("kernel.cu", 9, (7, 8, 9), (1
 START = StartRequest(
     "judge.devices.emulator", 1, "/lib.so", 2, 7, 8, True,
 )  # fmt: skip
-LOAD = LoadRequest((ArgumentSpec("A", Role.IN), ArgumentSpec("N", Role.SCALAR, Scalar.INT32)), 3, 4, 5.5, 6)
+LOAD = LoadRequest((ArgumentSpec("A", Role.IN), ArgumentSpec("N", Role.SCALAR, Scalar.INT32)), 3, 4, 5.5, 6, 7)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,9 @@ from judge.runner.profiles import LineClaim, ProfileClaim, pack_profiles, unpack
 
 COUNTERS = tuple(range(profiles.COUNTERS))
 LINE = LineClaim("kernel.cu", 14, COUNTERS)
-CLAIM = ProfileClaim("add", (3, 2, 1), (32, 4, 1), 2, COUNTERS, tuple(range(1, 11)), (LINE, LINE))
+CLAIM = ProfileClaim(
+    "add", (3, 2, 1), (32, 4, 1), 2, COUNTERS, tuple(range(1, len(profiles.KERNEL_COUNTS) + 1)), (LINE, LINE)
+)
 
 
 def packed(*claims: ProfileClaim) -> bytes:
