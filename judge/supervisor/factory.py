@@ -14,6 +14,7 @@ from judge.settings import JudgeSettings
 from judge.supervisor.launcher import Launcher
 from judge.supervisor.layout import argument_specs, region_sizes
 from judge.supervisor.session import Bounds, Session, StartedRunner, start_runner
+from judge.supervisor.warm import WarmRunners
 
 DEVICE_MODULES = {"emulator": "judge.devices.emulator", "cuda": "judge.devices.cuda"}
 #: What the emulator executes at most per call; at its speed the wall clock ends nearly everything sooner.
@@ -21,6 +22,8 @@ EMULATOR_WARP_INSTRUCTIONS = 20_000_000_000
 #: The emulator ends a kernel at the limit by itself, and does not count the time in which it compiles it: seconds for a
 #: large one on a busy machine. This side's clock is for host code that does not come back.
 EMULATOR_GRACE_S = 12.0
+#: The output region has room for the small outputs of a whole burst, whatever the cases.
+BURST_OUTPUT_BYTES = 2 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class SessionFactory:
     submission: LoadRequest
     bounds: Bounds
     cancelled: Callable[[], bool]
+    warm: WarmRunners | None = None
 
     @property
     def emulated(self) -> bool:
@@ -39,7 +43,11 @@ class SessionFactory:
         return self.request.device_module == DEVICE_MODULES["emulator"]
 
     def start_runner(self) -> StartedRunner:
-        """One that any session on this device can take, if its shared memory is large enough."""
+        """One that waits already, or a new one."""
+        if self.warm is not None:
+            waiting = self.warm.take(self.request.input_bytes, self.request.output_bytes)
+            if waiting is not None:
+                return waiting
         return start_runner(self.launcher, self.request, self.bounds.print_bytes)
 
     def start(self) -> Session:
@@ -48,13 +56,14 @@ class SessionFactory:
 
 def session_factory(
     pack: Pack, cases: Sequence[Case], device: DeviceInfo, settings: JudgeSettings, launcher: Launcher, *,
-    library: Path | None, cancelled: Callable[[], bool],
+    library: Path | None, cancelled: Callable[[], bool], warm: WarmRunners | None = None,
 ) -> SessionFactory:  # fmt: skip
-    """For these cases of a pack on a device. ``library`` is the emulator's native library."""
+    """For these cases of a pack on a device. ``library`` is the emulator's native library; ``warm`` are runners of this
+    device under these settings."""
     sizes = [region_sizes(pack, case) for case in cases]
     input_bytes = max(first for first, _ in sizes)
-    output_bytes = max(second for _, second in sizes)
     emulated = device.kind == "emulator"
+    output_bytes = max(0 if emulated else BURST_OUTPUT_BYTES, *(second for _, second in sizes))
     request = StartRequest(
         device_module=DEVICE_MODULES[device.kind],
         ordinal=int(device.details.get("ordinal", 0)),
@@ -79,4 +88,4 @@ def session_factory(
         total_s=settings.run.wall_s,
         print_bytes=settings.run.output_bytes,
     )
-    return SessionFactory(launcher, request, submission, bounds, cancelled)
+    return SessionFactory(launcher, request, submission, bounds, cancelled, warm)

@@ -170,6 +170,11 @@ class RunnerProcess:
         """Whether it has printed more than it may."""
         return self._drain.flooded.is_set()
 
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs, and has said nothing that nobody asked for."""
+        return self._jail is not None and not self._jail.poll() and not self._received and not self._readable(0)
+
     def close(self) -> JailExit | None:
         """Kills what still runs and lets everything go. Idempotent; the first call returns how the process ended."""
         ended = None

@@ -46,10 +46,10 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True)
 class StartedRunner:
-    """A runner whose device is coming up, or is up: it knows nothing yet of what it will serve."""
+    """A runner whose device is coming up, or (``starting`` None) is up: it knows nothing yet of what it will serve."""
 
     process: RunnerProcess
-    starting: Pending
+    starting: Pending | None
 
 
 def start_runner(launcher: Launcher, start: StartRequest, print_bytes: int) -> StartedRunner:
