@@ -10,8 +10,10 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from emulator.model import MODEL_VERSION, load_gpu
 from judge.bench.measurement import TimedCase, measurement
@@ -28,12 +30,13 @@ from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, M
 from judge.packs.pack import Case, Pack
 from judge.runner.messages import Watch
 from judge.settings import JudgeSettings
-from judge.supervisor.factory import SessionFactory, session_factory
+from judge.supervisor.factory import SessionFactory, session_factory, warm_pool
 from judge.supervisor.feeder import Feeder, case_judgement
 from judge.supervisor.launcher import JailLauncher
 from judge.supervisor.outcome import Outcome, outcome_of_ending
 from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.session import Session
+from judge.supervisor.warm import WarmRunners
 from judge.verdict import Verdict, combine_verdicts
 
 
@@ -80,14 +83,19 @@ def compile_error(report: BuildReport, pack: Pack, device: DeviceInfo) -> Judgem
 def run(
     artifact: Artifact, report: BuildReport, pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings, *,
     mode: Mode = Mode.SUBMIT, progress: Report = lambda _: None, cancelled: Cancelled = lambda: False,
+    warm: WarmRunners | None = None,
 ) -> Judgement:  # fmt: skip
-    """Judges what was built. ``seed`` decides the contents of every case. Raises judge.errors.Cancelled."""
+    """Judges what was built. ``seed`` decides the contents of every case; ``warm`` are runners of ``warm_runners`` for
+    this device and these settings. Raises judge.errors.Cancelled.
+    """
     started = time.monotonic()
     try:
         with device_lock(device, settings, cancelled=cancelled):
-            factory = _factory(pack, device, settings, mode, cancelled)
+            factory = _factory(pack, device, settings, mode, cancelled, warm)
             run = _Run(report, pack, device, seed, mode, settings, progress)
-            judgement = run.judge_built(artifact, factory, None)
+            # The emulator wants every core for the calls.
+            with factory.quiet() if factory.emulated else nullcontext():
+                judgement = run.judge_built(artifact, factory, None)
     except InternalError as error:
         judgement = _internal_error(error, report, pack, device)
     return _with_wall(judgement, time.monotonic() - started)
@@ -121,22 +129,35 @@ def judge(
     return _with_wall(judgement, time.monotonic() - started)
 
 
-def _factory(
-    pack: Pack, device: DeviceInfo, settings: JudgeSettings, mode: Mode, cancelled: Cancelled
-) -> SessionFactory:
-    library = None
-    if device.kind == "emulator":
-        from emulator import native
-
-        try:
-            library = native.ensure(settings.data_dir / "emulator")
-        except native.NativeBuildError as error:
-            raise InternalError(f"the emulator's native library cannot be built: {error}") from error
+def warm_runners(device: DeviceInfo, settings: JudgeSettings, count: int, report: Callable[[str], None]) -> WarmRunners:
+    """``count`` runners that wait, for ``run``. Close them when no judgement is under way. Raises InternalError."""
+    library = _library(device, settings)
     launcher = JailLauncher(device, settings, library=library)
+    return warm_pool(device, settings, launcher, count, library=library, report=report)
+
+
+def _factory(
+    pack: Pack, device: DeviceInfo, settings: JudgeSettings, mode: Mode, cancelled: Cancelled,
+    warm: WarmRunners | None = None,
+) -> SessionFactory:  # fmt: skip
     cases = (*_cases(pack, device, mode), *_benchmarks(pack, device, mode))
     if not cases:
         raise InternalError(f"{pack.slug} has no case for {device.kind}")
-    return session_factory(pack, cases, device, settings, launcher, library=library, cancelled=cancelled)
+    library = _library(device, settings)
+    launcher = JailLauncher(device, settings, library=library)
+    return session_factory(pack, cases, device, settings, launcher, library=library, cancelled=cancelled, warm=warm)
+
+
+def _library(device: DeviceInfo, settings: JudgeSettings) -> Path | None:
+    """The emulator's native library. Raises InternalError."""
+    if device.kind != "emulator":
+        return None
+    from emulator import native
+
+    try:
+        return native.ensure(settings.data_dir / "emulator")
+    except native.NativeBuildError as error:
+        raise InternalError(f"the emulator's native library cannot be built: {error}") from error
 
 
 def _cases(pack: Pack, device: DeviceInfo, mode: Mode) -> tuple[Case, ...]:
@@ -175,7 +196,8 @@ class _Run:
                 self.progress(Progress("case", case.id, case.verdict, len(judged), total, case.group))
             if benchmarks and judged and all(case.verdict is Verdict.ACCEPTED for case in judged):
                 self.progress(Progress("timing"))
-                score = self._score(feeder, benchmarks, judged)
+                with factory.quiet():
+                    score = self._score(feeder, benchmarks, judged)
             if feeder.end_session() and all(case.verdict is Verdict.ACCEPTED for case in judged):
                 flood = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
                 judged[-1] = _replaced(judged[-1], flood)

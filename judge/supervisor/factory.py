@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +52,10 @@ class SessionFactory:
                 return waiting
         return start_runner(self.launcher, self.request, self.bounds.print_bytes)
 
+    def quiet(self) -> AbstractContextManager[None]:
+        """While times are taken, or cores are wanted: no runner is started but those asked for here."""
+        return nullcontext() if self.warm is None else self.warm.quiet()
+
     def start(self) -> Session:
         return Session(self.start_runner(), self.submission, self.bounds, self.cancelled)
 
@@ -64,14 +70,8 @@ def session_factory(
     input_bytes = max(first for first, _ in sizes)
     emulated = device.kind == "emulator"
     output_bytes = max(0 if emulated else BURST_OUTPUT_BYTES, *(second for _, second in sizes))
-    request = StartRequest(
-        device_module=DEVICE_MODULES[device.kind],
-        ordinal=int(device.details.get("ordinal", 0)),
-        library=str(library or ""),
-        threads=settings.emulator_threads or 0,
-        input_bytes=input_bytes,
-        output_bytes=output_bytes,
-        lock=settings.jail != "off",
+    request = dataclasses.replace(
+        start_request(device, settings, library), input_bytes=input_bytes, output_bytes=output_bytes
     )
     submission = LoadRequest(
         arguments=argument_specs(pack.arguments),
@@ -89,3 +89,30 @@ def session_factory(
         print_bytes=settings.run.output_bytes,
     )
     return SessionFactory(launcher, request, submission, bounds, cancelled, warm)
+
+
+def start_request(device: DeviceInfo, settings: JudgeSettings, library: Path | None) -> StartRequest:
+    """What every runner of the device is told at its start; its shared memory is still to be sized."""
+    return StartRequest(
+        device_module=DEVICE_MODULES[device.kind],
+        ordinal=int(device.details.get("ordinal", 0)),
+        library=str(library or ""),
+        threads=settings.emulator_threads or 0,
+        input_bytes=0,
+        output_bytes=0,
+        lock=settings.jail != "off",
+    )
+
+
+def warm_pool(
+    device: DeviceInfo, settings: JudgeSettings, launcher: Launcher, count: int, *,
+    library: Path | None, report: Callable[[str], None],
+) -> WarmRunners:  # fmt: skip
+    """``count`` runners of the device that wait, for the factories made with the same arguments."""
+    request = start_request(device, settings, library)
+
+    def start(input_bytes: int, output_bytes: int) -> StartedRunner:
+        sized = dataclasses.replace(request, input_bytes=input_bytes, output_bytes=output_bytes)
+        return start_runner(launcher, sized, settings.run.output_bytes)
+
+    return WarmRunners(start, count, start_s=settings.run.start_s, report=report)
