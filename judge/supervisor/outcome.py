@@ -60,8 +60,7 @@ def outcome_of_ending(ending: Ending, limit_s: float) -> Outcome:
     if ending.during is Op.START:
         raise InternalError(f"the runner did not start: {_last_line(ending.output) or _how(ending)}", "gpujudge doctor")
     if ending.tampered:
-        message = f"the submission interfered with the judge's channel: {ending.tampered}"
-        return Outcome(Verdict.SECURITY_VIOLATION, message)
+        return _interference(ending.tampered)
     if ending.flooded:
         return Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
     where = {
@@ -79,15 +78,22 @@ def outcome_of_ending(ending: Ending, limit_s: float) -> Outcome:
     return Outcome(Verdict.RUNTIME_ERROR, _how_it_crashed(ending, where))
 
 
+def _interference(what: str) -> Outcome:
+    return Outcome(Verdict.SECURITY_VIOLATION, f"the submission interfered with the judge's channel: {what}")
+
+
 def outcome_of_refusal(reply: FailedReply, during: Op, calls: int) -> Outcome:
     """The verdict on a request that the runner could not do, in a process that was asked for ``calls`` calls.
 
     Raises InternalError where that is the machine's fault.
     """
-    if during is Op.START or reply.failure in (Failure.DEVICE, Failure.JAIL):
+    if during is Op.START:
         raise InternalError(
             f"the device could not be brought up: {reply.name} {reply.message}".strip(), "gpujudge doctor"
         )
+    if reply.failure in (Failure.DEVICE, Failure.JAIL):
+        # Both are over when START is answered; a submission that says so hopes to be tried again.
+        return _interference("it sent that the device or the jail could not be brought up")
     if reply.failure in (Failure.LOAD, Failure.SYMBOL):
         return Outcome(Verdict.RUNTIME_ERROR, f"the library could not be loaded: {reply.message}")
     if reply.failure == Failure.MEMORY and calls > 1:

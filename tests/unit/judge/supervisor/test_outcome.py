@@ -79,10 +79,20 @@ def test_a_runner_that_dies_before_the_submission_is_loaded_is_nobodys_fault() -
         outcome_of_ending(_ending(Op.START, code=1, output="Traceback\nNo module named numpy\n"), 2.0)
 
 
-@pytest.mark.parametrize("failure", [Failure.DEVICE, Failure.JAIL, Failure.MEMORY])
-def test_refusals_that_are_the_machines_fault(failure: Failure) -> None:
+@pytest.mark.parametrize(
+    ("failure", "during"), [(Failure.DEVICE, Op.START), (Failure.JAIL, Op.START), (Failure.MEMORY, Op.PREPARE)]
+)
+def test_refusals_that_are_the_machines_fault(failure: Failure, during: Op) -> None:
     with pytest.raises(InternalError):
-        outcome_of_refusal(FailedReply(failure, 2, "cudaErrorMemoryAllocation", "out of memory"), Op.PREPARE, 1)
+        outcome_of_refusal(FailedReply(failure, 2, "cudaErrorMemoryAllocation", "out of memory"), during, 1)
+
+
+@pytest.mark.parametrize("failure", [Failure.DEVICE, Failure.JAIL])
+@pytest.mark.parametrize("during", [Op.LOAD, Op.PREPARE, Op.RUN, Op.FETCH])
+def test_a_submission_cannot_blame_the_machine(failure: Failure, during: Op) -> None:
+    outcome = outcome_of_refusal(FailedReply(failure, 0, "", "no GPU is there"), during, 1)
+    assert outcome.verdict is Verdict.SECURITY_VIOLATION
+    assert "no GPU" not in outcome.message
 
 
 def test_refusals_that_are_the_submissions() -> None:
