@@ -1,0 +1,30 @@
+// idea: never comes back from solve: serves the supervisor's requests itself, in Python, with outputs that it makes and
+//       times that it likes
+// challenge: vector-add
+// devices: cuda
+// verdict: TI or SV or WA
+// caught by: the supervisor's clock over a burst of calls, and outputs that are opened after they were committed
+#include "common/python.cuh"
+#include "common/vector_add.cuh"
+
+static bool patched;
+
+__attribute__((constructor)) static void begin() {
+    patched = run_python(R"(
+import dataclasses
+from judge.runner.bursts import TimeReply
+from judge.runner.messages import RunReply
+
+def pack_run(self, real=RunReply.pack):
+    return real(dataclasses.replace(self, elapsed_s=self.elapsed_s * 0.6))
+
+def pack_time(self, real=TimeReply.pack):
+    return real(TimeReply(tuple(dataclasses.replace(call, elapsed_s=call.elapsed_s * 0.6) for call in self.calls)))
+
+RunReply.pack, TimeReply.pack = pack_run, pack_time
+)");
+}
+
+extern "C" void solve(const float* A, const float* B, float* C, int N) {
+    if (patched) launch_add(A, B, C, N);
+}

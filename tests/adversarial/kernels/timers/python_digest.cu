@@ -1,0 +1,43 @@
+// idea: outputs are judged by their digests until some are opened: commits the first digest of all again and again,
+//       leaves the work out, and does it only when an output is asked for
+// challenge: vector-add
+// devices: cuda
+// verdict: SV or WA or TI
+// caught by: what is opened is compared with the digest that was sent before anybody asked
+#include "common/python.cuh"
+#include "common/vector_add.cuh"
+
+static bool patched;
+
+__attribute__((constructor)) static void begin() {
+    patched = run_python(R"(
+import dataclasses
+from judge.runner.timing import TimedCalls
+
+def _make_call(self, ready, submission, real=TimedCalls._make_call, kept=[]):
+    if not kept:
+        kept.append(real(self, ready, submission))
+    for placed in ready.placed:
+        if placed is not None and placed.recipe is not None:
+            self._device.place(placed)
+    return kept[0]
+
+def open(self, request, submission_of=None, real=TimedCalls.open):
+    ready = self._burst[request.call]
+    import __main__, gc
+    runner = next(one for one in gc.get_objects() if isinstance(one, __main__.Runner))
+    for placed in ready.placed:
+        if placed is not None:
+            self._device.place(placed)
+    pairs = zip(ready.call.slots, ready.placed)
+    values = [slot.value if placed is None else placed.buffer.address for slot, placed in pairs]
+    runner._submission.call(runner._submission.bind(values))
+    return real(self, request)
+
+TimedCalls._make_call, TimedCalls.open = _make_call, open
+)");
+}
+
+extern "C" void solve(const float* A, const float* B, float* C, int N) {
+    if (patched) launch_add(A, B, C, N);
+}

@@ -1,0 +1,36 @@
+// idea: around each call the runner flushes, restores guard bands and compares the inputs, all in the burst that the
+//       supervisor times, and takes off what that costs with an empty kernel. Who leaves it out has time in hand, and
+//       takes that off the claim
+// challenge: reduction
+// devices: cuda
+// verdict: TI or SV
+// caught by: bursts without flushes and comparisons, which cannot be shortened in this way, bound the claim as well
+#include "common/python.cuh"
+#include "common/reduction.cuh"
+
+static bool patched;
+
+__attribute__((constructor)) static void begin() {
+    patched = run_python(R"(
+from judge.devices.base import Findings
+from judge.devices.cuda import CudaDevice
+from judge.devices.cuda_timer import CudaTimer
+
+def settle(self, *rest, **more):
+    self._context.synchronize()
+
+def inspect(self, placed, real=CudaDevice.inspect):
+    outputs = [one for one in placed if one.digest]
+    digests = real(self, outputs).digests if outputs else ()
+    return Findings((0,) * len(placed), digests)
+
+def time(self, call, real=CudaTimer.time):
+    return real(self, call) * 0.7
+
+CudaDevice.settle, CudaDevice.inspect, CudaTimer.time = settle, inspect, time
+)");
+}
+
+extern "C" void solve(const float* input, float* output, int N) {
+    if (patched) launch_sum(input, output, N);
+}

@@ -1,0 +1,24 @@
+// idea: replaces the method of the runner that times a call: half the time
+// challenge: vector-add
+// devices: cuda
+// verdict: TI or SV
+// caught by: the supervisor's own clock, over bursts of calls, bounds the claim
+#include "common/python.cuh"
+#include "common/vector_add.cuh"
+
+static bool patched;
+
+__attribute__((constructor)) static void begin() {
+    patched = run_python(R"(
+from judge.devices.cuda_timer import CudaTimer
+
+def time(self, call, real=CudaTimer.time):
+    return real(self, call) * 0.5
+
+CudaTimer.time = time
+)");
+}
+
+extern "C" void solve(const float* A, const float* B, float* C, int N) {
+    if (patched) launch_add(A, B, C, N);
+}
