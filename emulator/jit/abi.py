@@ -86,6 +86,7 @@ class EmuKernel(ctypes.Structure):
         ("block", ctypes.c_uint32 * 3),
         ("register_bytes", ctypes.c_uint32),
         ("shared_bytes", ctypes.c_uint32),
+        ("reserved_shared_bytes", ctypes.c_uint32),
         ("local_bytes", ctypes.c_uint32),
         ("param_bytes", ctypes.c_uint32),
         ("param_count", ctypes.c_uint32),

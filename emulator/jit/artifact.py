@@ -84,7 +84,8 @@ class Description:
     instruction_count: int  # of its PTX, calls inlined
     parameters: tuple[Parameter, ...]
     parameter_bytes: int
-    shared_bytes: int
+    shared_bytes: int  # the reserved ones among them
+    reserved_shared_bytes: int
     local_bytes: int  # per lane
     register_bytes: int  # per warp
     sites: tuple[AccessSite, ...]

@@ -94,6 +94,7 @@ class Compilation:
             parameters=tuple(Parameter(name, offset, size) for name, (offset, size) in program.parameters.items()),
             parameter_bytes=program.parameter_bytes,
             shared_bytes=program.shared_bytes,
+            reserved_shared_bytes=program.reserved_shared_bytes,
             local_bytes=program.local_bytes,
             register_bytes=self._file.size_bytes,
             sites=tuple(

@@ -52,6 +52,7 @@ def load_artifact(library: ctypes.CDLL, artifact: bytes | Artifact, resolve: Cal
     native.block = (ctypes.c_uint32 * 3)(*d.block)
     native.register_bytes = d.register_bytes
     native.shared_bytes = d.shared_bytes
+    native.reserved_shared_bytes = d.reserved_shared_bytes
     native.local_bytes = d.local_bytes
     native.param_bytes = d.parameter_bytes
     native.param_count = count

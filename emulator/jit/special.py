@@ -18,9 +18,19 @@ from emulator.jit.warp_context import (
     TID,
     WARP_ID,
 )
+from emulator.ptx.program import RESERVED_SHARED_BYTES
 
 if TYPE_CHECKING:
     from emulator.jit.emitter import Emitter
+
+# The area begins with the window, as on hardware; the two parts of it that have a name are kept apart here.
+_RESERVED = {
+    "begin": 0,
+    "end": RESERVED_SHARED_BYTES,
+    "cap": RESERVED_SHARED_BYTES,
+    "0": 0,
+    "1": RESERVED_SHARED_BYTES // 2,
+}
 
 MULTIPROCESSORS = 16  # as native/device_model.h has it
 
@@ -72,8 +82,14 @@ def special_register(e: Emitter, name: str) -> Value:
             return e.context("i32", DYNAMIC_SHARED)
         case "stack":
             return _stack(e)
-        case "total_smem_size" | "aggr_smem_size":
+        case "aggr_smem_size":
             return e.context("i32", SHARED_BYTES)
+        case "total_smem_size":
+            return b.op("sub", e.context("i32", SHARED_BYTES), b.integer("i32", e.program.reserved_shared_bytes))
+    if kind.startswith("reserved_smem_offset_"):
+        offset = _RESERVED.get(kind.removeprefix("reserved_smem_offset_"))
+        if offset is not None:
+            return b.integer("i32", offset)
     if kind in ("envreg1", "envreg2"):
         # Where cooperative_groups keeps the grid's barrier.
         workspace = e.context("i64", GRID_WORKSPACE)

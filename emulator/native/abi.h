@@ -141,6 +141,7 @@ struct EmuKernel {
     uint32_t block[3];              // the block shape it was compiled for
     uint32_t register_bytes;        // per warp
     uint32_t shared_bytes;          // static, a multiple of 16; dynamic shared memory begins there
+    uint32_t reserved_shared_bytes; // of these the first, which the system has: zero when a block begins
     uint32_t local_bytes;           // per lane, a multiple of 16
     uint32_t param_bytes;
     uint32_t param_count;

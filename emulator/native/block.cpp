@@ -82,6 +82,7 @@ void BlockContext::start(uint64_t number) {
                          static_cast<uint32_t>(number / launch.grid[0] % launch.grid[1]),
                          static_cast<uint32_t>(number / launch.grid[0] / launch.grid[1])};
     std::fill_n(shared_, shared_bytes_, emu::garbage);
+    std::fill_n(shared_, launch.kernel->reserved_shared_bytes, 0);
     std::fill_n(barrier, barriers, emu::Barrier{});
     arrived_at = 0;
     if (async_copies_) async_copies_->clear();

@@ -15,7 +15,10 @@ class BlockInit : public BlockObserver {
     BlockInit(InitCheck &check, const BlockContext &block)
         : check_(check), memory_(*block.launch.memory), kernel_(*block.launch.kernel), shared_(block.warp(0).shared_bytes) {}
 
-    void start(uint64_t) override { shared_.clear(); }
+    void start(uint64_t) override {
+        shared_.clear();
+        if (kernel_.reserved_shared_bytes) shared_.mark(0, kernel_.reserved_shared_bytes);
+    }
 
     void access(const WarpContext &warp, uint32_t index, uint32_t lanes, const uint64_t *address) override {
         const EmuSite &site = kernel_.sites[index];

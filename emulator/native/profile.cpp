@@ -36,7 +36,7 @@ bool l2_is_used = false;
 
 // A block's part of an L1 that it shares with as many like it as fit.
 uint64_t l1_share(const Launch &launch) {
-    size_t shared = launch.kernel->shared_bytes + launch.dynamic_shared_bytes;
+    size_t shared = launch.kernel->shared_bytes - launch.kernel->reserved_shared_bytes + launch.dynamic_shared_bytes;
     uint64_t fitting = static_cast<uint64_t>(
         std::max(1, device_model::resident_blocks(static_cast<int>(launch.threads_per_block()), shared)));
     uint64_t resident = std::clamp<uint64_t>((launch.blocks() + multiprocessors - 1) / multiprocessors, 1, fitting);
@@ -181,7 +181,7 @@ LaunchFigures Profile::figures(const Launch &launch) const {
     result.shared_atomic_turns = shared_atomic_turns_;
     result.shared_increment_turns = shared_increment_turns_;
     result.registers = launch.registers;
-    result.static_shared_bytes = kernel.shared_bytes;
+    result.static_shared_bytes = kernel.shared_bytes - kernel.reserved_shared_bytes;
     result.dynamic_shared_bytes = launch.dynamic_shared_bytes;
     result.local_bytes = kernel.local_bytes;
     return result;

@@ -137,7 +137,7 @@ struct RemoteKernel {
     // False when it makes no sense.
     bool read(const std::string &bytes) {
         Reader reader(bytes);
-        reader(number, name, native.block, native.register_bytes, native.shared_bytes, native.local_bytes,
+        reader(number, name, native.block, native.register_bytes, native.shared_bytes, native.reserved_shared_bytes, native.local_bytes,
                native.param_bytes, param_offsets, param_sizes, files, plain_sites, plain_block_lines, plain_shared_arrays, symbol_names, native.max_threads,
                native.uses_stack, native.uses_barriers, native.block_count, native.observed, native.hot_after, plain_contents,
                code);

@@ -275,7 +275,7 @@ void run(Launch &launch) {
     report().begin_launch(readable_name(launch.kernel->name));
     auto begin = Clock::now();
     auto deadline = begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits.wall_s));
-    size_t shared = launch.kernel->shared_bytes + launch.dynamic_shared_bytes;
+    size_t shared = launch.kernel->shared_bytes - launch.kernel->reserved_shared_bytes + launch.dynamic_shared_bytes;
     uint64_t resident = static_cast<uint64_t>(device_model::multiprocessors) *
                         std::max(1, device_model::resident_blocks(static_cast<int>(launch.threads_per_block()), shared,
                                                                   launch.code_registers));

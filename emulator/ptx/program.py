@@ -14,16 +14,20 @@ from emulator.ptx.effects import CARRY
 from emulator.ptx.errors import MALFORMED, PtxError
 from emulator.ptx.frames import join, needs_stack
 from emulator.ptx.inline import Piece, expand
-from emulator.ptx.ir import Address, Function, Instruction, Label, Module, Sym, Variable
+from emulator.ptx.ir import Address, Function, Instruction, Label, Module, Special, Sym, Variable
 from emulator.ptx.parameters import promote_call_parameters
 from emulator.ptx.types import TYPES, ScalarType
+
+#: Of each block, the system's own from compute capability 8.0 on (CUDA C++ Programming Guide, "Compute Capabilities").
+RESERVED_SHARED_BYTES = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
     """``parameters``: name → (offset, size).
 
-    ``local``/``shared``: name → offset; dynamic shared variables begin at ``shared_bytes``.
+    ``local``/``shared``: name → offset; dynamic shared variables begin at ``shared_bytes``. The first
+    ``reserved_shared_bytes`` are those that ``%reserved_smem_*`` tell of, in kernels that ask.
     """
 
     entry: Function
@@ -34,6 +38,7 @@ class Program:
     local_bytes: int
     shared: dict[str, int]
     shared_bytes: int
+    reserved_shared_bytes: int
     cfg: Cfg
     branch_tables: dict[str, tuple[str, ...]]
     body: tuple[Instruction | Label, ...]
@@ -66,7 +71,8 @@ def _build(module: Module, function: Function) -> Program:
     registers = {**flat.registers, CARRY: TYPES["pred"]}
     parameters, parameter_bytes = _lay_out_parameters(function)
     local, local_bytes = _lay_out(v for v in flat.variables.values() if v.space in ("local", "param"))
-    shared, shared_bytes = _lay_out_shared(module, flat, body)
+    reserved = RESERVED_SHARED_BYTES if _asks_for_reserved(body) else 0
+    shared, shared_bytes = _lay_out_shared(module, flat, body, reserved)
     cfg = build_cfg(body, flat.branch_tables)
     return Program(
         function,
@@ -77,6 +83,7 @@ def _build(module: Module, function: Function) -> Program:
         local_bytes,
         shared,
         shared_bytes,
+        reserved,
         cfg,
         flat.branch_tables,
         tuple(body),
@@ -112,9 +119,17 @@ def _lay_out_parameters(entry: Function) -> tuple[dict[str, tuple[int, int]], in
     return offsets, end
 
 
-def _lay_out(variables: Iterable[Variable]) -> tuple[dict[str, int], int]:
+def _asks_for_reserved(body: list[Instruction | Label]) -> bool:
+    return any(
+        isinstance(operand, Special) and operand.name.startswith("%reserved_smem")
+        for item in body
+        if isinstance(item, Instruction)
+        for operand in item.operands
+    )
+
+
+def _lay_out(variables: Iterable[Variable], end: int = 0) -> tuple[dict[str, int], int]:
     offsets: dict[str, int] = {}
-    end = 0
     for variable in variables:
         end = _align(end, max(1, variable.align))
         offsets[variable.name] = end
@@ -122,7 +137,9 @@ def _lay_out(variables: Iterable[Variable]) -> tuple[dict[str, int], int]:
     return offsets, _align(end, 16)
 
 
-def _lay_out_shared(module: Module, flat: Piece, body: list[Instruction | Label]) -> tuple[dict[str, int], int]:
+def _lay_out_shared(
+    module: Module, flat: Piece, body: list[Instruction | Label], reserved: int
+) -> tuple[dict[str, int], int]:
     """The function's own shared variables and the module's that it names; those of open size last, all at the same
     place."""
     named: dict[str, Variable] = {v.name: v for v in flat.variables.values() if v.space == "shared"}
@@ -134,7 +151,7 @@ def _lay_out_shared(module: Module, flat: Piece, body: list[Instruction | Label]
                     variable = module.variables.get(symbol.name)
                     if variable is not None and variable.space == "shared":
                         named.setdefault(variable.name, variable)
-    offsets, end = _lay_out(v for v in named.values() if v.size)
+    offsets, end = _lay_out((v for v in named.values() if v.size), reserved)
     align = max((v.align for v in named.values() if not v.size), default=16)
     end = _align(end, max(16, align))
     offsets.update({v.name: end for v in named.values() if not v.size})

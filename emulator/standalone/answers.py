@@ -136,7 +136,7 @@ def _kernel_bytes(number: int, kernel: TieredKernel) -> bytes:
     d: Description = kernel.artifact.description
     files = {file: index for index, file in enumerate(d.files)}
     out = Writer().numbers("Q", number).text(d.name).numbers("3I", *d.block)
-    out.numbers("4I", d.register_bytes, d.shared_bytes, d.local_bytes, d.parameter_bytes)
+    out.numbers("5I", d.register_bytes, d.shared_bytes, d.reserved_shared_bytes, d.local_bytes, d.parameter_bytes)
     out.each(d.parameters, lambda to, it: to.numbers("I", it.offset))
     out.each(d.parameters, lambda to, it: to.numbers("I", it.size))
     out.each(list(files), lambda to, file: to.text(file))
