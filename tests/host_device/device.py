@@ -1,12 +1,19 @@
-"""Host memory as a device, with guard bands like the GPU's. It runs inside the jail, so it imports as little."""
+"""Host memory as a device, with guard bands like the GPU's, inputs made by recipes and digests of outputs. It runs
+inside the jail, and uses the supervisor's own functions there: it is the wire and the runner that it tests."""
 
 from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from judge.devices.base import ALIGNMENT_BYTES, Buffer, DeviceError, DeviceOptions
+# Now: once a submission is loaded no more machine code can be.
+import numpy as np
+import numpy.random
+
+from judge.devices.base import ALIGNMENT_BYTES, Buffer, DeviceError, DeviceOptions, Findings, Placed
+from judge.packs.distributions import make, mask
+from judge.runner.digest import tree_digest
 from judge.runner.messages import LoadRequest, ReportClaim, Watch
 
 GUARD_BYTES = 4096
@@ -62,6 +69,38 @@ class HostDevice:
                 ctypes.memmove(start, _GUARD, GUARD_BYTES)
                 flags |= flag
         return flags
+
+    def within(self, arena: Buffer, shift: int, size: int) -> Buffer:
+        return Buffer(arena.address + shift, size, arena.base + shift)
+
+    def place(self, placed: Placed) -> None:
+        buffer = placed.buffer
+        ctypes.memmove(buffer.base, _GUARD, GUARD_BYTES)
+        ctypes.memmove(buffer.address + buffer.size, _GUARD, GUARD_BYTES)
+        if placed.recipe is None:
+            self.fill(buffer, placed.fill)
+        else:
+            ctypes.memmove(buffer.address, self._made(placed), buffer.size)
+
+    def inspect(self, placed: Sequence[Placed]) -> Findings:
+        damage, digests = [], []
+        for one in placed:
+            contents = ctypes.string_at(one.buffer.address, one.buffer.size)
+            changed = one.compare and contents != self._made(one)
+            damage.append(self.damage(one.buffer) | (4 if changed else 0))
+            if one.digest:
+                digests.append(tree_digest(contents))
+        return Findings(tuple(damage), tuple(digests))
+
+    def _made(self, placed: Placed) -> bytes:
+        recipe = placed.recipe
+        assert recipe is not None
+        if placed.staged is not None:
+            staged = ctypes.string_at(placed.staged.address, placed.staged.size)
+            return mask(np.frombuffer(staged, np.uint8), recipe.key).tobytes()
+        array = np.empty(placed.buffer.size // recipe.element.size, np.dtype(recipe.element.name.lower()))
+        make(recipe, array)
+        return array.tobytes()
 
     def take_report(self) -> ReportClaim | None:
         return None

@@ -1,0 +1,177 @@
+"""Bursts of timed calls in the real jail, on the host device: what the runner makes, keeps and tells."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judge.packs.distributions import mask
+from judge.packs.pack import Case
+from judge.runner.bursts import ReserveRequest, StageRequest, TimedCall, TimedSlot, TimeReply, TimeRequest
+from judge.runner.digest import tree_digest
+from judge.runner.frames import Failure, Op
+from judge.runner.recipes import Element, Kind, Recipe
+from judge.settings import JudgeSettings, RunLimits
+from judge.supervisor.process import RequestRefused, RunnerEnded
+from judge.supervisor.session import Session
+from tests.host_device.judging import HONEST, build, host_factory, twice_pack
+
+SEED = 7
+SHIFT = 8192
+Start = Callable[[str], Session]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    sessions = []
+
+    def started(source: str) -> Session:
+        settings = JudgeSettings(data_dir=Path("/nonexistent"), run=RunLimits(memory_bytes=512 << 20))
+        session = host_factory(settings, twice_pack().benchmarks).start()
+        sessions.append(session)
+        session.load(build(source))
+        return session
+
+    yield started
+    for session in sessions:
+        session.finish()
+
+
+@pytest.fixture
+def case() -> Case:
+    return twice_pack().benchmarks[0]
+
+
+def _size(case: Case) -> int:
+    return 4 * case.axes["N"]
+
+
+def _reserve(session: Session, case: Case, places: int) -> None:
+    session.reserve(ReserveRequest((_size(case) + SHIFT, _size(case) + SHIFT, 0), places))
+
+
+def _call(
+    case: Case, call: int, place: int, *, like: int | None = None, recipe: Recipe | None = None, shift: int = 0,
+    copy: bool = False,
+) -> TimedCall:  # fmt: skip
+    recipe = recipe or twice_pack().recipes(case, SEED, call, like=like)["input"]
+    slots = (
+        TimedSlot(size=_size(case), recipe=recipe, shift=shift),
+        TimedSlot(size=_size(case), fill=255, place=place, shift=shift),
+        TimedSlot(value=case.axes["N"].to_bytes(8, "little")),
+    )
+    return TimedCall(slots, copy)
+
+
+def _output(session: Session, case: Case) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+    found = session.runner.outputs.read(0, (case.axes["N"],), np.dtype(np.float32))
+    assert found.dtype == np.float32
+    return found  # type: ignore[return-value]
+
+
+def _burst(session: Session, case: Case) -> TimeReply:
+    calls = (_call(case, 1, 2, shift=256), _call(case, 2, 0, like=1, shift=SHIFT), _call(case, 3, 1))
+    return session.time(TimeRequest(calls))[0]
+
+
+def test_every_call_of_a_burst_can_be_opened_and_is_what_was_committed(start: Start, case: Case) -> None:
+    session = start(HONEST)
+    _reserve(session, case, 3)
+    reply, wall_s = session.time(
+        TimeRequest((_call(case, 1, 2, shift=256), _call(case, 2, 0, like=1), _call(case, 3, 1)))
+    )
+    assert all(claim.elapsed_s > 0 and claim.damage == (0, 0, 0) for claim in reply.calls)
+    assert sum(claim.elapsed_s for claim in reply.calls) < wall_s
+    for index, (call, like) in ((2, (3, None)), (0, (1, None)), (1, (2, 1))):
+        session.open_call(index)
+        output = _output(session, case)
+        assert np.array_equal(output, 2 * twice_pack().inputs(case, SEED, call, like=like)["input"])
+        assert (tree_digest(output.tobytes()),) == reply.calls[index].digests
+
+
+def test_a_masked_input_is_unmasked_for_its_call(start: Start, case: Case) -> None:
+    session = start(HONEST)
+    _reserve(session, case, 1)
+    array = np.arange(case.axes["N"], dtype=np.float32)
+    key = (secrets.randbits(64), secrets.randbits(64))
+    session.runner.inputs.write(0, mask(array, key))
+    session.stage(StageRequest(4, 0, array.nbytes))
+    recipe = Recipe(Kind.MASKED, Element.FLOAT32, key, stage=4)
+    reply, _ = session.time(TimeRequest((_call(case, 1, 0, recipe=recipe, copy=True),)))
+    assert reply.calls[0].damage == (0, 0, 0)
+    assert reply.calls[0].digests == ()
+    assert np.array_equal(_output(session, case), 2 * array)
+
+
+def _altered(code: str) -> str:
+    return HONEST.replace("{ for", "{ static int calls; calls++; " + code + " for")
+
+
+@pytest.mark.parametrize(
+    ("code", "damage"),
+    [
+        ("if (calls == 2) out[-1] = 0;", (0, 1, 0)),
+        ("if (calls == 2) out[n] = 0;", (0, 2, 0)),
+        ("if (calls == 2) ((float*)in)[n - 1] += 1;", (4, 0, 0)),
+    ],
+)
+def test_damage_is_told_of_the_call_that_did_it(start: Start, case: Case, code: str, damage: tuple[int, ...]) -> None:
+    session = start(_altered(code))
+    _reserve(session, case, 3)
+    assert [claim.damage for claim in _burst(session, case).calls] == [(0, 0, 0), damage, (0, 0, 0)]
+
+
+def test_buffers_lie_where_the_request_says(start: Start, case: Case) -> None:
+    seen = start('extern "C" void solve(const long* in, long* out, int n) { out[0] = (long)in; out[1] = (long)out; }')
+    _reserve(seen, case, 3)
+    _burst(seen, case)
+    addresses = []
+    for index in range(3):
+        seen.open_call(index)
+        addresses.append(seen.runner.outputs.read(0, (2,), np.dtype(np.int64)))
+    inputs = [int(pair[0]) for pair in addresses]
+    assert (inputs[0] - inputs[2], inputs[1] - inputs[2]) == (256, SHIFT)
+    assert len({int(pair[1]) for pair in addresses}) == 3
+
+
+def test_outputs_that_are_written_later_are_not_those_that_were_committed(start: Start, case: Case) -> None:
+    """The second call repairs the first one's output."""
+    late = """
+    extern "C" void solve(const float* in, float* out, int n) {
+        static float *first_out; static float kept[500000]; static int calls;
+        if (calls++ == 0) { first_out = out; for (int i = 0; i < n; i++) kept[i] = 2 * in[i]; return; }
+        for (int i = 0; i < n; i++) first_out[i] = kept[i];
+    }"""
+    session = start(late)
+    _reserve(session, case, 3)
+    reply = _burst(session, case)
+    session.open_call(0)
+    output = _output(session, case)
+    assert np.array_equal(output, 2 * twice_pack().inputs(case, SEED, 1)["input"])
+    assert (tree_digest(output.tobytes()),) != reply.calls[0].digests
+
+
+def test_a_burst_outside_of_what_was_reserved_ends_the_runner(start: Start, case: Case) -> None:
+    session = start(HONEST)
+    _reserve(session, case, 1)
+    with pytest.raises(RunnerEnded):
+        session.time(TimeRequest((_call(case, 1, 1),)))
+
+
+def test_room_that_cannot_be_had_is_told(start: Start) -> None:
+    session = start(HONEST)
+    with pytest.raises(RequestRefused) as caught:
+        session.reserve(ReserveRequest((1 << 30, 1 << 30, 0), 1))
+    assert caught.value.reply.failure == Failure.MEMORY
+    assert session.last_op is Op.RESERVE
+
+
+def test_judged_calls_and_bursts_can_follow_each_other(start: Start, case: Case) -> None:
+    session = start(HONEST)
+    for _ in range(2):
+        _reserve(session, case, 3)
+        assert len(_burst(session, case).calls) == 3
