@@ -259,6 +259,39 @@ def timed(value: float = 1.25e-4) -> Measurement:
     )
 
 
+def trusted(value: float = 1.25e-4, half: float = 4e-7) -> Measurement:
+    """A hundred and fifty calls in three processes, with all that is known of them."""
+    processes = [
+        [value * (1 + 0.002 * ((7 * call + 3 * process) % 11 - 5) / 5 + process * 2e-4) for call in range(50)]
+        for process in range(3)
+    ]
+    processes[1][20] = 1.4 * value  # another program had the GPU for a moment
+    samples = [sample for process in processes for sample in process]
+    case = {"id": "bench-25m", "value": value, "samples": samples, "processes": processes, "bytes": 3e8, "flops": 2.5e7}
+    return Measurement(
+        metric="time_s",
+        value=value,
+        runs=150,
+        spread=0.0012,
+        median_s=value,
+        gb_per_s=3e8 / value / 1e9,
+        gflop_per_s=2.5e7 / value / 1e9,
+        cases=({**case, "low": value - half, "high": value + half},),
+        low=value - half,
+        high=value + half,
+        roofline_share=0.9e-4 / value,
+        fingerprint={
+            "gpu": {"name": "NVIDIA H200", "uuid_hash": "9f86d081884c"},
+            "driver": "580.95.05",
+            "cuda": "13.0",
+            "nvcc": {"version": "13.0.88", "flags": ["-O3", "-std=c++17"]},
+            "clocks": {"sm_mhz": 1980, "memory_mhz": 3201},
+            "temperature_c": 41.5,
+            "throttled": False,
+        },
+    )
+
+
 def counted(value: float = 1_234_567) -> Measurement:
     """A score of the emulator."""
     return Measurement(metric="warp_instructions", value=value, runs=1, spread=0.0)

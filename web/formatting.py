@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import Flask
 
+from judge.interval import interval_digits
 from judge.verdict import Verdict
 from store.clock import Clock
 
@@ -26,6 +27,17 @@ def seconds(value: float | None, digits: int = 3) -> str:
 def milliseconds(value: float | None) -> str:
     """A duration in ms, for columns where all rows share the unit."""
     return "–" if value is None else significant(value * 1e3, 4)
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """The ends of an interval of time, with digits that tell them apart and one unit: ``125.0–125.4 µs``."""
+    if low is None or high is None:
+        return ""
+    digits = interval_digits(low, high)
+    last, _, unit = seconds(high, digits).partition(" ")
+    factor = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}[unit]
+    # As many decimals as the upper end has, so that the two read as a pair.
+    return f"{low / factor:,.{len(last.partition('.')[2])}f}–{last} {unit}"
 
 
 def significant(value: float | None, digits: int = 3) -> str:
@@ -73,6 +85,11 @@ def figure(value: Any) -> str:
     return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
+def day(moment: datetime | None) -> str:
+    """An instant's date."""
+    return "" if moment is None else moment.astimezone(UTC).strftime("%-d %b %Y")
+
+
 def iso(moment: datetime | None) -> str:
     """An instant for machines and titles."""
     return "" if moment is None else moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
@@ -98,6 +115,6 @@ def make_ago(clock: Clock) -> Callable[[datetime | None], str]:
 
 def register_filters(app: Flask, clock: Clock) -> None:
     """All of them, by their names."""
-    filters = (seconds, milliseconds, significant, whole, percent, size, verdict_title, figure, iso)
+    filters = (seconds, milliseconds, significant, whole, percent, size, verdict_title, figure, day, iso)
     app.jinja_env.filters.update({function.__name__: function for function in filters})
     app.jinja_env.filters["ago"] = make_ago(clock)

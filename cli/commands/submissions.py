@@ -139,6 +139,9 @@ def _await(api: Api, status: dict[str, Any], *, as_json: bool) -> None:
         print_json(judgement)
     else:
         print_judgement(judgement)
+        audit = status.get("audit") or {}
+        if audit.get("verdict", "AC") != "AC":
+            say(f"An audit took it off the leaderboard, {audit['verdict']}: {audit['message']}", "bold red")
         if status.get("url"):
             say(_absolute(api.server, str(status["url"])))
     raise typer.Exit(Verdict(judgement["verdict"]).exit_code)

@@ -9,7 +9,7 @@ from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from judge.judgement import BuildReport
 from tests.e2e.conftest import Served
-from tests.web_site import PASSWORD, accepted, counted, faulty, wrong
+from tests.web_site import H200, PASSWORD, accepted, counted, faulty, trusted, wrong
 
 pytestmark = pytest.mark.browser
 
@@ -193,6 +193,35 @@ def test_nothing_is_wider_than_a_phone(page: Page, served: Served) -> None:
     for path in ("/", CHALLENGE, "/leaderboards/", "/leaderboards/vector-add", "/submissions", "/account/", "/nowhere"):
         page.goto(f"{served.url}{path}")
         assert page.evaluate(too_wide) <= 0, path
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_a_board_with_intervals_fits_and_is_told_to_screen_readers(page: Page, served: Served, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 740})
+    served.site.add_device(H200)
+    page.goto(served.url)
+    for name, value in (("ada", 1.25e-4), ("a_name_as_long_as_names_can_be_x", 1.254e-4), ("eve", 9e-4)):
+        served.site.add_user(name)
+        token = served.site.token_of(name)
+        body = {"challenge": "vector-add", "device": H200.key, "mode": "submit", "source": SOURCE}
+        sent = page.request.post(
+            f"{served.url}/api/v1/submissions", data=body, headers={"Authorization": f"Bearer {token}"}
+        )
+        assert sent.status == 201
+        served.site.work(device=H200, cases=accepted("n-1"), measurement=trusted(value))
+    page.goto(f"{served.url}/leaderboards/vector-add?device={H200.key}")
+    for told in ("1.000 times the best, 95 % interval 124.6–125.4", "1.003 times the best"):
+        bar = page.get_by_role("img", name=told)
+        expect(bar).to_be_visible()
+        box = bar.bounding_box()
+        assert box is not None
+        assert box["width"] >= 60
+        assert box["x"] + box["width"] <= width
+    expect(page.get_by_text("7.200× the best")).to_be_visible()
+    expect(page.get_by_text("124.6–125.4 µs", exact=True)).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    wrap = "element => element.scrollWidth - element.clientWidth"
+    assert page.locator(".table-wrap").evaluate(wrap) <= 0
 
 
 def test_it_works_without_scripts(browser_without_scripts: Page, served: Served) -> None:

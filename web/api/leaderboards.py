@@ -34,8 +34,13 @@ def show_board(slug: str, query: schemas.BoardQuery) -> schemas.Leaderboard:
                 spread=entry.spread,
                 gb_per_s=entry.gb_per_s,
                 gflop_per_s=entry.gflop_per_s,
+                low=entry.low,
+                high=entry.high,
+                roofline_share=entry.roofline_share,
+                fingerprint=entry.fingerprint,
                 submission=entry.submission_public_id,
                 created_at=entry.created_at,
+                audited_at=entry.audited_at,
             )
             for entry in board.entries
         ],

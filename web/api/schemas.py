@@ -134,8 +134,20 @@ class SubmissionHeaders(BaseModel):
     idempotency_key: str | None = Field(None, alias="Idempotency-Key", max_length=200, min_length=1)
 
 
+class Audit(BaseModel):
+    """Timed again together with other entries of its board (``contenders`` in all). ``verdict`` other than AC has taken
+    it off the board, and ``message`` says why; ``measurement`` is that of a judgement."""
+
+    verdict: str
+    message: str
+    contenders: int
+    audited_at: datetime
+    measurement: dict[str, Any] | None
+
+
 class SubmissionStatus(BaseModel):
-    """``position`` in the queue while it waits; ``verdict`` and ``judgement`` once it is done."""
+    """``position`` in the queue while it waits; ``verdict`` and ``judgement`` once it is done; ``audit`` if it came to
+    the first places of a board."""
 
     id: str
     challenge: str
@@ -149,6 +161,7 @@ class SubmissionStatus(BaseModel):
     finished_at: datetime | None
     url: str
     judgement: dict[str, Any] | None
+    audit: Audit | None
 
 
 class SubmissionQuery(Query):
@@ -194,8 +207,13 @@ class BoardQuery(Query):
 
 
 class BoardEntry(BaseModel):
-    """A user's best; less is better. ``metric`` is ``time_s``, ``modelled_time_s/GPU/MODEL`` (the emulator's: for which
-    GPU, by which version of the model) or ``warp_instructions`` (the emulator's of old)."""
+    """A user's best; less is better.
+
+    ``rank`` is 1 + the number of entries whose whole interval (``low`` to ``high``, 95 %; null where nothing varies)
+    lies below this one's ``low``. ``metric`` is ``time_s``, ``modelled_time_s/GPU/MODEL`` (the emulator's: for which
+    GPU, by which version of the model) or ``warp_instructions`` (the emulator's of old). Since ``audited_at`` (null:
+    never) the figures are those of an audit, which times the first places again together.
+    """
 
     rank: int
     username: str
@@ -205,8 +223,13 @@ class BoardEntry(BaseModel):
     spread: float
     gb_per_s: float | None
     gflop_per_s: float | None
+    low: float | None
+    high: float | None
+    roofline_share: float | None
+    fingerprint: dict[str, Any] | None
     submission: str
     created_at: datetime
+    audited_at: datetime | None
 
 
 class Leaderboard(BaseModel):

@@ -6,6 +6,7 @@ from flask import Blueprint, request, url_for
 from flask import Response as FlaskResponse
 from sqlalchemy.orm import Session
 
+from store.audits import find_audit
 from store.models import Submission, User
 from store.submissions import cancel_submission, get_submission, list_submissions, queue_position
 from web.api import schemas
@@ -98,6 +99,7 @@ def _own(session: Session, public_id: str) -> Submission:
 
 
 def _status(session: Session, submission: Submission) -> schemas.SubmissionStatus:
+    audit = find_audit(session, submission)
     return schemas.SubmissionStatus.model_validate(
         {
             "id": submission.public_id,
@@ -112,5 +114,13 @@ def _status(session: Session, submission: Submission) -> schemas.SubmissionStatu
             "finished_at": submission.finished_at,
             "url": url_for("submissions.show", public_id=submission.public_id, _external=True),
             "judgement": submission.judgement,
+            "audit": audit
+            and {
+                "verdict": audit.verdict,
+                "message": audit.message,
+                "contenders": audit.contenders,
+                "audited_at": audit.audited_at,
+                "measurement": audit.measurement,
+            },
         }
     )

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import dataclass
 
+from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from judge.packs.pack import Pack
 from store.leaderboards import LeaderboardEntry, leaderboard, list_boards
+from web.charts import interval_bar
 from web.devices import DeviceChoice, device_choices
+from web.formatting import interval, seconds, significant
 from web.problems import unknown
 from web.services import Services
 from web.submissions.accepting import find_pack
 from web.submissions.slowness import gpu_title
+
+#: The scale of the error bars spans so many intervals of the usual width, from the best on: enough to see who is close.
+WINDOW_INTERVALS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorBar:
+    """What stands beside a measured time: ``interval`` in words and drawn; ``factor`` of the best where that is beyond
+    the scale, and nothing can be drawn."""
+
+    interval: str
+    chart: Markup
+    factor: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +52,32 @@ class Board:
         """The GPU whose modelled times are ranked; None where they are measured, or no times."""
         kind, _, rest = (self.metric or "").partition("/")
         return gpu_title(rest.partition("/")[0]) if kind == "modelled_time_s" else None
+
+    @property
+    def error_bars(self) -> tuple[ErrorBar, ...]:
+        """Of each entry, on one scale; none on a board where no entry has an interval."""
+        widths = [entry.high - entry.low for entry in self.entries if entry.low is not None and entry.high is not None]
+        if not widths:
+            return ()
+        best = min(self.entries, key=lambda entry: entry.value)
+        first, nearest = _ends(best) or (best.value, best.value)
+        furthest = max(entry.value if entry.high is None else entry.high for entry in self.entries)
+        last = min(furthest, max(nearest, first + WINDOW_INTERVALS * statistics.median(widths)))
+        return tuple(_error_bar(entry, best.value, (first, last)) for entry in self.entries)
+
+
+def _error_bar(entry: LeaderboardEntry, best: float, window: tuple[float, float]) -> ErrorBar:
+    times = significant(entry.value / best, 4) if best else "1"
+    words = interval(entry.low, entry.high)
+    if entry.value > window[1]:
+        return ErrorBar(words, Markup(""), f"{times}×")
+    told = f"95 % interval {words}" if words else "no interval"
+    title = f"{seconds(entry.value, 4)}, {times} times the best, {told}"
+    return ErrorBar(words, interval_bar(entry.value, _ends(entry), window, title), "")
+
+
+def _ends(entry: LeaderboardEntry) -> tuple[float, float] | None:
+    return None if entry.low is None or entry.high is None else (entry.low, entry.high)
 
 
 def find_board(services: Services, session: Session, slug: str, device: str | None, limit: int = 100) -> Board:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from markupsafe import Markup
 
-from web.charts import strip_chart
-from web.formatting import percent, seconds, significant, whole
+from judge.interval import ROOFLINE
+from judge.verdict import Verdict
+from store.models import Audit
+from web.charts import process_chart, strip_chart
+from web.formatting import interval, percent, seconds, significant, verdict_title, whole
 from web.submissions.slowness import gpu_title
 
 
@@ -24,12 +29,25 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkView:
-    """A benchmark case with its samples drawn."""
+    """A benchmark case with its samples drawn; ``processes`` says what each made of it."""
 
     id: str
     value: str
     chart: Markup
     runs: int
+    interval: str = ""
+    processes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AuditView:
+    """An audit, in words. ``verdict`` other than AC has taken the submission off its board."""
+
+    verdict: str
+    title: str
+    text: str
+    figures: tuple[Figure, ...]
+    at: datetime
 
 
 def present_measurement(measurement: Mapping[str, Any]) -> tuple[Figure, ...]:
@@ -46,11 +64,16 @@ def present_measurement(measurement: Mapping[str, Any]) -> tuple[Figure, ...]:
             figures.append(Figure(whole(counts[0]), "", "warp instructions"))
     else:
         figures.append(Figure(number, unit, f"median of {measurement.get('runs', '?')} calls"))
+    ends, _, unit = interval(measurement.get("low"), measurement.get("high")).partition(" ")
+    if ends:
+        figures.append(Figure(ends, unit, "95 % interval"))
+    if measurement.get("roofline_share") is not None:
+        figures.append(Figure(f"{100 * measurement['roofline_share']:.0f}", "%", ROOFLINE))
     if measurement.get("gb_per_s") is not None:
         figures.append(Figure(significant(measurement["gb_per_s"]), "GB/s", "memory throughput"))
     if measurement.get("gflop_per_s") is not None:
         figures.append(Figure(significant(measurement["gflop_per_s"]), "GFLOP/s", "arithmetic"))
-    if metric not in ("warp_instructions", "modelled_time_s") and measurement.get("spread") is not None:
+    if metric == "time_s" and not ends and measurement.get("spread") is not None:
         figures.append(Figure(f"± {percent(measurement['spread']).removesuffix(' %')}", "%", "spread"))
     return tuple(figures)
 
@@ -64,14 +87,89 @@ def present_benchmarks(measurement: Mapping[str, Any]) -> tuple[BenchmarkView, .
     views = []
     for case in measurement.get("cases") or ():
         samples = [float(sample) for sample in case.get("samples") or ()]
+        processes = [[float(sample) for sample in process] for process in case.get("processes") or () if process]
+        samples = samples or [sample for process in processes for sample in process]
+        title = f"{whole(len(samples))} timed calls of {case.get('id')}"
+        alone = measurement if len(measurement["cases"]) == 1 else {}
+        low, high = (case.get(end, alone.get(end)) for end in ("low", "high"))
+        ends = None if low is None or high is None else (float(low), float(high))
+        chart = Markup("")
+        if len(set(samples)) > 1 and processes:
+            chart = process_chart(processes, label, f"{title}, by process", ends)
+        elif len(set(samples)) > 1:
+            chart = strip_chart(samples, label, title)
         views.append(
             BenchmarkView(
                 id=str(case.get("id")),
                 value=label(case["value"]),
-                chart=strip_chart(samples, label, f"{len(samples)} timed calls of {case.get('id')}")
-                if len(set(samples)) > 1
-                else Markup(""),
+                chart=chart,
                 runs=len(samples),
+                interval=interval(*ends) if ends else "",
+                processes=tuple(
+                    f"{whole(len(process))} calls, median {label(statistics.median(process))}, "
+                    f"slowest {label(max(process))}"
+                    for process in processes
+                ),
             )
         )
     return tuple(views)
+
+
+#: What of a fingerprint has a name that its key does not give away.
+_FINGERPRINT = {
+    "gpu": "GPU",
+    "uuid": "UUID",
+    "cuda": "CUDA",
+    "nvcc": "nvcc",
+    "cpu": "CPU",
+    "sm": "SM",
+    "os": "operating system",
+    "mhz": "MHz",
+    "c": "°C",
+    "w": "W",
+}
+
+
+def present_fingerprint(measurement: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """On what it was measured: labels and texts, whatever the judge wrote down; nested parts by their path."""
+    return tuple(_flattened(measurement.get("fingerprint") or {}, ()))
+
+
+def _flattened(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _flattened(part, (*path, str(key)))
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        if value and all(isinstance(part, Mapping) for part in value):
+            for number, part in enumerate(value, start=1):
+                yield from _flattened(part, (*path, str(number)))
+        elif value:
+            yield _label(path), ", ".join(_text(part) for part in value)
+    elif value is not None and value != "":
+        yield _label(path), _text(value)
+
+
+def _label(path: tuple[str, ...]) -> str:
+    words = [_FINGERPRINT.get(key) or " ".join(_FINGERPRINT.get(word, word) for word in key.split("_")) for key in path]
+    label = " ".join(words)
+    return label[:1].upper() + label[1:] if not label.startswith("nvcc") else label
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def present_audit(audit: Audit) -> AuditView:
+    """What an audit found, for its submission's page."""
+    others = audit.contenders - 1
+    with_whom = f"together with {others} other{'' if others == 1 else 's'}" if others else "by itself"
+    timed = f"Timed again {with_whom} from the first places of the board, in alternation on one GPU."
+    if audit.verdict == Verdict.ACCEPTED:
+        text = f"{timed} The board is in the order that this gave, not in that of the first timing."
+        figures = present_measurement(audit.measurement or {}) if audit.measurement else ()
+        return AuditView(audit.verdict, "Audited", text, figures, audit.audited_at)
+    message = audit.message or f"The verdict was {verdict_title(audit.verdict)}."
+    text = f"{timed} {message[:1].upper()}{message[1:].rstrip('.')}."
+    return AuditView(audit.verdict, "Taken off the leaderboard by an audit", text, (), audit.audited_at)

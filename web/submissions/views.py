@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response, jsonify, make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
+from store.audits import find_audit
 from store.models import FINAL_STATES, Submission, User
 from store.submissions import cancel_submission, get_submission, list_submissions, queue_position
 from web.accounts.visitor import login_required, require_visitor
@@ -15,6 +16,7 @@ from web.services import reader, services, transaction
 from web.submissions.accepting import accept_submission, find_pack
 from web.submissions.forms import SubmissionForm
 from web.submissions.presenter import present_report, present_source
+from web.submissions.scores import present_audit
 from web.submissions.streaming import Streamed, events_response
 
 blueprint = Blueprint("submissions", __name__)
@@ -129,7 +131,9 @@ def _own(public_id: str) -> Submission:
 
 
 def _report_context(submission: Submission) -> dict[str, object]:
+    audit = find_audit(reader(), submission)
     return {
+        "audit": None if audit is None else present_audit(audit),
         "submission": submission,
         "pack": services().packs.get(submission.challenge),
         "working": submission.state not in FINAL_STATES,

@@ -135,6 +135,28 @@ def test_a_request_without_an_answer_is_sent_again_under_the_same_key(
     assert server.requests[-1].headers["idempotency-key"] != keys[0]
 
 
+def test_what_an_audit_found_is_told(cli: Cli, server: FakeServer) -> None:
+    audit = {"verdict": "TI", "message": "less than the clock saw"}
+    server.routes = {"GET submissions/abc": {**_done("AC"), "audit": audit}}
+    ended = cli("watch", "abc")
+    assert "An audit took it off the leaderboard, TI: less than the clock saw" in ended.stderr
+    server.routes = {"GET submissions/abc": {**_done("AC"), "audit": {"verdict": "AC", "message": ""}}}
+    assert "audit" not in cli("watch", "abc").stderr
+
+
+def test_a_measured_time_comes_with_its_interval(cli: Cli, server: FakeServer) -> None:
+    measured = {
+        **JUDGEMENT["measurement"],
+        **{"metric": "time_s", "value": 1.25e-4, "runs": 150},
+        **{"low": 1.246e-4, "high": 1.254e-4, "roofline_share": 0.72},
+    }
+    server.routes = {
+        "GET submissions/abc": status("done", verdict="AC", judgement={**JUDGEMENT, "measurement": measured})
+    }
+    shown = cli("watch", "abc").stdout
+    assert "125 µs, 95 % within 124.6 to 125.4 µs over 150 runs, 72% of what this GPU can do for this task" in shown
+
+
 def test_cancelled(cli: Cli, server: FakeServer) -> None:
     server.routes = {"GET submissions/abc": status("cancelled")}
     ended = cli("watch", "abc")

@@ -25,6 +25,23 @@ def test_seconds_have_three_digits_and_a_fitting_unit(value: float | None, text:
 
 
 @pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (1.246e-4, 1.254e-4, "124.6–125.4 µs"),
+        (9.998e-4, 1.0002e-3, "0.9998–1.0002 ms"),
+        (0.5, 2.0, "0.500–2.000 s"),
+        (4e-9, 5e-9, "4.000–5.000 ns"),
+        (1.0, 1.0, "1.000–1.000 s"),
+        (None, None, ""),
+    ],
+)
+def test_the_ends_of_an_interval_share_a_unit_and_can_be_told_apart(
+    low: float | None, high: float | None, text: str
+) -> None:
+    assert formatting.interval(low, high) == text
+
+
+@pytest.mark.parametrize(
     ("value", "text"),
     [(0, "0"), (0.01234, "0.0123"), (1.2345, "1.23"), (12345.6, "12,346"), (0.5, "0.500"), (None, "–")],
 )
