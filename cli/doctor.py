@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from store.settings import Settings
 
 _DISK_BYTES = 2 << 30
+_HEALTH = (
+    "It is tried again by itself. nvidia-smi -q, and dmesg for NVRM, say more; some faults need a reset or a reboot."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,11 @@ def _gpus(settings: JudgeSettings) -> Iterator[Check]:
         selector = f"cuda:{device.details['ordinal']}"
         yield Check(f"GPU {selector}", True, f"{device.name}, {facts}", required=False)
         yield _calibration(settings, device, selector)
+        problem = importlib.import_module("judge.devices.health").out_of_service(settings, device)
+        if problem:
+            yield Check(
+                f"service of {selector}", False, f"a worker gives it no jobs: {problem}", _HEALTH, required=False
+            )
     if not probe.devices:
         has_driver = Path("/dev/nvidiactl").exists()
         remedy = "pip install 'gpujudge[cuda]' (it is built against the CUDA toolkit: nvcc must be on PATH)"

@@ -60,6 +60,8 @@ class Settings(BaseSettings):
     emulator_threads: int | None = Field(default=None, ge=1)
     #: For which GPU the emulator models times.
     emulator_gpu: str = "h200"
+    #: How many runners wait for submissions on a device; None: as many as its kind is served best by.
+    warm_runners: int | None = Field(default=None, ge=0, le=16)
 
     lease_s: float = Field(default=30.0, gt=0)
     heartbeat_s: float = Field(default=8.0, gt=0)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import datetime
 
 import structlog
@@ -20,25 +22,43 @@ from store.reports import build_report_from_json
 from workers.attempt import BuildAgainError, Finish, attempt_one, held_job
 from workers.audit import audit_one
 from workers.context import WorkerContext
+from workers.gpu import GpuService
 from workers.heartbeat import Watch
 from workers.progress import ProgressEvents
 
 log = structlog.get_logger(__name__)
 
 
-def run_one(context: WorkerContext, device: DeviceInfo, *, rung_before: datetime | None = None) -> bool:
-    """Judge the oldest built submission for the device; False when there is none."""
+def run_one(
+    context: WorkerContext,
+    device: DeviceInfo,
+    *,
+    rung_before: datetime | None = None,
+    service: GpuService | None = None,
+) -> bool:
+    """Judge the oldest built submission for the device; False when there is none, or ``service`` says not now."""
+    if service is not None and not service.fit():
+        return False
 
     def work(context: WorkerContext, watch: Watch) -> Finish:
-        return _run(context, watch, device)
+        with nullcontext() if service is None else service.job():
+            return _run(context, watch, device)
 
     lease = attempt_one(context, Stage.RUN, work, device_key=device.key, rung_before=rung_before)
     return lease is not None
 
 
-def run_or_audit_one(context: WorkerContext, device: DeviceInfo, *, rung_before: datetime | None = None) -> bool:
-    """Judge the oldest, or where none waits audit a board; False when there is neither."""
-    return run_one(context, device, rung_before=rung_before) or audit_one(context, device)
+def run_or_audit_one(
+    context: WorkerContext,
+    device: DeviceInfo,
+    *,
+    rung_before: datetime | None = None,
+    service: GpuService | None = None,
+) -> bool:
+    """Judge the oldest, or where none waits audit a board; False when there is neither, or ``service`` says not now."""
+    if run_one(context, device, rung_before=rung_before, service=service):
+        return True
+    return (service is None or service.in_service) and audit_one(context, device)
 
 
 def _run(context: WorkerContext, watch: Watch, device: DeviceInfo) -> Finish:
@@ -73,11 +93,14 @@ def _run(context: WorkerContext, watch: Watch, device: DeviceInfo) -> Finish:
 
 
 class Presence:
-    """The thread that keeps the device's row fresh while the worker lives."""
+    """The thread that keeps the device's row fresh while the worker lives and the device is ``offered``."""
 
-    def __init__(self, context: WorkerContext, device: DeviceInfo) -> None:
+    def __init__(
+        self, context: WorkerContext, device: DeviceInfo, *, offered: Callable[[], bool] = lambda: True
+    ) -> None:
         self._context = context
         self._device = device
+        self._offered = offered
         self._thread = threading.Thread(target=self._announce_for_ever, name="presence", daemon=True)
 
     def start(self) -> None:
@@ -86,6 +109,8 @@ class Presence:
         self._thread.start()
 
     def announce(self) -> None:
+        if not self._offered():
+            return
         try:
             with self._context.sessions.begin() as session:
                 upsert_device(session, self._device, now=self._context.clock())

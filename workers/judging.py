@@ -6,8 +6,11 @@ that is slow, fails or lies at will.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
+
+import structlog
 
 from judge.errors import InternalError
 from judge.judgement import BuildReport, DeviceInfo, Judgement
@@ -16,6 +19,9 @@ from judge.settings import JudgeSettings
 if TYPE_CHECKING:
     from judge.packs.pack import Pack
     from judge.pipeline import Progress
+    from judge.supervisor.warm import WarmRunners
+
+log = structlog.get_logger(__name__)
 
 
 class Built(Protocol):
@@ -66,17 +72,39 @@ class PipelineJudge:
 
     def __init__(self, settings: JudgeSettings) -> None:
         self._settings = settings
+        self._warm: WarmRunners | None = None
 
-    def warm_up(self, device: DeviceInfo | None) -> None:
-        """Do now what the first job would otherwise wait for. ``device`` None: builds only. Raises InternalError."""
-        import judge.pipeline  # noqa: F401
+    def warm_up(self, device: DeviceInfo | None, *, runners: int = 0) -> None:
+        """Do now what the first job would otherwise wait for. ``device`` None: builds only; ``runners``: how many wait
+        for submissions from now on, until ``close``. Raises InternalError.
+        """
         from emulator import native
+        from judge import pipeline
 
         if device is not None and device.kind == "emulator":
             try:
                 native.ensure(self._settings.data_dir / "emulator")
             except native.NativeBuildError as error:
                 raise InternalError(str(error)) from error
+        if device is not None and runners:
+            self._warm = pipeline.warm_runners(
+                device, self._settings, runners, lambda problem: log.warning("runner.not_started", problem=problem)
+            )
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Until the block ends no runner waits, and none is started."""
+        if self._warm is None:
+            yield
+            return
+        with self._warm.quiet():
+            self._warm.clear()
+            yield
+
+    def close(self) -> None:
+        """Ends the runners. Idempotent."""
+        if self._warm is not None:
+            self._warm.close()
 
     def build(self, source: bytes, pack: Pack, device: DeviceInfo) -> tuple[BuildReport, Built | None]:
         from judge import pipeline
@@ -113,6 +141,7 @@ class PipelineJudge:
             mode=pipeline.Mode(mode),
             progress=progress,
             cancelled=cancelled,
+            warm=self._warm,
         )
 
     def audit(

@@ -20,6 +20,7 @@ from workers.app import STOP_SIGNALS, make_app, serve
 from workers.build import build_one
 from workers.context import WorkerContext, make_context
 from workers.device import Presence, run_or_audit_one
+from workers.gpu import GpuService, calibrate_once, open_health, runners_for
 from workers.judging import PipelineJudge, find_device
 from workers.shift import Shift
 from workers.sweeper import sweep_for_ever
@@ -36,16 +37,28 @@ def run_build_worker(context: WorkerContext) -> None:
 def run_device_worker(context: WorkerContext, selector: str) -> None:
     """Judge built submissions on the device until stopped."""
     settings = context.settings
-    device = find_device(selector, settings.judge_settings())
+    judge_settings = settings.judge_settings()
+    device = find_device(selector, judge_settings)
+    runners = runners_for(device, settings.warm_runners)
+    service: GpuService | None = None
+    if device.kind == "cuda" and isinstance(context.judge, PipelineJudge):
+        service = GpuService(open_health(device, judge_settings, runners=runners), paused=context.judge.paused)
     # Offered at once: what is sent meanwhile waits for the warming up, which takes a minute the very first time.
-    Presence(context, device).start()
-    _warm_up(context, device)
-    serve(make_app(settings), Shift(context, partial(run_or_audit_one, context, device)), device_key=device.key)
+    Presence(context, device, offered=lambda: service is None or service.in_service).start()
+    if service is not None:
+        calibrate_once(device, judge_settings)
+    _warm_up(context, device, runners=runners)
+    work = partial(run_or_audit_one, context, device, service=service)
+    try:
+        serve(make_app(settings), Shift(context, work), device_key=device.key)
+    finally:
+        if isinstance(context.judge, PipelineJudge):
+            context.judge.close()
 
 
-def _warm_up(context: WorkerContext, device: DeviceInfo | None) -> None:
+def _warm_up(context: WorkerContext, device: DeviceInfo | None, *, runners: int = 0) -> None:
     if isinstance(context.judge, PipelineJudge):
-        context.judge.warm_up(device)
+        context.judge.warm_up(device, runners=runners)
         context.packs.load()
 
 

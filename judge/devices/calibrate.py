@@ -22,7 +22,8 @@ from judge.errors import InternalError
 from judge.judgement import DeviceInfo
 from judge.settings import JudgeSettings
 
-_SOURCE = Path(__file__).with_name("peaks") / "peaks.cu"
+#: The kernels, as CUDA C++.
+PEAKS_SOURCE = Path(__file__).with_name("peaks") / "peaks.cu"
 _WALL_S = 120.0
 _LOOK_S = 0.2
 
@@ -41,7 +42,7 @@ def calibrate(
     if device.kind != "cuda":
         raise InternalError(f"{device.key} has no peaks to be measured")
     say("compiling")
-    cubin = build_cubin(_SOURCE, device.compute_capability, settings)
+    cubin = build_cubin(PEAKS_SOURCE, device.compute_capability, settings)
     with device_lock(device, settings):
         with _watched(open_watch(device)) as states:
             measured = _measure(int(device.details.get("ordinal", 0)), cubin, say)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from judge.build.cubin import build_cubin
-from judge.devices.calibrate import _SOURCE, calibrate
+from judge.devices.calibrate import PEAKS_SOURCE, calibrate
 from judge.devices.calibration import Calibration, load_calibration
 from judge.devices.peaks.counts import Peak, peaks_for
 from judge.devices.process import own_process
@@ -41,7 +41,7 @@ def _results(gpu: DeviceInfo, settings: JudgeSettings, peak: Peak, rounds: int) 
         "found = bench.results(peak, peak.operands(np.random.default_rng(4)), int(sys.argv[4]))\n"
         "bench.close(); sys.stdout.buffer.write(found)\n"
     )
-    cubin = build_cubin(_SOURCE, gpu.compute_capability, settings)
+    cubin = build_cubin(PEAKS_SOURCE, gpu.compute_capability, settings)
     command, environment = own_process("judge")
     command[1:] = ["-c", code, str(gpu.details["ordinal"]), str(cubin), peak.kernel, str(rounds)]
     return subprocess.run(command, env=environment, check=True, capture_output=True, timeout=120).stdout

@@ -1,0 +1,87 @@
+"""Tries a GPU in a process of its own: whether it computes at all, and whether it shows a process what another left.
+
+``python -m judge.devices.trial ORDINAL CUBIN leave`` fills most of the free memory with random words and reads it
+back; ``... look`` takes as much and reads what it finds there. Each prints the exclusive or of all words: what ``look``
+prints is 0 where the driver clears memory before it gives it to another process.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+from judge.build.cubin import build_cubin
+from judge.devices.calibrate import PEAKS_SOURCE
+from judge.devices.process import own_process
+from judge.errors import InternalError
+from judge.judgement import DeviceInfo
+from judge.settings import JudgeSettings
+
+_WALL_S = 60.0
+#: For whether it works at all, so much is enough.
+_SOME_BYTES = 64 << 20
+_SHARE = 0.9
+
+
+def why_not_working(device: DeviceInfo, settings: JudgeSettings) -> str:
+    """What goes wrong when a kernel runs on it; empty when nothing does."""
+    try:
+        _run(device, settings, "leave", _SOME_BYTES)
+    except InternalError as error:
+        return error.message
+    return ""
+
+
+def remembers(device: DeviceInfo, settings: JudgeSettings) -> bool:
+    """Whether a process can read what another left in the GPU's memory. Hold the device: it takes nearly all of it.
+
+    Raises InternalError.
+    """
+    _run(device, settings, "leave", 0)
+    return _run(device, settings, "look", 0) != 0
+
+
+def _run(device: DeviceInfo, settings: JudgeSettings, what: str, size: int) -> int:
+    cubin = build_cubin(PEAKS_SOURCE, device.compute_capability, settings)
+    ordinal = str(device.details.get("ordinal", 0))
+    command, environment = own_process("judge.devices.trial", ordinal, str(cubin), what, str(size))
+    try:
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, errors="replace", timeout=_WALL_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise InternalError(f"the GPU did not answer within {_WALL_S:g} s") from None
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines()
+        raise InternalError(lines[-1] if lines else f"the process ended with {done.returncode}")
+    return int(done.stdout)
+
+
+def main(ordinal: int, cubin: str, what: str, size: int) -> None:
+    import numpy as np
+    import pycuda.driver as cuda
+
+    cuda.init()
+    context = cuda.Device(ordinal).retain_primary_context()
+    context.push()
+    try:
+        module = cuda.module_from_file(cubin)
+        blocks, threads = 64, 256
+        piece = 16 * 4 * blocks * threads
+        shape: dict[str, Any] = {"grid": (blocks, 1), "block": (threads, 1, 1)}
+        size = max(1, (size or int(_SHARE * cuda.mem_get_info()[0])) // piece) * piece
+        memory, result = cuda.mem_alloc(size), cuda.mem_alloc(4)
+        cuda.memset_d32(result, 0, 1)
+        if what == "leave":
+            module.get_function("scramble")(memory, np.uint64(size // 4), np.uint32(7), **shape)
+        module.get_function("read_all")(memory, np.uint64(size // 16), result, **shape)
+        found = np.empty(1, np.uint32)
+        cuda.memcpy_dtoh(found, result)
+        print(int(found[0]))
+    finally:
+        context.pop()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4]))

@@ -1,0 +1,82 @@
+"""A GPU's worker: no jobs while the GPU is out of service, and runners as its memory allows."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import pytest
+
+from judge.errors import InternalError
+from judge.judgement import DeviceInfo
+from workers import device as device_module
+from workers.device import run_or_audit_one
+from workers.gpu import GpuService, runners_for
+
+
+class FakeHealth:
+    def __init__(self) -> None:
+        self.problem = ""
+        self.is_fit = True
+        self.ended: list[bool] = []
+
+    def fit(self) -> bool:
+        return self.is_fit and not self.problem
+
+    def job_ended(self, *, failed: bool) -> None:
+        self.ended.append(failed)
+
+
+def gpu(memory_gib: int) -> DeviceInfo:
+    return DeviceInfo("gpu", "cuda", "GPU", "9.0", {"memory_bytes": memory_gib << 30})
+
+
+def test_runners_are_paused_as_long_as_it_is_out_of_service() -> None:
+    health, held = FakeHealth(), []
+
+    @contextlib.contextmanager
+    def paused() -> Iterator[None]:
+        held.append("paused")
+        yield
+        held.append("resumed")
+
+    service = GpuService(health, paused=paused)  # type: ignore[arg-type]
+    assert service.fit()
+    health.problem = "Xid 79"
+    assert not service.fit()
+    assert not service.fit()
+    assert not service.in_service
+    assert held == ["paused"]
+    health.problem = ""
+    assert service.fit()
+    assert held == ["paused", "resumed"]
+
+
+def test_no_job_is_claimed_and_no_board_audited_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr(device_module, "attempt_one", lambda *_, **__: calls.append("claim"))
+    monkeypatch.setattr(device_module, "audit_one", lambda *_: calls.append("audit"))
+    health = FakeHealth()
+    service = GpuService(health)  # type: ignore[arg-type]
+    health.problem = "Xid 79"
+    assert not run_or_audit_one(None, gpu(80), service=service)  # type: ignore[arg-type]
+    assert calls == []
+    health.problem = ""
+    run_or_audit_one(None, gpu(80), service=service)  # type: ignore[arg-type]
+    assert calls == ["claim", "audit"]
+
+
+def test_only_what_is_the_machines_fault_casts_doubt_on_it() -> None:
+    health = FakeHealth()
+    service = GpuService(health)  # type: ignore[arg-type]
+    with service.job():
+        pass
+    with pytest.raises(InternalError), service.job():
+        raise InternalError("cuInit failed")
+    assert health.ended == [False, True]
+
+
+def test_how_many_runners_wait() -> None:
+    assert [runners_for(gpu(memory), None) for memory in (6, 8, 16, 24, 141)] == [0, 1, 2, 3, 3]
+    assert runners_for(gpu(6), 2) == 2
+    assert runners_for(gpu(141), 0) == 0
