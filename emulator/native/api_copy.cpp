@@ -38,7 +38,7 @@ cudaError_t fill(Plane to, int value, Box box, cudaStream_t stream) {
     EMU_REQUIRE_DEVICE();
     if (cudaError_t error = emu::check_fill(to, box)) return emu::fail(error);
     return emu::submit(stream, cudaGraphNodeTypeMemset, [=] {
-        emu::fill_box(to, value, box);
+        emu::fill_box(to, static_cast<uint32_t>(value), box);
         return cudaSuccess;
     });
 }

@@ -11,6 +11,7 @@
 #include "errors.h"
 #include "limits.h"
 #include "memory.h"
+#include "recording.h"
 
 namespace model = emu::device_model;
 
@@ -222,6 +223,7 @@ EMU_API cudaError_t cudaDeviceSetLimit(cudaLimit which, size_t value) {
     if (found == limits.end()) return emu::fail(cudaErrorInvalidValue);
     if (which == cudaLimitStackSize && value > model::stack_bytes) return emu::fail(cudaErrorInvalidValue);
     found->second = value;
+    emu::recording().add(emu::LimitStep{static_cast<uint32_t>(which), value});
     return cudaSuccess;
 }
 

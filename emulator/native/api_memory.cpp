@@ -12,6 +12,7 @@
 #include "misuse.h"
 #include "observe.h"
 #include "pools.h"
+#include "recording.h"
 #include "report.h"
 #include "scheduler.h"
 #include "streams.h"
@@ -22,8 +23,6 @@ using emu::MemoryKind;
 namespace {
 
 constexpr uint64_t pitch_alignment = 512;
-// Of larger allocations only this much is made unlike zeros: the rest costs nothing until somebody uses it.
-constexpr size_t largest_garbage = 64 << 20;
 
 cudaError_t allocate(void **out, size_t size, MemoryKind kind, const char *call, unsigned flags = 0) {
     if (!out) return emu::fail(cudaErrorInvalidValue);
@@ -40,10 +39,9 @@ cudaError_t allocate(void **out, size_t size, MemoryKind kind, const char *call,
     if (kind == MemoryKind::device && emu::observe_settings().check_full && !emu::memory().track_writes(address)) {
         emu::report().add_unchecked("reads of what nobody wrote in an allocation of " + std::to_string(size) + " bytes: it is too large");
     }
-    if (kind == MemoryKind::device || kind == MemoryKind::managed) {
-        emu::DeviceAccess access;
-        std::memset(*out, emu::garbage, std::min(size, largest_garbage));
-    }
+    if (kind != MemoryKind::pinned_host) emu::spoil(address, size);
+    emu::recording().add(emu::AllocateStep{address, size, kind});
+    if (kind != MemoryKind::device) emu::recording().share_with_host(address, size);
     return cudaSuccess;
 }
 
@@ -78,6 +76,7 @@ cudaError_t release(void *pointer, unsigned kinds, cudaError_t otherwise) {
         return emu::fail(otherwise);
     }
     emu::note_release(address);
+    if (emu::memory().in_device_range(address)) emu::recording().add(emu::ReleaseStep{address});
     emu::take_from_pool(address);
     return cudaSuccess;
 }
@@ -243,8 +242,9 @@ EMU_PER_THREAD_STREAM(cudaMemPrefetchAsync, _ptsz);
 
 // For the host: allocations with a name for reports, not refused after a sticky error (results are read after it).
 
-EMU_HOST int emu_malloc(uint64_t size, const char *label, uint64_t *out) {
-    *out = emu::memory().allocate(size, 256, MemoryKind::device, label, "malloc");
+// At the address `at`, when it is not 0.
+EMU_HOST int emu_malloc(uint64_t size, const char *label, uint64_t at, uint64_t *out) {
+    *out = emu::memory().allocate(size, 256, MemoryKind::device, label, "malloc", 0, at);
     if (*out) return cudaSuccess;
     if (emu::memory().capacity_is_limit()) emu::report().set_limit("memory");
     return cudaErrorMemoryAllocation;

@@ -43,25 +43,40 @@ uint64_t Arena::place(uint64_t bytes, uint64_t alignment) {
             uint64_t start = lap ? it->first : std::max(it->first, cursor_);
             uint64_t address = round_up(start + padding, alignment);
             if (address - padding + bytes > it->second) continue;
-            uint64_t hole_begin = it->first, hole_end = it->second;
-            uint64_t used_begin = address - padding, used_end = used_begin + bytes;
-            free_.erase(it);
-            if (hole_begin < used_begin) free_[hole_begin] = used_begin;
-            if (used_end < hole_end) free_[used_end] = hole_end;
-            cursor_ = used_end;
+            cursor_ = address - padding + bytes;
+            take(it, address - padding, cursor_);
             return address;
         }
     }
     return 0;
 }
 
-uint64_t Arena::carve(uint64_t size, uint64_t alignment) {
+bool Arena::place_at(uint64_t address, uint64_t bytes) {
+    if (!contains(address) || address - base_ < padding) return false;
+    uint64_t begin = address - padding;
+    auto hole = free_.upper_bound(begin);
+    if (hole == free_.begin()) return false;
+    --hole;
+    if (begin >= hole->second || bytes > hole->second - begin) return false;
+    take(hole, begin, begin + bytes);
+    return true;
+}
+
+void Arena::take(std::map<uint64_t, uint64_t>::iterator hole, uint64_t begin, uint64_t end) {
+    auto [hole_begin, hole_end] = *hole;
+    free_.erase(hole);
+    if (hole_begin < begin) free_[hole_begin] = begin;
+    if (end < hole_end) free_[end] = hole_end;
+}
+
+uint64_t Arena::carve(uint64_t size, uint64_t alignment, uint64_t at) {
     if (size > size_ / 4) return 0;
     bool large = size >= 2 * huge_page;
     alignment = std::max<uint64_t>(alignment, large ? huge_page : 4096);
     uint64_t mapped = padding + round_up(size, 4096) + padding;
     uint64_t gap = round_up(std::clamp(size, smallest_gap, largest_gap), 4096);
-    uint64_t address = place(mapped + gap, alignment);
+    if (at % alignment || (at && !place_at(at, mapped + gap))) return 0;
+    uint64_t address = at ? at : place(mapped + gap, alignment);
     if (!address) return 0;
     void *start = reinterpret_cast<void *>(address - padding);
     if (mprotect(start, mapped, PROT_READ | PROT_WRITE)) {

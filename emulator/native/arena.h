@@ -18,8 +18,12 @@ class Arena {
 
     Arena();
 
-    // Zeroed memory of `size` bytes at a multiple of `alignment` (a power of two), or 0 when there is none.
-    uint64_t carve(uint64_t size, uint64_t alignment);
+    // Zeroed memory of `size` bytes at a multiple of `alignment` (a power of two), or 0 when there is none. It is at `at`,
+    // when that is not 0, or nowhere.
+    uint64_t carve(uint64_t size, uint64_t alignment, uint64_t at = 0);
+
+    // What is carved without an address from now on lies in the upper half, as far as there is room.
+    void prefer_upper_half() { cursor_ = base_ + size_ / 2; }
 
     // Gives a block back; its pages are dropped and its addresses fault from then on.
     void release(uint64_t address);
@@ -37,6 +41,8 @@ class Arena {
     };
 
     uint64_t place(uint64_t bytes, uint64_t alignment);
+    bool place_at(uint64_t address, uint64_t bytes);
+    void take(std::map<uint64_t, uint64_t>::iterator hole, uint64_t begin, uint64_t end);
 
     uint64_t base_ = 0, size_ = 0;
     uint64_t cursor_ = 0;                // the end of what was handed out last: freed addresses are reused late

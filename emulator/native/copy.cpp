@@ -6,6 +6,7 @@
 
 #include "memory.h"
 #include "misuse.h"
+#include "recording.h"
 
 namespace emu {
 
@@ -87,6 +88,7 @@ cudaError_t check_copy(Plane to, Plane from, Box box, cudaMemcpyKind kind) {
 void copy_box(Plane to, Plane from, Box box) {
     if (empty(box)) return;
     DeviceAccess access;
+    recording().note_copy(to, from, box);
     for (size_t z = 0; z < box.depth; ++z) {
         for (size_t y = 0; y < box.height; ++y) {
             char *target = to.at + z * to.slice + y * to.pitch;
@@ -95,6 +97,7 @@ void copy_box(Plane to, Plane from, Box box) {
             std::memmove(target, source, box.width);
         }
     }
+    recording().note_device_writes();
 }
 
 cudaError_t check_fill(Plane to, Box box) {
@@ -105,16 +108,23 @@ cudaError_t check_fill(Plane to, Box box) {
     return cudaErrorInvalidValue;
 }
 
-void fill_box(Plane to, int value, Box box) {
+void fill_box(Plane to, uint32_t value, Box box, uint32_t element) {
     if (empty(box)) return;
     DeviceAccess access;
+    Region region{reinterpret_cast<uint64_t>(to.at), to.pitch, to.slice};
+    recording().add(FillStep{region, box, value, element});
     for (size_t z = 0; z < box.depth; ++z) {
         for (size_t y = 0; y < box.height; ++y) {
             char *target = to.at + z * to.slice + y * to.pitch;
             note_row(target, nullptr, box.width);
-            std::memset(target, value, box.width);
+            if (element == 1) {
+                std::memset(target, static_cast<int>(value), box.width);
+            } else {
+                for (size_t i = 0; i < box.width; ++i) target[i] = static_cast<char>(value >> 8 * (i % element));
+            }
         }
     }
+    recording().note_device_writes();
 }
 
 }  // namespace emu

@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace emu {
 
@@ -26,6 +27,7 @@ cudaError_t check_copy(Plane to, Plane from, Box box, cudaMemcpyKind kind);
 void copy_box(Plane to, Plane from, Box box);
 
 cudaError_t check_fill(Plane to, Box box);
-void fill_box(Plane to, int value, Box box);
+// With an element of 1, 2 or 4 bytes of `value`, again and again.
+void fill_box(Plane to, uint32_t value, Box box, uint32_t element = 1);
 
 }  // namespace emu

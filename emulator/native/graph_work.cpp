@@ -38,10 +38,7 @@ cudaError_t fill_work(const cudaMemsetParams *params, Work *out) {
     if (cudaError_t error = check_fill(to, box)) return error;
     unsigned value = params->value, element = params->elementSize;
     *out = [=] {
-        for (size_t y = 0; y < box.height; ++y) {
-            char *row = to.at + y * to.pitch;
-            for (size_t i = 0; i < box.width; ++i) row[i] = static_cast<char>(value >> 8 * (i % element));
-        }
+        fill_box(to, value, box, element);
         return cudaSuccess;
     };
     return cudaSuccess;

@@ -85,6 +85,11 @@ struct EmuCallError {
     uint32_t looked_at;
 };
 
+// What a recorded program moved: from the host, to the host, and on the device.
+struct EmuTransfers {
+    uint64_t writes, written_bytes, reads, read_bytes, copies, copied_bytes, fills, filled_bytes;
+};
+
 struct EmuLeak {
     const char *allocation, *frames;
     uint64_t size;

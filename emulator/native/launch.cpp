@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "modules.h"
 #include "names.h"
 #include "observe.h"
+#include "recording.h"
 #include "report.h"
 #include "scheduler.h"
 #include "streams.h"
@@ -108,25 +110,51 @@ struct Registers {
     uint32_t by_code, by_ptxas;  // see count_registers
 };
 
-cudaError_t execute(const EmuKernel *kernel, const LaunchShape &at, const std::vector<uint8_t> &params,
-                    bool cooperative, Registers registers) {
+// 32 bytes more than declared: vector loads of parameters may be wider than what is left.
+constexpr size_t spare_params = 32;
+
+// What a kernel needs to run, whenever that is.
+struct Ready {
+    uint64_t module;
+    std::string name;  // mangled
+    const EmuKernel *kernel;
+    LaunchShape shape;
+    std::vector<uint8_t> params;
+    bool cooperative;
+    Registers registers;
+
+    LaunchStep step() const {
+        const auto &[grid, block, dynamic_shared] = shape;
+        return {module, name, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, dynamic_shared, cooperative,
+                std::string(params.begin(), params.end() - spare_params)};
+    }
+};
+
+cudaError_t execute(const Ready &ready) {
     if (cudaError_t error = sticky()) return error;
     LaunchPause one_at_a_time;
     DeviceAccess access;
+    if (recording().is_on()) {
+        recording().note_host_writes();
+        recording().add(ready.step());
+    }
+    const EmuKernel *kernel = ready.kernel;
+    const LaunchShape &at = ready.shape;
     Launch launch(kernel);
     launch.grid[0] = at.grid.x;
     launch.grid[1] = at.grid.y;
     launch.grid[2] = at.grid.z;
-    launch.params = params.data();
+    launch.params = ready.params.data();
     launch.dynamic_shared_bytes = static_cast<uint32_t>(at.dynamic_shared);
-    launch.cooperative = cooperative;
-    launch.code_registers = registers.by_code;
-    launch.registers = registers.by_ptxas;
-    launch.grid_workspace = cooperative ? grid_workspace() : 0;
+    launch.cooperative = ready.cooperative;
+    launch.code_registers = ready.registers.by_code;
+    launch.registers = ready.registers.by_ptxas;
+    launch.grid_workspace = ready.cooperative ? grid_workspace() : 0;
     launch.memory = memory().view();
     // Frames are not laid out as ptxas would: twice the limit, that what fits on a GPU fits here as well.
     if (kernel->uses_stack) launch.stack_bytes = static_cast<uint32_t>(2 * device_limit(cudaLimitStackSize) + 15) / 16 * 16;
     run(launch);
+    recording().note_device_writes();
     if (!launch.error) return cudaSuccess;
     poison(launch.error, launch.message);
     return launch.error;
@@ -148,27 +176,51 @@ cudaError_t launch(const void *function, const LaunchShape &shape, cudaStream_t 
 
 }  // namespace
 
+namespace {
+
+// All but the parameters, for which there is room.
+cudaError_t make_ready(Function &function, const LaunchShape &shape, bool cooperative, Ready *out) {
+    if (cudaError_t error = describe(function)) return refuse(function, error);
+    if (cudaError_t error = check(function, shape, cooperative)) return error;
+    const uint32_t block[3] = {shape.block.x, shape.block.y, shape.block.z};
+    const EmuKernel *kernel = nullptr;
+    if (cudaError_t error = compile(function, block, observe_settings().any(), &kernel)) {
+        return refuse(function, error);
+    }
+    Registers registers{cooperative ? count_registers(function, false) : 0,
+                        observe_settings().profile ? count_registers(function, true) : 0};
+    *out = {module_number(function), function.name, kernel, shape,
+            std::vector<uint8_t>(kernel->param_bytes + spare_params), cooperative, registers};
+    return cudaSuccess;
+}
+
+}  // namespace
+
 cudaError_t prepare_launch(const void *handle, const LaunchShape &shape, void **arguments, bool cooperative,
                            Work *out) {
     Function *function = find_function(handle);
     if (!function) return cudaErrorInvalidResourceHandle;
-    if (cudaError_t error = describe(*function)) return refuse(*function, error);
-    if (cudaError_t error = check(*function, shape, cooperative)) return error;
-    const uint32_t block[3] = {shape.block.x, shape.block.y, shape.block.z};
-    const EmuKernel *kernel = nullptr;
-    if (cudaError_t error = compile(*function, block, observe_settings().any(), &kernel)) {
-        return refuse(*function, error);
-    }
+    Ready ready;
+    if (cudaError_t error = make_ready(*function, shape, cooperative, &ready)) return error;
+    const EmuKernel *kernel = ready.kernel;
     if (kernel->param_count && !arguments) return cudaErrorInvalidValue;
-    // 32 bytes more than declared: vector loads of parameters may be wider than what is left.
-    std::vector<uint8_t> params(kernel->param_bytes + 32);
     for (uint32_t i = 0; i < kernel->param_count; ++i) {
-        std::memcpy(&params[kernel->param_offsets[i]], arguments[i], kernel->param_sizes[i]);
+        std::memcpy(&ready.params[kernel->param_offsets[i]], arguments[i], kernel->param_sizes[i]);
     }
-    Registers registers{cooperative ? count_registers(*function, false) : 0,
-                        observe_settings().profile ? count_registers(*function, true) : 0};
-    *out = [=, params = std::move(params)] { return execute(kernel, shape, params, cooperative, registers); };
+    *out = [ready = std::move(ready)] { return execute(ready); };
     return cudaSuccess;
+}
+
+cudaError_t launch_again(Function &function, const LaunchShape &shape, std::string_view params, bool cooperative) {
+    // The program was allowed as much as it took; what no launch may take is refused still.
+    if (shape.dynamic_shared <= device_model::shared_per_block_opt_in) {
+        function.max_dynamic_shared = std::max(function.max_dynamic_shared, static_cast<int>(shape.dynamic_shared));
+    }
+    Ready ready;
+    if (cudaError_t error = make_ready(function, shape, cooperative, &ready)) return error;
+    if (params.size() != ready.kernel->param_bytes) return cudaErrorInvalidValue;
+    std::copy(params.begin(), params.end(), ready.params.begin());
+    return execute(ready);
 }
 
 }  // namespace emu

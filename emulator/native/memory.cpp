@@ -1,6 +1,7 @@
 #include "memory.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace emu {
 
@@ -59,11 +60,11 @@ uint64_t Memory::in_use() const {
 }
 
 uint64_t Memory::allocate(uint64_t size, uint64_t alignment, MemoryKind kind, const std::string &label,
-                          const char *call, unsigned flags) {
+                          const char *call, unsigned flags, uint64_t at) {
     std::lock_guard lock(mutex_);
     // Pinned memory is the host's, but there is no more of it than of the machine's memory either.
     if (counts(kind) ? size > capacity_ - std::min(capacity_, in_use_) : size > capacity_) return 0;
-    uint64_t address = arena_.carve(size, alignment);
+    uint64_t address = arena_.carve(size, alignment, at);
     if (!address) return 0;
     std::string name = label;
     if (name.empty()) name = std::string(call) + " #" + std::to_string(++ordinal_);
@@ -72,6 +73,11 @@ uint64_t Memory::allocate(uint64_t size, uint64_t alignment, MemoryKind kind, co
     if (shielded_ && !accesses_ && !shared_with_host(kind)) arena_.protect(address, false, shield_reach_);
     view_.reset();
     return address;
+}
+
+void Memory::prefer_upper_half() {
+    std::lock_guard lock(mutex_);
+    arena_.prefer_upper_half();
 }
 
 bool Memory::release(uint64_t address, unsigned kinds) {
@@ -168,6 +174,12 @@ std::string Memory::freed_label(uint64_t address) const {
         if (address >= (*it)->begin && address < (*it)->end) return (*it)->label;
     }
     return {};
+}
+
+void spoil(uint64_t address, uint64_t size) {
+    constexpr uint64_t most = 64 << 20;
+    DeviceAccess access;
+    std::memset(reinterpret_cast<void *>(address), garbage, std::min(size, most));
 }
 
 Memory &memory() {

@@ -56,9 +56,12 @@ class Memory {
     // Whether the capacity was set by the user of the emulator (and not by the machine's own memory).
     bool capacity_is_limit() const { return capacity_is_limit_; }
 
-    // Zeroed memory, or 0 when the capacity or the machine does not allow it. An empty label makes one from `call`.
+    // Zeroed memory, or 0 when the capacity or the machine does not allow it. An empty label makes one from `call`. It is
+    // at `at`, when that is not 0, or nowhere.
     uint64_t allocate(uint64_t size, uint64_t alignment, MemoryKind kind, const std::string &label, const char *call,
-                      unsigned flags = 0);
+                      unsigned flags = 0, uint64_t at = 0);
+    // Leaves the addresses that a recorded program had to allocations that ask for them.
+    void prefer_upper_half();
     // False when nothing begins there, or when `kinds` (a bit for each MemoryKind) leaves out what does.
     bool release(uint64_t address, unsigned kinds);
 
@@ -103,6 +106,10 @@ class Memory {
 constexpr unsigned kind_bit(MemoryKind kind) { return 1u << static_cast<unsigned>(kind); }
 
 Memory &memory();
+
+// Makes a new allocation hold what nobody may count on. Of large ones only the first part: the rest costs nothing until
+// somebody uses it.
+void spoil(uint64_t address, uint64_t size);
 
 // For as long as it exists, this process may touch the device's memory: for launches, copies and initial values.
 class DeviceAccess {

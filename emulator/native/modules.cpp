@@ -10,6 +10,7 @@
 #include "fat_binary.h"
 #include "memory.h"
 #include "names.h"
+#include "recording.h"
 #include "session.h"
 
 namespace emu {
@@ -28,6 +29,7 @@ struct Module {
     cudaError_t load_error = cudaSuccess;
     std::map<std::string, SymbolPlace> variables;
     std::vector<Variable *> managed;
+    std::map<std::string, VariablePlace> places;  // where variables have to be, in a replay
 };
 
 namespace {
@@ -52,6 +54,11 @@ cudaError_t load(Module &module) {
         DeviceAccess access;  // it writes the variables' initial values
         module.load_error = static_cast<cudaError_t>(callbacks.load_module(module.id, module.image));
         module.loaded = module.load_error ? Loaded::failed : Loaded::yes;
+        for (const auto &[name, place] : module.variables) {
+            auto allocation = memory().find(place.address);
+            recording().add(VariableStep{module.id, name, place.address, allocation->kind});
+            if (allocation->kind == MemoryKind::managed_variable) recording().share_with_host(place.address, place.size);
+        }
     }
     return module.load_error;
 }
@@ -84,6 +91,41 @@ cudaError_t find_symbol(const void *host_address, SymbolPlace *place) {
     if (defined == module.variables.end()) return cudaErrorInvalidSymbol;
     *place = defined->second;
     return cudaSuccess;
+}
+
+uint64_t module_number(const Function &function) { return function.module->id; }
+
+uint64_t register_image(const void *image, std::map<std::string, VariablePlace> places) {
+    std::lock_guard lock(mutex);
+    auto module = std::make_unique<Module>();
+    module->id = next_module++;
+    module->image = image;
+    module->places = std::move(places);
+    uint64_t number = module->id;
+    modules[number] = std::move(module);
+    return number;
+}
+
+cudaError_t load_module(uint64_t number) {
+    std::lock_guard lock(mutex);
+    auto module = modules.find(number);
+    return module == modules.end() ? cudaErrorInvalidResourceHandle : load(*module->second);
+}
+
+Function *function_named(uint64_t number, const std::string &name) {
+    std::lock_guard lock(mutex);
+    auto module = modules.find(number);
+    if (module == modules.end()) return nullptr;
+    for (const auto &[stub, function] : functions) {
+        if (function->module == module->second.get() && function->name == name) return function.get();
+    }
+    auto function = std::make_unique<Function>();
+    function->module = module->second.get();
+    function->name = name;
+    Function *plain = function.get();
+    handles.insert(plain);
+    functions[plain] = std::move(function);  // it has no stub
+    return plain;
 }
 
 uint64_t variable_address(uint64_t number, const std::string &name) {
@@ -246,12 +288,15 @@ EMU_HOST uint64_t emu_define_variable(uint64_t module, const char *name, uint64_
     auto found = modules.find(module);
     if (found == modules.end()) return 0;
     const auto &managed = found->second->managed;
-    bool is_managed = std::any_of(managed.begin(), managed.end(), [&](Variable *it) { return it->name == name; });
+    auto place = found->second->places.find(name);
+    bool is_placed = place != found->second->places.end();
+    bool is_managed = is_placed ? place->second.is_managed
+                                : std::any_of(managed.begin(), managed.end(), [&](Variable *it) { return it->name == name; });
     MemoryKind kind = is_constant  ? MemoryKind::constant
                       : is_managed ? MemoryKind::managed_variable
                                    : MemoryKind::variable;
     std::string label = (is_constant ? "__constant__ " : "__device__ ") + readable_name(name);
-    uint64_t address = memory().allocate(size, alignment, kind, label, "");
+    uint64_t address = memory().allocate(size, alignment, kind, label, "", 0, is_placed ? place->second.address : 0);
     if (address) found->second->variables[name] = {address, size};
     return address;
 }

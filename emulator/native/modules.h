@@ -26,6 +26,12 @@ struct SymbolPlace {
     uint64_t address, size;
 };
 
+// Where a recorded program had a variable.
+struct VariablePlace {
+    uint64_t address;
+    bool is_managed;
+};
+
 struct Function {
     Module *module;
     std::string name;  // mangled
@@ -40,6 +46,16 @@ struct Function {
 
 // The kernel that a stub's address (or a handle from cudaGetKernel) means, or null.
 Function *find_function(const void *stub_or_handle);
+
+// The number of the kernel's module.
+uint64_t module_number(const Function &function);
+
+// A module that no program registered; `image` must outlive it. Returns its number.
+uint64_t register_image(const void *image, std::map<std::string, VariablePlace> places);
+cudaError_t load_module(uint64_t number);
+
+// The kernel of that (mangled) name, as far as it is known before it is compiled: it may not exist. Null: no such module.
+Function *function_named(uint64_t module, const std::string &name);
 
 // Where a variable lies, by the address that stands for it in the host's program. Loads its module.
 cudaError_t find_symbol(const void *host_address, SymbolPlace *place);

@@ -177,6 +177,19 @@ class NativeCallError(ctypes.Structure):
     ]
 
 
+class NativeTransfers(ctypes.Structure):
+    _fields_ = [
+        ("writes", c_uint64),
+        ("written_bytes", c_uint64),
+        ("reads", c_uint64),
+        ("read_bytes", c_uint64),
+        ("copies", c_uint64),
+        ("copied_bytes", c_uint64),
+        ("fills", c_uint64),
+        ("filled_bytes", c_uint64),
+    ]
+
+
 class NativeLeak(ctypes.Structure):
     _fields_ = [("allocation", c_char_p), ("frames", c_char_p), ("size", c_uint64)]
 
@@ -216,7 +229,7 @@ _FUNCTIONS: dict[str, tuple[object, ...]] = {
     "emu_define_variable": (c_uint64, c_uint64, c_char_p, c_uint64, c_uint64, c_int),
     "emu_set_reason": (None, c_char_p),
     "emu_set_unsupported": (None, c_char_p),
-    "emu_malloc": (c_int, c_uint64, c_char_p, POINTER(c_uint64)),
+    "emu_malloc": (c_int, c_uint64, c_char_p, c_uint64, POINTER(c_uint64)),
     "emu_free": (c_int, c_uint64),
     "emu_holds": (c_int, c_uint64, c_uint64),
     "emu_take_error": (c_int, POINTER(c_char_p)),
@@ -231,6 +244,12 @@ _FUNCTIONS: dict[str, tuple[object, ...]] = {
     "emu_report_endings": (None, POINTER(NativeEndings)),
     "emu_report_call_error": (None, c_uint32, POINTER(NativeCallError)),
     "emu_report_leak": (None, c_uint32, POINTER(NativeLeak)),
+    "emu_recording_begin": (None, c_uint64),
+    "emu_recording_take": (c_int, POINTER(c_void_p), POINTER(c_uint64)),
+    "emu_replay_open": (c_int, c_char_p, c_uint64, POINTER(NativeTransfers)),
+    "emu_replay_image": (None, c_uint64, c_char_p),
+    "emu_replay_run": (None,),
+    "emu_replay_reason": (c_char_p,),
     "emu_report_replay": (c_int, c_char_p, c_uint64),
     "cudaGetErrorName": (c_char_p, c_int),
     "cudaGetLastError": (c_int,),

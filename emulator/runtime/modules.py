@@ -43,11 +43,25 @@ class Refusal:
 def read_module(image: bytes) -> tuple[Module, bytes]:
     """The PTX that the emulator runs, and a hash of its text. Raises ``FatBinaryError``, ``PtxError``,
     ``Unsupported``."""
+    texts = _texts(image)
+    return link(texts), _digest(texts)
+
+
+def digest_of(image: bytes) -> bytes:
+    """The hash that ``read_module`` gives. Raises ``FatBinaryError``."""
+    return _digest(_texts(image))
+
+
+def _texts(image: bytes) -> list[str]:
     chosen = [fatbinary.choose(fatbinary.ptx_images(part), ARCHITECTURE) for part in fatbinary.objects(image)]
     texts = [it.text for it in chosen if it is not None]  # the CUDA device runtime's library has none
     if not texts:
         raise fatbinary.NoPtxError("no PTX in the program: build it with -gencode arch=compute_80,code=compute_80")
-    return link(texts), hashlib.sha256("\0".join(texts).encode()).digest()
+    return texts
+
+
+def _digest(texts: list[str]) -> bytes:
+    return hashlib.sha256("\0".join(texts).encode()).digest()
 
 
 def defined_variables(module: Module) -> list[Variable]:

@@ -50,6 +50,10 @@ class Programs:
             MakeCode(self._guarded(self._make_code)),
         )
 
+    def digests(self) -> dict[int, bytes]:
+        """Of the text of each module loaded so far (``modules.digest_of``), by its number."""
+        return {number: program.digest for number, program in self._programs.items()}
+
     def _guarded(self, answer: Callable[..., None]) -> Callable[..., int]:
         def call(*arguments: Any) -> int:
             try:

@@ -77,10 +77,11 @@ class Runtime:
         self._settings.check_full, self._settings.profile = self._checks == "full", self._profile
         self._library.emu_configure(ctypes.byref(self._settings))
 
-    def malloc(self, size: int, *, label: str | None = None) -> int:
-        """Zeroed device memory at a multiple of 256, which reports call ``label``. Raises ``CudaError`` (2)."""
+    def malloc(self, size: int, *, label: str | None = None, at: int = 0) -> int:
+        """Zeroed device memory at a multiple of 256, which reports call ``label``; at the address ``at``, if that is
+        not 0. Raises ``CudaError`` (2)."""
         out = ctypes.c_uint64()
-        code = self._library.emu_malloc(size, (label or "").encode(), ctypes.byref(out))
+        code = self._library.emu_malloc(size, (label or "").encode(), at, ctypes.byref(out))
         if code:
             raise self._error(code, f"{size} bytes of device memory are not to be had")
         return out.value
@@ -121,6 +122,16 @@ class Runtime:
             yield
         finally:
             self._library.emu_set_shield(0)
+
+    @property
+    def library(self) -> ctypes.CDLL:
+        """The native library."""
+        return self._library
+
+    @property
+    def programs(self) -> Programs:
+        """The device code of the programs that this process has loaded."""
+        return _installed[0]
 
     def take_report(self) -> Report:
         """What happened since the last call."""

@@ -1,0 +1,24 @@
+"""Records what the programs of this process ask of the device."""
+
+from __future__ import annotations
+
+import ctypes
+
+from emulator.replay.recording import Recording, RecordingError
+from emulator.runtime.runtime import Runtime
+
+
+class Recorder:
+    """Begins at once; load the program afterwards, so that nothing is missed. Buffers from ``Runtime.malloc``, and what
+    is written to them through ``Runtime.view``, are not part of it: whoever replays it brings them."""
+
+    def __init__(self, runtime: Runtime, *, most_bytes: int) -> None:
+        self._runtime = runtime
+        runtime.library.emu_recording_begin(most_bytes)
+
+    def take(self) -> Recording:
+        """All since the beginning. Raises RecordingError when that is more than ``most_bytes``."""
+        steps, size = ctypes.c_void_p(), ctypes.c_uint64()
+        if not self._runtime.library.emu_recording_take(ctypes.byref(steps), ctypes.byref(size)):
+            raise RecordingError("the program asks for more than can be recorded")
+        return Recording(self._runtime.programs.digests(), ctypes.string_at(steps, size.value))

@@ -1,0 +1,41 @@
+"""Does a recording again."""
+
+from __future__ import annotations
+
+import ctypes
+
+from emulator.replay.images import images_of
+from emulator.replay.recording import Recording, RecordingError, Transfers
+from emulator.runtime.library import NativeTransfers
+from emulator.runtime.runtime import Runtime
+
+
+class Replay:
+    """One to a process, which has loaded no program. Its device code comes out of ``program``, the file; the recording
+    tells which kernels run, and on what.
+
+    The buffers that the program was given must be at the addresses that they had (``Runtime.malloc(.., at=..)``). What
+    the program found in memory that it had allocated, or in its variables, it finds again.
+    """
+
+    def __init__(self, runtime: Runtime, recording: Recording, program: bytes) -> None:
+        """Raises RecordingError for what is no recording of this program."""
+        self._library = runtime.library
+        images = images_of(program)
+        missing = [digest for digest in recording.modules.values() if digest not in images]
+        if missing:
+            raise RecordingError("it launched code that is not in the program")
+        # For as long as the process lives: the library reads them when they are needed.
+        self._steps = recording.steps
+        self._images = [(number, ctypes.create_string_buffer(images[it])) for number, it in recording.modules.items()]
+        counted = NativeTransfers()
+        if self._library.emu_replay_open(self._steps, len(self._steps), ctypes.byref(counted)):
+            raise RecordingError(self._library.emu_replay_reason().decode(errors="replace"))
+        for number, image in self._images:
+            self._library.emu_replay_image(number, image)
+        self.transfers = Transfers(**{name: getattr(counted, name) for name, _ in NativeTransfers._fields_})
+
+    def run(self) -> None:
+        """All of its steps, in order. What goes wrong is an error of the device's, as with a program
+        (``Runtime.synchronize``)."""
+        self._library.emu_replay_run()
