@@ -40,6 +40,8 @@ _SHARED_64 = frozenset(("exch", "cas"))
 def form_of(instruction: Instruction, used: frozenset[str]) -> AtomicForm:
     """What ptxas makes of an atomic. ``used``: the registers that some instruction reads."""
     form = AtomicForm(0)
+    if instruction.opcode not in ("atom", "red"):  # an mbarrier's
+        return form
     is_reduction = instruction.opcode == "red"
     target = instruction.operands[0]
     awaited = not is_reduction and isinstance(target, Reg) and target.name in used
@@ -93,8 +95,10 @@ class Unit:
         if index is None:
             index = len(self.site_list)
             self._site_of[key] = index
-            block = self._blocks().get(id(instruction), NO_BLOCK)
-            form = form_of(instruction, self._used_registers()) if kind is Access.ATOMIC else AtomicForm(0)
+            block, form = NO_BLOCK, AtomicForm(0)
+            if self.observe:
+                block = self._blocks().get(id(instruction), NO_BLOCK)
+                form = form_of(instruction, self._used_registers()) if kind is Access.ATOMIC else form
             order = order_of(instruction, kind)
             self.site_list.append(SiteInfo(instruction.location, kind, space, size, order, block, form))
         return index
