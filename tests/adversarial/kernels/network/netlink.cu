@@ -1,0 +1,12 @@
+// idea: would send the inputs away, or fetch an answer: the kernel's own interfaces
+// challenge: vector-add
+// devices: emulator, cuda
+// verdict: SV
+// caught by: no socket can be made, and the jail's network has nobody in it
+#include <sys/socket.h>
+#include "common/vector_add.cuh"
+
+extern "C" void solve(const float* A, const float* B, float* C, int N) {
+    socket(16, SOCK_RAW, 0);
+    launch_add(A, B, C, N);
+}
