@@ -91,7 +91,7 @@ struct alignas(64) WarpContext {
     int32_t fuel;           //   8  loop heads left before EMU_YIELD; set before every run(). 0 = yield at the first loop head: code that relies on
                             //      hardware's order of warps wants that once after a barrier that is not quiet. A helper may set it to 0 to get the warp back soon.
     uint32_t trap_site;     //  12  valid after EMU_TRAP: index into EmuKernel::sites
-    uint64_t instructions;  //  16  warp instructions executed; generated code adds, the scheduler reads (and resets when it likes)
+    uint64_t instructions;  //  16  warp instructions executed since the block's start; generated code adds
     // -- set once per worker or block
     uint8_t* registers;       //  24  EmuKernel::register_bytes, 64-byte aligned; need not be cleared
     uint8_t* shared;          //  32  host address of the block's shared window, 256-byte aligned

@@ -33,6 +33,7 @@ BlockContext::BlockContext(emu::Launch &given, uint64_t *site_cache, uint64_t *t
     const EmuKernel &kernel = *launch.kernel;
     uint32_t threads = launch.threads_per_block();
     warp_count_ = (threads + 31) / 32;
+    may_give_way_ = warp_count_ > 1 && kernel.uses_barriers;
     shared_bytes_ = kernel.shared_bytes + launch.dynamic_shared_bytes;
     size_t registers = round_up(kernel.register_bytes, 64), local = (size_t{kernel.local_bytes} + launch.stack_bytes) * 32;
     size_t shared_room = round_up(shared_bytes_ + shared_slack, 256);
@@ -83,18 +84,20 @@ void BlockContext::start(uint64_t number) {
                          static_cast<uint32_t>(number / launch.grid[0] / launch.grid[1])};
     std::fill_n(shared_, shared_bytes_, emu::garbage);
     std::fill_n(shared_, launch.kernel->reserved_shared_bytes, 0);
-    std::fill_n(barrier, barriers, emu::Barrier{});
-    arrived_at = 0;
+    for (; arrived_at; arrived_at &= arrived_at - 1) barrier[std::countr_zero(arrived_at)] = {};
     if (async_copies_) async_copies_->clear();
     for (uint32_t w = 0; w < warp_count_; ++w) {
         Warp &warp = warps_[w];
         warp.pc = 0;
-        warp.mode = warp.lane_count == 32 ? EMU_UNIFORM : EMU_MASKED;
+        warp.mode = EMU_UNIFORM;
         warp.instructions = 0;
-        warp.total_instructions = 0;
         warp.turn = 0;
         std::copy_n(ctaid, 3, warp.ctaid);
-        for (uint32_t lane = 0; lane < 32; ++lane) warp.lane_pc[lane] = lane < warp.lane_count ? 0 : EMU_EXITED;
+        if (warp.lane_count < 32) {
+            warp.mode = EMU_MASKED;
+            std::fill_n(warp.lane_pc, warp.lane_count, 0);
+            std::fill(warp.lane_pc + warp.lane_count, warp.lane_pc + 32, EMU_EXITED);
+        }
         warp.done = false;
         warp.waiting = false;
         warp.gives_way = true;
@@ -123,23 +126,26 @@ inline int32_t BlockContext::run_functions(Warp &warp) {
     }
 }
 
-// Returns whether it did more than use up its fuel.
-bool BlockContext::run_warp(Warp &warp, int32_t turn, bool *spun) {
-    // Code that was written for hardware may rely on the other warps' getting as far as the first loop, too.
-    bool gives_way = warp.gives_way && warp_count_ > 1 && launch.kernel->uses_barriers;
-    warp.fuel = gives_way ? 0 : turn;
-    if (!observers.empty()) {
-        // Side by side, as on hardware: what caches hold depends on it. Turns are as long as ever, but taken loop head by loop head.
-        if (warp.gives_way || warp.turn <= 0) warp.turn = warp.fuel;
-        warp.fuel = std::min(warp.turn, 1);
-    }
-    warp.gives_way = false;
+// Side by side, as on hardware: what caches hold depends on it. Turns are as long as ever, but taken loop head by loop head.
+int32_t BlockContext::run_observed(Warp &warp) {
+    if (warp.gives_way || warp.turn <= 0) warp.turn = warp.fuel;
+    warp.fuel = std::min(warp.turn, 1);
     uint32_t policy = warp.reserved;
     int32_t given = warp.fuel, status = run_functions(warp);
     warp.turn -= given - warp.fuel;
-    unreported_instructions += warp.instructions;
-    warp.total_instructions += warp.instructions;
-    warp.instructions = 0;
+    if (status == EMU_YIELD && warp.turn > 0) warp.reserved = policy;  // it has not given way
+    return status;
+}
+
+// Returns whether it did more than use up its fuel.
+bool BlockContext::run_warp(Warp &warp, int32_t turn, bool *spun) {
+    // Code that was written for hardware may rely on the other warps' getting as far as the first loop, too.
+    bool gives_way = warp.gives_way && may_give_way_;
+    warp.fuel = gives_way ? 0 : turn;
+    uint64_t before = warp.instructions;
+    int32_t status = observers.empty() ? run_functions(warp) : run_observed(warp);
+    warp.gives_way = false;
+    unreported_instructions += warp.instructions - before;
     switch (status) {
         case EMU_DONE: warp.done = true; return true;
         case EMU_BARRIER:
@@ -148,7 +154,6 @@ bool BlockContext::run_warp(Warp &warp, int32_t turn, bool *spun) {
             warp.quiet = status == EMU_BARRIER_QUIET;
             return true;
         case EMU_YIELD:
-            if (!observers.empty() && warp.turn > 0) warp.reserved = policy;  // it has not given way
             *spun = true;
             return gives_way;
         default: trap(warp); return true;

@@ -19,7 +19,6 @@ struct Warp : WarpContext {
     bool quiet;    // returned EMU_BARRIER_QUIET last
     bool gives_way;  // at the first loop head: since its start, or a barrier that is not quiet
     int32_t turn;  // loop heads left of its turn, of a launch that is observed
-    uint64_t total_instructions;  // since its start
 };
 
 struct Barrier {
@@ -72,6 +71,7 @@ struct BlockContext {
   private:
     bool run_warp(emu::Warp &warp, int32_t turn, bool *spun);
     int32_t run_functions(emu::Warp &warp);
+    int32_t run_observed(emu::Warp &warp);
     bool make_code(EmuCodeWanted wanted);
     void trap(const emu::Warp &warp);
     bool release_barriers();
@@ -82,6 +82,7 @@ struct BlockContext {
     bool diverges(uint32_t id, uint32_t waiting) const;
 
     uint32_t warp_count_;
+    bool may_give_way_;
     uint32_t shared_bytes_;
     uint64_t number_ = 0, pass_ = 0;
     uint8_t *memory_;  // of everything below

@@ -140,7 +140,7 @@ void BlockProfile::start(uint64_t number) {
 void BlockProfile::finish() {
     uint64_t whole = 0;
     for (uint32_t w = 0; w < block_.warp_count(); ++w) {
-        uint64_t of_warp = block_.warp(w).total_instructions - last_[w].polling;
+        uint64_t of_warp = block_.warp(w).instructions - last_[w].polling;
         longest_warp_ = std::max(longest_warp_, of_warp);
         whole += of_warp;
     }
