@@ -1,34 +1,39 @@
 """An NVIDIA GPU through PyCUDA, on the primary context: the one that a submission's runtime API calls use as well.
 
 Every buffer lies between two guard bands that may be read but not written. A call is timed on an idle device with
-flushed caches, from before its first to after its last work, on whatever stream.
+flushed caches, from before its first to after its last work, on whatever stream. Around a timed call nothing is
+allocated, and one small copy brings back all that is to be known.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pycuda.driver as cuda
 
-from judge.devices.base import ALIGNMENT_BYTES, Buffer, DeviceOptions
+from judge.devices.base import ALIGNMENT_BYTES, Buffer, DeviceOptions, Findings, Placed
+from judge.devices.cuda_driver import Driver
 from judge.devices.cuda_errors import device_error
 from judge.devices.cuda_flush import CacheFlush
+from judge.devices.cuda_kernels import DIGEST_BYTES, GUARD_BYTES, Kernels, digest_levels
 from judge.devices.cuda_timer import CudaTimer
+from judge.runner.frames import MAX_ARGUMENTS
 from judge.runner.messages import LoadRequest, ReportClaim, Watch
+from judge.runner.recipes import Changes, Element, Kind, Planted, Recipe
 
-#: Enough for a tile that a kernel loads beyond the end of its input; also what is checked for stray writes.
-GUARD_BYTES = 64 << 10
-_GUARD_BYTE = 0xA5
-_GUARD = bytes([_GUARD_BYTE]) * GUARD_BYTES
+_FLAG_BYTES = 4
+#: Flags for each argument, and then digests.
+_DIGESTS_AT = MAX_ARGUMENTS * _FLAG_BYTES
+_FOUND_BYTES = _DIGESTS_AT + MAX_ARGUMENTS * DIGEST_BYTES
 
 
 class CudaDevice:
-    """``judge.devices.base.Device`` on one GPU. ``close`` must be called before the interpreter ends."""
+    """``judge.devices.base.TimedDevice`` on one GPU. ``close`` must be called before the interpreter ends."""
 
     makes_code = False
 
-    def __init__(self, ordinal: int) -> None:
+    def __init__(self, ordinal: int, library: str) -> None:
         # PyCUDA frees what nobody holds.
         self._allocations: dict[int, cuda.DeviceAllocation] = {}
         with _errors():
@@ -36,9 +41,14 @@ class CudaDevice:
             device = cuda.Device(ordinal)
             self._context = device.retain_primary_context()
             self._context.push()
-            self._flush = CacheFlush(device)
+            driver = Driver()
+            self._kernels = Kernels(library, device.get_attribute(cuda.device_attribute.MULTIPROCESSOR_COUNT))
+            self._flush = CacheFlush(device, self._kernels, driver)
+            self._found = cuda.mem_alloc(_FOUND_BYTES)
+            self._scratch, self._scratch_bytes = cuda.mem_alloc(DIGEST_BYTES), DIGEST_BYTES
+            self._timer = CudaTimer(driver)
             self._context.synchronize()
-        self._timer = CudaTimer()
+        self._warm_up()
 
     def limit(self, load: LoadRequest) -> None:
         """The driver knows none of these limits."""
@@ -49,8 +59,11 @@ class CudaDevice:
             allocation = cuda.mem_alloc(GUARD_BYTES + padded + GUARD_BYTES)
             base = int(allocation)
             self._allocations[base] = allocation
-            cuda.memset_d8(base, _GUARD_BYTE, GUARD_BYTES)
-            cuda.memset_d8(base + GUARD_BYTES + size, _GUARD_BYTE, padded - size + GUARD_BYTES)
+            self._kernels.write_guards(base + GUARD_BYTES, size)
+            # What the digest of it will need, so that nothing has to be allocated then.
+            scratch_bytes = sum(digest_levels(size))
+            if scratch_bytes > self._scratch_bytes:
+                self._scratch, self._scratch_bytes = cuda.mem_alloc(scratch_bytes), scratch_bytes
         return Buffer(base + GUARD_BYTES, size, base)
 
     def free(self, buffer: Buffer) -> None:
@@ -85,16 +98,45 @@ class CudaDevice:
         return self._timer.time(call)
 
     def damage(self, buffer: Buffer) -> int:
-        behind = buffer.address + buffer.size
-        flags = 0
-        for flag, start in ((1, buffer.base), (2, behind)):
-            found = bytearray(GUARD_BYTES)
+        flags = self.inspect([Placed(buffer)]).damage[0]
+        if flags:
             with _errors():
-                cuda.memcpy_dtoh(found, start)
-                if found != _GUARD:
-                    flags |= flag
-                    cuda.memset_d8(start, _GUARD_BYTE, GUARD_BYTES)
+                self._kernels.write_guards(buffer.address, buffer.size)
         return flags
+
+    def within(self, arena: Buffer, shift: int, size: int) -> Buffer:
+        return Buffer(arena.address + shift, size, arena.base + shift)
+
+    def place(self, placed: Placed) -> None:
+        buffer = placed.buffer
+        with _errors():
+            self._kernels.write_guards(buffer.address, buffer.size)
+            if placed.recipe is not None:
+                self._kernels.make(placed)
+            elif buffer.size:
+                cuda.memset_d8(buffer.address, placed.fill, buffer.size)
+
+    def inspect(self, placed: Sequence[Placed]) -> Findings:
+        found = bytearray(_FOUND_BYTES)
+        flags_at, digests_at = int(self._found), int(self._found) + _DIGESTS_AT
+        digests = 0
+        with _errors():
+            cuda.memset_d8(self._found, 0, _FOUND_BYTES)
+            for index, one in enumerate(placed):
+                flag = flags_at + index * _FLAG_BYTES
+                self._kernels.check_guards(one.buffer.address, one.buffer.size, flag)
+                if one.compare:
+                    self._kernels.compare(one, flag)
+                if one.digest:
+                    out = digests_at + digests * DIGEST_BYTES
+                    self._kernels.digest(one.buffer.address, one.buffer.size, int(self._scratch), out)
+                    digests += 1
+            cuda.memcpy_dtoh(found, self._found)
+        starts = range(_DIGESTS_AT, _DIGESTS_AT + digests * DIGEST_BYTES, DIGEST_BYTES)
+        return Findings(
+            tuple(found[index * _FLAG_BYTES] for index in range(len(placed))),
+            tuple(bytes(found[start : start + DIGEST_BYTES]) for start in starts),
+        )
 
     def take_report(self) -> ReportClaim | None:
         return None
@@ -104,10 +146,22 @@ class CudaDevice:
         with contextlib.suppress(cuda.Error):
             self._context.pop()
 
+    def _warm_up(self) -> None:
+        """Launches every kernel once: the driver loads each at its first launch, which must not fall into a burst."""
+        size = 3 * ALIGNMENT_BYTES
+        buffer = self.allocate(size, "warm-up")
+        planted = Planted(1, bytes(8), bytes(8), (0, 0))
+        recipe = Recipe(Kind.UNIFORM, Element.FLOAT32, sentinels=planted, changes=Changes(1, (0, 0), (0, 0)))
+        one = Placed(buffer, recipe, compare=True, digest=True)
+        self.place(one)
+        self.inspect([one])
+        self.settle()
+        self.free(buffer)
+
 
 def open_device(options: DeviceOptions) -> CudaDevice:
     """Raises DeviceError."""
-    return CudaDevice(options.ordinal)
+    return CudaDevice(options.ordinal, options.library)
 
 
 @contextlib.contextmanager

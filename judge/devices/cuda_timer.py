@@ -7,12 +7,11 @@ waits for all streams but non-blocking ones; what those still do is then added b
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import time
 from collections.abc import Callable
 
-from judge.devices.cuda_errors import device_error
+from judge.devices.cuda_driver import Driver
 
 #: An idle device answers a synchronisation in some 5 µs; what lasts longer than this was work.
 _IDLE_SYNC_S = 30e-6
@@ -21,42 +20,34 @@ _IDLE_SYNC_S = 30e-6
 class CudaTimer:
     """Needs a current context. Raises DeviceError."""
 
-    def __init__(self) -> None:
-        self._driver = ctypes.CDLL("libcuda.so.1")
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
         self._context = ctypes.c_void_p()
         self._started, self._ended = ctypes.c_void_p(), ctypes.c_void_p()
-        self._call("cuCtxGetCurrent", ctypes.byref(self._context))
+        self._driver.call("cuCtxGetCurrent", ctypes.byref(self._context))
         for event in (self._started, self._ended):
-            self._call("cuEventCreate", ctypes.byref(event), 0)
-        self._covers_all = hasattr(self._driver, "cuCtxRecordEvent")
+            self._driver.call("cuEventCreate", ctypes.byref(event), 0)
+        self._covers_all = driver.has("cuCtxRecordEvent")
         # The first use of an event costs more than later ones.
         self.time(lambda: None)
 
     def warm_up(self) -> None:
         """Takes the way through the driver that the first event will take."""
-        self._call("cuEventRecord", self._started, None)
+        self._driver.call("cuEventRecord", self._started, None)
 
     def time(self, call: Callable[[], None]) -> float:
         """The seconds from the start of ``call`` until the device is idle again."""
-        self._call("cuEventRecord", self._started, None)
+        self._driver.call("cuEventRecord", self._started, None)
         call()
         if self._covers_all:
-            self._call("cuCtxRecordEvent", self._context, self._ended)
+            self._driver.call("cuCtxRecordEvent", self._context, self._ended)
         else:
-            self._call("cuEventRecord", self._ended, None)
-        self._call("cuEventSynchronize", self._ended)
+            self._driver.call("cuEventRecord", self._ended, None)
+        self._driver.call("cuEventSynchronize", self._ended)
         ended = time.perf_counter()
-        self._call("cuCtxSynchronize")
+        self._driver.call("cuCtxSynchronize")
         late_s = time.perf_counter() - ended
         elapsed_ms = ctypes.c_float()
-        self._call("cuEventElapsedTime", ctypes.byref(elapsed_ms), self._started, self._ended)
+        self._driver.call("cuEventElapsedTime", ctypes.byref(elapsed_ms), self._started, self._ended)
         late = 0.0 if self._covers_all or late_s < _IDLE_SYNC_S else late_s
         return elapsed_ms.value / 1e3 + late
-
-    def _call(self, name: str, *arguments: object) -> None:
-        code = getattr(self._driver, name)(*arguments)
-        if code != 0:
-            words = ctypes.c_char_p()
-            with contextlib.suppress(AttributeError):
-                self._driver.cuGetErrorString(code, ctypes.byref(words))
-            raise device_error(f"{name} failed: {(words.value or b'unknown error').decode()}")

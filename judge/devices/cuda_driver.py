@@ -1,0 +1,27 @@
+"""CUDA's driver API by ctypes: what PyCUDA has no binding for."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+
+from judge.devices.cuda_errors import device_error
+
+
+class Driver:
+    """``call`` raises DeviceError for every answer but success."""
+
+    def __init__(self) -> None:
+        self._library = ctypes.CDLL("libcuda.so.1")
+
+    def has(self, name: str) -> bool:
+        """Whether this driver is new enough for the function."""
+        return hasattr(self._library, name)
+
+    def call(self, name: str, *arguments: object) -> None:
+        code = getattr(self._library, name)(*arguments)
+        if code != 0:
+            words = ctypes.c_char_p()
+            with contextlib.suppress(AttributeError):
+                self._library.cuGetErrorString(code, ctypes.byref(words))
+            raise device_error(f"{name} failed: {(words.value or b'unknown error').decode()}")

@@ -1,0 +1,96 @@
+"""The judge's kernels (``judge.devices.kernels``) as the runner launches them: prepared once, on the legacy default
+stream, without waiting for any of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pycuda.driver as cuda
+
+from judge.devices.base import Placed
+from judge.devices.kernels.abi import RECIPE, is_planted, recipe_values
+from judge.runner.digest import PIECE_BYTES
+
+#: Both sides of a buffer: enough for a tile that a kernel loads beyond the end of its input.
+GUARD_BYTES = 64 << 10
+DIGEST_BYTES = 32
+
+_THREADS = 256
+_GUARD_THREADS = 512
+_PIECE_THREADS = 128
+_SWEEP_THREADS = 512
+#: What a block of ``make_input`` does in one step, at the least.
+_BYTES_A_BLOCK = 32 * _THREADS
+_BLOCKS_A_MULTIPROCESSOR = 32
+
+_ARGUMENTS = {
+    **dict.fromkeys(("make_input", "plant", "compare_planted", "compare_input"), f"PQ{RECIPE}PP"),
+    "write_guards": "PQI",
+    "check_guards": "PQIP",
+    "digest_pieces": "PQP",
+    "sweep": "PQ",
+}
+
+
+def digest_levels(size: int) -> list[int]:
+    """The bytes of each level of digests of so many bytes, the last one 32."""
+    levels: list[int] = []
+    while not levels or levels[-1] > DIGEST_BYTES:
+        size = DIGEST_BYTES * max(1, -(-size // PIECE_BYTES))
+        levels.append(size)
+    return levels
+
+
+class Kernels:
+    """Needs a current context; addresses are plain numbers. ``found`` is the address of a buffer's flags."""
+
+    def __init__(self, path: str, multiprocessors: int) -> None:
+        self._module = cuda.module_from_file(path)
+        self._multiprocessors = multiprocessors
+        self._functions: dict[str, Any] = {}
+        for name, arguments in _ARGUMENTS.items():
+            self._functions[name] = self._module.get_function(name)
+            self._functions[name].prepare(arguments)
+
+    def make(self, placed: Placed) -> None:
+        """Fills the buffer by its recipe."""
+        self._recipe("make_input", placed, 0)
+        if placed.recipe is not None and is_planted(placed.recipe):
+            self._recipe("plant", placed, 0, blocks=1)
+
+    def compare(self, placed: Placed, found: int) -> None:
+        """Sets 4 if the buffer is not as its recipe makes it; spoils it."""
+        if placed.recipe is not None and is_planted(placed.recipe):
+            self._recipe("compare_planted", placed, found, blocks=1)
+        self._recipe("compare_input", placed, found)
+
+    def write_guards(self, address: int, size: int) -> None:
+        self._launch("write_guards", 2, _GUARD_THREADS, address, size, GUARD_BYTES)
+
+    def check_guards(self, address: int, size: int, found: int) -> None:
+        """Sets 1 and 2 if the bytes before the buffer, or behind it, are not those of ``write_guards``."""
+        self._launch("check_guards", 2, _GUARD_THREADS, address, size, GUARD_BYTES, found)
+
+    def digest(self, address: int, size: int, scratch: int, out: int) -> None:
+        """The tree digest of ``judge.runner.digest``; ``scratch``: room for all levels but the last."""
+        for level in digest_levels(size):
+            target = out if level == DIGEST_BYTES else scratch
+            blocks = -(-level // (DIGEST_BYTES * _PIECE_THREADS))
+            self._launch("digest_pieces", blocks, _PIECE_THREADS, address, size, target)
+            address, size, scratch = target, level, scratch + level
+
+    def sweep(self, address: int, size: int) -> None:
+        """Reads all of a zeroed buffer."""
+        self._launch("sweep", 2 * self._multiprocessors, _SWEEP_THREADS, address, size // 16)
+
+    def _recipe(self, name: str, placed: Placed, found: int, blocks: int = 0) -> None:
+        buffer, recipe = placed.buffer, placed.recipe
+        if recipe is None or not buffer.size:
+            return
+        blocks = blocks or min(-(-buffer.size // _BYTES_A_BLOCK), _BLOCKS_A_MULTIPROCESSOR * self._multiprocessors)
+        staged = placed.staged.address if placed.staged is not None else 0
+        self._launch(name, blocks, _THREADS, buffer.address, buffer.size, *recipe_values(recipe), staged, found)
+
+    def _launch(self, name: str, blocks: int, threads: int, *arguments: float) -> None:
+        self._functions[name].prepared_call((blocks, 1), (threads, 1, 1), *arguments)

@@ -1,0 +1,220 @@
+"""The judge's device on a real GPU: what its kernels make is what NumPy makes, what they look at is seen, and how long
+what surrounds a timed call takes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from judge import pipeline
+from judge.devices.base import Buffer, Placed
+from judge.devices.kernels.build import ensure_kernels
+from judge.judgement import DeviceInfo
+from judge.packs.distributions import Distribution, Sentinels, make, mask, recipe
+from judge.packs.pack import Pack
+from judge.packs.signature import C_TYPES
+from judge.runner.bursts import ReserveRequest, TimedCall, TimedSlot, TimeRequest
+from judge.runner.digest import PIECE_BYTES, tree_digest
+from judge.runner.recipes import Element, Kind, Recipe
+from judge.settings import JudgeSettings
+from judge.supervisor.factory import session_factory
+from judge.supervisor.launcher import JailLauncher
+from judge.supervisor.layout import argument_bytes
+from tests.gpu import kernels
+
+if TYPE_CHECKING:
+    from judge.devices.cuda import CudaDevice
+
+pytestmark = [pytest.mark.gpu, pytest.mark.nvcc]
+
+Array = npt.NDArray[np.generic]
+_SHIFT = 4096
+
+
+@pytest.fixture(scope="module")
+def device(gpu: DeviceInfo, judge_settings: JudgeSettings) -> Iterator[CudaDevice]:
+    from judge.devices.cuda import CudaDevice
+
+    library = ensure_kernels(gpu.compute_capability, judge_settings.data_dir / "kernels")
+    opened = CudaDevice(gpu.details["ordinal"], str(library))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def room(device: CudaDevice) -> Iterator[Buffer]:
+    """An arena of 80 MiB."""
+    arena = device.allocate(80 << 20, "room")
+    yield arena
+    device.free(arena)
+
+
+def _distributions(dtype: str) -> list[Distribution]:
+    integers = [Distribution("integers", low=-100, high=100), Distribution("constant", value=7)]
+    if np.dtype(dtype).kind in "iu":
+        return [*integers, Distribution("integers", low=0, high=2**32 - 1)]
+    return [*integers, Distribution("uniform", low=-1000, high=10), Distribution("normal", mean=0.5, sd=3)]
+
+
+CASES = [(dtype, one) for dtype in sorted({one.name for one in C_TYPES.values()}) for one in _distributions(dtype)]
+
+
+def _contents(device: CudaDevice, buffer: Buffer) -> bytearray:
+    found = bytearray(buffer.size)
+    device.read(buffer, memoryview(found))
+    return found
+
+
+def _one_byte(device: CudaDevice, buffer: Buffer, place: int) -> None:
+    """Changes it."""
+    at = Buffer(buffer.address + place, 1, buffer.base)
+    byte = _contents(device, at)
+    byte[0] ^= 1
+    device.write(at, memoryview(byte))
+
+
+@pytest.mark.parametrize(("dtype", "distribution"), CASES, ids=lambda one: getattr(one, "kind", one))
+def test_inputs_are_those_of_numpy_and_changes_to_them_are_seen(
+    device: CudaDevice, room: Buffer, dtype: str, distribution: Distribution
+) -> None:
+    for size, sentinels, like in ((0, 0, None), (1, 1, None), (13, 3, None), (100_003, 33, 4), (3_000_017, 0, 4)):
+        given = dataclasses.replace(distribution, sentinels=Sentinels(sentinels, 100.0) if sentinels else None)
+        expected = np.empty(size, dtype)
+        made = recipe(given, expected.dtype, size, 1, "case", "x", 9, like)
+        make(made, expected)
+        buffer = device.within(room, _SHIFT, expected.nbytes)
+        one = Placed(buffer, made, compare=True)
+        device.place(one)
+        assert _contents(device, buffer) == expected.tobytes(), f"{size} elements"
+        assert device.inspect([one]).damage == (0,)
+        places = {0, expected.nbytes - 1, secrets.randbelow(max(1, expected.nbytes))} if size else set()
+        for place in places:
+            device.place(one)
+            _one_byte(device, buffer, place)
+            assert device.inspect([one]).damage == (4,), f"byte {place} of {expected.nbytes}"
+
+
+@pytest.mark.parametrize("size", [1, 33, 1_000_003])
+def test_masked_inputs_are_unmasked(device: CudaDevice, room: Buffer, size: int) -> None:
+    expected = np.random.default_rng(size).integers(0, 256, size, np.uint8)
+    made = Recipe(Kind.MASKED, Element.UINT8, (secrets.randbits(64), secrets.randbits(64)))
+    staged = device.allocate(size, "staged")
+    device.write(staged, mask(expected, made.key).data)
+    buffer = device.within(room, 0, size)
+    one = Placed(buffer, made, staged, compare=True)
+    device.place(one)
+    assert _contents(device, buffer) == expected.tobytes()
+    assert device.inspect([one]).damage == (0,)
+    device.free(staged)
+
+
+@pytest.mark.parametrize("size", [0, 1, 64, PIECE_BYTES, 129 * PIECE_BYTES + 5, (64 << 20) + 12_345])
+def test_digests_are_those_of_the_supervisor(device: CudaDevice, room: Buffer, size: int) -> None:
+    data = np.random.default_rng(size).integers(0, 256, size, np.uint8)
+    first, second = (device.within(room, shift, size) for shift in (256, (68 << 20)))
+    if second.address + size > room.address + room.size:
+        second = first
+    for buffer in (first, second):
+        device.write(buffer, data.data)
+    found = device.inspect([Placed(first, digest=True), Placed(second, digest=True)])
+    assert found.digests == (tree_digest(data.data),) * 2
+
+
+@pytest.mark.parametrize("size", [0, 1, 1000, 4096])
+def test_writes_outside_of_a_buffer_are_seen(device: CudaDevice, room: Buffer, size: int) -> None:
+    buffer = device.within(room, _SHIFT, size)
+    one = Placed(buffer, fill=255)
+    device.place(one)
+    assert set(_contents(device, buffer)) <= {255}
+    assert device.inspect([one, one]).damage == (0, 0)
+    for place, flag in ((-1, 1), (-65536, 1), (size, 2), (size + 65535, 2)):
+        device.place(one)
+        _one_byte(device, buffer, place)
+        assert device.inspect([one]).damage == (flag,)
+    assert device.damage(buffer) == 2, "it was not restored yet"
+    assert device.damage(buffer) == 0
+
+
+@pytest.mark.parametrize("mebibytes", [1, 256])
+def test_what_surrounds_a_call_is_short(device: CudaDevice, mebibytes: int) -> None:
+    """One input and one output of so many MiB; the figures are printed."""
+    size = mebibytes << 20
+    source, target = (device.allocate(size, label) for label in ("input", "output"))
+    uniform = Distribution("uniform", low=-1, high=1)
+
+    def around(call: int) -> Sequence[float]:
+        made = recipe(uniform, np.dtype(np.float32), size // 4, 1, "c", "x", call)
+        placed = [Placed(source, made, compare=True), Placed(target, digest=True)]
+        times = [time.perf_counter()]
+        for one in placed:
+            device.place(one)
+        device.settle()
+        times.append(time.perf_counter())
+        empty_s = device.time_call(lambda: None)
+        times.append(time.perf_counter())
+        device.inspect(placed)
+        times.append(time.perf_counter())
+        return (*np.diff(times), empty_s)
+
+    samples = np.median([around(call) for call in range(30)], axis=0)
+    before_s, timing_s, after_s, empty_s = samples
+    print(
+        f"{mebibytes} MiB in and out: {before_s * 1e3:.3f} ms before, {timing_s * 1e6:.1f} us around an empty call "
+        f"({empty_s * 1e6:.2f} us by the events), {after_s * 1e3:.3f} ms after"
+    )
+    for buffer in (source, target):
+        device.free(buffer)
+    assert empty_s < 20e-6
+    assert before_s + after_s < 0.01
+
+
+@pytest.mark.jail
+def test_a_burst_in_the_jail(gpu: DeviceInfo, packs: dict[str, Pack], judge_settings: JudgeSettings) -> None:
+    """Every call of it can be opened, is right, and is what was committed."""
+    pack = packs["vector-add"]
+    case = pack.benchmarks_for("cuda")[0]
+    case = dataclasses.replace(case, axes={"N": case.axes["N"] // 4})
+    library = ensure_kernels(gpu.compute_capability, judge_settings.data_dir / "kernels")
+    launcher = JailLauncher(gpu, judge_settings, library=library)
+    factory = session_factory(pack, [case], gpu, judge_settings, launcher, library=library, cancelled=lambda: False)
+    report, artifact = pipeline.build(kernels.HONEST.encode(), pack, gpu, judge_settings)
+    assert artifact is not None, report
+    session = factory.start()
+    try:
+        session.load(artifact.library)
+        sizes = [argument_bytes(pack, case, argument) for argument in pack.arguments]
+        session.reserve(ReserveRequest(tuple(size + _SHIFT if size else 0 for size in sizes), 3))
+        calls = []
+        for call in (1, 2, 3):
+            recipes = pack.recipes(case, 5, call, like=1 if call == 3 else None)
+            scalars = pack.scalars(case)
+            slots = tuple(
+                TimedSlot(size=size, recipe=recipes.get(argument.name), shift=256 * call, place=call - 1)
+                if argument.is_pointer
+                else TimedSlot(value=scalars[argument.name].tobytes().ljust(8, b"\0"))
+                for argument, size in zip(pack.arguments, sizes, strict=True)
+            )
+            calls.append(TimedCall(slots))
+        reply, wall_s = session.time(TimeRequest(tuple(calls)))
+        reply, wall_s = session.time(TimeRequest(tuple(calls)))
+        inner_s = sum(claim.elapsed_s for claim in reply.calls)
+        print(f"a burst of 3: {wall_s * 1e3:.3f} ms, of which {inner_s * 1e3:.3f} ms in solve")
+        assert 0 < inner_s < wall_s
+        ((name, spec),) = pack.output_spec(case).items()
+        for index, claim in enumerate(reply.calls):
+            assert (claim.code, set(claim.damage)) == (0, {0}), claim
+            session.open_call(index)
+            output = session.runner.outputs.read(0, spec.shape, spec.dtype)
+            assert (tree_digest(output.reshape(-1).view(np.uint8).data),) == claim.digests
+            inputs = pack.inputs(case, 5, index + 1, like=1 if index == 2 else None)
+            assert pack.check(case, inputs, {name: output}) is None
+    finally:
+        session.finish()
