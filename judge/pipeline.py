@@ -24,6 +24,7 @@ from judge.build.artifact import Artifact
 from judge.build.diagnostics import headline
 from judge.build.nvcc import build_submission
 from judge.build.target import Target
+from judge.devices.kernels.build import ensure_kernels
 from judge.devices.lock import device_lock
 from judge.errors import InternalError
 from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Measurement
@@ -148,10 +149,10 @@ def _factory(
     return session_factory(pack, cases, device, settings, launcher, library=library, cancelled=cancelled, warm=warm)
 
 
-def _library(device: DeviceInfo, settings: JudgeSettings) -> Path | None:
-    """The emulator's native library. Raises InternalError."""
-    if device.kind != "emulator":
-        return None
+def _library(device: DeviceInfo, settings: JudgeSettings) -> Path:
+    """The emulator's native library, or the machine code of the judge's kernels for this GPU. Raises InternalError."""
+    if device.kind == "cuda":
+        return ensure_kernels(device.compute_capability, settings.data_dir / "kernels", settings.nvcc)
     from emulator import native
 
     try:
