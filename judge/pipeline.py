@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from emulator.model import MODEL_VERSION, load_gpu
-from judge.bench.measurement import TimedCase, measurement
+from judge.bench.measurement import TimedCase, modelled_time
 from judge.bench.modelled import modelled_call
 from judge.bench.plausibility import why_count_not_believed, why_model_not_believed
-from judge.bench.protocol import Bench
+from judge.bench.setup import timing_room
 from judge.build.artifact import Artifact
 from judge.build.diagnostics import headline
 from judge.build.nvcc import build_submission
@@ -34,8 +35,7 @@ from judge.settings import JudgeSettings
 from judge.supervisor.factory import SessionFactory, session_factory, warm_pool
 from judge.supervisor.feeder import Feeder, case_judgement
 from judge.supervisor.launcher import JailLauncher
-from judge.supervisor.outcome import Outcome, outcome_of_ending
-from judge.supervisor.process import RequestRefused, RunnerEnded
+from judge.supervisor.outcome import Outcome
 from judge.supervisor.session import Session
 from judge.supervisor.warm import WarmRunners
 from judge.verdict import Verdict, combine_verdicts
@@ -195,14 +195,19 @@ class _Run:
                 case = answer.judgement
                 judged.append(case)
                 self.progress(Progress("case", case.id, case.verdict, len(judged), total, case.group))
-            if benchmarks and judged and all(case.verdict is Verdict.ACCEPTED for case in judged):
+            emulated = device.kind == "emulator"
+            if emulated and benchmarks and _all_accepted(judged):
                 self.progress(Progress("timing"))
                 with factory.quiet():
-                    score = self._score(feeder, benchmarks, judged)
-            if feeder.end_session() and all(case.verdict is Verdict.ACCEPTED for case in judged):
+                    score = self._model(feeder, benchmarks, judged)
+            if feeder.end_session() and _all_accepted(judged):
                 flood = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
                 judged[-1] = _replaced(judged[-1], flood)
                 score = None
+            if not emulated and benchmarks and _all_accepted(judged):
+                self.progress(Progress("timing"))
+                with factory.quiet():
+                    score = self._time(factory, artifact, benchmarks, judged)
         finally:
             feeder.close()
         verdict = combine_verdicts(case.verdict for case in judged)
@@ -211,19 +216,9 @@ class _Run:
             message = ""
         return Judgement(verdict, pack.slug, pack.version, device, self.build, tuple(judged), score, message)
 
-    def _score(self, feeder: Feeder, benchmarks: tuple[Case, ...], judged: list[CaseJudgement]) -> Measurement | None:
-        """The score, and the judgements of the benchmarks at the end of ``judged``; none where one is not accepted."""
-        emulated = self.device.kind == "emulator"
-        timed = self._model(feeder, benchmarks, judged) if emulated else self._time(feeder, benchmarks, judged)
-        if len(timed) < len(benchmarks):
-            return None
-        if emulated:
-            gpu = self.settings.emulator_gpu
-            return measurement("modelled_time_s", self.pack, timed, gpu=gpu, model=MODEL_VERSION)
-        return measurement("time_s", self.pack, timed)
-
-    def _model(self, feeder: Feeder, benchmarks: tuple[Case, ...], judged: list[CaseJudgement]) -> list[TimedCase]:
-        """One run of each: what is counted is the same every time."""
+    def _model(self, feeder: Feeder, benchmarks: tuple[Case, ...], judged: list[CaseJudgement]) -> Measurement | None:
+        """The score by one run of each: what is counted is the same every time. The judgements of the benchmarks are
+        appended to ``judged``; no score where one is not accepted."""
         timed: list[TimedCase] = []
         gpu = load_gpu(self.settings.emulator_gpu)
         for answer in feeder.judge_cases(benchmarks, Watch.PROFILE):
@@ -239,34 +234,30 @@ class _Run:
             if doubt:
                 judged[-1] = _replaced(answer.judgement, Outcome(Verdict.TIMING_NOT_TRUSTED, doubt))
                 break
-            timed.append(TimedCase(case, (modelled.seconds,), modelled.details))
+            timed.append(TimedCase(case, ((modelled.seconds,),), details=modelled.details))
             self.progress(Progress("timing", case.id, None, 1, 1))
-        return timed
+        if len(timed) < len(benchmarks):
+            return None
+        return modelled_time(self.pack, timed, gpu=self.settings.emulator_gpu, model=MODEL_VERSION)
 
-    def _time(self, feeder: Feeder, benchmarks: tuple[Case, ...], judged: list[CaseJudgement]) -> list[TimedCase]:
-        timed: list[TimedCase] = []
-        for case in benchmarks:
-            outcome, samples, wall_s = _time_on_gpu(feeder, self.pack, self.device, self.seed, case, self.progress)
-            judged.append(case_judgement(case, outcome, wall_s))
-            if outcome.verdict is not Verdict.ACCEPTED:
-                break
-            timed.append(TimedCase(case, samples))
-        return timed
+    def _time(
+        self, factory: SessionFactory, artifact: Artifact, benchmarks: tuple[Case, ...], judged: list[CaseJudgement]
+    ) -> Measurement | None:
+        """The score as measured, and the judgements of the benchmarks, as in ``_model``."""
+        made: Counter[str] = Counter()
+
+        def heard(case: Case, calls: int) -> None:
+            made[case.id] += calls
+            self.progress(Progress("timing", case.id, None, made[case.id], 0))
+
+        with timing_room(self.pack, benchmarks, self.device, self.settings, factory, self.seed) as room:
+            [(results, score)] = room.time([artifact.library], heard)
+        judged += [case_judgement(result.case, result.outcome, result.wall_s) for result in results]
+        return score
 
 
-def _time_on_gpu(
-    feeder: Feeder, pack: Pack, device: DeviceInfo, seed: int, case: Case, progress: Report
-) -> tuple[Outcome, tuple[float, ...], float]:
-    try:
-        timing = Bench(feeder.session(), pack, case, device, seed).run(
-            lambda done: progress(Progress("timing", case.id, None, done, 0))
-        )
-    except RunnerEnded as ended:
-        feeder.bury()
-        return outcome_of_ending(ended.ending, pack.limits.wall_s), (), 0.0
-    except RequestRefused as refused:
-        return feeder.bury_after(refused), (), 0.0
-    return timing.outcome, timing.samples, timing.wall_s
+def _all_accepted(judged: Sequence[CaseJudgement]) -> bool:
+    return bool(judged) and all(case.verdict is Verdict.ACCEPTED for case in judged)
 
 
 def _case(cases: tuple[Case, ...], case_id: str) -> Case:

@@ -1,7 +1,8 @@
 """The emulator's score: the time that a call is modelled to take on a named GPU.
 
-The counts that it comes from are claims of the process that the submission shares; the time is made of them here. What
-cannot be, given what the task takes at the least, is not trusted (judge.bench.plausibility).
+The counts that it comes from are those of a process that has none of the submission's host code
+(judge.supervisor.replays); the time is made of them here. What cannot be, given what the task takes at the least, is
+not trusted (judge.bench.plausibility).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 from emulator.model import Gpu, KernelTime, LaunchGroup, LineTime, ProgramTime, program_time
 from emulator.profile import Counters, LaunchProfile, LineProfile
+from emulator.replay import Transfers
 from judge.build.kernels import kernel_name
 from judge.judgement import BuildReport
 from judge.runner.messages import ReportClaim
@@ -30,9 +32,14 @@ class ModelledCall:
     details: dict[str, Any]
 
 
-def modelled_call(report: ReportClaim, build: BuildReport, gpu: Gpu) -> ModelledCall:
+def modelled_call(
+    report: ReportClaim,
+    build: BuildReport,
+    gpu: Gpu,
+    transfers: Transfers = Transfers(),  # noqa: B008 - frozen
+) -> ModelledCall:
     """From what the emulator counted. Registers are ptxas's, from the build."""
-    time = program_time([_group(claim, build) for claim in report.profiles], gpu)
+    time = program_time([_group(claim, build) for claim in report.profiles], gpu, transfers)
     return ModelledCall(time.seconds, _details(time, report))
 
 

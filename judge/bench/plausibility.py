@@ -3,41 +3,40 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from emulator.model import Gpu
-from judge.judgement import DeviceInfo
 
-#: The peak is the memory's data rate; nothing has been seen to reach it, so what beats it by this much is no clock
-#: error.
-_PEAK_SLACK = 1.02
 #: An empty solve between two events reads 1.85 µs on an H200; what reads less did not lie between them.
 _LEAST_S = 0.5e-6
+#: How far below the least time that the peaks allow a time may lie: clocks differ from day to day.
+_FLOOR_SHARE = 0.95
 #: What one warp instruction can do at the most, with a factor of two in hand: 32 lanes load 16 bytes each; a matrix
 #: instruction (m16n8k32) multiplies and adds 4096 pairs.
 _BYTES_PER_INSTRUCTION = 2 * 32 * 16
 _FLOPS_PER_INSTRUCTION = 2 * 2 * 4096
 
 
-def why_not_believed(elapsed_s: float, wall_s: float, bytes_moved: float, device: DeviceInfo) -> str:
-    """Why a time is not trusted, in words; empty when nothing speaks against it.
+def why_burst_not_believed(claims_s: Sequence[float], wall_s: float) -> str:
+    """Why the claimed times of a burst's calls cannot be, in words; empty when nothing speaks against them.
 
-    ``elapsed_s`` is the claim, ``wall_s`` what the supervisor saw from asking for the call to hearing of its end;
-    ``bytes_moved`` what the pack says a call must move at the least. Caches were flushed before: all reads come from
-    memory, and only what fits the L2 may still lie there at the end of the call.
+    ``wall_s`` is what the supervisor saw from asking for the burst to hearing of its end.
     """
-    if not math.isfinite(elapsed_s) or elapsed_s < _LEAST_S:
-        return f"the call is said to have taken {elapsed_s:.3g} s, less than an empty one takes"
-    if elapsed_s > wall_s:
-        return f"the call is said to have taken {elapsed_s:.3g} s, but it was over after {wall_s:.3g} s"
-    peak = float(device.details.get("peak_bytes_per_s") or 0.0)
-    if peak > 0:
-        least_s = (bytes_moved - float(device.details.get("l2_bytes") or 0)) / (peak * _PEAK_SLACK)
-        if elapsed_s < least_s:
-            return (
-                f"the call is said to have taken {elapsed_s:.3g} s, but this device's memory needs {least_s:.3g} s "
-                "to move the data"
-            )
+    for claim_s in claims_s:
+        if not math.isfinite(claim_s) or claim_s < _LEAST_S:
+            return f"a call is said to have taken {claim_s:.3g} s, less than an empty one takes"
+    if sum(claims_s) > wall_s:
+        return f"the calls are said to have taken {sum(claims_s):.3g} s, but they were over after {wall_s:.3g} s"
     return ""
+
+
+def why_time_not_believed(median_s: float, floor_s: float, *, measured: bool) -> str:
+    """Why a time is not believed that lies below the least in which this device can do the task (judge.bench.roofline);
+    empty when it does not. ``measured``: the device's peaks were, here."""
+    if median_s >= _FLOOR_SHARE * floor_s:
+        return ""
+    whose = "at the peaks that were measured of it" if measured else "at its memory's data rate"
+    return f"a call is said to take {median_s:.4g} s, but this device needs {floor_s:.4g} s for the task, {whose}"
 
 
 def why_count_not_believed(warp_instructions: float, bytes_moved: float, flops: float | None) -> str:

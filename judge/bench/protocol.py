@@ -1,118 +1,143 @@
-"""Timing a submission on a benchmark case: every call on fresh contents, every output checked before the time counts.
+"""One process's timing of one case: bursts of calls, until enough of those that count are known well enough.
 
-The runner cannot tell a warm-up from a timed call: each is the same three requests. While one call runs, the inputs of
-later ones are made and the outputs of earlier ones are checked, in threads (NumPy lets go of the interpreter).
+Every reply is a claim. What each call left behind decides first; what is claimed of its time must at least be possible
+beside the supervisor's own clock; which outputs are looked at is drawn after all of a burst's are committed.
 """
 
 from __future__ import annotations
 
-import os
-import secrets
 import time
-from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
 
-from judge.bench.plausibility import why_not_believed
-from judge.bench.statistics import Summary, summarize
+from judge.bench.calls import CallMaker
+from judge.bench.clock_bound import Burst, is_settled
+from judge.bench.conditions import Conditions
+from judge.bench.plausibility import why_burst_not_believed
+from judge.bench.schedule import SMALL_INPUT_BYTES, PlannedBurst, Purpose, Schedule, chosen_to_open
+from judge.bench.statistics import summarize
 from judge.bench.stopping import StoppingRule
-from judge.judgement import DeviceInfo, Mismatch
-from judge.packs.pack import Case, Pack
-from judge.supervisor.layout import Array, lay_out
+from judge.bench.stream import SecretStream
+from judge.bench.verification import Opened, Verifier
+from judge.runner.bursts import TimedClaim, TimeReply, TimeRequest
+from judge.runner.messages import FetchReply, RunReply
+from judge.supervisor.explanations import explain_cuda
 from judge.supervisor.outcome import Outcome, outcome_of_call
 from judge.supervisor.session import Session
 from judge.verdict import Verdict
 
-_WARM_UPS = 3
-#: Inputs and outputs that wait, in memory, for a call or for a check.
-_IN_FLIGHT = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Timing:
-    """What came of timing one case. ``outcome`` is AC where every output was right and every time believable; only then
-    do ``samples`` mean anything."""
-
-    outcome: Outcome
-    samples: tuple[float, ...]
-    wall_s: float
-
-    @property
-    def summary(self) -> Summary:
-        return summarize(self.samples)
+#: Calls that are looked at in each process, at the least.
+LEAST_OPENED = 8
+#: No process makes more bursts that count, however little they tell.
+_MOST_BURSTS = 120
 
 
 @dataclass
-class Bench:
-    """Times ``case`` in a session that is loaded. ``seed`` and the call's number decide the contents."""
+class ProcessTiming:
+    """What one process came to. Only where ``outcome`` is AC do the rest mean anything: ``samples`` are the claims of
+    the calls that count, ``bursts`` what this side's clock says of them."""
+
+    outcome: Outcome = field(default_factory=lambda: Outcome(Verdict.ACCEPTED))
+    samples: list[float] = field(default_factory=list)
+    bursts: list[Burst] = field(default_factory=list)
+    opened: int = 0
+    stopped_by: str = ""
+    wall_s: float = 0.0
+
+
+@dataclass
+class CaseTimer:
+    """Times one case in a session that is loaded. ``first_call`` numbers the contents, ``stream`` decides the rest.
+
+    Without a ``verifier`` nothing is looked at: for code of our own.
+    """
 
     session: Session
-    pack: Pack
-    case: Case
-    device: DeviceInfo
-    seed: int
-    rule: StoppingRule = field(default_factory=StoppingRule)
+    maker: CallMaker
+    stream: SecretStream
+    first_call: int
+    verifier: Verifier | None
+    conditions: Conditions
+    rule: StoppingRule
     clock: Callable[[], float] = time.monotonic
 
-    def run(self, progress: Callable[[int], None] = lambda _: None) -> Timing:
-        """Raises RunnerEnded, RequestRefused and Cancelled, as the session does. ``progress`` hears of each timed
-        call.
-        """
+    def run(self, progress: Callable[[int], None] = lambda _: None) -> ProcessTiming:
+        """Raises RunnerEnded, RequestRefused and Cancelled, as the session does, and InternalError where the GPU is in
+        no state to be timed. ``progress`` hears how many calls more have been made that count."""
+        maker = self.maker
+        schedule = Schedule(self.stream.child("schedule"), maker.pack, maker.case, maker.places, self.first_call)
+        self._opening = self.stream.child("opening")
+        self._timing = ProcessTiming()
+        maker.reserve(self.session)
         started = self.clock()
-        samples: list[float] = []
-        checks: deque[Future[Mismatch | None]] = deque()
-        threads = max(2, min(_IN_FLIGHT * 2, (os.cpu_count() or 2)))
-        with ThreadPoolExecutor(threads, thread_name_prefix="bench") as pool:
-            coming = deque(pool.submit(self._make, call) for call in range(1, _IN_FLIGHT + 1))
-            made = _IN_FLIGHT
-            done = 0
-            try:
-                while not self.rule.is_enough(samples, self.clock() - started):
-                    inputs = coming.popleft().result()
-                    made += 1
-                    coming.append(pool.submit(self._make, made))
-                    outcome, elapsed_s, outputs = self._call(inputs)
-                    if outcome.verdict is not Verdict.ACCEPTED:
-                        return Timing(outcome, (), self.clock() - started)
-                    checks.append(pool.submit(self._check, inputs, outputs))
-                    if len(checks) > _IN_FLIGHT and (wrong := checks.popleft().result()) is not None:
-                        return self._wrong(wrong, started)
-                    done += 1
-                    if done > _WARM_UPS:
-                        samples.append(elapsed_s)
-                        progress(len(samples))
-                for check in checks:
-                    if (wrong := check.result()) is not None:
-                        return self._wrong(wrong, started)
-            finally:
-                for waiting in coming:
-                    waiting.cancel()
-                for check in checks:
-                    check.cancel()
-        return Timing(Outcome(Verdict.ACCEPTED), tuple(samples), self.clock() - started)
+        while not self._timing.stopped_by:
+            burst = schedule.next_burst(self.clock() - started)
+            outcome = self._make(burst)
+            if outcome is None and self.verifier is not None and self.verifier.is_full:
+                outcome = self.verifier.check()
+            if outcome is not None:
+                return ProcessTiming(outcome, wall_s=self.clock() - started)
+            if burst.purpose is Purpose.TIMED:
+                progress(len(burst.calls))
+                self._timing.stopped_by = self._reason_to_stop(self.clock() - started)
+        self._timing.wall_s = self.clock() - started
+        return self._timing
 
-    def _make(self, call: int) -> dict[str, Any]:
-        return self.pack.inputs(self.case, self.seed, call)
+    def _reason_to_stop(self, elapsed_s: float) -> str:
+        timing = self._timing
+        if len(timing.bursts) >= _MOST_BURSTS:
+            return "most bursts"
+        if self.verifier is not None and timing.opened < LEAST_OPENED:
+            return ""
+        reason = self.rule.reason_to_stop(timing.samples, elapsed_s)
+        if reason in ("precise", "plateau") and not is_settled(timing.bursts, summarize(timing.samples).median):
+            return ""
+        return reason
 
-    def _check(self, inputs: dict[str, Any], outputs: dict[str, Array]) -> Mismatch | None:
-        # Drawn now, after the outputs were made: nothing could know where it would be looked at.
-        return self.pack.spot_check(self.case, inputs, outputs, secrets.randbits(62))
+    def _make(self, burst: PlannedBurst) -> Outcome | None:
+        """One burst; what is wrong with it, if anything."""
+        request = self.maker.request(self.session, burst.calls)
+        before = self.conditions.look()
+        reply, wall_s = self.session.time(request)
+        after = self.conditions.look()
+        outcome = self._judge(reply, wall_s)
+        if outcome is not None:
+            return outcome
+        if self.verifier is not None and burst.purpose is not Purpose.WARM_UP:
+            self._open(burst, request, reply)
+        if self.conditions.counts(before, after) and burst.purpose is Purpose.TIMED:
+            self._timing.samples += [claim.elapsed_s for claim in reply.calls]
+            self._timing.bursts.append(Burst(len(reply.calls), wall_s))
+        return None
 
-    def _call(self, inputs: dict[str, Any]) -> tuple[Outcome, float, dict[str, Array]]:
-        runner = self.session.runner
-        layout = lay_out(self.pack, self.case, inputs)
-        layout.put_inputs(runner.inputs, inputs)
-        record = self.session.call(layout.request)
-        outputs = layout.take_outputs(runner.outputs)
-        names = [argument.name for argument in self.pack.arguments]
-        outcome = outcome_of_call(record.ran, record.fetched, names, self.pack.limits.wall_s, lambda: None)
-        if outcome.verdict is Verdict.ACCEPTED:
-            doubt = why_not_believed(record.ran.elapsed_s, record.wall_s, self.pack.case_bytes(self.case), self.device)
-            if doubt:
-                outcome = Outcome(Verdict.TIMING_NOT_TRUSTED, doubt)
-        return outcome, record.ran.elapsed_s, outputs
+    def _judge(self, reply: TimeReply, wall_s: float) -> Outcome | None:
+        pack = self.maker.pack
+        names = [argument.name for argument in pack.arguments]
+        for claim in reply.calls:
+            ran = RunReply(claim.elapsed_s, claim.code, claim.name, claim.message)
+            damage = FetchReply(claim.damage or (0,) * len(names), None)
+            outcome = outcome_of_call(ran, damage, names, pack.limits.wall_s, lambda: None)
+            if outcome.verdict is not Verdict.ACCEPTED:
+                return outcome
+            if not claim.finished:
+                return _unfinished(claim)
+        doubt = why_burst_not_believed([claim.elapsed_s for claim in reply.calls], wall_s)
+        return Outcome(Verdict.TIMING_NOT_TRUSTED, doubt) if doubt else None
 
-    def _wrong(self, mismatch: Mismatch, started: float) -> Timing:
-        return Timing(Outcome(Verdict.WRONG_ANSWER, mismatch.message, mismatch), (), self.clock() - started)
+    def _open(self, burst: PlannedBurst, request: TimeRequest, reply: TimeReply) -> None:
+        assert self.verifier is not None
+        small = self.maker.input_bytes <= SMALL_INPUT_BYTES
+        for place in chosen_to_open(self._opening, len(reply.calls), small=small):
+            if not request.calls[place].copy:
+                self.session.open_call(place)
+            call = burst.calls[place]
+            outputs = self.maker.outputs(self.session, call, place)
+            self.verifier.add(Opened(call, outputs, reply.calls[place].digests))
+            self._timing.opened += burst.purpose is Purpose.TIMED
+
+
+def _unfinished(claim: TimedClaim) -> Outcome:
+    """The verdict on a call after which the device could not go on."""
+    memory = claim.name == "cudaErrorMemoryAllocation"
+    verdict = Verdict.MEMORY_LIMIT_EXCEEDED if memory else Verdict.RUNTIME_ERROR
+    return Outcome(verdict, explain_cuda(claim.name, claim.message))

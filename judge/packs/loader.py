@@ -120,6 +120,8 @@ class _Assembly:
             benchmarks=tuple(
                 self._case(case, "benchmark", f"benchmarks.{case.id}", distributions) for case in model.benchmarks
             ),
+            arithmetic=model.bench.arithmetic,
+            budget_s=model.bench.budget_s,
             _distributions=distributions,
             _initial={argument.name: argument.initial for argument in model.arguments},
             _rules=rules,

@@ -21,7 +21,7 @@ from judge.packs.expressions import Expression, Number
 from judge.packs.reference import Reference
 from judge.packs.signature import Argument
 from judge.packs.statement import fill_statement
-from judge.runner.recipes import Recipe
+from judge.recipe import Recipe
 
 Array = npt.NDArray[np.generic]
 Inputs = dict[str, Any]
@@ -141,6 +141,10 @@ class Pack:
     emulator: PackEmulator
     cases: tuple[Case, ...]
     benchmarks: tuple[Case, ...]
+    #: The type whose measured peak the roofline is drawn with (judge.devices.calibration.RATES).
+    arithmetic: str
+    #: What timing the benchmarks may take on a GPU, all told, once the calls that must be made have been.
+    budget_s: float
     _distributions: Mapping[str, Distribution] = field(repr=False)
     _initial: Mapping[str, Literal["zero", "poison"]] = field(repr=False)
     _rules: Mapping[str, OutputRule] = field(repr=False)

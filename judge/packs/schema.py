@@ -146,10 +146,14 @@ class BenchmarkModel(_Strict):
 
 
 class BenchModel(_Strict):
-    """What a timed call has to move and compute at the least, over axes and parameters."""
+    """What a timed call has to move and compute at the least, over axes and parameters. ``arithmetic``: the type whose
+    measured peak the roofline is drawn with; ``budget_s``: what timing all cases may take on a GPU, in three processes,
+    once each has made the calls that it must."""
 
     bytes: ExpressionText
     flops: ExpressionText
+    arithmetic: Literal["fp64", "fp32", "tf32", "fp16", "bf16", "int8"] = "fp32"
+    budget_s: float = Field(default=6.0, gt=0, le=60)
 
 
 class LinkModel(_Strict):

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from judge.recipe import Recipe
 from judge.runner.frames import MAX_ARGUMENTS, FrameError, Reader, Writer
 from judge.runner.messages import MAX_BYTES
-from judge.runner.recipes import MAX_STAGES, Recipe, pack_recipe, unpack_recipe
+from judge.runner.recipes import MAX_STAGES, pack_recipe, unpack_recipe
 
 MAX_CALLS = 256
 #: Of an output's digest (``judge.runner.digest``).
@@ -114,8 +115,8 @@ class TimeRequest:
 @dataclass(frozen=True, slots=True)
 class TimedClaim:
     """What one timed call is said to have done. ``elapsed_s``, ``code``, ``name``, ``message``: as in RunReply.
-    ``damage``: as in FetchReply. ``digests``: one an output, in order, none where they were copied. Both are empty after
-    an error that ends the burst: the device could not go on."""
+    ``damage``: as in FetchReply. ``digests``: one an output, in order, none where they were copied. Both are empty
+    after an error that ends the burst: the device could not go on."""
 
     elapsed_s: float
     code: int

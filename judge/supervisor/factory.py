@@ -69,7 +69,7 @@ def session_factory(
     sizes = [region_sizes(pack, case) for case in cases]
     input_bytes = max(first for first, _ in sizes)
     emulated = device.kind == "emulator"
-    output_bytes = max(0 if emulated else BURST_OUTPUT_BYTES, *(second for _, second in sizes))
+    output_bytes = max(BURST_OUTPUT_BYTES, *(second for _, second in sizes))
     request = dataclasses.replace(
         start_request(device, settings, library), input_bytes=input_bytes, output_bytes=output_bytes
     )

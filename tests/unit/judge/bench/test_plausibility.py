@@ -2,32 +2,27 @@ import math
 
 import pytest
 
-from judge.bench.plausibility import why_count_not_believed, why_not_believed
-from judge.judgement import DeviceInfo
-
-GPU = DeviceInfo("gpu", "cuda", "GPU", "9.0", {"peak_bytes_per_s": 1e12, "l2_bytes": 50e6})
+from judge.bench.plausibility import why_burst_not_believed, why_count_not_believed, why_time_not_believed
 
 
-def test_an_honest_time_is_believed() -> None:
-    assert why_not_believed(1.1e-3, 1.3e-3, 1e9, GPU) == ""
+def test_honest_times_are_believed() -> None:
+    assert why_burst_not_believed([1.1e-3, 1.2e-3], 2.4e-3) == ""
+    assert why_time_not_believed(1.1e-3, 1e-3, measured=True) == ""
+    assert why_time_not_believed(0.96e-3, 1e-3, measured=True) == "", "clocks differ from day to day"
 
 
 @pytest.mark.parametrize("claim", [0.0, -1.0, math.nan, math.inf, -math.inf, 1e-7])
 def test_no_time_at_all_is_not(claim: float) -> None:
-    assert "less than an empty one" in why_not_believed(claim, 1.0, 1.0, GPU)
+    assert "less than an empty one" in why_burst_not_believed([1e-3, claim], 1.0)
 
 
-def test_a_time_longer_than_the_call_is_not() -> None:
-    assert "it was over after" in why_not_believed(2e-3, 1e-3, 1.0, GPU)
+def test_calls_longer_than_the_burst_are_not() -> None:
+    assert "they were over after" in why_burst_not_believed([1e-3, 1.1e-3], 2e-3)
 
 
-def test_a_time_in_which_the_data_cannot_be_moved_is_not() -> None:
-    assert "needs" in why_not_believed(0.9e-3, 2e-3, 1e9, GPU)
-    assert why_not_believed(0.9e-3, 2e-3, 0.9e9, GPU) == "", "what fits the L2 need not have been written out"
-
-
-def test_a_device_of_unknown_speed_is_given_the_benefit_of_the_doubt() -> None:
-    assert why_not_believed(1e-6, 1e-3, 1e9, DeviceInfo("gpu", "cuda", "GPU", "9.0")) == ""
+def test_a_time_in_which_the_device_cannot_do_it_is_not() -> None:
+    assert "peaks that were measured" in why_time_not_believed(0.94e-3, 1e-3, measured=True)
+    assert "data rate" in why_time_not_believed(0.94e-3, 1e-3, measured=False)
 
 
 def test_a_count_too_small_for_the_work_is_not_believed() -> None:

@@ -1,4 +1,4 @@
-"""Timing through the real jail and supervisor, on the device of host memory."""
+"""Timing one case through the real jail, runner and supervisor, on the device of host memory."""
 
 from __future__ import annotations
 
@@ -7,20 +7,34 @@ from pathlib import Path
 
 import pytest
 
-from judge.bench.protocol import Bench, Timing
+from judge.bench.calls import CallMaker
+from judge.bench.conditions import MOST_DROPPED, Conditions
+from judge.bench.protocol import LEAST_OPENED, CaseTimer, ProcessTiming
 from judge.bench.stopping import StoppingRule
-from judge.judgement import DeviceInfo
+from judge.bench.stream import SecretStream
+from judge.bench.verification import Verifier
+from judge.devices.nvml import GpuState
+from judge.errors import InternalError
 from judge.settings import JudgeSettings, RunLimits
 from judge.supervisor.process import RunnerEnded
 from judge.supervisor.session import Session
 from judge.verdict import Verdict
-from tests.host_device.judging import DEVICE, HONEST, build, host_factory, twice_pack
+from tests.fake_gpu import FakeGpuWatch
+from tests.host_device.judging import HONEST, build, host_factory, twice_pack
 
 pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
 
 _SETTINGS = JudgeSettings(data_dir=Path("/nonexistent"), run=RunLimits(memory_bytes=512 << 20))
-_RULE = StoppingRule(least=20, most=20)
 _STATIC = "static int calls = 0; calls++; "
+#: Code in the runner's own Python, as a submission's constructor may run it.
+_PYTHON = """
+extern "C" { int PyGILState_Ensure(); void PyGILState_Release(int); int PyRun_SimpleString(const char*); }
+__attribute__((constructor)) static void patch() {
+    int state = PyGILState_Ensure();
+    PyRun_SimpleString(R"(CODE)");
+    PyGILState_Release(state);
+}
+"""
 
 
 @pytest.fixture
@@ -31,28 +45,51 @@ def sessions() -> Iterator[list[Session]]:
         session.finish()
 
 
-def _time(source: str, sessions: list[Session], device: DeviceInfo = DEVICE, heard: list[int] | None = None) -> Timing:
+def _time(
+    source: str, sessions: list[Session], *, conditions: Conditions | None = None, heard: list[int] | None = None
+) -> ProcessTiming:
     pack = twice_pack()
     session = host_factory(_SETTINGS, pack.benchmarks).start()
     sessions.append(session)
     session.load(build(source))
-    bench = Bench(session, pack, pack.benchmarks[0], device, 5, _RULE)
-    return bench.run((heard if heard is not None else []).append)
+    maker = CallMaker(pack, pack.benchmarks[0], seed=5, memory_bytes=64 << 20)
+    verifier = Verifier(maker)
+    timer = CaseTimer(
+        session, maker, SecretStream(b"seed"), 1, verifier, conditions or Conditions(), StoppingRule(budget_s=0.1)
+    )
+    timing = timer.run((heard if heard is not None else []).append)
+    if timing.outcome.verdict is Verdict.ACCEPTED and (wrong := verifier.check()) is not None:
+        timing.outcome = wrong
+    return timing
 
 
 def _late(trick: str) -> str:
-    """Honest at first, and then a trick, when the calls are sure to be timed ones."""
+    """Honest at first, and then a trick."""
     return HONEST.replace("{ for", "{ " + _STATIC + "if (calls > 8) { " + trick + " } for")
 
 
-def test_an_honest_submission_has_as_many_samples_as_asked_for(sessions: list[Session]) -> None:
+def _patched(code: str, source: str = HONEST) -> str:
+    return _PYTHON.replace("CODE", code) + source
+
+
+def test_an_honest_submission_has_as_many_samples_as_it_must(sessions: list[Session]) -> None:
     heard: list[int] = []
     timing = _time(HONEST, sessions, heard=heard)
-    assert timing.outcome.verdict is Verdict.ACCEPTED
-    assert len(timing.samples) == timing.summary.runs == 20
-    assert heard == list(range(1, 21))
+    assert timing.outcome.verdict is Verdict.ACCEPTED, timing.outcome
+    assert len(timing.samples) == sum(heard) == sum(burst.calls for burst in timing.bursts) >= 50
     assert all(0 < sample < 1 for sample in timing.samples)
-    assert sessions[0].calls == 23, "warm-ups come first and look the same"
+    assert timing.stopped_by in ("precise", "plateau", "out of time")
+    assert timing.opened == len(timing.samples) >= LEAST_OPENED, "its inputs are small: all of them are looked at"
+    assert sessions[0].calls > len(timing.samples), "warm-ups and decoys look the same"
+
+
+_CACHES = """
+    static float* kept; static float first[8];
+    if (kept && !__builtin_memcmp(first, in, sizeof first)) { for (int i = 0; i < n; i++) out[i] = kept[i]; return; }
+    if (!kept) kept = new float[1000000];
+    __builtin_memcpy(first, in, sizeof first);
+    for (int i = 0; i < n; i++) kept[i] = 2 * in[i];
+"""
 
 
 @pytest.mark.parametrize(
@@ -62,19 +99,31 @@ def test_an_honest_submission_has_as_many_samples_as_asked_for(sessions: list[Se
         "n = n / 10 * 9;",
         "static float* kept; if (!kept) { kept = new float[n]; for (int i = 0; i < n; i++) kept[i] = 2 * in[i]; }"
         " for (int i = 0; i < n; i++) out[i] = kept[i]; return;",
+        _CACHES,
     ],
-    ids=["does_nothing", "skips_a_tenth", "replays"],
+    ids=["does_nothing", "skips_a_tenth", "replays", "knows_inputs_by_their_beginning"],
 )
 def test_what_a_timed_call_did_not_compute_is_a_wrong_answer(trick: str, sessions: list[Session]) -> None:
     timing = _time(_late(trick), sessions)
     assert timing.outcome.verdict is Verdict.WRONG_ANSWER
     assert timing.outcome.mismatch is not None
-    assert timing.samples == ()
+    assert timing.outcome.message
 
 
-def test_damage_done_by_a_timed_call_is_seen(sessions: list[Session]) -> None:
-    timing = _time(_late("out[n] = 1;"), sessions)
+@pytest.mark.parametrize(
+    ("trick", "message"),
+    [
+        ("out[n] = 1;", "wrote outside its buffer output, after its end"),
+        ("out[-1] = 1;", "wrote outside its buffer output, before its start"),
+        ("const_cast<float*>(in)[n / 2] = 7;", "changed its input"),
+        # Decoys have other sizes.
+        ("n = 500000;", "wrote outside its buffer output, after its end"),
+    ],
+)
+def test_damage_done_by_a_timed_call_is_seen(trick: str, message: str, sessions: list[Session]) -> None:
+    timing = _time(_late(trick), sessions)
     assert timing.outcome.verdict is Verdict.RUNTIME_ERROR
+    assert message in timing.outcome.message
 
 
 def test_a_crash_in_a_timed_call_ends_the_timing(sessions: list[Session]) -> None:
@@ -82,8 +131,50 @@ def test_a_crash_in_a_timed_call_ends_the_timing(sessions: list[Session]) -> Non
         _time(_late("__builtin_trap();"), sessions)
 
 
-def test_a_time_that_the_memory_could_not_allow_is_not_trusted(sessions: list[Session]) -> None:
-    slow = DeviceInfo("gpu", "cuda", "GPU", "9.0", {"peak_bytes_per_s": 1e6, "l2_bytes": 0})
-    timing = _time(HONEST, sessions, slow)
+def test_outputs_made_only_when_they_are_opened_are_not_those_committed(sessions: list[Session]) -> None:
+    code = """
+import tests.host_device.device as device
+read = device.HostDevice.read
+def late(self, buffer, target):
+    import ctypes
+    ctypes.memset(buffer.address, 0, 4)
+    read(self, buffer, target)
+device.HostDevice.read = late
+"""
+    timing = _time(_patched(code), sessions)
+    assert timing.outcome.verdict is Verdict.SECURITY_VIOLATION
+    assert "committed" in timing.outcome.message
+
+
+@pytest.mark.parametrize(
+    ("factor", "message"), [("0", "less than an empty one"), ("1e9", "they were over after"), ("float('nan')", "less")]
+)
+def test_a_time_that_cannot_be_is_not_trusted(factor: str, message: str, sessions: list[Session]) -> None:
+    code = f"""
+import tests.host_device.device as device
+honest = device.HostDevice.time_call
+device.HostDevice.time_call = lambda self, call: {factor} * honest(self, call)
+"""
+    timing = _time(_patched(code), sessions)
     assert timing.outcome.verdict is Verdict.TIMING_NOT_TRUSTED
-    assert "memory needs" in timing.outcome.message
+    assert message in timing.outcome.message
+
+
+def test_bursts_under_throttling_do_not_count_and_are_made_again(sessions: list[Session]) -> None:
+    pauses: list[float] = []
+    hot = GpuState(throttled_by=("hardware thermal slowdown",), temperature_c=95)
+    # Two looks a burst.
+    conditions = Conditions(FakeGpuWatch([hot, GpuState(sm_mhz=1980), hot, GpuState(sm_mhz=1755)]), pauses.append)
+    timing = _time(HONEST, sessions, conditions=conditions)
+    assert timing.outcome.verdict is Verdict.ACCEPTED
+    assert len(timing.samples) >= 50
+    assert conditions.dropped == len(pauses) == 2
+    assert conditions.summary()["sm_mhz"] == [1755, 1980]
+
+
+def test_a_gpu_that_stays_throttled_times_nobody(sessions: list[Session]) -> None:
+    watch = FakeGpuWatch([GpuState(throttled_by=("power brake",), temperature_c=80)])
+    pauses: list[float] = []
+    with pytest.raises(InternalError, match=r"stays throttled \(power brake at 80 °C\)"):
+        _time(HONEST, sessions, conditions=Conditions(watch, pauses.append))
+    assert len(pauses) == MOST_DROPPED

@@ -1,0 +1,145 @@
+"""Planned calls as the runner is told them, and their contents as this side knows them."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from judge.bench.schedule import PlannedCall, most_shift_bytes, places_for
+from judge.packs.distributions import mask
+from judge.packs.pack import Case, Pack
+from judge.packs.signature import Argument
+from judge.recipe import Element, Kind, Recipe
+from judge.runner.bursts import ReserveRequest, StageRequest, TimedCall, TimedSlot, TimeRequest
+from judge.supervisor.factory import BURST_OUTPUT_BYTES
+from judge.supervisor.layout import POISON_BYTE, Array
+from judge.supervisor.session import Session
+from judge.supervisor.shared import align
+
+#: Outputs of a call that are together no larger are copied out at once, instead of being committed by a digest.
+SMALL_OUTPUT_BYTES = 64 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class CallMaker:
+    """The calls of one case, at or below its sizes, with the contents that ``seed`` decides."""
+
+    pack: Pack
+    case: Case
+    seed: int
+    memory_bytes: int = 0
+
+    @property
+    def places(self) -> int:
+        """How many calls a burst has at the most."""
+        made_here = self._made_here()
+        staged = sum(self._size(self.case, each) for each in self.pack.arguments if each.name in made_here)
+        return places_for(self.output_bytes + staged, self.memory_bytes)
+
+    @property
+    def input_bytes(self) -> int:
+        return self._bytes("in", "inout")
+
+    @property
+    def output_bytes(self) -> int:
+        return self._bytes("out", "inout")
+
+    @property
+    def copies(self) -> bool:
+        """Whether outputs are so small that they are copied out at once."""
+        room = self.places * self._output_stride
+        return self.output_bytes <= SMALL_OUTPUT_BYTES and room <= BURST_OUTPUT_BYTES
+
+    def reserve(self, session: Session) -> None:
+        """Makes room on the device. Raises what the session raises."""
+        rooms = tuple(
+            self._size(self.case, argument) + most_shift_bytes() if argument.is_pointer else 0
+            for argument in self.pack.arguments
+        )
+        session.reserve(ReserveRequest(rooms, self.places))
+
+    def request(self, session: Session, calls: Sequence[PlannedCall]) -> TimeRequest:
+        """The burst, with what only this side can make brought to the device, masked, so that it means nothing there
+        before its call. Raises what the session raises."""
+        staged = self._stage(session, calls) if self._made_here() else {}
+        return TimeRequest(tuple(self._timed(call, place, staged) for place, call in enumerate(calls)))
+
+    def inputs(self, call: PlannedCall) -> dict[str, Any]:
+        """What ``solve`` got."""
+        return self.pack.inputs(call.case, self.seed, call.contents.call, like=call.contents.like)
+
+    def outputs(self, session: Session, call: PlannedCall, place: int) -> dict[str, Array]:
+        """Private copies of a call's outputs from the shared memory, once they have been copied there."""
+        offsets = self._output_offsets(call.case, place)
+        return {
+            name: session.runner.outputs.read(offsets[name], spec.shape, spec.dtype)
+            for name, spec in self.pack.output_spec(call.case).items()
+        }
+
+    def _made_here(self) -> list[str]:
+        """The inputs that no device can make."""
+        return [name for name, recipe in self.pack.recipes(self.case, self.seed).items() if recipe is None]
+
+    def _timed(self, call: PlannedCall, place: int, staged: dict[tuple[int, str], Recipe]) -> TimedCall:
+        contents = call.contents
+        recipes = self.pack.recipes(call.case, self.seed, contents.call, like=contents.like)
+        scalars = self.pack.scalars(call.case)
+        specs = self.pack.output_spec(call.case)
+        offsets = self._output_offsets(call.case, place)
+        slots = []
+        for argument, shift in zip(self.pack.arguments, call.shifts, strict=True):
+            if not argument.is_pointer:
+                slots.append(TimedSlot(value=scalars[argument.name].tobytes().ljust(8, b"\0")))
+                continue
+            spec = specs.get(argument.name)
+            slots.append(
+                TimedSlot(
+                    size=self._size(call.case, argument),
+                    output_offset=offsets.get(argument.name, 0),
+                    fill=POISON_BYTE if spec is not None and spec.initial == "poison" else 0,
+                    recipe=recipes.get(argument.name) or staged.get((place, argument.name)),
+                    shift=shift,
+                    place=place if spec is not None else 0,
+                )
+            )
+        return TimedCall(tuple(slots), copy=self.copies)
+
+    def _stage(self, session: Session, calls: Sequence[PlannedCall]) -> dict[tuple[int, str], Recipe]:
+        """Masked recipes by place and argument."""
+        recipes: dict[tuple[int, str], Recipe] = {}
+        with ThreadPoolExecutor(thread_name_prefix="inputs") as pool:
+            for place, arrays in enumerate(pool.map(self._host_inputs, calls)):
+                for name, array in arrays.items():
+                    key = (secrets.randbits(64), secrets.randbits(64))
+                    masked = mask(array, key)
+                    session.runner.inputs.write(0, masked)
+                    session.stage(StageRequest(len(recipes), 0, masked.nbytes))
+                    element = Element[array.dtype.name.upper()]
+                    recipes[place, name] = Recipe(Kind.MASKED, element, key, stage=len(recipes))
+        return recipes
+
+    def _host_inputs(self, call: PlannedCall) -> dict[str, Array]:
+        return self.pack.host_inputs(call.case, self.seed, call.contents.call, like=call.contents.like)
+
+    def _output_offsets(self, case: Case, place: int) -> dict[str, int]:
+        """Where a call's outputs go: those that are copied at once lie apart from the other calls'."""
+        at = place * self._output_stride if self.copies else 0
+        offsets = {}
+        for argument in self.pack.outputs:
+            offsets[argument.name], at = at, at + align(self._size(case, argument))
+        return offsets
+
+    @property
+    def _output_stride(self) -> int:
+        return sum(align(self._size(self.case, argument)) for argument in self.pack.outputs)
+
+    def _size(self, case: Case, argument: Argument) -> int:
+        """Bytes; 0 for a scalar."""
+        return math.prod(self.pack.shape(case, argument)) * argument.dtype.itemsize if argument.is_pointer else 0
+
+    def _bytes(self, *roles: str) -> int:
+        return sum(self._size(self.case, argument) for argument in self.pack.arguments if argument.role in roles)

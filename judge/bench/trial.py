@@ -1,0 +1,248 @@
+"""Times submissions in fresh processes, and says of each what came of it.
+
+A trial is one submission's: three processes, in each all benchmark cases; then its claims are held against the
+supervisor's clock and against what the device can do. A first doubt has everything measured again, the empty solve
+included, so that an hour-old line or a busy minute costs nobody his verdict.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from judge.bench.calls import CallMaker
+from judge.bench.clock_bound import Burst, doubt_claim
+from judge.bench.conditions import Conditions
+from judge.bench.empty_solve import EmptySolve
+from judge.bench.measurement import TimedCase
+from judge.bench.plausibility import why_time_not_believed
+from judge.bench.protocol import CaseTimer, ProcessTiming
+from judge.bench.roofline import Roofline
+from judge.bench.statistics import PROCESSES
+from judge.bench.stopping import StoppingRule
+from judge.bench.stream import SecretStream
+from judge.bench.verification import Verifier
+from judge.errors import InternalError
+from judge.packs.pack import Case, Pack
+from judge.supervisor.factory import SessionFactory
+from judge.supervisor.outcome import Outcome, outcome_of_ending, outcome_of_refusal
+from judge.supervisor.process import RequestRefused, RunnerEnded
+from judge.supervisor.session import Session
+from judge.verdict import Verdict
+
+#: Contents of a process are numbered from here on; those of another from the same number on later.
+_CALLS_A_PROCESS = 1_000_000
+_ATTEMPTS = 2
+
+Heard = Callable[[Case, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What the trials of one pack on one device share. ``stream`` is secret; ``seed`` decides the contents."""
+
+    pack: Pack
+    cases: tuple[Case, ...]
+    factory: SessionFactory
+    roofline: Roofline
+    conditions: Conditions
+    stream: SecretStream
+    seed: int
+
+    def maker(self, case: Case) -> CallMaker:
+        return CallMaker(self.pack, case, self.seed, int(self.roofline.device.details.get("memory_bytes") or 0))
+
+    def rule(self) -> StoppingRule:
+        """For one process and one case: its share of the pack's time."""
+        return StoppingRule(budget_s=self.pack.budget_s / PROCESSES / len(self.cases))
+
+    def time_empty(self, library: bytes, case: Case) -> list[Burst]:
+        """The bursts of one process with a library of our own. Raises InternalError where it cannot be timed."""
+        session = self.factory.start()
+        try:
+            session.load(library)
+            stream = self.stream.child("empty")
+            timer = CaseTimer(session, self.maker(case), stream, 0, None, self.conditions, self.rule())
+            timing = timer.run()
+        except RunnerEnded as ended:
+            outcome = outcome_of_ending(ended.ending, self.pack.limits.wall_s)
+            raise InternalError(f"an empty solve could not be timed: {outcome.message}") from None
+        except RequestRefused as refused:
+            raise InternalError(f"an empty solve could not be timed: {refused}") from None
+        finally:
+            session.finish()
+        if timing.outcome.verdict is not Verdict.ACCEPTED:
+            raise InternalError(f"an empty solve could not be timed: {timing.outcome.message}")
+        return timing.bursts
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """What came of one case: ``timed`` where the outcome is AC."""
+
+    case: Case
+    outcome: Outcome
+    wall_s: float
+    timed: TimedCase | None
+
+
+class Trial:
+    """One submission's. ``heard`` is told of calls that count, case by case."""
+
+    def __init__(self, bench: Bench, library: bytes, heard: Heard = lambda _case, _calls: None) -> None:
+        self._bench = bench
+        self._library = library
+        self._heard = heard
+        # No two trials draw alike.
+        self._stream = bench.stream.child(f"trial {bench.stream.getrandbits(128)}")
+        self._verifiers = {case.id: Verifier(bench.maker(case), bench.factory.cancelled) for case in bench.cases}
+        self._timings: dict[str, list[ProcessTiming]] = {case.id: [] for case in bench.cases}
+        self._failed: tuple[Case, Outcome, float] | None = None
+        self._processes = 0
+
+    @property
+    def failed(self) -> bool:
+        """Whether the verdict is decided already."""
+        return self._failed is not None
+
+    def time_process(self, session: Session) -> None:
+        """Times every case in a session that nobody has used, and ends it. Raises InternalError and Cancelled."""
+        case = self._bench.cases[0]
+        number = self._processes
+        self._processes += 1
+        try:
+            session.load(self._library)
+            for case in self._bench.cases:
+                timing = self._time_case(session, case, number)
+                if timing.outcome.verdict is not Verdict.ACCEPTED:
+                    self._failed = case, timing.outcome, timing.wall_s
+                    return
+                self._timings[case.id].append(timing)
+        except RunnerEnded as ended:
+            self._failed = case, outcome_of_ending(ended.ending, self._bench.pack.limits.wall_s), 0.0
+        except RequestRefused as refused:
+            self._failed = case, outcome_of_refusal(refused.reply, session.last_op, session.calls), 0.0
+        finally:
+            flooded = session.finish()
+        if flooded and not self.failed:
+            outcome = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
+            self._failed = case, outcome, 0.0
+
+    def start_again(self) -> None:
+        """Forgets the processes so far."""
+        for timings in self._timings.values():
+            timings.clear()
+
+    def doubts(self, empty: EmptySolve) -> dict[str, str]:
+        """The cases whose times are not believed, with the reason in words."""
+        doubts = {}
+        for case in self._bench.cases:
+            timings = self._timings[case.id]
+            value = self._timed(case).value
+            bursts = [burst for timing in timings for burst in timing.bursts]
+            doubt = doubt_claim(value, bursts, empty.line(case))
+            roofline = self._bench.roofline
+            reason = str(doubt) if doubt is not None else why_time_not_believed(
+                value, roofline.floor_s(case), measured=roofline.calibration is not None
+            )  # fmt: skip
+            if reason:
+                doubts[case.id] = reason
+        return doubts
+
+    def results(self, doubts: dict[str, str]) -> list[CaseResult]:
+        """One a case, up to the first that is not accepted."""
+        results = []
+        for case in self._bench.cases:
+            wall_s = sum(timing.wall_s for timing in self._timings[case.id])
+            outcome, timed = Outcome(Verdict.ACCEPTED), None
+            if self._failed is not None and self._failed[0] is case:
+                outcome, wall_s = self._failed[1], wall_s + self._failed[2]
+            elif case.id in doubts:
+                outcome = Outcome(Verdict.TIMING_NOT_TRUSTED, doubts[case.id])
+            elif self._failed is None:
+                timed = self._timed(case)
+            results.append(CaseResult(case, outcome, wall_s, timed))
+            if outcome.verdict is not Verdict.ACCEPTED:
+                break
+        return results
+
+    def _time_case(self, session: Session, case: Case, number: int) -> ProcessTiming:
+        bench = self._bench
+        verifier = self._verifiers[case.id]
+        timer = CaseTimer(
+            session, bench.maker(case), self._stream.child(f"{case.id} {number}"), 1 + number * _CALLS_A_PROCESS,
+            verifier, bench.conditions, bench.rule(),
+        )  # fmt: skip
+        timing = timer.run(lambda calls: self._heard(case, calls))
+        if timing.outcome.verdict is Verdict.ACCEPTED:
+            timing = dataclasses.replace(timing, outcome=verifier.check() or timing.outcome)
+        return timing
+
+    def _timed(self, case: Case) -> TimedCase:
+        timings = self._timings[case.id]
+        details = {
+            "stopped_by": [timing.stopped_by for timing in timings],
+            "opened": sum(timing.opened for timing in timings),
+        }
+        processes = tuple(tuple(timing.samples) for timing in timings)
+        return TimedCase(case, processes, self._bench.roofline.least_s(case), details)
+
+
+def run_trials(
+    bench: Bench, empty: EmptySolve, libraries: Sequence[bytes], heard: Heard = lambda _case, _calls: None
+) -> list[list[CaseResult]]:
+    """Times submissions, taking turns (A B A B A B), and says what came of each.
+
+    Raises InternalError where the machine is to blame, and Cancelled. Every process is up before the first burst:
+    bringing one up loads the processor and the GPU.
+    """
+    for case in bench.cases:
+        empty.line(case)
+    trials = [Trial(bench, library, heard) for library in libraries]
+    _time_processes(bench, trials)
+    return [_judge(bench, empty, trial) for trial in trials]
+
+
+def _judge(bench: Bench, empty: EmptySolve, trial: Trial) -> list[CaseResult]:
+    doubts: dict[str, str] = {}
+    for attempt in range(_ATTEMPTS):
+        if attempt:
+            for case in bench.cases:
+                empty.measure_again(case)
+            trial.start_again()
+            _time_processes(bench, [trial])
+        doubts = {} if trial.failed else trial.doubts(empty)
+        if not doubts:
+            break
+    return trial.results(doubts)
+
+
+def _time_processes(bench: Bench, trials: Sequence[Trial]) -> None:
+    waiting: list[Session] = []
+    try:
+        for _ in range(PROCESSES * len(trials)):
+            waiting.append(bench.factory.start())
+        for session in waiting:
+            _wait_until_ready(bench, session)
+        for _ in range(PROCESSES):
+            for trial in trials:
+                session = waiting.pop(0)
+                if trial.failed:
+                    session.finish()
+                else:
+                    trial.time_process(session)
+    finally:
+        for session in waiting:
+            session.finish()
+
+
+def _wait_until_ready(bench: Bench, session: Session) -> None:
+    try:
+        session.wait_until_ready()
+    except RunnerEnded as ended:
+        outcome_of_ending(ended.ending, bench.pack.limits.wall_s)
+        raise
+    except RequestRefused as refused:
+        outcome_of_refusal(refused.reply, session.last_op, session.calls)
+        raise

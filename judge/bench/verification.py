@@ -1,0 +1,90 @@
+"""Looks at the outputs of calls that were opened: whether they are those that had been committed, and whether they are
+right.
+
+Nothing is looked at while calls are timed: checking loads the processor. What has been opened waits here, in memory
+that is bounded, until there is time.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+from judge.bench.calls import CallMaker
+from judge.bench.schedule import PlannedCall
+from judge.errors import Cancelled
+from judge.runner.digest import tree_digest
+from judge.supervisor.layout import Array
+from judge.supervisor.outcome import Outcome
+from judge.verdict import Verdict
+
+#: What may wait to be looked at.
+_HELD_BYTES = 2 << 30
+#: What the checks may take at a time, and how many bytes one takes for each byte of a call's arguments.
+_WORKING_BYTES = 8 << 30
+_BYTES_A_BYTE = 4
+_POLL_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A call with its outputs. ``digests`` are those that had been committed, none where the outputs were copied at
+    once."""
+
+    call: PlannedCall
+    outputs: dict[str, Array]
+    digests: tuple[bytes, ...]
+
+
+class Verifier:
+    """Holds opened calls of one case and checks them in threads."""
+
+    def __init__(self, maker: CallMaker, cancelled: Callable[[], bool] = lambda: False) -> None:
+        self._maker = maker
+        self._cancelled = cancelled
+        self._held: list[Opened] = []
+        each = _BYTES_A_BYTE * (maker.input_bytes + maker.output_bytes)
+        self._threads = max(1, min(len(os.sched_getaffinity(0)), _WORKING_BYTES // max(1, each)))
+
+    def add(self, opened: Opened) -> None:
+        """To be looked at later."""
+        self._held.append(opened)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing more should be added before the next ``check``."""
+        return len(self._held) * self._maker.output_bytes >= _HELD_BYTES
+
+    def check(self) -> Outcome | None:
+        """Looks at all that waits and lets go of it: what is wrong with the first that is. Raises Cancelled."""
+        held, self._held = self._held, []
+        with ThreadPoolExecutor(self._threads, thread_name_prefix="verify") as pool:
+            checks = [pool.submit(self._check_one, opened) for opened in held]
+            try:
+                for check in checks:
+                    self._wait_for(check)
+                    if (wrong := check.result()) is not None:
+                        return wrong
+            finally:
+                for check in checks:
+                    check.cancel()
+        return None
+
+    def _wait_for(self, check: Future[Outcome | None]) -> None:
+        while wait([check], _POLL_S).not_done:
+            if self._cancelled():
+                raise Cancelled
+
+    def _check_one(self, opened: Opened) -> Outcome | None:
+        if opened.digests:
+            found = tuple(tree_digest(output.reshape(-1).view("u1").data) for output in opened.outputs.values())
+            if found != opened.digests:
+                message = "the outputs of a timed call are not those that had been committed before it was opened"
+                return Outcome(Verdict.SECURITY_VIOLATION, message)
+        call, pack = opened.call, self._maker.pack
+        # Drawn now, after the outputs were committed: nothing could know where it would be looked at.
+        wrong = pack.spot_check(call.case, self._maker.inputs(call), opened.outputs, secrets.randbits(62))
+        return None if wrong is None else Outcome(Verdict.WRONG_ANSWER, wrong.message, wrong)
