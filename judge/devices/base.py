@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from judge.recipe import Recipe
 from judge.runner.messages import LoadRequest, ReportClaim, Watch
-from judge.runner.recipes import Recipe
 
 #: Every buffer starts at a multiple of this, as cudaMalloc's do.
 ALIGNMENT_BYTES = 256

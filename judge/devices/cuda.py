@@ -18,9 +18,9 @@ from judge.devices.cuda_errors import device_error
 from judge.devices.cuda_flush import CacheFlush
 from judge.devices.cuda_kernels import DIGEST_BYTES, GUARD_BYTES, Kernels, digest_levels
 from judge.devices.cuda_timer import CudaTimer
+from judge.recipe import Changes, Element, Kind, Planted, Recipe
 from judge.runner.frames import MAX_ARGUMENTS
 from judge.runner.messages import LoadRequest, ReportClaim, Watch
-from judge.runner.recipes import Changes, Element, Kind, Planted, Recipe
 
 _FLAG_BYTES = 4
 #: Flags for each argument, and then digests.

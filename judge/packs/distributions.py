@@ -41,7 +41,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from judge.runner.recipes import Changes, Element, Key, Kind, Planted, Recipe
+from judge.recipe import Changes, Element, Key, Kind, Planted, Recipe
 
 Array = npt.NDArray[np.generic]
 Words = npt.NDArray[np.uint64]

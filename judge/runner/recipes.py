@@ -1,91 +1,14 @@
-"""How a device makes an input by itself: the numbers behind ``judge.packs.distributions``, as they cross the frames.
-
-Everything that needs rounding has been rounded by the trusted side: ``offset`` and ``scale`` are float32 numbers, and
-whole patterns of an element are given as its bytes. Import-light, like the frames.
-"""
+"""Recipes as they cross the frames. Import-light, like the frames."""
 
 from __future__ import annotations
 
-import enum
-from dataclasses import dataclass
-
+from judge.recipe import Changes, Element, Key, Kind, Planted, Recipe
 from judge.runner.frames import FrameError, Reader, Writer
 
-Key = tuple[int, int]
 MAX_SENTINELS = 4096
 MAX_CHANGES = 4096
 #: Staging buffers that a runner holds at most.
 MAX_STAGES = 1024
-
-
-class Kind(enum.IntEnum):
-    """What makes the elements. MASKED: a staged copy, XORed with the stream."""
-
-    CONSTANT = 0
-    UNIFORM = 1
-    NORMAL = 2
-    INTEGERS = 3
-    MASKED = 4
-
-
-class Element(enum.IntEnum):
-    """The type of an element."""
-
-    INT8 = 0
-    UINT8 = 1
-    INT16 = 2
-    UINT16 = 3
-    INT32 = 4
-    UINT32 = 5
-    INT64 = 6
-    UINT64 = 7
-    FLOAT16 = 8
-    FLOAT32 = 9
-    FLOAT64 = 10
-
-    @property
-    def size(self) -> int:
-        return _SIZES[self]
-
-
-_SIZES = (1, 1, 2, 2, 4, 4, 8, 8, 2, 4, 8)
-
-
-@dataclass(frozen=True, slots=True)
-class Planted:
-    """Sentinels: ``count`` elements get the bytes ``plus`` or ``minus`` (8, little-endian, those beyond the element
-    zero); ``key`` is that of their own stream."""
-
-    count: int
-    plus: bytes
-    minus: bytes
-    key: Key
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """A near copy: ``count`` elements, at places from the stream of ``places``, get what the recipe would give them
-    with the key ``values``, sentinels apart."""
-
-    count: int
-    places: Key
-    values: Key
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """One input. ``offset`` and ``scale``: low and high - low (uniform), mean and scale (normal), low and the number of
-    values (integers). ``value``: a constant's bytes. ``stage``: which staged copy a MASKED one is made from."""
-
-    kind: Kind
-    element: Element
-    key: Key = (0, 0)
-    offset: float = 0.0
-    scale: float = 0.0
-    value: bytes = bytes(8)
-    stage: int = 0
-    sentinels: Planted | None = None
-    changes: Changes | None = None
 
 
 def pack_recipe(out: Writer, recipe: Recipe) -> None:

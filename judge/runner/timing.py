@@ -11,6 +11,7 @@ import ctypes
 from dataclasses import dataclass
 
 from judge.devices.base import Buffer, DeviceError, Placed, TimedDevice
+from judge.recipe import Kind
 from judge.runner.bursts import (
     OpenRequest,
     ReserveRequest,
@@ -24,7 +25,6 @@ from judge.runner.bursts import (
 from judge.runner.frames import FrameError, Role
 from judge.runner.memory import SharedMemory
 from judge.runner.messages import ArgumentSpec
-from judge.runner.recipes import Kind
 from judge.runner.refusal import device_errors
 from judge.runner.submission import Submission
 

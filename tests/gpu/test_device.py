@@ -21,9 +21,9 @@ from judge.judgement import DeviceInfo
 from judge.packs.distributions import Distribution, Sentinels, make, mask, recipe
 from judge.packs.pack import Pack
 from judge.packs.signature import C_TYPES
+from judge.recipe import Element, Kind, Recipe
 from judge.runner.bursts import ReserveRequest, TimedCall, TimedSlot, TimeRequest
 from judge.runner.digest import PIECE_BYTES, tree_digest
-from judge.runner.recipes import Element, Kind, Recipe
 from judge.settings import JudgeSettings
 from judge.supervisor.factory import session_factory
 from judge.supervisor.launcher import JailLauncher

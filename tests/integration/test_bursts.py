@@ -11,10 +11,10 @@ import pytest
 
 from judge.packs.distributions import mask
 from judge.packs.pack import Case
+from judge.recipe import Element, Kind, Recipe
 from judge.runner.bursts import ReserveRequest, StageRequest, TimedCall, TimedSlot, TimeReply, TimeRequest
 from judge.runner.digest import tree_digest
 from judge.runner.frames import Failure, Op
-from judge.runner.recipes import Element, Kind, Recipe
 from judge.settings import JudgeSettings, RunLimits
 from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.session import Session

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judge.runner.recipes import Changes, Planted, Recipe
+from judge.recipe import Changes, Planted, Recipe
 
 #: ``Recipe`` of inputs.cuh.
 RECIPE = "QQddQQQQQQQQQIIII"

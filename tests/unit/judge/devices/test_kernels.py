@@ -19,8 +19,8 @@ from emulator import Runtime, native
 from judge.devices.kernels import abi, build
 from judge.packs.distributions import Distribution, Sentinels, make, mask, recipe
 from judge.packs.signature import C_TYPES
+from judge.recipe import Element, Kind, Recipe
 from judge.runner.digest import PIECE_BYTES, tree_digest
-from judge.runner.recipes import Element, Kind, Recipe
 from tests.unit.emulator.runtime.conftest import NVCC, ROOT
 
 pytestmark = pytest.mark.nvcc

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judge.recipe import Changes, Element, Kind, Planted, Recipe
 from judge.runner.bursts import (
     OpenRequest,
     ReserveRequest,
@@ -20,7 +21,6 @@ from judge.runner.bursts import (
 )
 from judge.runner.digest import PIECE_BYTES, tree_digest
 from judge.runner.frames import FrameError
-from judge.runner.recipes import Changes, Element, Kind, Planted, Recipe
 
 RECIPE = Recipe(
     Kind.NORMAL, Element.FLOAT16, (1, 2), 0.5, 0.25,
