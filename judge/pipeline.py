@@ -92,7 +92,7 @@ def run(
     started = time.monotonic()
     try:
         with device_lock(device, settings, cancelled=cancelled):
-            factory = _factory(pack, device, settings, mode, cancelled, warm)
+            factory = factory_for(pack, device, settings, mode, cancelled, warm)
             run = _Run(report, pack, device, seed, mode, settings, progress)
             # The emulator wants every core for the calls.
             with factory.quiet() if factory.emulated else nullcontext():
@@ -112,7 +112,7 @@ def judge(
     session: Session | None = None
     try:
         with device_lock(device, settings, cancelled=cancelled):
-            factory = _factory(pack, device, settings, mode, cancelled)
+            factory = factory_for(pack, device, settings, mode, cancelled)
             session = factory.start()
             progress(Progress("building"))
             report, artifact = build(source, pack, device, settings)
@@ -137,10 +137,11 @@ def warm_runners(device: DeviceInfo, settings: JudgeSettings, count: int, report
     return warm_pool(device, settings, launcher, count, library=library, report=report)
 
 
-def _factory(
+def factory_for(
     pack: Pack, device: DeviceInfo, settings: JudgeSettings, mode: Mode, cancelled: Cancelled,
     warm: WarmRunners | None = None,
 ) -> SessionFactory:  # fmt: skip
+    """Makes sessions for all of a pack's cases. Raises InternalError."""
     cases = (*_cases(pack, device, mode), *_benchmarks(pack, device, mode))
     if not cases:
         raise InternalError(f"{pack.slug} has no case for {device.kind}")

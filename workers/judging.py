@@ -146,14 +146,18 @@ class PipelineJudge:
 
     def audit(
         self,
-        built: Sequence[tuple[bytes, BuildReport]],  # noqa: ARG002
+        built: Sequence[tuple[bytes, BuildReport]],
         pack: Pack,
         device: DeviceInfo,
         *,
-        seed: int,  # noqa: ARG002
-        cancelled: Callable[[], bool],  # noqa: ARG002
+        seed: int,
+        cancelled: Callable[[], bool],
     ) -> list[Judgement]:
-        raise InternalError(f"audits of {pack.slug} on {device.key} are not to be had yet")
+        from judge.audit import audit
+        from judge.build.artifact import Artifact
+
+        artifacts = [(Artifact.from_bytes(artifact), report) for artifact, report in built]
+        return audit(artifacts, pack, device, seed, self._settings, cancelled=cancelled, warm=self._warm)
 
 
 def find_device(selector: str, settings: JudgeSettings) -> DeviceInfo:

@@ -34,6 +34,8 @@ from judge.verdict import Verdict
 #: Contents of a process are numbered from here on; those of another from the same number on later.
 _CALLS_A_PROCESS = 1_000_000
 _ATTEMPTS = 2
+#: Processes that are up at a time.
+_READY = 6
 
 Heard = Callable[[Case, int], None]
 
@@ -194,8 +196,7 @@ def run_trials(
 ) -> list[list[CaseResult]]:
     """Times submissions, taking turns (A B A B A B), and says what came of each.
 
-    Raises InternalError where the machine is to blame, and Cancelled. Every process is up before the first burst:
-    bringing one up loads the processor and the GPU.
+    Raises InternalError where the machine is to blame, and Cancelled.
     """
     for case in bench.cases:
         empty.line(case)
@@ -219,22 +220,26 @@ def _judge(bench: Bench, empty: EmptySolve, trial: Trial) -> list[CaseResult]:
 
 
 def _time_processes(bench: Bench, trials: Sequence[Trial]) -> None:
-    waiting: list[Session] = []
-    try:
-        for _ in range(PROCESSES * len(trials)):
-            waiting.append(bench.factory.start())
-        for session in waiting:
-            _wait_until_ready(bench, session)
-        for _ in range(PROCESSES):
-            for trial in trials:
+    """PROCESSES of each, taking turns. Those of the next few turns are up before the first burst of them: bringing one
+    up loads the processor and the GPU."""
+    turns = list(trials) * PROCESSES
+    for start in range(0, len(turns), _READY):
+        waiting: list[Session] = []
+        try:
+            coming = turns[start : start + _READY]
+            for _ in coming:
+                waiting.append(bench.factory.start())
+            for session in waiting:
+                _wait_until_ready(bench, session)
+            for trial in coming:
                 session = waiting.pop(0)
                 if trial.failed:
                     session.finish()
                 else:
                     trial.time_process(session)
-    finally:
-        for session in waiting:
-            session.finish()
+        finally:
+            for session in waiting:
+                session.finish()
 
 
 def _wait_until_ready(bench: Bench, session: Session) -> None:
