@@ -4,6 +4,7 @@
 // devices: cuda
 // verdict: AC or TI or SV
 // caught by: what is done before its time is in the burst's time all the same
+#include <cstdio>
 #include "common/python.cuh"
 #include "common/reduction.cuh"
 

@@ -4,6 +4,7 @@
 // devices: cuda
 // verdict: TI or SV
 // caught by: the supervisor's own clock, over bursts of calls, bounds the claim
+#include <cstdio>
 #include "common/python.cuh"
 #include "common/vector_add.cuh"
 
