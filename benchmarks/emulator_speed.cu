@@ -105,6 +105,33 @@ __global__ void attention(const float *q, const float *k, const float *v, float 
     for (int d = 0; d < 64 && row < n; ++d) out[row * 64 + d] = sums[d] / total;
 }
 
+// 64 by 64 of the result to a block of 256 threads, 4 by 4 of it to a thread, in registers. For the time to compile it.
+__global__ void matmul_registers(const float *a, const float *b, float *c, int n) {
+    __shared__ float tile_a[16][64], tile_b[16][64];
+    int thread = threadIdx.x, tx = thread % 16, ty = thread / 16, row = blockIdx.y * 64, column = blockIdx.x * 64;
+    float sum[4][4] = {};
+    for (int t = 0; t < n; t += 16) {
+        for (int i = thread; i < 1024; i += 256) {
+            int y = i / 16, x = i % 16, from = i / 64, to = i % 64;
+            tile_a[x][y] = row + y < n && t + x < n ? a[(row + y) * n + t + x] : 0;
+            tile_b[from][to] = t + from < n && column + to < n ? b[(t + from) * n + column + to] : 0;
+        }
+        __syncthreads();
+        for (int k = 0; k < 16; ++k) {
+            for (int i = 0; i < 4; ++i) {
+                for (int j = 0; j < 4; ++j) sum[i][j] += tile_a[k][ty * 4 + i] * tile_b[k][tx * 4 + j];
+            }
+        }
+        __syncthreads();
+    }
+    for (int i = 0; i < 4; ++i) {
+        for (int j = 0; j < 4; ++j) {
+            int y = row + ty * 4 + i, x = column + tx * 4 + j;
+            if (y < n && x < n) c[y * n + x] = sum[i][j];
+        }
+    }
+}
+
 // Four warps to a block, each with a tile of 16 by 16 of the result.
 __global__ void matmul_wmma(const half *a, const half *b, float *c, int n) {
     using namespace nvcuda;
@@ -127,6 +154,9 @@ void run_matmul_naive(const float *a, const float *b, float *c, int n) {
 }
 void run_matmul_tiled(const float *a, const float *b, float *c, int n) {
     matmul_tiled<<<dim3((n + 31) / 32, (n + 31) / 32), dim3(32, 32)>>>(a, b, c, n);
+}
+void run_matmul_registers(const float *a, const float *b, float *c, int n) {
+    matmul_registers<<<dim3((n + 63) / 64, (n + 63) / 64), 256>>>(a, b, c, n);
 }
 void run_block_reduce(const float *in, float *out, int n, int blocks) { block_reduce<<<blocks, 256>>>(in, out, n); }
 void run_vector_add(const float *a, const float *b, float *c, int n) {

@@ -5,23 +5,27 @@
 Each kernel runs on the emulator and, in the same process and by turns, as a per-thread scalar loop compiled by
 ``g++ -O2`` on as many cores; vector addition beside NumPy, tensor cores beside the emulator's own tiled product. The
 figures are processor time divided by the cores, the least of all turns after better code was made: other work on the
-machine disturbs that least. Then: what the default checks cost, how long a new kernel takes from launch to its first
-instruction (LLVM loaded, as it is once the process has made its ``Runtime``), and one that is in the disk cache.
+machine disturbs that least. What the default checks cost is measured by turns, too. Then: how long a new kernel takes
+from launch to its first instruction (LLVM loaded, as it is once the process has made its ``Runtime``), and one that is
+in the disk cache.
 """
 
 from __future__ import annotations
 
 import argparse
 import ctypes
-import functools
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -29,32 +33,40 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from emulator import Runtime, native  # noqa: E402
+from emulator.runtime import programs  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 NVCC = ("nvcc", "-std=c++17", "-O3", "-lineinfo", "-gencode", "arch=compute_80,code=compute_80")
 N, LONG = 512, 1 << 24
 ROWS, COLUMNS, SEQUENCE = 1024, 4096, 1024
-#: A kernel, its block shape, for the compile times: about 100, 400 and 1200 instructions.
+#: A kernel, its block shape, for the compile times: about 100, 400, 600 and 1200 instructions.
 COMPILED = (
     ("matmul_naive", (32, 8, 1)),
     ("block_reduce", (256, 1, 1)),
     ("softmax_rows", (256, 1, 1)),
+    ("matmul_registers", (256, 1, 1)),
     ("attention", (64, 1, 1)),
 )
 AIMS = {"matmul_naive": 6, "matmul_tiled": 6, "block_reduce": 1.5, "vector_add": 0.7, "softmax_rows": 4, "attention": 4}
 
 
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Of a kernel, in milliseconds."""
+
+    emulated: float
+    unchecked: float
+    beside: float
+
+
 class Bench:
-    """The emulated device with both builds of the kernels."""
+    """The emulated device with all builds of the kernels."""
 
-    def __init__(self, build: Path, cores: int, *, check: bool = True, cache: Path | None = None) -> None:
-        if not check:
-            from emulator.runtime import programs
-
-            programs.Options = functools.partial(programs.Options, check_memory=False)
+    def __init__(self, build: Path, cores: int, *, cache: Path | None = None) -> None:
         library = native.ensure(ROOT / ".cache" / "emulator-native")
         self.runtime = Runtime(library=library, threads=cores, cache=cache)
         self.emulated = ctypes.CDLL(str(build / "emulated.so"))
+        self.unchecked = ctypes.CDLL(str(build / "unchecked.so"))
         self.scalar = ctypes.CDLL(str(build / "scalar.so"))
         self.scalar.use_cores(cores)
         self.cores = cores
@@ -70,7 +82,7 @@ class Bench:
     def arguments(self, name: str, small: bool = False) -> tuple[Any, ...]:
         n, long, rows, sequence = (32, 256, 1, 64) if small else (N, LONG, ROWS, SEQUENCE)
         match name:
-            case "matmul_naive" | "matmul_tiled":
+            case "matmul_naive" | "matmul_tiled" | "matmul_registers":
                 return (*(self.array(n * n)[0] for _ in range(3)), n)
             case "matmul_wmma":
                 return self.array(n * n, np.float16)[0], self.array(n * n, np.float16)[0], self.array(n * n)[0], n
@@ -83,21 +95,28 @@ class Bench:
         return (*(self.array(sequence * 64)[0] for _ in range(4)), sequence)
 
     def emulate(self, name: str, arguments: tuple[Any, ...]) -> None:
-        getattr(self.emulated, f"run_{name}")(*arguments)
+        self._launch(self.emulated, name, arguments)
+
+    def _launch(self, program: ctypes.CDLL, name: str, arguments: tuple[Any, ...]) -> None:
+        getattr(program, f"run_{name}")(*arguments)
         self.runtime.synchronize()
 
-    def measure(self, name: str, beside: Callable[[], object] | None, repeat: int) -> tuple[float, float]:
-        """Milliseconds per call of the emulator and of what is beside it."""
+    def measure(self, name: str, beside: Callable[[], object] | None, repeat: int) -> Times:
         arguments = self.arguments(name)
-        other = beside or (lambda: getattr(self.scalar, f"run_{name}")(*arguments))
-        for _ in range(3):
-            self.emulate(name, arguments)
+        ways: tuple[Callable[[], object], ...] = (
+            lambda: self._launch(self.emulated, name, arguments),
+            lambda: self._launch(self.unchecked, name, arguments),
+            beside or (lambda: getattr(self.scalar, f"run_{name}")(*arguments)),
+        )
+        ways[0]()
+        with mock.patch.object(programs, "Options", partial(programs.Options, check_memory=False)):
+            ways[1]()
+        for _ in range(2):
+            ways[0]()
+            ways[1]()
         time.sleep(1)  # better code is made meanwhile
-        ours, others = [], []
-        for _ in range(repeat):
-            ours.append(self._processor_ms(lambda: self.emulate(name, arguments)))
-            others.append(self._processor_ms(other))
-        return min(ours), min(others)
+        turns = [[self._processor_ms(way) for way in ways] for _ in range(repeat)]
+        return Times(*map(min, zip(*turns, strict=True)))
 
     def _processor_ms(self, work: Callable[[], object]) -> float:
         begin = time.process_time()
@@ -123,25 +142,20 @@ def build(folder: Path) -> None:
     )
     for command in commands:
         subprocess.run(command, check=True, cwd=folder)
+    shutil.copy(folder / "emulated.so", folder / "unchecked.so")  # a program of its own
 
 
-def speeds(folder: Path, cores: int, repeat: int) -> dict[str, tuple[float, float]]:
+def speeds(folder: Path, cores: int, repeat: int) -> dict[str, Times]:
     bench = Bench(folder, cores)
     a, b, c = (bench.array(LONG)[1] for _ in range(3))
     found = {}
     for name in ("matmul_naive", "matmul_tiled", "block_reduce", "softmax_rows", "attention"):
         found[name] = bench.measure(name, None, repeat)
-    ours, numpy_ms = bench.measure("vector_add", lambda: np.add(a, b, out=c), repeat)
-    found["vector_add"] = ours, numpy_ms * cores  # NumPy uses one core
-    ours, _ = bench.measure("matmul_wmma", lambda: None, repeat)
-    found["matmul_wmma"] = ours, found["matmul_tiled"][0]
+    added = bench.measure("vector_add", lambda: np.add(a, b, out=c), repeat)
+    found["vector_add"] = replace(added, beside=added.beside * cores)  # NumPy uses one core
+    product = bench.measure("matmul_wmma", lambda: None, repeat)
+    found["matmul_wmma"] = replace(product, beside=found["matmul_tiled"].emulated)
     return found
-
-
-def unchecked(folder: Path, cores: int, repeat: int) -> dict[str, float]:
-    bench = Bench(folder, cores, check=False)
-    names = ("matmul_naive", "matmul_tiled", "block_reduce", "vector_add", "softmax_rows", "attention")
-    return {name: bench.measure(name, lambda: None, repeat)[0] for name in names}
 
 
 def cold(folder: Path, name: str, features: str) -> tuple[int, float]:
@@ -190,22 +204,17 @@ def in_a_new_process(*arguments: object) -> Any:
 
 
 def part(what: str, folder: str, *rest: str) -> object:
-    match what:
-        case "unchecked":
-            return unchecked(Path(folder), int(rest[0]), int(rest[1]))
-        case "cold":
-            return cold(Path(folder), rest[0], rest[1])
-    return cached(Path(folder), Path(rest[0]))
+    return cold(Path(folder), rest[0], rest[1]) if what == "cold" else cached(Path(folder), Path(rest[0]))
 
 
 def tables(folder: Path, cores: int, repeat: int) -> str:
     measured = speeds(folder, cores, repeat)
-    without = in_a_new_process("unchecked", folder, cores, repeat)
     lines = ["| kernel | emulator | beside it | times as fast | aim | checks |", "|---|--:|--:|--:|--:|--:|"]
-    for name, (ours, other) in measured.items():
+    for name, times in measured.items():
+        ours, other = times.emulated, times.beside
         beside = {"vector_add": "NumPy", "matmul_wmma": "tiled, emulated"}.get(name, "g++ -O2")
         aim = f"{AIMS[name]}" if name in AIMS else "0.33"
-        cost = f"{100 * (ours / without[name] - 1):+.0f} %" if name in without else ""
+        cost = f"{100 * (ours / times.unchecked - 1):+.0f} %"
         lines.append(f"| {name} | {ours:.1f} ms | {beside} {other:.1f} ms | {other / ours:.2f} | {aim} | {cost} |")
     lines += [
         "",
@@ -216,8 +225,8 @@ def tables(folder: Path, cores: int, repeat: int) -> str:
         in_a_new_process("cached", folder, cache)
         loaded = in_a_new_process("cached", folder, cache)
     for name, _ in COMPILED:
-        times = [min(in_a_new_process("cold", folder, name, f) for _ in range(3)) for f in ("avx512", "avx2")]
-        (count, wide), (_, narrow) = times
+        taken = [min(in_a_new_process("cold", folder, name, f) for _ in range(3)) for f in ("avx512", "avx2")]
+        (count, wide), (_, narrow) = taken
         lines.append(f"| {name} | {count} | {wide:.0f} ms | {narrow:.0f} ms | {loaded[name]:.1f} ms |")
     return "\n".join(lines)
 
