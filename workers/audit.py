@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import structlog
@@ -21,6 +22,7 @@ from store.audits import (
     hand_back_audit,
 )
 from workers.context import WorkerContext
+from workers.gpu import GpuService
 
 if TYPE_CHECKING:
     from judge.packs.pack import Pack
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 
-def audit_one(context: WorkerContext, device: DeviceInfo) -> bool:
+def audit_one(context: WorkerContext, device: DeviceInfo, service: GpuService | None = None) -> bool:
     """Audit a board of the device for which one is due, if nothing else waits; False when there is none."""
     with context.sessions.begin() as session:
         lease = claim_audit(
@@ -43,7 +45,8 @@ def audit_one(context: WorkerContext, device: DeviceInfo) -> bool:
     with structlog.contextvars.bound_contextvars(audit=lease.board.challenge):
         log.info("audit.claimed")
         try:
-            results = audit_board(context, device, lease)
+            with nullcontext() if service is None else service.job():
+                results = audit_board(context, device, lease)
         except Cancelled:
             log.info("audit.handed_back")
         except InternalError as error:

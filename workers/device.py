@@ -58,7 +58,7 @@ def run_or_audit_one(
     """Judge the oldest, or where none waits audit a board; False when there is neither, or ``service`` says not now."""
     if run_one(context, device, rung_before=rung_before, service=service):
         return True
-    return (service is None or service.in_service) and audit_one(context, device)
+    return (service is None or service.in_service) and audit_one(context, device, service)
 
 
 def _run(context: WorkerContext, watch: Watch, device: DeviceInfo) -> Finish:
