@@ -281,13 +281,20 @@ def trusted(value: float = 1.25e-4, half: float = 4e-7) -> Measurement:
         high=value + half,
         roofline_share=0.9e-4 / value,
         fingerprint={
-            "gpu": {"name": "NVIDIA H200", "uuid_hash": "9f86d081884c"},
+            "gpu": "NVIDIA H200",
+            "uuid_hash": "9f86d081884c",
             "driver": "580.95.05",
-            "cuda": "13.0",
-            "nvcc": {"version": "13.0.88", "flags": ["-O3", "-std=c++17"]},
-            "clocks": {"sm_mhz": 1980, "memory_mhz": 3201},
-            "temperature_c": 41.5,
-            "throttled": False,
+            "memory_bytes": 150_110_011_392,
+            "memory_clock_khz": 3_201_000,
+            "nvcc": "13.0.88",
+            "nvcc_flags": ["-std=c++17", "-O3"],
+            "calibrated": None,
+            "seen": {
+                "sm_mhz": [1965, 1980],
+                "temperature_c": [41.0, 41.0],
+                "power_capped": False,
+                "bursts_dropped": 2,
+            },
         },
     )
 

@@ -156,8 +156,8 @@ class PipelineJudge:
         from judge.audit import audit
         from judge.build.artifact import Artifact
 
-        artifacts = [(Artifact.from_bytes(artifact), report) for artifact, report in built]
-        return audit(artifacts, pack, device, seed, self._settings, cancelled=cancelled, warm=self._warm)
+        opened = [(Artifact.from_bytes(artifact), report) for artifact, report in built]
+        return audit(opened, pack, device, seed, self._settings, cancelled=cancelled, warm=self._warm)
 
 
 def find_device(selector: str, settings: JudgeSettings) -> DeviceInfo:

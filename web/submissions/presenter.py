@@ -17,13 +17,8 @@ from store.models import Submission
 from web.formatting import seconds, verdict_title, whole
 from web.source import highlight_lines
 from web.submissions.diagnostics import Note, fault_detail, is_own_source, source_notes
-from web.submissions.scores import (
-    BenchmarkView,
-    Figure,
-    present_benchmarks,
-    present_fingerprint,
-    present_measurement,
-)
+from web.submissions.fingerprint import present_fingerprint
+from web.submissions.scores import BenchmarkView, Figure, present_benchmarks, present_measurement
 from web.submissions.slowness import SlownessView, line_heat, present_slowness
 
 #: How the message of a judgement begins where the emulator refused (judge.supervisor.outcome).
@@ -135,7 +130,7 @@ def present_report(judgement: Mapping[str, Any], source: str = "") -> Report:
         slowness=present_slowness(measurement, highlight_lines(source) if measurement.get("gpu") else ()),
         counts_instructions=measurement.get("metric") == "warp_instructions",
         device_facts=_device_facts(judgement.get("device") or {}),
-        fingerprint=present_fingerprint(measurement),
+        fingerprint=present_fingerprint(measurement.get("fingerprint") or {}),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -88,7 +88,8 @@ def present_benchmarks(measurement: Mapping[str, Any]) -> tuple[BenchmarkView, .
     for case in measurement.get("cases") or ():
         samples = [float(sample) for sample in case.get("samples") or ()]
         processes = [[float(sample) for sample in process] for process in case.get("processes") or () if process]
-        samples = samples or [sample for process in processes for sample in process]
+        if len(samples) < 2:
+            processes = []
         title = f"{whole(len(samples))} timed calls of {case.get('id')}"
         alone = measurement if len(measurement["cases"]) == 1 else {}
         low, high = (case.get(end, alone.get(end)) for end in ("low", "high"))
@@ -113,52 +114,6 @@ def present_benchmarks(measurement: Mapping[str, Any]) -> tuple[BenchmarkView, .
             )
         )
     return tuple(views)
-
-
-#: What of a fingerprint has a name that its key does not give away.
-_FINGERPRINT = {
-    "gpu": "GPU",
-    "uuid": "UUID",
-    "cuda": "CUDA",
-    "nvcc": "nvcc",
-    "cpu": "CPU",
-    "sm": "SM",
-    "os": "operating system",
-    "mhz": "MHz",
-    "c": "°C",
-    "w": "W",
-}
-
-
-def present_fingerprint(measurement: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """On what it was measured: labels and texts, whatever the judge wrote down; nested parts by their path."""
-    return tuple(_flattened(measurement.get("fingerprint") or {}, ()))
-
-
-def _flattened(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    if isinstance(value, Mapping):
-        for key, part in value.items():
-            yield from _flattened(part, (*path, str(key)))
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        if value and all(isinstance(part, Mapping) for part in value):
-            for number, part in enumerate(value, start=1):
-                yield from _flattened(part, (*path, str(number)))
-        elif value:
-            yield _label(path), ", ".join(_text(part) for part in value)
-    elif value is not None and value != "":
-        yield _label(path), _text(value)
-
-
-def _label(path: tuple[str, ...]) -> str:
-    words = [_FINGERPRINT.get(key) or " ".join(_FINGERPRINT.get(word, word) for word in key.split("_")) for key in path]
-    label = " ".join(words)
-    return label[:1].upper() + label[1:] if not label.startswith("nvcc") else label
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def present_audit(audit: Audit) -> AuditView:

@@ -123,8 +123,16 @@ def test_the_submission_shows_processes_and_what_it_was_measured_on(gpu_site: Si
     assert "In 3 fresh processes" in page
     assert page.count("50 calls, median") == 3
     assert "slowest 175.0 µs" in page
-    for label, text in [("GPU UUID hash", "9f86d081884c"), ("nvcc flags", "-O3, -std=c++17"), ("Throttled", "no"),
-                        ("Clocks SM MHz", "1980")]:  # fmt: skip
+    for label, text in [
+        ("GPU, by a hash of its UUID", "9f86d081884c"),
+        ("Flags of nvcc", "-std=c++17 -O3"),
+        ("Memory", "140 GiB"),
+        ("Memory clock at most", "3,201 MHz"),
+        ("SM clock while timed", "1,965 MHz to 1,980 MHz"),
+        ("Temperature while timed", "41 °C"),
+        ("Power cap reached", "no"),
+        ("Bursts dropped for throttling", "2"),
+    ]:
         assert f'<th scope="row">{label}</th><td>{text}</td>' in page
     [chart] = [ElementTree.fromstring(svg) for svg in re.findall(r'<svg class="strip".*?</svg>', page, flags=re.DOTALL)]
     assert len(chart.findall("circle")) == 150
@@ -133,12 +141,13 @@ def test_the_submission_shows_processes_and_what_it_was_measured_on(gpu_site: Si
 
 
 def test_a_fingerprint_of_any_shape_can_be_shown(gpu_site: Site) -> None:
-    strange: dict[str, Any] = {"<b>": "<i>", "list": [{"a": 1}, {"a": None}], "empty": [], "deep": {"er": {"x": 1.25}}}
+    strange: dict[str, Any] = {"<b>": "<i>", "list": [{"a": 1}, {"a": None}], "empty": [], "deep": {"er": {"x": 1.25}},
+                               "mixed": [1, "two", True]}  # fmt: skip
     public_id = enter(gpu_site, "ada", dataclasses.replace(trusted(), fingerprint=strange))
     page = gpu_site.visitor("ada").get(f"/submissions/{public_id}").text
     assert "<i>" not in page
     found = re.findall(r'<th scope="row">(.*?)</th><td>(.*?)</td>', page)
-    assert found == [("&lt;b&gt;", "&lt;i&gt;"), ("List 1 a", "1"), ("Deep er x", "1.25")]
+    assert found == [("&lt;b&gt;", "&lt;i&gt;"), ("List 1 a", "1"), ("Deep er x", "1.25"), ("Mixed", "1 two yes")]
 
 
 def test_the_api_has_all_of_it(gpu_site: Site) -> None:
