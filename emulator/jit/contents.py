@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from emulator.profile.counters import CLASSES, FLOP_TYPES
-from emulator.ptx.ir import Instruction
+from emulator.ptx.ir import Imm, Instruction
 from emulator.ptx.program import Program
 
 # Made from others: not instructions of the program's own, and not counted anywhere.
 NOT_COUNTED = frozenset(("param", "barget"))
 
 _SPECIAL = frozenset(("ex2", "lg2", "sin", "cos", "tanh", "rcp", "rsqrt", "sqrt", "div"))
+_DIVISION = frozenset(("div", "sqrt", "rcp", "rsqrt"))
 _CONTROL = frozenset(("bra", "brx", "ret", "exit", "trap", "brkpt", "call"))
 _SYNC = frozenset(("bar", "barrier", "membar", "fence", "mbarrier", "nanosleep", "griddepcontrol"))
 _WARP = frozenset(("shfl", "vote", "redux", "activemask", "movmatrix", "elect"))
@@ -118,11 +119,22 @@ def _arithmetic_class(instruction: Instruction) -> str:
     # Comparisons end with what they compare; conversions have gone before.
     scalar = types[-1] if types else None
     if scalar is not None and scalar.name in _FLOAT_CLASS and opcode not in ("selp", "slct", "mov"):
+        if opcode in _DIVISION and _is_precise(instruction, scalar.name):
+            return f"{scalar.name.replace('f', 'fp')}_division"
         if opcode in _SPECIAL:
-            return "special" if scalar.name != "f64" else "fp64"
+            return "special"
         if opcode in _ARITHMETIC:
             return _FLOAT_CLASS[scalar.name]
+    if opcode in ("div", "rem") and scalar is not None and not isinstance(instruction.operands[2], Imm):
+        return "long_division" if scalar.bits == 64 else "int_division"
     return "int" if opcode in _INTEGER else "other"
+
+
+def _is_precise(instruction: Instruction, type_: str) -> bool:
+    """Whether it takes several machine instructions; of doubles only the reciprocal has one of its own."""
+    if type_ == "f64":
+        return not (instruction.opcode == "rcp" and "approx" in instruction.modifiers)
+    return type_ == "f32" and "approx" not in instruction.modifiers and "full" not in instruction.modifiers
 
 
 def flops_of(instruction: Instruction) -> tuple[str, int] | None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from emulator.model.gpu import Gpu
+from emulator.model.machine import EXPANSIONS, machine_instructions
 from emulator.model.occupancy import Occupancy, occupancy_of
 from emulator.profile import Counters, LaunchProfile
 from emulator.runtime.report import LaunchStats
@@ -34,8 +35,6 @@ _EVEN = 2.0
 #: Of a round of the loop by which shared memory does what it has no atomic instruction for, beside the compare-and-swap
 #: (machine code for sm_90: add, compare, branch).
 _SWAP_ROUND_INSTRUCTIONS = 3
-#: Of PTX's integer instructions so many are left in machine code: address arithmetic goes into the accesses.
-_INTEGER_SHARE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +76,7 @@ _PIPES = {
 
 def pipe_cycles(counters: Counters, gpu: Gpu) -> dict[str, float]:
     """Clocks of one multiprocessor, were all that is counted done on it, by the part of it that is busy then."""
-    counts = dict(counters.warp_instructions)
-    counts["int"] = round(counts.get("int", 0) * _INTEGER_SHARE)
+    counts = machine_instructions(counters.warp_instructions)
     issued = sum(counts.values()) + counters.swap_rounds * (_SWAP_ROUND_INSTRUCTIONS + 1)
     cycles = {"instruction issue": issued / gpu.schedulers}
     for kind, name in _PIPES.items():
@@ -140,7 +138,7 @@ def waiting_cycles(counters: Counters, profile: LaunchProfile, gpu: Gpu) -> floa
     spare = max(0, (profile.registers_per_thread or PRESUMED_REGISTERS) - _FEW_REGISTERS)
     instructions_at_once = min(1.0 + spare / _REGISTERS_PER_INSTRUCTION, _MOST_INSTRUCTIONS_AT_ONCE)
     return (
-        sum(count for kind, count in counts.items() if kind not in _NOT_ARITHMETIC) * latency.issue
+        sum(count * _steps(kind) for kind, count in counts.items() if kind not in _NOT_ARITHMETIC) * latency.issue
         / instructions_at_once
         + counters.global_loads * _load_latency(profile, gpu) / at_once
         + counts.get("shared", 0) * latency.shared / _SHARED_AT_ONCE
@@ -148,6 +146,11 @@ def waiting_cycles(counters: Counters, profile: LaunchProfile, gpu: Gpu) -> floa
         + counters.awaited_shared_atomics * latency.shared
         + counters.swap_rounds * (latency.shared + _SWAP_ROUND_INSTRUCTIONS * latency.issue)
     )  # fmt: skip
+
+
+def _steps(kind: str) -> int:
+    """Machine instructions, each of which waits for the one before."""
+    return sum(EXPANSIONS[kind].values()) if kind in EXPANSIONS else 1
 
 
 _NOT_ARITHMETIC = frozenset({"load", "store", "atomic", "shared", "sync"})

@@ -71,7 +71,7 @@ constexpr uint32_t EMU_NO_BLOCK = 0xffffffffu;
 struct EmuContent {
     const char* file;
     uint32_t line, block;
-    uint32_t instructions[17];
+    uint32_t instructions[21];
     uint32_t flops[11];
 };
 

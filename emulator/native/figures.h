@@ -9,7 +9,7 @@ namespace emu {
 
 // As CLASSES and FLOP_TYPES of emulator/profile/counters.py. The first types of flops are counted for each lane, the others (of matrix
 // instructions) for each warp.
-constexpr uint32_t class_count = 17, flop_types = 11, lane_flop_types = 4;
+constexpr uint32_t class_count = 21, flop_types = 11, lane_flop_types = 4;
 
 struct Figures {
     uint64_t warp_instructions[class_count] = {};

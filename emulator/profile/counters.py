@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 CLASSES = (
     *("int", "fp32", "fp64", "fp16", "special", "convert", "tensor", "load", "store", "atomic", "shared", "local"),
     *("control", "sync", "warp", "other", "match"),
+    *("int_division", "long_division", "fp32_division", "fp64_division"),
 )
 # Of floating-point (and matrix) operations.
 FLOP_TYPES = (

@@ -66,7 +66,7 @@ def find_program(name: str) -> Path:
 def build_command(sources: tuple[str, ...], output: str) -> str:
     """How to build a program for the emulator."""
     files = " ".join(sources) or f"{Path(output).name}.cu"
-    return f"nvcc -cudart shared -lineinfo -gencode arch=compute_80,code=compute_80 {files} -o {output}"
+    return f"nvcc -cudart shared -lineinfo -g -gencode arch=compute_80,code=compute_80 {files} -o {output}"
 
 
 def _check_runtime(name: str, elf: ElfFile) -> None:

@@ -12,7 +12,7 @@ from judge.runner.frames import FrameError, Reader, Writer
 
 CLASSES = (
     "int", "fp32", "fp64", "fp16", "special", "convert", "tensor", "load", "store", "atomic", "shared", "local",
-    "control", "sync", "warp", "other", "match",
+    "control", "sync", "warp", "other", "match", "int_division", "long_division", "fp32_division", "fp64_division",
 )  # fmt: skip
 FLOPS = (
     "fp16", "bf16", "fp32", "fp64", "tensor_f16", "tensor_bf16", "tensor_tf32", "tensor_f64", "tensor_int8",

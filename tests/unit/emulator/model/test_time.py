@@ -138,6 +138,15 @@ def test_only_atomics_whose_result_is_used_are_waited_for():
     assert latency(1 << 16) > 5 * latency(0)
 
 
+def test_a_division_is_many_instructions():
+    def seconds(kind: str) -> float:
+        return modelled_time(launch(counters({kind: 1 << 22}), blocks=1056, threads=256), H200).seconds
+
+    assert seconds("long_division") > 3 * seconds("int_division") > 9 * seconds("int")
+    assert seconds("fp32_division") > 5 * seconds("fp32")
+    assert seconds("fp64_division") > 5 * seconds("fp64")
+
+
 def test_matches_take_a_pipe_of_their_own():
     found = modelled_time(launch(counters({"match": 1 << 20}), blocks=1056, threads=256), H200)
     assert found.limiter == "warp matches"

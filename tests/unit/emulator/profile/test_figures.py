@@ -264,6 +264,33 @@ def test_loads_among_the_requests(profiled: Profiled) -> None:
     assert (totals.global_requests, totals.global_loads) == (3, 1)
 
 
+@pytest.mark.parametrize(
+    ("instruction", "kind"),
+    [
+        ("div.rn.f32 %f1, %f1, %f2;", "fp32_division"),
+        ("sqrt.rn.f32 %f1, %f1;", "fp32_division"),
+        ("rcp.rn.f32 %f1, %f1;", "fp32_division"),
+        ("div.full.f32 %f1, %f1, %f2;", "special"),
+        ("sqrt.approx.f32 %f1, %f1;", "special"),
+        ("div.rn.f64 %d1, %d1, %d2;", "fp64_division"),
+        ("rsqrt.approx.f64 %d1, %d1;", "fp64_division"),
+        ("rcp.approx.ftz.f64 %d1, %d1;", "special"),
+        ("div.u32 %r1, %r1, %t;", "int_division"),
+        ("rem.s32 %r1, %r1, %t;", "int_division"),
+        ("rem.u64 %rd1, %rd1, %rd2;", "long_division"),
+    ],
+)
+def test_divisions_are_classes_of_their_own(profiled: Profiled, instruction: str, kind: str) -> None:
+    before = "mov.f32 %f1, 0f3F800000;\n mov.f32 %f2, %f1;\n mov.f64 %d1, 0d3FF0000000000000;\n mov.f64 %d2, %d1;\n"
+    before += "mov.u32 %r1, 7;\n mov.u64 %rd1, 7;\n mov.u64 %rd2, 3;\n add.u32 %t, %t, 1;\n"
+
+    assert profiled(before + instruction, WORDS).totals.warp_instructions[kind] == 1
+
+
+def test_division_by_a_constant_is_arithmetic(profiled: Profiled) -> None:
+    assert profiled("div.u32 %r1, %t, 10;", WORDS).totals.warp_instructions["int"] == 3
+
+
 def test_matches_are_a_class_of_their_own(profiled: Profiled) -> None:
     totals = profiled("match.any.sync.b32 %r1, %t, 0xffffffff;", WORDS).totals
 
