@@ -6,8 +6,10 @@ import importlib
 import platform
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from store.settings import Settings
 
 _DISK_BYTES = 2 << 30
+#: How long a GPU that is judging is waited for.
+_GPU_PATIENCE_S = 3.0
 _HEALTH = (
     "It is tried again by itself. nvidia-smi -q, and dmesg for NVRM, say more; some faults need a reset or a reboot."
 )
@@ -24,26 +28,30 @@ _HEALTH = (
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """``required`` ones keep kernels from being judged when they fail; the others only offer less."""
+    """``required`` ones keep kernels from being judged when they fail; the others only offer less. ``toolchain`` ones
+    are about compilers: without them nothing is judged, and nothing is let out either.
+    """
 
     name: str
     ok: bool
     detail: str
     remedy: str = ""
     required: bool = True
+    toolchain: bool = False
 
 
 def essential_checks(settings: JudgeSettings) -> Iterator[Check]:
-    """The compilers and the jail: what every judgement needs."""
+    """The compilers and the walls of the jail: what every judgement needs."""
     yield from _attempt("nvcc and g++", lambda: [_toolchain(settings)])
-    yield from _attempt("jail", lambda: _jail(settings))
+    yield from _attempt("jail", lambda: _jail(settings, "walls"))
 
 
 def judge_checks(settings: JudgeSettings) -> Iterator[Check]:
     """All that the engine needs."""
     version = platform.python_version()
     yield Check("Python", sys.version_info >= (3, 11), f"{version} in {sys.prefix}", "Python 3.11 or newer is needed.")
-    yield from essential_checks(settings)
+    yield from _attempt("nvcc and g++", lambda: [_toolchain(settings)])
+    yield from _attempt("jail", lambda: _jail(settings, "probes"))
     yield from _attempt("emulator", lambda: [_emulator(settings)])
     yield from _attempt("GPU", lambda: _gpus(settings), required=False)
     yield from _attempt("disk", lambda: [_disk(settings.data_dir)])
@@ -70,17 +78,17 @@ def _toolchain(settings: JudgeSettings) -> Check:
     try:
         found = module.find_toolchain(settings.nvcc)
     except missing as error:
-        return Check("nvcc and g++", False, error.message, error.remedy)
+        return Check("nvcc and g++", False, error.message, error.remedy, toolchain=True)
     return Check("nvcc and g++", True, f"CUDA {found.version} in {found.root}; {found.gxx}")
 
 
-def _jail(settings: JudgeSettings) -> Iterator[Check]:
+def _jail(settings: JudgeSettings, which: str) -> Iterator[Check]:
     if settings.jail == "off":
         yield Check(
             "jail", True, "switched off by GPUJUDGE_JAIL=off: submissions can do whatever you can", required=False
         )
         return
-    for probe in importlib.import_module("judge.sandbox.probe").probes():
+    for probe in getattr(importlib.import_module("judge.sandbox.probe"), which)():
         yield Check(probe.name, probe.ok, probe.detail, probe.remedy, probe.required)
 
 
@@ -100,6 +108,7 @@ def _gpus(settings: JudgeSettings) -> Iterator[Check]:
         selector = f"cuda:{device.details['ordinal']}"
         yield Check(f"GPU {selector}", True, f"{device.name}, {facts}", required=False)
         yield _calibration(settings, device, selector)
+        yield from _attempt(f"memory of {selector}", partial(_gpu_memory, settings, device), required=False)
         problem = importlib.import_module("judge.devices.health").out_of_service(settings, device)
         if problem:
             yield Check(
@@ -123,6 +132,24 @@ def _calibration(settings: JudgeSettings, device: DeviceInfo, selector: str) -> 
         f"{name} {rate / 1e12:,.1f} T/s" for name, rate in found.rates.items()
     )
     return Check(name, True, f"{facts} (measured {found.date})", required=False)
+
+
+def _gpu_memory(settings: JudgeSettings, device: DeviceInfo) -> Iterator[Check]:
+    """Whether the driver clears a GPU's memory between processes, which nobody else does."""
+    name = f"memory of cuda:{device.details['ordinal']}"
+    trial, lock = importlib.import_module("judge.devices.trial"), importlib.import_module("judge.devices.lock")
+    until_s = time.monotonic() + _GPU_PATIENCE_S
+    try:
+        with lock.device_lock(device, settings, cancelled=lambda: time.monotonic() > until_s):
+            remembers = trial.remembers(device, settings)
+    except importlib.import_module("judge.errors").Cancelled:
+        yield Check(name, True, "not looked at: the GPU is judging", required=False)
+        return
+    if remembers:
+        detail = "a process finds there what another one left: submissions could read each other's data"
+        yield Check(name, False, detail, "Use a driver that clears memory; judge one person's code only until then.")
+    else:
+        yield Check(name, True, "is cleared by the driver before another process gets it")
 
 
 def _disk(data_dir: Path) -> Check:

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: A judgement takes one for its cases and three for its times.
+#: A judgement takes one for its cases and three for its times; the emulator judges with one, and has a second when the
+#: next submission comes before the first is replaced.
 _RUNNERS = 3
+_EMULATOR_RUNNERS = 2
 #: Each takes a context and what flushes the caches: a small GPU's memory is for submissions.
 _MEMORY_PER_RUNNER_BYTES = 8 << 30
 
@@ -101,5 +103,5 @@ def runners_for(device: DeviceInfo, wanted: int | None) -> int:
     if wanted is not None:
         return wanted
     if device.kind != "cuda":
-        return 0
+        return _EMULATOR_RUNNERS
     return min(_RUNNERS, int(device.details.get("memory_bytes", 0)) // _MEMORY_PER_RUNNER_BYTES)

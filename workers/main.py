@@ -14,6 +14,7 @@ import structlog
 from judge.devices.catalog import UnknownDevice
 from judge.errors import InternalError
 from judge.judgement import DeviceInfo
+from judge.sandbox.probe import require_walls
 from store.logs import configure_logging
 from store.settings import Settings, prepare_data_dir
 from workers.app import STOP_SIGNALS, make_app, serve
@@ -30,6 +31,7 @@ log = structlog.get_logger(__name__)
 
 def run_build_worker(context: WorkerContext) -> None:
     """Build submissions until stopped."""
+    _require_jail(context)
     _warm_up(context, None)
     serve(make_app(context.settings), Shift(context, partial(build_one, context)), device_key=None)
 
@@ -39,6 +41,7 @@ def run_device_worker(context: WorkerContext, selector: str) -> None:
     settings = context.settings
     judge_settings = settings.judge_settings()
     device = find_device(selector, judge_settings)
+    _require_jail(context)
     runners = runners_for(device, settings.warm_runners)
     service: GpuService | None = None
     if device.kind == "cuda" and isinstance(context.judge, PipelineJudge):
@@ -54,6 +57,14 @@ def run_device_worker(context: WorkerContext, selector: str) -> None:
     finally:
         if isinstance(context.judge, PipelineJudge):
             context.judge.close()
+
+
+def _require_jail(context: WorkerContext) -> None:
+    """Raises JailUnavailable: other people's code does not run without it."""
+    if isinstance(context.judge, PipelineJudge):
+        require_walls(context.settings.jail)
+        if context.settings.jail == "off":
+            log.warning("jail.off", meaning="submissions can do whatever this user can")
 
 
 def _warm_up(context: WorkerContext, device: DeviceInfo | None, *, runners: int = 0) -> None:

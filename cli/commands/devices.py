@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="The devices of this machine.", no_args_is_help=True)
 
-DataDir = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Where it is kept; else the server's data folder.")
-]
+DataDir = Annotated[Path | None, typer.Option(metavar="DIR", help="Where it is kept; else the server's data folder.")]
 
 
 @app.command("list")

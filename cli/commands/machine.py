@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: After this the address is given even though a worker has not come up yet.
 _READY_S = 40.0
+_OWN_HOSTS = ("127.0.0.1", "localhost", "::1")
+_NO_JAIL = "See above. For your own code on your own machine, and nothing else: GPUJUDGE_JAIL=off gpujudge up"
 
 db_app = typer.Typer(help="The server's database.", no_args_is_help=True)
 
@@ -66,11 +68,11 @@ def up(
         chosen_port = stack.choose_port(settings.host, settings.port)
         found = need("judge.devices.catalog", "judge").list_devices(settings.judge_settings())
         chosen = stack.choose_devices(found, device or ())
+        _check(settings)
         stack.migrate_database(settings)
         stack.record_packs(settings, say)
         if any(one.kind == "emulator" for _, one in chosen):
             stack.prepare_emulator(settings, say)
-        _warn(settings)
         supervisor = Supervisor(
             stack.services(
                 settings,
@@ -118,13 +120,23 @@ class _Announcement:
         return None
 
 
-def _warn(settings: Settings) -> None:
-    """What will keep kernels from being judged is said at the start, not at the first submission."""
+def _check(settings: Settings) -> None:
+    """What will keep kernels from being judged is said at the start, not at the first submission. Raises CliError where
+    other people's code would run without the jail."""
+    if settings.jail == "off" and settings.host not in _OWN_HOSTS:
+        raise CliError(
+            f"GPUJUDGE_JAIL=off is for your own code, and {settings.host} is for others too", exit_code=FAILED,
+            hint="Leave the jail on, or listen on 127.0.0.1.",
+        )  # fmt: skip
+    open_walls = 0
     for check in essential_checks(settings.judge_settings()):
         if check.required and not check.ok:
+            open_walls += not check.toolchain
             say(f"{check.name}: {check.detail}", "bold red")
             for line in check.remedy.splitlines():
                 say(f"    {line}")
+    if open_walls:
+        raise CliError("submissions cannot be kept in their jail on this machine", exit_code=FAILED, hint=_NO_JAIL)
 
 
 def worker(

@@ -90,9 +90,10 @@ class Runner:
         self._locked = start.lock
         if self._locked:
             try:
-                from judge.sandbox import seccomp
+                from judge.sandbox import landlock, seccomp
 
-                seccomp.lock_before_load()
+                landlock.restrict_runner()
+                seccomp.lock_before_load(allow_executable=self._device.makes_code)
             except Exception as error:
                 raise Refused(Failure.JAIL, f"{type(error).__name__}: {error}") from None
         return b""
@@ -106,10 +107,10 @@ class Runner:
             self._submission = Submission(self._library_fd, request.arguments)
         except LoadError as error:
             raise Refused(Failure.LOAD, str(error)) from None
-        if self._locked:
+        if self._locked and not device.makes_code:
             from judge.sandbox import seccomp
 
-            seccomp.lock_after_load(allow_executable=device.makes_code)
+            seccomp.lock_after_load()
         self._calls = JudgedCalls(device, self._inputs, self._outputs, request.arguments)
         # Bursts are asked for only of devices that can make them.
         self._bursts = TimedCalls(cast(TimedDevice, device), self._inputs, self._outputs, request.arguments)

@@ -6,6 +6,7 @@ says otherwise, so that an interpreter finds itself. Later binds lie over earlie
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -125,7 +126,8 @@ def run_policy(
         limits=Limits(
             memory_bytes=memory_bytes or limits.memory_bytes,
             processes=limits.processes,
-            cpu_s=None,
+            # Two threads of a GPU's runner can be at work; the emulator's are one a core beside the submission's own.
+            cpu_s=limits.wall_s * (2 if gpus is not None else 1 + len(os.sched_getaffinity(0))),
             file_bytes=1024 * MIB,
         ),
         binds=(*_existing(_ETC[:1]), *packages, *devices, *binds),

@@ -1,7 +1,7 @@
 """Tries each protection of the jail for real, on this machine, as it would be for a submission.
 
-``probes()`` is what ``gpujudge doctor`` shows, and what a server asks before it takes other people's code: a probe that
-is ``required`` and not ``ok`` means that submissions must not be run here. Each ``remedy`` is a command to type.
+``probes()`` is what ``gpujudge doctor`` shows: one that is ``required`` and not ``ok`` means that submissions must not
+be run here. ``require_walls`` is what every worker asks before it takes one. Each ``remedy`` is a command to type.
 """
 
 from __future__ import annotations
@@ -49,16 +49,38 @@ class Probe:
 
 
 def probes() -> list[Probe]:
-    """All of them; a couple of seconds. When no jail can be had at all, only what says so."""
+    """All of them; some seconds. When no jail can be had at all, only what says so."""
+    found = walls()
+    if not _can_jail(found):
+        return found
+    found.append(_cgroups())
+    for group in (_files, _processes, _memory, _clocks, _gpu):
+        found += _attempt(group)
+    return found
+
+
+def walls() -> list[Probe]:
+    """Those that keep a submission in; a second. Its limits are not among them."""
     found = [_bubblewrap()]
     if found[0].ok:
         found.append(_jail())
-    if not all(probe.ok for probe in found):
-        return found
-    found.append(_cgroups())
-    for group in (_surroundings, _network, _system_calls, _processes, _memory, _tree, _gpu):
-        found += _attempt(group)
+    if _can_jail(found):
+        for group in (_surroundings, _outside, _network, _system_calls, _tree):
+            found += _attempt(group)
     return found
+
+
+def require_walls(jail: str) -> None:
+    """For whoever is about to run other people's code. Raises JailUnavailable with what does not hold."""
+    if jail == "off":
+        return
+    for probe in walls():
+        if probe.required and not probe.ok:
+            raise JailUnavailable(f"no submission can be run here: {probe.name}: {probe.detail}", probe.remedy)
+
+
+def _can_jail(found: list[Probe]) -> bool:
+    return len(found) > 1 and all(probe.ok for probe in found[:2])
 
 
 def _attempt(group: Any) -> Iterator[Probe]:
@@ -165,11 +187,14 @@ def _system_calls() -> Iterator[Probe]:
 #: What ``probe_inside`` reports of each attempt: how the process that made it ended, or the error it got.
 _EXPECTED_CALLS = {
     "ptrace": "SIGSYS",
+    "process_vm_readv": "SIGSYS",
     "unshare": "SIGSYS",
+    "setns": "SIGSYS",
     "mount": "SIGSYS",
     "io_uring": "SIGSYS",
     "bpf": "SIGSYS",
     "keyctl": "SIGSYS",
+    "userfaultfd": "SIGSYS",
     "new namespace by clone": "SIGSYS",
     "internet socket": "EAFNOSUPPORT",
     "fork once locked": "SIGSYS",
@@ -177,9 +202,49 @@ _EXPECTED_CALLS = {
     "socket once locked": "SIGSYS",
     "kill of others once locked": "SIGSYS",
     "own memory file once locked": "EACCES",
-    "thread once loaded": "EPERM",
-    "executable memory once loaded": "EPERM",
+    "thread once locked": "EPERM",
+    "anonymous code once locked": "EPERM",
+    "file in memory once locked": "EPERM",
+    "code from a file once loaded": "EPERM",
 }
+
+
+def _files() -> Iterator[Probe]:
+    """Landlock: an additional wall, where the kernel has it."""
+    report = _inside("files_once_restricted")
+    if report is None:
+        remedy = (
+            "boot with landlock in the kernel's lsm= parameter (Linux 5.13 or newer); the other walls hold without it"
+        )
+        yield Probe("landlock", False, "this kernel has none", remedy, required=False)
+        return
+    held = not report["after"] and report["library"] and bool(report["before"])
+    detail = "once locked nothing can be written, and /proc not be opened"
+    yield Probe("landlock", held, detail if held else f"still to be opened: {report['after']}", required=False)
+
+
+def _outside() -> Iterator[Probe]:
+    """Whom the jail runs as, as this machine sees it."""
+    with launch(_policy(), [sys.executable, "-I", "-S", str(_INSIDE), "burn"]) as jail:
+        owner = Path(f"/proc/{jail.pid}").stat().st_uid
+        deadline = time.monotonic() + 5
+        while owner == 0 and time.monotonic() < deadline:  # it drops root on its way into the jail
+            time.sleep(0.01)
+            owner = Path(f"/proc/{jail.pid}").stat().st_uid
+    yield Probe("user", owner != 0, f"outside, a jail is user {owner}'s")
+
+
+def _clocks() -> Iterator[Probe]:
+    """Both ends of a program that only burns time: the supervisor's clock, and the kernel's count of its CPU time."""
+    started_s = time.monotonic()
+    output = run_to_end(_policy(), [sys.executable, "-I", "-S", str(_INSIDE), "burn"], wall_s=0.5, output_bytes=0)
+    wall_s = time.monotonic() - started_s
+    yield Probe("wall clock", output.timed_out and wall_s < 5, f"an endless program was ended after {wall_s:.1f} s")
+    policy = _policy()
+    bounded = dataclasses.replace(policy, limits=dataclasses.replace(policy.limits, cpu_s=1.0))
+    output = run_to_end(bounded, [sys.executable, "-I", "-S", str(_INSIDE), "burn"], wall_s=20, output_bytes=0)
+    held = not output.timed_out and output.exit.signal in (signal.SIGXCPU, signal.SIGKILL)
+    yield Probe("CPU time limit", held, f"one second of CPU time ended it: {output.exit.signal}")
 
 
 def _processes() -> Iterator[Probe]:
@@ -244,10 +309,10 @@ def _run(what: str, policy: Policy, *arguments: str) -> Output:
     return run_to_end(policy, command, wall_s=20, output_bytes=1 << 20)
 
 
-def _inside(what: str, *arguments: str, policy: Policy | None = None) -> dict[str, Any]:
+def _inside(what: str, *arguments: str, policy: Policy | None = None) -> Any:
     output = _run(what, policy or _policy(), *arguments)
     try:
-        report: dict[str, Any] = json.loads(output.data)
+        report = json.loads(output.data)
     except ValueError:
         said = output.data.decode("utf-8", "replace").strip()
         raise ValueError(f"no report from inside: {said[-500:] or output.exit}") from None

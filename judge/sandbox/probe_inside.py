@@ -101,7 +101,7 @@ def _fill(path: str) -> int:
 
 def system_calls() -> None:
     """One attempt per child; how each ended."""
-    seccomp = _seccomp()
+    seccomp = _module("seccomp")
     parent = os.getpid()
 
     def locked(attempt: Callable[[], object]) -> Callable[[], object]:
@@ -112,11 +112,14 @@ def system_calls() -> None:
 
     attempts: dict[str, Callable[[], object]] = {
         "ptrace": lambda: _libc.ptrace(0, 0, 0, 0),
+        "process_vm_readv": lambda: _call(_libc.syscall, 310, parent, None, 0, None, 0, 0),
         "unshare": lambda: _call(_libc.unshare, _CLONE_NEWUSER),
+        "setns": lambda: _call(_libc.syscall, 308, 0, 0),
         "mount": lambda: _call(_libc.mount, b"none", b"/tmp", b"tmpfs", 0, None),
         "io_uring": lambda: _call(_libc.syscall, 425, 1, None),
         "bpf": lambda: _call(_libc.syscall, 321, 0, None, 0),
         "keyctl": lambda: _call(_libc.syscall, 250, 0, 0, 0),
+        "userfaultfd": lambda: _call(_libc.syscall, 323, 0),
         "new namespace by clone": lambda: _call(_libc.syscall, 56, _CLONE_NEWNS | signal.SIGCHLD, 0, 0, 0, 0),
         "internet socket": lambda: socket.socket(socket.AF_INET),
         "fork once locked": locked(os.fork),
@@ -124,8 +127,10 @@ def system_calls() -> None:
         "socket once locked": locked(lambda: socket.socket(socket.AF_INET)),
         "kill of others once locked": locked(lambda: os.kill(parent, signal.SIGTERM)),
         "own memory file once locked": locked(lambda: os.open("/proc/self/mem", os.O_RDWR)),
-        "thread once loaded": loaded(_start_thread),
-        "executable memory once loaded": loaded(lambda: mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC)),
+        "thread once locked": locked(_start_thread),
+        "anonymous code once locked": locked(lambda: mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC)),
+        "file in memory once locked": locked(lambda: os.memfd_create("code")),
+        "code from a file once loaded": loaded(_map_code),
     }
     print(json.dumps({name: _outcome(attempt) for name, attempt in attempts.items()}))
 
@@ -134,6 +139,24 @@ def _call(function: Any, *arguments: Any) -> None:
     if function(*arguments) < 0:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))
+
+
+def _map_code() -> None:
+    with Path(sys.executable).open("rb") as file:
+        mmap.mmap(file.fileno(), 4096, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+
+
+def files_once_restricted() -> None:
+    """What Landlock leaves to open, of what could be opened before; null where the kernel has no Landlock."""
+    landlock = _module("landlock")
+    wanted = ("/proc/self/maps", "/proc/self/mem", "/tmp/x", "/dev/shm/x", "/usr/x")
+    before = [path for path in wanted if _readable(path) or _writable(path)]
+    if not landlock.restrict_runner():
+        print("null")
+        return
+    after = [path for path in wanted if _readable(path) or _writable(path)]
+    library = _readable(next(str(path) for path in Path("/usr/lib").rglob("libc.so.6")))
+    print(json.dumps({"before": before, "after": after, "library": library}))
 
 
 def _start_thread() -> None:
@@ -164,15 +187,21 @@ def _outcome(attempt: Callable[[], object]) -> str:
     return signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else said
 
 
-def _seccomp() -> ModuleType:
-    """The filters, without the packages around them."""
-    path = Path(__file__).with_name("seccomp.py")
-    spec = importlib.util.spec_from_file_location("probe_seccomp", path)
+def _module(name: str) -> ModuleType:
+    """One of this folder's, without the packages around it."""
+    path = Path(__file__).with_name(f"{name}.py")
+    spec = importlib.util.spec_from_file_location(f"probe_{name}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def burn() -> None:
+    """Uses a core until it is stopped."""
+    while True:
+        pass
 
 
 def fork_bomb() -> None:

@@ -7,9 +7,10 @@ release, and a list of what is allowed would break with it:
 
 - *base*: the whole life of every jail, compilers included. No way out of the namespaces, no looking into other
   processes, no kernel interfaces with a history of holes.
-- *before load*: the runner puts it on before it opens the submission, so that constructors meet it. No new program, no
-  new process, no sockets, no signals to others.
-- *after load*: once the submission is loaded and the CUDA context is up. No new thread, no new executable mapping.
+- *before load*: the runner puts it on when its device is up and before it opens the submission, so that constructors
+  meet it. No new program, process or thread, no sockets, no signals to others, and no way to executable memory but
+  mapping a file that is there already, as the loader does.
+- *after load*: once the submission is loaded. No new executable mapping at all.
 
 What only an attacker does kills the process (SIGSYS, which the supervisor turns into SV). What libraries are known to
 try and to live without returns an error instead. Filters can be added and never removed, and hold for all threads.
@@ -34,6 +35,7 @@ _CLONE_THREAD = 0x00010000
 #: NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME.
 _CLONE_NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000 | 0x80
 _AF_UNIX, _PROT_EXEC, _PR_SET_DUMPABLE, _PR_SET_PTRACER, _TIOCSTI = 1, 4, 4, 0x59616D61, 0x5412
+_MAP_ANONYMOUS = 0x20
 
 # fmt: off
 NUMBERS = {
@@ -51,7 +53,7 @@ NUMBERS = {
     "pidfd_send_signal": 424, "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "open_tree": 428,
     "move_mount": 429, "fsopen": 430, "fsconfig": 431, "fsmount": 432, "fspick": 433, "pidfd_open": 434, "clone3": 435,
     "pidfd_getfd": 438, "process_madvise": 440, "mount_setattr": 442, "quotactl_fd": 443, "process_mrelease": 448,
-    "open_tree_attr": 467,
+    "open_tree_attr": 467, "memfd_create": 319, "memfd_secret": 447,
 }
 # fmt: on
 
@@ -157,14 +159,17 @@ def base_program() -> bytes:
     )
 
 
-def before_load_program(pid: int) -> bytes:
+def before_load_program(pid: int, *, allow_executable: bool) -> bytes:
     """The filter that constructors of the submission meet. ``pid`` is the runner's own: abort() signals itself."""
     return _assemble(
         [
+            *([] if allow_executable else _no_new_code()),
             *_deny(_BEFORE_KILLED, _KILL_PROCESS),
             *_deny(_BEFORE_REFUSED, _ERRNO | errno.EPERM),
             *_deny(("clone3",), _ERRNO | errno.ENOSYS),
-            *_unless("clone", 0, _JUMP_ANY_BIT, _CLONE_THREAD, _KILL_PROCESS),
+            # A thread made by a constructor would outlast it, and run beside what is timed.
+            *_when("clone", 0, _JUMP_ANY_BIT, _CLONE_THREAD, _ERRNO | errno.EPERM),
+            *_deny(("clone",), _KILL_PROCESS),
             # Drivers talk to their daemons by Unix sockets and live without; nothing honest here speaks another family.
             *_when("socket", 0, _JUMP_EQUAL, _AF_UNIX, _ERRNO | errno.EPERM),
             *_deny(("socket",), _KILL_PROCESS),
@@ -177,33 +182,31 @@ def before_load_program(pid: int) -> bytes:
     )
 
 
-def after_load_program(*, allow_threads: bool, allow_executable: bool) -> bytes:
+def after_load_program() -> bytes:
     """The filter for the time of the calls."""
     rules: list[Instruction] = []
-    if not allow_threads:
-        rules += _deny(("clone",), _ERRNO | errno.EPERM)
-    if not allow_executable:
-        for name in ("mmap", "mprotect", "pkey_mprotect"):
-            rules += _when(name, 2, _JUMP_ANY_BIT, _PROT_EXEC, _ERRNO | errno.EPERM)
+    for name in ("mmap", "mprotect", "pkey_mprotect"):
+        rules += _when(name, 2, _JUMP_ANY_BIT, _PROT_EXEC, _ERRNO | errno.EPERM)
     return _assemble(rules)
 
 
-def lock_before_load() -> None:
+def lock_before_load(*, allow_executable: bool = False) -> None:
     """For the runner: after its own imports and the device's start, before ``dlopen`` of the submission.
 
-    Makes the process undumpable too, so that ``/proc/self/mem`` cannot be opened. Raises OSError where filters are not
-    to be had.
+    Makes the process undumpable too, so that ``/proc/self/mem`` cannot be opened. ``allow_executable``: the device
+    itself makes code, as the emulator does. Raises OSError where filters are not to be had.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_DUMPABLE)")
-    install(before_load_program(os.getpid()))
+    install(before_load_program(os.getpid(), allow_executable=allow_executable))
 
 
-def lock_after_load(*, allow_threads: bool = False, allow_executable: bool = False) -> None:
-    """For the runner: after ``dlopen``, before the first call. The emulator compiles kernels at their first launch and
-    so needs ``allow_executable``. Raises OSError where filters are not to be had."""
-    install(after_load_program(allow_threads=allow_threads, allow_executable=allow_executable))
+def lock_after_load() -> None:
+    """For the runner: after ``dlopen``, before the first call, where the device itself makes no code. Raises OSError
+    where filters are not to be had.
+    """
+    install(after_load_program())
 
 
 def install(program: bytes) -> None:
@@ -221,6 +224,22 @@ def install(program: bytes) -> None:
         # A positive result is the thread that could not be brought under the filter.
         code = ctypes.get_errno() if result < 0 else errno.EBUSY
         raise OSError(code, f"seccomp: {os.strerror(code)}")
+
+
+def _no_new_code() -> list[Instruction]:
+    """Memory that was writable does not become code, nor does a file that could be written first."""
+    return [
+        *_deny(("memfd_create", "memfd_secret"), _ERRNO | errno.EPERM),
+        *_when("mprotect", 2, _JUMP_ANY_BIT, _PROT_EXEC, _ERRNO | errno.EPERM),
+        *_when("pkey_mprotect", 2, _JUMP_ANY_BIT, _PROT_EXEC, _ERRNO | errno.EPERM),
+        (_JUMP_EQUAL, 0, 6, NUMBERS["mmap"]),
+        (_LOAD, 0, 0, _ARGS_OFFSET + 8 * 2),
+        (_JUMP_ANY_BIT, 0, 3, _PROT_EXEC),
+        (_LOAD, 0, 0, _ARGS_OFFSET + 8 * 3),
+        (_JUMP_ANY_BIT, 0, 1, _MAP_ANONYMOUS),
+        (_RETURN, 0, 0, _ERRNO | errno.EPERM),
+        (_LOAD, 0, 0, _NR_OFFSET),
+    ]
 
 
 def _assemble(rules: Iterable[Instruction]) -> bytes:

@@ -116,8 +116,8 @@ FLOODS = [
     _solve("some_output", 'puts("hello");' + OUT, _AC),
     _solve("memory", "for (;;) { char* p = (char*)malloc(1 << 24); if (p) memset(p, 1, 1 << 24); }", _MLE),
     _solve("shared_memory",
-           "for (;;) { int fd = memfd_create(\"x\", 0); ftruncate(fd, 1 << 26);"
-           " void* p = mmap(0, 1 << 26, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);"
+           "for (;;) {"
+           " void* p = mmap(0, 1 << 26, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);"
            " if (p != MAP_FAILED) memset(p, 1, 1 << 26); }",
            _MLE),
     # The disk is a small one of its own, and full is full.

@@ -5,12 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from cli.doctor import _gpus
-from judge.devices import calibrate, catalog
+from cli.doctor import Check, _gpus
+from judge.devices import calibrate, catalog, trial
 from judge.devices.calibration import Calibration, store_calibration
+from judge.devices.health import GpuHealth
+from judge.devices.lock import device_lock
+from judge.devices.nvml import GpuState
 from judge.errors import InternalError
 from judge.judgement import DeviceInfo
 from judge.settings import JudgeSettings
+from tests.fake_gpu import FakeGpuWatch
 from tests.unit.cli.conftest import Cli
 
 GPU = DeviceInfo("gpu", "cuda", "GPU", "10.0", {"uuid_hash": "abc", "driver": "580.1", "ordinal": 0})
@@ -52,12 +56,45 @@ def test_what_went_wrong_is_said(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> N
     assert cli("device", "calibrate", "-d", "cuda:3").exit_code == 2
 
 
-def test_doctor_says_what_is_not_calibrated(tmp_path: Path) -> None:
+def _checked(settings: JudgeSettings, name: str) -> Check:
+    return next(check for check in _gpus(settings) if check.name == f"{name} of cuda:0")
+
+
+def test_doctor_says_what_is_not_calibrated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "remembers", lambda *_: False)
     settings = JudgeSettings(data_dir=tmp_path)
-    lacking = list(_gpus(settings))[-1]
+    lacking = _checked(settings, "calibration")
     assert (lacking.ok, lacking.required) == (False, False)
     assert lacking.remedy == "gpujudge device calibrate --device cuda:0"
     store_calibration(settings, GPU, MEASURED)
-    assert list(_gpus(settings))[-1].ok
+    assert _checked(settings, "calibration").ok
     store_calibration(settings, GPU, dataclasses.replace(MEASURED, driver="570.0"))
-    assert not list(_gpus(settings))[-1].ok
+    assert not _checked(settings, "calibration").ok
+
+
+@pytest.mark.parametrize("remembers", [False, True])
+def test_doctor_requires_that_gpu_memory_is_cleared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, remembers: bool
+) -> None:
+    monkeypatch.setattr(trial, "remembers", lambda *_: remembers)
+    check = _checked(JudgeSettings(data_dir=tmp_path), "memory")
+    assert (check.ok, check.required) == (not remembers, True)
+
+
+def test_doctor_leaves_a_gpu_that_judges_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "remembers", lambda *_: pytest.fail("the GPU was taken"))
+    monkeypatch.setattr("cli.doctor._GPU_PATIENCE_S", 0.0)
+    settings = JudgeSettings(data_dir=tmp_path)
+    with device_lock(GPU, settings):
+        check = _checked(settings, "memory")
+    assert (check.ok, "judging" in check.detail) == (True, True)
+
+
+def test_doctor_says_what_is_out_of_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "remembers", lambda *_: False)
+    settings = JudgeSettings(data_dir=tmp_path)
+    health = GpuHealth(GPU, settings, FakeGpuWatch([GpuState(xids=(79,))]), lambda: "", runners=0)
+    assert not health.fit()
+    check = _checked(settings, "service")
+    assert "Xid 79" in check.detail
+    assert not check.ok

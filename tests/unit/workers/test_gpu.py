@@ -78,5 +78,6 @@ def test_only_what_is_the_machines_fault_casts_doubt_on_it() -> None:
 
 def test_how_many_runners_wait() -> None:
     assert [runners_for(gpu(memory), None) for memory in (6, 8, 16, 24, 141)] == [0, 1, 2, 3, 3]
+    assert runners_for(DeviceInfo("emulator", "emulator", "CPU", "8.0"), None) == 2
     assert runners_for(gpu(6), 2) == 2
     assert runners_for(gpu(141), 0) == 0

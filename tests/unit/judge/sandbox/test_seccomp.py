@@ -16,8 +16,9 @@ pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the filt
 X86_64, I386 = 0xC000003E, 0x40000003
 PID = 7
 BASE = seccomp.base_program()
-BEFORE = seccomp.before_load_program(PID)
-AFTER = seccomp.after_load_program(allow_threads=False, allow_executable=False)
+BEFORE = seccomp.before_load_program(PID, allow_executable=False)
+EMULATOR = seccomp.before_load_program(PID, allow_executable=True)
+AFTER = seccomp.after_load_program()
 SIGCHLD, CLONE_VM, CLONE_VFORK, CLONE_THREAD, CLONE_NEWUSER = 17, 0x100, 0x4000, 0x10000, 0x10000000
 
 
@@ -41,7 +42,7 @@ def judge(program: bytes, call: str | int, *arguments: int, arch: int = X86_64) 
             at += jump_true if holds else jump_false
 
 
-@pytest.mark.parametrize("program", [BASE, BEFORE, AFTER])
+@pytest.mark.parametrize("program", [BASE, BEFORE, EMULATOR, AFTER])
 def test_another_table_of_numbers_is_no_way_round(program: bytes) -> None:
     assert judge(program, 39, arch=I386) == "kill"
     assert judge(program, 0x40000000 + 59) == "kill"  # x32
@@ -84,10 +85,11 @@ def test_no_program_and_no_process_once_locked(call: str) -> None:
     assert judge(BEFORE, call) == "kill"
 
 
-def test_threads_but_no_processes_once_locked() -> None:
-    assert judge(BEFORE, "clone", CLONE_VM | CLONE_THREAD) == "allow"
-    assert judge(BEFORE, "clone", CLONE_VM | CLONE_VFORK | SIGCHLD) == "kill"
-    assert judge(BEFORE, "clone3") == "ENOSYS"
+@pytest.mark.parametrize("program", [BEFORE, EMULATOR])
+def test_no_thread_that_outlasts_a_constructor(program: bytes) -> None:
+    assert judge(program, "clone", CLONE_VM | CLONE_THREAD) == "EPERM"
+    assert judge(program, "clone", CLONE_VM | CLONE_VFORK | SIGCHLD) == "kill"
+    assert judge(program, "clone3") == "ENOSYS"
 
 
 def test_sockets_once_locked() -> None:
@@ -109,18 +111,29 @@ def test_the_process_stays_undumpable() -> None:
     assert judge(BEFORE, "prctl", 15, 0) == "allow"  # PR_SET_NAME, which drivers use
 
 
-def test_no_new_code_and_no_new_thread_once_loaded() -> None:
-    assert judge(AFTER, "mmap", 0, 4096, 1 | 2) == "allow"
-    assert judge(AFTER, "mmap", 0, 4096, 1 | 4) == "EPERM"
+READ, WRITE, EXEC, PRIVATE, ANONYMOUS = 1, 2, 4, 2, 0x20
+
+
+def test_code_comes_only_from_files_that_are_there_once_locked() -> None:
+    assert judge(BEFORE, "mmap", 0, 4096, READ | EXEC, PRIVATE, 3) == "allow"  # what the loader does
+    assert judge(BEFORE, "mmap", 0, 4096, READ | WRITE, PRIVATE | ANONYMOUS) == "allow"
+    assert judge(BEFORE, "mmap", 0, 4096, READ | EXEC, PRIVATE | ANONYMOUS) == "EPERM"
+    assert judge(BEFORE, "mprotect", 0x1000, 4096, READ | EXEC) == "EPERM"
+    assert judge(BEFORE, "mprotect", 0x1000, 4096, READ) == "allow"
+    assert judge(BEFORE, "memfd_create", 0, 0) == "EPERM"
+    assert judge(BEFORE, "execve") == "kill"  # the rules behind these still see the call's number
+
+
+def test_no_new_code_once_loaded() -> None:
+    assert judge(AFTER, "mmap", 0, 4096, READ | WRITE, PRIVATE | ANONYMOUS) == "allow"
+    assert judge(AFTER, "mmap", 0, 4096, READ | EXEC, PRIVATE, 3) == "EPERM"
     assert judge(AFTER, "mprotect", 0x1000, 4096, 7) == "EPERM"
     assert judge(AFTER, "mprotect", 0x1000, 4096, 3) == "allow"
-    assert judge(AFTER, "clone", CLONE_VM | CLONE_THREAD) == "EPERM"
 
 
 def test_the_emulator_may_still_make_code() -> None:
-    program = seccomp.after_load_program(allow_threads=True, allow_executable=True)
-    assert judge(program, "mprotect", 0x1000, 4096, 5) == "allow"
-    assert judge(program, "clone", CLONE_VM | CLONE_THREAD) == "allow"
+    assert judge(EMULATOR, "mprotect", 0x1000, 4096, READ | EXEC) == "allow"
+    assert judge(EMULATOR, "mmap", 0, 4096, READ | EXEC, PRIVATE | ANONYMOUS) == "allow"
 
 
 def test_high_halves_do_not_hide_a_flag() -> None:
