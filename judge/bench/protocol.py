@@ -14,7 +14,7 @@ from judge.bench.calls import CallMaker
 from judge.bench.clock_bound import Burst, is_settled
 from judge.bench.conditions import Conditions
 from judge.bench.plausibility import why_burst_not_believed
-from judge.bench.schedule import SMALL_INPUT_BYTES, PlannedBurst, Purpose, Schedule, chosen_to_open
+from judge.bench.schedule import SMALL_INPUT_BYTES, Openings, PlannedBurst, Purpose, Schedule
 from judge.bench.statistics import summarize
 from judge.bench.stopping import StoppingRule
 from judge.bench.stream import SecretStream
@@ -26,8 +26,6 @@ from judge.supervisor.outcome import Outcome, outcome_of_call
 from judge.supervisor.session import Session
 from judge.verdict import Verdict
 
-#: Calls that are looked at in each process, at the least.
-LEAST_OPENED = 8
 #: No process makes more bursts that count, however little they tell.
 _MOST_BURSTS = 120
 
@@ -40,7 +38,6 @@ class ProcessTiming:
     outcome: Outcome = field(default_factory=lambda: Outcome(Verdict.ACCEPTED))
     samples: list[float] = field(default_factory=list)
     bursts: list[Burst] = field(default_factory=list)
-    opened: int = 0
     stopped_by: str = ""
     wall_s: float = 0.0
 
@@ -66,7 +63,7 @@ class CaseTimer:
         no state to be timed. ``progress`` hears how many calls more have been made that count."""
         maker = self.maker
         schedule = Schedule(self.stream.child("schedule"), maker.pack, maker.case, maker.places, self.first_call)
-        self._opening = self.stream.child("opening")
+        self._openings = Openings(self.stream.child("opening"), small=maker.input_bytes <= SMALL_INPUT_BYTES)
         self._timing = ProcessTiming()
         maker.reserve(self.session)
         started = self.clock()
@@ -87,12 +84,10 @@ class CaseTimer:
         timing = self._timing
         if len(timing.bursts) >= _MOST_BURSTS:
             return "most bursts"
-        if self.verifier is not None and timing.opened < LEAST_OPENED:
+        if not timing.samples:
             return ""
-        reason = self.rule.reason_to_stop(timing.samples, elapsed_s)
-        if reason in ("precise", "plateau") and not is_settled(timing.bursts, summarize(timing.samples).median):
-            return ""
-        return reason
+        settled = is_settled(timing.bursts, summarize(timing.samples).median)
+        return self.rule.reason_to_stop(timing.samples, elapsed_s, settled=settled)
 
     def _make(self, burst: PlannedBurst) -> Outcome | None:
         """One burst; what is wrong with it, if anything."""
@@ -126,14 +121,15 @@ class CaseTimer:
 
     def _open(self, burst: PlannedBurst, request: TimeRequest, reply: TimeReply) -> None:
         assert self.verifier is not None
-        small = self.maker.input_bytes <= SMALL_INPUT_BYTES
-        for place in chosen_to_open(self._opening, len(reply.calls), small=small):
+        for place in range(len(reply.calls)):
+            held = self._openings.place_of_next()
+            if held is None:
+                continue
             if not request.calls[place].copy:
                 self.session.open_call(place)
             call = burst.calls[place]
             outputs = self.maker.outputs(self.session, call, place)
-            self.verifier.add(Opened(call, outputs, reply.calls[place].digests))
-            self._timing.opened += burst.purpose is Purpose.TIMED
+            self.verifier.hold(held, Opened(call, outputs, reply.calls[place].digests))
 
 
 def _unfinished(claim: TimedClaim) -> Outcome:

@@ -33,9 +33,9 @@ _DECOY_CALLS = 3
 _PLAIN_DECOYS = 0.3
 _LEAST_DECOY_SIZE = 0.75
 _NEAR_COPY_SHARE = 0.25
-#: A call that is not looked at has been committed; one in five is looked at, so that of n calls that are not honest
-#: none is seen with probability 0.8^n.
-OPEN_SHARE = 0.2
+#: Calls that are looked at in each process, decoys among them. All have been committed; where a share f of them is not
+#: honest, none is seen in three processes with probability (1 - f)^30: 1e-9 for the half that moves a median.
+OPENED = 10
 #: Where the inputs are small, looking at every call costs next to nothing.
 SMALL_INPUT_BYTES = 4 << 20
 
@@ -160,7 +160,21 @@ def _fits(pack: Pack, case: Case, advertised: Case) -> bool:
         return False
 
 
-def chosen_to_open(stream: random.Random, calls: int, *, small: bool) -> list[int]:
-    """Which calls of a burst are looked at: drawn after they were made and committed, from another stream than the
-    schedule's."""
-    return [call for call in range(calls) if small or stream.random() < OPEN_SHARE]
+class Openings:
+    """Which calls of a process are looked at: all where they are ``small``, else an even sample of OPENED of them,
+    however many there will be (J. S. Vitter's algorithm R, ACM Transactions on Mathematical Software 11, 1985). Drawn
+    after the calls were made and committed, from another stream than the schedule's.
+    """
+
+    def __init__(self, stream: random.Random, *, small: bool) -> None:
+        self._stream = stream
+        self._small = small
+        self._calls = 0
+
+    def place_of_next(self) -> int | None:
+        """Where the next call lies among those to be looked at, in place of an earlier one maybe; None: nowhere."""
+        self._calls += 1
+        if self._small or self._calls <= OPENED:
+            return self._calls - 1
+        place = self._stream.randrange(self._calls)
+        return place if place < OPENED else None

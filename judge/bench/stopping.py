@@ -78,10 +78,10 @@ class StoppingRule:
             "out of time": OutOfTime(self.budget_s),
         }
 
-    def reason_to_stop(self, samples: Sequence[float], elapsed_s: float) -> str:
+    def reason_to_stop(self, samples: Sequence[float], elapsed_s: float, *, settled: bool = True) -> str:
         """Which criterion is met: ``precise``, ``plateau``, ``out of time``; empty to go on. ``elapsed_s`` is what
-        this process has taken so far."""
+        this process has taken so far. While something else is not ``settled``, only the time can be up."""
         if len(samples) < self.least:
             return ""
         met = [name for name, criterion in self._criteria.items() if criterion.is_met(samples, elapsed_s)]
-        return met[0] if met else ""
+        return next((name for name in met if settled or name == "out of time"), "")

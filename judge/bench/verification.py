@@ -22,7 +22,7 @@ from judge.supervisor.outcome import Outcome
 from judge.verdict import Verdict
 
 #: What may wait to be looked at.
-_HELD_BYTES = 2 << 30
+_HELD_BYTES = 4 << 30
 #: What the checks may take at a time, and how many bytes one takes for each byte of a call's arguments.
 _WORKING_BYTES = 8 << 30
 _BYTES_A_BYTE = 4
@@ -45,13 +45,15 @@ class Verifier:
     def __init__(self, maker: CallMaker, cancelled: Callable[[], bool] = lambda: False) -> None:
         self._maker = maker
         self._cancelled = cancelled
-        self._held: list[Opened] = []
+        self._held: dict[int, Opened] = {}
+        #: Calls that were looked at.
+        self.checked = 0
         each = _BYTES_A_BYTE * (maker.input_bytes + maker.output_bytes)
         self._threads = max(1, min(len(os.sched_getaffinity(0)), _WORKING_BYTES // max(1, each)))
 
-    def add(self, opened: Opened) -> None:
-        """To be looked at later."""
-        self._held.append(opened)
+    def hold(self, place: int, opened: Opened) -> None:
+        """To be looked at later, instead of what was held there."""
+        self._held[place] = opened
 
     @property
     def is_full(self) -> bool:
@@ -60,9 +62,10 @@ class Verifier:
 
     def check(self) -> Outcome | None:
         """Looks at all that waits and lets go of it: what is wrong with the first that is. Raises Cancelled."""
-        held, self._held = self._held, []
+        held, self._held = self._held, {}
+        self.checked += len(held)
         with ThreadPoolExecutor(self._threads, thread_name_prefix="verify") as pool:
-            checks = [pool.submit(self._check_one, opened) for opened in held]
+            checks = [pool.submit(self._check_one, opened) for opened in held.values()]
             try:
                 for check in checks:
                     self._wait_for(check)

@@ -9,7 +9,7 @@ import pytest
 
 from judge.bench.calls import CallMaker
 from judge.bench.conditions import MOST_DROPPED, Conditions
-from judge.bench.protocol import LEAST_OPENED, CaseTimer, ProcessTiming
+from judge.bench.protocol import CaseTimer, ProcessTiming
 from judge.bench.stopping import StoppingRule
 from judge.bench.stream import SecretStream
 from judge.bench.verification import Verifier
@@ -79,7 +79,6 @@ def test_an_honest_submission_has_as_many_samples_as_it_must(sessions: list[Sess
     assert len(timing.samples) == sum(heard) == sum(burst.calls for burst in timing.bursts) >= 50
     assert all(0 < sample < 1 for sample in timing.samples)
     assert timing.stopped_by in ("precise", "plateau", "out of time")
-    assert timing.opened == len(timing.samples) >= LEAST_OPENED, "its inputs are small: all of them are looked at"
     assert sessions[0].calls > len(timing.samples), "warm-ups and decoys look the same"
 
 

@@ -7,11 +7,12 @@ import pytest
 
 from judge.bench.schedule import (
     MOST_CALLS,
+    OPENED,
     Contents,
+    Openings,
     PlannedBurst,
     Purpose,
     Schedule,
-    chosen_to_open,
     most_shift_bytes,
     places_for,
 )
@@ -115,11 +116,26 @@ def test_two_places_give_bursts_of_two_sizes() -> None:
     assert {len(burst.calls) for burst in bursts(places=2) if burst.purpose is Purpose.TIMED} == {1, 2}
 
 
-def test_a_fifth_of_the_calls_is_opened_and_all_where_they_are_small() -> None:
+def test_what_is_opened_is_an_even_sample_of_all_calls() -> None:
     stream = SecretStream(b"open")
-    opened = sum(len(chosen_to_open(stream, 16, small=False)) for _ in range(1000))
-    assert 0.18 < opened / 16_000 < 0.22
-    assert chosen_to_open(stream, 4, small=True) == [0, 1, 2, 3]
+    opened = Counter[int]()
+    for _ in range(2000):
+        openings = Openings(stream, small=False)
+        held: dict[int, int] = {}
+        for call in range(60):
+            place = openings.place_of_next()
+            if place is not None:
+                held[place] = call
+        assert sorted(held) == list(range(OPENED))
+        opened.update(held.values())
+    assert len(opened) == 60
+    expected = 2000 * OPENED / 60
+    assert all(0.75 * expected < count < 1.25 * expected for count in opened.values())
+
+
+def test_all_calls_are_opened_where_they_are_small() -> None:
+    openings = Openings(SecretStream(b"open"), small=True)
+    assert [openings.place_of_next() for _ in range(100)] == list(range(100))
 
 
 def test_what_is_opened_is_not_drawn_from_what_the_submission_sees() -> None:

@@ -46,3 +46,10 @@ def test_stops_when_the_time_is_up() -> None:
     rule = StoppingRule(budget_s=1.0)
     assert rule.reason_to_stop(SHAKY[:50], 0.9) == ""
     assert rule.reason_to_stop(SHAKY[:58], 1.0) == "out of time"
+
+
+def test_what_is_not_settled_goes_on_until_the_time_is_up() -> None:
+    rule = StoppingRule(budget_s=1.0)
+    assert rule.reason_to_stop(STEADY[:50], 0.9, settled=False) == ""
+    assert rule.reason_to_stop(STEADY[:50], 0.9, settled=True) == "precise"
+    assert rule.reason_to_stop(STEADY[:50], 1.0, settled=False) == "out of time"
