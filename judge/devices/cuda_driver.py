@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
+from collections.abc import Callable
 
 from judge.devices.cuda_errors import device_error
 
@@ -19,7 +21,16 @@ class Driver:
         return hasattr(self._library, name)
 
     def call(self, name: str, *arguments: object) -> None:
-        code = getattr(self._library, name)(*arguments)
+        self.check(name, getattr(self._library, name)(*arguments))
+
+    def prepare(self, name: str, *arguments: ctypes.c_void_p | None) -> Callable[[], int]:
+        """A call that costs as little as it can from here; ``check`` what it answers. All arguments are pointers."""
+        function = getattr(self._library, name)
+        function.argtypes = [ctypes.c_void_p] * len(arguments)
+        return functools.partial(function, *arguments)
+
+    def check(self, name: str, code: int) -> None:
+        """Raises DeviceError unless ``code`` is success."""
         if code != 0:
             words = ctypes.c_char_p()
             with contextlib.suppress(AttributeError):

@@ -22,27 +22,34 @@ class CudaTimer:
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
-        self._context = ctypes.c_void_p()
+        context = ctypes.c_void_p()
         self._started, self._ended = ctypes.c_void_p(), ctypes.c_void_p()
-        self._driver.call("cuCtxGetCurrent", ctypes.byref(self._context))
+        driver.call("cuCtxGetCurrent", ctypes.byref(context))
         for event in (self._started, self._ended):
-            self._driver.call("cuEventCreate", ctypes.byref(event), 0)
+            driver.call("cuEventCreate", ctypes.byref(event), 0)
         self._covers_all = driver.has("cuCtxRecordEvent")
+        # What lies between the events on this side is on the clock: it is made ready here.
+        self._begin = driver.prepare("cuEventRecord", self._started, None)
+        self._end = (
+            driver.prepare("cuCtxRecordEvent", context, self._ended)
+            if self._covers_all
+            else driver.prepare("cuEventRecord", self._ended, None)
+        )
         # The first use of an event costs more than later ones.
         self.time(lambda: None)
 
     def warm_up(self) -> None:
         """Takes the way through the driver that the first event will take."""
-        self._driver.call("cuEventRecord", self._started, None)
+        self._driver.check("cuEventRecord", self._begin())
 
-    def time(self, call: Callable[[], None]) -> float:
+    def time(self, call: Callable[[], object]) -> float:
         """The seconds from the start of ``call`` until the device is idle again."""
-        self._driver.call("cuEventRecord", self._started, None)
+        begin, end = self._begin, self._end
+        begun = begin()
         call()
-        if self._covers_all:
-            self._driver.call("cuCtxRecordEvent", self._context, self._ended)
-        else:
-            self._driver.call("cuEventRecord", self._ended, None)
+        over = end()
+        self._driver.check("recording the first event", begun)
+        self._driver.check("recording the second event", over)
         self._driver.call("cuEventSynchronize", self._ended)
         ended = time.perf_counter()
         self._driver.call("cuCtxSynchronize")

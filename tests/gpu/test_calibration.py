@@ -76,7 +76,8 @@ def test_the_figures_are_near_the_data_sheets(gpu: DeviceInfo, calibration: Cali
     for name, sheet in rates.items():
         # Boards may clock somewhat above what their sheet is reckoned with.
         assert 0.7 * sheet < calibration.rates[name] < 1.12 * sheet, name
-    assert 0.95 < calibration.rates["bf16"] / calibration.rates["fp16"] < 1.05
+    # Under its power limit a GPU multiplies as fast as the bits that flip let it: bfloat16 has fewer of them.
+    assert 0.85 < calibration.rates["bf16"] / calibration.rates["fp16"] < 1.2
     assert calibration.incomplete == ()
 
 
