@@ -7,8 +7,8 @@ Every time is that of a whole judgement, as of a submission: fresh processes, al
 tables: how three kernels resubmitted ``--count`` times repeat; how often the faster of a pair that differs by a known
 amount comes out as the faster one, and how often the two intervals lie apart, over all pairs of their judgements; and
 the bias against ``gpu__time_duration`` of Nsight Compute, on our reference solutions. Last, how many judgements
-there were in all, and how many ended with anything but AC: honest kernels all. With several GPUs each kernel stays on
-one of them.
+there were in all, and how many ended with anything but AC: honest kernels all. With several GPUs the first shows how
+times repeat, and the others share the pairs, each of which lies on one GPU: equal ones differ by more than a pair does.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,7 @@ class Job:
 class Judged:
     """``value``, ``low`` and ``high`` in seconds; None where the verdict is not AC."""
 
+    device: str
     kernel: str
     verdict: str
     message: str
@@ -87,35 +88,37 @@ def judge_jobs(device_name: str, jobs: Sequence[Job], data_dir: str) -> list[Jud
     return judged
 
 
-def judge_everywhere(jobs: Sequence[Job], devices: Sequence[str], data_dir: str) -> list[Judged]:
-    """Kernel by kernel onto the GPUs; in rounds, so that what drifts meets every kernel alike."""
-    kernels = list(dict.fromkeys(job.kernel for job in jobs))
-    if len(devices) == 1:
-        return judge_jobs(devices[0], jobs, data_dir)
-    # A pair must be measured on one GPU: equal ones differ by more than it does.
-    place = {kernel: 0 if kernel.startswith("compute") else 1 + n % (len(devices) - 1)
-             for n, kernel in enumerate(kernels)}  # fmt: skip
-    parts = [[job for job in jobs if place[job.kernel] == n] for n in range(len(devices))]
-    with multiprocessing.get_context("spawn").Pool(len(devices)) as pool:
-        waiting = [pool.apply_async(judge_jobs, (device, part, data_dir))
-                   for device, part in zip(devices, parts, strict=True)]  # fmt: skip
+def judge_everywhere(jobs: Mapping[str, Sequence[Job]], data_dir: str) -> list[Judged]:
+    """Each GPU's jobs in a process of its own, at the same time."""
+    with multiprocessing.get_context("spawn").Pool(len(jobs)) as pool:
+        waiting = [pool.apply_async(judge_jobs, (device, part, data_dir)) for device, part in jobs.items()]
         return [judged for result in waiting for judged in result.get()]
 
 
-def jobs_of(folder: Path, count: int) -> list[Job]:
-    """Rounds of all kernels, each with a seed of its own."""
-    kernels = [("memory-bound", workload.memory_bound(), "large"), ("short", workload.memory_bound(), "short")]
-    for percent in DIFFERENCES:
-        name = f"compute-bound +{percent:g} %" if percent else "compute-bound"
-        kernels.append((name, workload.compute_bound(percent), "short"))
-    folders = {name: str(workload.write_pack(folder, name).directory) for name in ("large", "short")}
-    return [Job(kernel, source, folders[pack], seed)
-            for seed in range(1, count + 1) for kernel, source, pack in kernels]  # fmt: skip
+def jobs_of(folder: Path, devices: Sequence[str], count: int) -> dict[str, list[Job]]:
+    """What each GPU judges, in rounds, so that what drifts meets every kernel alike."""
+    large, short = (str(workload.write_pack(folder, name).directory) for name in ("large", "short"))
+    alone = [("memory-bound", workload.memory_bound(), large), ("short", workload.memory_bound(), short)]
+    pairs = [(_compute_bound(percent), workload.compute_bound(percent), short) for percent in DIFFERENCES]
+    if len(devices) == 1:
+        return {devices[0]: _rounds([*alone, *pairs], count)}
+    others = devices[1:]
+    shares = {device: _rounds(pairs, -(-count // len(others))) for device in others}
+    return {devices[0]: _rounds([*alone, pairs[0]], count), **shares}
+
+
+def _rounds(kernels: Sequence[tuple[str, str, str]], count: int) -> list[Job]:
+    return [Job(kernel, source, pack, seed) for seed in range(1, count + 1) for kernel, source, pack in kernels]
+
+
+def _compute_bound(percent: float) -> str:
+    return f"compute-bound +{percent:g} %" if percent else "compute-bound"
 
 
 def repeatability(judged: Sequence[Judged]) -> list[dict[str, Any]]:
-    """Of each kernel: the median, and the standard deviation over the mean."""
+    """Of each kernel on the first GPU: the median, and the standard deviation over the mean."""
     rows = []
+    judged = [j for j in judged if j.device == judged[0].device]
     for kernel in ("memory-bound", "compute-bound", "short"):
         values = _values(judged, kernel)
         rows.append({
@@ -132,21 +135,25 @@ def repeatability(judged: Sequence[Judged]) -> list[dict[str, Any]]:
 
 
 def ordering(judged: Sequence[Judged]) -> list[dict[str, Any]]:
-    """Over all pairs of one judgement of each kernel: how often the faster has the smaller value, and how often the
-    intervals do not touch, which is when a board ranks them apart."""
-    base = [j for j in judged if j.kernel == "compute-bound" and j.value is not None]
+    """Over all pairs of one judgement of each kernel on one GPU: how often the faster has the smaller value, and how
+    often the intervals do not touch, which is when a board ranks them apart."""
     rows = []
     for percent in DIFFERENCES:
-        other = base if not percent else [j for j in judged if j.kernel == f"compute-bound +{percent:g} %" and j.value]
-        pairs = [(a, b) for i, a in enumerate(base) for k, b in enumerate(other) if percent or i < k]
+        pairs, measured = [], []
+        for device in sorted({j.device for j in judged}):
+            base = [j for j in judged if (j.device, j.kernel) == (device, _compute_bound(0)) and j.value]
+            other = [j for j in judged if (j.device, j.kernel) == (device, _compute_bound(percent)) and j.value]
+            pairs += [(a, b) for i, a in enumerate(base) for k, b in enumerate(other) if percent or i < k]
+            if base and other:
+                measured.append(100 * (_median(other) / _median(base) - 1))
+        apart = sum(a.high < b.low or b.high < a.low for a, b in pairs)
         rows.append({
             "difference_percent": percent,
-            "measured_percent": 100 * (_median(other) / _median(base) - 1),
+            "measured_percent": statistics.median(measured),
             "pairs": len(pairs),
             "right_order": sum(a.value < b.value for a, b in pairs) / len(pairs) if percent else None,
-            "told_apart": sum(a.high < b.low or b.high < a.low for a, b in pairs) / len(pairs),
-            "told_apart_wrongly": sum(b.high < a.low if percent else (a.high < b.low or b.high < a.low)
-                                      for a, b in pairs) / len(pairs),
+            "told_apart": apart / len(pairs),
+            "told_apart_wrongly": (sum(b.high < a.low for a, b in pairs) if percent else apart) / len(pairs),
         })  # fmt: skip
     return rows
 
@@ -219,8 +226,7 @@ def main() -> int:
     devices = arguments.devices.split(",")
     with tempfile.TemporaryDirectory(prefix="gpujudge-timing-") as name:
         folder = Path(name)
-        jobs = jobs_of(folder, arguments.count)
-        judged = judge_everywhere(jobs, devices, name)
+        judged = judge_everywhere(jobs_of(folder, devices, arguments.count), name)
         verdicts = {verdict: sum(j.verdict == verdict for j in judged) for verdict in {j.verdict for j in judged}}
         result: dict[str, Any] = {
             "judgements": len(judged),

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 import pytest
 
 from judge import pipeline
-from judge.devices.catalog import find_device
+from judge.devices.catalog import find_device, probe_cuda
 from judge.judgement import DeviceInfo, Judgement
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings
@@ -13,8 +14,10 @@ from judge.settings import JudgeSettings
 
 @pytest.fixture(scope="session")
 def gpu(judge_settings: JudgeSettings) -> DeviceInfo:
-    """The first GPU of this machine."""
-    return find_device("cuda:0", judge_settings)
+    """The first GPU of this machine; of several processes that test at the same time, each has the next one."""
+    devices = probe_cuda(judge_settings).devices
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    return devices[worker % len(devices)] if devices else find_device("cuda:0", judge_settings)
 
 
 JudgeOnGpu = Callable[..., Judgement]
