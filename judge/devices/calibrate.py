@@ -42,7 +42,7 @@ def calibrate(
     if device.kind != "cuda":
         raise InternalError(f"{device.key} has no peaks to be measured")
     say("compiling")
-    cubin = build_cubin(PEAKS_SOURCE, device.compute_capability, settings)
+    cubin = build_cubin(PEAKS_SOURCE, device.compute_capability, settings.data_dir / "kernels", settings.nvcc)
     with device_lock(device, settings):
         with _watched(open_watch(device)) as states:
             measured = _measure(int(device.details.get("ordinal", 0)), cubin, say)

@@ -43,7 +43,7 @@ def remembers(device: DeviceInfo, settings: JudgeSettings) -> bool:
 
 
 def _run(device: DeviceInfo, settings: JudgeSettings, what: str, size: int) -> int:
-    cubin = build_cubin(PEAKS_SOURCE, device.compute_capability, settings)
+    cubin = build_cubin(PEAKS_SOURCE, device.compute_capability, settings.data_dir / "kernels", settings.nvcc)
     ordinal = str(device.details.get("ordinal", 0))
     command, environment = own_process("judge.devices.trial", ordinal, str(cubin), what, str(size))
     try:

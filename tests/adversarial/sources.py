@@ -134,7 +134,7 @@ CURIOSITY = [
     _solve("write_root", 'if (open("/evil", O_CREAT | O_WRONLY, 0600) >= 0) return;' + OUT, _AC),
     _solve("proc_self_mem", 'if (open("/proc/self/mem", O_RDWR) >= 0) return;' + OUT, _AC),
     _solve("other_processes",
-           'DIR* proc = opendir("/proc"); int others = 0; while (dirent* e = readdir(proc))'
+           'DIR* proc = opendir("/proc"); int others = 0; while (dirent* e = proc ? readdir(proc) : 0)'
            " { int pid = atoi(e->d_name); if (pid > 2 && pid != getpid()) others++; }"
            " if (others) return;" + OUT, _AC),
     _solve("environment", 'extern char** environ; for (char** e = environ; *e; e++)'

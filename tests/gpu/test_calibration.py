@@ -41,7 +41,7 @@ def _results(gpu: DeviceInfo, settings: JudgeSettings, peak: Peak, rounds: int) 
         "found = bench.results(peak, peak.operands(np.random.default_rng(4)), int(sys.argv[4]))\n"
         "bench.close(); sys.stdout.buffer.write(found)\n"
     )
-    cubin = build_cubin(PEAKS_SOURCE, gpu.compute_capability, settings)
+    cubin = build_cubin(PEAKS_SOURCE, gpu.compute_capability, settings.data_dir / "kernels")
     command, environment = own_process("judge")
     command[1:] = ["-c", code, str(gpu.details["ordinal"]), str(cubin), peak.kernel, str(rounds)]
     return subprocess.run(command, env=environment, check=True, capture_output=True, timeout=120).stdout

@@ -14,7 +14,6 @@ from emulator import Limits, Report, Runtime, native
 from judge.build.cubin import build_cubin
 from judge.devices.peaks import counts
 from judge.devices.peaks.counts import Peak
-from judge.settings import JudgeSettings
 from tests.kernels import harness
 from tests.kernels.build import build
 from tests.kernels.device import Device
@@ -136,7 +135,7 @@ def test_memory_is_read_and_copied_whole(emulated: Emulated) -> None:
 
 @pytest.mark.parametrize("capability", ["7.5", "8.0", "8.9", "9.0", "10.0", "12.0"])
 def test_they_compile_for_every_generation(tmp_path: Path, capability: str) -> None:
-    cubin = build_cubin(PEAKS_CU, capability, JudgeSettings(data_dir=tmp_path)).read_bytes()
+    cubin = build_cubin(PEAKS_CU, capability, tmp_path).read_bytes()
     major, minor = map(int, capability.split("."))
     for peak in counts.peaks_for((major, minor)):
         assert peak.kernel.encode() + b"\0" in cubin
