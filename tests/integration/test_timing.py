@@ -1,0 +1,184 @@
+"""Whole trials on the device of host memory, in the real jail: three processes, the empty solve, the clock's bound."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from judge.bench import clock_bound
+from judge.bench.measurement import TimedCase
+from judge.bench.setup import TimingRoom, timing_room
+from judge.devices.calibration import Calibration, store_calibration
+from judge.judgement import DeviceInfo
+from judge.settings import JudgeSettings, RunLimits
+from judge.verdict import Verdict
+from tests.host_device.judging import DEVICE, build, host_factory, twice_pack
+
+pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
+
+CASE = dataclasses.replace(twice_pack().benchmarks[0], axes={"N": 2000})
+PACK = dataclasses.replace(twice_pack(), benchmarks=(CASE,), budget_s=1.5)
+#: As long as an empty one takes between two events of a GPU.
+EMPTY = 'extern "C" void solve(const float*, float*, int) { for (volatile int i = 0; i < 5000; i++) {} }'
+#: Right, and as slow as it is told to be, however busy the processor.
+SLEEPS = """
+#include <time.h>
+extern "C" void solve(const float* in, float* out, int n) {
+    for (int i = 0; i < n; i++) out[i] = 2 * in[i];
+    timespec t = {0, NANOSECONDS};
+    nanosleep(&t, nullptr);
+}
+"""
+#: What the clock of a machine that does other things besides may be wrong by.
+SLACK_S = 3e-3
+_PYTHON = """
+extern "C" { int PyGILState_Ensure(); void PyGILState_Release(int); int PyRun_SimpleString(const char*); }
+__attribute__((constructor)) static void patch() {
+    int state = PyGILState_Ensure();
+    PyRun_SimpleString(R"(
+import tests.host_device.device as device
+honest = device.HostDevice.time_call
+CODE
+)");
+    PyGILState_Release(state);
+}
+"""
+
+
+def sleeps(milliseconds: int, python: str = "") -> bytes:
+    source = SLEEPS.replace("NANOSECONDS", str(milliseconds * 1_000_000))
+    return build((_PYTHON.replace("CODE", python) if python else "") + source)
+
+
+@pytest.fixture(autouse=True)
+def _generous(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock_bound, "SLACK_S", SLACK_S)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> JudgeSettings:
+    return JudgeSettings(data_dir=tmp_path, run=RunLimits(memory_bytes=512 << 20))
+
+
+@pytest.fixture
+def room(settings: JudgeSettings) -> Iterator[TimingRoom]:
+    with open_room(settings) as opened:
+        yield opened
+
+
+def open_room(settings: JudgeSettings, device: DeviceInfo = DEVICE):  # type: ignore[no-untyped-def]
+    factory = host_factory(settings, PACK.benchmarks)
+    return timing_room(PACK, PACK.benchmarks, device, settings, factory, seed=3, build_empty=lambda: build(EMPTY))
+
+
+def test_an_honest_submission_gets_its_time_and_all_that_goes_with_it(room: TimingRoom) -> None:
+    heard: list[int] = []
+    [(results, score)] = room.time([sleeps(5)], lambda _, calls: heard.append(calls))
+    assert [result.outcome.verdict for result in results] == [Verdict.ACCEPTED], results
+    assert score is not None
+    assert score.low is not None
+    assert score.high is not None
+    assert score.low <= score.value <= score.high
+    assert score.value >= 5e-3
+    processes = score.cases[0]["processes"]
+    assert len(processes) == 3
+    assert all(len(process) >= 50 for process in processes)
+    assert sum(map(len, processes)) == score.runs == sum(heard)
+    assert score.fingerprint["pack"] == "twice 1.0.0"
+    assert score.fingerprint["seen"] == {}
+
+
+@pytest.mark.parametrize(
+    "python",
+    [
+        "device.HostDevice.time_call = lambda self, call: honest(self, call) / 8",
+        # It computes after the clock has been stopped.
+        """
+inspect = device.HostDevice.inspect
+def early(self, call):
+    self.call = call
+    return honest(self, lambda: None) + 1e-3
+def late(self, placed):
+    self.call()
+    return inspect(self, placed)
+device.HostDevice.time_call, device.HostDevice.inspect = early, late
+""",
+        # It knows how long the burst is, and makes all bursts equally long.
+        """
+import time
+import judge.runner.timing as timing
+make = timing.TimedCalls.time
+def time_burst(self, request, submission):
+    reply = make(self, request, submission)
+    time.sleep(10e-3 * (16 - len(request.calls)))
+    return reply
+timing.TimedCalls.time = time_burst
+device.HostDevice.time_call = lambda self, call: honest(self, call) / 8
+""",
+    ],
+    ids=["claims_an_eighth", "computes_late", "makes_all_bursts_equal"],
+)
+def test_a_time_that_the_clock_outside_contradicts_is_not_trusted(python: str, room: TimingRoom) -> None:
+    [(results, score)] = room.time([sleeps(5, python)])
+    assert score is None
+    assert [result.outcome.verdict for result in results] == [Verdict.TIMING_NOT_TRUSTED], results
+    assert "by the judge's own clock" in results[0].outcome.message
+
+
+def test_a_time_below_what_the_device_can_do_is_not_trusted(settings: JudgeSettings) -> None:
+    slow = Calibration("", "host", "", "2026-01-01", 16e3 / 2, 16e3 / 2, {})
+    store_calibration(settings, DEVICE, slow)
+    with open_room(settings) as opened:
+        [(results, _)] = opened.time([sleeps(5)])
+    assert results[0].outcome.verdict is Verdict.TIMING_NOT_TRUSTED
+    assert "this device needs 2 s" in results[0].outcome.message
+
+
+def test_submissions_take_turns_and_one_that_fails_fails_alone(room: TimingRoom) -> None:
+    fast, slow, wrong = room.time([sleeps(1), sleeps(30), build(EMPTY)])
+    assert fast[1] is not None
+    assert slow[1] is not None
+    assert fast[1].high is not None
+    assert slow[1].low is not None
+    assert fast[1].high < slow[1].low
+    assert wrong[1] is None
+    assert wrong[0][0].outcome.verdict is Verdict.WRONG_ANSWER
+
+
+def test_one_that_crashes_or_prints_too_much_is_told_so(room: TimingRoom) -> None:
+    crashes = build('extern "C" void solve(const float*, float*, int) { __builtin_trap(); }')
+    prints = SLEEPS.replace("NANOSECONDS", "1000").replace("#include", "#include <stdio.h>\n#include", 1)
+    prints = prints.replace("timespec t", 'for (int i = 0; i < 100; i++) puts("a long line of text"); timespec t', 1)
+    crashed, printed = room.time([crashes, build(prints)])
+    assert crashed[0][0].outcome.verdict is Verdict.RUNTIME_ERROR
+    assert "while it was timed" in crashed[0][0].outcome.message
+    assert printed[0][0].outcome.verdict is Verdict.OUTPUT_LIMIT_EXCEEDED
+
+
+def test_the_line_of_the_empty_solve_is_kept_for_an_hour(settings: JudgeSettings) -> None:
+    now = [1000.0]
+    measured: list[str] = []
+    lines = []
+    for _ in range(2):
+        with open_room(settings) as opened:
+            empty = opened.empty
+            honest = empty.measure
+            empty.now = lambda: now[0]
+            empty.measure = lambda case, honest=honest: (measured.append(case.id), honest(case))[1]  # type: ignore[misc]
+            lines.append(empty.line(CASE))
+    assert measured == ["timed"]
+    assert lines[0] == lines[1]
+    now[0] += 3601
+    with open_room(settings) as opened:
+        opened.empty.now = lambda: now[0]
+        assert opened.empty._load(CASE) is None
+
+
+def test_no_details_of_a_trial_name_the_schedule(room: TimingRoom) -> None:
+    [(results, _)] = room.time([sleeps(1)])
+    timed = results[0].timed
+    assert isinstance(timed, TimedCase)
+    assert set(timed.details) == {"stopped_by", "opened"}
