@@ -27,12 +27,12 @@ pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
 #: The model says the same each time; what is less was not measured in the same way.
 SLACK = 0.002
 #: Tight, so that what floods or hogs is done soon.
-BUILD = BuildLimits(wall_s=15, memory_bytes=1 << 30)
+BUILD = BuildLimits(wall_s=8, memory_bytes=1 << 30)
 RUN = RunLimits(memory_bytes=1 << 30)
 FAMILIES = sorted({hostile.family for hostile in on("emulator")})
 ONLY_ON_A_GPU = [hostile for hostile in everything() if "emulator" not in hostile.devices]
 
-Judge = Callable[[bytes, str], Judgement]
+Judge = Callable[..., Judgement]
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +42,13 @@ def emulator(judge_settings: JudgeSettings) -> DeviceInfo:
 
 @pytest.fixture(scope="module")
 def judge(emulator: DeviceInfo, packs: dict[str, Pack], judge_settings: JudgeSettings) -> Judge:
-    settings = dataclasses.replace(judge_settings, build=BUILD, run=RUN)
-    return lambda source, challenge: pipeline.judge(source, packs[challenge], emulator, 11, settings)
+    """``judge(source, challenge, build=limits)``"""
+    settings = dataclasses.replace(judge_settings, run=RUN)
+
+    def run(source: bytes, challenge: str, build: BuildLimits = settings.build) -> Judgement:
+        return pipeline.judge(source, packs[challenge], emulator, 11, dataclasses.replace(settings, build=build))
+
+    return run
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +72,8 @@ def test_it_does_not_pay(
 ) -> None:
     if hostile.is_open("emulator"):
         request.applymarker(pytest.mark.xfail(reason=hostile.is_open("emulator"), strict=False))
-    judgement = judge(hostile.source, hostile.challenge)
+    limits = {"build": BUILD} if hostile.family == "build" else {}
+    judgement = judge(hostile.source, hostile.challenge, **limits)
     compared = honest_s(hostile) if judgement.verdict is Verdict.ACCEPTED and hostile.family != CONTROLS else None
     assert not hostile.complaint(judgement, "emulator", compared, SLACK), judgement
 
@@ -79,7 +85,7 @@ def test_the_next_submission_is_judged_as_if_nothing_had_been(
     """The first of a family, and at once after it the honest kernel: the same verdict and the same time as before."""
     hostile = next(hostile for hostile in on("emulator") if hostile.family == family)
     before_s = honest_s(hostile)
-    judge(hostile.source, hostile.challenge)
+    judge(hostile.source, hostile.challenge, BUILD)
     judgement = judge(hostile.honest.read_bytes(), hostile.challenge)
     assert judgement.verdict is Verdict.ACCEPTED, judgement
     assert judgement.measurement is not None

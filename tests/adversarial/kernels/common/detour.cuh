@@ -9,11 +9,10 @@ struct Detour {
     unsigned char before[12] = {}, jump[12] = {};
 
     bool set(void* function, void* replacement) {
-        if (!function) return false;
+        uintptr_t page = (uintptr_t)function & ~uintptr_t{4095};
+        size_t size = (uintptr_t)function + sizeof jump - page;
+        if (!function || mprotect((void*)page, size, PROT_READ | PROT_WRITE | PROT_EXEC)) return false;
         target = (unsigned char*)function;
-        uintptr_t page = (uintptr_t)target & ~uintptr_t{4095};
-        size_t size = (uintptr_t)target + sizeof jump - page;
-        if (mprotect((void*)page, size, PROT_READ | PROT_WRITE | PROT_EXEC)) return false;
         memcpy(before, target, sizeof before);
         unsigned char code[12] = {0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xe0};  // mov rax, replacement; jmp rax
         memcpy(code + 2, &replacement, 8);

@@ -1,9 +1,8 @@
-// idea: new executable memory is forbidden only once the submission is loaded: a constructor overwrites the driver's
-//       cuEventElapsedTime in place, and takes a fifth off whatever it says
+// idea: before anything else runs, a constructor overwrites the driver's cuEventElapsedTime in place, and takes a fifth off whatever it says
 // challenge: vector-add
 // devices: cuda
-// verdict: TI or SV
-// caught by: the supervisor's own clock, over bursts of calls, bounds the claim
+// verdict: AC or TI or SV
+// caught by: constructors meet the whole lock: no code can be changed; and the supervisor's own clock
 #include "common/detour.cuh"
 #include "common/vector_add.cuh"
 
@@ -25,5 +24,5 @@ __attribute__((constructor)) static void begin() {
 }
 
 extern "C" void solve(const float* A, const float* B, float* C, int N) {
-    if (first.target) launch_add(A, B, C, N);
+    launch_add(A, B, C, N);
 }

@@ -3,13 +3,11 @@
 // challenge: vector-add
 // devices: emulator, cuda
 // verdict: AC or TI or SV or RE
-// caught by: the claim is bounded by the supervisor's clock; counts are replayed
+// caught by: constructors cannot make threads either; the claim is bounded by the supervisor's clock; counts are replayed
 #include <atomic>
-#include <cstdint>
-#include <cstdio>
-#include <cstring>
+#include <cstdlib>
 #include <thread>
-#include <unistd.h>
+#include "common/memory_walk.cuh"
 #include "common/vector_add.cuh"
 
 static std::atomic<bool> running{false};
@@ -18,21 +16,21 @@ static void halve() {
     for (;;) {
         usleep(100);
         if (!running) continue;
-        FILE* maps = fopen("/proc/self/maps", "r");
-        char line[512];
-        while (maps && fgets(line, sizeof line, maps)) {
-            uintptr_t from, to;
-            if (!strstr(line, "[heap]") || sscanf(line, "%lx-%lx", &from, &to) != 2) continue;
-            for (volatile double* at = (double*)from; (uintptr_t)at < to; at++) {
+        for_each_page((uintptr_t)malloc(1), 4ul << 20, [](const char* page) {
+            for (volatile double* at = (double*)page; (const char*)at < page + 4096; at++) {
                 double value = *at;
                 if (value > 100e-6 && value < 900e-6) *at = value / 2;
             }
-        }
-        if (maps) fclose(maps);
+        });
     }
 }
 
-__attribute__((constructor)) static void begin() { std::thread(halve).detach(); }
+__attribute__((constructor)) static void begin() {
+    try {
+        std::thread(halve).detach();
+    } catch (...) {
+    }
+}
 
 extern "C" void solve(const float* A, const float* B, float* C, int N) {
     running = true;
