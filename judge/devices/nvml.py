@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,8 @@ _THROTTLE = {
     0x80: "power brake",
 }
 _POWER_CAP = 0x04
+#: The group of a jail (``judge.sandbox.cgroup``), in /proc/PID/cgroup.
+_JAIL = re.compile(r"/gpujudge-[0-9a-f]{16}(/|$)", re.MULTILINE)
 #: As many faults as one sample tells of.
 _MAX_XIDS = 64
 
@@ -156,18 +159,26 @@ def watch_device(device: DeviceInfo) -> GpuWatch | None:
 def is_foreign(pid: int, proc: Path = Path("/proc")) -> bool:
     """Whether this process did not start ``pid``, directly or not, and it sits in no jail of the judge.
 
-    A process that cannot be seen from here (NVML may count in another process namespace) might be a runner of ours:
-    nothing is said against it.
+    A process that cannot be seen from here (NVML may count in another process namespace) might be a runner of ours, and
+    one that is seen and has no GPU open only happens to have that number here: nothing is said against either.
     """
     parent = pid
     while parent > 1:
         if parent == os.getpid():
             return False
         try:
-            if parent == pid and "/gpujudge-" in (proc / str(pid) / "cgroup").read_text():
+            if parent == pid and _JAIL.search((proc / str(pid) / "cgroup").read_text()):
                 return False
             # The name, in parentheses, may hold anything; the state and the parent follow it.
             parent = int((proc / str(parent) / "stat").read_text().rpartition(")")[2].split()[1])
         except (OSError, ValueError, IndexError):
-            return parent != pid
-    return True
+            return parent != pid and _has_gpu_open(proc / str(pid) / "fd")
+    return _has_gpu_open(proc / str(pid) / "fd")
+
+
+def _has_gpu_open(descriptors: Path) -> bool:
+    """Also true where it cannot be seen: another user's process."""
+    try:
+        return any(str(link.readlink()).startswith("/dev/nvidia") for link in descriptors.iterdir())
+    except OSError:
+        return True

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from judge.devices import nvml as module
 from judge.devices.nvml import GpuState, NvmlWatch, is_foreign, open_watch, watch_device
 from judge.judgement import DeviceInfo
 
@@ -93,9 +94,10 @@ def nvml(monkeypatch: pytest.MonkeyPatch) -> FakeNvml:
     return module
 
 
-def test_a_sample_holds_what_nvml_says(nvml: FakeNvml) -> None:
+def test_a_sample_holds_what_nvml_says(nvml: FakeNvml, monkeypatch: pytest.MonkeyPatch) -> None:
     nvml.xids = [79, 13]
     nvml.pids = [os.getpid(), os.getppid()]
+    monkeypatch.setattr(module, "_has_gpu_open", lambda _: True)
     watch = NvmlWatch(nvml, "handle")
     assert watch.sample() == GpuState(
         1980, 3201, (), False, 41, 123.4, 0.25, 1 << 30, other_pids=(os.getppid(),), xids=(79, 13)
@@ -149,9 +151,10 @@ def test_no_watch_without_nvml_or_the_gpu(nvml: FakeNvml, monkeypatch: pytest.Mo
 
 
 def test_whose_process_it_is(tmp_path: Path) -> None:
-    def process(pid: int, parent: int, cgroup: str = "/user.slice") -> None:
+    def process(pid: int, parent: int, cgroup: str = "/user.slice", opened: str = "/dev/nvidia0") -> None:
         folder = tmp_path / str(pid)
-        folder.mkdir()
+        (folder / "fd").mkdir(parents=True)
+        (folder / "fd" / "5").symlink_to(opened)
         (folder / "stat").write_text(f"{pid} (a (b) c) S {parent} 1 1")
         (folder / "cgroup").write_text(f"0::{cgroup}\n")
 
@@ -159,10 +162,14 @@ def test_whose_process_it_is(tmp_path: Path) -> None:
     process(900_002, 900_001)
     process(900_003, 1)
     process(900_004, 900_003)
-    process(900_005, 1, "/system.slice/gpujudge-0123")
+    process(900_005, 1, "/system.slice/gpujudge-0123456789abcdef")
+    process(900_006, 1, "/system.slice/gpujudge-worker.service")
+    process(900_007, 1, opened="/dev/null")
     assert not is_foreign(os.getpid(), tmp_path)
     assert not is_foreign(900_002, tmp_path)
     assert is_foreign(900_003, tmp_path)
     assert is_foreign(900_004, tmp_path)
     assert not is_foreign(900_005, tmp_path)
-    assert not is_foreign(900_006, tmp_path)
+    assert is_foreign(900_006, tmp_path)
+    assert not is_foreign(900_007, tmp_path)
+    assert not is_foreign(900_008, tmp_path)
