@@ -33,7 +33,12 @@ def test_an_honest_kernel_is_timed(honest: Judgement, gpu: DeviceInfo) -> None:
     measurement = honest.measurement
     assert measurement is not None
     assert measurement.metric == "time_s"
-    assert measurement.runs >= 20
+    assert measurement.runs >= 150
+    assert measurement.low is not None
+    assert measurement.high is not None
+    assert measurement.low < measurement.value < measurement.high < 1.03 * measurement.value
+    assert [len(process) >= 50 for process in measurement.cases[0]["processes"]] == [True] * 3
+    assert measurement.fingerprint["seen"].get("bursts_dropped", 0) == 0
     assert measurement.spread < 0.05
     assert measurement.gb_per_s is not None
     share = measurement.gb_per_s * 1e9 / gpu.details["peak_bytes_per_s"]
@@ -41,7 +46,7 @@ def test_an_honest_kernel_is_timed(honest: Judgement, gpu: DeviceInfo) -> None:
 
 
 def test_it_is_affordable(honest: Judgement) -> None:
-    assert honest.wall_s < 20
+    assert honest.wall_s < 30
 
 
 def test_the_same_kernel_gets_the_same_time(judge_on_gpu: JudgeOnGpu, honest: Judgement) -> None:
