@@ -151,10 +151,13 @@ class CudaDevice:
         size = 3 * ALIGNMENT_BYTES
         buffer = self.allocate(size, "warm-up")
         planted = Planted(1, bytes(8), bytes(8), (0, 0))
-        recipe = Recipe(Kind.UNIFORM, Element.FLOAT32, sentinels=planted, changes=Changes(1, (0, 0), (0, 0)))
-        one = Placed(buffer, recipe, compare=True, digest=True)
-        self.place(one)
-        self.inspect([one])
+        for kind in Kind:
+            recipe = Recipe(kind, Element.FLOAT32, sentinels=planted, changes=Changes(1, (0, 0), (0, 0)))
+            if kind is Kind.MASKED:
+                recipe = Recipe(kind, Element.FLOAT32)
+            one = Placed(buffer, recipe, buffer, compare=True, digest=True)
+            self.place(one)
+            self.inspect([one])
         self.settle()
         self.free(buffer)
 

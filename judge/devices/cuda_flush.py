@@ -3,7 +3,8 @@
 Reading rather than writing: lines that a memset leaves behind are dirty, and writing them back would be on the clock of
 the call that follows (4 % of a 600 MB kernel on an H200). And a launch just before the call has warmed the path through
 the driver, which after 0.3 s of other work costs some 70 µs more. Lines that a submission made persist are given up
-first: reading would not push them out.
+first: reading would not push them out. Once and no more, since what surrounds a call is taken off a burst's time, and a
+submission that took the process over could leave it out.
 """
 
 from __future__ import annotations
@@ -17,8 +18,6 @@ from judge.devices.cuda_kernels import Kernels
 #: The buffer is this many times the L2.
 _TIMES_L2 = 4
 _MIN_BYTES = 64 << 20
-#: Launches per flush: the first few after a pause are slower, on the host's side.
-_LAUNCHES = 4
 _RESET = "cuCtxResetPersistingL2Cache"
 
 
@@ -42,5 +41,4 @@ class CacheFlush:
     def run(self) -> None:
         if self._persists:
             self._driver.call(_RESET)
-        for _ in range(_LAUNCHES):
-            self._kernels.sweep(int(self._buffer), self._bytes)
+        self._kernels.sweep(int(self._buffer), self._bytes)

@@ -10,6 +10,7 @@ import pycuda.driver as cuda
 
 from judge.devices.base import Placed
 from judge.devices.kernels.abi import RECIPE, is_planted, recipe_values
+from judge.recipe import Kind
 from judge.runner.digest import PIECE_BYTES
 
 #: Both sides of a buffer: enough for a tile that a kernel loads beyond the end of its input.
@@ -18,14 +19,20 @@ DIGEST_BYTES = 32
 
 _THREADS = 256
 _GUARD_THREADS = 512
-_PIECE_THREADS = 128
+#: Few, so that the pieces of a middling output are spread over all multiprocessors.
+_PIECE_THREADS = 64
 _SWEEP_THREADS = 512
-#: What a block of ``make_input`` does in one step, at the least.
+#: What a block that follows a stream does in one step, at the least.
 _BYTES_A_BLOCK = 32 * _THREADS
 _BLOCKS_A_MULTIPROCESSOR = 32
 
 _ARGUMENTS = {
-    **dict.fromkeys(("make_input", "plant", "compare_planted", "compare_input"), f"PQ{RECIPE}PP"),
+    **{
+        f"{work}_{kind.name.lower()}": f"PQ{RECIPE}PP"
+        for work in ("make", "compare", "plant", "unplant")
+        for kind in Kind
+        if kind is not Kind.MASKED or work in ("make", "compare")
+    },
     "write_guards": "PQI",
     "check_guards": "PQIP",
     "digest_pieces": "PQP",
@@ -55,15 +62,15 @@ class Kernels:
 
     def make(self, placed: Placed) -> None:
         """Fills the buffer by its recipe."""
-        self._recipe("make_input", placed, 0)
+        self._recipe("make", placed, 0)
         if placed.recipe is not None and is_planted(placed.recipe):
             self._recipe("plant", placed, 0, blocks=1)
 
     def compare(self, placed: Placed, found: int) -> None:
         """Sets 4 if the buffer is not as its recipe makes it; spoils it."""
         if placed.recipe is not None and is_planted(placed.recipe):
-            self._recipe("compare_planted", placed, found, blocks=1)
-        self._recipe("compare_input", placed, found)
+            self._recipe("unplant", placed, found, blocks=1)
+        self._recipe("compare", placed, found)
 
     def write_guards(self, address: int, size: int) -> None:
         self._launch("write_guards", 2, _GUARD_THREADS, address, size, GUARD_BYTES)
@@ -84,12 +91,13 @@ class Kernels:
         """Reads all of a zeroed buffer."""
         self._launch("sweep", 2 * self._multiprocessors, _SWEEP_THREADS, address, size // 16)
 
-    def _recipe(self, name: str, placed: Placed, found: int, blocks: int = 0) -> None:
+    def _recipe(self, work: str, placed: Placed, found: int, blocks: int = 0) -> None:
         buffer, recipe = placed.buffer, placed.recipe
         if recipe is None or not buffer.size:
             return
         blocks = blocks or min(-(-buffer.size // _BYTES_A_BLOCK), _BLOCKS_A_MULTIPROCESSOR * self._multiprocessors)
         staged = placed.staged.address if placed.staged is not None else 0
+        name = f"{work}_{recipe.kind.name.lower()}"
         self._launch(name, blocks, _THREADS, buffer.address, buffer.size, *recipe_values(recipe), staged, found)
 
     def _launch(self, name: str, blocks: int, threads: int, *arguments: float) -> None:

@@ -9,7 +9,6 @@
 
 #include "philox.cuh"
 
-enum Kind : u32 { CONSTANT, UNIFORM, NORMAL, INTEGERS, MASKED };
 enum Element : u32 { INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64, FLOAT16, FLOAT32, FLOAT64 };
 
 struct Recipe {
@@ -166,38 +165,44 @@ struct Sweep<true>::Choose<true> {
     using Type = uint2;
 };
 
-// Sentinels and changes. Those that share a place: the change wins.
+__device__ inline u32 size_of(u32 element) {
+    const u32 sizes[] = {1, 1, 2, 2, 4, 4, 8, 8, 2, 4, 8};
+    return sizes[element];
+}
+
+// A sentinel (its bits), or a change.
+struct Planted {
+    u64 place, bits;
+    bool is_change;
+};
+
+// The one numbered `j`. Where a sentinel and a change share a place the change wins: false for the sentinel then.
+__device__ inline bool planted(u32 j, u64 bytes, const Recipe& recipe, Planted& out) {
+    const u64 size = bytes / size_of(recipe.element);
+    out.is_change = j >= recipe.sentinels;
+    if (out.is_change) {
+        out.place = place_in(j - recipe.sentinels, recipe.changes, size, recipe.places_key);
+        return true;
+    }
+    out.place = place_in(j, recipe.sentinels, size, recipe.sentinels_key);
+    out.bits = (j + word_at(recipe.sentinels_key, recipe.sentinels)) % 2 ? recipe.minus : recipe.plus;
+    if (recipe.changes == 0) return true;
+    const u64 stratum = stratum_of(out.place, recipe.changes, size);
+    return place_in(stratum, recipe.changes, size, recipe.places_key) != out.place;
+}
+
+// One of them: puts it there, or looks whether it is there and puts back what was there before.
 template <bool COMPARE>
 struct Plant {
     template <typename Source>
-    static __device__ bool run(void* data, u64 bytes, const Recipe& recipe, const void*) {
+    static __device__ bool run(void* data, u64, const Recipe& recipe, const Planted& planted) {
         using Bits = typename Source::Bits;
-        Bits* elements = static_cast<Bits*>(data);
-        const u64 size = bytes / sizeof(Bits);
-        bool same = true;
-        for (u32 j = threadIdx.x; j < recipe.sentinels + recipe.changes; j += blockDim.x) {
-            Bits bits;
-            u64 place;
-            if (j < recipe.sentinels) {
-                place = place_in(j, recipe.sentinels, size, recipe.sentinels_key);
-                if (recipe.changes) {
-                    const u64 stratum = stratum_of(place, recipe.changes, size);
-                    if (place_in(stratum, recipe.changes, size, recipe.places_key) == place) continue;
-                }
-                const u32 sign = word_at(recipe.sentinels_key, recipe.sentinels) & 1;
-                bits = static_cast<Bits>((j + sign) % 2 ? recipe.minus : recipe.plus);
-            } else {
-                place = place_in(j - recipe.sentinels, recipe.changes, size, recipe.places_key);
-                bits = element<Source>(place, recipe.values_key, recipe);
-            }
-            if (COMPARE) {
-                same &= elements[place] == bits;
-                elements[place] = element<Source>(place, recipe.key, recipe);
-            } else {
-                elements[place] = bits;
-            }
-        }
-        return same;
+        Bits& target = static_cast<Bits*>(data)[planted.place];
+        const Bits bits = planted.is_change ? element<Source>(planted.place, recipe.values_key, recipe)
+                                            : static_cast<Bits>(planted.bits);
+        const bool same = target == bits;
+        target = COMPARE ? element<Source>(planted.place, recipe.key, recipe) : bits;
+        return same || !COMPARE;
     }
 
    private:
@@ -212,40 +217,53 @@ struct Plant {
     }
 };
 
-template <typename Work, typename Law>
-__device__ bool of_floating(void* data, u64 bytes, const Recipe& recipe) {
+// The kinds, each for the types that it can have. What an element's size decides is the same for signed and unsigned
+// numbers. `rest`: what the work takes beside the recipe.
+template <typename Work, typename Law, typename Rest>
+__device__ bool of_floating(void* data, u64 bytes, const Recipe& recipe, const Rest& rest) {
     switch (recipe.element) {
-        case FLOAT16: return Work::template run<Drawn<Law, Half>>(data, bytes, recipe, nullptr);
-        case FLOAT64: return Work::template run<Drawn<Law, Double>>(data, bytes, recipe, nullptr);
-        default: return Work::template run<Drawn<Law, Single>>(data, bytes, recipe, nullptr);
+        case FLOAT16: return Work::template run<Drawn<Law, Half>>(data, bytes, recipe, rest);
+        case FLOAT64: return Work::template run<Drawn<Law, Double>>(data, bytes, recipe, rest);
+        default: return Work::template run<Drawn<Law, Single>>(data, bytes, recipe, rest);
     }
 }
 
-template <typename Work, typename T>
-__device__ bool of_integers(void* data, u64 bytes, const Recipe& recipe) {
-    return Work::template run<Drawn<Integers, Integer<T>>>(data, bytes, recipe, nullptr);
+template <typename Work, typename Rest>
+__device__ bool uniform(void* data, u64 bytes, const Recipe& recipe, const Rest& rest) {
+    return of_floating<Work, Uniform>(data, bytes, recipe, rest);
 }
 
-// What an element's size decides is the same for signed and unsigned numbers.
-template <typename Work>
-__device__ bool work(void* data, u64 bytes, const Recipe& recipe, const void* staged) {
+template <typename Work, typename Rest>
+__device__ bool normal(void* data, u64 bytes, const Recipe& recipe, const Rest& rest) {
+    return of_floating<Work, Normal>(data, bytes, recipe, rest);
+}
+
+template <typename Work, typename T, typename Rest>
+__device__ bool of_integers(void* data, u64 bytes, const Recipe& recipe, const Rest& rest) {
+    return Work::template run<Drawn<Integers, Integer<T>>>(data, bytes, recipe, rest);
+}
+
+template <typename Work, typename Rest>
+__device__ bool integers(void* data, u64 bytes, const Recipe& recipe, const Rest& rest) {
+    if (recipe.element <= UINT8) return of_integers<Work, unsigned char>(data, bytes, recipe, rest);
+    if (recipe.element <= UINT16) return of_integers<Work, unsigned short>(data, bytes, recipe, rest);
+    if (recipe.element <= UINT32) return of_integers<Work, u32>(data, bytes, recipe, rest);
+    if (recipe.element <= UINT64) return of_integers<Work, u64>(data, bytes, recipe, rest);
+    return of_floating<Work, Integers>(data, bytes, recipe, rest);
+}
+
+template <typename Work, typename Rest>
+__device__ bool constant(void* data, u64 bytes, const Recipe& recipe, const Rest& rest) {
     const u32 element = recipe.element;
-    switch (recipe.kind) {
-        case UNIFORM: return of_floating<Work, Uniform>(data, bytes, recipe);
-        case NORMAL: return of_floating<Work, Normal>(data, bytes, recipe);
-        case INTEGERS:
-            if (element <= UINT8) return of_integers<Work, unsigned char>(data, bytes, recipe);
-            if (element <= UINT16) return of_integers<Work, unsigned short>(data, bytes, recipe);
-            if (element <= UINT32) return of_integers<Work, u32>(data, bytes, recipe);
-            if (element <= UINT64) return of_integers<Work, u64>(data, bytes, recipe);
-            return of_floating<Work, Integers>(data, bytes, recipe);
-        case MASKED: return Work::template run<Masked>(data, bytes, recipe, staged);
-        default:
-            if (element <= UINT8) return Work::template run<Constant<unsigned char>>(data, bytes, recipe, nullptr);
-            if (element <= UINT16 || element == FLOAT16)
-                return Work::template run<Constant<unsigned short>>(data, bytes, recipe, nullptr);
-            if (element <= UINT32 || element == FLOAT32)
-                return Work::template run<Constant<u32>>(data, bytes, recipe, nullptr);
-            return Work::template run<Constant<u64>>(data, bytes, recipe, nullptr);
+    if (element <= UINT8) return Work::template run<Constant<unsigned char>>(data, bytes, recipe, rest);
+    if (element <= UINT16 || element == FLOAT16) {
+        return Work::template run<Constant<unsigned short>>(data, bytes, recipe, rest);
     }
+    if (element <= UINT32 || element == FLOAT32) return Work::template run<Constant<u32>>(data, bytes, recipe, rest);
+    return Work::template run<Constant<u64>>(data, bytes, recipe, rest);
+}
+
+template <typename Work, typename Rest>
+__device__ bool masked(void* data, u64 bytes, const Recipe& recipe, const Rest& rest) {
+    return Work::template run<Masked>(data, bytes, recipe, rest);
 }

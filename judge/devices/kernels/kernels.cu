@@ -11,24 +11,42 @@
 
 constexpr u32 GUARD_WORD = 0xA5A5A5A5u;
 
-// Fills `bytes` at `data` by the recipe; `staged` is the masked copy, if it needs one.
-extern "C" __global__ void make_input(void* data, u64 bytes, Recipe recipe, const void* staged, u32*) {
-    work<Sweep<false>>(data, bytes, recipe, staged);
-}
+// For each kind of recipe, with `staged` the masked copy where there is one:
+// make: fills `bytes` at `data`.
+// compare: whether they are what make made.
+#define FOR_STREAM(kind)                                                                                             \
+    extern "C" __global__ void make_##kind(void* data, u64 bytes, Recipe recipe, const void* staged, u32*) {         \
+        kind<Sweep<false>>(data, bytes, recipe, staged);                                                             \
+    }                                                                                                                \
+    extern "C" __global__ void compare_##kind(void* data, u64 bytes, Recipe recipe, const void* staged, u32* found) { \
+        if (!kind<Sweep<true>>(data, bytes, recipe, staged)) atomicOr(found, 4u);                                    \
+    }
+// plant: after make, sentinels and changes. One block.
+// unplant: before compare, looks at sentinels and changes, and takes them away. One block.
+#define FOR_PLANTED(kind)                                                                                            \
+    extern "C" __global__ void plant_##kind(void* data, u64 bytes, Recipe recipe, const void*, u32*) {               \
+        for (u32 j = threadIdx.x; j < recipe.sentinels + recipe.changes; j += blockDim.x) {                          \
+            Planted one;                                                                                             \
+            if (planted(j, bytes, recipe, one)) kind<Plant<false>>(data, bytes, recipe, one);                        \
+        }                                                                                                            \
+    }                                                                                                                \
+    extern "C" __global__ void unplant_##kind(void* data, u64 bytes, Recipe recipe, const void*, u32* found) {       \
+        for (u32 j = threadIdx.x; j < recipe.sentinels + recipe.changes; j += blockDim.x) {                          \
+            Planted one;                                                                                             \
+            if (!planted(j, bytes, recipe, one)) continue;                                                           \
+            if (!kind<Plant<true>>(data, bytes, recipe, one)) atomicOr(found, 4u);                                   \
+        }                                                                                                            \
+    }
 
-// After make_input: sentinels and changes. One block.
-extern "C" __global__ void plant(void* data, u64 bytes, Recipe recipe, const void* staged, u32*) {
-    work<Plant<false>>(data, bytes, recipe, staged);
-}
-
-// Before compare_input: looks at sentinels and changes, and takes them away. One block.
-extern "C" __global__ void compare_planted(void* data, u64 bytes, Recipe recipe, const void* staged, u32* found) {
-    if (!work<Plant<true>>(data, bytes, recipe, staged)) atomicOr(found, 4u);
-}
-
-extern "C" __global__ void compare_input(void* data, u64 bytes, Recipe recipe, const void* staged, u32* found) {
-    if (!work<Sweep<true>>(data, bytes, recipe, staged)) atomicOr(found, 4u);
-}
+FOR_STREAM(constant)
+FOR_STREAM(uniform)
+FOR_STREAM(normal)
+FOR_STREAM(integers)
+FOR_STREAM(masked)
+FOR_PLANTED(constant)
+FOR_PLANTED(uniform)
+FOR_PLANTED(normal)
+FOR_PLANTED(integers)
 
 // The band of `guard` bytes before `data` (block 0), and that behind it, which begins with what pads it to 256 (block 1).
 __device__ void guard_band(unsigned char* data, u64 size, u32 guard, unsigned char*& begin, u64& odd) {
@@ -64,7 +82,7 @@ extern "C" __global__ void check_guards(unsigned char* data, u64 size, u32 guard
 }
 
 // A level of judge/runner/digest.py's tree: the digest of each piece, side by side.
-extern "C" __global__ void __launch_bounds__(128) digest_pieces(const unsigned char* data, u64 size, u32* digests) {
+extern "C" __global__ void __launch_bounds__(64) digest_pieces(const unsigned char* data, u64 size, u32* digests) {
     const u64 piece = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (piece && piece * PIECE_BYTES >= size) return;
     const u64 left = size - piece * PIECE_BYTES;
