@@ -34,6 +34,7 @@ _OLDEST_BWRAP = (0, 8)
 _PROCESSES = 24
 _MEMORY_BYTES = 192 * MIB
 _TMPFS_BYTES = 8 * MIB
+_ETC = Path("/etc")
 _INSIDE = Path(__file__).with_name("probe_inside.py")
 
 
@@ -149,6 +150,8 @@ def _surroundings() -> Iterator[Probe]:
         not seen,
         f"readable inside: {', '.join(seen)}" if seen else "no /etc/passwd, home, /var, /run or /sys inside",
     )
+    more = sorted(set(report["etc"]) - {bind.source.name for bind in _policy().binds if bind.source.parent == _ETC})
+    yield Probe("empty /etc", not more, f"also holds {', '.join(more)}" if more else "only what the loader needs")
     written = report["writable"]
     yield Probe(
         "read-only root",

@@ -50,6 +50,7 @@ def surroundings() -> None:
                 "no_new_privs": status["NoNewPrivs"].strip() == "1",
                 "readable": [path for path in _PRIVATE if _readable(path)],
                 "writable": [path for path in (*_FIXED, f"{sys.base_prefix}/x") if _writable(path)],
+                "etc": [path.name for path in Path("/etc").iterdir()],
                 "environment": list(os.environ),
                 "tmp_bytes": _fill("/tmp/fill"),
                 "processes": sum(path.name.isdigit() for path in Path("/proc").iterdir()),
