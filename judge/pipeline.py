@@ -30,12 +30,12 @@ from judge.devices.lock import device_lock
 from judge.errors import InternalError
 from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Measurement
 from judge.packs.pack import Case, Pack
-from judge.runner.messages import Watch
 from judge.settings import JudgeSettings
 from judge.supervisor.factory import SessionFactory, session_factory, warm_pool
 from judge.supervisor.feeder import Feeder, case_judgement
 from judge.supervisor.launcher import JailLauncher
 from judge.supervisor.outcome import Outcome
+from judge.supervisor.replays import ReplayedCall, Replays
 from judge.supervisor.session import Session
 from judge.supervisor.warm import WarmRunners
 from judge.verdict import Verdict, combine_verdicts
@@ -200,7 +200,7 @@ class _Run:
             if emulated and benchmarks and _all_accepted(judged):
                 self.progress(Progress("timing"))
                 with factory.quiet():
-                    score = self._model(feeder, benchmarks, judged)
+                    score = self._model(factory, artifact, feeder, benchmarks, judged)
             if feeder.end_session() and _all_accepted(judged):
                 flood = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
                 judged[-1] = _replaced(judged[-1], flood)
@@ -217,23 +217,28 @@ class _Run:
             message = ""
         return Judgement(verdict, pack.slug, pack.version, device, self.build, tuple(judged), score, message)
 
-    def _model(self, feeder: Feeder, benchmarks: tuple[Case, ...], judged: list[CaseJudgement]) -> Measurement | None:
-        """The score by one run of each: what is counted is the same every time. The judgements of the benchmarks are
-        appended to ``judged``; no score where one is not accepted."""
+    def _model(
+        self, factory: SessionFactory, artifact: Artifact, feeder: Feeder, benchmarks: tuple[Case, ...],
+        judged: list[CaseJudgement],
+    ) -> Measurement | None:  # fmt: skip
+        """The score by one run of each, done again without the submission's host code: what is counted there is the
+        same every time. The judgements of the benchmarks are appended to ``judged``; no score where one is not
+        accepted."""
         timed: list[TimedCase] = []
         gpu = load_gpu(self.settings.emulator_gpu)
-        for answer in feeder.judge_cases(benchmarks, Watch.PROFILE):
-            judged.append(answer.judgement)
-            report = answer.record.fetched.report if answer.record is not None else None
-            if answer.judgement.verdict is not Verdict.ACCEPTED or report is None:
+        replays = Replays(factory, self.pack, artifact.library, self.seed)
+        for case in benchmarks:
+            judgement, call = _judge_replayed(case, replays, feeder)
+            judged.append(judgement)
+            report = call.report
+            if judgement.verdict is not Verdict.ACCEPTED or report is None:
                 break
-            case = _case(benchmarks, answer.judgement.id)
             task = self.pack.case_bytes(case), self.pack.case_flops(case)
-            modelled = modelled_call(report, self.build, gpu)
+            modelled = modelled_call(report, self.build, gpu, call.transfers)
             doubt = why_count_not_believed(float(report.warp_instructions), *task)
             doubt = doubt or why_model_not_believed(modelled.seconds, *task, gpu)
             if doubt:
-                judged[-1] = _replaced(answer.judgement, Outcome(Verdict.TIMING_NOT_TRUSTED, doubt))
+                judged[-1] = _replaced(judgement, Outcome(Verdict.TIMING_NOT_TRUSTED, doubt))
                 break
             timed.append(TimedCase(case, ((modelled.seconds,),), details=modelled.details))
             self.progress(Progress("timing", case.id, None, 1, 1))
@@ -261,8 +266,16 @@ def _all_accepted(judged: Sequence[CaseJudgement]) -> bool:
     return bool(judged) and all(case.verdict is Verdict.ACCEPTED for case in judged)
 
 
-def _case(cases: tuple[Case, ...], case_id: str) -> Case:
-    return next(case for case in cases if case.id == case_id)
+def _judge_replayed(case: Case, replays: Replays, feeder: Feeder) -> tuple[CaseJudgement, ReplayedCall]:
+    """What the call did without the submission's host code. Where that is not right, what the submission does by itself
+    decides; if that is right, the call is done again once more before its time is called not trusted."""
+    call = replays.judge(case)
+    if call.outcome.verdict is Verdict.TIMING_NOT_TRUSTED:
+        for answer in feeder.judge_cases([case]):
+            if answer.judgement.verdict is not Verdict.ACCEPTED:
+                return answer.judgement, call
+        call = replays.judge(case)
+    return case_judgement(case, call.outcome, call.wall_s), call
 
 
 def _replaced(case: CaseJudgement, outcome: Outcome) -> CaseJudgement:

@@ -63,13 +63,15 @@ class LaunchCost:
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """``lanes_per_clock`` (by class of instruction) and ``tensor_flops_per_clock`` (by type) are a multiprocessor's."""
+    """``lanes_per_clock`` (by class of instruction) and ``tensor_flops_per_clock`` (by type) are a multiprocessor's;
+    ``host_link_bytes_per_s`` is for one direction."""
 
     key: str
     name: str
     compute_capability: str
     multiprocessors: int
     clock_hz: float
+    host_link_bytes_per_s: float
     schedulers: int
     lanes_per_clock: Mapping[str, float]
     tensor_flops_per_clock: Mapping[str, float]

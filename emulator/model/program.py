@@ -10,8 +10,10 @@ from emulator.model.gpu import Gpu
 from emulator.model.lines import line_shares
 from emulator.model.merging import added, mean
 from emulator.model.time import ModelledTime, modelled_time
+from emulator.model.transfers import transfer_times
 from emulator.profile import Counters, LaunchProfile
 from emulator.profile.counters import add
+from emulator.replay.recording import Transfers
 from emulator.runtime.report import Dim3, LaunchStats
 
 #: Raised whenever the model says something else of the same profile: times of two versions are not comparable.
@@ -60,8 +62,9 @@ class LineTime:
 
 @dataclass(frozen=True, slots=True)
 class ProgramTime:
-    """``seconds`` on the GPU, from before the first launch to after the last, for launches in one stream. ``kernels``:
-    the costliest first, whose ``limiter`` this is. ``why`` comes from all that matter; ``lines``: the costliest ten."""
+    """``seconds`` on the GPU, from before the first launch to after the last, for launches, copies and memsets in one
+    stream. ``kernels``: the costliest first, whose ``limiter`` this is, unless a kind of copy takes longer. ``why``
+    comes from all that matter; ``lines``: the costliest ten."""
 
     seconds: float
     limiter: str
@@ -91,19 +94,30 @@ def group_launches(launches: Iterable[LaunchStats], most: int | None = None) -> 
     return tuple(groups.values())
 
 
-def program_time(groups: Sequence[LaunchGroup], gpu: Gpu) -> ProgramTime:
-    """Without launches it is the time of an empty call."""
+def program_time(
+    groups: Sequence[LaunchGroup],
+    gpu: Gpu,
+    transfers: Transfers = Transfers(),  # noqa: B008 - frozen
+) -> ProgramTime:
+    """Without launches and transfers it is the time of an empty call."""
     kernels = []
     for group in groups:
         each = modelled_time(group.mean(), gpu)
         kernels.append(KernelTime(group, each.seconds * group.count, each))
     kernels.sort(key=lambda kernel: -kernel.seconds)
-    seconds = gpu.launch.first_s + sum(kernel.seconds for kernel in kernels)
-    if not kernels:
-        return ProgramTime(seconds, "launch overhead", (), ("no kernel was launched",), ())
-    return ProgramTime(
-        seconds, kernels[0].each.limiter, tuple(kernels), _reasons(kernels, seconds), _lines(kernels, seconds, gpu)
+    moving = transfer_times(transfers, gpu)
+    seconds = gpu.launch.first_s + sum(kernel.seconds for kernel in kernels) + sum(moving.values())
+    reasons = tuple(
+        f"{what} take {moving_s / seconds:.0%} of the time"
+        for what, moving_s in moving.items()
+        if moving_s > _TELLING * seconds
     )
+    costs = {kernel.each.limiter: kernel.seconds for kernel in kernels[:1]} | moving
+    limiter = max(costs, key=lambda what: costs[what], default="launch overhead")
+    if not kernels:
+        return ProgramTime(seconds, limiter, (), (*reasons, "no kernel was launched"), ())
+    reasons = (*reasons, *_reasons(kernels, seconds))[:_MOST_REASONS]
+    return ProgramTime(seconds, limiter, tuple(kernels), reasons, _lines(kernels, seconds, gpu))
 
 
 def _lines(kernels: Sequence[KernelTime], seconds: float, gpu: Gpu) -> tuple[LineTime, ...]:

@@ -88,6 +88,7 @@ struct EmuCallError {
 // What a recorded program moved: from the host, to the host, and on the device.
 struct EmuTransfers {
     uint64_t writes, written_bytes, reads, read_bytes, copies, copied_bytes, fills, filled_bytes;
+    uint64_t shared;  // allocations and variables that the host can read and write as it likes
 };
 
 struct EmuLeak {

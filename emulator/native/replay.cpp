@@ -196,6 +196,11 @@ struct Survey {
     }
     bool step(const VariableStep &it) {
         places[it.module][it.name] = {it.address, it.kind == MemoryKind::managed_variable};
+        transfers.shared += it.kind == MemoryKind::managed_variable;
+        return true;
+    }
+    bool step(const AllocateStep &it) {
+        transfers.shared += it.kind != MemoryKind::device;
         return true;
     }
     bool step(const FillStep &it) { return count(it.box, &transfers.fills, &transfers.filled_bytes); }

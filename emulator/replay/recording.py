@@ -20,7 +20,8 @@ class RecordingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Transfers:
-    """How often and how many bytes a program copied from the host, to the host, and on the device; and its memsets."""
+    """How often and how many bytes a program copied from the host, to the host, and on the device; its memsets; and the
+    allocations and variables that host and device share, of which only what the host writes is counted."""
 
     writes: int = 0
     written_bytes: int = 0
@@ -30,6 +31,12 @@ class Transfers:
     copied_bytes: int = 0
     fills: int = 0
     filled_bytes: int = 0
+    shared: int = 0
+
+    @property
+    def tells_the_host(self) -> bool:
+        """Whether the host may have learnt anything of what was computed."""
+        return bool(self.reads or self.shared)
 
 
 @dataclass(frozen=True, slots=True)

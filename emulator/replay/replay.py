@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import fields
 
 from emulator.replay.images import images_of
 from emulator.replay.recording import Recording, RecordingError, Transfers
@@ -33,7 +34,7 @@ class Replay:
             raise RecordingError(self._library.emu_replay_reason().decode(errors="replace"))
         for number, image in self._images:
             self._library.emu_replay_image(number, image)
-        self.transfers = Transfers(**{name: getattr(counted, name) for name, _ in NativeTransfers._fields_})
+        self.transfers = Transfers(**{field.name: getattr(counted, field.name) for field in fields(Transfers)})
 
     def run(self) -> None:
         """All of its steps, in order. What goes wrong is an error of the device's, as with a program

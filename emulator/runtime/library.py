@@ -187,6 +187,7 @@ class NativeTransfers(ctypes.Structure):
         ("copied_bytes", c_uint64),
         ("fills", c_uint64),
         ("filled_bytes", c_uint64),
+        ("shared", c_uint64),
     ]
 
 

@@ -91,6 +91,23 @@ class Device(Protocol):
     def close(self) -> None: ...
 
 
+class RecordingDevice(Device, Protocol):
+    """A device that can write down what a submission asks of it, and do it again without the submission."""
+
+    def record(self, most_bytes: int) -> None:
+        """From now on: before the submission is loaded."""
+
+    def take_recording(self) -> bytes:
+        """All of it. Raises DeviceError when it is more than may be."""
+
+    def replay(
+        self, recording: bytes, program: bytes, addresses: Sequence[int]
+    ) -> tuple[Callable[[], None], tuple[int, ...]]:
+        """What does the recording again, with the device code that is in the file ``program``; and what it moves
+        between host and device, as ``emulator.replay.Transfers``. The buffers allocated next get these addresses,
+        those that are not 0."""
+
+
 @dataclass(frozen=True, slots=True)
 class Placed:
     """A buffer of a timed call. ``recipe`` makes its contents, from the ``staged`` copy where it needs one; without one

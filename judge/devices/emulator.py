@@ -6,15 +6,18 @@ check here: what was written outside a buffer comes in the report, with file and
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib
 import os
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from emulator import CudaError, Finding, Limits, Runtime
 from emulator.model import LaunchGroup, group_launches
 from emulator.profile import Counters
+from emulator.replay import Recorder, Recording, RecordingError, Replay
 from emulator.runtime.report import Party
 from judge.devices.base import Buffer, DeviceError, DeviceOptions
 from judge.runner.messages import MAX_FAULTS, WATCHED_SLOWDOWN, FaultClaim, LoadRequest, PartyClaim, ReportClaim, Watch
@@ -41,6 +44,8 @@ class EmulatorDevice:
         self._runtime = make()
         self._wall_s = 0.0
         self._watched = Watch.NOTHING
+        self._recorder: Recorder | None = None
+        self._places: deque[int] = deque()
 
     def limit(self, load: LoadRequest) -> None:
         limits = Limits(
@@ -56,7 +61,7 @@ class EmulatorDevice:
 
     def allocate(self, size: int, label: str) -> Buffer:
         try:
-            address = self._runtime.malloc(size, label=label)
+            address = self._runtime.malloc(size, label=label, at=self._places.popleft() if self._places else 0)
         except CudaError as error:
             raise _device_error(error) from None
         return Buffer(address, size, address)
@@ -123,6 +128,27 @@ class EmulatorDevice:
             profiles=tuple(_profile(group) for group in group_launches(report.launches, MAX_PROFILES)),
         )
 
+    def record(self, most_bytes: int) -> None:
+        self._recorder = Recorder(self._runtime, most_bytes=most_bytes)
+
+    def take_recording(self) -> bytes:
+        try:
+            if self._recorder is None:
+                raise RecordingError("nothing was to be recorded")
+            return self._recorder.take().pack()
+        except RecordingError as error:
+            raise _not_recorded(error) from None
+
+    def replay(
+        self, recording: bytes, program: bytes, addresses: Sequence[int]
+    ) -> tuple[Callable[[], None], tuple[int, ...]]:
+        try:
+            replay = Replay(self._runtime, Recording.unpack(recording), program)
+        except RecordingError as error:
+            raise _not_recorded(error) from None
+        self._places = deque(address for address in addresses if address)
+        return replay.run, dataclasses.astuple(replay.transfers)
+
     def close(self) -> None:
         """The process ends next; its memory goes with it."""
 
@@ -133,6 +159,10 @@ def open_device(options: DeviceOptions) -> EmulatorDevice:
     # LLVM loads now, while the submission is still being compiled, and not within its first launch.
     importlib.import_module("emulator.jit.compiler").engine.host_target()
     return EmulatorDevice(functools.partial(Runtime, library=Path(options.library), threads=threads))
+
+
+def _not_recorded(error: RecordingError) -> DeviceError:
+    return DeviceError(801, "cudaErrorNotSupported", str(error))
 
 
 def _device_error(error: CudaError) -> DeviceError:

@@ -10,7 +10,7 @@ from judge.runner.frames import FrameError, Role
 from judge.runner.memory import SharedMemory, same_bytes
 from judge.runner.messages import ArgumentSpec, FetchReply, PrepareRequest, RunReply, Slot
 from judge.runner.refusal import device_errors
-from judge.runner.submission import Submission
+from judge.runner.submission import Program
 
 _libc = ctypes.CDLL(None)
 
@@ -47,7 +47,7 @@ class JudgedCalls:
             self._device.take_report()
         return b""
 
-    def run(self, submission: Submission) -> bytes:
+    def run(self, submission: Program) -> bytes:
         if len(self._buffers) != len(self._arguments):
             raise FrameError("nothing is prepared")
         values = [slot.value if b is None else b.address for slot, b in zip(self._slots, self._buffers, strict=True)]
@@ -76,6 +76,10 @@ class JudgedCalls:
                 damage.append(flags)
             report = self._device.take_report()
         return FetchReply(tuple(damage), report).pack()
+
+    def addresses(self) -> tuple[int, ...]:
+        """Of the buffers, 0 for scalars."""
+        return tuple(0 if buffer is None else buffer.address for buffer in self._buffers)
 
     def release(self) -> None:
         """Frees the buffers: the device's memory is wanted for something else."""

@@ -37,6 +37,10 @@ class Op(enum.IntEnum):
     STAGE = 7
     TIME = 8
     OPEN = 9
+    RECORD = 10
+    RECORDING = 11
+    GIVE = 12
+    REPLAY = 13
     REPLY = 0x8000
     FAILED = 0x4000
 

@@ -23,8 +23,9 @@ from judge.runner.channel import Channel
 from judge.runner.frames import Failure, Frame, FrameError, Op
 from judge.runner.memory import SharedMemory
 from judge.runner.messages import LoadRequest, PrepareRequest, StartRequest
+from judge.runner.recordings import Recordings
 from judge.runner.refusal import Refused
-from judge.runner.submission import LoadError, Submission
+from judge.runner.submission import LoadError, Program, Submission
 from judge.runner.timing import TimedCalls
 
 _libc = ctypes.CDLL(None)
@@ -32,7 +33,7 @@ _libc = ctypes.CDLL(None)
 
 class Runner:
     """Does what the requests say: START, LOAD, then calls one by one (PREPARE, RUN, FETCH) or in bursts (RESERVE,
-    STAGE, TIME, OPEN).
+    STAGE, TIME, OPEN). RECORD, RECORDING, GIVE and REPLAY are told of in ``judge.runner.recordings``.
     """
 
     def __init__(self, input_fd: int, output_fd: int, library_fd: int) -> None:
@@ -43,7 +44,8 @@ class Runner:
         self._locked = False
         self._inputs: SharedMemory
         self._outputs: SharedMemory
-        self._submission: Submission
+        self._recordings = Recordings()
+        self._submission: Program
         self._calls: JudgedCalls | None = None
         self._bursts: TimedCalls
 
@@ -54,8 +56,16 @@ class Runner:
             return self._bring_up(StartRequest.unpack(payload))
         if request.op == Op.LOAD:
             return self._load(LoadRequest.unpack(payload))
+        if request.op == Op.RECORD:
+            return self._recordings.begin(self._device)
+        if request.op == Op.GIVE:
+            return self._recordings.give(payload)
+        if request.op == Op.REPLAY:
+            return self._load(LoadRequest.unpack(payload), is_replay=True)
         if self._calls is None:
             raise FrameError("nothing is loaded")
+        if request.op == Op.RECORDING:
+            return self._recordings.take(payload, self._device, self._calls)
         if request.op == Op.PREPARE:
             return self._calls.prepare(PrepareRequest.unpack(payload))
         if request.op == Op.RUN:
@@ -98,13 +108,17 @@ class Runner:
                 raise Refused(Failure.JAIL, f"{type(error).__name__}: {error}") from None
         return b""
 
-    def _load(self, request: LoadRequest) -> bytes:
+    def _load(self, request: LoadRequest, *, is_replay: bool = False) -> bytes:
         device = self._device
         if device is None or self._calls is not None:
             raise FrameError("no device is up, or something is loaded already")
         device.limit(request)
+        reply = b""
         try:
-            self._submission = Submission(self._library_fd, request.arguments)
+            if is_replay:
+                self._submission, reply = self._recordings.replay(device, self._library_fd)
+            else:
+                self._submission = Submission(self._library_fd, request.arguments)
         except LoadError as error:
             raise Refused(Failure.LOAD, str(error)) from None
         if self._locked and not device.makes_code:
@@ -114,7 +128,7 @@ class Runner:
         self._calls = JudgedCalls(device, self._inputs, self._outputs, request.arguments)
         # Bursts are asked for only of devices that can make them.
         self._bursts = TimedCalls(cast(TimedDevice, device), self._inputs, self._outputs, request.arguments)
-        return b""
+        return reply
 
     def close(self) -> None:
         """Takes the device down, if it came up."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from judge.runner.frames import Role, Scalar
 from judge.runner.messages import ArgumentSpec
@@ -28,6 +28,16 @@ _C_TYPES: dict[Scalar, Any] = {
 
 class LoadError(Exception):
     """The library could not be loaded, or has no ``solve``."""
+
+
+class Program(Protocol):
+    """What calls are made of: a submission, or what stands for it (judge.runner.recordings)."""
+
+    def bind(self, values: Sequence[int | bytes]) -> list[Any]: ...
+
+    def call(self, bound: Sequence[Any]) -> None: ...
+
+    def take_error(self) -> tuple[int, str, str]: ...
 
 
 class Submission:

@@ -26,7 +26,7 @@ from judge.runner.frames import FrameError, Role
 from judge.runner.memory import SharedMemory
 from judge.runner.messages import ArgumentSpec
 from judge.runner.refusal import device_errors
-from judge.runner.submission import Submission
+from judge.runner.submission import Program
 
 _libc = ctypes.CDLL(None)
 
@@ -79,7 +79,7 @@ class TimedCalls:
             self._device.write(buffer, self._inputs.piece(request.input_offset, request.size))
         return b""
 
-    def time(self, request: TimeRequest, submission: Submission) -> bytes:
+    def time(self, request: TimeRequest, submission: Program) -> bytes:
         self._burst = [_Ready(call, self._place(call)) for call in request.calls]
         claims = []
         for ready in self._burst:
@@ -97,7 +97,7 @@ class TimedCalls:
             self._copy_out(self._burst[request.call])
         return b""
 
-    def _make_call(self, ready: _Ready, submission: Submission) -> TimedClaim:
+    def _make_call(self, ready: _Ready, submission: Program) -> TimedClaim:
         device = self._device
         pairs = zip(ready.call.slots, ready.placed, strict=True)
         bound = submission.bind([slot.value if placed is None else placed.buffer.address for slot, placed in pairs])

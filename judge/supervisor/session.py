@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from judge.runner.bursts import OpenRequest, ReserveRequest, StageRequest, TimeReply, TimeRequest
-from judge.runner.frames import FrameError, Op, Role
+from judge.runner.frames import FrameError, Op, Role, Writer
 from judge.runner.messages import (
     WATCHED_SLOWDOWN,
     FetchReply,
@@ -18,6 +18,7 @@ from judge.runner.messages import (
     RunReply,
     StartRequest,
 )
+from judge.runner.recordings import PIECE_BYTES, RecordingReply, TransfersReply
 from judge.supervisor.launcher import Launcher
 from judge.supervisor.process import Pending, RunnerProcess
 
@@ -87,11 +88,50 @@ class Session:
         """Loads the submission; its static constructors run under the clock of a call. The session's time starts
         here.
         """
+        self._load(Op.LOAD, library)
+
+    def load_recorded(self, library: bytes) -> None:
+        """As ``load``; what the submission asks of the emulator is recorded from then on."""
+        self.wait_until_ready()
+        self._deadline = time.monotonic() + self._bounds.total_s
+        self._request(Op.RECORD, b"", _AROUND_CALL_S)
+        self._load(Op.LOAD, library)
+
+    def load_replay(self, library: bytes, recording: bytes) -> TransfersReply:
+        """Instead of ``load``: calls do then what was recorded, whatever they are given. Nothing of the submission's
+        host code runs."""
+        self.wait_until_ready()
+        self._deadline = time.monotonic() + self._bounds.total_s
+        for begin in range(0, len(recording), PIECE_BYTES):
+            self._request(Op.GIVE, recording[begin : begin + PIECE_BYTES], _AROUND_CALL_S)
+        payload = self._load(Op.REPLAY, library)
+        try:
+            return TransfersReply.unpack(payload)
+        except FrameError as error:
+            self.runner.reject(Op.REPLAY, f"it sent {error}")
+
+    def take_recording(self) -> bytes:
+        """All that was recorded since ``load_recorded``: a claim, of bounded size."""
+        taken = bytearray()
+        while True:
+            payload, _ = self._request(Op.RECORDING, Writer().u64(len(taken)).payload(), _AROUND_CALL_S)
+            try:
+                reply = RecordingReply.unpack(payload)
+            except FrameError as error:
+                self.runner.reject(Op.RECORDING, f"it sent {error}")
+            taken += reply.piece
+            if len(taken) >= reply.total:
+                return bytes(taken[: reply.total])
+            if not reply.piece:
+                self.runner.reject(Op.RECORDING, "it sent nothing of a recording")
+
+    def _load(self, op: Op, library: bytes) -> bytes:
         self.wait_until_ready()
         self._deadline = time.monotonic() + self._bounds.total_s
         self.runner.provide_library(library)
-        self._request(Op.LOAD, self._submission.pack(), max(self._bounds.call_s, 5.0))
+        payload, _ = self._request(op, self._submission.pack(), max(self._bounds.call_s, 5.0))
         self.loaded = True
+        return payload
 
     def call(self, prepare: PrepareRequest) -> CallRecord:
         """One call of ``solve``, on buffers in a known state, its inputs lying in the shared memory. Afterwards the
