@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from judge.devices import calibrate as calibrate_module
+from judge.devices.calibration import Calibration, store_calibration
 from judge.errors import InternalError
 from judge.judgement import DeviceInfo
+from judge.settings import JudgeSettings
 from workers import device as device_module
 from workers.device import run_or_audit_one
-from workers.gpu import GpuService, runners_for
+from workers.gpu import GpuService, calibrate_once, runners_for
 
 
 class FakeHealth:
@@ -74,6 +78,29 @@ def test_only_what_is_the_machines_fault_casts_doubt_on_it() -> None:
     with pytest.raises(InternalError), service.job():
         raise InternalError("cuInit failed")
     assert health.ended == [False, True]
+
+
+def test_a_gpu_is_measured_once_and_judges_even_if_it_cannot_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings, measured = JudgeSettings(data_dir=tmp_path), Calibration("x", "GPU", "", "now", 1e12, 1e12, {})
+    calls: list[str] = []
+
+    def fail(*_: object) -> Calibration:
+        calls.append("failed")
+        raise InternalError("the GPU was throttled")
+
+    def succeed(device: DeviceInfo, settings: JudgeSettings) -> Calibration:
+        calls.append("measured")
+        store_calibration(settings, device, measured)
+        return measured
+
+    monkeypatch.setattr(calibrate_module, "calibrate", fail)
+    calibrate_once(gpu(80), settings)
+    monkeypatch.setattr(calibrate_module, "calibrate", succeed)
+    for _ in range(2):
+        calibrate_once(gpu(80), settings)
+    assert calls == ["failed", "measured"]
 
 
 def test_how_many_runners_wait() -> None:
