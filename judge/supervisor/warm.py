@@ -21,7 +21,7 @@ from judge.supervisor.session import StartedRunner
 _REGION_BYTES = 256 << 20
 #: Groups of jails that are older than an hour are taken for left-overs (``sandbox.cgroup.remove_stale``).
 MAX_AGE_S = 1800.0
-#: What has to be free beside a waiting runner, which itself takes a few hundred MiB.
+#: What has to be free beside the runners that wait, for the work itself.
 _MEMORY_BYTES = 2 << 30
 _TICK_S = 30.0
 _BACKOFF_S = (5.0, 20.0, 60.0)
