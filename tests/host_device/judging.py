@@ -100,10 +100,19 @@ HONEST = 'extern "C" void solve(const float* in, float* out, int n) { for (int i
 @cache
 def twice_pack() -> Pack:
     """One input, one output, exact; 4 cases and a benchmark."""
+    return pack_like_twice()
+
+
+def pack_like_twice(*changes: tuple[str, str], reference: str = _REFERENCE) -> Pack:
+    """The same pack with texts of its TOML replaced, and another reference."""
+    toml = _TOML
+    for old, new in changes:
+        assert old in toml, old
+        toml = toml.replace(old, new)
     folder = Path(tempfile.mkdtemp(prefix="gpujudge-test-pack-")) / "twice"
     folder.mkdir()
-    (folder / "challenge.toml").write_text(_TOML)
-    (folder / "reference.py").write_text(_REFERENCE)
+    (folder / "challenge.toml").write_text(toml)
+    (folder / "reference.py").write_text(reference)
     (folder / "statement.md").write_text("Double it.\n")
     pack = load_pack(folder)
     (folder / "starter.cu").write_text(pack.starter()) if not (folder / "starter.cu").exists() else None
@@ -123,12 +132,17 @@ def build(source: str, *flags: str) -> bytes:
 
 
 def host_factory(
-    settings: JudgeSettings, cases: Sequence[Case], *, call_s: float = 2.0, start_s: float = 20.0, total_s: float = 60.0
-) -> SessionFactory:
-    """Sessions on the host device. The jail of a plain process: no GPU nodes."""
+    settings: JudgeSettings, cases: Sequence[Case], *,
+    call_s: float = 2.0, start_s: float = 20.0, total_s: float = 60.0, pack: Pack | None = None,
+) -> SessionFactory:  # fmt: skip
+    """Sessions on the host device, for the pack that doubles unless another is given. The jail of a plain process: no
+    GPU nodes."""
+    pack = pack or twice_pack()
     plain = dataclasses.replace(DEVICE, kind="emulator")
     launcher = JailLauncher(plain, settings, library=None, extra_binds=[Bind.same(PACKAGE)])
-    made = session_factory(twice_pack(), cases, plain, settings, launcher, library=None, cancelled=lambda: False)
+    made = session_factory(
+        pack or twice_pack(), cases, plain, settings, launcher, library=None, cancelled=lambda: False
+    )
     request = dataclasses.replace(made.request, device_module="tests.host_device.device")
     bounds = Bounds(start_s, call_s, total_s, settings.run.output_bytes)
     submission = dataclasses.replace(made.submission, wall_s=0.0, warp_instructions=0)

@@ -158,25 +158,6 @@ def test_one_that_crashes_or_prints_too_much_is_told_so(room: TimingRoom) -> Non
     assert printed[0][0].outcome.verdict is Verdict.OUTPUT_LIMIT_EXCEEDED
 
 
-def test_the_line_of_the_empty_solve_is_kept_for_an_hour(settings: JudgeSettings) -> None:
-    now = [1000.0]
-    measured: list[str] = []
-    lines = []
-    for _ in range(2):
-        with open_room(settings) as opened:
-            empty = opened.empty
-            honest = empty.measure
-            empty.now = lambda: now[0]
-            empty.measure = lambda case, honest=honest: (measured.append(case.id), honest(case))[1]  # type: ignore[misc]
-            lines.append(empty.line(CASE))
-    assert measured == ["timed"]
-    assert lines[0] == lines[1]
-    now[0] += 3601
-    with open_room(settings) as opened:
-        opened.empty.now = lambda: now[0]
-        assert opened.empty._load(CASE) is None
-
-
 def test_no_details_of_a_trial_name_the_schedule(room: TimingRoom) -> None:
     [(results, _)] = room.time([sleeps(1)])
     timed = results[0].timed

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from judge.bench.clock_bound import Burst
+from judge.bench.empty_solve import EmptySolve
+from judge.judgement import DeviceInfo
+from judge.packs.pack import Case, Pack
+from tests.host_device.judging import twice_pack
+
+PACK = twice_pack()
+CASE = PACK.benchmarks[0]
+DEVICE = DeviceInfo("gpu", "cuda", "GPU", "9.0", {"uuid_hash": "abc", "driver": "580"})
+MakeEmpty = Callable[..., EmptySolve]
+
+
+@pytest.fixture
+def measured() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def make(tmp_path: Path, measured: list[str]) -> MakeEmpty:
+    def measure(case: Case) -> list[Burst]:
+        measured.append(case.id)
+        return [Burst(calls, 1e-3 + calls * len(measured) * 1e-4) for calls in (1, 4, 8)]
+
+    def make(pack: Pack = PACK, device: DeviceInfo = DEVICE, at: float = 1000.0) -> EmptySolve:
+        return EmptySolve(pack, device, tmp_path / "lines", measure, lambda: at)
+
+    return make
+
+
+def test_a_line_is_kept_for_an_hour_by_whoever_asks(make: MakeEmpty, measured: list[str]) -> None:
+    line = make().line(CASE)
+    assert line.each_s == pytest.approx(1e-4)
+    assert make(at=1000.0 + 3599).line(CASE) == line
+    assert measured == ["timed"]
+    assert make(at=1000.0 + 3601).line(CASE) != line
+
+
+def test_it_is_measured_again_on_demand_and_kept_instead(make: MakeEmpty, measured: list[str]) -> None:
+    first = make()
+    first.line(CASE)
+    again = first.measure_again(CASE)
+    assert again.each_s == pytest.approx(2e-4)
+    assert first.line(CASE) == make().line(CASE) == again
+    assert len(measured) == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"device": dataclasses.replace(DEVICE, details={"uuid_hash": "def", "driver": "580"})},
+        {"device": dataclasses.replace(DEVICE, details={"uuid_hash": "abc", "driver": "590"})},
+        {"pack": dataclasses.replace(PACK, digest="other")},
+        {"at": 999.0},
+    ],
+    ids=["board", "driver", "pack", "clock set back"],
+)
+def test_it_holds_for_nothing_else(make: MakeEmpty, measured: list[str], other: dict[str, object]) -> None:
+    make().line(CASE)
+    make(**other).line(CASE)
+    assert len(measured) == 2
+
+
+def test_a_broken_file_is_as_good_as_none(make: MakeEmpty, tmp_path: Path, measured: list[str]) -> None:
+    make().line(CASE)
+    [kept] = (tmp_path / "lines").iterdir()
+    kept.write_text("{")
+    make().line(CASE)
+    assert len(measured) == 2
