@@ -34,12 +34,12 @@ def _capability(gpu: DeviceInfo) -> tuple[int, int]:
 
 def _results(gpu: DeviceInfo, settings: JudgeSettings, peak: Peak, rounds: int) -> bytes:
     code = (
-        "import sys; import numpy as np; from judge.devices.peaks.measure import Bench\n"
+        "import os, sys; import numpy as np; from judge.devices.peaks.measure import Bench\n"
         "from judge.devices.peaks.counts import PEAKS\n"
         "bench = Bench(int(sys.argv[1]), sys.argv[2])\n"
         "peak = next(one for one in PEAKS if one.kernel == sys.argv[3])\n"
         "found = bench.results(peak, peak.operands(np.random.default_rng(4)), int(sys.argv[4]))\n"
-        "bench.close(); sys.stdout.buffer.write(found)\n"
+        "bench.close(); sys.stdout.buffer.write(found); sys.stdout.flush(); os._exit(0)\n"
     )
     cubin = build_cubin(PEAKS_SOURCE, gpu.compute_capability, settings.data_dir / "kernels")
     command, environment = own_process("judge")
