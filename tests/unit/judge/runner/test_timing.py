@@ -1,0 +1,133 @@
+"""Bursts on the host device, in this process: what tests/integration/test_bursts.py leaves out."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import mmap
+import os
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from judge.packs.distributions import Distribution, make, recipe
+from judge.recipe import Element, Kind, Recipe
+from judge.runner.bursts import (
+    OpenRequest,
+    ReserveRequest,
+    StageRequest,
+    TimedCall,
+    TimedSlot,
+    TimeReply,
+    TimeRequest,
+)
+from judge.runner.digest import tree_digest
+from judge.runner.frames import FrameError, Role
+from judge.runner.memory import SharedMemory
+from judge.runner.messages import ArgumentSpec
+from judge.runner.submission import Submission
+from judge.runner.timing import TimedCalls
+from tests.host_device.device import HostDevice
+
+ELEMENTS = 1000
+SIZE = 4 * ELEMENTS
+ARGUMENTS = (ArgumentSpec("x", Role.INOUT), ArgumentSpec("factor", Role.IN))
+FACTOR = recipe(Distribution("constant", value=3), np.dtype(np.float32), 1, 1, "c", "factor", 1)
+
+
+class Scaling:
+    """x *= factor."""
+
+    calls = 0
+
+    def bind(self, values: Sequence[int | bytes]) -> list[Any]:
+        return list(values)
+
+    def call(self, bound: Sequence[Any]) -> None:
+        self.calls += 1
+        x = np.ctypeslib.as_array((ctypes.c_float * ELEMENTS).from_address(bound[0]))
+        x *= ctypes.c_float.from_address(bound[1]).value
+
+    def take_error(self) -> tuple[int, str, str]:
+        return 0, "", ""
+
+
+class Memory:
+    """A shared memory as the runner is given it, and this side's view of it."""
+
+    def __init__(self, size: int) -> None:
+        fd = os.memfd_create("test")
+        os.ftruncate(fd, size)
+        self.map = mmap.mmap(fd, size)
+        self.theirs = SharedMemory(fd, size, writable=True)
+
+
+@pytest.fixture
+def outputs() -> Memory:
+    return Memory(1 << 16)
+
+
+@pytest.fixture
+def calls(outputs: Memory) -> TimedCalls:
+    made = TimedCalls(HostDevice(), Memory(1 << 16).theirs, outputs.theirs, ARGUMENTS)
+    made.reserve(ReserveRequest((SIZE + 512, 260), 2))
+    return made
+
+
+def _slots(call: int, place: int = 0) -> tuple[TimedSlot, ...]:
+    x = recipe(Distribution("uniform", low=-1, high=1), np.dtype(np.float32), ELEMENTS, 1, "c", "x", call)
+    return TimedSlot(size=SIZE, output_offset=4096, recipe=x, place=place, shift=512), TimedSlot(size=4, recipe=FACTOR)
+
+
+def _time(calls: TimedCalls, *slots: tuple[TimedSlot, ...], program: Scaling | None = None) -> TimeReply:
+    request = TimeRequest(tuple(TimedCall(one) for one in slots))
+    return TimeReply.unpack(calls.time(request, cast(Submission, program or Scaling())))
+
+
+def test_what_is_read_and_written_has_an_input_and_a_place(calls: TimedCalls, outputs: Memory) -> None:
+    reply = _time(calls, _slots(5, place=1), _slots(6, place=0))
+    for index, call in enumerate((5, 6)):
+        expected = np.empty(ELEMENTS, np.float32)
+        made = _slots(call)[0].recipe
+        assert made is not None
+        make(made, expected)
+        expected *= 3
+        calls.open(OpenRequest(index))
+        assert outputs.map[4096 : 4096 + SIZE] == expected.tobytes()
+        assert reply.calls[index].digests == (tree_digest(expected.tobytes()),)
+        assert reply.calls[index].damage == (0, 0)
+
+
+def _masked(stage: int) -> Recipe:
+    return Recipe(Kind.MASKED, Element.FLOAT32, (1, 2), stage=stage)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"recipe": None},
+        {"recipe": _masked(0)},
+        {"recipe": _masked(1)},
+        {"place": 2},
+        {"shift": 768},
+        {"size": SIZE + 4},
+    ],
+)
+def test_nothing_is_called_where_an_input_or_its_room_is_missing(calls: TimedCalls, change: dict[str, Any]) -> None:
+    calls.stage(StageRequest(1, 0, SIZE - 4))
+    program = Scaling()
+    first, second = _slots(5)
+    with pytest.raises(FrameError):
+        _time(calls, _slots(4), (dataclasses.replace(first, **change), second), program=program)
+    assert program.calls == 0
+
+
+def test_only_calls_of_the_last_burst_can_be_opened(calls: TimedCalls) -> None:
+    _time(calls, _slots(5))
+    with pytest.raises(FrameError):
+        calls.open(OpenRequest(1))
+    calls.reserve(ReserveRequest((SIZE, 4), 1))
+    with pytest.raises(FrameError):
+        calls.open(OpenRequest(0))
