@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from judge.bench import clock_bound
+from judge import audit, pipeline
+from judge.bench import clock_bound, setup
 from judge.bench.measurement import TimedCase
 from judge.bench.setup import TimingRoom, timing_room
+from judge.build.artifact import Artifact
+from judge.build.target import Target
 from judge.devices.calibration import Calibration, store_calibration
-from judge.judgement import DeviceInfo
+from judge.errors import InternalError
+from judge.judgement import BuildReport, DeviceInfo
+from judge.pipeline import Mode, Progress
 from judge.settings import JudgeSettings, RunLimits
+from judge.supervisor.factory import SessionFactory
 from judge.verdict import Verdict
 from tests.host_device.judging import DEVICE, build, host_factory, twice_pack
 
@@ -32,6 +39,7 @@ extern "C" void solve(const float* in, float* out, int n) {
     nanosleep(&t, nullptr);
 }
 """
+REPORT = BuildReport(ok=True, wall_s=0.1)
 #: What the clock of a machine that does other things besides may be wrong by.
 SLACK_S = 3e-3
 _PYTHON = """
@@ -163,3 +171,50 @@ def test_no_details_of_a_trial_name_the_schedule(room: TimingRoom) -> None:
     timed = results[0].timed
     assert isinstance(timed, TimedCase)
     assert set(timed.details) == {"stopped_by", "opened"}
+
+
+@pytest.fixture
+def host_pipeline(settings: JudgeSettings, monkeypatch: pytest.MonkeyPatch) -> SessionFactory:
+    """The pipeline's own way, but for the device and the compiler."""
+    monkeypatch.setattr(setup, "_starter", lambda *_: build(EMPTY))
+    return host_factory(settings, [*PACK.cases, *PACK.benchmarks])
+
+
+def test_a_judgement_from_the_first_case_to_the_score(host_pipeline: SessionFactory, settings: JudgeSettings) -> None:
+    heard: list[Progress] = []
+    run = pipeline._Run(REPORT, PACK, DEVICE, 3, Mode.SUBMIT, settings, heard.append)
+    judgement = run.judge_built(Artifact(sleeps(1), Target("cuda", "sm_90")), host_pipeline, None)
+    assert judgement.verdict is Verdict.ACCEPTED, judgement
+    assert [case.id for case in judgement.cases] == ["small", "one", "prime", "large", "timed"]
+    assert judgement.measurement is not None
+    assert json.loads(json.dumps(judgement.to_json()))["measurement"]["runs"] == judgement.measurement.runs
+    timing = [progress.done for progress in heard if progress.stage == "timing" and progress.case_id == "timed"]
+    assert timing == sorted(timing)
+    assert timing[-1] == judgement.measurement.runs
+
+
+def test_what_fails_only_when_it_is_timed_fails(host_pipeline: SessionFactory, settings: JudgeSettings) -> None:
+    """Functional cases are calls too, and their process is another."""
+    late = SLEEPS.replace("NANOSECONDS", "1000").replace("i < n;", "i < (n == 2000 ? n / 2 : n);", 1)
+    run = pipeline._Run(REPORT, PACK, DEVICE, 3, Mode.SUBMIT, settings, lambda _: None)
+    judgement = run.judge_built(Artifact(build(late), Target("cuda", "sm_90")), host_pipeline, None)
+    assert judgement.verdict is Verdict.WRONG_ANSWER
+    assert judgement.measurement is None
+    assert [case.verdict for case in judgement.cases][-2:] == [Verdict.ACCEPTED, Verdict.WRONG_ANSWER]
+    assert judgement.message == judgement.cases[-1].message != ""
+
+
+def test_an_audit_judges_each_by_its_benchmarks(
+    host_pipeline: SessionFactory, settings: JudgeSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit, "factory_for", lambda *_: host_pipeline)
+    target = Target("cuda", "sm_90")
+    built = [(Artifact(sleeps(1), target), REPORT), (Artifact(build(EMPTY), target), REPORT)]
+    right, wrong = audit.audit(built, PACK, DEVICE, 3, settings)
+    assert (right.verdict, wrong.verdict) == (Verdict.ACCEPTED, Verdict.WRONG_ANSWER)
+    assert right.measurement is not None
+    assert (wrong.measurement, wrong.message) == (None, wrong.cases[0].message)
+    assert right.build is REPORT
+    emulator = dataclasses.replace(DEVICE, kind="emulator")
+    with pytest.raises(InternalError, match="not timed"):
+        audit.audit(built, PACK, emulator, 3, settings)
