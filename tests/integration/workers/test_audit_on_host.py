@@ -1,0 +1,109 @@
+"""A whole audit with the engine's own timing, on the device of host memory in the real jail: the board's order is what
+was measured, whatever the judge had measured before, and a lying runner costs its submission the place."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import judge.audit
+from judge.bench.setup import timing_room
+from judge.build.artifact import Artifact
+from judge.build.target import Target
+from judge.judgement import BuildReport, Judgement, Measurement
+from judge.settings import JudgeSettings, RunLimits
+from judge.verdict import Verdict
+from store.audits import find_audit
+from store.jobs import Stage, claim_job, finish_build, finish_judged
+from store.leaderboards import leaderboard
+from tests.host_device.judging import DEVICE, build, host_factory, twice_pack
+from tests.integration.workers.conftest import MakeFleet
+from workers.audit import audit_one
+from workers.context import make_context
+from workers.judging import PipelineJudge
+
+pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
+
+PACK = dataclasses.replace(
+    twice_pack(), benchmarks=(dataclasses.replace(twice_pack().benchmarks[0], axes={"N": 2000}),), budget_s=1.0
+)
+EMPTY = 'extern "C" void solve(const float*, float*, int) { for (volatile int i = 0; i < 5000; i++) {} }'
+SPINS = """
+#include <time.h>
+static double now() { timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + 1e-9 * t.tv_nsec; }
+extern "C" void solve(const float* in, float* out, int n) {
+    double start = now();
+    for (int i = 0; i < n; i++) out[i] = 2 * in[i];
+    while (now() - start < SECONDS) {}
+}
+"""
+#: Takes the runner over, and has it tell half of each time.
+LIES = """
+extern "C" { int PyGILState_Ensure(); void PyGILState_Release(int); int PyRun_SimpleString(const char*); }
+__attribute__((constructor)) static void patch() {
+    int state = PyGILState_Ensure();
+    PyRun_SimpleString(R"(
+import tests.host_device.device as device
+honest = device.HostDevice.time_call
+device.HostDevice.time_call = lambda self, call: honest(self, call) / 2
+)");
+    PyGILState_Release(state);
+}
+"""
+
+
+class HostJudge(PipelineJudge):
+    """Sources are C++ for the host."""
+
+    def build(self, source: bytes, pack: Any, device: Any) -> Any:  # noqa: ARG002
+        return BuildReport(ok=True, wall_s=0.1), Artifact(build(source.decode()), Target.cuda("9.0"))
+
+
+def test_an_audit_measures(make_fleet: MakeFleet, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fleet = make_fleet()
+    settings = JudgeSettings(data_dir=tmp_path, run=RunLimits(memory_bytes=512 << 20))
+    monkeypatch.setattr(judge.audit, "factory_for", lambda *_: host_factory(settings, PACK.benchmarks))
+    monkeypatch.setattr(judge.audit, "timing_room", partial(timing_room, build_empty=lambda: build(EMPTY)))
+    context = make_context(fleet.settings, judge=HostJudge(settings), packs={PACK.slug: PACK})
+    sent = {}
+    for name, seconds, judged_s in (("ada", "6e-3", 1e-3), ("bob", "3e-3", 2e-3), ("mallory", "3e-3", 1.5e-3)):
+        source = (LIES if name == "mallory" else "") + SPINS.replace("SECONDS", seconds)
+        sent[name] = fleet.submit(source, ring_bell=False, device_key=DEVICE.key, pack=PACK, username=name)
+        score = Measurement("time_s", judged_s, 150, 0.01, low=0.99 * judged_s, high=1.01 * judged_s)
+        report = BuildReport(ok=True, wall_s=0.1)
+        judgement = Judgement(Verdict.ACCEPTED, PACK.slug, PACK.version, DEVICE, report, measurement=score)
+        with context.sessions.begin() as session:
+            now, rules = context.clock(), context.rules
+            lease = claim_job(session, Stage.BUILD, owner="w", now=now, rules=rules)
+            assert lease is not None
+            assert finish_build(session, lease, digest="0", data=b"-", report=report, now=now)
+            lease = claim_job(session, Stage.RUN, owner="w", now=now, rules=rules)
+            assert lease is not None
+            assert finish_judged(session, lease, judgement, now=now)
+
+    assert audit_one(context, DEVICE)
+    with context.reads() as session:
+        board = leaderboard(session, challenge=PACK.slug, device_key=DEVICE.key, pack_major=1)
+        audits = {name: find_audit(session, fleet.submission(session, public_id)) for name, public_id in sent.items()}
+    found = {name: audit for name, audit in audits.items() if audit is not None}
+    assert set(found) == set(sent)
+    assert found["mallory"].verdict == "TI"
+    assert "by the judge's own clock" in found["mallory"].message
+    # Where the machine has more to do than processors the judge's own clock sees honest calls take longer, too.
+    assert {audit.verdict for audit in found.values()} <= {"AC", "TI"}
+    on_board = [name for name in ("bob", "ada") if found[name].verdict == "AC"]
+    assert [entry.username for entry in board] == on_board
+    for entry in board:
+        measurement = found[entry.username].measurement
+        assert measurement is not None
+        assert entry.value == measurement["value"] >= {"ada": 6e-3, "bob": 3e-3}[entry.username]
+        assert (entry.low, entry.high) == (measurement["low"], measurement["high"])
+        assert len(measurement["cases"][0]["processes"]) == 3
+        assert entry.fingerprint is not None
+        assert entry.fingerprint["pack"] == "twice 1.0.0"
+    context.bell.close()
+    context.engine.dispose()
