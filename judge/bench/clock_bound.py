@@ -87,17 +87,31 @@ class Doubt:
         )
 
 
-def doubt_claim(claim_s: float, bursts: Sequence[Burst], empty: Line) -> Doubt | None:
-    """``claim_s`` is the median of the claims of the calls in ``bursts``; ``empty`` the line of the empty solve."""
-    by_slope = fit_line(bursts).each_s - empty.each_s if len({burst.calls for burst in bursts}) > 1 else 0.0
-    if claim_s < by_slope - slack(by_slope):
-        return Doubt(claim_s, by_slope)
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the clock here says that a call takes more than an empty one: by the slope (0 for bursts of one size), and
+    in all, which what differs once may have made longer by ``once_s``."""
+
+    by_slope_s: float
+    in_all_s: float
+    once_s: float
+
+
+def see(bursts: Sequence[Burst], empty: Line) -> Seen:
+    """``empty`` is the line of the empty solve."""
+    by_slope_s = fit_line(bursts).each_s - empty.each_s if len({burst.calls for burst in bursts}) > 1 else 0.0
     # Short bursts say nothing that what differs once could not hide.
     longest = [burst for burst in bursts if 2 * burst.calls > max(other.calls for other in bursts)]
-    in_all = statistics.median((burst.wall_s - empty.at(burst.calls)) / burst.calls for burst in longest)
-    once = statistics.median(_ONCE_S / burst.calls for burst in longest)
-    if claim_s < in_all - slack(in_all) - once:
-        return Doubt(claim_s, in_all)
+    in_all_s = statistics.median((burst.wall_s - empty.at(burst.calls)) / burst.calls for burst in longest)
+    return Seen(by_slope_s, in_all_s, statistics.median(_ONCE_S / burst.calls for burst in longest))
+
+
+def doubt_claim(claim_s: float, seen: Seen) -> Doubt | None:
+    """``claim_s`` is the median of the claims of the calls in the bursts that were ``seen``."""
+    if claim_s < seen.by_slope_s - slack(seen.by_slope_s):
+        return Doubt(claim_s, seen.by_slope_s)
+    if claim_s < seen.in_all_s - slack(seen.in_all_s) - seen.once_s:
+        return Doubt(claim_s, seen.in_all_s)
     return None
 
 

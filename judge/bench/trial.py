@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from judge.bench.calls import CallMaker
-from judge.bench.clock_bound import Burst, doubt_claim
+from judge.bench.clock_bound import Burst, doubt_claim, see
 from judge.bench.conditions import Conditions
 from judge.bench.empty_solve import EmptySolve
 from judge.bench.measurement import TimedCase
@@ -100,6 +100,7 @@ class Trial:
         self._stream = bench.stream.child(f"trial {bench.stream.getrandbits(128)}")
         self._verifiers = {case.id: Verifier(bench.maker(case), bench.factory.cancelled) for case in bench.cases}
         self._timings: dict[str, list[ProcessTiming]] = {case.id: [] for case in bench.cases}
+        self._clock: dict[str, dict[str, float]] = {}
         self._failed: tuple[Case, Outcome, float] | None = None
         self._processes = 0
 
@@ -140,10 +141,11 @@ class Trial:
         """The cases whose times are not believed, with the reason in words."""
         doubts = {}
         for case in self._bench.cases:
-            timings = self._timings[case.id]
+            line = empty.line(case)
+            seen = see([burst for timing in self._timings[case.id] for burst in timing.bursts], line)
+            self._clock[case.id] = {"clock_s": seen.by_slope_s, "clock_in_all_s": seen.in_all_s, "empty_s": line.each_s}
             value = self._timed(case).value
-            bursts = [burst for timing in timings for burst in timing.bursts]
-            doubt = doubt_claim(value, bursts, empty.line(case))
+            doubt = doubt_claim(value, seen)
             roofline = self._bench.roofline
             reason = str(doubt) if doubt is not None else why_time_not_believed(
                 value, roofline.floor_s(case), measured=roofline.calibration is not None
@@ -186,6 +188,7 @@ class Trial:
         details = {
             "stopped_by": [timing.stopped_by for timing in timings],
             "opened": self._verifiers[case.id].checked,
+            **self._clock.get(case.id, {}),
         }
         processes = tuple(tuple(timing.samples) for timing in timings)
         return TimedCase(case, processes, self._bench.roofline.least_s(case), details)

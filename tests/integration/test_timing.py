@@ -170,7 +170,9 @@ def test_no_details_of_a_trial_name_the_schedule(room: TimingRoom) -> None:
     [(results, _)] = room.time([sleeps(1)])
     timed = results[0].timed
     assert isinstance(timed, TimedCase)
-    assert set(timed.details) == {"stopped_by", "opened"}
+    assert set(timed.details) == {"stopped_by", "opened", "clock_s", "clock_in_all_s", "empty_s"}
+    assert timed.details["clock_s"] == pytest.approx(timed.value, abs=SLACK_S)
+    assert timed.details["clock_in_all_s"] == pytest.approx(timed.value, abs=SLACK_S)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from judge.bench.clock_bound import Burst, doubt_claim, fit_line, is_settled, slack
+from judge.bench.clock_bound import Burst, doubt_claim, fit_line, is_settled, see, slack
 
 #: What a call takes around solve: contents made, caches flushed, outputs looked at.
 AROUND_S = 400e-6
@@ -47,7 +47,7 @@ class Machine:
             empty = fit_line([burst for _ in range(2) for burst in self.process(2e-6)[1]])
             timed = [self.process(true_s, share, delay) for _ in range(3)]
             claim_s = float(np.median([np.median(claims) for claims, _ in timed]))
-            if doubt_claim(claim_s, [burst for _, bursts in timed for burst in bursts], empty) is None:
+            if doubt_claim(claim_s, see([burst for _, bursts in timed for burst in bursts], empty)) is None:
                 return False
         return True
 
@@ -78,8 +78,8 @@ def test_short_bursts_made_longer_hide_nothing() -> None:
 
 def test_bursts_of_one_size_are_judged_by_how_long_they_took() -> None:
     empty = fit_line([Burst(1, 1e-3), Burst(2, 1.5e-3)])
-    assert doubt_claim(1e-3, [Burst(1, 2e-3)] * 5, empty) is None
-    doubt = doubt_claim(0.5e-3, [Burst(1, 2e-3)] * 5, empty)
+    assert doubt_claim(1e-3, see([Burst(1, 2e-3)] * 5, empty)) is None
+    doubt = doubt_claim(0.5e-3, see([Burst(1, 2e-3)] * 5, empty))
     assert doubt is not None
     assert "500.0 µs" in str(doubt)
     assert "1.000 ms" in str(doubt)
@@ -90,8 +90,8 @@ def test_the_slack_is_five_per_cent_or_five_microseconds() -> None:
     assert slack(1e-3) == pytest.approx(50e-6)
     empty = fit_line([Burst(calls, calls * 100e-6) for calls in SIZES])
     bursts = [Burst(calls, calls * 1100e-6) for calls in SIZES]
-    assert doubt_claim(0.951e-3, bursts, empty) is None
-    assert doubt_claim(0.949e-3, bursts, empty) is not None
+    assert doubt_claim(0.951e-3, see(bursts, empty)) is None
+    assert doubt_claim(0.949e-3, see(bursts, empty)) is not None
 
 
 def test_a_line_is_unmoved_by_a_quarter_of_wild_bursts() -> None:
