@@ -188,6 +188,8 @@ class _Run:
         cases, benchmarks = _cases(pack, device, self.mode), _benchmarks(pack, device, self.mode)
         total = len(cases)
         feeder = Feeder(factory, pack, artifact.library, self.seed, started=session)
+        replays = Replays(factory, pack, artifact.library, self.seed)
+        emulated = device.kind == "emulator"
         judged: list[CaseJudgement] = []
         score: Measurement | None = None
         try:
@@ -196,11 +198,12 @@ class _Run:
                 case = answer.judgement
                 judged.append(case)
                 self.progress(Progress("case", case.id, case.verdict, len(judged), total, case.group))
-            emulated = device.kind == "emulator"
+                if emulated and benchmarks and len(judged) == 1 and _all_accepted(judged):
+                    replays.begin()
             if emulated and benchmarks and _all_accepted(judged):
                 self.progress(Progress("timing"))
                 with factory.quiet():
-                    score = self._model(factory, artifact, feeder, benchmarks, judged)
+                    score = self._model(replays, feeder, benchmarks, judged)
             if feeder.end_session() and _all_accepted(judged):
                 flood = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
                 judged[-1] = _replaced(judged[-1], flood)
@@ -210,6 +213,7 @@ class _Run:
                 with factory.quiet():
                     score = self._time(factory, artifact, benchmarks, judged)
         finally:
+            replays.close()
             feeder.close()
         verdict = combine_verdicts(case.verdict for case in judged)
         message = next((case.message for case in judged if case.verdict is verdict), "")
@@ -218,15 +222,13 @@ class _Run:
         return Judgement(verdict, pack.slug, pack.version, device, self.build, tuple(judged), score, message)
 
     def _model(
-        self, factory: SessionFactory, artifact: Artifact, feeder: Feeder, benchmarks: tuple[Case, ...],
-        judged: list[CaseJudgement],
-    ) -> Measurement | None:  # fmt: skip
+        self, replays: Replays, feeder: Feeder, benchmarks: tuple[Case, ...], judged: list[CaseJudgement]
+    ) -> Measurement | None:
         """The score by one run of each, done again without the submission's host code: what is counted there is the
         same every time. The judgements of the benchmarks are appended to ``judged``; no score where one is not
         accepted."""
         timed: list[TimedCase] = []
         gpu = load_gpu(self.settings.emulator_gpu)
-        replays = Replays(factory, self.pack, artifact.library, self.seed)
         for case in benchmarks:
             judgement, call = _judge_replayed(case, replays, feeder)
             judged.append(judgement)

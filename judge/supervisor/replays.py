@@ -51,20 +51,31 @@ class ReplayedCall:
 
 
 class Replays:
-    """Of one submission. Runners start in the thread that calls ``judge``."""
+    """Of one submission. Runners start in the thread that calls; ``close`` ends those that were not used."""
 
     def __init__(self, factory: SessionFactory, pack: Pack, library: bytes, seed: int) -> None:
         self._factory = factory
         self._pack = pack
         self._library = library
         self._seed = seed
+        self._waiting: list[Session] = []
+
+    def begin(self) -> None:
+        """Starts the runners of the next case, so that they come up meanwhile."""
+        while len(self._waiting) < 2:
+            self._waiting.append(self._factory.start())
+
+    def close(self) -> None:
+        """Idempotent."""
+        while self._waiting:
+            self._waiting.pop().finish()
 
     def judge(self, case: Case) -> ReplayedCall:
         """Raises InternalError and Cancelled."""
+        self.begin()
+        recorder, replayer = self._waiting
         with ThreadPoolExecutor(1, thread_name_prefix="replay") as ahead:
-            recorder, replayer = self._factory.start(), None
             try:
-                replayer = self._factory.start()
                 question = ahead.submit(self._question, case, self._seed)
                 inputs = self._pack.inputs(case, self._seed ^ _OTHER_SEED)
                 claim = self._record(recorder, case, inputs)
@@ -73,9 +84,7 @@ class Replays:
                     return ReplayedCall(claim)
                 return self._replay(replayer, case, claim, inputs, question)
             finally:
-                recorder.finish()
-                if replayer is not None:
-                    replayer.finish()
+                self.close()
 
     def _question(self, case: Case, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
         inputs = self._pack.inputs(case, seed)
