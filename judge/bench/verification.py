@@ -21,10 +21,11 @@ from judge.supervisor.layout import Array
 from judge.supervisor.outcome import Outcome
 from judge.verdict import Verdict
 
-#: What may wait to be looked at.
+#: What may wait to be looked at, and what the checks may take at a time; no more than an eighth and a quarter of the
+#: machine's memory.
 _HELD_BYTES = 4 << 30
-#: What the checks may take at a time, and how many bytes one takes for each byte of a call's arguments.
 _WORKING_BYTES = 8 << 30
+#: What a check takes for each byte of a call's arguments.
 _BYTES_A_BYTE = 4
 _POLL_S = 0.1
 
@@ -49,7 +50,9 @@ class Verifier:
         #: Calls that were looked at.
         self.checked = 0
         each = _BYTES_A_BYTE * (maker.input_bytes + maker.output_bytes)
-        self._threads = max(1, min(len(os.sched_getaffinity(0)), _WORKING_BYTES // max(1, each)))
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        self._held_bytes = min(_HELD_BYTES, memory // 8)
+        self._threads = max(1, min(len(os.sched_getaffinity(0)), min(_WORKING_BYTES, memory // 4) // max(1, each)))
 
     def hold(self, place: int, opened: Opened) -> None:
         """To be looked at later, instead of what was held there."""
@@ -58,7 +61,7 @@ class Verifier:
     @property
     def is_full(self) -> bool:
         """Whether nothing more should be added before the next ``check``."""
-        return len(self._held) * self._maker.output_bytes >= _HELD_BYTES
+        return len(self._held) * self._maker.output_bytes >= self._held_bytes
 
     def check(self) -> Outcome | None:
         """Looks at all that waits and lets go of it: what is wrong with the first that is. Raises Cancelled."""

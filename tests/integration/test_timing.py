@@ -16,7 +16,7 @@ from judge.bench.setup import TimingRoom, timing_room
 from judge.build.artifact import Artifact
 from judge.build.target import Target
 from judge.devices.calibration import Calibration, store_calibration
-from judge.errors import InternalError
+from judge.errors import Cancelled, InternalError
 from judge.judgement import BuildReport, DeviceInfo
 from judge.pipeline import Mode, Progress
 from judge.settings import JudgeSettings, RunLimits
@@ -173,6 +173,15 @@ def test_no_details_of_a_trial_name_the_schedule(room: TimingRoom) -> None:
     assert set(timed.details) == {"stopped_by", "opened", "clock_s", "clock_in_all_s", "empty_s"}
     assert timed.details["clock_s"] == pytest.approx(timed.value, abs=SLACK_S)
     assert timed.details["clock_in_all_s"] == pytest.approx(timed.value, abs=SLACK_S)
+
+
+def test_whoever_no_longer_wants_it_stops_it(settings: JudgeSettings) -> None:
+    heard: list[int] = []
+    factory = dataclasses.replace(host_factory(settings, PACK.benchmarks), cancelled=lambda: sum(heard) > 20)
+    opened = timing_room(PACK, PACK.benchmarks, DEVICE, settings, factory, 3, build_empty=lambda: build(EMPTY))
+    with opened as room, pytest.raises(Cancelled):
+        room.time([sleeps(1)], lambda _, calls: heard.append(calls))
+    assert sum(heard) < 50
 
 
 @pytest.fixture
