@@ -93,5 +93,6 @@ def test_stopped_while_the_runner_works_it_leaves_at_once(engine_fleet: Fleet, p
     worker.terminate()
     worker.wait(timeout=20)
     assert time.monotonic() - began_s < fleet.settings.stop_grace_s
-    assert not any(Path(f"/proc/{pid}").exists() for pid in family)
+    # What is dead and was the worker's is for init to bury.
+    fleet.wait(lambda: not any(Path(f"/proc/{pid}").exists() for pid in family), "its jails are gone", within_s=5)
     assert fleet.state(submission) == "built"
