@@ -4,7 +4,6 @@
 // devices: emulator, cuda
 // verdict: AC or TI
 // caught by: on a GPU the copy is on the clock; the model has to count what crosses the bus
-// open on emulator: copies to the host take no modelled time
 #include <cstdlib>
 #include "common/decoy.cuh"
 

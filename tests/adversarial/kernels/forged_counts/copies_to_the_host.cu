@@ -4,7 +4,6 @@
 // devices: emulator, cuda
 // verdict: AC or TI or WA
 // caught by: on a GPU the copies are on the clock; the model has to count what crosses the bus
-// open on emulator: copies to and from the host take no modelled time
 #include <vector>
 #include "common/decoy.cuh"
 

@@ -3,7 +3,6 @@
 // devices: emulator, cuda
 // verdict: AC or TI or WA
 // caught by: on a GPU the copies are on the clock; the model has to count what crosses the bus
-// open on emulator: copies and host functions take no modelled time
 #include "common/decoy.cuh"
 
 struct Work {

@@ -3,7 +3,6 @@
 // devices: emulator, cuda
 // verdict: AC or TI or WA
 // caught by: on a GPU the pages move while the clock runs; the model has to count copies
-// open on emulator: copies and the host's work on managed memory take no modelled time
 #include "common/decoy.cuh"
 
 extern "C" void solve(const float* A, const float* B, float* C, int N) {

@@ -3,7 +3,6 @@
 // devices: emulator
 // verdict: TI or SV or AC
 // caught by: the score is made of a replay of the recorded launches in a clean process
-// open on emulator: the counts come from the process that the submission shares
 #include <cstdint>
 #include <dlfcn.h>
 #include "common/decoy.cuh"

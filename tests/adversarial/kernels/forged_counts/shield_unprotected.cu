@@ -3,7 +3,6 @@
 // devices: emulator
 // verdict: WA or TI or SV or RE
 // caught by: the replay has no host: what no kernel wrote is not in the outputs
-// open on emulator: the shield can be taken down by what shares the process
 #include <cstdint>
 #include <sys/mman.h>
 #include "common/decoy.cuh"

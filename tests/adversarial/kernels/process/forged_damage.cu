@@ -1,7 +1,7 @@
 // idea: writes to its input, and to what lies behind the output, and changes the runner's word about it
 // challenge: vector-add
 // devices: emulator, cuda
-// verdict: AC or RE or SV or WA
+// verdict: AC or RE or SV or WA or TI
 // caught by: nothing is to be had by it: the outputs that count are taken by the supervisor, the inputs are its own
 #include "common/python.cuh"
 #include "common/vector_add.cuh"
