@@ -37,7 +37,12 @@ class JailLauncher:
         self._policy = run_policy(
             settings.run,
             binds=binds,
-            env={"PYTHONPATH": os.pathsep.join(str(path) for path in paths), "PYTHONHASHSEED": "0"},
+            env={
+                "PYTHONPATH": os.pathsep.join(str(path) for path in paths),
+                "PYTHONHASHSEED": "0",
+                # NumPy's OpenBLAS starts a thread a core when it is loaded, and interrupts the process if it may not.
+                "OPENBLAS_NUM_THREADS": "1",
+            },
             gpus=gpus,
             jail=settings.jail,
         )
