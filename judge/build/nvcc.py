@@ -9,7 +9,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import hashlib
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -20,7 +22,7 @@ from typing import Protocol
 from judge.build import cache
 from judge.build.artifact import Artifact
 from judge.build.diagnostics import capped, exhausted, parse_resources, readable_log
-from judge.build.plan import FAILURES, LINK_FAILED, Files, Plan, build_script, parse_dryrun, whole_plan
+from judge.build.plan import FAILURES, LINK_FAILED, Files, Plan, Recorder, build_script, parse_dryrun, whole_plan
 from judge.build.signature import Signature, difference, find_definitions, parse_parameters
 from judge.build.source import check_source
 from judge.build.target import Target
@@ -68,9 +70,10 @@ class _Result:
 
 
 def build_submission(
-    source: bytes, pack: Challenge, target: Target, settings: JudgeSettings
+    source: bytes, pack: Challenge, target: Target, settings: JudgeSettings, *, recorded: bool = False
 ) -> tuple[BuildReport, Artifact | None]:
-    """Compile ``source`` for ``target``. A compile error is ``(report with ok=False and a log, None)``.
+    """Compile ``source`` for ``target``. A compile error is ``(report with ok=False and a log, None)``. What is
+    ``recorded`` writes down what it asks of the CUDA runtime (``recorder.cpp``).
 
     Raises InternalError (ToolchainMissing, JailUnavailable) when it is not the source's fault.
     """
@@ -79,17 +82,17 @@ def build_submission(
     if problem is not None:
         return _compile_error(problem, started_s), None
     toolchain = find_toolchain(settings.nvcc)
-    key = cache.build_key(
-        source, pack.header(), pack.signature_text, [*_options(pack, target), *pack.build.libraries], toolchain.identity
-    )
+    recorder = _recorder_source() if recorded else b""
+    options = [*_options(pack, target), *pack.build.libraries, *([hashlib.sha256(recorder).hexdigest()] * recorded)]
+    key = cache.build_key(source, pack.header(), pack.signature_text, options, toolchain.identity)
     cached = cache.load(settings.data_dir, key)
     if cached is not None:
         report, artifact = cached
         return dataclasses.replace(report, wall_s=time.monotonic() - started_s, cached=True), artifact
-    result = _compile(source, pack, target, toolchain, settings)
+    result = _compile(source, pack, target, toolchain, settings, recorder=recorder)
     overload = _wanted_overload(result, pack)
     if overload is not None:
-        result = _compile(source, pack, target, toolchain, settings, alias=overload)
+        result = _compile(source, pack, target, toolchain, settings, alias=overload, recorder=recorder)
     report, artifact = _judge_result(result, source, pack, target, toolchain, settings, started_s)
     if artifact is not None or not (result.output.timed_out or result.output.exit.oom_killed):
         cache.store(settings.data_dir, key, report, artifact)
@@ -205,6 +208,7 @@ def _compile(
     settings: JudgeSettings,
     *,
     alias: str = _MANGLED + ".*",
+    recorder: bytes = b"",
 ) -> _Result:
     walled = settings.jail != "off"
     cuda = INSIDE if walled else str(toolchain.root)
@@ -218,6 +222,7 @@ def _compile(
         plan = _plan(toolchain, tuple(_options(pack, target)), policy)
         given = [_memory_file(stack, "source", source), _memory_file(stack, "header", pack.header().encode())]
         taken = [_memory_file(stack, name, b"") for name in ("library", "symbols", "definitions", "resources")]
+        linked = Recorder(_memory_file(stack, "recorder", recorder), _wraps(recorder)) if recorder else None
         script = build_script(
             plan,
             Files(*given, *taken),
@@ -226,6 +231,7 @@ def _compile(
             libraries=pack.build.libraries,
             alias=alias,
             ptxas_arch=target.ptxas_arch if target.kind == "emulator" else None,
+            recorder=linked,
         )
         script_fd = _memory_file(stack, "script", script.encode())
         output = run_to_end(
@@ -233,11 +239,20 @@ def _compile(
             ["/bin/sh", f"/proc/self/fd/{script_fd}"],
             wall_s=settings.build.wall_s,
             output_bytes=4 * settings.build.log_bytes,
-            pass_fds=(*given, *taken, script_fd),
+            pass_fds=(*given, *taken, script_fd, *([linked.source] if linked is not None else [])),
         )
         library = _contents(taken[0], settings.build.artifact_bytes + 1)
         symbols, definitions, resources = (_contents(fd, 1 << 20).decode("utf-8", "replace") for fd in taken[1:])
     return _Result(output, library, symbols, definitions, resources)
+
+
+def _recorder_source() -> bytes:
+    return Path(__file__).with_name("recorder.cpp").read_bytes()
+
+
+def _wraps(recorder: bytes) -> tuple[str, ...]:
+    """The functions that it stands before."""
+    return tuple(re.findall(r"^(?:WRAP\(\w+, |REFUSE\()(\w+)", recorder.decode(), re.MULTILINE))
 
 
 def _options(pack: Challenge, target: Target) -> list[str]:

@@ -90,6 +90,14 @@ class Files:
     resources: int
 
 
+@dataclass(frozen=True, slots=True)
+class Recorder:
+    """The descriptor of its source, and the functions that it stands before."""
+
+    source: int
+    wraps: tuple[str, ...]
+
+
 def build_script(
     plan: Plan,
     files: Files,
@@ -99,13 +107,14 @@ def build_script(
     runtime: str,
     libraries: Sequence[str],
     alias: str = "_Z5solve.*",
+    recorder: Recorder | None = None,
 ) -> str:
     """The POSIX shell script that makes the library, run in an empty folder of its own.
 
     It prints what the compilers print, and leaves on their descriptors the library, the names that ``kernel.o`` defines
     (mangled, then demangled), the user's part of the preprocessed source and what ptxas said. ``runtime`` are the
     linker's arguments for libcudart; ``ptxas_arch`` is None when ptxas runs as part of the plan; ``alias`` is the
-    pattern of the symbol that becomes ``solve`` when none is called so.
+    pattern of the symbol that becomes ``solve`` when none is called so; a ``recorder`` is compiled and linked in.
     """
     lines = [
         "set -u",
@@ -141,7 +150,7 @@ def build_script(
     lines += [
         "nm -g --defined-only kernel.o | awk '$2 == \"T\" { print $3 }' >names",
         "c++filt <names >plain && paste names plain >symbols",
-        *_link(runtime, libraries, alias),
+        *_link(runtime, libraries, alias, *_record(recorder, cuda)),
         # What ptxas refuses, a GPU would too: the emulator's users learn it here.
         *([f"wait $ptxas || {{ cat resources.log; exit {DEVICE_FAILED}; }}"] if ptxas_arch is not None else []),
         f"head -c 1000000 definitions >/proc/self/fd/{files.definitions}",
@@ -152,7 +161,15 @@ def build_script(
     return "\n".join(lines) + "\n"
 
 
-def _link(runtime: str, libraries: Sequence[str], alias: str) -> list[str]:
+def _record(recorder: Recorder | None, cuda: str) -> tuple[str, str]:
+    """A command before the link, and more of its arguments."""
+    if recorder is None:
+        return ":", ""
+    compile_ = f"g++ -std=c++17 -O2 -fPIC -I{cuda}/include -x c++ -c /proc/self/fd/{recorder.source} -o recorder.o"
+    return compile_, " ".join(("recorder.o", *(f"-Wl,--wrap={name}" for name in recorder.wraps)))
+
+
+def _link(runtime: str, libraries: Sequence[str], alias: str, before: str, more: str) -> list[str]:
     """Link with only ``solve`` exported. One with C++ linkage also gets the plain name.
 
     The driver's functions are the machine's own: against a stand-in made of just the names in use, since neither a
@@ -174,7 +191,7 @@ def _link(runtime: str, libraries: Sequence[str], alias: str) -> list[str]:
         "  gcc -shared -fPIC -w -Wl,-soname,libcuda.so.1 driver.c -o libcuda.so && driver=./libcuda.so",
         "fi",
         'if grep -qx solve names || [ -n "$alias" ]; then',
-        f"  g++ -shared -o kernel.so kernel.o {options} $alias {runtime} $driver {extra}"
+        f"  {{ {before} && g++ -shared -o kernel.so kernel.o {more} {options} $alias {runtime} $driver {extra}; }}"
         f" >link.log 2>&1 || {{ cat link.log; exit {LINK_FAILED}; }}",
         "fi",
     ]
