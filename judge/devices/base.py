@@ -8,6 +8,7 @@ from typing import Protocol
 
 from judge.recipe import Recipe
 from judge.runner.messages import LoadRequest, ReportClaim, Watch
+from judge.runner.submission import Program
 
 #: Every buffer starts at a multiple of this, as cudaMalloc's do.
 ALIGNMENT_BYTES = 256
@@ -100,12 +101,10 @@ class RecordingDevice(Device, Protocol):
     def take_recording(self) -> bytes:
         """All of it. Raises DeviceError when it is more than may be."""
 
-    def replay(
-        self, recording: bytes, program: bytes, addresses: Sequence[int]
-    ) -> tuple[Callable[[], None], tuple[int, ...]]:
+    def replay(self, recording: bytes, program: bytes, addresses: Sequence[int]) -> tuple[Program, tuple[int, ...]]:
         """What does the recording again, with the device code that is in the file ``program``; and what it moves
-        between host and device, as ``emulator.replay.Transfers``. The buffers allocated next get these addresses,
-        those that are not 0."""
+        between host and device, as ``emulator.replay.Transfers``. ``addresses`` are those that the arguments' buffers
+        had, 0 for scalars. Raises DeviceError when it cannot be done again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,15 +12,21 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pycuda.driver as cuda
 
-from judge.devices.base import ALIGNMENT_BYTES, Buffer, DeviceOptions, Findings, Placed
+from judge.devices.base import ALIGNMENT_BYTES, Buffer, DeviceError, DeviceOptions, Findings, Placed
 from judge.devices.cuda_driver import Driver
 from judge.devices.cuda_errors import device_error
 from judge.devices.cuda_flush import CacheFlush
 from judge.devices.cuda_kernels import DIGEST_BYTES, GUARD_BYTES, Kernels, digest_levels
+from judge.devices.cuda_recorder import CallRecorder
+from judge.devices.cuda_recording import RawRecording, RecordingError, read_recording
+from judge.devices.cuda_replay import CudaReplay
 from judge.devices.cuda_timer import CudaTimer
+from judge.devices.fat_binaries import fat_binaries
 from judge.recipe import Changes, Element, Kind, Planted, Recipe
 from judge.runner.frames import MAX_ARGUMENTS
 from judge.runner.messages import LoadRequest, ReportClaim, Watch
+from judge.runner.recordings import TRANSFERS
+from judge.runner.submission import Program
 
 _FLAG_BYTES = 4
 #: Flags for each argument, and then digests.
@@ -36,12 +42,15 @@ class CudaDevice:
     def __init__(self, ordinal: int, library: str) -> None:
         # PyCUDA frees what nobody holds.
         self._allocations: dict[int, cuda.DeviceAllocation] = {}
+        #: The sizes of buffers, by address.
+        self._buffers: dict[int, int] = {}
+        self._recorder: CallRecorder | None = None
         with _errors():
             cuda.init()
             device = cuda.Device(ordinal)
             self._context = device.retain_primary_context()
             self._context.push()
-            driver = Driver()
+            self._driver = driver = Driver()
             self._kernels = Kernels(library, device.get_attribute(cuda.device_attribute.MULTIPROCESSOR_COUNT))
             self._flush = CacheFlush(device, self._kernels, driver)
             self._found = cuda.mem_alloc(_FOUND_BYTES)
@@ -64,11 +73,13 @@ class CudaDevice:
             scratch_bytes = sum(digest_levels(size))
             if scratch_bytes > self._scratch_bytes:
                 self._scratch, self._scratch_bytes = cuda.mem_alloc(scratch_bytes), scratch_bytes
+        self._buffers[base + GUARD_BYTES] = size
         return Buffer(base + GUARD_BYTES, size, base)
 
     def free(self, buffer: Buffer) -> None:
         with _errors():
             self._allocations.pop(buffer.base).free()
+        del self._buffers[buffer.address]
 
     def fill(self, buffer: Buffer, byte: int) -> None:
         if buffer.size:
@@ -95,7 +106,7 @@ class CudaDevice:
             self._context.synchronize()
 
     def time_call(self, call: Callable[[], None]) -> float:
-        return self._timer.time(call)
+        return self._timer.time(call if self._recorder is None else self._recorder.noted(call))
 
     def damage(self, buffer: Buffer) -> int:
         flags = self.inspect([Placed(buffer)]).damage[0]
@@ -140,6 +151,21 @@ class CudaDevice:
 
     def take_report(self) -> ReportClaim | None:
         return None
+
+    def record(self, most_bytes: int) -> None:
+        self._recorder = CallRecorder(most_bytes)
+
+    def take_recording(self) -> bytes:
+        if self._recorder is None:
+            raise DeviceError(801, "cudaErrorNotSupported", "nothing was to be recorded")
+        return self._recorder.take(self._buffers).pack()
+
+    def replay(self, recording: bytes, program: bytes, addresses: Sequence[int]) -> tuple[Program, tuple[int, ...]]:
+        try:
+            read = read_recording(RawRecording.unpack(recording), addresses, GUARD_BYTES)
+            return CudaReplay(self._driver, read, fat_binaries(program)), (0,) * TRANSFERS
+        except RecordingError as error:
+            raise DeviceError(801, "cudaErrorNotSupported", str(error)) from None
 
     def close(self) -> None:
         # PyCUDA aborts the process with a message when its context is still on the stack at the end.

@@ -20,8 +20,13 @@ class Driver:
         """Whether this driver is new enough for the function."""
         return hasattr(self._library, name)
 
+    def function(self, name: str) -> Callable[..., int]:
+        """As it is: whoever calls it looks at what it answers."""
+        found: Callable[..., int] = getattr(self._library, name)
+        return found
+
     def call(self, name: str, *arguments: object) -> None:
-        self.check(name, getattr(self._library, name)(*arguments))
+        self.check(name, self.function(name)(*arguments))
 
     def prepare(self, name: str, *arguments: ctypes.c_void_p | None) -> Callable[[], int]:
         """A call that costs as little as it can from here; ``check`` what it answers. All arguments are pointers."""

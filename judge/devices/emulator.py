@@ -13,6 +13,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from emulator import CudaError, Finding, Limits, Runtime
 from emulator.model import LaunchGroup, group_launches
@@ -31,6 +32,7 @@ from judge.runner.profiles import (
     LineClaim,
     ProfileClaim,
 )
+from judge.runner.submission import Program
 
 
 class EmulatorDevice:
@@ -139,18 +141,33 @@ class EmulatorDevice:
         except RecordingError as error:
             raise _not_recorded(error) from None
 
-    def replay(
-        self, recording: bytes, program: bytes, addresses: Sequence[int]
-    ) -> tuple[Callable[[], None], tuple[int, ...]]:
+    def replay(self, recording: bytes, program: bytes, addresses: Sequence[int]) -> tuple[Program, tuple[int, ...]]:
+        """The buffers allocated next get these addresses, those that are not 0: the recording has them."""
         try:
             replay = Replay(self._runtime, Recording.unpack(recording), program)
         except RecordingError as error:
             raise _not_recorded(error) from None
         self._places = deque(address for address in addresses if address)
-        return replay.run, dataclasses.astuple(replay.transfers)
+        return _ReplayedProgram(replay), dataclasses.astuple(replay.transfers)
 
     def close(self) -> None:
         """The process ends next; its memory goes with it."""
+
+
+class _ReplayedProgram:
+    """Does what a submission did."""
+
+    def __init__(self, replay: Replay) -> None:
+        self._replay = replay
+
+    def bind(self, values: Sequence[int | bytes]) -> list[Any]:
+        return list(values)
+
+    def call(self, bound: Sequence[Any]) -> None:  # noqa: ARG002 -- the recording has them
+        self._replay.run()
+
+    def take_error(self) -> tuple[int, str, str]:
+        return 0, "", ""
 
 
 def open_device(options: DeviceOptions) -> EmulatorDevice:

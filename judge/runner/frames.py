@@ -166,6 +166,10 @@ class Reader:
         self._at += size
         return piece
 
+    def rest(self) -> bytes:
+        """All that is left."""
+        return self.raw(len(self._payload) - self._at)
+
     def u8(self) -> int:
         return self.raw(1)[0]
 

@@ -1,4 +1,4 @@
-"""What a submission asked of the emulator, on its way from the process that it shares to one of ours.
+"""What a submission asked of the device, on its way from the process that it shares to one of ours.
 
 RECORD, before LOAD, begins; RECORDING afterwards takes what was recorded, piece by piece. In another runner, which
 loads no submission, GIVE brings the pieces and REPLAY takes LOAD's place: the calls that follow do what was recorded,
@@ -8,14 +8,14 @@ with the device code of the submission's library. A recording is a claim, and so
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from judge.devices.base import Device, DeviceError, RecordingDevice
 from judge.runner.calls import JudgedCalls
 from judge.runner.frames import MAX_ARGUMENTS, MAX_PAYLOAD, Failure, FrameError, Reader, Writer
 from judge.runner.refusal import Refused
+from judge.runner.submission import Program
 
 MAX_RECORDING_BYTES = 64 << 20
 PIECE_BYTES = MAX_PAYLOAD - 64
@@ -25,7 +25,8 @@ TRANSFERS = 9
 
 @dataclass(frozen=True, slots=True)
 class RecordingClaim:
-    """``addresses``: of each argument's buffer, 0 for scalars. ``recording``: see ``emulator.replay``."""
+    """``addresses``: of each argument's buffer, 0 for scalars. ``recording``: see ``emulator.replay``, and for GPUs
+    ``judge.devices.cuda_recording``."""
 
     addresses: tuple[int, ...]
     recording: bytes
@@ -111,28 +112,12 @@ class Recordings:
         self._data += payload
         return b""
 
-    def replay(self, device: Device, library_fd: int) -> tuple[ReplayedProgram, bytes]:
+    def replay(self, device: Device, library_fd: int) -> tuple[Program, bytes]:
         """What stands for the submission, and the reply."""
         claim = RecordingClaim.unpack(bytes(self._data))
         program = os.pread(library_fd, os.fstat(library_fd).st_size, 0)
         try:
-            replay, counts = cast(RecordingDevice, device).replay(claim.recording, program, claim.addresses)
+            replayed, counts = cast(RecordingDevice, device).replay(claim.recording, program, claim.addresses)
         except DeviceError as error:
             raise Refused(Failure.LOAD, error.message, error.code, error.name) from None
-        return ReplayedProgram(replay), TransfersReply(counts).pack()
-
-
-class ReplayedProgram:
-    """Does what a submission did."""
-
-    def __init__(self, replay: Any) -> None:
-        self._replay = replay
-
-    def bind(self, values: Sequence[int | bytes]) -> list[Any]:
-        return list(values)
-
-    def call(self, bound: Sequence[Any]) -> None:  # noqa: ARG002 -- the recording has them
-        self._replay()
-
-    def take_error(self) -> tuple[int, str, str]:
-        return 0, "", ""
+        return replayed, TransfersReply(counts).pack()
