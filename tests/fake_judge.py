@@ -98,7 +98,7 @@ class FakeJudge:
 
     def audit(
         self, built: Sequence[tuple[bytes, BuildReport]], pack: Any, device: DeviceInfo, *,
-        seed: int, cancelled: Callable[[], bool],
+        sources: Sequence[bytes], seed: int, cancelled: Callable[[], bool],
     ) -> list[Judgement]:  # fmt: skip
         judged = []
         for artifact, report in built:

@@ -111,15 +111,17 @@ def _time_again(context: WorkerContext, device: DeviceInfo, board: BoardKey) -> 
         else:
             built.append((contender, artifact.to_bytes(), report))
     if built:
-        judged = _judged(context, device, pack, [(artifact, report) for _, artifact, report in built])
+        sources = [contender.source for contender, _, _ in built]
+        judged = _judged(context, device, pack, [(artifact, report) for _, artifact, report in built], sources)
         results |= {contender: judgement for (contender, _, _), judgement in zip(built, judged, strict=True)}
     return results
 
 
 def _judged(
-    context: WorkerContext, device: DeviceInfo, pack: Pack, built: list[tuple[bytes, BuildReport]]
+    context: WorkerContext, device: DeviceInfo, pack: Pack, built: list[tuple[bytes, BuildReport]], sources: list[bytes]
 ) -> list[Judgement]:
-    judged = context.judge.audit(built, pack, device, seed=secrets.randbits(63), cancelled=context.stopping.is_set)
+    stop = context.stopping.is_set
+    judged = context.judge.audit(built, pack, device, sources=sources, seed=secrets.randbits(63), cancelled=stop)
     for judgement in judged:
         unmeasured = judgement.verdict is Verdict.ACCEPTED and judgement.measurement is None
         if judgement.verdict is Verdict.INTERNAL_ERROR or unmeasured:

@@ -61,10 +61,12 @@ class Judge(Protocol):
         pack: Pack,
         device: DeviceInfo,
         *,
+        sources: Sequence[bytes],
         seed: int,
         cancelled: Callable[[], bool],
     ) -> list[Judgement]:
-        """Artifacts timed together, in alternation: a judgement of each, in their order. Raises as ``run`` does."""
+        """Artifacts timed together, in alternation: a judgement of each, in their order, as are the ``sources`` that
+        they were built from. Raises as ``run`` does."""
 
 
 class PipelineJudge:
@@ -150,6 +152,7 @@ class PipelineJudge:
         pack: Pack,
         device: DeviceInfo,
         *,
+        sources: Sequence[bytes],
         seed: int,
         cancelled: Callable[[], bool],
     ) -> list[Judgement]:
@@ -157,7 +160,9 @@ class PipelineJudge:
         from judge.build.artifact import Artifact
 
         opened = [(Artifact.from_bytes(artifact), report) for artifact, report in built]
-        return audit(opened, pack, device, seed, self._settings, cancelled=cancelled, warm=self._warm)
+        return audit(
+            opened, pack, device, seed, self._settings, sources=sources, cancelled=cancelled, warm=self._warm
+        )  # fmt: skip
 
 
 def find_device(selector: str, settings: JudgeSettings) -> DeviceInfo:

@@ -103,7 +103,8 @@ class RecordingDevice(Device, Protocol):
 
     def replay(self, recording: bytes, program: bytes, addresses: Sequence[int]) -> tuple[Program, tuple[int, ...]]:
         """What does the recording again, with the device code that is in the file ``program``; and what it moves
-        between host and device, as ``emulator.replay.Transfers``. ``addresses`` are those that the arguments' buffers
+        between host and device, as ``emulator.replay.Transfers``: of a GPU the first is the number of operations of a
+        call, and the rest is not counted. ``addresses`` are those that the arguments' buffers
         had, 0 for scalars. Raises DeviceError when it cannot be done again."""
 
 

@@ -163,7 +163,8 @@ class CudaDevice:
     def replay(self, recording: bytes, program: bytes, addresses: Sequence[int]) -> tuple[Program, tuple[int, ...]]:
         try:
             read = read_recording(RawRecording.unpack(recording), addresses, GUARD_BYTES)
-            return CudaReplay(self._driver, read, fat_binaries(program)), (0,) * TRANSFERS
+            made = CudaReplay(self._driver, read, fat_binaries(program))
+            return made, (len(read.call), *(0,) * (TRANSFERS - 1))
         except RecordingError as error:
             raise DeviceError(801, "cudaErrorNotSupported", str(error)) from None
 

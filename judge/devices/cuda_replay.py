@@ -44,12 +44,14 @@ class CudaReplay:
         self._driver = driver
         self._recording = recording
         self._code = 0
-        self._modules = [self._load(binary) for binary in binaries]
+        # For as long as the process lives: kernels may be loaded when they are first launched.
+        self._binaries = [ctypes.create_string_buffer(binary, len(binary)) for binary in binaries]
+        self._modules = [self._load(binary) for binary in self._binaries]
         self._functions = [self._find(kernel.name) for kernel in recording.kernels]
         self._scratch = [self._allocate(size) for size in recording.scratch]
         self._variables = [self._find_variable(name, size) for name, size in recording.variables]
-        for work in recording.before:
-            step, _kept = self._prepare(work, ())
+        before = [self._prepare(work, ()) for work in recording.before]
+        for step, _kept in before:
             driver.check("replaying what was done before the call", step())
         driver.call("cuCtxSynchronize")
 
@@ -125,9 +127,9 @@ class CudaReplay:
             base = (self._scratch if pointer.place is Place.SCRATCH else self._variables)[pointer.index]
         return (base + pointer.offset) % (1 << 64)
 
-    def _load(self, binary: bytes) -> ctypes.c_void_p:
+    def _load(self, binary: ctypes.Array[ctypes.c_char]) -> ctypes.c_void_p:
         module = ctypes.c_void_p()
-        self._driver.call("cuModuleLoadData", ctypes.byref(module), ctypes.create_string_buffer(binary, len(binary)))
+        self._driver.call("cuModuleLoadData", ctypes.byref(module), binary)
         return module
 
     def _find(self, name: str) -> ctypes.c_void_p:

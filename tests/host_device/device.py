@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 # Now: once a submission is loaded no more machine code can be.
 import numpy as np
@@ -15,6 +16,8 @@ from judge.devices.base import ALIGNMENT_BYTES, Buffer, DeviceError, DeviceOptio
 from judge.packs.distributions import make, mask
 from judge.runner.digest import tree_digest
 from judge.runner.messages import LoadRequest, ReportClaim, Watch
+from judge.runner.recordings import TRANSFERS
+from judge.runner.submission import Program
 
 GUARD_BYTES = 4096
 _GUARD = bytes([0xA5]) * GUARD_BYTES
@@ -105,8 +108,46 @@ class HostDevice:
     def take_report(self) -> ReportClaim | None:
         return None
 
+    def record(self, most_bytes: int) -> None: ...
+
+    def take_recording(self) -> bytes:
+        """What the submission left in the environment: ``<factor> <seconds>`` of a call, or why it has none."""
+        getenv = ctypes.CDLL(None).getenv
+        getenv.restype = ctypes.c_char_p
+        return bytes(getenv(b"HOST_RECORDING") or b"nothing was recorded")
+
+    def replay(self, recording: bytes, program: bytes, addresses: Sequence[int]) -> tuple[Program, tuple[int, ...]]:  # noqa: ARG002
+        try:
+            factor, seconds = map(float, recording.split())
+        except ValueError:
+            raise DeviceError(801, "cudaErrorNotSupported", recording.decode()) from None
+        return HostReplay(factor, seconds), (1, *(0,) * (TRANSFERS - 1))
+
     def close(self) -> None:
         pass
+
+
+class HostReplay:
+    """Multiplies the input, in so many seconds."""
+
+    def __init__(self, factor: float, seconds: float) -> None:
+        self._factor = factor
+        self._seconds = seconds
+
+    def bind(self, values: Sequence[int | bytes]) -> list[Any]:
+        source, target, size = values
+        assert isinstance(source, int)
+        assert isinstance(target, int)
+        assert isinstance(size, bytes)
+        count = int.from_bytes(size[:4], "little")
+        return [np.frombuffer((ctypes.c_float * count).from_address(each), np.float32) for each in (source, target)]
+
+    def call(self, bound: Sequence[Any]) -> None:
+        np.multiply(bound[0], np.float32(self._factor), out=bound[1])
+        time.sleep(self._seconds)
+
+    def take_error(self) -> tuple[int, str, str]:
+        return 0, "", ""
 
 
 def open_device(options: DeviceOptions) -> HostDevice:  # noqa: ARG001 -- there is one host
