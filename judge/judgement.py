@@ -111,7 +111,7 @@ class Measurement:
     gb_per_s: float | None = None
     gflop_per_s: float | None = None
     #: Per benchmark case: {"id", "value", "samples": [...], "bytes", "flops"}, and of modelled times what
-    #: judge.bench.modelled tells; of audits "replayed_s", or "not_replayed" with the reason (judge.bench.kernel_replay).
+    #: judge.bench.modelled tells; of audits "replayed_s", or "not_replayed" with the reason.
     cases: tuple[dict[str, Any], ...] = ()
     gpu: str | None = None
     model: int | None = None
