@@ -1,14 +1,17 @@
 """Whether claimed times agree with the supervisor's own clock.
 
-The claims come out of the submission's process; when a burst of K calls was asked for and when it was answered is
-known here. What a call takes around ``solve`` is had from an empty one, timed by the same protocol in a clean process.
-Two questions are asked of the bursts:
+The claims come out of the submission's process; when a call was asked for and when it was answered is known here. What
+that takes beside ``solve``, and what lies between two calls, is had from an empty one, timed by the same protocol in a
+clean process. Two things are asked:
 
-* How much longer is a burst for each call more? The Theil-Sen slope of T over K, less that of the empty solve, may
-  exceed the claim by the slack only. What a burst takes once, whatever K, drops out.
-* How long did the long bursts take in all? Who reads K in his own memory can make short bursts longer until the slope
-  is anything he likes. But every burst takes as long as its work, so that T(K), less the empty solve's line at K, over
-  K, may not exceed the claim by more than the slack and what K calls may differ once.
+* How long does a call take? The median of the calls, less that of the empty solve, may exceed the claim by the slack
+  only. Who lies about the time is found out by this.
+* How long does all of it take? Work can be done before a call is asked for or after it is answered, by who takes over
+  the process: while inputs are made, or before the outputs are committed. Bursts of K calls take longer for each call
+  more: the Theil-Sen slope of T over K, less that of the empty solve, says by how much, whatever a burst takes once.
+  And since who reads K can make short bursts longer until the slope is anything he likes, T(K) of the long bursts, less
+  the empty solve's line at K, over K, is a second witness. What surrounds a call is longer than most calls and varies
+  with what the call leaves in caches and clocks: both may exceed the claim by a share of it too.
 """
 
 from __future__ import annotations
@@ -18,21 +21,25 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from judge.bench.statistics import PROCESSES
+from judge.bench.statistics import PROCESSES, median_interval
 
 #: What a claim may fall short by: of the time seen here, and in seconds; the larger holds.
 SLACK_RELATIVE = 0.05
 SLACK_S = 5e-6
-#: What two bursts of equal K may differ by that has to do with no call: the message there and back.
-_ONCE_S = 30e-6
+#: What two bursts of equal K may differ by that has to do with no call.
+_ONCE_S = 100e-6
+#: By which share of itself what surrounds a call may differ from what surrounds an empty one.
+AROUND_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """``calls`` calls that were over ``wall_s`` after they were asked for."""
+    """``calls`` calls, all over ``wall_s`` after the burst was begun; ``each_s``: from asking for a call to its answer,
+    one by one."""
 
     calls: int
     wall_s: float
+    each_s: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +81,19 @@ def fit_line(bursts: Sequence[Burst]) -> Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Empty:
+    """What an empty solve takes: its bursts' line, and the median from asking for a call to its answer."""
+
+    line: Line
+    call_s: float
+
+
+def measure_empty(bursts: Sequence[Burst]) -> Empty:
+    """Raises ValueError where all bursts are of one size."""
+    return Empty(fit_line(bursts), statistics.median(_calls(bursts)))
+
+
+@dataclass(frozen=True, slots=True)
 class Doubt:
     """A claim that the clock here contradicts: seconds of a call as claimed and as seen here."""
 
@@ -89,37 +109,55 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the clock here says that a call takes more than an empty one: by the slope (0 for bursts of one size), and
-    in all, which what differs once may have made longer by ``once_s``."""
+    """What the clock here says that a call takes more than an empty one: the call by itself; with what surrounds it, by
+    the slope (0 for bursts of one size); and likewise by how long bursts took in all. The latter two may be too large
+    by ``slope_error_s`` and ``in_all_error_s``."""
 
+    by_call_s: float
     by_slope_s: float
     in_all_s: float
-    once_s: float
+    slope_error_s: float
+    in_all_error_s: float
 
 
-def see(bursts: Sequence[Burst], empty: Line) -> Seen:
-    """``empty`` is the line of the empty solve."""
-    by_slope_s = fit_line(bursts).each_s - empty.each_s if len({burst.calls for burst in bursts}) > 1 else 0.0
+def see(bursts: Sequence[Burst], empty: Empty) -> Seen:
+    """Raises ValueError without bursts."""
+    around_s = AROUND_SHARE * max(0.0, empty.line.each_s)
+    by_slope_s = slope_error_s = 0.0
+    if len({burst.calls for burst in bursts}) > 1:
+        line = fit_line(bursts)
+        by_slope_s = line.each_s - empty.line.each_s
+        slope_error_s = around_s + math.hypot(line.error_s, empty.line.error_s)
     # Short bursts say nothing that what differs once could not hide.
     longest = [burst for burst in bursts if 2 * burst.calls > max(other.calls for other in bursts)]
-    in_all_s = statistics.median((burst.wall_s - empty.at(burst.calls)) / burst.calls for burst in longest)
-    return Seen(by_slope_s, in_all_s, statistics.median(_ONCE_S / burst.calls for burst in longest))
+    in_all_s = statistics.median((burst.wall_s - empty.line.at(burst.calls)) / burst.calls for burst in longest)
+    once_s = statistics.median(_ONCE_S / burst.calls for burst in longest)
+    by_call_s = statistics.median(_calls(bursts)) - empty.call_s
+    return Seen(by_call_s, by_slope_s, in_all_s, slope_error_s, around_s + once_s)
 
 
 def doubt_claim(claim_s: float, seen: Seen) -> Doubt | None:
     """``claim_s`` is the median of the claims of the calls in the bursts that were ``seen``."""
-    if claim_s < seen.by_slope_s - slack(seen.by_slope_s):
-        return Doubt(claim_s, seen.by_slope_s)
-    if claim_s < seen.in_all_s - slack(seen.in_all_s) - seen.once_s:
-        return Doubt(claim_s, seen.in_all_s)
+    for seen_s, error_s in (
+        (seen.by_call_s, 0.0),
+        (seen.by_slope_s, seen.slope_error_s),
+        (seen.in_all_s, seen.in_all_error_s),
+    ):
+        if claim_s < seen_s - slack(seen_s) - error_s:
+            return Doubt(claim_s, seen_s)
     return None
 
 
 def is_settled(bursts: Sequence[Burst], claim_s: float) -> bool:
-    """Whether one process's bursts tell the slope well enough to judge such a claim: three such processes together
-    know it to a third of the slack."""
+    """Whether one process's bursts tell a call's time well enough to judge such a claim, three such processes together
+    to a third of the slack; and whether they have a slope."""
+    known = median_interval(_calls(bursts))
     several = len({burst.calls for burst in bursts}) > 1
-    return several and fit_line(bursts).error_s <= math.sqrt(PROCESSES) * slack(claim_s) / 3
+    return several and (known.high - known.low) / 2 <= math.sqrt(PROCESSES) * slack(claim_s) / 3
+
+
+def _calls(bursts: Sequence[Burst]) -> list[float]:
+    return [call_s for burst in bursts for call_s in burst.each_s]
 
 
 def slack(seen_s: float) -> float:

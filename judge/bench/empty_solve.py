@@ -17,14 +17,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from judge import __version__
-from judge.bench.clock_bound import Burst, Line, fit_line
+from judge.bench.clock_bound import Burst, Empty, Line, measure_empty
 from judge.devices.calibration import device_hash
 from judge.judgement import DeviceInfo
 from judge.packs.pack import Case, Pack
 
 _KEPT_S = 3600.0
 #: Counts up when the protocol changes so that older lines no longer hold.
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass
@@ -36,39 +36,39 @@ class EmptySolve:
     folder: Path
     measure: Callable[[Case], list[Burst]]
     now: Callable[[], float] = time.time
-    _lines: dict[str, Line] = field(default_factory=dict)
+    _found: dict[str, Empty] = field(default_factory=dict)
 
-    def line(self, case: Case) -> Line:
-        """The one that is kept, if it is young, else a new one. Raises what ``measure`` raises."""
-        if case.id not in self._lines:
+    def of(self, case: Case) -> Empty:
+        """What is kept, if it is young, else measured now. Raises what ``measure`` raises."""
+        if case.id not in self._found:
             kept = self._load(case)
-            self._lines[case.id] = kept if kept is not None else self.measure_again(case)
-        return self._lines[case.id]
+            self._found[case.id] = kept if kept is not None else self.measure_again(case)
+        return self._found[case.id]
 
-    def measure_again(self, case: Case) -> Line:
-        """A new one, whatever is kept."""
-        line = fit_line(self.measure(case))
-        self._lines[case.id] = line
-        self._store(case, line)
-        return line
+    def measure_again(self, case: Case) -> Empty:
+        """Measured now, whatever is kept."""
+        found = self._found[case.id] = measure_empty(self.measure(case))
+        self._store(case, found)
+        return found
 
     def _path(self, case: Case) -> Path:
         names = (_VERSION, __version__, self.device.details.get("driver", ""), self.pack.digest, case.id)
         digest = hashlib.sha256("\0".join(str(name) for name in names).encode()).hexdigest()[:24]
         return self.folder / f"{device_hash(self.device)}-{digest}.json"
 
-    def _load(self, case: Case) -> Line | None:
+    def _load(self, case: Case) -> Empty | None:
         try:
             found = json.loads(self._path(case).read_text())
             line = Line(float(found["once_s"]), float(found["each_s"]), float(found["error_s"]))
+            kept = Empty(line, float(found["call_s"]))
             age_s = self.now() - float(found["at"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return line if 0 <= age_s < _KEPT_S else None
+        return kept if 0 <= age_s < _KEPT_S else None
 
-    def _store(self, case: Case, line: Line) -> None:
+    def _store(self, case: Case, found: Empty) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=".line.", dir=self.folder)
         with os.fdopen(handle, "w") as file:
-            json.dump({"at": self.now(), **dataclasses.asdict(line)}, file)
+            json.dump({"at": self.now(), "call_s": found.call_s, **dataclasses.asdict(found.line)}, file)
         Path(temporary).replace(self._path(case))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from emulator.model import Gpu
 
@@ -17,16 +16,15 @@ _BYTES_PER_INSTRUCTION = 2 * 32 * 16
 _FLOPS_PER_INSTRUCTION = 2 * 2 * 4096
 
 
-def why_burst_not_believed(claims_s: Sequence[float], wall_s: float) -> str:
-    """Why the claimed times of a burst's calls cannot be, in words; empty when nothing speaks against them.
+def why_call_not_believed(claim_s: float, wall_s: float) -> str:
+    """Why the claimed time of a call cannot be, in words; empty when nothing speaks against it.
 
-    ``wall_s`` is what the supervisor saw from asking for the burst to hearing of its end.
+    ``wall_s`` is what the supervisor saw from asking for the call to hearing of its end.
     """
-    for claim_s in claims_s:
-        if not math.isfinite(claim_s) or claim_s < _LEAST_S:
-            return f"a call is said to have taken {claim_s:.3g} s, less than an empty one takes"
-    if sum(claims_s) > wall_s:
-        return f"the calls are said to have taken {sum(claims_s):.3g} s, but they were over after {wall_s:.3g} s"
+    if not math.isfinite(claim_s) or claim_s < _LEAST_S:
+        return f"a call is said to have taken {claim_s:.3g} s, less than an empty one takes"
+    if claim_s > wall_s:
+        return f"a call is said to have taken {claim_s:.3g} s, but it was over after {wall_s:.3g} s"
     return ""
 
 

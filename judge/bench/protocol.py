@@ -13,17 +13,17 @@ from dataclasses import dataclass, field
 from judge.bench.calls import CallMaker
 from judge.bench.clock_bound import Burst, is_settled
 from judge.bench.conditions import Conditions
-from judge.bench.plausibility import why_burst_not_believed
-from judge.bench.schedule import SMALL_INPUT_BYTES, Openings, PlannedBurst, Purpose, Schedule
+from judge.bench.plausibility import why_call_not_believed
+from judge.bench.schedule import Openings, PlannedBurst, Purpose, Schedule, how_many_to_open
 from judge.bench.statistics import summarize
 from judge.bench.stopping import StoppingRule
 from judge.bench.stream import SecretStream
 from judge.bench.verification import Opened, Verifier
-from judge.runner.bursts import TimedClaim, TimeReply, TimeRequest
+from judge.runner.bursts import TimeRequest
 from judge.runner.messages import FetchReply, RunReply
 from judge.supervisor.explanations import explain_cuda
 from judge.supervisor.outcome import Outcome, outcome_of_call
-from judge.supervisor.session import Session
+from judge.supervisor.session import MadeBurst, Session
 from judge.verdict import Verdict
 
 #: No process makes more bursts that count, however little they tell.
@@ -63,7 +63,8 @@ class CaseTimer:
         no state to be timed. ``progress`` hears how many calls more have been made that count."""
         maker = self.maker
         schedule = Schedule(self.stream.child("schedule"), maker.pack, maker.case, maker.places, self.first_call)
-        self._openings = Openings(self.stream.child("opening"), small=maker.input_bytes <= SMALL_INPUT_BYTES)
+        opened = how_many_to_open(maker.input_bytes + maker.output_bytes)
+        self._openings = Openings(self.stream.child("opening"), opened)
         self._timing = ProcessTiming()
         maker.reserve(self.session)
         started = self.clock()
@@ -93,35 +94,39 @@ class CaseTimer:
         """One burst; what is wrong with it, if anything."""
         request = self.maker.request(self.session, burst.calls)
         before = self.conditions.look()
-        reply, wall_s = self.session.time(request)
+        made = self.session.time(request)
         after = self.conditions.look()
-        outcome = self._judge(reply, wall_s)
+        outcome = self._judge(made)
         if outcome is not None:
             return outcome
         if self.verifier is not None and burst.purpose is not Purpose.WARM_UP:
-            self._open(burst, request, reply)
+            self._open(burst, request, made)
         if self.conditions.counts(before, after) and burst.purpose is Purpose.TIMED:
-            self._timing.samples += [claim.elapsed_s for claim in reply.calls]
-            self._timing.bursts.append(Burst(len(reply.calls), wall_s))
+            self._timing.samples += [claim.ran.elapsed_s for claim in made.calls]
+            each_s = tuple(claim.wall_s for claim in made.calls)
+            self._timing.bursts.append(Burst(len(made.calls), made.wall_s, each_s))
         return None
 
-    def _judge(self, reply: TimeReply, wall_s: float) -> Outcome | None:
+    def _judge(self, made: MadeBurst) -> Outcome | None:
         pack = self.maker.pack
         names = [argument.name for argument in pack.arguments]
-        for claim in reply.calls:
-            ran = RunReply(claim.elapsed_s, claim.code, claim.name, claim.message)
-            damage = FetchReply(claim.damage or (0,) * len(names), None)
-            outcome = outcome_of_call(ran, damage, names, pack.limits.wall_s, lambda: None)
+        for claim in made.calls:
+            damage = claim.left.damage if claim.left is not None else (0,) * len(names)
+            outcome = outcome_of_call(
+                claim.ran, FetchReply(damage, None), names, pack.limits.wall_s, lambda: None
+            )  # fmt: skip
             if outcome.verdict is not Verdict.ACCEPTED:
                 return outcome
             if not claim.finished:
-                return _unfinished(claim)
-        doubt = why_burst_not_believed([claim.elapsed_s for claim in reply.calls], wall_s)
-        return Outcome(Verdict.TIMING_NOT_TRUSTED, doubt) if doubt else None
+                return _unfinished(claim.ran)
+            doubt = why_call_not_believed(claim.ran.elapsed_s, claim.wall_s)
+            if doubt:
+                return Outcome(Verdict.TIMING_NOT_TRUSTED, doubt)
+        return None
 
-    def _open(self, burst: PlannedBurst, request: TimeRequest, reply: TimeReply) -> None:
+    def _open(self, burst: PlannedBurst, request: TimeRequest, made: MadeBurst) -> None:
         assert self.verifier is not None
-        for place in range(len(reply.calls)):
+        for place, claim in enumerate(made.calls):
             held = self._openings.place_of_next()
             if held is None:
                 continue
@@ -129,11 +134,13 @@ class CaseTimer:
                 self.session.open_call(place)
             call = burst.calls[place]
             outputs = self.maker.outputs(self.session, call, place)
-            self.verifier.hold(held, Opened(call, outputs, reply.calls[place].digests))
+            self.verifier.hold(
+                (self.first_call, held), Opened(call, outputs, claim.left.digests if claim.left is not None else ())
+            )
 
 
-def _unfinished(claim: TimedClaim) -> Outcome:
+def _unfinished(ran: RunReply) -> Outcome:
     """The verdict on a call after which the device could not go on."""
-    memory = claim.name == "cudaErrorMemoryAllocation"
+    memory = ran.name == "cudaErrorMemoryAllocation"
     verdict = Verdict.MEMORY_LIMIT_EXCEEDED if memory else Verdict.RUNTIME_ERROR
-    return Outcome(verdict, explain_cuda(claim.name, claim.message))
+    return Outcome(verdict, explain_cuda(ran.name, ran.message))

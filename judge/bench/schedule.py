@@ -14,6 +14,7 @@ import math
 import random
 from dataclasses import dataclass
 
+from judge.bench.stopping import LEAST_SAMPLES
 from judge.packs.pack import Case, Pack
 from judge.runner.bursts import SHIFT_BYTES
 
@@ -33,11 +34,13 @@ _DECOY_CALLS = 3
 _PLAIN_DECOYS = 0.3
 _LEAST_DECOY_SIZE = 0.75
 _NEAR_COPY_SHARE = 0.25
-#: Calls that are looked at in each process, decoys among them. All have been committed; where a share f of them is not
-#: honest, none is seen in three processes with probability (1 - f)^30: 1e-9 for the half that moves a median.
-OPENED = 10
-#: Where the inputs are small, looking at every call costs next to nothing.
-SMALL_INPUT_BYTES = 4 << 20
+#: Calls that are looked at in each process, decoys among them: as many as have so many bytes of inputs and outputs in
+#: all, within these bounds. All calls have been committed; where a share f of them is not honest, none of 4 in each of
+#: three processes is seen with probability (1 - f)^12: two in ten thousand for the half that moves a median.
+_OPENED_BYTES = 512 << 20
+_LEAST_OPENED, _MOST_OPENED = 4, 10
+#: Looking at every such call costs next to nothing.
+SMALL_BYTES = 1 << 20
 
 
 class Purpose(enum.Enum):
@@ -160,21 +163,33 @@ def _fits(pack: Pack, case: Case, advertised: Case) -> bool:
         return False
 
 
+def how_many_to_open(call_bytes: int) -> int | None:
+    """Of a process's calls, each with so many bytes of inputs and outputs; None: all of them."""
+    if call_bytes <= SMALL_BYTES:
+        return None
+    return max(_LEAST_OPENED, min(_MOST_OPENED, _OPENED_BYTES // call_bytes))
+
+
 class Openings:
-    """Which calls of a process are looked at: all where they are ``small``, else an even sample of OPENED of them,
-    however many there will be (J. S. Vitter's algorithm R, ACM Transactions on Mathematical Software 11, 1985). Drawn
-    after the calls were made and committed, from another stream than the schedule's.
+    """Which calls of a process are looked at: an even sample of ``count`` of them (None: all), however many there will
+    be; from another stream than the schedule's, which nothing in the jail tells. Of the first LEAST_SAMPLES, which are
+    always made, the sample is drawn at once; each later call takes the place of one in it with the right probability
+    (J. S. Vitter's algorithm R, ACM Transactions on Mathematical Software 11, 1985).
     """
 
-    def __init__(self, stream: random.Random, *, small: bool) -> None:
+    def __init__(self, stream: random.Random, count: int | None) -> None:
         self._stream = stream
-        self._small = small
+        self._count = count
+        first = stream.sample(range(LEAST_SAMPLES), count) if count is not None else []
+        self._first = {call: place for place, call in enumerate(first)}
         self._calls = 0
 
     def place_of_next(self) -> int | None:
         """Where the next call lies among those to be looked at, in place of an earlier one maybe; None: nowhere."""
-        self._calls += 1
-        if self._small or self._calls <= OPENED:
-            return self._calls - 1
+        call, self._calls = self._calls, self._calls + 1
+        if self._count is None:
+            return call
+        if call < LEAST_SAMPLES:
+            return self._first.get(call)
         place = self._stream.randrange(self._calls)
-        return place if place < OPENED else None
+        return place if place < self._count else None

@@ -7,7 +7,6 @@ included, so that an hour-old line or a busy minute costs nobody his verdict.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -131,6 +130,15 @@ class Trial:
         if flooded and not self.failed:
             outcome = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
             self._failed = case, outcome, 0.0
+        if not self.failed and len(self._timings[case.id]) == PROCESSES:
+            self._look_at_outputs()
+
+    def _look_at_outputs(self) -> None:
+        for case in self._bench.cases:
+            outcome = self._verifiers[case.id].check()
+            if outcome is not None:
+                self._failed = case, outcome, 0.0
+                return
 
     def start_again(self) -> None:
         """Forgets the processes so far."""
@@ -141,9 +149,14 @@ class Trial:
         """The cases whose times are not believed, with the reason in words."""
         doubts = {}
         for case in self._bench.cases:
-            line = empty.line(case)
-            seen = see([burst for timing in self._timings[case.id] for burst in timing.bursts], line)
-            self._clock[case.id] = {"clock_s": seen.by_slope_s, "clock_in_all_s": seen.in_all_s, "empty_s": line.each_s}
+            found = empty.of(case)
+            seen = see([burst for timing in self._timings[case.id] for burst in timing.bursts], found)
+            self._clock[case.id] = {
+                "clock_s": seen.by_call_s,
+                "clock_by_slope_s": seen.by_slope_s,
+                "clock_in_all_s": seen.in_all_s,
+                "around_s": found.line.each_s,
+            }
             value = self._timed(case).value
             doubt = doubt_claim(value, seen)
             roofline = self._bench.roofline
@@ -178,10 +191,7 @@ class Trial:
             session, bench.maker(case), self._stream.child(f"{case.id} {number}"), 1 + number * _CALLS_A_PROCESS,
             verifier, bench.conditions, bench.rule(),
         )  # fmt: skip
-        timing = timer.run(lambda calls: self._heard(case, calls))
-        if timing.outcome.verdict is Verdict.ACCEPTED:
-            timing = dataclasses.replace(timing, outcome=verifier.check() or timing.outcome)
-        return timing
+        return timer.run(lambda calls: self._heard(case, calls))
 
     def _timed(self, case: Case) -> TimedCase:
         timings = self._timings[case.id]
@@ -202,7 +212,7 @@ def run_trials(
     Raises InternalError where the machine is to blame, and Cancelled.
     """
     for case in bench.cases:
-        empty.line(case)
+        empty.of(case)
     trials = [Trial(bench, library, heard) for library in libraries]
     _time_processes(bench, trials)
     return [_judge(bench, empty, trial) for trial in trials]

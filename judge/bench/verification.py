@@ -13,6 +13,8 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
+from threadpoolctl import threadpool_limits
+
 from judge.bench.calls import CallMaker
 from judge.bench.schedule import PlannedCall
 from judge.errors import Cancelled
@@ -46,7 +48,7 @@ class Verifier:
     def __init__(self, maker: CallMaker, cancelled: Callable[[], bool] = lambda: False) -> None:
         self._maker = maker
         self._cancelled = cancelled
-        self._held: dict[int, Opened] = {}
+        self._held: dict[tuple[int, int], Opened] = {}
         #: Calls that were looked at.
         self.checked = 0
         each = _BYTES_A_BYTE * (maker.input_bytes + maker.output_bytes)
@@ -54,8 +56,8 @@ class Verifier:
         self._held_bytes = min(_HELD_BYTES, memory // 8)
         self._threads = max(1, min(len(os.sched_getaffinity(0)), min(_WORKING_BYTES, memory // 4) // max(1, each)))
 
-    def hold(self, place: int, opened: Opened) -> None:
-        """To be looked at later, instead of what was held there."""
+    def hold(self, place: tuple[int, int], opened: Opened) -> None:
+        """To be looked at later, instead of what was held there: ``place`` names a process and a place of its own."""
         self._held[place] = opened
 
     @property
@@ -67,7 +69,11 @@ class Verifier:
         """Looks at all that waits and lets go of it: what is wrong with the first that is. Raises Cancelled."""
         held, self._held = self._held, {}
         self.checked += len(held)
-        with ThreadPoolExecutor(self._threads, thread_name_prefix="verify") as pool:
+        # Each check is a thread; a product within one must not take all processors to itself.
+        with (
+            threadpool_limits(limits=1, user_api="blas"),
+            ThreadPoolExecutor(self._threads, thread_name_prefix="verify") as pool,
+        ):
             checks = [pool.submit(self._check_one, opened) for opened in held.values()]
             try:
                 for check in checks:

@@ -1,7 +1,9 @@
-"""What the frames carry of timed calls: a burst is one request with several calls, and one reply after all of them.
+"""What the frames carry of timed calls, which are made in bursts.
 
 RESERVE makes room for a case: for each input one arena, for each output as many as a burst has calls, so that a burst
-allocates nothing. STAGE brings a masked input in. TIME is a burst. OPEN brings the outputs of one of its calls out.
+allocates nothing. STAGE brings a masked input in. TIME tells of a burst and has its first call made ready; for each
+call then SOLVE is the call, and nothing else, and COMMIT looks at what it left and makes the next one ready. OPEN
+brings the outputs of one of the calls out.
 """
 
 from __future__ import annotations
@@ -89,7 +91,7 @@ class TimedCall:
 
 @dataclass(frozen=True, slots=True)
 class TimeRequest:
-    """Make these calls one after the other."""
+    """These calls are to be made, one after the other."""
 
     calls: tuple[TimedCall, ...]
 
@@ -113,43 +115,24 @@ class TimeRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class TimedClaim:
-    """What one timed call is said to have done. ``elapsed_s``, ``code``, ``name``, ``message``: as in RunReply.
-    ``damage``: as in FetchReply. ``digests``: one an output, in order, none where they were copied. Both are empty
-    after an error that ends the burst: the device could not go on."""
+class CommitReply:
+    """What a call left: ``damage`` as in FetchReply; ``digests``: one an output, in order, none where they were
+    copied."""
 
-    elapsed_s: float
-    code: int
-    name: str
-    message: str
     damage: tuple[int, ...]
     digests: tuple[bytes, ...]
 
-    @property
-    def finished(self) -> bool:
-        """Whether the call came to its end, error or not."""
-        return bool(self.damage)
-
-
-@dataclass(frozen=True, slots=True)
-class TimeReply:
-    """One claim for each call that was made: fewer than were asked for only if the last did not finish."""
-
-    calls: tuple[TimedClaim, ...]
-
     def pack(self) -> bytes:
-        out = Writer().u32(len(self.calls))
-        for call in self.calls:
-            out.f64(call.elapsed_s).i32(call.code).text(call.name).text(call.message)
-            out.u32(len(call.damage)).raw(bytes(call.damage)).u32(len(call.digests)).raw(b"".join(call.digests))
-        return out.payload()
+        out = Writer().u32(len(self.damage)).raw(bytes(self.damage))
+        return out.u32(len(self.digests)).raw(b"".join(self.digests)).payload()
 
     @classmethod
-    def unpack(cls, payload: bytes) -> TimeReply:
+    def unpack(cls, payload: bytes) -> CommitReply:
         r = Reader(payload)
-        calls = tuple(_unpack_claim(r) for _ in range(r.count(MAX_CALLS)))
+        damage = tuple(r.raw(r.count(MAX_ARGUMENTS)))
+        reply = cls(damage, tuple(r.raw(DIGEST_BYTES) for _ in range(r.count(MAX_ARGUMENTS))))
         r.end()
-        return cls(calls)
+        return reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +163,3 @@ def _unpack_slot(r: Reader) -> TimedSlot:
     if size > MAX_BYTES or shift > MAX_BYTES or shift % SHIFT_BYTES:
         raise FrameError("a buffer where none can be")
     return TimedSlot(value, size, output_offset, fill, unpack_recipe(r) if r.u8() else None, shift, place)
-
-
-def _unpack_claim(r: Reader) -> TimedClaim:
-    elapsed_s, code, name, message = r.f64(), r.i32(), r.text(), r.text()
-    damage = tuple(r.raw(r.count(MAX_ARGUMENTS)))
-    digests = tuple(r.raw(DIGEST_BYTES) for _ in range(r.count(MAX_ARGUMENTS)))
-    return TimedClaim(elapsed_s, code, name, message, damage, digests)

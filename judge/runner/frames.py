@@ -41,6 +41,8 @@ class Op(enum.IntEnum):
     RECORDING = 11
     GIVE = 12
     REPLAY = 13
+    SOLVE = 14
+    COMMIT = 15
     REPLY = 0x8000
     FAILED = 0x4000
 

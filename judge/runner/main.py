@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import importlib
 import os
 import sys
@@ -33,7 +34,7 @@ _libc = ctypes.CDLL(None)
 
 class Runner:
     """Does what the requests say: START, LOAD, then calls one by one (PREPARE, RUN, FETCH) or in bursts (RESERVE,
-    STAGE, TIME, OPEN). RECORD, RECORDING, GIVE and REPLAY are told of in ``judge.runner.recordings``.
+    STAGE, TIME, SOLVE, COMMIT, OPEN). RECORD, RECORDING, GIVE and REPLAY are told of in ``judge.runner.recordings``.
     """
 
     def __init__(self, input_fd: int, output_fd: int, library_fd: int) -> None:
@@ -78,7 +79,11 @@ class Runner:
         if request.op == Op.STAGE:
             return self._bursts.stage(StageRequest.unpack(payload))
         if request.op == Op.TIME:
-            return self._bursts.time(TimeRequest.unpack(payload), self._submission)
+            return self._bursts.time(TimeRequest.unpack(payload))
+        if request.op == Op.SOLVE:
+            return self._bursts.solve(self._submission)
+        if request.op == Op.COMMIT:
+            return self._bursts.commit()
         if request.op == Op.OPEN:
             return self._bursts.open(OpenRequest.unpack(payload))
         raise FrameError(f"no such request: {request.op}")
@@ -146,6 +151,8 @@ def serve(channel: Channel, runner: Runner) -> None:
 
 
 def main(argv: list[str]) -> None:
+    # A collection would be on the clock of the call it falls into; what cycles there are end with the process.
+    gc.disable()
     channel_fd, input_fd, output_fd, library_fd = (int(text) for text in argv)
     runner = Runner(input_fd, output_fd, library_fd)
     serve(Channel(channel_fd), runner)

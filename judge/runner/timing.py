@@ -1,4 +1,4 @@
-"""Bursts of timed calls: RESERVE, STAGE, TIME and OPEN, on a device that makes inputs and looks at outputs by itself.
+"""Bursts of timed calls, on a device that makes inputs and looks at outputs by itself (``judge.runner.bursts``).
 
 Each call's buffers lie where the request says, in arenas that were reserved before. The inputs are complete on the
 device only just before the call, and nothing of a later burst is here before its turn. The outputs of a burst stay in
@@ -13,18 +13,17 @@ from dataclasses import dataclass
 from judge.devices.base import Buffer, DeviceError, Placed, TimedDevice
 from judge.recipe import Kind
 from judge.runner.bursts import (
+    CommitReply,
     OpenRequest,
     ReserveRequest,
     StageRequest,
     TimedCall,
-    TimedClaim,
     TimedSlot,
-    TimeReply,
     TimeRequest,
 )
 from judge.runner.frames import FrameError, Role
 from judge.runner.memory import SharedMemory
-from judge.runner.messages import ArgumentSpec
+from judge.runner.messages import ArgumentSpec, RunReply
 from judge.runner.refusal import device_errors
 from judge.runner.submission import Program
 
@@ -53,6 +52,8 @@ class TimedCalls:
         self._arenas: list[list[Buffer]] = []
         self._staged: dict[int, Buffer] = {}
         self._burst: list[_Ready] = []
+        #: Which of them is ready.
+        self._next = 0
 
     def reserve(self, request: ReserveRequest) -> bytes:
         if len(request.rooms) != len(self._arguments):
@@ -60,7 +61,7 @@ class TimedCalls:
         with device_errors():
             for buffer in (*self._staged.values(), *(arena for arenas in self._arenas for arena in arenas)):
                 self._device.free(buffer)
-            self._staged, self._arenas, self._burst = {}, [], []
+            self._staged, self._arenas, self._burst, self._next = {}, [], [], 0
             for argument, room in zip(self._arguments, request.rooms, strict=True):
                 count = {Role.SCALAR: 0, Role.IN: 1}.get(argument.role, request.places)
                 self._arenas.append([])
@@ -79,44 +80,59 @@ class TimedCalls:
             self._device.write(buffer, self._inputs.piece(request.input_offset, request.size))
         return b""
 
-    def time(self, request: TimeRequest, submission: Program) -> bytes:
+    def time(self, request: TimeRequest) -> bytes:
         self._burst = [_Ready(call, self._place(call)) for call in request.calls]
-        claims = []
-        for ready in self._burst:
-            claims.append(self._make_call(ready, submission))
-            if not claims[-1].finished:
-                break
-        # What the submission printed would be lost at _exit.
-        _libc.fflush(None)
-        return TimeReply(tuple(claims)).pack()
+        self._next = 0
+        self._prepare()
+        return b""
+
+    def solve(self, program: Program) -> bytes:
+        """The call that was made ready, and nothing else."""
+        ready = self._current()
+        values = zip(ready.call.slots, ready.placed, strict=True)
+        bound = program.bind([slot.value if placed is None else placed.buffer.address for slot, placed in values])
+        try:
+            elapsed_s = self._device.time_call(lambda: program.call(bound))
+        except DeviceError as error:
+            self._burst = self._burst[: self._next]
+            return RunReply(-1.0, error.code, error.name, error.message).pack()
+        # Such as that of a launch that was refused: the outputs tell whether it did harm.
+        return RunReply(elapsed_s, *program.take_error()).pack()
+
+    def commit(self) -> bytes:
+        ready = self._current()
+        with device_errors():
+            findings = self._device.inspect([placed for placed in ready.placed if placed is not None])
+            if ready.call.copy:
+                self._copy_out(ready)
+        flags = iter(findings.damage)
+        damage = tuple(0 if placed is None else next(flags) for placed in ready.placed)
+        self._next += 1
+        if self._next < len(self._burst):
+            self._prepare()
+        else:
+            # What the submission printed would be lost at _exit.
+            _libc.fflush(None)
+        return CommitReply(damage, findings.digests).pack()
 
     def open(self, request: OpenRequest) -> bytes:
-        if request.call >= len(self._burst):
+        if request.call >= self._next:
             raise FrameError("the burst had fewer calls")
         with device_errors():
             self._copy_out(self._burst[request.call])
         return b""
 
-    def _make_call(self, ready: _Ready, submission: Program) -> TimedClaim:
-        device = self._device
-        pairs = zip(ready.call.slots, ready.placed, strict=True)
-        bound = submission.bind([slot.value if placed is None else placed.buffer.address for slot, placed in pairs])
-        present = [placed for placed in ready.placed if placed is not None]
-        try:
-            for placed in present:
-                device.place(placed)
-            device.settle()
-            elapsed_s = device.time_call(lambda: submission.call(bound))
-            # Such as that of a launch that was refused: the outputs tell whether it did harm.
-            left = submission.take_error()
-            findings = device.inspect(present)
-            if ready.call.copy:
-                self._copy_out(ready)
-        except DeviceError as error:
-            return TimedClaim(-1.0, error.code, error.name, error.message, (), ())
-        flags = iter(findings.damage)
-        damage = tuple(0 if placed is None else next(flags) for placed in ready.placed)
-        return TimedClaim(elapsed_s, *left, damage, findings.digests)
+    def _current(self) -> _Ready:
+        if self._next >= len(self._burst):
+            raise FrameError("no call was made ready")
+        return self._burst[self._next]
+
+    def _prepare(self) -> None:
+        with device_errors():
+            for placed in self._current().placed:
+                if placed is not None:
+                    self._device.place(placed)
+            self._device.settle()
 
     def _place(self, call: TimedCall) -> tuple[Placed | None, ...]:
         if len(call.slots) != len(self._arguments) or len(self._arenas) != len(self._arguments):

@@ -95,7 +95,8 @@ def start_request(device: DeviceInfo, settings: JudgeSettings, library: Path | N
     """What every runner of the device is told at its start; its shared memory is still to be sized."""
     return StartRequest(
         device_module=DEVICE_MODULES[device.kind],
-        ordinal=int(device.details.get("ordinal", 0)),
+        # A jail has one GPU, whatever its number is outside.
+        ordinal=int(device.details.get("ordinal", 0)) if settings.jail == "off" else 0,
         library=str(library or ""),
         threads=settings.emulator_threads or 0,
         input_bytes=0,

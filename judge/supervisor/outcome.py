@@ -64,10 +64,10 @@ def outcome_of_ending(ending: Ending, limit_s: float) -> Outcome:
     if ending.flooded:
         return Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
     where = {
-        Op.LOAD: "while it was loaded (in a static constructor)", Op.RUN: "in solve", Op.TIME: "while it was timed",
+        Op.LOAD: "while it was loaded (in a static constructor)", Op.RUN: "in solve", Op.SOLVE: "in solve",
     }.get(ending.during, "after solve had returned")  # fmt: skip
     if ending.timed_out:
-        if ending.during is Op.RUN:
+        if ending.during in (Op.RUN, Op.SOLVE):
             return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"solve took longer than {limit_s:g} s")
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"the process hung {where}")
     if ending.exit.signal == signal.SIGSYS:
@@ -182,7 +182,7 @@ def _how_it_crashed(ending: Ending, where: str) -> str:
     if ending.exit.code == _RUNNER_FAILED:
         return f"the process could not go on {where}: were its descriptors closed or its memory overwritten?"
     if ending.exit.code is not None:
-        who = {Op.LOAD: "a static constructor", Op.RUN: "solve"}.get(ending.during, "the submission")
+        who = {Op.LOAD: "a static constructor", Op.RUN: "solve", Op.SOLVE: "solve"}.get(ending.during, "the submission")
         return f"{who} ended the process with exit({ending.exit.code})"
     if ending.exit.signal is None:
         return f"the process stopped answering {where}"

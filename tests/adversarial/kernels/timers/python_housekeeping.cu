@@ -4,8 +4,7 @@
 // challenge: reduction
 // devices: cuda
 // verdict: TI or SV
-// caught by: bursts without flushes and comparisons, which cannot be shortened in this way, bound the claim as well
-// open on cuda: time saved around a call is not told from time saved in it
+// caught by: the supervisor's own clock from asking for a call to its answer, which has nothing of what surrounds it
 #include "common/python.cuh"
 #include "common/reduction.cuh"
 

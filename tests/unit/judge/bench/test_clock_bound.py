@@ -7,11 +7,22 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from judge.bench.clock_bound import Burst, doubt_claim, fit_line, is_settled, see, slack
+from judge.bench.clock_bound import (
+    AROUND_SHARE,
+    Burst,
+    doubt_claim,
+    fit_line,
+    is_settled,
+    measure_empty,
+    see,
+    slack,
+)
 
 #: What a call takes around solve: contents made, caches flushed, outputs looked at.
 AROUND_S = 400e-6
 ONCE_S = 120e-6
+#: What the message there and back takes.
+TRIP_S = 30e-6
 SIZES = (1, 4, 8, 12, 16) * 2
 
 
@@ -24,28 +35,34 @@ class Machine:
         self._noise = noise
 
     def process(
-        self, true_s: float, share: float = 1.0, delay: Callable[[int], float] = lambda _: 0.0
-    ) -> tuple[list[float], list[Burst]]:
-        """The claims and the bursts of one process whose solve takes ``true_s`` and claims ``share`` of it."""
+        self, true_s: float, share: float = 1.0, delay: Callable[[int], float] = lambda _: 0.0, *,
+        around_s: float = 0.0, moved: float = 0.0,
+    ) -> tuple[list[float], list[Burst]]:  # fmt: skip
+        """The claims and the bursts of one process whose solve takes ``true_s`` and claims ``share`` of it.
+        ``around_s``: by how much what surrounds a call differs from what surrounds an empty one; ``moved``: which share
+        of the work is done there."""
         draw, noise = self._draw, self._noise
-        around = AROUND_S * (1 + 0.002 * noise * draw.standard_normal())
+        around = AROUND_S * (1 + 0.002 * noise * draw.standard_normal()) + around_s
         once = ONCE_S * (1 + 0.1 * noise * draw.standard_normal())
         claims: list[float] = []
         bursts = []
         for calls in SIZES:
             times = true_s * (1 + 0.005 * noise * draw.standard_normal(calls)) + noise * draw.exponential(0.2e-6, calls)
             claims += (share * times).tolist()
+            trips = TRIP_S + noise * draw.exponential(2e-6, calls)
             jitter = noise * (draw.exponential(1e-6, calls).sum() + draw.exponential(20e-6))
             late = noise * draw.exponential(2e-3) if draw.random() < 0.03 else 0.0
             wall_s = once + calls * around + times.sum() + jitter + late + delay(calls)
-            bursts.append(Burst(calls, wall_s))
+            each_s = tuple(((1 - moved) * times + trips).tolist())
+            bursts.append(Burst(calls, wall_s + trips.sum(), each_s))
         return claims, bursts
 
-    def doubts(self, true_s: float, share: float = 1.0, delay: Callable[[int], float] = lambda _: 0.0) -> bool:
+    def doubts(self, true_s: float, share: float = 1.0, delay: Callable[[int], float] = lambda _: 0.0,
+               **how: float) -> bool:  # fmt: skip
         """As in a judgement: three processes against an empty solve, and once more at a doubt."""
         for _ in range(2):
-            empty = fit_line([burst for _ in range(2) for burst in self.process(2e-6)[1]])
-            timed = [self.process(true_s, share, delay) for _ in range(3)]
+            empty = measure_empty([burst for _ in range(2) for burst in self.process(2e-6)[1]])
+            timed = [self.process(true_s, share, delay, **how) for _ in range(3)]
             claim_s = float(np.median([np.median(claims) for claims, _ in timed]))
             if doubt_claim(claim_s, see([burst for _, bursts in timed for burst in bursts], empty)) is None:
                 return False
@@ -67,36 +84,55 @@ def test_who_claims_a_tenth_less_is_found_out(true_s: float) -> None:
     assert sum(Machine(seed).doubts(true_s, 0.85) for seed in range(100)) >= 95
 
 
+@pytest.mark.parametrize("around_s", [-60e-6, 60e-6])
+def test_what_surrounds_a_call_may_differ_by_a_share_of_itself(around_s: float) -> None:
+    assert sum(Machine(seed).doubts(200e-6, around_s=around_s) for seed in range(300)) <= 1
+
+
+def test_work_done_around_the_call_is_found_out() -> None:
+    """Who takes the process over can work before he is asked for a call, or after he has answered."""
+    assert all(Machine(seed).doubts(400e-6, 0.5, moved=0.5) for seed in range(100))
+
+
 def test_short_bursts_made_longer_hide_nothing() -> None:
     """Who knows how long a burst is can make all of them take equally long: the slope is zero, but no burst is
     shorter than its work."""
     machine = Machine(3)
-    equal = machine.process(200e-6, 0.5, lambda calls: (16 - calls) * (AROUND_S + 200e-6))[1]
+    equal = machine.process(400e-6, 0.5, lambda calls: (16 - calls) * (AROUND_S + TRIP_S + 400e-6))[1]
     assert abs(fit_line(equal).each_s) < 20e-6
-    assert all(Machine(seed).doubts(200e-6, 0.5, lambda calls: (16 - calls) * 600e-6) for seed in range(100))
+    hidden = [Machine(seed).doubts(400e-6, 0.5, lambda calls: (16 - calls) * 800e-6, moved=0.5) for seed in range(100)]
+    assert all(hidden)
+
+
+def _bursts(each_s: float, call_s: float, once_s: float = 0.0) -> list[Burst]:
+    return [Burst(calls, once_s + calls * each_s, (call_s,) * calls) for calls in SIZES]
 
 
 def test_bursts_of_one_size_are_judged_by_how_long_they_took() -> None:
-    empty = fit_line([Burst(1, 1e-3), Burst(2, 1.5e-3)])
-    assert doubt_claim(1e-3, see([Burst(1, 2e-3)] * 5, empty)) is None
-    doubt = doubt_claim(0.5e-3, see([Burst(1, 2e-3)] * 5, empty))
+    empty = measure_empty(_bursts(0.5e-3, 0.1e-3, 0.5e-3))
+    lone = [Burst(1, 2e-3, (0.1e-3,))] * 5
+    assert doubt_claim(0.8e-3, see(lone, empty)) is None
+    doubt = doubt_claim(0.5e-3, see(lone, empty))
     assert doubt is not None
     assert "500.0 µs" in str(doubt)
-    assert "1.000 ms" in str(doubt)
+    assert "1000.0 µs" in str(doubt)
 
 
 def test_the_slack_is_five_per_cent_or_five_microseconds() -> None:
     assert slack(10e-6) == pytest.approx(5e-6)
     assert slack(1e-3) == pytest.approx(50e-6)
-    empty = fit_line([Burst(calls, calls * 100e-6) for calls in SIZES])
-    bursts = [Burst(calls, calls * 1100e-6) for calls in SIZES]
-    assert doubt_claim(0.951e-3, see(bursts, empty)) is None
-    assert doubt_claim(0.949e-3, see(bursts, empty)) is not None
+    empty = measure_empty(_bursts(100e-6, 30e-6))
+    timed = see(_bursts(1100e-6, 1030e-6), empty)
+    assert doubt_claim(0.951e-3, timed) is None
+    assert doubt_claim(0.949e-3, timed) is not None
+    moved = see(_bursts(1100e-6, 30e-6), empty)
+    assert doubt_claim(0.951e-3 - AROUND_SHARE * 100e-6, moved) is None
+    assert doubt_claim(0.949e-3 - AROUND_SHARE * 100e-6, moved) is not None
 
 
 def test_a_line_is_unmoved_by_a_quarter_of_wild_bursts() -> None:
-    bursts = [Burst(calls, 1e-3 + calls * 2e-3) for calls in range(1, 13)]
-    wild = [*bursts[:9], *(Burst(burst.calls, 10 * burst.wall_s) for burst in bursts[9:])]
+    bursts = [Burst(calls, 1e-3 + calls * 2e-3, ()) for calls in range(1, 13)]
+    wild = [*bursts[:9], *(Burst(burst.calls, 10 * burst.wall_s, ()) for burst in bursts[9:])]
     line = fit_line(wild)
     assert line.each_s == pytest.approx(2e-3)
     assert line.once_s == pytest.approx(1e-3)
@@ -107,22 +143,21 @@ def test_the_error_of_a_slope_holds_the_true_one() -> None:
     held = 0
     for seed in range(300):
         draw = np.random.default_rng(seed)
-        bursts = [Burst(calls, calls * 1e-3 + 20e-6 * draw.standard_normal()) for calls in SIZES * 2]
+        bursts = [Burst(calls, calls * 1e-3 + 20e-6 * draw.standard_normal(), ()) for calls in SIZES * 2]
         line = fit_line(bursts)
         held += abs(line.each_s - 1e-3) <= line.error_s
     assert held / 300 > 0.93
 
 
-def test_settled_once_the_slope_is_known_to_a_third_of_the_slack() -> None:
-    exact = [Burst(calls, calls * 1e-3) for calls in SIZES]
-    assert is_settled(exact, 1e-3)
-    assert not is_settled([Burst(1, 1e-3)] * 20, 1e-3)
+def test_settled_once_a_call_is_known_to_a_third_of_the_slack() -> None:
+    assert is_settled(_bursts(1e-3, 0.5e-3), 1e-3)
+    assert not is_settled([Burst(1, 1e-3, (1e-3,))] * 20, 1e-3)
     draw = np.random.default_rng(1)
-    noisy = [Burst(calls, calls * 1e-3 + 1e-3 * draw.standard_normal()) for calls in SIZES]
+    noisy = [Burst(calls, calls * 1e-3, tuple(1e-3 * draw.exponential(1.0, calls))) for calls in SIZES]
     assert not is_settled(noisy, 1e-3)
     assert is_settled(noisy, 100e-3)
 
 
 def test_bursts_of_one_size_have_no_line() -> None:
     with pytest.raises(ValueError, match="one size"):
-        fit_line([Burst(2, 1.0), Burst(2, 1.1)])
+        fit_line([Burst(2, 1.0, ()), Burst(2, 1.1, ())])

@@ -27,7 +27,7 @@ def measured() -> list[str]:
 def make(tmp_path: Path, measured: list[str]) -> MakeEmpty:
     def measure(case: Case) -> list[Burst]:
         measured.append(case.id)
-        return [Burst(calls, 1e-3 + calls * len(measured) * 1e-4) for calls in (1, 4, 8)]
+        return [Burst(calls, 1e-3 + calls * len(measured) * 1e-4, (3e-5,) * calls) for calls in (1, 4, 8)]
 
     def make(pack: Pack = PACK, device: DeviceInfo = DEVICE, at: float = 1000.0) -> EmptySolve:
         return EmptySolve(pack, device, tmp_path / "lines", measure, lambda: at)
@@ -36,19 +36,20 @@ def make(tmp_path: Path, measured: list[str]) -> MakeEmpty:
 
 
 def test_a_line_is_kept_for_an_hour_by_whoever_asks(make: MakeEmpty, measured: list[str]) -> None:
-    line = make().line(CASE)
-    assert line.each_s == pytest.approx(1e-4)
-    assert make(at=1000.0 + 3599).line(CASE) == line
+    found = make().of(CASE)
+    assert found.line.each_s == pytest.approx(1e-4)
+    assert found.call_s == pytest.approx(3e-5)
+    assert make(at=1000.0 + 3599).of(CASE) == found
     assert measured == ["timed"]
-    assert make(at=1000.0 + 3601).line(CASE) != line
+    assert make(at=1000.0 + 3601).of(CASE) != found
 
 
 def test_it_is_measured_again_on_demand_and_kept_instead(make: MakeEmpty, measured: list[str]) -> None:
     first = make()
-    first.line(CASE)
+    first.of(CASE)
     again = first.measure_again(CASE)
-    assert again.each_s == pytest.approx(2e-4)
-    assert first.line(CASE) == make().line(CASE) == again
+    assert again.line.each_s == pytest.approx(2e-4)
+    assert first.of(CASE) == make().of(CASE) == again
     assert len(measured) == 2
 
 
@@ -63,14 +64,14 @@ def test_it_is_measured_again_on_demand_and_kept_instead(make: MakeEmpty, measur
     ids=["board", "driver", "pack", "clock set back"],
 )
 def test_it_holds_for_nothing_else(make: MakeEmpty, measured: list[str], other: dict[str, object]) -> None:
-    make().line(CASE)
-    make(**other).line(CASE)
+    make().of(CASE)
+    make(**other).of(CASE)
     assert len(measured) == 2
 
 
 def test_a_broken_file_is_as_good_as_none(make: MakeEmpty, tmp_path: Path, measured: list[str]) -> None:
-    make().line(CASE)
+    make().of(CASE)
     [kept] = (tmp_path / "lines").iterdir()
     kept.write_text("{")
-    make().line(CASE)
+    make().of(CASE)
     assert len(measured) == 2

@@ -146,7 +146,7 @@ device.HostDevice.read = late
 
 
 @pytest.mark.parametrize(
-    ("factor", "message"), [("0", "less than an empty one"), ("1e9", "they were over after"), ("float('nan')", "less")]
+    ("factor", "message"), [("0", "less than an empty one"), ("1e9", "it was over after"), ("float('nan')", "less")]
 )
 def test_a_time_that_cannot_be_is_not_trusted(factor: str, message: str, sessions: list[Session]) -> None:
     code = f"""

@@ -7,12 +7,13 @@ import pytest
 
 from judge.bench.schedule import (
     MOST_CALLS,
-    OPENED,
+    SMALL_BYTES,
     Contents,
     Openings,
     PlannedBurst,
     Purpose,
     Schedule,
+    how_many_to_open,
     most_shift_bytes,
     places_for,
 )
@@ -116,25 +117,32 @@ def test_two_places_give_bursts_of_two_sizes() -> None:
     assert {len(burst.calls) for burst in bursts(places=2) if burst.purpose is Purpose.TIMED} == {1, 2}
 
 
+@pytest.mark.parametrize(
+    ("call_bytes", "count"), [(1000, None), (SMALL_BYTES + 1, 10), (80 << 20, 6), (600 << 20, 4), (1 << 40, 4)]
+)
+def test_the_larger_a_call_the_fewer_are_opened(call_bytes: int, count: int | None) -> None:
+    assert how_many_to_open(call_bytes) == count
+
+
 def test_what_is_opened_is_an_even_sample_of_all_calls() -> None:
     stream = SecretStream(b"open")
     opened = Counter[int]()
     for _ in range(2000):
-        openings = Openings(stream, small=False)
+        openings = Openings(stream, 8)
         held: dict[int, int] = {}
-        for call in range(60):
+        for call in range(80):
             place = openings.place_of_next()
             if place is not None:
                 held[place] = call
-        assert sorted(held) == list(range(OPENED))
+        assert sorted(held) == list(range(8))
         opened.update(held.values())
-    assert len(opened) == 60
-    expected = 2000 * OPENED / 60
+    assert len(opened) == 80
+    expected = 2000 * 8 / 80
     assert all(0.75 * expected < count < 1.25 * expected for count in opened.values())
 
 
 def test_all_calls_are_opened_where_they_are_small() -> None:
-    openings = Openings(SecretStream(b"open"), small=True)
+    openings = Openings(SecretStream(b"open"), None)
     assert [openings.place_of_next() for _ in range(100)] == list(range(100))
 
 

@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 
 from judge.recipe import Changes, Element, Kind, Planted, Recipe
 from judge.runner.bursts import (
+    CommitReply,
     OpenRequest,
     ReserveRequest,
     StageRequest,
     TimedCall,
-    TimedClaim,
     TimedSlot,
-    TimeReply,
     TimeRequest,
 )
 from judge.runner.digest import PIECE_BYTES, tree_digest
@@ -37,7 +36,8 @@ DIGEST = bytes(range(32))
         ReserveRequest((1 << 30, 0, 256), 9),
         StageRequest(3, 4096, 17),
         TimeRequest((CALL, dataclasses.replace(CALL, copy=True))),
-        TimeReply((TimedClaim(1e-6, 0, "", "", (0, 4), (DIGEST, DIGEST)), TimedClaim(-1.0, 700, "n", "m", (), ()))),
+        CommitReply((0, 4), (DIGEST, DIGEST)),
+        CommitReply((0, 1, 2), ()),
         OpenRequest(2),
     ],
 )
@@ -54,7 +54,7 @@ def test_buffers_where_none_can_be_are_refused(slot: TimedSlot) -> None:
 @given(st.binary(max_size=300))
 def test_replies_never_raise_anything_but_frame_errors(payload: bytes) -> None:
     with contextlib.suppress(FrameError):
-        TimeReply.unpack(payload)
+        CommitReply.unpack(payload)
 
 
 @pytest.mark.parametrize("size", [0, 1, PIECE_BYTES, PIECE_BYTES + 1, 128 * PIECE_BYTES, 129 * PIECE_BYTES + 7])

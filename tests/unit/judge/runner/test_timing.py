@@ -7,27 +7,27 @@ import dataclasses
 import mmap
 import os
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
 
+from judge.devices.base import DeviceError
 from judge.packs.distributions import Distribution, make, recipe
 from judge.recipe import Element, Kind, Recipe
 from judge.runner.bursts import (
+    CommitReply,
     OpenRequest,
     ReserveRequest,
     StageRequest,
     TimedCall,
     TimedSlot,
-    TimeReply,
     TimeRequest,
 )
 from judge.runner.digest import tree_digest
 from judge.runner.frames import FrameError, Role
 from judge.runner.memory import SharedMemory
-from judge.runner.messages import ArgumentSpec
-from judge.runner.submission import Submission
+from judge.runner.messages import ArgumentSpec, RunReply
 from judge.runner.timing import TimedCalls
 from tests.host_device.device import HostDevice
 
@@ -81,13 +81,19 @@ def _slots(call: int, place: int = 0) -> tuple[TimedSlot, ...]:
     return TimedSlot(size=SIZE, output_offset=4096, recipe=x, place=place, shift=512), TimedSlot(size=4, recipe=FACTOR)
 
 
-def _time(calls: TimedCalls, *slots: tuple[TimedSlot, ...], program: Scaling | None = None) -> TimeReply:
-    request = TimeRequest(tuple(TimedCall(one) for one in slots))
-    return TimeReply.unpack(calls.time(request, cast(Submission, program or Scaling())))
+def _time(
+    calls: TimedCalls, *slots: tuple[TimedSlot, ...], program: Scaling | None = None
+) -> list[tuple[RunReply, CommitReply]]:
+    made = []
+    calls.time(TimeRequest(tuple(TimedCall(one) for one in slots)))
+    for _ in slots:
+        ran = RunReply.unpack(calls.solve(program or Scaling()))
+        made.append((ran, CommitReply.unpack(calls.commit())))
+    return made
 
 
 def test_what_is_read_and_written_has_an_input_and_a_place(calls: TimedCalls, outputs: Memory) -> None:
-    reply = _time(calls, _slots(5, place=1), _slots(6, place=0))
+    made_calls = _time(calls, _slots(5, place=1), _slots(6, place=0))
     for index, call in enumerate((5, 6)):
         expected = np.empty(ELEMENTS, np.float32)
         made = _slots(call)[0].recipe
@@ -96,8 +102,8 @@ def test_what_is_read_and_written_has_an_input_and_a_place(calls: TimedCalls, ou
         expected *= 3
         calls.open(OpenRequest(index))
         assert outputs.map[4096 : 4096 + SIZE] == expected.tobytes()
-        assert reply.calls[index].digests == (tree_digest(expected.tobytes()),)
-        assert reply.calls[index].damage == (0, 0)
+        ran, left = made_calls[index]
+        assert (ran.code, left.damage, left.digests) == (0, (0, 0), (tree_digest(expected.tobytes()),))
 
 
 def _masked(stage: int) -> Recipe:
@@ -131,3 +137,30 @@ def test_only_calls_of_the_last_burst_can_be_opened(calls: TimedCalls) -> None:
     calls.reserve(ReserveRequest((SIZE, 4), 1))
     with pytest.raises(FrameError):
         calls.open(OpenRequest(0))
+
+
+def test_a_call_is_made_once_and_only_when_it_is_ready(calls: TimedCalls) -> None:
+    program = Scaling()
+    with pytest.raises(FrameError):
+        calls.solve(program)
+    calls.time(TimeRequest((TimedCall(_slots(5)),)))
+    with pytest.raises(FrameError):
+        calls.open(OpenRequest(0))
+    calls.solve(program)
+    calls.commit()
+    for request in (lambda: calls.solve(program), calls.commit):
+        with pytest.raises(FrameError):
+            request()
+    assert program.calls == 1
+
+
+def test_after_an_error_of_the_device_there_is_no_further_call(calls: TimedCalls) -> None:
+    class Failing(Scaling):
+        def call(self, bound: Sequence[Any]) -> None:  # noqa: ARG002 -- what it is called with does not matter
+            raise DeviceError(700, "cudaErrorIllegalAddress", "an illegal memory access was encountered")
+
+    calls.time(TimeRequest((TimedCall(_slots(5)), TimedCall(_slots(6)))))
+    ran = RunReply.unpack(calls.solve(Failing()))
+    assert (ran.elapsed_s, ran.code, ran.name) == (-1.0, 700, "cudaErrorIllegalAddress")
+    with pytest.raises(FrameError):
+        calls.commit()
