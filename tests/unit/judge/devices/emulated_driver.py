@@ -5,20 +5,29 @@ Kernels are launched from the bytes that their arguments are packed to, as the d
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
+import importlib
 import os
 import struct
 import subprocess
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from emulator import Runtime
+from judge.devices.base import DeviceOptions
 from judge.devices.kernels import build
 from judge.recipe import Kind
 from tests.unit.emulator.runtime.conftest import NVCC, ROOT
+
+if TYPE_CHECKING:
+    from judge.devices.cuda import CudaDevice
 
 SOURCES = Path(build.__file__).parent
 
@@ -148,3 +157,21 @@ def emulated_pycuda(runtime: Runtime, library: ctypes.CDLL) -> dict[str, ModuleT
 def our_modules() -> Sequence[str]:
     """Those that import PyCUDA: to be imported anew."""
     return ["judge.devices.cuda", "judge.devices.cuda_kernels", "judge.devices.cuda_flush", "judge.devices.cuda_timer"]
+
+
+@contextlib.contextmanager
+def emulated_device(runtime: Runtime) -> Iterator[CudaDevice]:
+    """``judge.devices.cuda`` on the emulator, as long as it lasts."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in our_modules():
+            patch.delitem(sys.modules, name, raising=False)
+        for name, module in emulated_pycuda(runtime, ctypes.CDLL(str(built_kernels()))).items():
+            patch.setitem(sys.modules, name, module)
+        patch.setattr("judge.devices.cuda_driver.Driver", Driver)
+        cuda = importlib.import_module("judge.devices.cuda")
+        patch.setattr("judge.devices.cuda_flush._MIN_BYTES", 1 << 16)
+        opened = cuda.open_device(DeviceOptions())
+        yield opened
+        opened.close()
+        for name in our_modules():
+            sys.modules.pop(name, None)

@@ -4,10 +4,7 @@ everything that a submission may not do is seen. ``tests/gpu/test_device.py`` as
 
 from __future__ import annotations
 
-import ctypes
 import dataclasses
-import importlib
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,14 +14,14 @@ import numpy as np
 import pytest
 
 from emulator import Runtime, native
-from judge.devices.base import Buffer, DeviceOptions, Placed
+from judge.devices.base import Buffer, Placed
 from judge.devices.kernels import build
 from judge.packs.distributions import Distribution, Sentinels, make, mask, recipe
 from judge.packs.signature import C_TYPES
 from judge.recipe import Element, Kind, Recipe
 from judge.runner.digest import PIECE_BYTES, tree_digest
 from tests.unit.emulator.runtime.conftest import ROOT
-from tests.unit.judge.devices.emulated_driver import Driver, built_kernels, emulated_pycuda, our_modules
+from tests.unit.judge.devices.emulated_driver import emulated_device
 
 if TYPE_CHECKING:
     from judge.devices.cuda import CudaDevice
@@ -39,19 +36,8 @@ def device() -> Iterator[CudaDevice]:
     library = native.ensure(ROOT / ".cache" / "emulator-native")
     runtime = Runtime(library=library, threads=2, cache=ROOT / ".cache" / "judge-kernels" / "machine-code")
     runtime.take_report()
-    with pytest.MonkeyPatch.context() as patch:
-        for name in our_modules():
-            patch.delitem(sys.modules, name, raising=False)
-        for name, module in emulated_pycuda(runtime, ctypes.CDLL(str(built_kernels()))).items():
-            patch.setitem(sys.modules, name, module)
-        patch.setattr("judge.devices.cuda_driver.Driver", Driver)
-        cuda = importlib.import_module("judge.devices.cuda")
-        patch.setattr("judge.devices.cuda_flush._MIN_BYTES", 1 << 16)
-        opened = cuda.open_device(DeviceOptions())
+    with emulated_device(runtime) as opened:
         yield opened
-        opened.close()
-        for name in our_modules():
-            sys.modules.pop(name, None)
     Runtime(library=library, threads=2)
 
 

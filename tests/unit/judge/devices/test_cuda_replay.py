@@ -15,6 +15,7 @@ import pytest
 from emulator import Runtime, native
 from judge.build.nvcc import build_submission
 from judge.build.target import Target
+from judge.devices.base import DeviceError
 from judge.devices.cuda_recorder import CallRecorder
 from judge.devices.cuda_recording import (
     Copy,
@@ -28,9 +29,11 @@ from judge.devices.cuda_recording import (
 )
 from judge.devices.cuda_replay import CudaReplay
 from judge.devices.fat_binaries import fat_binaries
+from judge.runner.recordings import TRANSFERS
 from judge.settings import JudgeSettings
 from tests.unit.emulator.runtime.conftest import ROOT
 from tests.unit.judge.build.challenge import FakeChallenge
+from tests.unit.judge.devices.emulated_driver import emulated_device
 from tests.unit.judge.devices.recorded_cuda import RuntimeDriver
 
 pytestmark = [pytest.mark.nvcc, pytest.mark.jail]
@@ -179,6 +182,35 @@ def test_what_was_recorded_is_done_again_on_other_buffers(record: Record) -> Non
         wanted = 2 * fresh.values(fresh.input) + np.arange(N) % 500 % 4
         np.testing.assert_allclose(fresh.values(fresh.output), wanted, rtol=1e-6)
     assert not recorded.runtime.take_report().findings
+
+
+def test_a_device_records_and_replays(record: Record, tmp_path: Path) -> None:
+    """As the runner asks for it, with guard bands and shifted buffers."""
+    recorded = record(ALL, calls=0)
+    path = tmp_path / "again.so"
+    path.write_bytes(recorded.path.read_bytes())
+    with emulated_device(recorded.runtime) as device:
+        device.record(1 << 20)
+        library = ctypes.CDLL(str(path))
+        source, target = device.allocate(4 * N, "in"), device.allocate(4 * N, "out")
+        arguments = ctypes.c_void_p(source.address), ctypes.c_void_p(target.address), ctypes.c_int(N)
+        for _ in range(2):
+            device.time_call(lambda: library.solve(*arguments))
+        recording = device.take_recording()
+        driver = RuntimeDriver(recorded.cudart, path, library)
+        device._driver = driver  # type: ignore[assignment]
+        program, counts = device.replay(recording, path.read_bytes(), (source.address, target.address, 0))
+        assert counts == (5, *[0] * (TRANSFERS - 1))
+        arena = device.allocate(8 * N + 4096, "arena")
+        values = np.arange(N, dtype=np.float32)
+        there, back = device.within(arena, 0, 4 * N), device.within(arena, 4096, 4 * N)
+        device.write(there, memoryview(values).cast("B"))
+        program.call(program.bind([there.address, back.address, bytes(8)]))
+        found = np.empty(N, np.float32)
+        device.read(back, memoryview(found).cast("B"))
+        np.testing.assert_array_equal(found, 2 * values + np.arange(N) % 500 % 4)
+        with pytest.raises(DeviceError, match="breaks off"):
+            device.replay(recording[:-1], path.read_bytes(), (source.address, target.address, 0))
 
 
 @pytest.mark.parametrize(
