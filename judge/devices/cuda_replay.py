@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from judge.devices.base import DeviceError
 from judge.devices.cuda_driver import Driver
-from judge.devices.cuda_recording import Attribute, Copy, Fill, Launch, Place, Pointer, Recording, RecordingError, Write
+from judge.devices.cuda_recording import (
+    Attribute,
+    Copy,
+    Fill,
+    Kernel,
+    Launch,
+    Place,
+    Pointer,
+    Recording,
+    RecordingError,
+    Write,
+)
 
 
 class _LaunchAttribute(ctypes.Structure):
@@ -37,8 +48,8 @@ class _LaunchConfig(ctypes.Structure):
 
 
 class CudaReplay:
-    """Needs a current context. What was done before the recorded call is done once, here. Raises RecordingError, and
-    DeviceError where the device will not."""
+    """Needs a current context, and a driver of CUDA 12.4 or later. What was done before the recorded call is done once,
+    here. Raises RecordingError, and DeviceError where the device will not."""
 
     def __init__(self, driver: Driver, recording: Recording, binaries: Sequence[bytes]) -> None:
         self._driver = driver
@@ -47,7 +58,7 @@ class CudaReplay:
         # For as long as the process lives: kernels may be loaded when they are first launched.
         self._binaries = [ctypes.create_string_buffer(binary, len(binary)) for binary in binaries]
         self._modules = [self._load(binary) for binary in self._binaries]
-        self._functions = [self._find(kernel.name) for kernel in recording.kernels]
+        self._functions = [self._find(kernel) for kernel in recording.kernels]
         self._scratch = [self._allocate(size) for size in recording.scratch]
         self._variables = [self._find_variable(name, size) for name, size in recording.variables]
         before = [self._prepare(work, ()) for work in recording.before]
@@ -132,12 +143,23 @@ class CudaReplay:
         self._driver.call("cuModuleLoadData", ctypes.byref(module), binary)
         return module
 
-    def _find(self, name: str) -> ctypes.c_void_p:
+    def _find(self, kernel: Kernel) -> ctypes.c_void_p:
         function = ctypes.c_void_p()
-        find = self._driver.function("cuModuleGetFunction")
-        if any(find(ctypes.byref(function), module, name.encode()) == 0 for module in self._modules):
-            return function
-        raise RecordingError("it launched a kernel that is not in the program")
+        find, name = self._driver.function("cuModuleGetFunction"), kernel.name.encode()
+        if not any(find(ctypes.byref(function), module, name) == 0 for module in self._modules):
+            raise RecordingError("it launched a kernel that is not in the program")
+        if tuple(self._parameters(function, len(kernel.parameters) + 1)) != kernel.parameters:
+            raise RecordingError("a kernel has other parameters than were recorded")
+        return function
+
+    def _parameters(self, function: ctypes.c_void_p, most: int) -> Iterator[tuple[int, int]]:
+        """Offset and size of the first of them. Else the driver would read what is no parameter."""
+        query = self._driver.function("cuFuncGetParamInfo")
+        offset, size = ctypes.c_size_t(), ctypes.c_size_t()
+        for index in range(most):
+            if query(function, ctypes.c_size_t(index), ctypes.byref(offset), ctypes.byref(size)):
+                return
+            yield offset.value, size.value
 
     def _find_variable(self, name: str, size: int) -> int:
         address, found_bytes = ctypes.c_uint64(), ctypes.c_size_t()

@@ -50,6 +50,12 @@ class RuntimeDriver:
         self._names[stub] = name.decode()
         return 0
 
+    def cuFuncGetParamInfo(self, function: Any, index: Any, offset: Any, size: Any) -> int:
+        """That of the program: the runtime has none."""
+        query = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p)
+        found = query(self._find("cudaFuncGetParamInfo"))
+        return int(found(function, index, ctypes.addressof(offset._obj), ctypes.addressof(size._obj)))
+
     def cuModuleGetGlobal_v2(self, address: Any, size: Any, module: Any, name: bytes) -> int:
         shadow = self._find(f"_ZL{len(name)}{name.decode()}")
         if module.value is None or not shadow:

@@ -251,6 +251,16 @@ def test_a_kernel_that_is_not_in_the_program_is_not_launched(record: Record) -> 
         recorded.replay(read_recording(forged, recorded.addresses, 0))
 
 
+def test_a_launch_has_the_kernels_own_parameters(record: Record) -> None:
+    recorded = record(ALL)
+    recording = recorded.read()
+    short = dataclasses.replace(recording.kernels[0], parameters=recording.kernels[0].parameters[:-1])
+    longer = dataclasses.replace(short, parameters=(*recording.kernels[0].parameters, (32, 8)))
+    for forged in (short, longer):
+        with pytest.raises(RecordingError, match="other parameters"):
+            recorded.replay(dataclasses.replace(recording, kernels=(forged, *recording.kernels[1:])))
+
+
 def test_nothing_is_written_outside_of_what_was_allocated(record: Record) -> None:
     recorded = record("cudaMemset(out, 0, 4 * n); }")
     with pytest.raises(RecordingError, match="not seen to allocate"):
