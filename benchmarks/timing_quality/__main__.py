@@ -15,13 +15,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import statistics
 import sys
 import tempfile
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.timing_quality import workload  # noqa: E402
+from benchmarks.timing_quality.judging import Job, Judged, judge_everywhere  # noqa: E402
 from benchmarks.timing_quality.profiler import NoProfiler, median_duration  # noqa: E402
 from judge import pipeline  # noqa: E402
 from judge.devices.catalog import find_device  # noqa: E402
@@ -45,54 +44,6 @@ PROFILED = (
     "gemm/wmma.cu",
     "gemm/tuned.cu",
 )
-
-
-@dataclass(frozen=True)
-class Job:
-    """Judge ``source`` once. ``kernel`` names it in the tables."""
-
-    kernel: str
-    source: str
-    pack_folder: str
-    seed: int
-
-
-@dataclass(frozen=True)
-class Judged:
-    """``value``, ``low`` and ``high`` in seconds; None where the verdict is not AC."""
-
-    device: str
-    kernel: str
-    verdict: str
-    message: str
-    value: float | None
-    low: float | None
-    high: float | None
-    wall_s: float
-
-
-def judge_jobs(device_name: str, jobs: Sequence[Job], data_dir: str) -> list[Judged]:
-    """One after the other on one GPU."""
-    settings = JudgeSettings(data_dir=Path(data_dir))
-    device = find_device(device_name, settings)
-    judged = []
-    for job in jobs:
-        begun = time.monotonic()
-        judgement = pipeline.judge(job.source.encode(), load_pack(Path(job.pack_folder)), device, job.seed, settings)
-        score = judgement.measurement
-        times = (score.value, score.low, score.high) if score else (None, None, None)
-        result = Judged(job.kernel, judgement.verdict.value, judgement.message, *times, wall_s=time.monotonic() - begun)
-        print(f"{device_name} {job.kernel}: {result.verdict} {result.message} {times} in {result.wall_s:.1f} s",
-              file=sys.stderr, flush=True)  # fmt: skip
-        judged.append(result)
-    return judged
-
-
-def judge_everywhere(jobs: Mapping[str, Sequence[Job]], data_dir: str) -> list[Judged]:
-    """Each GPU's jobs in a process of its own, at the same time."""
-    with multiprocessing.get_context("spawn").Pool(len(jobs)) as pool:
-        waiting = [pool.apply_async(judge_jobs, (device, part, data_dir)) for device, part in jobs.items()]
-        return [judged for result in waiting for judged in result.get()]
 
 
 def jobs_of(folder: Path, devices: Sequence[str], count: int) -> dict[str, list[Job]]:
@@ -164,7 +115,7 @@ def bias(device_name: str, data_dir: str, folder: Path) -> list[dict[str, Any]]:
     device = find_device(device_name, settings)
     kernels = [(name, (ROOT / "reference_solutions" / name).read_bytes(), ROOT / "challenges" / name.split("/")[0])
                for name in PROFILED]  # fmt: skip
-    kernels.append(("twice (512 MiB)", workload.memory_bound().encode(), folder / "twice-large"))
+    kernels.append(("twice (416 MB)", workload.memory_bound().encode(), folder / "twice-large"))
     kernels.append(("twice (8 MB)", workload.memory_bound().encode(), folder / "twice-short"))
     rows = []
     for name, source, pack_folder in kernels:
@@ -220,13 +171,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--devices", default="cuda:0", help="comma-separated (default: %(default)s)")
     parser.add_argument("--count", type=int, default=20, help="judgements of each kernel (default: %(default)s)")
+    parser.add_argument("--within", type=float, default=1e9, help="begin no judgement after so many seconds")
     parser.add_argument("--json", type=Path, help="write all figures there")
     parser.add_argument("--no-bias", action="store_true", help="leave Nsight Compute out")
     arguments = parser.parse_args()
     devices = arguments.devices.split(",")
     with tempfile.TemporaryDirectory(prefix="gpujudge-timing-") as name:
         folder = Path(name)
-        judged = judge_everywhere(jobs_of(folder, devices, arguments.count), name)
+        judged = judge_everywhere(jobs_of(folder, devices, arguments.count), name, arguments.within)
         verdicts = {verdict: sum(j.verdict == verdict for j in judged) for verdict in {j.verdict for j in judged}}
         result: dict[str, Any] = {
             "judgements": len(judged),

@@ -1,0 +1,66 @@
+"""Judges kernels as submissions, on several GPUs at a time."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge import pipeline
+from judge.devices.catalog import find_device
+from judge.packs.loader import load_pack
+from judge.settings import JudgeSettings
+
+
+@dataclass(frozen=True)
+class Job:
+    """Judge ``source`` once. ``kernel`` names it in the tables."""
+
+    kernel: str
+    source: str
+    pack_folder: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Judged:
+    """``value``, ``low`` and ``high`` in seconds; None where the verdict is not AC."""
+
+    device: str
+    kernel: str
+    verdict: str
+    message: str
+    value: float | None
+    low: float | None
+    high: float | None
+    wall_s: float
+
+
+def judge_jobs(device_name: str, jobs: Sequence[Job], data_dir: str, within_s: float) -> list[Judged]:
+    """One after the other on one GPU; none is begun when the time is up."""
+    settings = JudgeSettings(data_dir=Path(data_dir))
+    device = find_device(device_name, settings)
+    judged: list[Judged] = []
+    until = time.monotonic() + within_s
+    for job in jobs:
+        begun = time.monotonic()
+        if begun > until:
+            break
+        judgement = pipeline.judge(job.source.encode(), load_pack(Path(job.pack_folder)), device, job.seed, settings)
+        score = judgement.measurement
+        times = (score.value, score.low, score.high) if score else (None, None, None)
+        result = Judged(job.kernel, judgement.verdict.value, judgement.message, *times, wall_s=time.monotonic() - begun)
+        print(f"{device_name} {job.kernel}: {result.verdict} {result.message} {times} in {result.wall_s:.1f} s",
+              file=sys.stderr, flush=True)  # fmt: skip
+        judged.append(result)
+    return judged
+
+
+def judge_everywhere(jobs: Mapping[str, Sequence[Job]], data_dir: str, within_s: float) -> list[Judged]:
+    """Each GPU's jobs in a process of its own, at the same time."""
+    with multiprocessing.get_context("spawn").Pool(len(jobs)) as pool:
+        waiting = [pool.apply_async(judge_jobs, (device, part, data_dir, within_s)) for device, part in jobs.items()]
+        return [judged for result in waiting for judged in result.get()]
