@@ -52,7 +52,8 @@ def judge_jobs(device_name: str, jobs: Sequence[Job], data_dir: str, within_s: f
         judgement = pipeline.judge(job.source.encode(), load_pack(Path(job.pack_folder)), device, job.seed, settings)
         score = judgement.measurement
         times = (score.value, score.low, score.high) if score else (None, None, None)
-        result = Judged(job.kernel, judgement.verdict.value, judgement.message, *times, wall_s=time.monotonic() - begun)
+        wall_s = time.monotonic() - begun
+        result = Judged(device_name, job.kernel, judgement.verdict.value, judgement.message, *times, wall_s)
         print(f"{device_name} {job.kernel}: {result.verdict} {result.message} {times} in {result.wall_s:.1f} s",
               file=sys.stderr, flush=True)  # fmt: skip
         judged.append(result)

@@ -159,7 +159,8 @@ class JailProcess:
         if self._walled:
             code = reports.get("exit-code")
             if code is None and not self._killed and not self._group_was_oom_killed():
-                raise JailUnavailable("bubblewrap could not set the jail up", "gpujudge doctor")
+                how = f"bubblewrap could not set the jail up: it ended with {self._process.returncode}"
+                raise JailUnavailable(how, "gpujudge doctor")
             # The process that stands for pid 1 inside reports a signal as a shell would.
             return _split(code) if isinstance(code, int) else (None, None)
         returned = self._process.returncode

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
-from judge.errors import Cancelled
+from judge.errors import Cancelled, JailUnavailable
 from judge.runner.frames import FrameError, Op, pack_frame, split_frame
 from judge.runner.messages import FailedReply
 from judge.sandbox.launch import JailExit, JailProcess
@@ -185,17 +185,17 @@ class RunnerProcess:
 
     def close(self) -> JailExit | None:
         """Kills what still runs and lets everything go. Idempotent; the first call returns how the process ended."""
-        ended = None
-        if self._jail is not None:
-            jail, self._jail = self._jail, None
-            ended = jail.end()
-            self._drain.finish()
-        self._socket.close()
-        self._library.close()
-        self.inputs.close()
-        self.outputs.close()
-        self._drain.release_writer()
-        return ended
+        jail, self._jail = self._jail, None
+        try:
+            return jail.end() if jail is not None else None
+        finally:
+            if jail is not None:
+                self._drain.finish()
+            self._socket.close()
+            self._library.close()
+            self.inputs.close()
+            self.outputs.close()
+            self._drain.release_writer()
 
     def _readable(self, timeout_s: float) -> bool:
         return bool(self._poll.poll(max(0.0, timeout_s) * 1e3))
@@ -218,7 +218,13 @@ class RunnerProcess:
         if not (tampered or flooded or timed_out):
             # The socket closed: let the process end by itself, so that its own exit code is seen.
             self._jail.wait(2.0)
-        ended = self._jail.end()
+        try:
+            ended = self._jail.end()
+        except JailUnavailable as failure:
+            said = self._drain.finish().strip().splitlines()
+            self._jail = None
+            self.close()
+            raise JailUnavailable(": ".join([failure.message, *said[-1:]]), failure.remedy) from None
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         output = self._drain.finish()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.errors import Cancelled
+from judge.errors import Cancelled, JailUnavailable
 from judge.runner.frames import Frame, Op, pack_frame, split_frame
 from judge.runner.messages import FailedReply
 from judge.sandbox.launch import JailExit
@@ -20,8 +20,9 @@ Script = Callable[[int], None]
 class ScriptedJail:
     """Stands for a jailed process: a thread that has the runner's end of the socket."""
 
-    def __init__(self, fd: int, script: Script, ending: JailExit) -> None:
+    def __init__(self, fd: int, script: Script, ending: JailExit, failure: JailUnavailable | None) -> None:
         self._ending = ending
+        self._failure = failure
         self._thread = threading.Thread(target=self._run, args=(fd, script), daemon=True)
         self._thread.start()
 
@@ -36,16 +37,20 @@ class ScriptedJail:
         return not self._thread.is_alive()
 
     def end(self) -> JailExit:
+        if self._failure is not None:
+            raise self._failure
         return self._ending
 
 
 def _runner(
-    script: Script, *, ending: JailExit | None = None, cancelled: Callable[[], bool] = lambda: False
-) -> RunnerProcess:
+    script: Script, *, ending: JailExit | None = None, cancelled: Callable[[], bool] = lambda: False,
+    failure: JailUnavailable | None = None, said: bytes = b"",
+) -> RunnerProcess:  # fmt: skip
     default = JailExit(0, None, 1.0, None, None, False, False)
 
-    def launcher(fds: Sequence[int], _output_fd: int) -> ScriptedJail:
-        return ScriptedJail(os.dup(fds[0]), script, ending or default)
+    def launcher(fds: Sequence[int], output_fd: int) -> ScriptedJail:
+        os.write(output_fd, said)
+        return ScriptedJail(os.dup(fds[0]), script, ending or default, failure)
 
     return RunnerProcess(launcher, 0, 0, print_limit=100, cancelled=cancelled)  # type: ignore[arg-type]
 
@@ -171,3 +176,12 @@ def test_nothing_is_left_open() -> None:
     _ended(runner)
     runner.close()
     assert _descriptors() - before == set()
+
+
+def test_a_jail_that_fails_says_what_bubblewrap_said_and_leaves_nothing_open() -> None:
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    runner = _runner(lambda _fd: None, failure=JailUnavailable("no jail", "a remedy"), said=b"first\nbwrap: no room\n")
+    with pytest.raises(JailUnavailable, match="no jail: bwrap: no room"):
+        runner.request(Op.START, b"", 5.0)
+    runner.close()
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before
