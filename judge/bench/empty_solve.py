@@ -12,7 +12,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,17 +24,18 @@ from judge.packs.pack import Case, Pack
 
 _KEPT_S = 3600.0
 #: Counts up when the protocol changes so that older lines no longer hold.
-_VERSION = 2
+_VERSION = 3
 
 
 @dataclass
 class EmptySolve:
-    """``measure`` times the bursts of a case; ``folder`` is where lines are kept; ``now`` is the time of day."""
+    """``measure`` times the bursts of a case, process by process; ``folder`` is where lines are kept; ``now`` is the
+    time of day."""
 
     pack: Pack
     device: DeviceInfo
     folder: Path
-    measure: Callable[[Case], list[Burst]]
+    measure: Callable[[Case], Sequence[Sequence[Burst]]]
     now: Callable[[], float] = time.time
     _found: dict[str, Empty] = field(default_factory=dict)
 
@@ -60,7 +61,7 @@ class EmptySolve:
         try:
             found = json.loads(self._path(case).read_text())
             line = Line(float(found["once_s"]), float(found["each_s"]), float(found["error_s"]))
-            kept = Empty(line, float(found["call_s"]))
+            kept = Empty(line, float(found["beside_s"]))
             age_s = self.now() - float(found["at"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
@@ -70,5 +71,5 @@ class EmptySolve:
         self.folder.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=".line.", dir=self.folder)
         with os.fdopen(handle, "w") as file:
-            json.dump({"at": self.now(), "call_s": found.call_s, **dataclasses.asdict(found.line)}, file)
+            json.dump({"at": self.now(), "beside_s": found.beside_s, **dataclasses.asdict(found.line)}, file)
         Path(temporary).replace(self._path(case))

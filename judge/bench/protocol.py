@@ -103,8 +103,8 @@ class CaseTimer:
             self._open(burst, request, made)
         if self.conditions.counts(before, after) and burst.purpose is Purpose.TIMED:
             self._timing.samples += [claim.ran.elapsed_s for claim in made.calls]
-            each_s = tuple(claim.wall_s for claim in made.calls)
-            self._timing.bursts.append(Burst(len(made.calls), made.wall_s, each_s))
+            beside_s = tuple(claim.wall_s - claim.ran.elapsed_s for claim in made.calls)
+            self._timing.bursts.append(Burst(len(made.calls), made.wall_s, beside_s))
         return None
 
     def _judge(self, made: MadeBurst) -> Outcome | None:

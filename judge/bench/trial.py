@@ -58,12 +58,15 @@ class Bench:
         """For one process and one case: its share of the pack's time."""
         return StoppingRule(budget_s=self.pack.budget_s / PROCESSES / len(self.cases))
 
-    def time_empty(self, library: bytes, case: Case) -> list[Burst]:
-        """The bursts of one process with a library of our own. Raises InternalError where it cannot be timed."""
+    def time_empty(self, library: bytes, case: Case) -> list[list[Burst]]:
+        """The bursts of several processes with a library of our own. Raises InternalError where it cannot be timed."""
+        return [self._time_empty(library, case, number) for number in range(PROCESSES)]
+
+    def _time_empty(self, library: bytes, case: Case, number: int) -> list[Burst]:
         session = self.factory.start()
         try:
             session.load(library)
-            stream = self.stream.child("empty")
+            stream = self.stream.child(f"empty {number}")
             timer = CaseTimer(session, self.maker(case), stream, 0, None, self.conditions, self.rule())
             timing = timer.run()
         except RunnerEnded as ended:
@@ -150,14 +153,14 @@ class Trial:
         doubts = {}
         for case in self._bench.cases:
             found = empty.of(case)
-            seen = see([burst for timing in self._timings[case.id] for burst in timing.bursts], found)
+            value = self._timed(case).value
+            seen = see([timing.bursts for timing in self._timings[case.id]], value, found)
             self._clock[case.id] = {
                 "clock_s": seen.by_call_s,
                 "clock_by_slope_s": seen.by_slope_s,
                 "clock_in_all_s": seen.in_all_s,
                 "around_s": found.line.each_s,
             }
-            value = self._timed(case).value
             doubt = doubt_claim(value, seen)
             roofline = self._bench.roofline
             reason = str(doubt) if doubt is not None else why_time_not_believed(

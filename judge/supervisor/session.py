@@ -1,9 +1,10 @@
 """One runner with one submission loaded, and calls to its ``solve``: three requests for one whose outputs are judged,
-the middle one on the clock; or one request for a burst of calls.
+the middle one on the clock; or several for a burst of calls, of which each is on the clock by itself.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,9 +25,9 @@ from judge.supervisor.process import Pending, RunnerProcess
 
 #: For what the runner itself has to do around a call (copying, checking guard bands): generous, as machines are shared.
 _AROUND_CALL_S = 30.0
-#: So long this side stays awake for the end of a timed call: to be woken takes a time of its own, longer after a longer
-#: sleep.
-_AWAKE_S = 0.02
+#: So long this side stays awake for the end of a timed call, where there are processors to spare: to be woken takes a
+#: time of its own, longer after a longer sleep.
+_AWAKE_S = 0.02 if len(os.sched_getaffinity(0)) >= 4 else 0.0
 
 
 @dataclass(frozen=True, slots=True)

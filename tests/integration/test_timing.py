@@ -41,7 +41,7 @@ extern "C" void solve(const float* in, float* out, int n) {
 """
 REPORT = BuildReport(ok=True, wall_s=0.1)
 #: What the clock of a machine that does other things besides may be wrong by.
-SLACK_S = 3e-3
+SLACK_S = 12e-3
 _PYTHON = """
 extern "C" { int PyGILState_Ensure(); void PyGILState_Release(int); int PyRun_SimpleString(const char*); }
 __attribute__((constructor)) static void patch() {
@@ -130,7 +130,7 @@ device.HostDevice.time_call = lambda self, call: honest(self, call) / 8
     ids=["claims_an_eighth", "computes_late", "makes_all_bursts_equal"],
 )
 def test_a_time_that_the_clock_outside_contradicts_is_not_trusted(python: str, room: TimingRoom) -> None:
-    [(results, score)] = room.time([sleeps(5, python)])
+    [(results, score)] = room.time([sleeps(25, python)])
     assert score is None
     assert [result.outcome.verdict for result in results] == [Verdict.TIMING_NOT_TRUSTED], results
     assert "by the judge's own clock" in results[0].outcome.message

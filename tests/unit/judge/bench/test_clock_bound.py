@@ -44,6 +44,8 @@ class Machine:
         draw, noise = self._draw, self._noise
         around = AROUND_S * (1 + 0.002 * noise * draw.standard_normal()) + around_s
         once = ONCE_S * (1 + 0.1 * noise * draw.standard_normal())
+        # Where the process runs: near the supervisor's processor, or far from it.
+        place = 5e-6 * noise * draw.standard_normal()
         claims: list[float] = []
         bursts = []
         for calls in SIZES:
@@ -53,18 +55,18 @@ class Machine:
             jitter = noise * (draw.exponential(1e-6, calls).sum() + draw.exponential(20e-6))
             late = noise * draw.exponential(2e-3) if draw.random() < 0.03 else 0.0
             wall_s = once + calls * around + times.sum() + jitter + late + delay(calls)
-            each_s = tuple(((1 - moved) * times + trips).tolist())
-            bursts.append(Burst(calls, wall_s + trips.sum(), each_s))
+            beside_s = tuple(((1 - moved - share) * times + trips + place).tolist())
+            bursts.append(Burst(calls, wall_s + trips.sum(), beside_s))
         return claims, bursts
 
     def doubts(self, true_s: float, share: float = 1.0, delay: Callable[[int], float] = lambda _: 0.0,
                **how: float) -> bool:  # fmt: skip
         """As in a judgement: three processes against an empty solve, and once more at a doubt."""
         for _ in range(2):
-            empty = measure_empty([burst for _ in range(2) for burst in self.process(2e-6)[1]])
+            empty = measure_empty([self.process(2e-6)[1] for _ in range(3)])
             timed = [self.process(true_s, share, delay, **how) for _ in range(3)]
             claim_s = float(np.median([np.median(claims) for claims, _ in timed]))
-            if doubt_claim(claim_s, see([burst for _, bursts in timed for burst in bursts], empty)) is None:
+            if doubt_claim(claim_s, see([bursts for _, bursts in timed], claim_s, empty)) is None:
                 return False
         return True
 
@@ -74,13 +76,13 @@ def test_honest_kernels_are_next_to_never_doubted(true_s: float) -> None:
     assert sum(Machine(seed).doubts(true_s) for seed in range(1000)) <= 2
 
 
-@pytest.mark.parametrize("true_s", [20e-6, 100e-6, 1e-3])
+@pytest.mark.parametrize("true_s", [80e-6, 200e-6, 1e-3])
 def test_who_claims_half_is_found_out(true_s: float) -> None:
     assert all(Machine(seed).doubts(true_s, 0.5) for seed in range(100))
 
 
-@pytest.mark.parametrize("true_s", [200e-6, 1e-3])
-def test_who_claims_a_tenth_less_is_found_out(true_s: float) -> None:
+@pytest.mark.parametrize("true_s", [400e-6, 1e-3])
+def test_who_claims_somewhat_less_is_found_out(true_s: float) -> None:
     assert sum(Machine(seed).doubts(true_s, 0.85) for seed in range(100)) >= 95
 
 
@@ -104,30 +106,38 @@ def test_short_bursts_made_longer_hide_nothing() -> None:
     assert all(hidden)
 
 
-def _bursts(each_s: float, call_s: float, once_s: float = 0.0) -> list[Burst]:
-    return [Burst(calls, once_s + calls * each_s, (call_s,) * calls) for calls in SIZES]
+def _bursts(each_s: float, beside_s: float, once_s: float = 0.0) -> list[Burst]:
+    return [Burst(calls, once_s + calls * each_s, (beside_s,) * calls) for calls in SIZES]
 
 
 def test_bursts_of_one_size_are_judged_by_how_long_they_took() -> None:
-    empty = measure_empty(_bursts(0.5e-3, 0.1e-3, 0.5e-3))
-    lone = [Burst(1, 2e-3, (0.1e-3,))] * 5
-    assert doubt_claim(0.8e-3, see(lone, empty)) is None
-    doubt = doubt_claim(0.5e-3, see(lone, empty))
+    empty = measure_empty([_bursts(0.5e-3, 0.1e-3, 0.5e-3)])
+    lone = [[Burst(1, 2e-3, (0.1e-3,))] * 5]
+    assert doubt_claim(0.8e-3, see(lone, 0.8e-3, empty)) is None
+    doubt = doubt_claim(0.5e-3, see(lone, 0.5e-3, empty))
     assert doubt is not None
     assert "500.0 µs" in str(doubt)
     assert "1000.0 µs" in str(doubt)
 
 
-def test_the_slack_is_five_per_cent_or_five_microseconds() -> None:
-    assert slack(10e-6) == pytest.approx(5e-6)
+def test_the_slack_is_five_per_cent_or_fifteen_microseconds() -> None:
+    assert slack(10e-6) == pytest.approx(15e-6)
     assert slack(1e-3) == pytest.approx(50e-6)
-    empty = measure_empty(_bursts(100e-6, 30e-6))
-    timed = see(_bursts(1100e-6, 1030e-6), empty)
-    assert doubt_claim(0.951e-3, timed) is None
-    assert doubt_claim(0.949e-3, timed) is not None
-    moved = see(_bursts(1100e-6, 30e-6), empty)
-    assert doubt_claim(0.951e-3 - AROUND_SHARE * 100e-6, moved) is None
-    assert doubt_claim(0.949e-3 - AROUND_SHARE * 100e-6, moved) is not None
+    empty = measure_empty([_bursts(100e-6, 30e-6)])
+    for claim_s, doubted in ((0.951e-3, False), (0.949e-3, True)):
+        lies = [_bursts(1100e-6, 30e-6 + 1e-3 - claim_s)]
+        assert (doubt_claim(claim_s, see(lies, claim_s, empty)) is not None) is doubted
+        # Work that was done outside of the call has more room.
+        moved_s = claim_s - AROUND_SHARE * 100e-6
+        assert (doubt_claim(moved_s, see([_bursts(1100e-6, 30e-6)], moved_s, empty)) is not None) is doubted
+
+
+def test_the_middle_process_counts_and_the_slowest_empty_one() -> None:
+    empty = measure_empty([_bursts(100e-6, beside_s) for beside_s in (20e-6, 30e-6, 40e-6)])
+    assert empty.beside_s == pytest.approx(40e-6)
+    honest, late = _bursts(300e-6, 30e-6), _bursts(300e-6, 130e-6)
+    assert doubt_claim(200e-6, see([honest, honest, late], 200e-6, empty)) is None
+    assert doubt_claim(200e-6, see([honest, late, late], 200e-6, empty)) is not None
 
 
 def test_a_line_is_unmoved_by_a_quarter_of_wild_bursts() -> None:

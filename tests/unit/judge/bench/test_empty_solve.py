@@ -25,9 +25,9 @@ def measured() -> list[str]:
 
 @pytest.fixture
 def make(tmp_path: Path, measured: list[str]) -> MakeEmpty:
-    def measure(case: Case) -> list[Burst]:
+    def measure(case: Case) -> list[list[Burst]]:
         measured.append(case.id)
-        return [Burst(calls, 1e-3 + calls * len(measured) * 1e-4, (3e-5,) * calls) for calls in (1, 4, 8)]
+        return [[Burst(calls, 1e-3 + calls * len(measured) * 1e-4, (3e-5,) * calls) for calls in (1, 4, 8)]]
 
     def make(pack: Pack = PACK, device: DeviceInfo = DEVICE, at: float = 1000.0) -> EmptySolve:
         return EmptySolve(pack, device, tmp_path / "lines", measure, lambda: at)
@@ -38,7 +38,7 @@ def make(tmp_path: Path, measured: list[str]) -> MakeEmpty:
 def test_a_line_is_kept_for_an_hour_by_whoever_asks(make: MakeEmpty, measured: list[str]) -> None:
     found = make().of(CASE)
     assert found.line.each_s == pytest.approx(1e-4)
-    assert found.call_s == pytest.approx(3e-5)
+    assert found.beside_s == pytest.approx(3e-5)
     assert make(at=1000.0 + 3599).of(CASE) == found
     assert measured == ["timed"]
     assert make(at=1000.0 + 3601).of(CASE) != found
