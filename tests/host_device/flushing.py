@@ -7,7 +7,7 @@ import time
 from judge.devices.base import DeviceOptions
 from tests.host_device.device import HostDevice
 
-FLUSH_S = 0.01
+FLUSH_S = 0.02
 
 
 class FlushingDevice(HostDevice):

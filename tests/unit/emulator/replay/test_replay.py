@@ -33,16 +33,18 @@ def test_what_was_recorded_gives_the_answer_again(pair: Pair, function: str) -> 
 @pytest.mark.parametrize(
     ("function", "transfers"),
     [
-        ("plain", {}),
+        # The program has a managed variable, whichever function of it is called.
+        ("plain", {"shared": 1}),
         ("copies_and_fills", {
             "writes": 1, "written_bytes": 8, "copies": 2, "copied_bytes": 8 * N, "fills": 1, "filled_bytes": 4 * N,
+            "shared": 1,
         }),
-        ("variables", {"writes": 2, "written_bytes": 8}),
-        ("what_it_reads_decides", {"reads": 1, "read_bytes": 4 * N}),
+        ("variables", {"writes": 2, "written_bytes": 8, "shared": 1}),
+        ("what_it_reads_decides", {"reads": 1, "read_bytes": 4 * N, "shared": 1}),
         # The pages that the host wrote: two before the first launch, one before the second.
-        ("managed", {"writes": 3, "written_bytes": 3 * 4096}),
-        ("managed_variable", {"writes": 1, "written_bytes": 4}),
-        ("graph", {"fills": 4, "filled_bytes": 16 * N}),
+        ("managed", {"writes": 3, "written_bytes": 3 * 4096, "shared": 2}),
+        ("managed_variable", {"writes": 1, "written_bytes": 4, "shared": 1}),
+        ("graph", {"fills": 4, "filled_bytes": 16 * N, "shared": 1}),
         ("on_the_host", {"reads": 1, "read_bytes": 4 * N, "writes": 1, "written_bytes": 4 * N}),
     ],
 )  # fmt: skip
