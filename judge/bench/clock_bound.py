@@ -24,10 +24,9 @@ from dataclasses import dataclass
 
 from judge.bench.statistics import PROCESSES, median_interval
 
-#: What a claim may fall short by: of the time seen here, and in seconds; the larger holds. What of a call is in no
-#: claim has been seen to differ by up to 20 µs between processes on a virtual machine of 64 cores.
+#: What a claim may fall short by: of the time seen here, and in seconds; the larger holds.
 SLACK_RELATIVE = 0.05
-SLACK_S = 15e-6
+SLACK_S = 5e-6
 #: What two bursts of equal K may differ by that has to do with no call.
 _ONCE_S = 100e-6
 #: By which share of itself what surrounds a call may differ from what surrounds an empty one.

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from judge.bench.clock_bound import SLACK_RELATIVE
+from judge.bench.clock_bound import slack
 from judge.bench.statistics import PROCESSES
 from judge.bench.trial import Bench, Trial
 from judge.errors import InternalError
@@ -24,8 +24,6 @@ from judge.supervisor.layout import lay_out
 from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.session import Session
 
-#: What a claim may fall short of the replay's time by, at the least.
-_SLACK_S = 5e-6
 #: By so much more may issuing an operation cost from the runner's Python than from the submission's host code.
 ISSUE_S = 1e-6
 #: The first makes what is made only once; the second is the one that is done again.
@@ -42,14 +40,9 @@ class Replayed:
     operations: int = 0
     reason: str = ""
 
-    @property
-    def _slack_s(self) -> float:
-        """Less than the clock outside needs: both times are those between two events."""
-        return max(SLACK_RELATIVE * (self.time_s or 0.0), _SLACK_S)
-
     def doubt(self, claim_s: float) -> str:
         """In words, if what was claimed is less than the kernels take by themselves; else empty."""
-        if self.time_s is None or claim_s >= self.time_s - self._slack_s - self.operations * ISSUE_S:
+        if self.time_s is None or claim_s >= self.time_s - slack(self.time_s) - self.operations * ISSUE_S:
             return ""
         return (
             f"a call is said to take {claim_s * 1e6:.1f} µs, but its kernels, launched again without the program's "

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from judge.bench import clock_bound
 from judge.judgement import Judgement
 from judge.pipeline import Mode
 from judge.verdict import Verdict
@@ -20,8 +19,8 @@ from tests.gpu.conftest import JudgeOnGpu
 
 pytestmark = [pytest.mark.gpu, pytest.mark.jail, pytest.mark.nvcc]
 
-#: What two runs of one kernel differ by; what the supervisor's bound on a claim leaves open comes to it.
-_REPEATS = 0.01
+#: What the supervisor's bound on a claim leaves open, and what two runs of one kernel differ by.
+SLACK = 0.06
 FAMILIES = sorted({hostile.family for hostile in on("cuda")})
 _WIDTH = 200
 
@@ -84,8 +83,7 @@ def test_it_does_not_pay(
         request.applymarker(pytest.mark.xfail(reason=hostile.is_open("cuda"), strict=False))
     compared = None if hostile.family == CONTROLS else _time_s(honest(hostile))
     judgement = judge_on_gpu(hostile.source.decode(), hostile.challenge, Mode.SUBMIT)
-    slack = _REPEATS + (clock_bound.slack(compared) / compared if compared else 0.0)
-    complaint = hostile.complaint(judgement, "cuda", compared, slack)
+    complaint = hostile.complaint(judgement, "cuda", compared, SLACK)
     table.add(str(hostile), judgement, compared, complaint)
     assert not complaint, judgement
 

@@ -76,12 +76,12 @@ def test_honest_kernels_are_next_to_never_doubted(true_s: float) -> None:
     assert sum(Machine(seed).doubts(true_s) for seed in range(1000)) <= 2
 
 
-@pytest.mark.parametrize("true_s", [80e-6, 200e-6, 1e-3])
+@pytest.mark.parametrize("true_s", [50e-6, 100e-6, 200e-6, 1e-3])
 def test_who_claims_half_is_found_out(true_s: float) -> None:
     assert all(Machine(seed).doubts(true_s, 0.5) for seed in range(100))
 
 
-@pytest.mark.parametrize("true_s", [400e-6, 1e-3])
+@pytest.mark.parametrize("true_s", [200e-6, 400e-6, 1e-3])
 def test_who_claims_somewhat_less_is_found_out(true_s: float) -> None:
     assert sum(Machine(seed).doubts(true_s, 0.85) for seed in range(100)) >= 95
 
@@ -120,8 +120,8 @@ def test_bursts_of_one_size_are_judged_by_how_long_they_took() -> None:
     assert "1000.0 µs" in str(doubt)
 
 
-def test_the_slack_is_five_per_cent_or_fifteen_microseconds() -> None:
-    assert slack(10e-6) == pytest.approx(15e-6)
+def test_the_slack_is_five_per_cent_or_five_microseconds() -> None:
+    assert slack(10e-6) == pytest.approx(5e-6)
     assert slack(1e-3) == pytest.approx(50e-6)
     empty = measure_empty([_bursts(100e-6, 30e-6)])
     for claim_s, doubted in ((0.951e-3, False), (0.949e-3, True)):
