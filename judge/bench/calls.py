@@ -68,9 +68,9 @@ class CallMaker:
         staged = self._stage(session, calls) if self._made_here() else {}
         return TimeRequest(tuple(self._timed(call, place, staged) for place, call in enumerate(calls)))
 
-    def inputs(self, call: PlannedCall) -> dict[str, Any]:
-        """What ``solve`` got."""
-        return self.pack.inputs(call.case, self.seed, call.contents.call, like=call.contents.like)
+    def inputs(self, call: PlannedCall, threads: int) -> dict[str, Any]:
+        """What ``solve`` got, made on so many threads at the most."""
+        return self.pack.inputs(call.case, self.seed, call.contents.call, like=call.contents.like, threads=threads)
 
     def outputs(self, session: Session, call: PlannedCall, place: int) -> dict[str, Array]:
         """Private copies of a call's outputs from the shared memory, once they have been copied there."""

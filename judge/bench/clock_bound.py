@@ -35,12 +35,16 @@ AROUND_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """``calls`` calls, all over ``wall_s`` after the burst was begun; ``beside_s``: what of the time from asking for a
-    call to its answer is not in its claim, one by one."""
+    """Calls that were all over ``wall_s`` after the burst was begun. One by one: ``claims_s``, what each is said to
+    have taken, and ``beside_s``, what of the time from asking for it to its answer is not in its claim."""
 
-    calls: int
     wall_s: float
+    claims_s: tuple[float, ...]
     beside_s: tuple[float, ...]
+
+    @property
+    def calls(self) -> int:
+        return len(self.claims_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +87,19 @@ def fit_line(bursts: Sequence[Burst]) -> Line:
 
 @dataclass(frozen=True, slots=True)
 class Empty:
-    """What an empty solve takes: its bursts' line, and what of a call is not in its claim."""
+    """What an empty solve takes: its bursts' line, what its calls read between the two events, and what of a call is
+    not in that."""
 
     line: Line
+    claim_s: float
     beside_s: float
 
 
 def measure_empty(processes: Sequence[Sequence[Burst]]) -> Empty:
     """Of the bursts of several processes. Raises ValueError where all are of one size."""
     line = fit_line([burst for bursts in processes for burst in bursts])
-    return Empty(line, max(statistics.median(_beside(bursts)) for bursts in processes))
+    claim_s = statistics.median(statistics.median(_claims(bursts)) for bursts in processes)
+    return Empty(line, claim_s, max(statistics.median(_beside(bursts)) for bursts in processes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +130,8 @@ class Seen:
 
 
 def see(processes: Sequence[Sequence[Burst]], claim_s: float, empty: Empty) -> Seen:
-    """Of the bursts of several processes, in which ``claim_s`` is the median claim of the middle one. Raises ValueError
-    without bursts."""
+    """Of the bursts of several processes. ``claim_s`` is the median claim of the middle one, less that of the empty
+    solve. Raises ValueError without bursts."""
     bursts = [burst for of_process in processes for burst in of_process]
     around_s = AROUND_SHARE * max(0.0, empty.line.each_s)
     by_slope_s = slope_error_s = 0.0
@@ -141,7 +148,7 @@ def see(processes: Sequence[Sequence[Burst]], claim_s: float, empty: Empty) -> S
 
 
 def doubt_claim(claim_s: float, seen: Seen) -> Doubt | None:
-    """``claim_s`` is the median of the claims of the calls in the bursts that were ``seen``."""
+    """``claim_s`` as in ``see``, of the calls in the bursts that were ``seen``."""
     for seen_s, error_s in (
         (seen.by_call_s, 0.0),
         (seen.by_slope_s, seen.slope_error_s),
@@ -158,6 +165,10 @@ def is_settled(bursts: Sequence[Burst], claim_s: float) -> bool:
     known = median_interval(_beside(bursts))
     several = len({burst.calls for burst in bursts}) > 1
     return several and (known.high - known.low) / 2 <= math.sqrt(PROCESSES) * slack(claim_s) / 3
+
+
+def _claims(bursts: Sequence[Burst]) -> list[float]:
+    return [claim_s for burst in bursts for claim_s in burst.claims_s]
 
 
 def _beside(bursts: Sequence[Burst]) -> list[float]:

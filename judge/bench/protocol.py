@@ -32,14 +32,18 @@ _MOST_BURSTS = 120
 
 @dataclass
 class ProcessTiming:
-    """What one process came to. Only where ``outcome`` is AC do the rest mean anything: ``samples`` are the claims of
-    the calls that count, ``bursts`` what this side's clock says of them."""
+    """What one process came to. Only where ``outcome`` is AC do the rest mean anything: ``bursts`` are those that
+    count."""
 
     outcome: Outcome = field(default_factory=lambda: Outcome(Verdict.ACCEPTED))
-    samples: list[float] = field(default_factory=list)
     bursts: list[Burst] = field(default_factory=list)
     stopped_by: str = ""
     wall_s: float = 0.0
+
+    @property
+    def samples(self) -> list[float]:
+        """The claims of the calls that count."""
+        return [claim_s for burst in self.bursts for claim_s in burst.claims_s]
 
 
 @dataclass
@@ -85,10 +89,11 @@ class CaseTimer:
         timing = self._timing
         if len(timing.bursts) >= _MOST_BURSTS:
             return "most bursts"
-        if not timing.samples:
+        samples = timing.samples
+        if not samples:
             return ""
-        settled = is_settled(timing.bursts, summarize(timing.samples).median)
-        return self.rule.reason_to_stop(timing.samples, elapsed_s, settled=settled)
+        settled = is_settled(timing.bursts, summarize(samples).median)
+        return self.rule.reason_to_stop(samples, elapsed_s, settled=settled)
 
     def _make(self, burst: PlannedBurst) -> Outcome | None:
         """One burst; what is wrong with it, if anything."""
@@ -102,9 +107,9 @@ class CaseTimer:
         if self.verifier is not None and burst.purpose is not Purpose.WARM_UP:
             self._open(burst, request, made)
         if self.conditions.counts(before, after) and burst.purpose is Purpose.TIMED:
-            self._timing.samples += [claim.ran.elapsed_s for claim in made.calls]
+            claims_s = tuple(claim.ran.elapsed_s for claim in made.calls)
             beside_s = tuple(claim.wall_s - claim.ran.elapsed_s for claim in made.calls)
-            self._timing.bursts.append(Burst(len(made.calls), made.wall_s, beside_s))
+            self._timing.bursts.append(Burst(made.wall_s, claims_s, beside_s))
         return None
 
     def _judge(self, made: MadeBurst) -> Outcome | None:

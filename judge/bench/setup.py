@@ -21,6 +21,7 @@ from judge.devices.calibration import load_calibration
 from judge.devices.nvml import GpuWatch, watch_device
 from judge.errors import InternalError
 from judge.judgement import DeviceInfo, Measurement
+from judge.native.build import prepare
 from judge.packs.pack import Case, Pack
 from judge.settings import JudgeSettings
 from judge.supervisor.factory import SessionFactory
@@ -61,6 +62,8 @@ def timing_room(
     *, build_empty: Callable[[], bytes] | None = None, open_watch: Watcher = watch_device,
 ) -> Iterator[TimingRoom]:  # fmt: skip
     """``build_empty`` makes the library of a ``solve`` that does nothing: the pack's starter, unless given."""
+    # The calls that are looked at afterwards have inputs of gigabytes.
+    prepare(settings.data_dir / "native")
     watch = open_watch(device)
     try:
         bench = Bench(

@@ -92,10 +92,14 @@ class CaseResult:
 
 
 class Trial:
-    """One submission's. ``heard`` is told of calls that count, case by case."""
+    """One submission's. What ``empty`` says that a call of nothing takes is taken off its times. ``heard`` is told of
+    calls that count, case by case."""
 
-    def __init__(self, bench: Bench, library: bytes, heard: Heard = lambda _case, _calls: None) -> None:
+    def __init__(
+        self, bench: Bench, empty: EmptySolve, library: bytes, heard: Heard = lambda _case, _calls: None
+    ) -> None:
         self._bench = bench
+        self._empty = empty
         self._library = library
         self._heard = heard
         # No two trials draw alike.
@@ -148,11 +152,11 @@ class Trial:
         for timings in self._timings.values():
             timings.clear()
 
-    def doubts(self, empty: EmptySolve) -> dict[str, str]:
+    def doubts(self) -> dict[str, str]:
         """The cases whose times are not believed, with the reason in words."""
         doubts = {}
         for case in self._bench.cases:
-            found = empty.of(case)
+            found = self._empty.of(case)
             value = self._timed(case).value
             seen = see([timing.bursts for timing in self._timings[case.id]], value, found)
             self._clock[case.id] = {
@@ -203,7 +207,8 @@ class Trial:
             "opened": self._verifiers[case.id].checked,
             **self._clock.get(case.id, {}),
         }
-        processes = tuple(tuple(timing.samples) for timing in timings)
+        nothing_s = self._empty.of(case).claim_s
+        processes = tuple(tuple(claim_s - nothing_s for claim_s in timing.samples) for timing in timings)
         return TimedCase(case, processes, self._bench.roofline.least_s(case), details)
 
 
@@ -216,7 +221,7 @@ def run_trials(
     """
     for case in bench.cases:
         empty.of(case)
-    trials = [Trial(bench, library, heard) for library in libraries]
+    trials = [Trial(bench, empty, library, heard) for library in libraries]
     _time_processes(bench, trials)
     return [_judge(bench, empty, trial) for trial in trials]
 
@@ -229,7 +234,7 @@ def _judge(bench: Bench, empty: EmptySolve, trial: Trial) -> list[CaseResult]:
                 empty.measure_again(case)
             trial.start_again()
             _time_processes(bench, [trial])
-        doubts = {} if trial.failed else trial.doubts(empty)
+        doubts = {} if trial.failed else trial.doubts()
         if not doubts:
             break
     return trial.results(doubts)

@@ -18,7 +18,8 @@ from threadpoolctl import threadpool_limits
 from judge.bench.calls import CallMaker
 from judge.bench.schedule import PlannedCall
 from judge.errors import Cancelled
-from judge.runner.digest import tree_digest
+from judge.native.digest import tree_digest
+from judge.native.library import loaded
 from judge.supervisor.layout import Array
 from judge.supervisor.outcome import Outcome
 from judge.verdict import Verdict
@@ -54,7 +55,8 @@ class Verifier:
         each = _BYTES_A_BYTE * (maker.input_bytes + maker.output_bytes)
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         self._held_bytes = min(_HELD_BYTES, memory // 8)
-        self._threads = max(1, min(len(os.sched_getaffinity(0)), min(_WORKING_BYTES, memory // 4) // max(1, each)))
+        self._processors = len(os.sched_getaffinity(0))
+        self._at_a_time = max(1, min(self._processors, min(_WORKING_BYTES, memory // 4) // max(1, each)))
 
     def hold(self, place: tuple[int, int], opened: Opened) -> None:
         """To be looked at later, instead of what was held there: ``place`` names a process and a place of its own."""
@@ -69,12 +71,16 @@ class Verifier:
         """Looks at all that waits and lets go of it: what is wrong with the first that is. Raises Cancelled."""
         held, self._held = self._held, {}
         self.checked += len(held)
+        at_a_time = max(1, min(self._at_a_time, len(held)))
+        # Processors are left over where there are few checks, or room for few. NumPy's many short steps on many threads
+        # would wait for each other.
+        threads = self._processors // at_a_time if loaded() is not None else 1
         # Each check is a thread; a product within one must not take all processors to itself.
         with (
             threadpool_limits(limits=1, user_api="blas"),
-            ThreadPoolExecutor(self._threads, thread_name_prefix="verify") as pool,
+            ThreadPoolExecutor(at_a_time, thread_name_prefix="verify") as pool,
         ):
-            checks = [pool.submit(self._check_one, opened) for opened in held.values()]
+            checks = [pool.submit(self._check_one, opened, threads) for opened in held.values()]
             try:
                 for check in checks:
                     self._wait_for(check)
@@ -90,13 +96,14 @@ class Verifier:
             if self._cancelled():
                 raise Cancelled
 
-    def _check_one(self, opened: Opened) -> Outcome | None:
+    def _check_one(self, opened: Opened, threads: int) -> Outcome | None:
         if opened.digests:
-            found = tuple(tree_digest(output.reshape(-1).view("u1").data) for output in opened.outputs.values())
+            found = tuple(tree_digest(output.reshape(-1).view("u1"), threads) for output in opened.outputs.values())
             if found != opened.digests:
                 message = "the outputs of a timed call are not those that had been committed before it was opened"
                 return Outcome(Verdict.SECURITY_VIOLATION, message)
         call, pack = opened.call, self._maker.pack
+        inputs = self._maker.inputs(call, threads)
         # Drawn now, after the outputs were committed: nothing could know where it would be looked at.
-        wrong = pack.spot_check(call.case, self._maker.inputs(call), opened.outputs, secrets.randbits(62))
+        wrong = pack.spot_check(call.case, inputs, opened.outputs, secrets.randbits(62))
         return None if wrong is None else Outcome(Verdict.WRONG_ANSWER, wrong.message, wrong)

@@ -8,6 +8,7 @@ allocated, and one small copy brings back all that is to be known.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 from collections.abc import Callable, Iterator, Sequence
 
 import pycuda.driver as cuda
@@ -32,6 +33,8 @@ _FLAG_BYTES = 4
 #: Flags for each argument, and then digests.
 _DIGESTS_AT = MAX_ARGUMENTS * _FLAG_BYTES
 _FOUND_BYTES = _DIGESTS_AT + MAX_ARGUMENTS * DIGEST_BYTES
+#: A function that does nothing, given nothing.
+_NOTHING = ctypes.cast(ctypes.CDLL(None).free, ctypes.c_void_p)
 
 
 class CudaDevice:
@@ -51,11 +54,11 @@ class CudaDevice:
             self._context = device.retain_primary_context()
             self._context.push()
             self._driver = driver = Driver()
-            self._kernels = Kernels(library, device.get_attribute(cuda.device_attribute.MULTIPROCESSOR_COUNT))
+            self._kernels = Kernels(library, device)
             self._flush = CacheFlush(device, self._kernels, driver)
             self._found = cuda.mem_alloc(_FOUND_BYTES)
             self._scratch, self._scratch_bytes = cuda.mem_alloc(DIGEST_BYTES), DIGEST_BYTES
-            self._timer = CudaTimer(driver)
+            self._timer = CudaTimer(driver, self._kernels)
             self._context.synchronize()
         self._warm_up()
 
@@ -187,6 +190,10 @@ class CudaDevice:
             self.inspect([one])
         self.settle()
         self.free(buffer)
+        with _errors():
+            # The driver starts a thread when a host function is first asked for, which it may not do later.
+            self._driver.call("cuLaunchHostFunc", None, _NOTHING, None)
+            self._context.synchronize()
 
 
 def open_device(options: DeviceOptions) -> CudaDevice:

@@ -4,6 +4,8 @@ stream, without waiting for any of them.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import pycuda.driver as cuda
@@ -22,6 +24,7 @@ _GUARD_THREADS = 512
 #: Few, so that the pieces of a middling output are spread over all multiprocessors.
 _PIECE_THREADS = 64
 _SWEEP_THREADS = 512
+_HOLD_THREADS = 256
 #: What a block that follows a stream does in one step, at the least.
 _BYTES_A_BLOCK = 32 * _THREADS
 _BLOCKS_A_MULTIPROCESSOR = 32
@@ -37,6 +40,7 @@ _ARGUMENTS = {
     "check_guards": "PQIP",
     "digest_pieces": "PQP",
     "sweep": "PQ",
+    "hold": "Q",
 }
 
 
@@ -52,9 +56,10 @@ def digest_levels(size: int) -> list[int]:
 class Kernels:
     """Needs a current context; addresses are plain numbers. ``found`` is the address of a buffer's flags."""
 
-    def __init__(self, path: str, multiprocessors: int) -> None:
+    def __init__(self, path: str, device: cuda.Device) -> None:
         self._module = cuda.module_from_file(path)
-        self._multiprocessors = multiprocessors
+        self._multiprocessors = device.get_attribute(cuda.device_attribute.MULTIPROCESSOR_COUNT)
+        self._threads = device.get_attribute(cuda.device_attribute.MAX_THREADS_PER_MULTIPROCESSOR)
         self._functions: dict[str, Any] = {}
         for name, arguments in _ARGUMENTS.items():
             self._functions[name] = self._module.get_function(name)
@@ -90,6 +95,14 @@ class Kernels:
     def sweep(self, address: int, size: int) -> None:
         """Reads all of a zeroed buffer."""
         self._launch("sweep", 2 * self._multiprocessors, _SWEEP_THREADS, address, size // 16)
+
+    def prepare_hold(self, seconds: float) -> Callable[[], None]:
+        """A launch that keeps the whole device for so long, ready to be made: no other kernel finds room meanwhile, on
+        whatever stream."""
+        grid = (self._multiprocessors * (self._threads // _HOLD_THREADS), 1)
+        return functools.partial(
+            self._functions["hold"].prepared_call, grid, (_HOLD_THREADS, 1, 1), round(seconds * 1e9)
+        )  # fmt: skip
 
     def _recipe(self, work: str, placed: Placed, found: int, blocks: int = 0) -> None:
         buffer, recipe = placed.buffer, placed.recipe

@@ -1,38 +1,46 @@
 """Times what happens on a GPU between two events, by the driver's API: PyCUDA has no binding for the closing one.
 
-The first event lies on the legacy default stream of an idle device. The second comes after all work of the context,
-side streams included (``cuCtxRecordEvent``, CUDA 12.5). An older driver gets it on the legacy default stream, which
-waits for all streams but non-blocking ones; what those still do is then added by the host's clock.
+While the host issues the first event, the call's work and the second, a kernel of ours holds the device (as nvbench
+does): so the events lie around what the device does, one thing behind the other, and how quickly the host got a launch
+out is not on the clock, unless that takes longer than the hold. The hold has the whole device: what the call starts on
+other streams waits for its end as well.
+
+The first event lies on the legacy default stream. The second comes after all work of the context, side streams included
+(``cuCtxRecordEvent``, CUDA 12.5); an older driver gets it on the legacy default stream, which waits for all streams but
+non-blocking ones. What lasts until the device is idle in the end is added: work on those, or a memory pool that gives
+its memory back.
 """
 
 from __future__ import annotations
 
 import ctypes
-import time
 from collections.abc import Callable
 
 from judge.devices.cuda_driver import Driver
+from judge.devices.cuda_kernels import Kernels
 
-#: An idle device answers a synchronisation in some 5 µs; what lasts longer than this was work.
-_IDLE_SYNC_S = 30e-6
+#: An event, a launch and an event are issued in some 8 µs.
+_HOLD_S = 12e-6
+#: An idle device is found idle within some 10 µs; what lasts longer than this was work.
+_IDLE_S = 40e-6
 
 
 class CudaTimer:
     """Needs a current context. Raises DeviceError."""
 
-    def __init__(self, driver: Driver) -> None:
+    def __init__(self, driver: Driver, kernels: Kernels) -> None:
         self._driver = driver
         context = ctypes.c_void_p()
-        self._started, self._ended = ctypes.c_void_p(), ctypes.c_void_p()
+        self._started, self._ended, self._idle = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
         driver.call("cuCtxGetCurrent", ctypes.byref(context))
-        for event in (self._started, self._ended):
+        for event in (self._started, self._ended, self._idle):
             driver.call("cuEventCreate", ctypes.byref(event), 0)
-        self._covers_all = driver.has("cuCtxRecordEvent")
-        # What lies between the events on this side is on the clock: it is made ready here.
+        # What is issued on this side while the device is held is made ready here.
+        self._hold = kernels.prepare_hold(_HOLD_S)
         self._begin = driver.prepare("cuEventRecord", self._started, None)
         self._end = (
             driver.prepare("cuCtxRecordEvent", context, self._ended)
-            if self._covers_all
+            if driver.has("cuCtxRecordEvent")
             else driver.prepare("cuEventRecord", self._ended, None)
         )
         # The first use of an event costs more than later ones.
@@ -43,18 +51,21 @@ class CudaTimer:
         self._driver.check("cuEventRecord", self._begin())
 
     def time(self, call: Callable[[], object]) -> float:
-        """The seconds from the start of ``call`` until the device is idle again."""
-        begin, end = self._begin, self._end
+        """The seconds from when the device is free for the work of ``call`` until it is idle again."""
+        driver, begin, end = self._driver, self._begin, self._end
+        self._hold()
         begun = begin()
         call()
         over = end()
-        self._driver.check("recording the first event", begun)
-        self._driver.check("recording the second event", over)
-        self._driver.call("cuEventSynchronize", self._ended)
-        ended = time.perf_counter()
-        self._driver.call("cuCtxSynchronize")
-        late_s = time.perf_counter() - ended
+        driver.check("recording the first event", begun)
+        driver.check("recording the second event", over)
+        driver.call("cuCtxSynchronize")
+        driver.call("cuEventRecord", self._idle, None)
+        driver.call("cuEventSynchronize", self._idle)
+        late_s = self._between(self._ended, self._idle)
+        return self._between(self._started, self._ended) + (late_s if late_s > _IDLE_S else 0.0)
+
+    def _between(self, first: ctypes.c_void_p, second: ctypes.c_void_p) -> float:
         elapsed_ms = ctypes.c_float()
-        self._driver.call("cuEventElapsedTime", ctypes.byref(elapsed_ms), self._started, self._ended)
-        late = 0.0 if self._covers_all or late_s < _IDLE_SYNC_S else late_s
-        return elapsed_ms.value / 1e3 + late
+        self._driver.call("cuEventElapsedTime", ctypes.byref(elapsed_ms), first, second)
+        return elapsed_ms.value / 1e3

@@ -203,17 +203,18 @@ def test_a_burst_in_the_jail(gpu: DeviceInfo, packs: dict[str, Pack], judge_sett
                 for argument, size in zip(pack.arguments, sizes, strict=True)
             )
             calls.append(TimedCall(slots))
-        reply, wall_s = session.time(TimeRequest(tuple(calls)))
-        reply, wall_s = session.time(TimeRequest(tuple(calls)))
-        inner_s = sum(claim.elapsed_s for claim in reply.calls)
-        print(f"a burst of 3: {wall_s * 1e3:.3f} ms, of which {inner_s * 1e3:.3f} ms in solve")
-        assert 0 < inner_s < wall_s
+        session.time(TimeRequest(tuple(calls)))
+        made = session.time(TimeRequest(tuple(calls)))
+        inner_s = sum(claim.ran.elapsed_s for claim in made.calls)
+        print(f"a burst of 3: {made.wall_s * 1e3:.3f} ms, of which {inner_s * 1e3:.3f} ms in solve")
+        assert 0 < inner_s < made.wall_s
         ((name, spec),) = pack.output_spec(case).items()
-        for index, claim in enumerate(reply.calls):
-            assert (claim.code, set(claim.damage)) == (0, {0}), claim
+        for index, claim in enumerate(made.calls):
+            assert claim.left is not None
+            assert (claim.ran.code, set(claim.left.damage)) == (0, {0}), claim
             session.open_call(index)
             output = session.runner.outputs.read(0, spec.shape, spec.dtype)
-            assert (tree_digest(output.reshape(-1).view(np.uint8).data),) == claim.digests
+            assert (tree_digest(output.reshape(-1).view(np.uint8).data),) == claim.left.digests
             inputs = pack.inputs(case, 5, index + 1, like=1 if index == 2 else None)
             assert pack.check(case, inputs, {name: output}) is None
     finally:

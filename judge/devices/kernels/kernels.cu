@@ -10,6 +10,7 @@
 #include "sha256.cuh"
 
 constexpr u32 GUARD_WORD = 0xA5A5A5A5u;
+constexpr int HOLD_THREADS = 256;
 
 // For each kind of recipe, with `staged` the masked copy where there is one:
 // make: fills `bytes` at `data`.
@@ -87,6 +88,15 @@ extern "C" __global__ void __launch_bounds__(64) digest_pieces(const unsigned ch
     if (piece && piece * PIECE_BYTES >= size) return;
     const u64 left = size - piece * PIECE_BYTES;
     sha256(data + piece * PIECE_BYTES, left < PIECE_BYTES ? static_cast<u32>(left) : PIECE_BYTES, digests + 8 * piece);
+}
+
+// Keeps the device for so long. Started with as many threads as it has room for, so that nothing else runs meanwhile.
+extern "C" __global__ void __launch_bounds__(HOLD_THREADS, 2048 / HOLD_THREADS) hold(u64 nanoseconds) {
+    u64 begun, now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begun));
+    do {
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    } while (now - begun < nanoseconds);
 }
 
 // Reads all of a buffer of zeros, and would write if it held anything else: so nothing of it is left out.

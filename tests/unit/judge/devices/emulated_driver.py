@@ -37,6 +37,7 @@ struct RecipeArguments { void* data; u64 bytes; Recipe recipe; const void* stage
 struct GuardArguments { unsigned char* data; u64 size; u32 guard; u32* found; };
 struct DigestArguments { const unsigned char* data; u64 size; u32* digests; };
 struct SweepArguments { uint4* buffer; u64 pieces; };
+struct HoldArguments { u64 nanoseconds; };
 """
 _LAUNCH = """
 extern "C" void launch_%s(u32 blocks, u32 threads, const %s* a) { %s<<<blocks, threads>>>(%s); }
@@ -49,6 +50,7 @@ def _host_code() -> str:
         ("check_guards", "GuardArguments", "a->data, a->size, a->guard, a->found"),
         ("digest_pieces", "DigestArguments", "a->data, a->size, a->digests"),
         ("sweep", "SweepArguments", "a->buffer, a->pieces"),
+        ("hold", "HoldArguments", "a->nanoseconds"),
     ]
     for kind in Kind:
         works = ("make", "compare") if kind is Kind.MASKED else ("make", "compare", "plant", "unplant")
@@ -143,7 +145,9 @@ def emulated_pycuda(runtime: Runtime, library: ctypes.CDLL) -> dict[str, ModuleT
     driver = ModuleType("pycuda.driver")
     names: dict[str, Any] = {
         "Error": RuntimeError, "init": lambda: None, "Device": lambda _ordinal: device,
-        "device_attribute": SimpleNamespace(MULTIPROCESSOR_COUNT=2, L2_CACHE_SIZE=4096),
+        "device_attribute": SimpleNamespace(
+            MULTIPROCESSOR_COUNT=2, L2_CACHE_SIZE=4096, MAX_THREADS_PER_MULTIPROCESSOR=1024
+        ),
         "DeviceAllocation": Allocation, "mem_alloc": lambda size: Allocation(runtime, size),
         "memset_d8": fill, "memcpy_htod": write, "memcpy_dtoh": read, "module_from_file": module,
     }  # fmt: skip
