@@ -1,8 +1,10 @@
-"""The runner's end of the socket: blocking, one request at a time."""
+"""The runner's end of the socket: one request at a time."""
 
 from __future__ import annotations
 
 import os
+import select
+import time
 
 from judge.runner.frames import Frame, FrameError, Op, pack_frame, split_frame
 
@@ -13,10 +15,16 @@ class Channel:
     def __init__(self, fd: int) -> None:
         self._fd = fd
         self._buffer = bytearray()
+        self._poll = select.poll()
+        self._poll.register(fd, select.POLLIN)
 
-    def receive(self) -> Frame | None:
-        """The next request; None when the supervisor has gone. Raises FrameError."""
+    def receive(self, awake_s: float = 0.0) -> Frame | None:
+        """The next request, for whose first ``awake_s`` this thread does not sleep; None when the supervisor has gone.
+        Raises FrameError."""
+        until = time.perf_counter() + awake_s
         while (found := split_frame(self._buffer)) is None:
+            while not self._poll.poll(0) and time.perf_counter() < until:
+                pass
             piece = os.read(self._fd, 1 << 16)
             if not piece:
                 if self._buffer:
