@@ -25,7 +25,8 @@ The recipe, so that a device can make the same bits:
   elements are changed: a third stream, for ``call`` and the argument's name with ``/changes`` behind it, gives the
   places as with sentinels, and the element there becomes what it would be for ``call``, sentinels apart.
 
-``Recipe`` says the same in numbers, for a device.
+``Recipe`` says the same in numbers, for a device. What is written here in NumPy is the definition; the native library,
+where this process has loaded it, makes the same bits.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from judge.native.library import loaded
 from judge.recipe import Changes, Element, Key, Kind, Planted, Recipe
 
 Array = npt.NDArray[np.generic]
@@ -127,12 +129,13 @@ def fill(
     return array
 
 
-def make(made: Recipe, flat: Array) -> None:
-    """Fills ``flat``, contiguous and of the recipe's type, by any recipe but a masked one."""
+def make(made: Recipe, flat: Array, threads: int | None = None) -> None:
+    """Fills ``flat``, contiguous and of the recipe's type, by any recipe but a masked one. ``threads``: on how many at
+    the most; on as many as there are processors where nothing is said."""
     if made.kind is Kind.CONSTANT:
         flat.fill(_value(flat.dtype, made.value))
     else:
-        _draw_all(made, flat)
+        _draw_all(made, flat, threads or _processors())
     if made.sentinels is not None:
         planted = made.sentinels
         plus, minus = _value(flat.dtype, planted.plus), _value(flat.dtype, planted.minus)
@@ -150,6 +153,9 @@ def mask(array: Array, key: Key) -> npt.NDArray[np.uint8]:
     source = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     out = np.empty(-(-source.size // 8), np.uint64)
     flat = out.view(np.uint8)[: source.size]
+    if (native := loaded()) is not None:
+        native.mask(source, key, flat, _processors())
+        return flat
     stream = _stream(key)
     for start in range(0, out.size, _CHUNK):
         out[start : start + _CHUNK] = stream.random_raw(min(_CHUNK, out.size - start))
@@ -181,14 +187,22 @@ def _value(dtype: np.dtype[np.generic], pattern: bytes) -> np.generic:
     return value
 
 
-def _draw_all(made: Recipe, flat: Array) -> None:
+def _processors() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def _draw_all(made: Recipe, flat: Array, threads: int) -> None:
+    native = loaded()
+    if native is not None and native.makes(made):
+        native.fill(made, 0, flat, threads)
+        return
     starts = range(0, flat.size, _CHUNK)
 
     def draw(start: int) -> None:
         stop = min(start + _CHUNK, flat.size)
         flat[start:stop] = _draw(made, made.key, start, stop - start)
 
-    threads = min(len(starts) // _CHUNKS_A_THREAD, len(os.sched_getaffinity(0)))
+    threads = min(threads, len(starts) // _CHUNKS_A_THREAD)
     if threads < 2:
         for start in starts:
             draw(start)

@@ -201,19 +201,22 @@ class Pack:
             if argument.value is not None
         }
 
-    def inputs(self, case: Case, seed: int, call: int = 0, *, like: int | None = None) -> Inputs:
+    def inputs(
+        self, case: Case, seed: int, call: int = 0, *, like: int | None = None, threads: int | None = None
+    ) -> Inputs:
         """Every in, inout and scalar argument by name, in order of the signature: arrays (C order) and NumPy scalars.
 
         The same seed and call give the same bits; another seed, or another ``call`` (a timed call, say), gives other
         contents. ``like`` makes a near copy of an earlier call's: what ``make_inputs`` makes is the same (if anything
-        else differs), what is declared differs in a few elements.
+        else differs), what is declared differs in a few elements. ``threads``: on how many what is declared is made, as
+        many as there are processors where nothing is said.
         """
         arrays = self.host_inputs(case, seed, call, like=like)
         recipes = self.recipes(case, seed, call, like=like)
         for argument in self.arguments:
             if (made := recipes.get(argument.name)) is not None:
                 arrays[argument.name] = np.empty(self.shape(case, argument), argument.dtype)
-                make(made, arrays[argument.name].reshape(-1))
+                make(made, arrays[argument.name].reshape(-1), threads)
         values = self.scalars(case) | arrays
         return {argument.name: values[argument.name] for argument in self.arguments if argument.role != "out"}
 

@@ -1,0 +1,28 @@
+"""Brings the native library up, where it can be had."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from pathlib import Path
+
+from emulator.cxx import CxxLibrary, NativeBuildError
+from judge.native import library
+
+_LIBRARY = CxxLibrary("libgpujudge.so", Path(__file__).parent / "sources", flags=("-O3",))
+_log = logging.getLogger(__name__)
+
+
+def prepare(folder: Path) -> None:
+    """Builds the library under ``folder`` when it is not there (some two seconds), and has this process use it from now
+    on. Where it cannot be had a warning says why, once, and everything goes on without."""
+    if library.loaded() is None:
+        _prepare(folder)
+
+
+@functools.cache
+def _prepare(folder: Path) -> None:
+    try:
+        library.load(_LIBRARY.ensure(folder))
+    except (NativeBuildError, OSError) as error:
+        _log.warning("inputs are made by NumPy, which takes longer: no native library: %s", error)

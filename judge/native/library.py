@@ -1,0 +1,93 @@
+"""The native library through ctypes: mirrors what ``sources/`` exports.
+
+Each call lets go of the interpreter once, for all of its work.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_bool, c_double, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from judge.recipe import Element, Key, Kind, Recipe
+
+Bytes = npt.NDArray[np.uint8]
+
+_DIGEST_BYTES = 32
+_FLOATS = (Element.FLOAT16, Element.FLOAT32, Element.FLOAT64)
+
+
+class NativeLibrary:
+    """Safe with any number of callers at a time. ``threads``: on how many a call works at the most."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises OSError."""
+        library = ctypes.CDLL(str(path))
+        self._fill = library.gpujudge_fill
+        self._fill.argtypes = (
+            *(c_int, c_int, c_uint64, c_uint64, c_double, c_double),
+            *(c_uint64, c_size_t, c_void_p, c_uint),
+        )
+        self._fill.restype = None
+        self._mask = library.gpujudge_mask
+        self._mask.argtypes = (c_uint64, c_uint64, c_void_p, c_size_t, c_void_p, c_uint)
+        self._mask.restype = None
+        self._digest_pieces = library.gpujudge_digest_pieces
+        self._digest_pieces.argtypes = (c_void_p, c_size_t, c_size_t, c_bool, c_void_p, c_uint)
+        self._digest_pieces.restype = None
+        library.gpujudge_has_sha_instructions.restype = c_bool
+        #: Whether the processor has instructions for SHA-256.
+        self.has_sha_instructions = bool(library.gpujudge_has_sha_instructions())
+
+    @staticmethod
+    def makes(recipe: Recipe) -> bool:
+        """Whether :meth:`fill` can; no pack declares the other combinations but constants."""
+        return recipe.kind is Kind.INTEGERS or (
+            recipe.kind in (Kind.UNIFORM, Kind.NORMAL) and recipe.element in _FLOATS
+        )
+
+    def fill(self, recipe: Recipe, start: int, out: npt.NDArray[np.generic], threads: int) -> None:
+        """Fills ``out`` with the elements that are numbered from ``start`` on, sentinels and changes apart. It must be
+        contiguous and of the recipe's type."""
+        if not self.makes(recipe) or out.itemsize != recipe.element.size:
+            raise ValueError(f"{recipe.kind.name} as {recipe.element.name} in {out.dtype}")
+        self._fill(
+            recipe.kind, recipe.element, *recipe.key, recipe.offset, recipe.scale,
+            start, out.size, _address(out), max(1, threads),
+        )  # fmt: skip
+
+    def mask(self, source: Bytes, key: Key, out: Bytes, threads: int) -> None:
+        """To ``out`` the bytes of ``source``, as many, XORed with those of the stream of ``key``."""
+        if source.size != out.size:
+            raise ValueError(f"{source.size} bytes to {out.size}")
+        self._mask(*key, _address(source), source.size, _address(out), max(1, threads))
+
+    def digest_pieces(self, data: Bytes, piece_bytes: int, threads: int, *, portable: bool = False) -> Bytes:
+        """The SHA-256 digests, one after another, of the pieces of ``data`` (one piece where it has no bytes).
+        ``portable``: without the processor's instructions for it."""
+        digests = np.empty(max(1, -(-data.size // piece_bytes)) * _DIGEST_BYTES, np.uint8)
+        self._digest_pieces(_address(data), data.size, piece_bytes, portable, _address(digests), max(1, threads))
+        return digests
+
+
+def load(path: Path) -> None:
+    """Has this process use the library from now on. Raises OSError."""
+    global _loaded
+    _loaded = NativeLibrary(path)
+
+
+def loaded() -> NativeLibrary | None:
+    """The library, where there is one."""
+    return _loaded
+
+
+_loaded: NativeLibrary | None = None
+
+
+def _address(array: npt.NDArray[np.generic]) -> int:
+    if not array.flags.c_contiguous:
+        raise ValueError("not contiguous")
+    return array.ctypes.data

@@ -1,0 +1,128 @@
+// Elements by a recipe, as judge/packs/distributions.py defines them. Compiled without contraction: every product and
+// every sum is rounded by itself.
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#include "parallel.h"
+#include "philox.h"
+
+namespace gpujudge {
+namespace {
+
+// judge.recipe: change both together.
+enum Kind { kUniform = 1, kNormal = 2, kIntegers = 3 };
+enum Element { kInt8, kUint8, kInt16, kUint16, kInt32, kUint32, kInt64, kUint64, kFloat16, kFloat32, kFloat64 };
+
+// Fewer are not worth a thread.
+constexpr std::size_t kElementsAThread = 1 << 16;
+constexpr std::size_t kBytesAThread = 1 << 18;
+
+struct Half {
+    std::uint16_t bits;
+};
+
+// Rounded to nearest even, without a branch.
+Half to_half(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t magnitude = bits & 0x7FFFFFFF;
+    // Rebiased by -112; what the rounding carries goes into the exponent, up to infinity.
+    const std::uint32_t normal = (magnitude - (112u << 23) + 0xFFF + (magnitude >> 13 & 1)) >> 13;
+    // The spacing of floats from 0.5 on is that of subnormal halves.
+    const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3F000000;
+    const std::uint32_t nan = 0x7E00 | (magnitude >> 13 & 0x3FF);
+    std::uint32_t half = magnitude < 113u << 23 ? subnormal : normal;
+    half = magnitude >= 143u << 23 ? 0x7C00 : half;
+    half = magnitude > 0x7F800000 ? nan : half;
+    return {static_cast<std::uint16_t>(half | (bits >> 16 & 0x8000))};
+}
+
+template <class T, class Value>
+T element(Value value) {
+    if constexpr (std::is_same_v<T, Half>)
+        return to_half(static_cast<float>(value));
+    else
+        return static_cast<T>(value);
+}
+
+struct Recipe {
+    Kind kind;
+    Key key;
+    double offset, scale;
+};
+
+template <class T, class Word, class Make>
+void draw(const Recipe& recipe, std::uint64_t start, std::size_t count, T* out, const Make& make) {
+    for_words<Word>(recipe.key, start, count, [&](const Word* words, std::size_t n, std::size_t done) {
+        for (std::size_t i = 0; i < n; ++i) out[done + i] = element<T>(make(words[i]));
+    });
+}
+
+template <class T>
+void fill(const Recipe& recipe, std::uint64_t start, std::size_t count, T* out) {
+    const auto offset = static_cast<float>(recipe.offset), scale = static_cast<float>(recipe.scale);
+    if (recipe.kind == kIntegers) {
+        const auto low = static_cast<std::int64_t>(recipe.offset);
+        const auto values = static_cast<std::uint64_t>(recipe.scale);
+        draw<T, std::uint32_t>(recipe, start, count, out, [=](std::uint32_t word) {
+            return low + static_cast<std::int64_t>(word * values >> 32);
+        });
+    } else if constexpr (!std::is_integral_v<T>) {
+        if (recipe.kind == kUniform)
+            draw<T, std::uint32_t>(recipe, start, count, out, [=](std::uint32_t word) {
+                return static_cast<float>(static_cast<std::int32_t>(word >> 8)) * 0x1p-24f * scale + offset;
+            });
+        else
+            draw<T, std::uint64_t>(recipe, start, count, out, [=](std::uint64_t word) {
+                const std::uint64_t pairs = (word & 0x0000FFFF0000FFFF) + (word >> 16 & 0x0000FFFF0000FFFF);
+                const auto sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(pairs + (pairs >> 32)));
+                return static_cast<float>(sum - 131070) * scale + offset;
+            });
+    }
+}
+
+template <class T>
+void fill_all(const Recipe& recipe, std::uint64_t start, std::size_t count, void* out, unsigned threads) {
+    in_parallel(count, kElementsAThread, threads, [&](std::size_t begin, std::size_t end) {
+        fill(recipe, start + begin, end - begin, static_cast<T*>(out) + begin);
+    });
+}
+
+}  // namespace
+}  // namespace gpujudge
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+// `count` elements of an array, from that numbered `start` on, to `out`. Kinds and types are numbered as in
+// judge.recipe; whole numbers are made by kIntegers alone.
+EXPORT void gpujudge_fill(int kind, int element, std::uint64_t key_low, std::uint64_t key_high, double offset,
+                          double scale, std::uint64_t start, std::size_t count, void* out, unsigned threads) {
+    using namespace gpujudge;
+    const Recipe recipe = {static_cast<Kind>(kind), {key_low, key_high}, offset, scale};
+    switch (element) {
+        case kInt8: return fill_all<std::int8_t>(recipe, start, count, out, threads);
+        case kUint8: return fill_all<std::uint8_t>(recipe, start, count, out, threads);
+        case kInt16: return fill_all<std::int16_t>(recipe, start, count, out, threads);
+        case kUint16: return fill_all<std::uint16_t>(recipe, start, count, out, threads);
+        case kInt32: return fill_all<std::int32_t>(recipe, start, count, out, threads);
+        case kUint32: return fill_all<std::uint32_t>(recipe, start, count, out, threads);
+        case kInt64: return fill_all<std::int64_t>(recipe, start, count, out, threads);
+        case kUint64: return fill_all<std::uint64_t>(recipe, start, count, out, threads);
+        case kFloat16: return fill_all<Half>(recipe, start, count, out, threads);
+        case kFloat32: return fill_all<float>(recipe, start, count, out, threads);
+        case kFloat64: return fill_all<double>(recipe, start, count, out, threads);
+    }
+}
+
+// The `size` bytes of `source` XORed with those of the stream.
+EXPORT void gpujudge_mask(std::uint64_t key_low, std::uint64_t key_high, const std::uint8_t* source, std::size_t size,
+                          std::uint8_t* out, unsigned threads) {
+    using namespace gpujudge;
+    in_parallel(size, kBytesAThread, threads, [&](std::size_t begin, std::size_t end) {
+        for_words<std::uint8_t>({key_low, key_high}, begin, end - begin,
+                                [&](const std::uint8_t* stream, std::size_t n, std::size_t done) {
+                                    for (std::size_t i = 0; i < n; ++i)
+                                        out[begin + done + i] = source[begin + done + i] ^ stream[i];
+                                });
+    });
+}
