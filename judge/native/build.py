@@ -9,7 +9,7 @@ from pathlib import Path
 from emulator.cxx import CxxLibrary, NativeBuildError
 from judge.native import library
 
-_LIBRARY = CxxLibrary("libgpujudge.so", Path(__file__).parent / "sources", flags=("-O3",))
+LIBRARY = CxxLibrary("libgpujudge.so", Path(__file__).parent / "sources", flags=("-O3",))
 _log = logging.getLogger(__name__)
 
 
@@ -23,6 +23,6 @@ def prepare(folder: Path) -> None:
 @functools.cache
 def _prepare(folder: Path) -> None:
     try:
-        library.load(_LIBRARY.ensure(folder))
+        library.load(LIBRARY.ensure(folder))
     except (NativeBuildError, OSError) as error:
         _log.warning("inputs are made by NumPy, which takes longer: no native library: %s", error)
