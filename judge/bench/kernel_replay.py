@@ -128,6 +128,6 @@ class _ReplayFactory(SessionFactory):
         return cls(**fields, recording=recording)
 
     def start(self) -> Session:
-        session = _ReplaySession(self.start_runner(), self.submission, self.bounds, self.cancelled, self.processor)
+        session = _ReplaySession(self.start_runner(), self.submission, self.bounds, self.cancelled)
         session.recording, session.operations = self.recording, self.operations
         return session

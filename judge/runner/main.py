@@ -103,9 +103,6 @@ class Runner:
             raise Refused(Failure.DEVICE, error.message, error.code, error.name) from None
         except Exception as error:
             raise Refused(Failure.DEVICE, f"{type(error).__name__}: {error}") from None
-        if start.processor is not None:
-            with contextlib.suppress(OSError):
-                os.sched_setaffinity(0, {start.processor})
         # exit() in a submission must end the process with its own code, not in the destructors of the device's
         # libraries (PyCUDA's abort). What the submission itself registered runs before: handlers run last in, first
         # out.

@@ -6,7 +6,7 @@ Requests come from the supervisor and are true; replies come from a process that
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from judge.runner.frames import MAX_ARGUMENTS, FrameError, Reader, Role, Scalar, Writer
 from judge.runner.profiles import ProfileClaim, pack_profiles, unpack_profiles
@@ -29,7 +29,7 @@ class ArgumentSpec:
 class StartRequest:
     """Bring the device up; nothing here tells what will be judged on it. ``library`` is the emulator's native library,
     or our kernels' machine code for a GPU, and may be empty for a device that needs none; ``threads`` 0: as many as
-    there are. The runner's own thread stays on ``processor``; None: it runs anywhere."""
+    there are."""
 
     device_module: str
     ordinal: int
@@ -38,20 +38,17 @@ class StartRequest:
     input_bytes: int
     output_bytes: int
     lock: bool
-    processor: int | None = None
 
     def pack(self) -> bytes:
         out = Writer().text(self.device_module).u32(self.ordinal).text(self.library).u32(self.threads)
-        out.u64(self.input_bytes).u64(self.output_bytes).u8(self.lock)
-        return out.i32(-1 if self.processor is None else self.processor).payload()
+        return out.u64(self.input_bytes).u64(self.output_bytes).u8(self.lock).payload()
 
     @classmethod
     def unpack(cls, payload: bytes) -> StartRequest:
         r = Reader(payload)
         request = cls(r.text(), r.u32(), r.text(), r.u32(), r.u64(), r.u64(), bool(r.u8()))
-        processor = r.i32()
         r.end()
-        return replace(request, processor=processor if processor >= 0 else None)
+        return request
 
 
 @dataclass(frozen=True, slots=True)

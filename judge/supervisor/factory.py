@@ -15,7 +15,6 @@ from judge.runner.messages import LoadRequest, StartRequest
 from judge.settings import JudgeSettings
 from judge.supervisor.launcher import Launcher
 from judge.supervisor.layout import argument_specs, region_sizes
-from judge.supervisor.processors import Processors, timing_processors
 from judge.supervisor.session import Bounds, Session, StartedRunner, start_runner
 from judge.supervisor.warm import WarmRunners
 
@@ -39,8 +38,6 @@ class SessionFactory:
     bounds: Bounds
     cancelled: Callable[[], bool]
     warm: WarmRunners | None = None
-    #: Where this side stays while calls are timed.
-    processor: int | None = None
 
     @property
     def emulated(self) -> bool:
@@ -60,7 +57,7 @@ class SessionFactory:
         return nullcontext() if self.warm is None else self.warm.quiet()
 
     def start(self) -> Session:
-        return Session(self.start_runner(), self.submission, self.bounds, self.cancelled, self.processor)
+        return Session(self.start_runner(), self.submission, self.bounds, self.cancelled)
 
 
 def session_factory(
@@ -91,15 +88,11 @@ def session_factory(
         total_s=settings.run.wall_s,
         print_bytes=settings.run.output_bytes,
     )
-    processors = _processors(device)
-    return SessionFactory(
-        launcher, request, submission, bounds, cancelled, warm, processors.supervisor if processors else None
-    )
+    return SessionFactory(launcher, request, submission, bounds, cancelled, warm)
 
 
 def start_request(device: DeviceInfo, settings: JudgeSettings, library: Path | None) -> StartRequest:
     """What every runner of the device is told at its start; its shared memory is still to be sized."""
-    processors = _processors(device)
     return StartRequest(
         device_module=DEVICE_MODULES[device.kind],
         # A jail has one GPU, whatever its number is outside.
@@ -109,13 +102,7 @@ def start_request(device: DeviceInfo, settings: JudgeSettings, library: Path | N
         input_bytes=0,
         output_bytes=0,
         lock=settings.jail != "off",
-        processor=processors.runner if processors else None,
     )
-
-
-def _processors(device: DeviceInfo) -> Processors | None:
-    """Those of a GPU. The emulator wants all that there are."""
-    return timing_processors(int(device.details.get("ordinal", 0))) if device.kind == "cuda" else None
 
 
 def warm_pool(

@@ -22,7 +22,6 @@ from judge.runner.messages import (
 from judge.runner.recordings import PIECE_BYTES, RecordingReply, TransfersReply
 from judge.supervisor.launcher import Launcher
 from judge.supervisor.process import Pending, RunnerProcess
-from judge.supervisor.processors import staying_on
 
 #: For what the runner itself has to do around a call (copying, checking guard bands): generous, as machines are shared.
 _AROUND_CALL_S = 30.0
@@ -94,10 +93,8 @@ class Session:
     """
 
     def __init__(self, started: StartedRunner, submission: LoadRequest, bounds: Bounds,
-                 cancelled: Callable[[], bool] = lambda: False, processor: int | None = None) -> None:  # fmt: skip
-        """``processor``: where this side stays while calls are timed."""
+                 cancelled: Callable[[], bool] = lambda: False) -> None:  # fmt: skip
         self._bounds = bounds
-        self._processor = processor
         self._submission = submission
         self._deadline = time.monotonic() + bounds.start_s
         self.calls = 0
@@ -196,15 +193,14 @@ class Session:
         """Makes the calls of a burst, one after the other, up to one after which the device cannot go on."""
         # Its replies come so soon that nobody waits for them, and looks.
         self.runner.stop_if_cancelled()
-        with staying_on(self._processor):
-            started = time.perf_counter()
-            self._request(Op.TIME, request.pack(), _AROUND_CALL_S)
-            calls = []
-            for call in request.calls:
-                calls.append(self._solve(call))
-                if not calls[-1].finished:
-                    break
-            return MadeBurst(tuple(calls), time.perf_counter() - started)
+        started = time.perf_counter()
+        self._request(Op.TIME, request.pack(), _AROUND_CALL_S)
+        calls = []
+        for call in request.calls:
+            calls.append(self._solve(call))
+            if not calls[-1].finished:
+                break
+        return MadeBurst(tuple(calls), time.perf_counter() - started)
 
     def _solve(self, call: TimedCall) -> TimedClaim:
         self.calls += 1
