@@ -72,12 +72,12 @@ def spot_check(rng, inputs, outputs):
     """Blocks at random places, always with the ends."""
     size = len(outputs["output"])
     begins = np.concatenate([[0, max(0, size - 4096)], rng.integers(0, max(1, size - 4096), 256)])
-    rows = np.unique((begins[:, None] + np.arange(min(size, 4096))).reshape(-1))
+    rows = (begins[:, None] + np.arange(min(size, 4096))).reshape(-1)
     values = 2.0 * inputs["input"][rows].astype(np.float64)
     return {"output": (rows, values, None)}
 '''
 
-_ELEMENTS = {"large": 52_000_000, "short": 1_000_000}
+_ELEMENTS = {"large": 52_000_000, "short": 2_000_000}
 
 _MEMORY_BOUND = """
 #include <cuda_runtime.h>

@@ -4,15 +4,17 @@ The claims come out of the submission's process; when a call was asked for and w
 that takes beside ``solve``, and what lies between two calls, is had from an empty one, timed by the same protocol in a
 clean process. Two things are asked:
 
-* How long does a call take? What of it is not in its claim (its median in a process, of which the middle one counts)
-  may exceed that of the empty solve (the largest of several processes') by the slack only. Who lies about the time is
-  found out by this.
-* How long does all of it take? Work can be done before a call is asked for or after it is answered, by who takes over
-  the process: while inputs are made, or before the outputs are committed. Bursts of K calls take longer for each call
-  more: the Theil-Sen slope of T over K, less that of the empty solve, says by how much, whatever a burst takes once.
-  And since who reads K can make short bursts longer until the slope is anything he likes, T(K) of the long bursts, less
-  the empty solve's line at K, over K, is a second witness. What surrounds a call is longer than most calls and varies
-  with what the call leaves in caches and clocks: both may exceed the claim by a share of it too.
+* How long does a call take? What of it is not in its claim may exceed that of the empty solve (the largest of several
+  processes') by the slack only. Who lies about the time is found out by this. Of the calls that decide a process's
+  median, those with the smaller claims, that of the lower quartile stands for the process: what makes an answer late,
+  on a busy machine, is not in it. The middle process counts.
+* How long does all of it take? Of the bursts of each size the faster half is asked, for the same reason. Work can be
+  done before a call is asked for or after it is answered, by who takes over the process: while inputs are made, or
+  before the outputs are committed. Bursts of K calls take longer for each call more: the Theil-Sen slope of T over K,
+  less that of the empty solve, says by how much, whatever a burst takes once. And since who reads K can make short
+  bursts longer until the slope is anything he likes, T(K) of the long bursts, less the empty solve's line at K, over K,
+  is a second witness. What surrounds a call is longer than most calls and varies with what the call leaves in caches
+  and clocks: both may exceed the claim by a share of it too.
 """
 
 from __future__ import annotations
@@ -97,9 +99,9 @@ class Empty:
 
 def measure_empty(processes: Sequence[Sequence[Burst]]) -> Empty:
     """Of the bursts of several processes. Raises ValueError where all are of one size."""
-    line = fit_line([burst for bursts in processes for burst in bursts])
+    line = fit_line(_faster([burst for bursts in processes for burst in bursts]))
     claim_s = statistics.median(statistics.median(_claims(bursts)) for bursts in processes)
-    return Empty(line, claim_s, max(statistics.median(_beside(bursts)) for bursts in processes))
+    return Empty(line, claim_s, max(_beside(bursts) for bursts in processes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,7 @@ class Seen:
 def see(processes: Sequence[Sequence[Burst]], claim_s: float, empty: Empty) -> Seen:
     """Of the bursts of several processes. ``claim_s`` is the median claim of the middle one, less that of the empty
     solve. Raises ValueError without bursts."""
-    bursts = [burst for of_process in processes for burst in of_process]
+    bursts = _faster([burst for of_process in processes for burst in of_process])
     around_s = AROUND_SHARE * max(0.0, empty.line.each_s)
     by_slope_s = slope_error_s = 0.0
     if len({burst.calls for burst in bursts}) > 1:
@@ -143,7 +145,7 @@ def see(processes: Sequence[Sequence[Burst]], claim_s: float, empty: Empty) -> S
     longest = [burst for burst in bursts if 2 * burst.calls > max(other.calls for other in bursts)]
     in_all_s = statistics.median((burst.wall_s - empty.line.at(burst.calls)) / burst.calls for burst in longest)
     once_s = statistics.median(_ONCE_S / burst.calls for burst in longest)
-    beside_s = statistics.median(statistics.median(_beside(of_process)) for of_process in processes)
+    beside_s = statistics.median(_beside(of_process) for of_process in processes)
     return Seen(claim_s + beside_s - empty.beside_s, by_slope_s, in_all_s, slope_error_s, around_s + once_s)
 
 
@@ -162,7 +164,7 @@ def doubt_claim(claim_s: float, seen: Seen) -> Doubt | None:
 def is_settled(bursts: Sequence[Burst], claim_s: float) -> bool:
     """Whether one process's bursts tell a call's time well enough to judge such a claim, three such processes together
     to a third of the slack; and whether they have a slope."""
-    known = median_interval(_beside(bursts))
+    known = median_interval([beside_s for burst in bursts for beside_s in burst.beside_s])
     several = len({burst.calls for burst in bursts}) > 1
     return several and (known.high - known.low) / 2 <= math.sqrt(PROCESSES) * slack(claim_s) / 3
 
@@ -171,8 +173,19 @@ def _claims(bursts: Sequence[Burst]) -> list[float]:
     return [claim_s for burst in bursts for claim_s in burst.claims_s]
 
 
-def _beside(bursts: Sequence[Burst]) -> list[float]:
-    return [beside_s for burst in bursts for beside_s in burst.beside_s]
+def _beside(bursts: Sequence[Burst]) -> float:
+    """Of one process: the lower quartile over the calls with the smaller claims."""
+    calls = sorted(pair for burst in bursts for pair in zip(burst.claims_s, burst.beside_s, strict=True))
+    deciding = sorted(beside_s for _, beside_s in calls[: (len(calls) + 1) // 2])
+    return deciding[(len(deciding) - 1) // 4]
+
+
+def _faster(bursts: Sequence[Burst]) -> list[Burst]:
+    """Of each size the faster half."""
+    by_size: dict[int, list[Burst]] = {}
+    for burst in sorted(bursts, key=lambda burst: burst.wall_s):
+        by_size.setdefault(burst.calls, []).append(burst)
+    return [burst for same in by_size.values() for burst in same[: (len(same) + 1) // 2]]
 
 
 def slack(seen_s: float) -> float:

@@ -116,10 +116,8 @@ class CaseTimer:
         pack = self.maker.pack
         names = [argument.name for argument in pack.arguments]
         for claim in made.calls:
-            damage = claim.left.damage if claim.left is not None else (0,) * len(names)
-            outcome = outcome_of_call(
-                claim.ran, FetchReply(damage, None), names, pack.limits.wall_s, lambda: None
-            )  # fmt: skip
+            damage = claim.left.damage if claim.finished else (0,) * len(names)
+            outcome = outcome_of_call(claim.ran, FetchReply(damage, None), names, pack.limits.wall_s, lambda: None)
             if outcome.verdict is not Verdict.ACCEPTED:
                 return outcome
             if not claim.finished:
@@ -139,9 +137,7 @@ class CaseTimer:
                 self.session.open_call(place)
             call = burst.calls[place]
             outputs = self.maker.outputs(self.session, call, place)
-            self.verifier.hold(
-                (self.first_call, held), Opened(call, outputs, claim.left.digests if claim.left is not None else ())
-            )
+            self.verifier.hold((self.first_call, held), Opened(call, outputs, claim.left.digests))
 
 
 def _unfinished(ran: RunReply) -> Outcome:

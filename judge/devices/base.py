@@ -134,6 +134,12 @@ class TimedDevice(Device, Protocol):
     """A device with a clock, which makes inputs and looks at outputs by itself: nothing large crosses the frames around
     a timed call."""
 
+    def make_call(self, call: Callable[[], None]) -> None:
+        """``time_call`` without its answer, so that as little as can be lies between the work and its end."""
+
+    def elapsed(self) -> float:
+        """The seconds that the last ``make_call`` took on the device. Raises DeviceError, as ``time_call`` does."""
+
     def within(self, arena: Buffer, shift: int, size: int) -> Buffer:
         """The buffer that begins ``shift`` bytes into ``arena``, which ``allocate`` gave; nothing is written."""
 

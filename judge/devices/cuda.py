@@ -109,7 +109,14 @@ class CudaDevice:
             self._context.synchronize()
 
     def time_call(self, call: Callable[[], None]) -> float:
-        return self._timer.time(call if self._recorder is None else self._recorder.noted(call))
+        self.make_call(call if self._recorder is None else self._recorder.noted(call))
+        return self.elapsed()
+
+    def make_call(self, call: Callable[[], None]) -> None:
+        self._timer.time(call)
+
+    def elapsed(self) -> float:
+        return self._timer.elapsed()
 
     def damage(self, buffer: Buffer) -> int:
         flags = self.inspect([Placed(buffer)]).damage[0]

@@ -45,13 +45,14 @@ class CudaTimer:
         )
         # The first use of an event costs more than later ones.
         self.time(lambda: None)
+        self.elapsed()
 
     def warm_up(self) -> None:
         """Takes the way through the driver that the first event will take."""
         self._driver.check("cuEventRecord", self._begin())
 
-    def time(self, call: Callable[[], object]) -> float:
-        """The seconds from when the device is free for the work of ``call`` until it is idle again."""
+    def time(self, call: Callable[[], object]) -> None:
+        """Returns once the device is idle after ``call``."""
         driver, begin, end = self._driver, self._begin, self._end
         self._hold()
         begun = begin()
@@ -61,7 +62,10 @@ class CudaTimer:
         driver.check("recording the second event", over)
         driver.call("cuCtxSynchronize")
         driver.call("cuEventRecord", self._idle, None)
-        driver.call("cuEventSynchronize", self._idle)
+
+    def elapsed(self) -> float:
+        """The seconds from when the device was free for the work of the last call until it was idle again."""
+        self._driver.call("cuEventSynchronize", self._idle)
         late_s = self._between(self._ended, self._idle)
         return self._between(self._started, self._ended) + (late_s if late_s > _IDLE_S else 0.0)
 

@@ -2,8 +2,8 @@
 
 RESERVE makes room for a case: for each input one arena, for each output as many as a burst has calls, so that a burst
 allocates nothing. STAGE brings a masked input in. TIME tells of a burst and has its first call made ready; for each
-call then SOLVE is the call, and nothing else, and COMMIT looks at what it left and makes the next one ready. OPEN
-brings the outputs of one of the calls out.
+call then SOLVE is the call, and nothing else, and COMMIT says what it took, looks at what it left and makes the next
+one ready. OPEN brings the outputs of one of the calls out.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from judge.recipe import Recipe
 from judge.runner.frames import MAX_ARGUMENTS, FrameError, Reader, Writer
-from judge.runner.messages import MAX_BYTES
+from judge.runner.messages import MAX_BYTES, RunReply
 from judge.runner.recipes import MAX_STAGES, pack_recipe, unpack_recipe
 
 MAX_CALLS = 256
@@ -116,21 +116,26 @@ class TimeRequest:
 
 @dataclass(frozen=True, slots=True)
 class CommitReply:
-    """What a call left: ``damage`` as in FetchReply; ``digests``: one an output, in order, none where they were
-    copied."""
+    """What a call took and left: ``damage`` as in FetchReply; ``digests``: one an output, in order, none where they
+    were copied. Without ``finished`` there was an error after which the device cannot go on: nothing was looked at."""
 
-    damage: tuple[int, ...]
-    digests: tuple[bytes, ...]
+    ran: RunReply
+    damage: tuple[int, ...] = ()
+    digests: tuple[bytes, ...] = ()
+    finished: bool = True
 
     def pack(self) -> bytes:
-        out = Writer().u32(len(self.damage)).raw(bytes(self.damage))
+        ran = self.ran
+        out = Writer().f64(ran.elapsed_s).i32(ran.code).text(ran.name).text(ran.message).u8(self.finished)
+        out.u32(len(self.damage)).raw(bytes(self.damage))
         return out.u32(len(self.digests)).raw(b"".join(self.digests)).payload()
 
     @classmethod
     def unpack(cls, payload: bytes) -> CommitReply:
         r = Reader(payload)
-        damage = tuple(r.raw(r.count(MAX_ARGUMENTS)))
-        reply = cls(damage, tuple(r.raw(DIGEST_BYTES) for _ in range(r.count(MAX_ARGUMENTS))))
+        ran = RunReply(r.f64(), r.i32(), r.text(), r.text())
+        finished, damage = bool(r.u8()), tuple(r.raw(r.count(MAX_ARGUMENTS)))
+        reply = cls(ran, damage, tuple(r.raw(DIGEST_BYTES) for _ in range(r.count(MAX_ARGUMENTS))), finished)
         r.end()
         return reply
 

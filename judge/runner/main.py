@@ -86,7 +86,7 @@ class Runner:
         if request.op == Op.TIME:
             return self._bursts.time(TimeRequest.unpack(payload))
         if request.op == Op.SOLVE:
-            return self._bursts.solve(self._submission)
+            return self._bursts.solve()
         if request.op == Op.COMMIT:
             return self._bursts.commit()
         if request.op == Op.OPEN:
@@ -137,7 +137,9 @@ class Runner:
             seccomp.lock_after_load()
         self._calls = JudgedCalls(device, self._inputs, self._outputs, request.arguments)
         # Bursts are asked for only of devices that can make them.
-        self._bursts = TimedCalls(cast(TimedDevice, device), self._inputs, self._outputs, request.arguments)
+        self._bursts = TimedCalls(
+            cast(TimedDevice, device), self._submission, self._inputs, self._outputs, request.arguments
+        )
         return reply
 
     def close(self) -> None:

@@ -8,6 +8,8 @@ places of their own until the next one, so that any of its calls can be opened.
 from __future__ import annotations
 
 import ctypes
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from judge.devices.base import Buffer, DeviceError, Placed, TimedDevice
@@ -42,9 +44,11 @@ class TimedCalls:
     """Owns the arenas and the staged inputs."""
 
     def __init__(
-        self, device: TimedDevice, inputs: SharedMemory, outputs: SharedMemory, arguments: tuple[ArgumentSpec, ...]
-    ) -> None:
+        self, device: TimedDevice, program: Program, inputs: SharedMemory, outputs: SharedMemory,
+        arguments: tuple[ArgumentSpec, ...],
+    ) -> None:  # fmt: skip
         self._device = device
+        self._program = program
         self._inputs = inputs
         self._outputs = outputs
         self._arguments = arguments
@@ -54,6 +58,9 @@ class TimedCalls:
         self._burst: list[_Ready] = []
         #: Which of them is ready.
         self._next = 0
+        self._call: Callable[[], None]
+        #: Why it did not come to its end.
+        self._error: DeviceError | None = None
 
     def reserve(self, request: ReserveRequest) -> bytes:
         if len(request.rooms) != len(self._arguments):
@@ -86,21 +93,21 @@ class TimedCalls:
         self._prepare()
         return b""
 
-    def solve(self, program: Program) -> bytes:
+    def solve(self) -> bytes:
         """The call that was made ready, and nothing else."""
-        ready = self._current()
-        values = zip(ready.call.slots, ready.placed, strict=True)
-        bound = program.bind([slot.value if placed is None else placed.buffer.address for slot, placed in values])
+        self._current()
         try:
-            elapsed_s = self._device.time_call(lambda: program.call(bound))
+            self._device.make_call(self._call)
         except DeviceError as error:
-            self._burst = self._burst[: self._next]
-            return RunReply(-1.0, error.code, error.name, error.message).pack()
-        # Such as that of a launch that was refused: the outputs tell whether it did harm.
-        return RunReply(elapsed_s, *program.take_error()).pack()
+            self._error = error
+        return b""
 
     def commit(self) -> bytes:
         ready = self._current()
+        ran = self._ran()
+        if self._error is not None:
+            self._burst = self._burst[: self._next]
+            return CommitReply(ran, finished=False).pack()
         with device_errors():
             findings = self._device.inspect([placed for placed in ready.placed if placed is not None])
             if ready.call.copy:
@@ -113,7 +120,7 @@ class TimedCalls:
         else:
             # What the submission printed would be lost at _exit.
             _libc.fflush(None)
-        return CommitReply(damage, findings.digests).pack()
+        return CommitReply(ran, damage, findings.digests).pack()
 
     def open(self, request: OpenRequest) -> bytes:
         if request.call >= self._next:
@@ -127,9 +134,22 @@ class TimedCalls:
             raise FrameError("no call was made ready")
         return self._burst[self._next]
 
+    def _ran(self) -> RunReply:
+        if self._error is None:
+            try:
+                # With an error such as that of a launch that was refused: the outputs tell whether it did harm.
+                return RunReply(self._device.elapsed(), *self._program.take_error())
+            except DeviceError as error:
+                self._error = error
+        return RunReply(-1.0, self._error.code, self._error.name, self._error.message)
+
     def _prepare(self) -> None:
+        ready = self._current()
+        values = zip(ready.call.slots, ready.placed, strict=True)
+        bound = self._program.bind([slot.value if placed is None else placed.buffer.address for slot, placed in values])
+        self._call, self._error = functools.partial(self._program.call, bound), None
         with device_errors():
-            for placed in self._current().placed:
+            for placed in ready.placed:
                 if placed is not None:
                     self._device.place(placed)
             self._device.settle()

@@ -66,16 +66,19 @@ def start_runner(launcher: Launcher, start: StartRequest, print_bytes: int) -> S
 @dataclass(frozen=True, slots=True)
 class TimedClaim:
     """What the runner says of one timed call. ``wall_s`` is this side's own clock from asking for it to hearing that it
-    is done; ``left`` is None after an error with which the device could not go on."""
+    is done."""
 
-    ran: RunReply
     wall_s: float
-    left: CommitReply | None = None
+    left: CommitReply
+
+    @property
+    def ran(self) -> RunReply:
+        return self.left.ran
 
     @property
     def finished(self) -> bool:
-        """Whether the call came to its end, error or not."""
-        return self.left is not None
+        """Whether the call came to its end, error or not, and the device can go on."""
+        return self.left.finished
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,12 +208,8 @@ class Session:
     def _solve(self, call: TimedCall) -> TimedClaim:
         self.calls += 1
         payload, wall_s = self._request(Op.SOLVE, b"", self._bounds.call_s, awake_s=_AWAKE_S)
-        try:
-            ran = RunReply.unpack(payload)
-        except FrameError as error:
-            self.runner.reject(Op.SOLVE, f"it sent {error}")
-        if ran.elapsed_s < 0 and ran.code:
-            return TimedClaim(ran, wall_s)
+        if payload:
+            self.runner.reject(Op.SOLVE, "it sent more than that the call is over")
         payload, _ = self._request(Op.COMMIT, b"", _AROUND_CALL_S)
         try:
             left = CommitReply.unpack(payload)
@@ -218,9 +217,10 @@ class Session:
             self.runner.reject(Op.COMMIT, f"it sent {error}")
         arguments = self._submission.arguments
         outputs = sum(argument.role in (Role.OUT, Role.INOUT) for argument in arguments)
-        if (len(left.damage), len(left.digests)) != (len(arguments), 0 if call.copy else outputs):
+        expected = (len(arguments), 0 if call.copy else outputs) if left.finished else (0, 0)
+        if (len(left.damage), len(left.digests)) != expected:
             self.runner.reject(Op.COMMIT, "it sent a reply about another call")
-        return TimedClaim(ran, wall_s, left)
+        return TimedClaim(wall_s, left)
 
     def open_call(self, call: int) -> None:
         """The outputs of this call of the last burst lie in the shared memory then, where its slots say."""

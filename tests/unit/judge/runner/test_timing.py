@@ -27,7 +27,7 @@ from judge.runner.bursts import (
 from judge.runner.digest import tree_digest
 from judge.runner.frames import FrameError, Role
 from judge.runner.memory import SharedMemory
-from judge.runner.messages import ArgumentSpec, RunReply
+from judge.runner.messages import ArgumentSpec
 from judge.runner.timing import TimedCalls
 from tests.host_device.device import HostDevice
 
@@ -70,8 +70,17 @@ def outputs() -> Memory:
 
 
 @pytest.fixture
-def calls(outputs: Memory) -> TimedCalls:
-    made = TimedCalls(HostDevice(), Memory(1 << 16).theirs, outputs.theirs, ARGUMENTS)
+def program() -> Scaling:
+    return Scaling()
+
+
+@pytest.fixture
+def calls(program: Scaling, outputs: Memory) -> TimedCalls:
+    return _calls(program, outputs)
+
+
+def _calls(program: Scaling, outputs: Memory) -> TimedCalls:
+    made = TimedCalls(HostDevice(), program, Memory(1 << 16).theirs, outputs.theirs, ARGUMENTS)
     made.reserve(ReserveRequest((SIZE + 512, 260), 2))
     return made
 
@@ -81,14 +90,12 @@ def _slots(call: int, place: int = 0) -> tuple[TimedSlot, ...]:
     return TimedSlot(size=SIZE, output_offset=4096, recipe=x, place=place, shift=512), TimedSlot(size=4, recipe=FACTOR)
 
 
-def _time(
-    calls: TimedCalls, *slots: tuple[TimedSlot, ...], program: Scaling | None = None
-) -> list[tuple[RunReply, CommitReply]]:
+def _time(calls: TimedCalls, *slots: tuple[TimedSlot, ...]) -> list[CommitReply]:
     made = []
     calls.time(TimeRequest(tuple(TimedCall(one) for one in slots)))
     for _ in slots:
-        ran = RunReply.unpack(calls.solve(program or Scaling()))
-        made.append((ran, CommitReply.unpack(calls.commit())))
+        assert calls.solve() == b""
+        made.append(CommitReply.unpack(calls.commit()))
     return made
 
 
@@ -102,8 +109,8 @@ def test_what_is_read_and_written_has_an_input_and_a_place(calls: TimedCalls, ou
         expected *= 3
         calls.open(OpenRequest(index))
         assert outputs.map[4096 : 4096 + SIZE] == expected.tobytes()
-        ran, left = made_calls[index]
-        assert (ran.code, left.damage, left.digests) == (0, (0, 0), (tree_digest(expected.tobytes()),))
+        left = made_calls[index]
+        assert (left.ran.code, left.damage, left.digests) == (0, (0, 0), (tree_digest(expected.tobytes()),))
 
 
 def _masked(stage: int) -> Recipe:
@@ -121,12 +128,13 @@ def _masked(stage: int) -> Recipe:
         {"size": SIZE + 4},
     ],
 )
-def test_nothing_is_called_where_an_input_or_its_room_is_missing(calls: TimedCalls, change: dict[str, Any]) -> None:
+def test_nothing_is_called_where_an_input_or_its_room_is_missing(
+    calls: TimedCalls, program: Scaling, change: dict[str, Any]
+) -> None:
     calls.stage(StageRequest(1, 0, SIZE - 4))
-    program = Scaling()
     first, second = _slots(5)
     with pytest.raises(FrameError):
-        _time(calls, _slots(4), (dataclasses.replace(first, **change), second), program=program)
+        _time(calls, _slots(4), (dataclasses.replace(first, **change), second))
     assert program.calls == 0
 
 
@@ -139,28 +147,31 @@ def test_only_calls_of_the_last_burst_can_be_opened(calls: TimedCalls) -> None:
         calls.open(OpenRequest(0))
 
 
-def test_a_call_is_made_once_and_only_when_it_is_ready(calls: TimedCalls) -> None:
-    program = Scaling()
+def test_a_call_is_made_once_and_only_when_it_is_ready(calls: TimedCalls, program: Scaling) -> None:
     with pytest.raises(FrameError):
-        calls.solve(program)
+        calls.solve()
     calls.time(TimeRequest((TimedCall(_slots(5)),)))
     with pytest.raises(FrameError):
         calls.open(OpenRequest(0))
-    calls.solve(program)
+    calls.solve()
     calls.commit()
-    for request in (lambda: calls.solve(program), calls.commit):
+    for request in (calls.solve, calls.commit):
         with pytest.raises(FrameError):
             request()
     assert program.calls == 1
 
 
-def test_after_an_error_of_the_device_there_is_no_further_call(calls: TimedCalls) -> None:
+def test_after_an_error_of_the_device_there_is_no_further_call(outputs: Memory) -> None:
     class Failing(Scaling):
         def call(self, bound: Sequence[Any]) -> None:  # noqa: ARG002 -- what it is called with does not matter
             raise DeviceError(700, "cudaErrorIllegalAddress", "an illegal memory access was encountered")
 
+    calls = _calls(Failing(), outputs)
     calls.time(TimeRequest((TimedCall(_slots(5)), TimedCall(_slots(6)))))
-    ran = RunReply.unpack(calls.solve(Failing()))
-    assert (ran.elapsed_s, ran.code, ran.name) == (-1.0, 700, "cudaErrorIllegalAddress")
-    with pytest.raises(FrameError):
-        calls.commit()
+    calls.solve()
+    left = CommitReply.unpack(calls.commit())
+    assert (left.ran.elapsed_s, left.ran.code, left.ran.name) == (-1.0, 700, "cudaErrorIllegalAddress")
+    assert not left.finished
+    for request in (calls.solve, calls.commit):
+        with pytest.raises(FrameError):
+            request()
