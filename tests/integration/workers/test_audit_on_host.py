@@ -100,7 +100,8 @@ def test_an_audit_measures(make_fleet: MakeFleet, monkeypatch: pytest.MonkeyPatc
     for entry in board:
         measurement = found[entry.username].measurement
         assert measurement is not None
-        assert entry.value == measurement["value"] >= {"ada": 6e-3, "bob": 3e-3}[entry.username]
+        # Less what an empty call reads.
+        assert entry.value == measurement["value"] >= {"ada": 5.99e-3, "bob": 2.99e-3}[entry.username]
         assert (entry.low, entry.high) == (measurement["low"], measurement["high"])
         assert len(measurement["cases"][0]["processes"]) == 3
         assert entry.fingerprint is not None
