@@ -124,10 +124,12 @@ def data_dir(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def judge_settings(tmp_path_factory: pytest.TempPathFactory) -> JudgeSettings:
-    """Settings of the engine; one data folder for the whole session, so that the emulator is built once."""
+    """Settings of the engine; one data folder for the whole session, so that the emulator is built once.
+    GPUJUDGE_TEST_DATA names one that stays, with all that was built."""
     from judge.settings import JudgeSettings
 
-    return JudgeSettings(data_dir=tmp_path_factory.mktemp("judge-data"))
+    kept = os.environ.get("GPUJUDGE_TEST_DATA")
+    return JudgeSettings(data_dir=Path(kept).absolute() if kept else tmp_path_factory.mktemp("judge-data"))
 
 
 @pytest.fixture(scope="session")
