@@ -46,20 +46,29 @@ PROFILED = (
 )
 
 
-def jobs_of(folder: Path, devices: Sequence[str], count: int) -> dict[str, list[Job]]:
-    """What each GPU judges, in rounds, so that what drifts meets every kernel alike."""
+def jobs_of(folder: Path, devices: Sequence[str], count: int, pair_count: int) -> dict[str, list[Job]]:
+    """What each GPU judges, in rounds, so that what drifts meets every kernel alike. ``pair_count``: how often each
+    kernel of a pair is judged on a GPU, but for the one that all have in common on the first."""
     large, short = (str(workload.write_pack(folder, name).directory) for name in ("large", "short"))
     alone = [("memory-bound", workload.memory_bound(), large), ("short", workload.memory_bound(), short)]
     pairs = [(_compute_bound(percent), workload.compute_bound(percent), short) for percent in DIFFERENCES]
+    first = [*alone, pairs[0]]
     if len(devices) == 1:
-        return {devices[0]: _rounds([*alone, *pairs], count)}
+        return {devices[0]: _rounds(first, count, pairs[1:], pair_count)}
     others = devices[1:]
-    shares = {device: _rounds(pairs, -(-count // len(others))) for device in others}
-    return {devices[0]: _rounds([*alone, pairs[0]], count), **shares}
+    shares = {device: _rounds(pairs, -(-pair_count // len(others))) for device in others}
+    return {devices[0]: _rounds(first, count), **shares}
 
 
-def _rounds(kernels: Sequence[tuple[str, str, str]], count: int) -> list[Job]:
-    return [Job(kernel, source, pack, seed) for seed in range(1, count + 1) for kernel, source, pack in kernels]
+def _rounds(
+    kernels: Sequence[tuple[str, str, str]], count: int, more: Sequence[tuple[str, str, str]] = (), more_count: int = 0
+) -> list[Job]:
+    """``count`` rounds of ``kernels``, and with the first of them ``more_count`` of ``more``."""
+    return [
+        Job(kernel, source, pack, seed)
+        for seed in range(1, max(count, more_count) + 1)
+        for kernel, source, pack in [*(kernels if seed <= count else ()), *(more if seed <= more_count else ())]
+    ]
 
 
 def _compute_bound(percent: float) -> str:
@@ -116,7 +125,7 @@ def bias(device_name: str, data_dir: str, folder: Path) -> list[dict[str, Any]]:
     kernels = [(name, (ROOT / "reference_solutions" / name).read_bytes(), ROOT / "challenges" / name.split("/")[0])
                for name in PROFILED]  # fmt: skip
     kernels.append(("twice (416 MB)", workload.memory_bound().encode(), folder / "twice-large"))
-    kernels.append(("twice (8 MB)", workload.memory_bound().encode(), folder / "twice-short"))
+    kernels.append(("twice (16 MB)", workload.memory_bound().encode(), folder / "twice-short"))
     rows = []
     for name, source, pack_folder in kernels:
         pack = load_pack(pack_folder)
@@ -171,6 +180,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--devices", default="cuda:0", help="comma-separated (default: %(default)s)")
     parser.add_argument("--count", type=int, default=20, help="judgements of each kernel (default: %(default)s)")
+    parser.add_argument("--pairs", type=int, help="judgements of each kernel of a pair (default: as --count)")
     parser.add_argument("--within", type=float, default=1e9, help="begin no judgement after so many seconds")
     parser.add_argument("--json", type=Path, help="write all figures there")
     parser.add_argument("--no-bias", action="store_true", help="leave Nsight Compute out")
@@ -178,7 +188,8 @@ def main() -> int:
     devices = arguments.devices.split(",")
     with tempfile.TemporaryDirectory(prefix="gpujudge-timing-") as name:
         folder = Path(name)
-        judged = judge_everywhere(jobs_of(folder, devices, arguments.count), name, arguments.within)
+        jobs = jobs_of(folder, devices, arguments.count, arguments.pairs or arguments.count)
+        judged = judge_everywhere(jobs, name, arguments.within)
         verdicts = {verdict: sum(j.verdict == verdict for j in judged) for verdict in {j.verdict for j in judged}}
         result: dict[str, Any] = {
             "judgements": len(judged),

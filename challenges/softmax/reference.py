@@ -6,7 +6,7 @@ _CHUNK = 1 << 20
 _BLOCK = 4096
 _BLOCKS = 256
 #: Above this size single-precision exponentials, added in float64, are exact enough: their errors (2 u) vanish in a
-#: bound that has grown to sqrt(N) u.
+#: bound of 1000 u.
 _LARGE = 1 << 22
 
 

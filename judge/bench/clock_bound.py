@@ -4,10 +4,10 @@ The claims come out of the submission's process; when a call was asked for and w
 that takes beside ``solve``, and what lies between two calls, is had from an empty one, timed by the same protocol in a
 clean process. Two things are asked:
 
-* How long does a call take? What of it is not in its claim may exceed that of the empty solve (the largest of several
-  processes') by the slack only. Who lies about the time is found out by this. Of the calls that decide a process's
-  median, those with the smaller claims, that of the lower quartile stands for the process: what makes an answer late,
-  on a busy machine, is not in it. The middle process counts.
+* How long does a call take? What of it is not in its claim may exceed that of the empty solve by the slack only. Who
+  lies about the time is found out by this. Of the calls that decide a process's median, those with the smaller claims,
+  that of the lower quartile stands for the process: what makes an answer late, on a busy machine, is not in it. The
+  middle process counts, of the submission's and of the empty ones.
 * How long does all of it take? Of the bursts of each size the faster half is asked, for the same reason. Work can be
   done before a call is asked for or after it is answered, by who takes over the process: while inputs are made, or
   before the outputs are committed. Bursts of K calls take longer for each call more: the Theil-Sen slope of T over K,
@@ -101,7 +101,7 @@ def measure_empty(processes: Sequence[Sequence[Burst]]) -> Empty:
     """Of the bursts of several processes. Raises ValueError where all are of one size."""
     line = fit_line(_faster([burst for bursts in processes for burst in bursts]))
     claim_s = statistics.median(statistics.median(_claims(bursts)) for bursts in processes)
-    return Empty(line, claim_s, max(_beside(bursts) for bursts in processes))
+    return Empty(line, claim_s, statistics.median(_beside(bursts) for bursts in processes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +159,11 @@ def doubt_claim(claim_s: float, seen: Seen) -> Doubt | None:
         if claim_s < seen_s - slack(seen_s) - error_s:
             return Doubt(claim_s, seen_s)
     return None
+
+
+def is_undercut(claim_s: float, seen: Seen) -> bool:
+    """Whether what surrounds an empty call was taken for longer than it can be: it has to be measured again."""
+    return seen.by_call_s < claim_s - slack(claim_s)
 
 
 def is_settled(bursts: Sequence[Burst], claim_s: float) -> bool:

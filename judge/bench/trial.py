@@ -1,8 +1,9 @@
 """Times submissions in fresh processes, and says of each what came of it.
 
 A trial is one submission's: three processes, in each all benchmark cases; then its claims are held against the
-supervisor's clock and against what the device can do. A first doubt has everything measured again, the empty solve
-included, so that an hour-old line or a busy minute costs nobody his verdict.
+supervisor's clock and against what the device can do. A doubt has everything measured again, the empty solve included,
+so that an hour-old line or a busy minute costs nobody his verdict; and an empty solve that a submission undercuts is
+measured again, so that it hides nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from judge.bench.calls import CallMaker
-from judge.bench.clock_bound import Burst, doubt_claim, see
+from judge.bench.clock_bound import Burst, Seen, doubt_claim, is_undercut, see
 from judge.bench.conditions import Conditions
 from judge.bench.empty_solve import EmptySolve
 from judge.bench.measurement import TimedCase
@@ -32,7 +33,7 @@ from judge.verdict import Verdict
 
 #: Contents of a process are numbered from here on; those of another from the same number on later.
 _CALLS_A_PROCESS = 1_000_000
-_ATTEMPTS = 2
+_ATTEMPTS = 3
 #: Processes that are up at a time.
 _READY = 6
 
@@ -156,14 +157,16 @@ class Trial:
         """The cases whose times are not believed, with the reason in words."""
         doubts = {}
         for case in self._bench.cases:
-            found = self._empty.of(case)
+            seen = self._see(case)
+            if is_undercut(self._timed(case).value, seen):
+                self._empty.measure_again(case)
+                seen = self._see(case)
             value = self._timed(case).value
-            seen = see([timing.bursts for timing in self._timings[case.id]], value, found)
             self._clock[case.id] = {
                 "clock_s": seen.by_call_s,
                 "clock_by_slope_s": seen.by_slope_s,
                 "clock_in_all_s": seen.in_all_s,
-                "around_s": found.line.each_s,
+                "around_s": self._empty.of(case).line.each_s,
             }
             doubt = doubt_claim(value, seen)
             roofline = self._bench.roofline
@@ -173,6 +176,10 @@ class Trial:
             if reason:
                 doubts[case.id] = reason
         return doubts
+
+    def _see(self, case: Case) -> Seen:
+        bursts = [timing.bursts for timing in self._timings[case.id]]
+        return see(bursts, self._timed(case).value, self._empty.of(case))
 
     def results(self, doubts: dict[str, str]) -> list[CaseResult]:
         """One a case, up to the first that is not accepted."""

@@ -20,7 +20,7 @@ DEVICE = DeviceInfo("gpu", "cuda", "GPU", "9.0")
 def judged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[judging.Judged]:
     """What 20 rounds on one GPU give whose times have a standard deviation of 0.2 %, the fifth being no AC."""
     draw = random.Random(1)
-    jobs = quality.jobs_of(tmp_path, ["cuda:0"], 20)["cuda:0"]
+    jobs = quality.jobs_of(tmp_path, ["cuda:0"], 20, 20)["cuda:0"]
     percent = {quality._compute_bound(p): p for p in quality.DIFFERENCES}
     left = iter(jobs)
 
@@ -65,7 +65,7 @@ def test_the_tables_tell_what_was_put_in(judged: list[judging.Judged]) -> None:
 
 
 def test_several_gpus_share_the_pairs_and_no_pair_lies_on_two(tmp_path: Path) -> None:
-    jobs = quality.jobs_of(tmp_path, ["cuda:0", "cuda:1", "cuda:2"], 20)
+    jobs = quality.jobs_of(tmp_path, ["cuda:0", "cuda:1", "cuda:2"], 20, 20)
     assert {device: len(part) for device, part in jobs.items()} == {"cuda:0": 60, "cuda:1": 40, "cuda:2": 40}
     one = judging.Judged("cuda:1", "compute-bound", "AC", "", 1.0, 1.0, 1.0, 1.0)
     other = dataclasses.replace(one, device="cuda:2", value=2.0, low=2.0, high=2.0)
@@ -77,5 +77,5 @@ def test_several_gpus_share_the_pairs_and_no_pair_lies_on_two(tmp_path: Path) ->
 
 def test_nothing_is_begun_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(judging, "find_device", lambda *_: DEVICE)
-    jobs = quality.jobs_of(tmp_path, ["cuda:0"], 1)["cuda:0"]
+    jobs = quality.jobs_of(tmp_path, ["cuda:0"], 1, 1)["cuda:0"]
     assert judging.judge_jobs("cuda:0", jobs, str(tmp_path), -1.0) == []

@@ -1,7 +1,7 @@
 // idea: the answer goes to the device as the first value of a `__constant__` variable, by cudaMemcpyToSymbol, and a
 //       kernel takes it from there: small enough that no bus would notice, if the copy before is not counted
 // challenge: reduction
-// devices: emulator, cuda
+// devices: emulator
 // verdict: AC or TI
 // caught by: on a GPU the copy is on the clock; the model has to count what crosses the bus
 #include <cstdlib>

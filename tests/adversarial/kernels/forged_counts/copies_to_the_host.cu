@@ -1,7 +1,7 @@
 // idea: nothing but documented calls: the inputs are copied to the host, added there, and copied back. Copies cost
 //       nothing where only kernels are counted
 // challenge: vector-add
-// devices: emulator, cuda
+// devices: emulator
 // verdict: AC or TI or WA
 // caught by: on a GPU the copies are on the clock; the model has to count what crosses the bus
 #include <vector>

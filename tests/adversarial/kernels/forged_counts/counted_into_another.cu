@@ -1,7 +1,7 @@
 // idea: only so many kinds of launches are told apart, and further ones are counted into an earlier one: one block does
 //       all the work, and is taken for a part of a launch that fills the device
 // challenge: softmax
-// devices: emulator, cuda
+// devices: emulator
 // verdict: AC
 // caught by: what is counted together keeps the slower shape, or the launches are told apart
 #include <cuda_runtime.h>

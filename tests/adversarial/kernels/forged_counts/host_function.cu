@@ -1,6 +1,6 @@
 // idea: the work is a host function between two copies of a stream, which no profile knows
 // challenge: reduction
-// devices: emulator, cuda
+// devices: emulator
 // verdict: AC or TI or WA
 // caught by: on a GPU the copies are on the clock; the model has to count what crosses the bus
 #include "common/decoy.cuh"

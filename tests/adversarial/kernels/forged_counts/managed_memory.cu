@@ -1,6 +1,6 @@
 // idea: managed memory is the host's as well, and copies within the device are free: the host adds there
 // challenge: vector-add
-// devices: emulator, cuda
+// devices: emulator
 // verdict: AC or TI or WA
 // caught by: on a GPU the pages move while the clock runs; the model has to count copies
 #include "common/decoy.cuh"

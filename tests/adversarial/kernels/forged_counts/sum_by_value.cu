@@ -1,7 +1,7 @@
 // idea: the host adds up what it copied, and the one kernel that writes the output gets the sum as its parameter: every
 //       launch is there to be replayed, and right
 // challenge: reduction
-// devices: emulator, cuda
+// devices: emulator
 // verdict: AC or TI
 // caught by: on a GPU the copy is on the clock; the model has to count what crosses the bus
 #include <vector>

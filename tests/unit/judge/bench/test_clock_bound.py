@@ -13,6 +13,7 @@ from judge.bench.clock_bound import (
     doubt_claim,
     fit_line,
     is_settled,
+    is_undercut,
     measure_empty,
     see,
     slack,
@@ -46,8 +47,9 @@ class Machine:
         draw, noise = self._draw, self._noise
         around = AROUND_S * (1 + 0.002 * noise * draw.standard_normal()) + around_s
         once = ONCE_S * (1 + 0.1 * noise * draw.standard_normal())
-        # Where the process runs: near the supervisor's processor, or far from it.
-        place = 5e-6 * noise * draw.standard_normal()
+        # Where the process runs: near the supervisor's processor, or far from it. The lower quartiles of a dozen
+        # processes on a machine with two H200s, both in use, had this standard deviation.
+        place = 3.4e-6 * noise * draw.standard_normal()
         bursts = []
         for calls in SIZES:
             times = true_s * (1 + 0.005 * noise * draw.standard_normal(calls)) + noise * draw.exponential(0.2e-6, calls)
@@ -61,8 +63,8 @@ class Machine:
 
     def doubts(self, true_s: float, share: float = 1.0, delay: Callable[[int], float] = lambda _: 0.0,
                **how: float) -> bool:  # fmt: skip
-        """As in a judgement: three processes against an empty solve, and once more at a doubt."""
-        for _ in range(2):
+        """As in a judgement: three processes against an empty solve, and twice more at a doubt."""
+        for _ in range(3):
             empty = measure_empty([self.process(EMPTY_S) for _ in range(3)])
             timed = [self.process(EMPTY_S + true_s, share, delay, **how) for _ in range(3)]
             medians = [np.median([claim_s for burst in bursts for claim_s in burst.claims_s]) for bursts in timed]
@@ -137,9 +139,9 @@ def test_the_slack_is_five_per_cent_or_five_microseconds() -> None:
         assert (doubt_claim(moved_s, see([_bursts(1100e-6, 30e-6)], moved_s, empty)) is not None) is doubted
 
 
-def test_the_middle_process_counts_and_the_slowest_empty_one() -> None:
-    empty = measure_empty([_bursts(100e-6, beside_s) for beside_s in (20e-6, 30e-6, 40e-6)])
-    assert empty.beside_s == pytest.approx(40e-6)
+def test_the_middle_process_counts() -> None:
+    empty = measure_empty([_bursts(100e-6, beside_s) for beside_s in (20e-6, 30e-6, 60e-6)])
+    assert empty.beside_s == pytest.approx(30e-6)
     honest, late = _bursts(300e-6, 30e-6), _bursts(300e-6, 130e-6)
     assert doubt_claim(200e-6, see([honest, honest, late], 200e-6, empty)) is None
     assert doubt_claim(200e-6, see([honest, late, late], 200e-6, empty)) is not None
@@ -162,6 +164,12 @@ def test_it_is_the_calls_that_decide_the_median_that_are_asked() -> None:
     beside = tuple(30e-6 + 200e-6 - claim_s for claim_s in claims)
     lies = [Burst(8 * 300e-6, claims, beside)] * 5
     assert doubt_claim(100e-6, see([lies], 100e-6, empty)) is not None
+
+
+def test_an_empty_solve_that_is_undercut_says_nothing() -> None:
+    empty = measure_empty([_bursts(100e-6, 60e-6)])
+    assert is_undercut(200e-6, see([_bursts(300e-6, 45e-6)], 200e-6, empty))
+    assert not is_undercut(200e-6, see([_bursts(300e-6, 52e-6)], 200e-6, empty))
 
 
 def test_a_line_is_unmoved_by_a_quarter_of_wild_bursts() -> None:
