@@ -1,13 +1,13 @@
 """From pressing Submit to the verdict: over HTTP, through queue, build and run.
 
     python benchmarks/submit_latency.py
-    python benchmarks/submit_latency.py --challenge reduction --device cuda:0 --cached --json latency.json
+    python benchmarks/submit_latency.py --challenge reduction --device nvidia-h200 --json latency.json
 
-Starts a stack of its own with a new data folder (as `gpujudge up` does), sends the kernel ``--count`` times, one after
-the other, each time with another comment in it so that no build is reused (with ``--cached`` the same text each time,
-so that all are), and follows the events as the website does. Prints the median and where the time goes, by the server's
-own clock, and what is left when nvcc and the calls themselves are taken off; the first submission is not counted
-(``--warm-up 0`` counts it).
+Starts a stack of its own with a new data folder (as `gpujudge up` does) and sends the kernel, one time after the other,
+following the events as the website does: ``--count`` times with another comment in it each time, so that no build is
+reused, and as often with the same text each time, so that all are (``--builds`` says which of the two). Prints the
+median and where the time goes, by the server's own clock, and what is left when nvcc and the calls themselves are taken
+off; the first submission is not counted (``--warm-up 0`` counts it).
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ def default_source(challenge: str) -> Path:
     return found[0]
 
 
-def submit_once(client: httpx.Client, api: Api, body: dict[str, Any], *, cached: bool) -> Sample:
-    """One submission: unlike every other, or the same again."""
-    source = body["source"] if cached else f"// {uuid.uuid4()}\n{body['source']}"
+def submit_once(client: httpx.Client, api: Api, body: dict[str, Any], builds: str) -> Sample:
+    """One submission: unlike every other (``new`` builds), or the same again (``cached``)."""
+    source = body["source"] if builds == "cached" else f"// {uuid.uuid4()}\n{body['source']}"
     begun = time.monotonic()
     answer = client.post("submissions", json={**body, "source": source})
     answer.raise_for_status()
@@ -99,13 +99,14 @@ def stages(events: list[dict[str, Any]]) -> dict[str, float]:
     }
 
 
-def report(samples: list[Sample], challenge: str, device: str) -> dict[str, Any]:
-    """The figures."""
+def report(samples: list[Sample], challenge: str, device: str, builds: str) -> dict[str, Any]:
+    """The figures of one kind of builds."""
     totals = sorted(sample.total_s for sample in samples)
     names = [name for name in STAGES if all(name in sample.stages_s for sample in samples)]
     return {
         "challenge": challenge,
         "device": device,
+        "builds": builds,
         "cores": len(os.sched_getaffinity(0)),
         "machine": platform.platform(),
         "count": len(samples),
@@ -121,39 +122,51 @@ def report(samples: list[Sample], challenge: str, device: str) -> dict[str, Any]
     }
 
 
+def show(figures: dict[str, Any]) -> None:
+    """Prints them."""
+    print(f"{figures['challenge']} on {figures['device']}, {figures['count']} times, {figures['cores']} cores, "
+          f"builds {figures['builds']}")  # fmt: skip
+    print(f"from Submit to the verdict: median {figures['median_s']:.2f} s "
+          f"({figures['fastest_s']:.2f} to {figures['slowest_s']:.2f} s)")  # fmt: skip
+    for name, wall_s in figures["stages_median_s"].items():
+        print(f"  {name:<12}{wall_s:6.2f} s")
+    print(f"  of these, nvcc and its jail: {figures['nvcc_median_s']:.2f} s; calls: {figures['calls_median_s']:.2f} s; "
+          f"the rest: {figures['rest_median_s']:.2f} s", flush=True)  # fmt: skip
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--challenge", default="reduction")
     parser.add_argument("--device", default="emulator")
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--warm-up", type=int, default=1)
-    parser.add_argument("--cached", action="store_true", help="the same text each time, so that builds are reused")
+    parser.add_argument("--builds", choices=("new", "cached", "both"), default="both")
     parser.add_argument("--file", type=Path, help="the kernel; else the challenge's own plainest one")
     parser.add_argument("--json", type=Path, help="write all figures there")
     arguments = parser.parse_args()
     source = (arguments.file or default_source(arguments.challenge)).read_text("utf-8")
     body = {"challenge": arguments.challenge, "device": arguments.device, "mode": "submit", "source": source}
-    with tempfile.TemporaryDirectory(prefix="gpujudge-latency-") as folder, running_stack(Path(folder)) as stack:
-        samples = []
-        with stack.client() as client, Api(stack.address, stack.token) as api:
+    kinds = ("new", "cached") if arguments.builds == "both" else (arguments.builds,)
+    reports = []
+    with (
+        tempfile.TemporaryDirectory(prefix="gpujudge-latency-") as folder,
+        running_stack(Path(folder)) as stack,
+        stack.client() as client,
+        Api(stack.address, stack.token) as api,
+    ):
+        for builds in kinds:
+            samples = []
             for number in range(arguments.warm_up + arguments.count):
-                sample = submit_once(client, api, body, cached=arguments.cached)
-                print(
-                    f"{number + 1 - arguments.warm_up:3d}  {sample.total_s:6.2f} s  {sample.verdict}", file=sys.stderr
-                )
+                sample = submit_once(client, api, body, builds)
+                place = number + 1 - arguments.warm_up
+                print(f"{builds} {place:3d}  {sample.total_s:6.2f} s  {sample.verdict}", file=sys.stderr)
                 if number >= arguments.warm_up:
                     samples.append(sample)
-    figures = report(samples, arguments.challenge, arguments.device)
+            reports.append(report(samples, arguments.challenge, arguments.device, builds))
+            show(reports[-1])
     if arguments.json:
-        arguments.json.write_text(json.dumps(figures, indent=2) + "\n")
-    print(f"{figures['challenge']} on {figures['device']}, {figures['count']} times, {figures['cores']} cores")
-    print(f"from Submit to the verdict: median {figures['median_s']:.2f} s "
-          f"({figures['fastest_s']:.2f} to {figures['slowest_s']:.2f} s)")  # fmt: skip
-    for name, wall_s in figures["stages_median_s"].items():
-        print(f"  {name:<12}{wall_s:6.2f} s")
-    print(f"  of these, nvcc and its jail: {figures['nvcc_median_s']:.2f} s; calls: {figures['calls_median_s']:.2f} s; "
-          f"the rest: {figures['rest_median_s']:.2f} s")  # fmt: skip
-    return 0 if figures["verdicts"] == ["AC"] else 1
+        arguments.json.write_text(json.dumps(reports, indent=2) + "\n")
+    return 0 if all(figures["verdicts"] == ["AC"] for figures in reports) else 1
 
 
 if __name__ == "__main__":

@@ -61,22 +61,27 @@ class Bench:
 
     def time_empty(self, library: bytes, case: Case) -> list[list[Burst]]:
         """The bursts of several processes with a library of our own. Raises InternalError where it cannot be timed."""
-        return [self._time_empty(library, case, number) for number in range(PROCESSES)]
-
-    def _time_empty(self, library: bytes, case: Case, number: int) -> list[Burst]:
-        session = self.factory.start()
+        sessions: list[Session] = []
         try:
-            session.load(library)
-            stream = self.stream.child(f"empty {number}")
-            timer = CaseTimer(session, self.maker(case), stream, 0, None, self.conditions, self.rule())
-            timing = timer.run()
+            sessions += (self.factory.start() for _ in range(PROCESSES))
+            for session in sessions:
+                session.wait_until_ready()
+            return [self._time_empty(session, library, case, number) for number, session in enumerate(sessions)]
         except RunnerEnded as ended:
             outcome = outcome_of_ending(ended.ending, self.pack.limits.wall_s)
             raise InternalError(f"an empty solve could not be timed: {outcome.message}") from None
         except RequestRefused as refused:
             raise InternalError(f"an empty solve could not be timed: {refused}") from None
         finally:
-            session.finish()
+            for session in sessions:
+                session.finish()
+
+    def _time_empty(self, session: Session, library: bytes, case: Case, number: int) -> list[Burst]:
+        session.load(library)
+        stream = self.stream.child(f"empty {number}")
+        timing = CaseTimer(session, self.maker(case), stream, 0, None, self.conditions, self.rule()).run()
+        # As a submission's, it is gone before the next one is timed.
+        session.finish()
         if timing.outcome.verdict is not Verdict.ACCEPTED:
             raise InternalError(f"an empty solve could not be timed: {timing.outcome.message}")
         return timing.bursts
