@@ -54,13 +54,13 @@ class CallMaker:
         room = self.places * self._output_stride
         return self.output_bytes <= SMALL_OUTPUT_BYTES and room <= BURST_OUTPUT_BYTES
 
-    def reserve(self, session: Session) -> None:
-        """Makes room on the device. Raises what the session raises."""
+    def reserve(self, session: Session, places: int | None = None) -> None:
+        """Makes room on the device, for bursts of ``places`` calls at the most. Raises what the session raises."""
         rooms = tuple(
             self._size(self.case, argument) + most_shift_bytes() if argument.is_pointer else 0
             for argument in self.pack.arguments
         )
-        session.reserve(ReserveRequest(rooms, self.places))
+        session.reserve(ReserveRequest(rooms, places or self.places))
 
     def request(self, session: Session, calls: Sequence[PlannedCall]) -> TimeRequest:
         """The burst, with what only this side can make brought to the device, masked, so that it means nothing there

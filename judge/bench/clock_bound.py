@@ -4,17 +4,18 @@ The claims come out of the submission's process; when a call was asked for and w
 that takes beside ``solve``, and what lies between two calls, is had from an empty one, timed by the same protocol in a
 clean process. Two things are asked:
 
-* How long does a call take? What of it is not in its claim may exceed that of the empty solve by the slack only. Who
-  lies about the time is found out by this. Of the calls that decide a process's median, those with the smaller claims,
-  that of the lower quartile stands for the process: what makes an answer late, on a busy machine, is not in it. The
-  middle process counts, of the submission's and of the empty ones.
-* How long does all of it take? Of the bursts of each size the faster half is asked, for the same reason. Work can be
-  done before a call is asked for or after it is answered, by who takes over the process: while inputs are made, or
+* How long does a call take? What of it is not in its claim may exceed that of the empty calls right after its burst by
+  the slack only: what makes answers late for a while, on a busy machine, makes both late. Who lies about the time is
+  found out by this. Of a process, the calls that decide its median are asked, those with the smaller claims; of the
+  processes the middle one counts.
+* How long does all of it take? Of the bursts of each size the faster half is asked: the others were disturbed. Work can
+  be done before a call is asked for or after it is answered, by who takes over the process: while inputs are made, or
   before the outputs are committed. Bursts of K calls take longer for each call more: the Theil-Sen slope of T over K,
   less that of the empty solve, says by how much, whatever a burst takes once. And since who reads K can make short
   bursts longer until the slope is anything he likes, T(K) of the long bursts, less the empty solve's line at K, over K,
   is a second witness. What surrounds a call is longer than most calls and varies with what the call leaves in caches
-  and clocks: both may exceed the claim by a share of it too.
+  and clocks: both may exceed the claim by a share of it too. The empty solve's line is had without a submission, which
+  could slow down what runs beside it.
 """
 
 from __future__ import annotations
@@ -36,13 +37,24 @@ AROUND_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
+class EmptyCalls:
+    """A few calls of an empty solve, one by one: ``claims_s``, what they read between the two events, and ``beside_s``,
+    what of the time from asking for a call to its answer is not in that."""
+
+    claims_s: tuple[float, ...]
+    beside_s: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Burst:
     """Calls that were all over ``wall_s`` after the burst was begun. One by one: ``claims_s``, what each is said to
-    have taken, and ``beside_s``, what of the time from asking for it to its answer is not in its claim."""
+    have taken, and ``beside_s``, what of the time from asking for it to its answer is not in its claim. ``empty``:
+    calls of an empty solve right after them."""
 
     wall_s: float
     claims_s: tuple[float, ...]
     beside_s: tuple[float, ...]
+    empty: EmptyCalls | None = None
 
     @property
     def calls(self) -> int:
@@ -87,21 +99,9 @@ def fit_line(bursts: Sequence[Burst]) -> Line:
     return Line(once_s, each_s, (high - low) / 2)
 
 
-@dataclass(frozen=True, slots=True)
-class Empty:
-    """What an empty solve takes: its bursts' line, what its calls read between the two events, and what of a call is
-    not in that."""
-
-    line: Line
-    claim_s: float
-    beside_s: float
-
-
-def measure_empty(processes: Sequence[Sequence[Burst]]) -> Empty:
-    """Of the bursts of several processes. Raises ValueError where all are of one size."""
-    line = fit_line(_faster([burst for bursts in processes for burst in bursts]))
-    claim_s = statistics.median(statistics.median(_claims(bursts)) for bursts in processes)
-    return Empty(line, claim_s, statistics.median(_beside(bursts) for bursts in processes))
+def line_of_empty(processes: Sequence[Sequence[Burst]]) -> Line:
+    """What bursts of an empty solve take, of several processes. Raises ValueError where all are of one size."""
+    return fit_line(_faster([burst for bursts in processes for burst in bursts]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,22 +131,22 @@ class Seen:
     in_all_error_s: float
 
 
-def see(processes: Sequence[Sequence[Burst]], claim_s: float, empty: Empty) -> Seen:
-    """Of the bursts of several processes. ``claim_s`` is the median claim of the middle one, less that of the empty
-    solve. Raises ValueError without bursts."""
+def see(processes: Sequence[Sequence[Burst]], claim_s: float, empty: Line) -> Seen:
+    """Of the bursts of several processes. ``claim_s`` is the median claim of the middle one, less that of an empty
+    solve, whose bursts take ``empty``. Raises ValueError without bursts."""
     bursts = _faster([burst for of_process in processes for burst in of_process])
-    around_s = AROUND_SHARE * max(0.0, empty.line.each_s)
+    around_s = AROUND_SHARE * max(0.0, empty.each_s)
     by_slope_s = slope_error_s = 0.0
     if len({burst.calls for burst in bursts}) > 1:
         line = fit_line(bursts)
-        by_slope_s = line.each_s - empty.line.each_s
-        slope_error_s = around_s + math.hypot(line.error_s, empty.line.error_s)
+        by_slope_s = line.each_s - empty.each_s
+        slope_error_s = around_s + math.hypot(line.error_s, empty.error_s)
     # Short bursts say nothing that what differs once could not hide.
     longest = [burst for burst in bursts if 2 * burst.calls > max(other.calls for other in bursts)]
-    in_all_s = statistics.median((burst.wall_s - empty.line.at(burst.calls)) / burst.calls for burst in longest)
+    in_all_s = statistics.median((burst.wall_s - empty.at(burst.calls)) / burst.calls for burst in longest)
     once_s = statistics.median(_ONCE_S / burst.calls for burst in longest)
-    beside_s = statistics.median(_beside(of_process) for of_process in processes)
-    return Seen(claim_s + beside_s - empty.beside_s, by_slope_s, in_all_s, slope_error_s, around_s + once_s)
+    beside_s = statistics.median(statistics.median(_beside(of_process)) for of_process in processes)
+    return Seen(claim_s + beside_s, by_slope_s, in_all_s, slope_error_s, around_s + once_s)
 
 
 def doubt_claim(claim_s: float, seen: Seen) -> Doubt | None:
@@ -161,28 +161,24 @@ def doubt_claim(claim_s: float, seen: Seen) -> Doubt | None:
     return None
 
 
-def is_undercut(claim_s: float, seen: Seen) -> bool:
-    """Whether what surrounds an empty call was taken for longer than it can be: it has to be measured again."""
-    return seen.by_call_s < claim_s - slack(claim_s)
-
-
 def is_settled(bursts: Sequence[Burst], claim_s: float) -> bool:
     """Whether one process's bursts tell a call's time well enough to judge such a claim, three such processes together
     to a third of the slack; and whether they have a slope."""
-    known = median_interval([beside_s for burst in bursts for beside_s in burst.beside_s])
+    known = median_interval(_beside(bursts))
     several = len({burst.calls for burst in bursts}) > 1
     return several and (known.high - known.low) / 2 <= math.sqrt(PROCESSES) * slack(claim_s) / 3
 
 
-def _claims(bursts: Sequence[Burst]) -> list[float]:
-    return [claim_s for burst in bursts for claim_s in burst.claims_s]
-
-
-def _beside(bursts: Sequence[Burst]) -> float:
-    """Of one process: the lower quartile over the calls with the smaller claims."""
-    calls = sorted(pair for burst in bursts for pair in zip(burst.claims_s, burst.beside_s, strict=True))
-    deciding = sorted(beside_s for _, beside_s in calls[: (len(calls) + 1) // 2])
-    return deciding[(len(deciding) - 1) // 4]
+def _beside(bursts: Sequence[Burst]) -> list[float]:
+    """Of one process: by how much what surrounds a call exceeds what surrounded the empty ones after its burst, over
+    the calls with the smaller claims."""
+    calls = []
+    for burst in bursts:
+        usual_s = statistics.median(burst.empty.beside_s) if burst.empty is not None else 0.0
+        pairs = zip(burst.claims_s, burst.beside_s, strict=True)
+        calls += [(claim_s, beside_s - usual_s) for claim_s, beside_s in pairs]
+    calls.sort()
+    return [more_s for _, more_s in calls[: (len(calls) + 1) // 2]]
 
 
 def _faster(bursts: Sequence[Burst]) -> list[Burst]:

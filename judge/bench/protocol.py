@@ -18,6 +18,7 @@ from judge.bench.schedule import Openings, PlannedBurst, Purpose, Schedule, how_
 from judge.bench.statistics import summarize
 from judge.bench.stopping import StoppingRule
 from judge.bench.stream import SecretStream
+from judge.bench.twin import Twin
 from judge.bench.verification import Opened, Verifier
 from judge.runner.bursts import TimeRequest
 from judge.runner.messages import FetchReply, RunReply
@@ -45,12 +46,17 @@ class ProcessTiming:
         """The claims of the calls that count."""
         return [claim_s for burst in self.bursts for claim_s in burst.claims_s]
 
+    @property
+    def empty_samples(self) -> list[float]:
+        """What the calls of the twin read."""
+        return [claim_s for burst in self.bursts if burst.empty for claim_s in burst.empty.claims_s]
+
 
 @dataclass
 class CaseTimer:
     """Times one case in a session that is loaded. ``first_call`` numbers the contents, ``stream`` decides the rest.
 
-    Without a ``verifier`` nothing is looked at: for code of our own.
+    Without a ``verifier`` nothing is looked at: for code of our own. A ``twin`` is asked after each burst that counts.
     """
 
     session: Session
@@ -60,6 +66,7 @@ class CaseTimer:
     verifier: Verifier | None
     conditions: Conditions
     rule: StoppingRule
+    twin: Twin | None = None
     clock: Callable[[], float] = time.monotonic
 
     def run(self, progress: Callable[[int], None] = lambda _: None) -> ProcessTiming:
@@ -71,6 +78,8 @@ class CaseTimer:
         self._openings = Openings(self.stream.child("opening"), opened)
         self._timing = ProcessTiming()
         maker.reserve(self.session)
+        if self.twin is not None:
+            self.twin.prepare(maker)
         started = self.clock()
         while not self._timing.stopped_by:
             burst = schedule.next_burst(self.clock() - started)
@@ -109,7 +118,8 @@ class CaseTimer:
         if self.conditions.counts(before, after) and burst.purpose is Purpose.TIMED:
             claims_s = tuple(claim.ran.elapsed_s for claim in made.calls)
             beside_s = tuple(claim.wall_s - claim.ran.elapsed_s for claim in made.calls)
-            self._timing.bursts.append(Burst(made.wall_s, claims_s, beside_s))
+            empty = self.twin.look() if self.twin is not None else None
+            self._timing.bursts.append(Burst(made.wall_s, claims_s, beside_s, empty))
         return None
 
     def _judge(self, made: MadeBurst) -> Outcome | None:

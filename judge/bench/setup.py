@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from judge.bench.measurement import TimedCase, measured_time
 from judge.bench.roofline import Roofline
 from judge.bench.stream import SecretStream
 from judge.bench.trial import Bench, CaseResult, Heard, run_trials
+from judge.bench.twin import EmptyProcesses
 from judge.build.nvcc import build_submission
 from judge.build.target import Target
 from judge.devices.calibration import load_calibration
@@ -70,15 +72,13 @@ def timing_room(
             pack=pack,
             cases=tuple(cases),
             factory=factory,
+            empty=EmptyProcesses(factory, functools.cache(build_empty or (lambda: _starter(pack, device, settings)))),
             roofline=Roofline(pack, device, load_calibration(settings, device)),
             conditions=Conditions(watch),
             stream=SecretStream(secrets.token_bytes(32)),
             seed=seed,
         )
-        build = build_empty or (lambda: _starter(pack, device, settings))
-        empty = EmptySolve(
-            pack, device, settings.data_dir / "empty-solve", lambda case: bench.time_empty(build(), case)
-        )
+        empty = EmptySolve(pack, device, settings.data_dir / "empty-solve", bench.time_empty)
         yield TimingRoom(bench, empty, settings)
     finally:
         if watch is not None:

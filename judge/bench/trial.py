@@ -2,17 +2,17 @@
 
 A trial is one submission's: three processes, in each all benchmark cases; then its claims are held against the
 supervisor's clock and against what the device can do. A doubt has everything measured again, the empty solve included,
-so that an hour-old line or a busy minute costs nobody his verdict; and an empty solve that a submission undercuts is
-measured again, so that it hides nothing.
+so that an hour-old line or a busy minute costs nobody his verdict.
 """
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from judge.bench.calls import CallMaker
-from judge.bench.clock_bound import Burst, Seen, doubt_claim, is_undercut, see
+from judge.bench.clock_bound import Burst, doubt_claim, see
 from judge.bench.conditions import Conditions
 from judge.bench.empty_solve import EmptySolve
 from judge.bench.measurement import TimedCase
@@ -22,6 +22,7 @@ from judge.bench.roofline import Roofline
 from judge.bench.statistics import PROCESSES
 from judge.bench.stopping import StoppingRule
 from judge.bench.stream import SecretStream
+from judge.bench.twin import EmptyProcesses, Twin, errors_of_the_machine
 from judge.bench.verification import Verifier
 from judge.errors import InternalError
 from judge.packs.pack import Case, Pack
@@ -42,11 +43,13 @@ Heard = Callable[[Case, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What the trials of one pack on one device share. ``stream`` is secret; ``seed`` decides the contents."""
+    """What the trials of one pack on one device share. ``empty`` makes processes whose ``solve`` does nothing,
+    ``stream`` is secret, and ``seed`` decides the contents."""
 
     pack: Pack
     cases: tuple[Case, ...]
     factory: SessionFactory
+    empty: EmptyProcesses
     roofline: Roofline
     conditions: Conditions
     stream: SecretStream
@@ -59,25 +62,21 @@ class Bench:
         """For one process and one case: its share of the pack's time."""
         return StoppingRule(budget_s=self.pack.budget_s / PROCESSES / len(self.cases))
 
-    def time_empty(self, library: bytes, case: Case) -> list[list[Burst]]:
-        """The bursts of several processes with a library of our own. Raises InternalError where it cannot be timed."""
+    def time_empty(self, case: Case) -> list[list[Burst]]:
+        """The bursts of several empty processes. Raises InternalError where they cannot be timed."""
         sessions: list[Session] = []
         try:
-            sessions += (self.factory.start() for _ in range(PROCESSES))
-            for session in sessions:
-                session.wait_until_ready()
-            return [self._time_empty(session, library, case, number) for number, session in enumerate(sessions)]
-        except RunnerEnded as ended:
-            outcome = outcome_of_ending(ended.ending, self.pack.limits.wall_s)
-            raise InternalError(f"an empty solve could not be timed: {outcome.message}") from None
-        except RequestRefused as refused:
-            raise InternalError(f"an empty solve could not be timed: {refused}") from None
+            sessions += (self.empty.start() for _ in range(PROCESSES))
+            with errors_of_the_machine(self.factory):
+                for session in sessions:
+                    session.wait_until_ready()
+                return [self._time_empty(session, case, number) for number, session in enumerate(sessions)]
         finally:
             for session in sessions:
                 session.finish()
 
-    def _time_empty(self, session: Session, library: bytes, case: Case, number: int) -> list[Burst]:
-        session.load(library)
+    def _time_empty(self, session: Session, case: Case, number: int) -> list[Burst]:
+        self.empty.load(session)
         stream = self.stream.child(f"empty {number}")
         timing = CaseTimer(session, self.maker(case), stream, 0, None, self.conditions, self.rule()).run()
         # As a submission's, it is gone before the next one is timed.
@@ -98,14 +97,11 @@ class CaseResult:
 
 
 class Trial:
-    """One submission's. What ``empty`` says that a call of nothing takes is taken off its times. ``heard`` is told of
-    calls that count, case by case."""
+    """One submission's. What an empty call takes at the same time is taken off its times. ``heard`` is told of calls
+    that count, case by case."""
 
-    def __init__(
-        self, bench: Bench, empty: EmptySolve, library: bytes, heard: Heard = lambda _case, _calls: None
-    ) -> None:
+    def __init__(self, bench: Bench, library: bytes, heard: Heard = lambda _case, _calls: None) -> None:
         self._bench = bench
-        self._empty = empty
         self._library = library
         self._heard = heard
         # No two trials draw alike.
@@ -121,7 +117,7 @@ class Trial:
         """Whether the verdict is decided already."""
         return self._failed is not None
 
-    def time_process(self, session: Session) -> None:
+    def time_process(self, session: Session, twin: Twin) -> None:
         """Times every case in a session that nobody has used, and ends it. Raises InternalError and Cancelled."""
         case = self._bench.cases[0]
         number = self._processes
@@ -129,7 +125,7 @@ class Trial:
         try:
             session.load(self._library)
             for case in self._bench.cases:
-                timing = self._time_case(session, case, number)
+                timing = self._time_case(session, twin, case, number)
                 if timing.outcome.verdict is not Verdict.ACCEPTED:
                     self._failed = case, timing.outcome, timing.wall_s
                     return
@@ -158,20 +154,18 @@ class Trial:
         for timings in self._timings.values():
             timings.clear()
 
-    def doubts(self) -> dict[str, str]:
+    def doubts(self, empty: EmptySolve) -> dict[str, str]:
         """The cases whose times are not believed, with the reason in words."""
         doubts = {}
         for case in self._bench.cases:
-            seen = self._see(case)
-            if is_undercut(self._timed(case).value, seen):
-                self._empty.measure_again(case)
-                seen = self._see(case)
+            line = empty.of(case)
             value = self._timed(case).value
+            seen = see([timing.bursts for timing in self._timings[case.id]], value, line)
             self._clock[case.id] = {
                 "clock_s": seen.by_call_s,
                 "clock_by_slope_s": seen.by_slope_s,
                 "clock_in_all_s": seen.in_all_s,
-                "around_s": self._empty.of(case).line.each_s,
+                "around_s": line.each_s,
             }
             doubt = doubt_claim(value, seen)
             roofline = self._bench.roofline
@@ -181,10 +175,6 @@ class Trial:
             if reason:
                 doubts[case.id] = reason
         return doubts
-
-    def _see(self, case: Case) -> Seen:
-        bursts = [timing.bursts for timing in self._timings[case.id]]
-        return see(bursts, self._timed(case).value, self._empty.of(case))
 
     def results(self, doubts: dict[str, str]) -> list[CaseResult]:
         """One a case, up to the first that is not accepted."""
@@ -203,12 +193,12 @@ class Trial:
                 break
         return results
 
-    def _time_case(self, session: Session, case: Case, number: int) -> ProcessTiming:
+    def _time_case(self, session: Session, twin: Twin, case: Case, number: int) -> ProcessTiming:
         bench = self._bench
         verifier = self._verifiers[case.id]
         timer = CaseTimer(
             session, bench.maker(case), self._stream.child(f"{case.id} {number}"), 1 + number * _CALLS_A_PROCESS,
-            verifier, bench.conditions, bench.rule(),
+            verifier, bench.conditions, bench.rule(), twin,
         )  # fmt: skip
         return timer.run(lambda calls: self._heard(case, calls))
 
@@ -219,7 +209,7 @@ class Trial:
             "opened": self._verifiers[case.id].checked,
             **self._clock.get(case.id, {}),
         }
-        nothing_s = self._empty.of(case).claim_s
+        nothing_s = statistics.median(claim_s for timing in timings for claim_s in timing.empty_samples)
         processes = tuple(tuple(claim_s - nothing_s for claim_s in timing.samples) for timing in timings)
         return TimedCase(case, processes, self._bench.roofline.least_s(case), details)
 
@@ -233,8 +223,8 @@ def run_trials(
     """
     for case in bench.cases:
         empty.of(case)
-    trials = [Trial(bench, empty, library, heard) for library in libraries]
-    _time_processes(bench, trials)
+    trials = [Trial(bench, library, heard) for library in libraries]
+    time_processes(bench, trials)
     return [_judge(bench, empty, trial) for trial in trials]
 
 
@@ -245,34 +235,43 @@ def _judge(bench: Bench, empty: EmptySolve, trial: Trial) -> list[CaseResult]:
             for case in bench.cases:
                 empty.measure_again(case)
             trial.start_again()
-            _time_processes(bench, [trial])
-        doubts = {} if trial.failed else trial.doubts()
+            time_processes(bench, [trial])
+        doubts = {} if trial.failed else trial.doubts(empty)
         if not doubts:
             break
     return trial.results(doubts)
 
 
-def _time_processes(bench: Bench, trials: Sequence[Trial]) -> None:
-    """PROCESSES of each, taking turns. Those of the next few turns are up before the first burst of them: bringing one
-    up loads the processor and the GPU."""
+def time_processes(bench: Bench, trials: Sequence[Trial]) -> None:
+    """PROCESSES of each, taking turns, beside one empty process. Those of the next few turns are up before the first
+    burst of them: bringing one up loads the processor and the GPU. Raises InternalError and Cancelled."""
     turns = list(trials) * PROCESSES
-    for start in range(0, len(turns), _READY):
-        waiting: list[Session] = []
-        try:
-            coming = turns[start : start + _READY]
-            for _ in coming:
-                waiting.append(bench.factory.start())
-            for session in waiting:
-                _wait_until_ready(bench, session)
-            for trial in coming:
-                session = waiting.pop(0)
-                if trial.failed:
-                    session.finish()
-                else:
-                    trial.time_process(session)
-        finally:
-            for session in waiting:
+    beside = bench.empty.start()
+    try:
+        for start in range(0, len(turns), _READY):
+            _take_turns(bench, turns[start : start + _READY], beside)
+    finally:
+        beside.finish()
+
+
+def _take_turns(bench: Bench, turns: Sequence[Trial], beside: Session) -> None:
+    waiting: list[Session] = []
+    try:
+        for _ in turns:
+            waiting.append(bench.factory.start())
+        if not beside.loaded:
+            bench.empty.load(beside)
+        for session in waiting:
+            _wait_until_ready(bench, session)
+        for trial in turns:
+            session = waiting.pop(0)
+            if trial.failed:
                 session.finish()
+            else:
+                trial.time_process(session, Twin(beside, bench.factory))
+    finally:
+        for session in waiting:
+            session.finish()
 
 
 def _wait_until_ready(bench: Bench, session: Session) -> None:

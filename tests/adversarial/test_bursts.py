@@ -18,14 +18,13 @@ from judge.bench.trial import CaseResult
 from judge.settings import JudgeSettings, RunLimits
 from judge.verdict import Verdict
 from tests.host_device.flushing import FLUSH_S
-from tests.host_device.judging import DEVICE, build, host_factory, twice_pack
+from tests.host_device.judging import DEVICE, EMPTY, build, host_factory, twice_pack
 
 pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
 
 CASE = dataclasses.replace(twice_pack().benchmarks[0], axes={"N": 2000})
 PACK = dataclasses.replace(twice_pack(), benchmarks=(CASE,), budget_s=6.0)
 SOLVE_S = 0.02
-EMPTY = 'extern "C" void solve(const float*, float*, int) { for (volatile int i = 0; i < 5000; i++) {} }'
 #: What it computes takes no time; that it takes as long as it does is no question of how busy the processor is.
 SLOW = f"""
 #include <time.h>

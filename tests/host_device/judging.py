@@ -96,6 +96,9 @@ def reference(input, N):
 #: A right one; hostile ones are made from it.
 HONEST = 'extern "C" void solve(const float* in, float* out, int n) { for (int i = 0; i < n; i++) out[i] = 2 * in[i]; }'
 
+#: One that does nothing, for a few microseconds: what reads less is not believed.
+EMPTY = 'extern "C" void solve(const float*, float*, int) { for (volatile int i = 0; i < 5000; i++) {} }'
+
 
 @cache
 def twice_pack() -> Pack:

@@ -18,11 +18,10 @@ from judge.build.target import Target
 from judge.judgement import BuildReport, Judgement
 from judge.settings import JudgeSettings, RunLimits
 from judge.verdict import Verdict
-from tests.host_device.judging import DEVICE, build, host_factory, twice_pack
+from tests.host_device.judging import DEVICE, EMPTY, build, host_factory, twice_pack
 
 CASE = dataclasses.replace(twice_pack().benchmarks[0], axes={"N": 2000})
 PACK = dataclasses.replace(twice_pack(), benchmarks=(CASE,), budget_s=0.6)
-EMPTY = 'extern "C" void solve(const float*, float*, int) { for (volatile int i = 0; i < 5000; i++) {} }'
 SOURCE = """
 #include <stdlib.h>
 #include <time.h>

@@ -22,14 +22,12 @@ from judge.pipeline import Mode, Progress
 from judge.settings import JudgeSettings, RunLimits
 from judge.supervisor.factory import SessionFactory
 from judge.verdict import Verdict
-from tests.host_device.judging import DEVICE, build, host_factory, twice_pack
+from tests.host_device.judging import DEVICE, EMPTY, build, host_factory, twice_pack
 
 pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
 
 CASE = dataclasses.replace(twice_pack().benchmarks[0], axes={"N": 2000})
 PACK = dataclasses.replace(twice_pack(), benchmarks=(CASE,), budget_s=1.5)
-#: As long as an empty one takes between two events of a GPU.
-EMPTY = 'extern "C" void solve(const float*, float*, int) { for (volatile int i = 0; i < 5000; i++) {} }'
 #: Right, and as slow as it is told to be, however busy the processor.
 SLEEPS = """
 #include <time.h>

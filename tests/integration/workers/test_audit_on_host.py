@@ -20,7 +20,7 @@ from judge.verdict import Verdict
 from store.audits import find_audit
 from store.jobs import Stage, claim_job, finish_build, finish_judged
 from store.leaderboards import leaderboard
-from tests.host_device.judging import DEVICE, build, host_factory, twice_pack
+from tests.host_device.judging import DEVICE, EMPTY, build, host_factory, twice_pack
 from tests.integration.workers.conftest import MakeFleet
 from workers.audit import audit_one
 from workers.context import make_context
@@ -31,7 +31,6 @@ pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
 PACK = dataclasses.replace(
     twice_pack(), benchmarks=(dataclasses.replace(twice_pack().benchmarks[0], axes={"N": 2000}),), budget_s=1.0
 )
-EMPTY = 'extern "C" void solve(const float*, float*, int) { for (volatile int i = 0; i < 5000; i++) {} }'
 SPINS = """
 #include <time.h>
 static double now() { timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + 1e-9 * t.tv_nsec; }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from judge.bench.conditions import MOST_DROPPED, Conditions
 from judge.bench.protocol import CaseTimer, ProcessTiming
 from judge.bench.stopping import StoppingRule
 from judge.bench.stream import SecretStream
+from judge.bench.twin import EmptyProcesses, Twin
 from judge.bench.verification import Verifier
 from judge.devices.nvml import GpuState
 from judge.errors import InternalError
@@ -20,7 +22,7 @@ from judge.supervisor.process import RunnerEnded
 from judge.supervisor.session import Session
 from judge.verdict import Verdict
 from tests.fake_gpu import FakeGpuWatch
-from tests.host_device.judging import HONEST, build, host_factory, twice_pack
+from tests.host_device.judging import EMPTY, HONEST, build, host_factory, twice_pack
 
 pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
 
@@ -63,6 +65,20 @@ def _time(
     return timing
 
 
+def _time_beside(empty: str, sessions: list[Session]) -> ProcessTiming:
+    """An honest submission beside this empty one."""
+    pack = twice_pack()
+    factory = host_factory(_SETTINGS, pack.benchmarks)
+    empties = EmptyProcesses(factory, lambda: build(empty))
+    session, beside = factory.start(), empties.start()
+    sessions += (session, beside)
+    empties.load(beside)
+    session.load(build(HONEST))
+    maker = CallMaker(pack, pack.benchmarks[0], seed=5, memory_bytes=64 << 20)
+    rule = StoppingRule(budget_s=0.1)
+    return CaseTimer(session, maker, SecretStream(b"x"), 1, None, Conditions(), rule, Twin(beside, factory)).run()
+
+
 def _late(trick: str) -> str:
     """Honest at first, and then a trick."""
     return HONEST.replace("{ for", "{ " + _STATIC + "if (calls > 8) { " + trick + " } for")
@@ -80,6 +96,22 @@ def test_an_honest_submission_has_as_many_samples_as_it_must(sessions: list[Sess
     assert all(0 < sample < 1 for sample in timing.samples)
     assert timing.stopped_by in ("precise", "plateau", "out of time")
     assert sessions[0].calls > len(timing.samples), "warm-ups and decoys look the same"
+
+
+def test_after_each_burst_that_counts_there_are_empty_calls(sessions: list[Session]) -> None:
+    timing = _time_beside(EMPTY, sessions)
+    assert timing.outcome.verdict is Verdict.ACCEPTED
+    looks = [burst.empty for burst in timing.bursts]
+    assert all(look is not None and len(look.claims_s) == len(look.beside_s) == 3 for look in looks)
+    assert sessions[1].calls == len(timing.empty_samples) == 3 * len(timing.bursts)
+    assert statistics.median(timing.empty_samples) < statistics.median(timing.samples)
+
+
+@pytest.mark.parametrize("begin", ["", "__attribute__((constructor)) "], ids=["called", "loaded"])
+def test_what_goes_wrong_in_the_empty_process_is_the_machine_s_fault(begin: str, sessions: list[Session]) -> None:
+    trap = f"{begin}static void trap() {{ __builtin_trap(); }}\n"
+    with pytest.raises(InternalError, match="an empty solve could not be timed"):
+        _time_beside(trap + EMPTY.replace("{ for", "{ trap(); for"), sessions)
 
 
 _CACHES = """

@@ -1,0 +1,86 @@
+"""An empty ``solve`` in a clean process, beside the process that is timed.
+
+How long an answer takes depends on what else the machine does at that moment, by more than the bound by the clock
+(``clock_bound``) leaves open. So between the bursts of a submission calls of the empty one are made: what surrounds a
+call then is known for then.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from judge.bench.calls import CallMaker
+from judge.bench.clock_bound import EmptyCalls
+from judge.bench.schedule import Contents, PlannedCall
+from judge.errors import InternalError
+from judge.runner.bursts import TimeRequest
+from judge.supervisor.factory import SessionFactory
+from judge.supervisor.outcome import outcome_of_ending
+from judge.supervisor.process import RequestRefused, RunnerEnded
+from judge.supervisor.session import Session
+
+#: At a time: enough for a median.
+_CALLS = 3
+#: Contents that no submission's calls have.
+_FIRST_CALL = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyProcesses:
+    """Processes with a library of our own, which ``build`` makes. What goes wrong there is no submission's fault: it
+    raises InternalError."""
+
+    factory: SessionFactory
+    build: Callable[[], bytes]
+
+    def start(self) -> Session:
+        """One that is still coming up."""
+        return self.factory.start()
+
+    def load(self, session: Session) -> None:
+        """Waits until it is up."""
+        library = self.build()
+        with errors_of_the_machine(self.factory):
+            session.load(library)
+
+
+class Twin:
+    """In a session of ``EmptyProcesses`` that is loaded."""
+
+    def __init__(self, session: Session, factory: SessionFactory) -> None:
+        self._session = session
+        self._factory = factory
+        self._request: TimeRequest
+
+    def prepare(self, maker: CallMaker) -> None:
+        """For the calls of this case from now on."""
+        shifts = (0,) * len(maker.pack.arguments)
+        calls = [PlannedCall(maker.case, Contents(_FIRST_CALL + k), shifts) for k in range(_CALLS)]
+        with errors_of_the_machine(self._factory):
+            maker.reserve(self._session, _CALLS)
+            self._request = maker.request(self._session, calls)
+
+    def look(self) -> EmptyCalls:
+        """A few calls, now."""
+        with errors_of_the_machine(self._factory):
+            made = self._session.time(self._request)
+        if len(made.calls) < _CALLS or any(not claim.finished or claim.ran.code for claim in made.calls):
+            raise InternalError(f"an empty solve could not be timed: {made.calls[-1].ran.message}")
+        return EmptyCalls(
+            tuple(claim.ran.elapsed_s for claim in made.calls),
+            tuple(claim.wall_s - claim.ran.elapsed_s for claim in made.calls),
+        )
+
+
+@contextlib.contextmanager
+def errors_of_the_machine(factory: SessionFactory) -> Iterator[None]:
+    """For what is done with a library of our own."""
+    try:
+        yield
+    except RunnerEnded as ended:
+        outcome = outcome_of_ending(ended.ending, factory.bounds.call_s)
+        raise InternalError(f"an empty solve could not be timed: {outcome.message}") from None
+    except RequestRefused as refused:
+        raise InternalError(f"an empty solve could not be timed: {refused}") from None
