@@ -98,8 +98,8 @@ class _Contestant:
         return results, dataclasses.replace(score, cases=tuple(entries))
 
     def _replays(self, results: Sequence[CaseResult]) -> list[Replayed]:
-        bench, library = self.room.bench, self.artifact.library
-        return [replay_case(bench, result.case, library, self.build_recorded) for result in results]
+        room, library = self.room, self.artifact.library
+        return [replay_case(room.bench, room.empty, result.case, library, self.build_recorded) for result in results]
 
 
 def _doubts(results: Sequence[CaseResult], replays: Sequence[Replayed]) -> dict[int, str]:

@@ -99,9 +99,20 @@ def fit_line(bursts: Sequence[Burst]) -> Line:
     return Line(once_s, each_s, (high - low) / 2)
 
 
-def line_of_empty(processes: Sequence[Sequence[Burst]]) -> Line:
-    """What bursts of an empty solve take, of several processes. Raises ValueError where all are of one size."""
-    return fit_line(_faster([burst for bursts in processes for burst in bursts]))
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """What an empty solve takes while nothing else is there: its bursts' line, and what a call reads between the two
+    events."""
+
+    line: Line
+    claim_s: float
+
+
+def measure_empty(processes: Sequence[Sequence[Burst]]) -> Empty:
+    """Of the bursts of several processes. Raises ValueError where all are of one size."""
+    line = fit_line(_faster([burst for bursts in processes for burst in bursts]))
+    medians = [statistics.median(claim_s for burst in bursts for claim_s in burst.claims_s) for bursts in processes]
+    return Empty(line, statistics.median(medians))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,21 +142,21 @@ class Seen:
     in_all_error_s: float
 
 
-def see(processes: Sequence[Sequence[Burst]], claim_s: float, empty: Line) -> Seen:
-    """Of the bursts of several processes. ``claim_s`` is the median claim of the middle one, less that of an empty
-    solve, whose bursts take ``empty``. Raises ValueError without bursts."""
+def see(processes: Sequence[Sequence[Burst]], claim_s: float, empty: Empty) -> Seen:
+    """Of the bursts of several processes. ``claim_s`` is the median claim of the middle one, less that of the empty
+    solve. Raises ValueError without bursts."""
     bursts = _faster([burst for of_process in processes for burst in of_process])
-    around_s = AROUND_SHARE * max(0.0, empty.each_s)
+    around_s = AROUND_SHARE * max(0.0, empty.line.each_s)
     by_slope_s = slope_error_s = 0.0
     if len({burst.calls for burst in bursts}) > 1:
         line = fit_line(bursts)
-        by_slope_s = line.each_s - empty.each_s
-        slope_error_s = around_s + math.hypot(line.error_s, empty.error_s)
+        by_slope_s = line.each_s - empty.line.each_s
+        slope_error_s = around_s + math.hypot(line.error_s, empty.line.error_s)
     # Short bursts say nothing that what differs once could not hide.
     longest = [burst for burst in bursts if 2 * burst.calls > max(other.calls for other in bursts)]
-    in_all_s = statistics.median((burst.wall_s - empty.at(burst.calls)) / burst.calls for burst in longest)
+    in_all_s = statistics.median((burst.wall_s - empty.line.at(burst.calls)) / burst.calls for burst in longest)
     once_s = statistics.median(_ONCE_S / burst.calls for burst in longest)
-    beside_s = statistics.median(statistics.median(_beside(of_process)) for of_process in processes)
+    beside_s = statistics.median(statistics.median(_beside(of_process, empty)) for of_process in processes)
     return Seen(claim_s + beside_s, by_slope_s, in_all_s, slope_error_s, around_s + once_s)
 
 
@@ -161,24 +172,33 @@ def doubt_claim(claim_s: float, seen: Seen) -> Doubt | None:
     return None
 
 
-def is_settled(bursts: Sequence[Burst], claim_s: float) -> bool:
+def is_settled(bursts: Sequence[Burst], claim_s: float, empty: Empty | None = None) -> bool:
     """Whether one process's bursts tell a call's time well enough to judge such a claim, three such processes together
     to a third of the slack; and whether they have a slope."""
-    known = median_interval(_beside(bursts))
+    known = median_interval(_beside(bursts, empty))
     several = len({burst.calls for burst in bursts}) > 1
     return several and (known.high - known.low) / 2 <= math.sqrt(PROCESSES) * slack(claim_s) / 3
 
 
-def _beside(bursts: Sequence[Burst]) -> list[float]:
+def _beside(bursts: Sequence[Burst], empty: Empty | None) -> list[float]:
     """Of one process: by how much what surrounds a call exceeds what surrounded the empty ones after its burst, over
     the calls with the smaller claims."""
     calls = []
     for burst in bursts:
-        usual_s = statistics.median(burst.empty.beside_s) if burst.empty is not None else 0.0
-        pairs = zip(burst.claims_s, burst.beside_s, strict=True)
-        calls += [(claim_s, beside_s - usual_s) for claim_s, beside_s in pairs]
+        usual_s = _usual(burst.empty, empty)
+        calls += [
+            (claim_s, beside_s - usual_s) for claim_s, beside_s in zip(burst.claims_s, burst.beside_s, strict=True)
+        ]
     calls.sort()
     return [more_s for _, more_s in calls[: (len(calls) + 1) // 2]]
+
+
+def _usual(calls: EmptyCalls | None, empty: Empty | None) -> float:
+    """What surrounds an empty call; nothing where something else ran on the GPU at the time, by what they read: who
+    leaves work there while it is somebody else's turn shall not gain by it."""
+    if calls is None or (empty is not None and statistics.median(calls.claims_s) > empty.claim_s + SLACK_S):
+        return 0.0
+    return statistics.median(calls.beside_s)
 
 
 def _faster(bursts: Sequence[Burst]) -> list[Burst]:

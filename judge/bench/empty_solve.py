@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from judge import __version__
-from judge.bench.clock_bound import Burst, Line, line_of_empty
+from judge.bench.clock_bound import Burst, Empty, Line, measure_empty
 from judge.devices.calibration import device_hash
 from judge.judgement import DeviceInfo
 from judge.packs.pack import Case, Pack
@@ -37,18 +37,18 @@ class EmptySolve:
     folder: Path
     measure: Callable[[Case], Sequence[Sequence[Burst]]]
     now: Callable[[], float] = time.time
-    _found: dict[str, Line] = field(default_factory=dict)
+    _found: dict[str, Empty] = field(default_factory=dict)
 
-    def of(self, case: Case) -> Line:
+    def of(self, case: Case) -> Empty:
         """What is kept, if it is young, else measured now. Raises what ``measure`` raises."""
         if case.id not in self._found:
             kept = self._load(case)
             self._found[case.id] = kept if kept is not None else self.measure_again(case)
         return self._found[case.id]
 
-    def measure_again(self, case: Case) -> Line:
+    def measure_again(self, case: Case) -> Empty:
         """Measured now, whatever is kept."""
-        found = self._found[case.id] = line_of_empty(self.measure(case))
+        found = self._found[case.id] = measure_empty(self.measure(case))
         self._store(case, found)
         return found
 
@@ -57,18 +57,19 @@ class EmptySolve:
         digest = hashlib.sha256("\0".join(str(name) for name in names).encode()).hexdigest()[:24]
         return self.folder / f"{device_hash(self.device)}-{digest}.json"
 
-    def _load(self, case: Case) -> Line | None:
+    def _load(self, case: Case) -> Empty | None:
         try:
             found = json.loads(self._path(case).read_text())
-            kept = Line(float(found["once_s"]), float(found["each_s"]), float(found["error_s"]))
+            line = Line(float(found["once_s"]), float(found["each_s"]), float(found["error_s"]))
+            kept = Empty(line, float(found["claim_s"]))
             age_s = self.now() - float(found["at"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return kept if 0 <= age_s < _KEPT_S else None
 
-    def _store(self, case: Case, found: Line) -> None:
+    def _store(self, case: Case, found: Empty) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=".line.", dir=self.folder)
         with os.fdopen(handle, "w") as file:
-            json.dump({"at": self.now(), **dataclasses.asdict(found)}, file)
+            json.dump({"at": self.now(), "claim_s": found.claim_s, **dataclasses.asdict(found.line)}, file)
         Path(temporary).replace(self._path(case))

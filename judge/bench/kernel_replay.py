@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judge.bench.clock_bound import slack
+from judge.bench.empty_solve import EmptySolve
 from judge.bench.trial import Bench, Trial, time_processes
 from judge.errors import InternalError
 from judge.packs.pack import Case, Pack
@@ -59,13 +60,13 @@ class NotRecorded(Exception):
     """What a submission asks of the device cannot be said; the message tells why."""
 
 
-def replay_case(bench: Bench, case: Case, library: bytes, recorded: Callable[[], bytes]) -> Replayed:
+def replay_case(bench: Bench, empty: EmptySolve, case: Case, library: bytes, recorded: Callable[[], bytes]) -> Replayed:
     """Times what the submission asks of the device in this case, in processes without its host code. ``recorded`` makes
     its library with the recorder in it, and may raise NotRecorded. Raises Cancelled."""
     try:
         factory = _ReplayFactory.of(bench.factory, record_call(bench, case, recorded()))
         pinned = dataclasses.replace(bench, pack=_pinned(bench.pack, case), cases=(case,), factory=factory)
-        trial = Trial(pinned, library)
+        trial = Trial(pinned, empty, library)
         time_processes(pinned, [trial])
         [result] = trial.results({})
     except NotRecorded as error:

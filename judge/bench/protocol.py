@@ -46,11 +46,6 @@ class ProcessTiming:
         """The claims of the calls that count."""
         return [claim_s for burst in self.bursts for claim_s in burst.claims_s]
 
-    @property
-    def empty_samples(self) -> list[float]:
-        """What the calls of the twin read."""
-        return [claim_s for burst in self.bursts if burst.empty for claim_s in burst.empty.claims_s]
-
 
 @dataclass
 class CaseTimer:

@@ -7,7 +7,6 @@ so that an hour-old line or a busy minute costs nobody his verdict.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -97,11 +96,14 @@ class CaseResult:
 
 
 class Trial:
-    """One submission's. What an empty call takes at the same time is taken off its times. ``heard`` is told of calls
-    that count, case by case."""
+    """One submission's. What a call of the empty solve reads is taken off its times. ``heard`` is told of calls that
+    count, case by case."""
 
-    def __init__(self, bench: Bench, library: bytes, heard: Heard = lambda _case, _calls: None) -> None:
+    def __init__(
+        self, bench: Bench, empty: EmptySolve, library: bytes, heard: Heard = lambda _case, _calls: None
+    ) -> None:
         self._bench = bench
+        self._empty = empty
         self._library = library
         self._heard = heard
         # No two trials draw alike.
@@ -154,18 +156,18 @@ class Trial:
         for timings in self._timings.values():
             timings.clear()
 
-    def doubts(self, empty: EmptySolve) -> dict[str, str]:
+    def doubts(self) -> dict[str, str]:
         """The cases whose times are not believed, with the reason in words."""
         doubts = {}
         for case in self._bench.cases:
-            line = empty.of(case)
+            empty = self._empty.of(case)
             value = self._timed(case).value
-            seen = see([timing.bursts for timing in self._timings[case.id]], value, line)
+            seen = see([timing.bursts for timing in self._timings[case.id]], value, empty)
             self._clock[case.id] = {
                 "clock_s": seen.by_call_s,
                 "clock_by_slope_s": seen.by_slope_s,
                 "clock_in_all_s": seen.in_all_s,
-                "around_s": line.each_s,
+                "around_s": empty.line.each_s,
             }
             doubt = doubt_claim(value, seen)
             roofline = self._bench.roofline
@@ -209,7 +211,7 @@ class Trial:
             "opened": self._verifiers[case.id].checked,
             **self._clock.get(case.id, {}),
         }
-        nothing_s = statistics.median(claim_s for timing in timings for claim_s in timing.empty_samples)
+        nothing_s = self._empty.of(case).claim_s
         processes = tuple(tuple(claim_s - nothing_s for claim_s in timing.samples) for timing in timings)
         return TimedCase(case, processes, self._bench.roofline.least_s(case), details)
 
@@ -223,7 +225,7 @@ def run_trials(
     """
     for case in bench.cases:
         empty.of(case)
-    trials = [Trial(bench, library, heard) for library in libraries]
+    trials = [Trial(bench, empty, library, heard) for library in libraries]
     time_processes(bench, trials)
     return [_judge(bench, empty, trial) for trial in trials]
 
@@ -236,7 +238,7 @@ def _judge(bench: Bench, empty: EmptySolve, trial: Trial) -> list[CaseResult]:
                 empty.measure_again(case)
             trial.start_again()
             time_processes(bench, [trial])
-        doubts = {} if trial.failed else trial.doubts(empty)
+        doubts = {} if trial.failed else trial.doubts()
         if not doubts:
             break
     return trial.results(doubts)

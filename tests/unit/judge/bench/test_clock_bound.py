@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 import numpy as np
@@ -14,7 +15,7 @@ from judge.bench.clock_bound import (
     doubt_claim,
     fit_line,
     is_settled,
-    line_of_empty,
+    measure_empty,
     see,
     slack,
 )
@@ -71,7 +72,7 @@ class Machine:
                **how: float) -> bool:  # fmt: skip
         """As in a judgement: three processes against an empty solve, and twice more at a doubt."""
         for _ in range(3):
-            empty = line_of_empty([self.process(EMPTY_S) for _ in range(3)])
+            empty = measure_empty([self.process(EMPTY_S) for _ in range(3)])
             self._empty_place = PLACE_S * self._noise * self._draw.standard_normal()
             timed = [self.process(EMPTY_S + true_s, share, delay, **how) for _ in range(3)]
             medians = [np.median([claim_s for burst in bursts for claim_s in burst.claims_s]) for bursts in timed]
@@ -126,7 +127,7 @@ def _burst(calls: int, wall_s: float, beside_s: float = 30e-6) -> Burst:
 
 
 def test_bursts_of_one_size_are_judged_by_how_long_they_took() -> None:
-    empty = line_of_empty([_bursts(0.5e-3, 0.1e-3, 0.5e-3)])
+    empty = measure_empty([_bursts(0.5e-3, 0.1e-3, 0.5e-3)])
     lone = [[_burst(1, 2e-3)] * 5]
     assert doubt_claim(0.8e-3, see(lone, 0.8e-3, empty)) is None
     doubt = doubt_claim(0.5e-3, see(lone, 0.5e-3, empty))
@@ -138,7 +139,7 @@ def test_bursts_of_one_size_are_judged_by_how_long_they_took() -> None:
 def test_the_slack_is_five_per_cent_or_five_microseconds() -> None:
     assert slack(10e-6) == pytest.approx(5e-6)
     assert slack(1e-3) == pytest.approx(50e-6)
-    empty = line_of_empty([_bursts(100e-6, 30e-6)])
+    empty = measure_empty([_bursts(100e-6, 30e-6)])
     for claim_s, doubted in ((0.951e-3, False), (0.949e-3, True)):
         lies = [_bursts(1100e-6, 30e-6 + 1e-3 - claim_s)]
         assert (doubt_claim(claim_s, see(lies, claim_s, empty)) is not None) is doubted
@@ -148,7 +149,7 @@ def test_the_slack_is_five_per_cent_or_five_microseconds() -> None:
 
 
 def test_the_middle_process_counts() -> None:
-    empty = line_of_empty([_bursts(100e-6, 30e-6)])
+    empty = measure_empty([_bursts(100e-6, 30e-6)])
     honest, late = _bursts(300e-6, 30e-6), _bursts(300e-6, 130e-6)
     assert doubt_claim(200e-6, see([honest, honest, late], 200e-6, empty)) is None
     assert doubt_claim(200e-6, see([honest, late, late], 200e-6, empty)) is not None
@@ -156,7 +157,7 @@ def test_the_middle_process_counts() -> None:
 
 def test_what_makes_all_answers_late_is_not_held_against_a_submission() -> None:
     """For half of the bursts the machine does something else, and of each size there is a slow one."""
-    empty = line_of_empty([_bursts(100e-6, 30e-6)])
+    empty = measure_empty([_bursts(100e-6, 30e-6)])
     busy = [
         Burst(
             burst.wall_s + slow_s,
@@ -169,9 +170,17 @@ def test_what_makes_all_answers_late_is_not_held_against_a_submission() -> None:
     assert doubt_claim(200e-6, see([busy], 200e-6, empty)) is None
 
 
+def test_who_keeps_the_gpu_while_it_is_another_s_turn_gains_nothing() -> None:
+    """The empty calls read more than they do alone, and everything around them takes longer."""
+    empty = measure_empty([_bursts(100e-6, 30e-6)])
+    disturbed = EmptyCalls((EMPTY_S + 400e-6,) * 3, (230e-6,) * 3)
+    lies = [dataclasses.replace(burst, empty=disturbed) for burst in _bursts(300e-6, 130e-6)]
+    assert doubt_claim(100e-6, see([lies], 100e-6, empty)) is not None
+
+
 def test_it_is_the_calls_that_decide_the_median_that_are_asked() -> None:
     """Who lies about little more than half of his calls cannot hide behind the others."""
-    empty = line_of_empty([_bursts(100e-6, 30e-6)])
+    empty = measure_empty([_bursts(100e-6, 30e-6)])
     claims = (100e-6, 100e-6, 200e-6, 100e-6, 200e-6, 200e-6, 100e-6, 100e-6)
     beside = tuple(30e-6 + 200e-6 - claim_s for claim_s in claims)
     lies = [Burst(8 * 300e-6, claims, beside)] * 5

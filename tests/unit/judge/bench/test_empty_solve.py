@@ -38,8 +38,8 @@ def make(tmp_path: Path, measured: list[str]) -> MakeEmpty:
 
 def test_a_line_is_kept_for_an_hour_by_whoever_asks(make: MakeEmpty, measured: list[str]) -> None:
     found = make().of(CASE)
-    assert found.each_s == pytest.approx(1e-4)
-    assert found.once_s == pytest.approx(1e-3)
+    assert found.line.each_s == pytest.approx(1e-4)
+    assert found.claim_s == pytest.approx(2e-6)
     assert make(at=1000.0 + 3599).of(CASE) == found
     assert measured == ["timed"]
     assert make(at=1000.0 + 3601).of(CASE) != found
@@ -49,7 +49,7 @@ def test_it_is_measured_again_on_demand_and_kept_instead(make: MakeEmpty, measur
     first = make()
     first.of(CASE)
     again = first.measure_again(CASE)
-    assert again.each_s == pytest.approx(2e-4)
+    assert again.line.each_s == pytest.approx(2e-4)
     assert first.of(CASE) == make().of(CASE) == again
     assert len(measured) == 2
 
