@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: A judgement takes one for its cases and three for its times; the emulator judges with one, and has a second when the
-#: next submission comes before the first is replaced.
-_RUNNERS = 3
+#: A judgement takes one for its cases, three for its times and an empty one beside them; the emulator judges with one,
+#: and has a second when the next submission comes before the first is replaced.
+_RUNNERS = 5
 _EMULATOR_RUNNERS = 2
 #: Each takes a context and what flushes the caches: a small GPU's memory is for submissions.
 _MEMORY_PER_RUNNER_BYTES = 8 << 30

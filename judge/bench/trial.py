@@ -8,6 +8,7 @@ so that an hour-old line or a busy minute costs nobody his verdict.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from judge.bench.calls import CallMaker
@@ -113,14 +114,16 @@ class Trial:
         self._clock: dict[str, dict[str, float]] = {}
         self._failed: tuple[Case, Outcome, float] | None = None
         self._processes = 0
+        self._flooded: list[Future[bool]] = []
 
     @property
     def failed(self) -> bool:
         """Whether the verdict is decided already."""
         return self._failed is not None
 
-    def time_process(self, session: Session, twin: Twin) -> None:
-        """Times every case in a session that nobody has used, and ends it. Raises InternalError and Cancelled."""
+    def time_process(self, session: Session, twin: Twin, endings: Executor) -> None:
+        """Times every case in a session that nobody has used, and has it ended: nobody waits for that, since what comes
+        next does not count yet. Raises InternalError and Cancelled."""
         case = self._bench.cases[0]
         number = self._processes
         self._processes += 1
@@ -137,22 +140,22 @@ class Trial:
         except RequestRefused as refused:
             self._failed = case, outcome_of_refusal(refused.reply, session.last_op, session.calls), 0.0
         finally:
-            flooded = session.finish()
-        if flooded and not self.failed:
-            outcome = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
-            self._failed = case, outcome, 0.0
-        if not self.failed and len(self._timings[case.id]) == PROCESSES:
-            self._look_at_outputs()
+            self._flooded.append(endings.submit(session.finish))
 
-    def _look_at_outputs(self) -> None:
-        for case in self._bench.cases:
+    def look_at_outputs(self) -> None:
+        """Once all processes have been timed. Raises Cancelled."""
+        for case in () if self.failed else self._bench.cases:
             outcome = self._verifiers[case.id].check()
             if outcome is not None:
                 self._failed = case, outcome, 0.0
                 return
+        if any(flooded.result() for flooded in self._flooded) and not self.failed:
+            outcome = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
+            self._failed = self._bench.cases[-1], outcome, 0.0
 
     def start_again(self) -> None:
         """Forgets the processes so far."""
+        self._flooded.clear()
         for timings in self._timings.values():
             timings.clear()
 
@@ -245,18 +248,22 @@ def _judge(bench: Bench, empty: EmptySolve, trial: Trial) -> list[CaseResult]:
 
 
 def time_processes(bench: Bench, trials: Sequence[Trial]) -> None:
-    """PROCESSES of each, taking turns, beside one empty process. Those of the next few turns are up before the first
-    burst of them: bringing one up loads the processor and the GPU. Raises InternalError and Cancelled."""
+    """PROCESSES of each, taking turns, beside one empty process; then their outputs are looked at. Those of the next
+    few turns are up before the first burst of them: bringing one up loads the processor and the GPU. Returns when all
+    of them are gone. Raises InternalError and Cancelled."""
     turns = list(trials) * PROCESSES
-    beside = bench.empty.start()
-    try:
-        for start in range(0, len(turns), _READY):
-            _take_turns(bench, turns[start : start + _READY], beside)
-    finally:
-        beside.finish()
+    with ThreadPoolExecutor(thread_name_prefix="ending") as endings:
+        beside = bench.empty.start()
+        try:
+            for start in range(0, len(turns), _READY):
+                _take_turns(bench, turns[start : start + _READY], beside, endings)
+        finally:
+            endings.submit(beside.finish)
+        for trial in trials:
+            trial.look_at_outputs()
 
 
-def _take_turns(bench: Bench, turns: Sequence[Trial], beside: Session) -> None:
+def _take_turns(bench: Bench, turns: Sequence[Trial], beside: Session, endings: Executor) -> None:
     waiting: list[Session] = []
     try:
         for _ in turns:
@@ -268,9 +275,9 @@ def _take_turns(bench: Bench, turns: Sequence[Trial], beside: Session) -> None:
         for trial in turns:
             session = waiting.pop(0)
             if trial.failed:
-                session.finish()
+                endings.submit(session.finish)
             else:
-                trial.time_process(session, Twin(beside, bench.factory))
+                trial.time_process(session, Twin(beside, bench.factory), endings)
     finally:
         for session in waiting:
             session.finish()

@@ -104,7 +104,7 @@ def test_a_gpu_is_measured_once_and_judges_even_if_it_cannot_be(
 
 
 def test_how_many_runners_wait() -> None:
-    assert [runners_for(gpu(memory), None) for memory in (6, 8, 16, 24, 141)] == [0, 1, 2, 3, 3]
+    assert [runners_for(gpu(memory), None) for memory in (6, 8, 16, 24, 141)] == [0, 1, 2, 3, 5]
     assert runners_for(DeviceInfo("emulator", "emulator", "CPU", "8.0"), None) == 2
     assert runners_for(gpu(6), 2) == 2
     assert runners_for(gpu(141), 0) == 0

@@ -2,6 +2,7 @@
 // challenge: vector-add
 // devices: emulator, cuda
 // verdict: MLE or RE
+// verdict on cuda: MLE or RE or TLE
 // caught by: the jail's memory is bounded as a whole
 #include <cstring>
 #include <new>
