@@ -8,6 +8,7 @@ call then is known for then.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ from judge.supervisor.session import Session
 
 #: At a time: enough for a median.
 _CALLS = 3
+_TOTAL_S = 24 * 3600.0
 #: Contents that no submission's calls have.
 _FIRST_CALL = 1_000_000_000
 
@@ -36,8 +38,9 @@ class EmptyProcesses:
     build: Callable[[], bytes]
 
     def start(self) -> Session:
-        """One that is still coming up."""
-        return self.factory.start()
+        """One that is still coming up. It lives as long as what it is beside, however many submissions that are."""
+        bounds = dataclasses.replace(self.factory.bounds, total_s=_TOTAL_S)
+        return dataclasses.replace(self.factory, bounds=bounds).start()
 
     def load(self, session: Session) -> None:
         """Waits until it is up."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import statistics
 from collections.abc import Iterator
 from pathlib import Path
@@ -106,6 +107,18 @@ def test_after_each_burst_that_counts_there_are_empty_calls(sessions: list[Sessi
     assert sessions[1].calls == 3 * len(timing.bursts)
     read = [claim_s for look in looks if look is not None for claim_s in look.claims_s]
     assert statistics.median(read) < statistics.median(timing.samples)
+
+
+def test_the_empty_process_outlives_submissions(sessions: list[Session]) -> None:
+    factory = host_factory(_SETTINGS, twice_pack().benchmarks)
+    hurried = dataclasses.replace(factory, bounds=dataclasses.replace(factory.bounds, total_s=0.0))
+    empties = EmptyProcesses(hurried, lambda: build(EMPTY))
+    beside = empties.start()
+    sessions.append(beside)
+    empties.load(beside)
+    twin = Twin(beside, factory)
+    twin.prepare(CallMaker(twice_pack(), twice_pack().benchmarks[0], seed=5, memory_bytes=64 << 20))
+    assert len(twin.look().claims_s) == 3
 
 
 @pytest.mark.parametrize("begin", ["", "__attribute__((constructor)) "], ids=["called", "loaded"])
