@@ -55,6 +55,7 @@ class Sample:
     calls_s: float
     stages_s: dict[str, float]
     verdict: str
+    message: str
 
 
 def default_source(challenge: str) -> Path:
@@ -84,7 +85,9 @@ def submit_once(client: httpx.Client, api: Api, body: dict[str, Any], builds: st
     if judgement is None:
         raise SystemExit(f"submission {public_id} was {status['state']}")
     calls_s = sum(case["wall_s"] for case in judgement["cases"])
-    return Sample(total_s, judgement["build"]["wall_s"], calls_s, stages(events), status["verdict"])
+    return Sample(
+        total_s, judgement["build"]["wall_s"], calls_s, stages(events), status["verdict"], judgement["message"]
+    )
 
 
 def stages(events: list[dict[str, Any]]) -> dict[str, float]:
@@ -159,7 +162,9 @@ def main() -> int:
             for number in range(arguments.warm_up + arguments.count):
                 sample = submit_once(client, api, body, builds)
                 place = number + 1 - arguments.warm_up
-                print(f"{builds} {place:3d}  {sample.total_s:6.2f} s  {sample.verdict}", file=sys.stderr)
+                print(
+                    f"{builds} {place:3d}  {sample.total_s:6.2f} s  {sample.verdict} {sample.message}", file=sys.stderr
+                )
                 if number >= arguments.warm_up:
                     samples.append(sample)
             reports.append(report(samples, arguments.challenge, arguments.device, builds))

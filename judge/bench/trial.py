@@ -138,7 +138,8 @@ class Trial:
         except RunnerEnded as ended:
             self._failed = case, outcome_of_ending(ended.ending, self._bench.pack.limits.wall_s), 0.0
         except RequestRefused as refused:
-            self._failed = case, outcome_of_refusal(refused.reply, session.last_op, session.calls), 0.0
+            outcome = outcome_of_refusal(refused.reply, session.last_op, session.calls, had_room=session.had_room)
+            self._failed = case, outcome, 0.0
         finally:
             self._flooded.append(endings.submit(session.finish))
 

@@ -54,6 +54,9 @@ class Device(Protocol):
 
     makes_code: bool
 
+    def free_bytes(self) -> int:
+        """What the device's memory has room for, if nothing is loaded."""
+
     def limit(self, load: LoadRequest) -> None:
         """The limits that hold for the submission that is loaded next: before it is."""
 

@@ -62,6 +62,11 @@ class CudaDevice:
             self._context.synchronize()
         self._warm_up()
 
+    def free_bytes(self) -> int:
+        with _errors():
+            free, _ = cuda.mem_get_info()
+        return int(free)
+
     def limit(self, load: LoadRequest) -> None:
         """The driver knows none of these limits."""
 

@@ -23,7 +23,7 @@ from judge.runner.calls import JudgedCalls
 from judge.runner.channel import Channel
 from judge.runner.frames import Failure, Frame, FrameError, Op
 from judge.runner.memory import SharedMemory
-from judge.runner.messages import LoadRequest, PrepareRequest, StartRequest
+from judge.runner.messages import LoadRequest, PrepareRequest, StartReply, StartRequest
 from judge.runner.recordings import Recordings
 from judge.runner.refusal import Refused
 from judge.runner.submission import LoadError, Program, Submission
@@ -116,7 +116,7 @@ class Runner:
                 seccomp.lock_before_load(allow_executable=self._device.makes_code)
             except Exception as error:
                 raise Refused(Failure.JAIL, f"{type(error).__name__}: {error}") from None
-        return b""
+        return StartReply(self._device.free_bytes()).pack()
 
     def _load(self, request: LoadRequest, *, is_replay: bool = False) -> bytes:
         device = self._device

@@ -52,6 +52,23 @@ class StartRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class StartReply:
+    """The device is up, and nothing of a submission is there. ``free_bytes``: what its memory has room for."""
+
+    free_bytes: int
+
+    def pack(self) -> bytes:
+        return Writer().u64(self.free_bytes).payload()
+
+    @classmethod
+    def unpack(cls, payload: bytes) -> StartReply:
+        r = Reader(payload)
+        reply = cls(r.u64())
+        r.end()
+        return reply
+
+
+@dataclass(frozen=True, slots=True)
 class LoadRequest:
     """Load the submission, and what holds for it. A limit of 0 means none. ``l2_bytes`` is the size of the L2 that the
     emulator's profile models, 0: any."""

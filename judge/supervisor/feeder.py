@@ -112,8 +112,9 @@ class Feeder:
         """Lets go of a session that could not do what it was asked, and says what that means. Raises InternalError."""
         during = self._session.last_op if self._session is not None else Op.START
         calls = self._calls()
+        had_room = self._session is not None and self._session.had_room
         self.bury()
-        return outcome_of_refusal(refused.reply, during, calls)
+        return outcome_of_refusal(refused.reply, during, calls, had_room=had_room)
 
     def end_session(self) -> bool:
         """Ends what runs; whether it had printed more than is allowed."""

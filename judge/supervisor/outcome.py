@@ -82,8 +82,9 @@ def _interference(what: str) -> Outcome:
     return Outcome(Verdict.SECURITY_VIOLATION, f"the submission interfered with the judge's channel: {what}")
 
 
-def outcome_of_refusal(reply: FailedReply, during: Op, calls: int) -> Outcome:
+def outcome_of_refusal(reply: FailedReply, during: Op, calls: int, *, had_room: bool = False) -> Outcome:
     """The verdict on a request that the runner could not do, in a process that was asked for ``calls`` calls.
+    ``had_room``: before a submission was loaded, the device had memory for what was asked for.
 
     Raises InternalError where that is the machine's fault.
     """
@@ -98,6 +99,9 @@ def outcome_of_refusal(reply: FailedReply, during: Op, calls: int) -> Outcome:
         return Outcome(Verdict.RUNTIME_ERROR, f"the library could not be loaded: {reply.message}")
     if reply.failure == Failure.MEMORY and calls > 1:
         message = f"no device memory is left for call {calls}: does solve free what it allocates?"
+        return Outcome(Verdict.MEMORY_LIMIT_EXCEEDED, message)
+    if reply.failure == Failure.MEMORY and had_room:
+        message = "no device memory is left for the first call: does something allocate before solve is called?"
         return Outcome(Verdict.MEMORY_LIMIT_EXCEEDED, message)
     if reply.failure == Failure.MEMORY:
         raise InternalError(f"the device has too little memory for this challenge's buffers: {reply.message}")

@@ -17,6 +17,7 @@ from judge.runner.messages import (
     LoadRequest,
     PrepareRequest,
     RunReply,
+    StartReply,
     StartRequest,
 )
 from judge.runner.recordings import PIECE_BYTES, RecordingReply, TransfersReply
@@ -25,6 +26,8 @@ from judge.supervisor.process import Pending, RunnerProcess
 
 #: For what the runner itself has to do around a call (copying, checking guard bands): generous, as machines are shared.
 _AROUND_CALL_S = 30.0
+#: What else wants the device's memory: guard bands, what flushes the caches, the contexts of runners that wait.
+_ROOM_BYTES = 4 << 30
 #: So long this side stays awake for the end of a timed call, where there are processors to spare: to be woken takes a
 #: time of its own, longer after a longer sleep.
 _AWAKE_S = 0.02 if len(os.sched_getaffinity(0)) >= 4 else 0.0
@@ -51,10 +54,22 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True)
 class StartedRunner:
-    """A runner whose device is coming up, or (``starting`` None) is up: it knows nothing yet of what it will serve."""
+    """A runner whose device is coming up, or (``starting`` None) is up: it knows nothing yet of what it will serve.
+    ``free_bytes``: what the device's memory had room for when it was up."""
 
     process: RunnerProcess
     starting: Pending | None
+    free_bytes: int = 0
+
+    def wait(self, limit_s: float) -> StartedRunner:
+        """Returns once the device is up. Raises RunnerEnded, RequestRefused and Cancelled."""
+        if self.starting is None:
+            return self
+        payload, _ = self.process.receive(self.starting, limit_s)
+        try:
+            return StartedRunner(self.process, None, StartReply.unpack(payload).free_bytes)
+        except FrameError as error:
+            self.process.reject(Op.START, f"it sent {error}")
 
 
 def start_runner(launcher: Launcher, start: StartRequest, print_bytes: int) -> StartedRunner:
@@ -106,13 +121,17 @@ class Session:
         self.last_op = Op.START
         self.runner = started.process
         self.runner.cancelled = cancelled
-        self._starting: Pending | None = started.starting
+        self._started = started
+        self._wanted_bytes = 0
 
     def wait_until_ready(self) -> None:
         """Returns once the device is up."""
-        if self._starting is not None:
-            pending, self._starting = self._starting, None
-            self.runner.receive(pending, self._bounds.start_s)
+        self._started = self._started.wait(self._bounds.start_s)
+
+    @property
+    def had_room(self) -> bool:
+        """Whether the device had memory for the buffers that were last asked for, before a submission was loaded."""
+        return self._started.free_bytes >= self._wanted_bytes + _ROOM_BYTES
 
     def load(self, library: bytes) -> None:
         """Loads the submission; its static constructors run under the clock of a call. The session's time starts
@@ -168,6 +187,7 @@ class Session:
         outputs do.
         """
         self.calls += 1
+        self._wanted_bytes = sum(slot.size for slot in prepare.slots)
         self._request(Op.PREPARE, prepare.pack(), _AROUND_CALL_S)
         call_s = self._bounds.call_s * (WATCHED_SLOWDOWN if prepare.watch else 1.0)
         payload, wall_s = self._request(Op.RUN, b"", call_s)
@@ -186,6 +206,7 @@ class Session:
 
     def reserve(self, request: ReserveRequest) -> None:
         """Room on the device for the bursts of a case; what was staged is gone. Before the first burst of each case."""
+        self._wanted_bytes = request.places * sum(request.rooms)
         self._request(Op.RESERVE, request.pack(), _AROUND_CALL_S)
 
     def stage(self, request: StageRequest) -> None:

@@ -162,15 +162,14 @@ class WarmRunners:
         try:
             started = self._start(input_bytes, output_bytes)
             try:
-                if started.starting is not None:
-                    started.process.receive(started.starting, self._start_s)
+                ready = started.wait(self._start_s)
             except BaseException:
                 started.process.close()
                 raise
         except Exception as error:
             # Whatever it is: with this thread would go the runners that serve.
             return None, f"{type(error).__name__}: {error}"
-        return _Waiting(StartedRunner(started.process, None), input_bytes, output_bytes, time.monotonic()), ""
+        return _Waiting(ready, input_bytes, output_bytes, time.monotonic()), ""
 
 
 def enough_memory_free(meminfo: Path = Path("/proc/meminfo")) -> bool:

@@ -31,6 +31,9 @@ class HostDevice:
         self._elapsed_s = 0.0
         self._allocations: dict[int, ctypes.Array[ctypes.c_char]] = {}
 
+    def free_bytes(self) -> int:
+        return 1 << 62
+
     def limit(self, load: LoadRequest) -> None:
         self._memory_bytes = load.memory_bytes
 

@@ -3,7 +3,6 @@
 // devices: emulator, cuda
 // verdict: MLE or RE or AC
 // caught by: once a submission is loaded, memory that is missing is its doing; never an internal error
-// open: too little memory for the first call is still taken for the machine's fault, and tried again
 #include "common/vector_add.cuh"
 
 __attribute__((constructor)) static void begin() {

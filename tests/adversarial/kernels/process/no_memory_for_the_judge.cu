@@ -3,7 +3,6 @@
 // devices: emulator, cuda
 // verdict: RE or SV or MLE
 // caught by: once a submission is loaded, memory that is missing is its doing; never an internal error
-// open: too little memory for the first call is still taken for the machine's fault, and tried again
 #include "common/python.cuh"
 #include "common/vector_add.cuh"
 

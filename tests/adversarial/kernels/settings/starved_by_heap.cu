@@ -4,7 +4,6 @@
 // devices: cuda
 // verdict: MLE or RE or AC
 // caught by: once a submission is loaded, memory that is missing is its doing; never an internal error
-// open: too little memory for the first call is still taken for the machine's fault, and tried again
 #include "common/vector_add.cuh"
 
 __global__ void use() { free(malloc(16)); }

@@ -96,6 +96,9 @@ def test_a_submission_cannot_blame_the_machine(failure: Failure, during: Op) -> 
 
 
 def test_refusals_that_are_the_submissions() -> None:
+    reply = FailedReply(Failure.MEMORY, 2, "cudaErrorMemoryAllocation", "…")
+    taken = outcome_of_refusal(reply, Op.PREPARE, 1, had_room=True)
+    assert (taken.verdict, "before solve is called" in taken.message) == (Verdict.MEMORY_LIMIT_EXCEEDED, True)
     leaked = outcome_of_refusal(FailedReply(Failure.MEMORY, 2, "cudaErrorMemoryAllocation", "…"), Op.PREPARE, 3)
     assert (leaked.verdict, "call 3" in leaked.message) == (Verdict.MEMORY_LIMIT_EXCEEDED, True)
     loading = outcome_of_refusal(FailedReply(Failure.LOAD, 0, "", "undefined symbol: foo"), Op.LOAD, 0)

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 
+from judge.runner.messages import StartReply
 from judge.supervisor.session import StartedRunner
 from judge.supervisor.warm import WarmRunners, enough_memory_free
 
@@ -17,9 +18,10 @@ class FakeProcess:
         self.alive = True
         self._up = up
 
-    def receive(self, _pending: object, limit_s: float) -> None:
+    def receive(self, _pending: object, limit_s: float) -> tuple[bytes, float]:
         if not self._up.wait(limit_s):
             raise TimeoutError
+        return StartReply(123).pack(), 0.1
 
     def close(self) -> None:
         self.alive = False
@@ -74,7 +76,7 @@ def test_each_is_handed_out_once_and_replaced(pool: Callable[..., WarmRunners], 
     assert first is not None
     assert second is not None
     assert first.process is not second.process
-    assert first.starting is None
+    assert (first.starting, first.free_bytes) == (None, 123)
     until(lambda: warm.ready == 2)
     assert len(starter.made) == 4
     warm.close()
