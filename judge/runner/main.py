@@ -99,6 +99,7 @@ class Runner:
         try:
             module = importlib.import_module(start.device_module)
             self._device = module.open_device(DeviceOptions(start.ordinal, start.library, start.threads))
+            free_bytes = self._device.free_bytes()
         except DeviceError as error:
             raise Refused(Failure.DEVICE, error.message, error.code, error.name) from None
         except Exception as error:
@@ -116,7 +117,7 @@ class Runner:
                 seccomp.lock_before_load(allow_executable=self._device.makes_code)
             except Exception as error:
                 raise Refused(Failure.JAIL, f"{type(error).__name__}: {error}") from None
-        return StartReply(self._device.free_bytes()).pack()
+        return StartReply(free_bytes).pack()
 
     def _load(self, request: LoadRequest, *, is_replay: bool = False) -> bytes:
         device = self._device

@@ -94,7 +94,7 @@ def test_killed_at_random_moments(everywhere: MakeFleet) -> None:
     expected: dict[str, str] = {}
     for number in range(8):
         verdict = ("AC", "WA", "CE", "AC")[number % 4]
-        source = f"name=n{number}\nvalue={number}\nverdict={verdict}\nbuild_s=0.3\nrun_s=0.3"
+        source = f"name=n{number}\nvalue={number}\nverdict={verdict}\nbuild_s=0.8\nrun_s=0.8"
         expected[fleet.submit(source, ring_bell=number % 3 != 0)] = verdict
     for victim in ("build", "device", "sweeper", "build", "device"):
         # From before it is up, to well into its work.
