@@ -172,15 +172,15 @@ def doubt_claim(claim_s: float, seen: Seen) -> Doubt | None:
     return None
 
 
-def is_settled(bursts: Sequence[Burst], claim_s: float, empty: Empty | None = None) -> bool:
+def is_settled(bursts: Sequence[Burst], claim_s: float) -> bool:
     """Whether one process's bursts tell a call's time well enough to judge such a claim, three such processes together
     to a third of the slack; and whether they have a slope."""
-    known = median_interval(_beside(bursts, empty))
+    known = median_interval(_beside(bursts))
     several = len({burst.calls for burst in bursts}) > 1
     return several and (known.high - known.low) / 2 <= math.sqrt(PROCESSES) * slack(claim_s) / 3
 
 
-def _beside(bursts: Sequence[Burst], empty: Empty | None) -> list[float]:
+def _beside(bursts: Sequence[Burst], empty: Empty | None = None) -> list[float]:
     """Of one process: by how much what surrounds a call exceeds what surrounded the empty ones after its burst, over
     the calls with the smaller claims."""
     calls = []

@@ -108,13 +108,12 @@ class CaseTimer:
         outcome = self._judge(made)
         if outcome is not None:
             return outcome
+        if self.conditions.counts(before, after) and burst.purpose is Purpose.TIMED:
+            # At once: opening calls can take long, and the machine may do other things by then.
+            empty = self.twin.look() if self.twin is not None else None
+            self._timing.bursts.append(Burst(made.wall_s, made.claims_s, made.beside_s, empty))
         if self.verifier is not None and burst.purpose is not Purpose.WARM_UP:
             self._open(burst, request, made)
-        if self.conditions.counts(before, after) and burst.purpose is Purpose.TIMED:
-            claims_s = tuple(claim.ran.elapsed_s for claim in made.calls)
-            beside_s = tuple(claim.wall_s - claim.ran.elapsed_s for claim in made.calls)
-            empty = self.twin.look() if self.twin is not None else None
-            self._timing.bursts.append(Burst(made.wall_s, claims_s, beside_s, empty))
         return None
 
     def _judge(self, made: MadeBurst) -> Outcome | None:

@@ -24,6 +24,7 @@ from judge.supervisor.session import Session
 
 #: At a time: enough for a median.
 _CALLS = 3
+#: Longer than any judgement or audit.
 _TOTAL_S = 24 * 3600.0
 #: Contents that no submission's calls have.
 _FIRST_CALL = 1_000_000_000
@@ -71,10 +72,7 @@ class Twin:
             made = self._session.time(self._request)
         if len(made.calls) < _CALLS or any(not claim.finished or claim.ran.code for claim in made.calls):
             raise InternalError(f"an empty solve could not be timed: {made.calls[-1].ran.message}")
-        return EmptyCalls(
-            tuple(claim.ran.elapsed_s for claim in made.calls),
-            tuple(claim.wall_s - claim.ran.elapsed_s for claim in made.calls),
-        )
+        return EmptyCalls(made.claims_s, made.beside_s)
 
 
 @contextlib.contextmanager

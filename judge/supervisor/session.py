@@ -103,6 +103,16 @@ class MadeBurst:
     calls: tuple[TimedClaim, ...]
     wall_s: float
 
+    @property
+    def claims_s(self) -> tuple[float, ...]:
+        """What each call is said to have taken."""
+        return tuple(claim.ran.elapsed_s for claim in self.calls)
+
+    @property
+    def beside_s(self) -> tuple[float, ...]:
+        """What of each call's time is not in its claim."""
+        return tuple(claim.wall_s - claim.ran.elapsed_s for claim in self.calls)
+
 
 class Session:
     """Takes a runner over, which nobody else has used; ``load`` waits until it is up.
