@@ -5,9 +5,10 @@
 
 Starts a stack of its own with a new data folder (as `gpujudge up` does) and sends the kernel, one time after the other,
 following the events as the website does: ``--count`` times with another comment in it each time, so that no build is
-reused, and as often with the same text each time, so that all are (``--builds`` says which of the two). Prints the
-median and where the time goes, by the server's own clock, and what is left when nvcc and the calls themselves are taken
-off; the first submission is not counted (``--warm-up 0`` counts it).
+reused, and as often with the same text each time, so that all are (``--builds`` says which of the two). ``--pause``
+lets the worker get runners ready in between, as a queue that is mostly empty does. Prints the median and where the time
+goes, by the server's own clock, and what is left when nvcc and the calls themselves are taken off; the first submission
+is not counted (``--warm-up 0`` counts it).
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def stages(events: list[dict[str, Any]]) -> dict[str, float]:
     }
 
 
-def report(samples: list[Sample], challenge: str, device: str, builds: str) -> dict[str, Any]:
+def report(samples: list[Sample], challenge: str, device: str, builds: str, pause_s: float) -> dict[str, Any]:
     """The figures of one kind of builds."""
     totals = sorted(sample.total_s for sample in samples)
     names = [name for name in STAGES if all(name in sample.stages_s for sample in samples)]
@@ -110,6 +111,7 @@ def report(samples: list[Sample], challenge: str, device: str, builds: str) -> d
         "challenge": challenge,
         "device": device,
         "builds": builds,
+        "pause_s": pause_s,
         "cores": len(os.sched_getaffinity(0)),
         "machine": platform.platform(),
         "count": len(samples),
@@ -128,7 +130,7 @@ def report(samples: list[Sample], challenge: str, device: str, builds: str) -> d
 def show(figures: dict[str, Any]) -> None:
     """Prints them."""
     print(f"{figures['challenge']} on {figures['device']}, {figures['count']} times, {figures['cores']} cores, "
-          f"builds {figures['builds']}")  # fmt: skip
+          f"builds {figures['builds']}, {figures['pause_s']:g} s between two")  # fmt: skip
     print(f"from Submit to the verdict: median {figures['median_s']:.2f} s "
           f"({figures['fastest_s']:.2f} to {figures['slowest_s']:.2f} s)")  # fmt: skip
     for name, wall_s in figures["stages_median_s"].items():
@@ -143,6 +145,7 @@ def main() -> int:
     parser.add_argument("--device", default="emulator")
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--warm-up", type=int, default=1)
+    parser.add_argument("--pause", type=float, default=0.0, help="seconds between two (default: %(default)s)")
     parser.add_argument("--builds", choices=("new", "cached", "both"), default="both")
     parser.add_argument("--file", type=Path, help="the kernel; else the challenge's own plainest one")
     parser.add_argument("--json", type=Path, help="write all figures there")
@@ -160,6 +163,7 @@ def main() -> int:
         for builds in kinds:
             samples = []
             for number in range(arguments.warm_up + arguments.count):
+                time.sleep(arguments.pause)
                 sample = submit_once(client, api, body, builds)
                 place = number + 1 - arguments.warm_up
                 print(
@@ -167,7 +171,7 @@ def main() -> int:
                 )
                 if number >= arguments.warm_up:
                     samples.append(sample)
-            reports.append(report(samples, arguments.challenge, arguments.device, builds))
+            reports.append(report(samples, arguments.challenge, arguments.device, builds, arguments.pause))
             show(reports[-1])
     if arguments.json:
         arguments.json.write_text(json.dumps(reports, indent=2) + "\n")

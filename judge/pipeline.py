@@ -11,7 +11,6 @@ import dataclasses
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -94,8 +93,8 @@ def run(
         with device_lock(device, settings, cancelled=cancelled):
             factory = factory_for(pack, device, settings, mode, cancelled, warm)
             run = _Run(report, pack, device, seed, mode, settings, progress)
-            # The emulator wants every core for the calls.
-            with factory.quiet() if factory.emulated else nullcontext():
+            # The emulator wants every core for the calls; on a GPU whoever is started now would be waited for later.
+            with factory.quiet(wait=factory.emulated):
                 judgement = run.judge_built(artifact, factory, None)
     except InternalError as error:
         judgement = _internal_error(error, report, pack, device)
@@ -200,18 +199,18 @@ class _Run:
                 self.progress(Progress("case", case.id, case.verdict, len(judged), total, case.group))
                 if emulated and benchmarks and len(judged) == 1 and _all_accepted(judged):
                     replays.begin()
-            if emulated and benchmarks and _all_accepted(judged):
+            if benchmarks and _all_accepted(judged):
                 self.progress(Progress("timing"))
                 with factory.quiet():
-                    score = self._model(replays, feeder, benchmarks, judged)
-            if feeder.end_session() and _all_accepted(judged):
+                    if emulated:
+                        score = self._model(replays, feeder, benchmarks, judged)
+                    else:
+                        score = self._time(factory, artifact, feeder, benchmarks, judged)
+            feeder.end_session()
+            if feeder.flooded and _all_accepted(judged):
                 flood = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
                 judged[-1] = _replaced(judged[-1], flood)
                 score = None
-            if not emulated and benchmarks and _all_accepted(judged):
-                self.progress(Progress("timing"))
-                with factory.quiet():
-                    score = self._time(factory, artifact, benchmarks, judged)
         finally:
             replays.close()
             feeder.close()
@@ -249,8 +248,9 @@ class _Run:
         return modelled_time(self.pack, timed, gpu=self.settings.emulator_gpu, model=MODEL_VERSION)
 
     def _time(
-        self, factory: SessionFactory, artifact: Artifact, benchmarks: tuple[Case, ...], judged: list[CaseJudgement]
-    ) -> Measurement | None:
+        self, factory: SessionFactory, artifact: Artifact, feeder: Feeder, benchmarks: tuple[Case, ...],
+        judged: list[CaseJudgement],
+    ) -> Measurement | None:  # fmt: skip
         """The score as measured, and the judgements of the benchmarks, as in ``_model``."""
         made: Counter[str] = Counter()
 
@@ -259,6 +259,7 @@ class _Run:
             self.progress(Progress("timing", case.id, None, made[case.id], 0))
 
         with timing_room(self.pack, benchmarks, self.device, self.settings, factory, self.seed) as room:
+            room.bench.background.submit(feeder.end_session)
             [(results, score)] = room.time([artifact.library], heard)
         judged += [case_judgement(result.case, result.outcome, result.wall_s) for result in results]
         return score

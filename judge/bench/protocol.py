@@ -52,6 +52,7 @@ class CaseTimer:
     """Times one case in a session that is loaded. ``first_call`` numbers the contents, ``stream`` decides the rest.
 
     Without a ``verifier`` nothing is looked at: for code of our own. A ``twin`` is asked after each burst that counts.
+    The process warms up as long as the machine is ``busy`` with earlier ones.
     """
 
     session: Session
@@ -62,6 +63,7 @@ class CaseTimer:
     conditions: Conditions
     rule: StoppingRule
     twin: Twin | None = None
+    busy: Callable[[], bool] = lambda: False
     clock: Callable[[], float] = time.monotonic
 
     def run(self, progress: Callable[[int], None] = lambda _: None) -> ProcessTiming:
@@ -75,9 +77,13 @@ class CaseTimer:
         maker.reserve(self.session)
         if self.twin is not None:
             self.twin.prepare(maker)
-        started = self.clock()
+        started = alone_since = self.clock()
         while not self._timing.stopped_by:
-            burst = schedule.next_burst(self.clock() - started)
+            if self._timing.bursts or not self.busy():
+                burst = schedule.next_burst(self.clock() - started)
+            else:
+                burst = schedule.next_burst(0.0)
+                alone_since = self.clock()
             outcome = self._make(burst)
             if outcome is None and self.verifier is not None and self.verifier.is_full:
                 outcome = self.verifier.check()
@@ -85,7 +91,7 @@ class CaseTimer:
                 return ProcessTiming(outcome, wall_s=self.clock() - started)
             if burst.purpose is Purpose.TIMED:
                 progress(len(burst.calls))
-                self._timing.stopped_by = self._reason_to_stop(self.clock() - started)
+                self._timing.stopped_by = self._reason_to_stop(self.clock() - alone_since)
         self._timing.wall_s = self.clock() - started
         return self._timing
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from judge.bench.background import Background
 from judge.bench.conditions import Conditions
 from judge.bench.empty_solve import EmptySolve
 from judge.bench.fingerprint import fingerprint
@@ -63,10 +64,12 @@ def timing_room(
     pack: Pack, cases: Sequence[Case], device: DeviceInfo, settings: JudgeSettings, factory: SessionFactory, seed: int,
     *, build_empty: Callable[[], bytes] | None = None, open_watch: Watcher = watch_device,
 ) -> Iterator[TimingRoom]:  # fmt: skip
-    """``build_empty`` makes the library of a ``solve`` that does nothing: the pack's starter, unless given."""
+    """``build_empty`` makes the library of a ``solve`` that does nothing: the pack's starter, unless given. In the end
+    no process is left."""
     # The calls that are looked at afterwards have inputs of gigabytes.
     prepare(settings.data_dir / "native")
     watch = open_watch(device)
+    background = Background()
     try:
         bench = Bench(
             pack=pack,
@@ -75,12 +78,14 @@ def timing_room(
             empty=EmptyProcesses(factory, functools.cache(build_empty or (lambda: _starter(pack, device, settings)))),
             roofline=Roofline(pack, device, load_calibration(settings, device)),
             conditions=Conditions(watch),
+            background=background,
             stream=SecretStream(secrets.token_bytes(32)),
             seed=seed,
         )
         empty = EmptySolve(pack, device, settings.data_dir / "empty-solve", bench.time_empty)
         yield TimingRoom(bench, empty, settings)
     finally:
+        background.close()
         if watch is not None:
             watch.close()
 

@@ -2,15 +2,17 @@
 
 A trial is one submission's: three processes, in each all benchmark cases; then its claims are held against the
 supervisor's clock and against what the device can do. A doubt has everything measured again, the empty solve included,
-so that an hour-old line or a busy minute costs nobody his verdict.
+so that an hour-old line or a busy minute costs nobody his verdict. What a process leaves is looked at, and the process
+ended, while the next one warms up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 
+from judge.bench.background import Background
 from judge.bench.calls import CallMaker
 from judge.bench.clock_bound import Burst, doubt_claim, see
 from judge.bench.conditions import Conditions
@@ -44,7 +46,7 @@ Heard = Callable[[Case, int], None]
 @dataclass(frozen=True, slots=True)
 class Bench:
     """What the trials of one pack on one device share. ``empty`` makes processes whose ``solve`` does nothing,
-    ``stream`` is secret, and ``seed`` decides the contents."""
+    ``background`` ends processes, ``stream`` is secret, and ``seed`` decides the contents."""
 
     pack: Pack
     cases: tuple[Case, ...]
@@ -52,6 +54,7 @@ class Bench:
     empty: EmptyProcesses
     roofline: Roofline
     conditions: Conditions
+    background: Background
     stream: SecretStream
     seed: int
 
@@ -78,7 +81,9 @@ class Bench:
     def _time_empty(self, session: Session, case: Case, number: int) -> list[Burst]:
         self.empty.load(session)
         stream = self.stream.child(f"empty {number}")
-        timing = CaseTimer(session, self.maker(case), stream, 0, None, self.conditions, self.rule()).run()
+        timing = CaseTimer(
+            session, self.maker(case), stream, 0, None, self.conditions, self.rule(), busy=self.background.busy
+        ).run()
         # As a submission's, it is gone before the next one is timed.
         session.finish()
         if timing.outcome.verdict is not Verdict.ACCEPTED:
@@ -114,6 +119,7 @@ class Trial:
         self._clock: dict[str, dict[str, float]] = {}
         self._failed: tuple[Case, Outcome, float] | None = None
         self._processes = 0
+        self._looks: dict[str, list[Future[Outcome | None]]] = {case.id: [] for case in bench.cases}
         self._flooded: list[Future[bool]] = []
 
     @property
@@ -121,10 +127,9 @@ class Trial:
         """Whether the verdict is decided already."""
         return self._failed is not None
 
-    def time_process(self, session: Session, twin: Twin, endings: Executor) -> None:
-        """Times every case in a session that nobody has used, and has it ended: nobody waits for that, since what comes
-        next does not count yet. Raises InternalError and Cancelled."""
-        case = self._bench.cases[0]
+    def time_process(self, session: Session, twin: Twin) -> None:
+        """Times every case in a session that nobody has used, and has it ended. Raises InternalError and Cancelled."""
+        case, background = self._bench.cases[0], self._bench.background
         number = self._processes
         self._processes += 1
         try:
@@ -135,18 +140,19 @@ class Trial:
                     self._failed = case, timing.outcome, timing.wall_s
                     return
                 self._timings[case.id].append(timing)
+                self._looks[case.id].append(background.submit(self._verifiers[case.id].check))
         except RunnerEnded as ended:
             self._failed = case, outcome_of_ending(ended.ending, self._bench.pack.limits.wall_s), 0.0
         except RequestRefused as refused:
             outcome = outcome_of_refusal(refused.reply, session.last_op, session.calls, had_room=session.had_room)
             self._failed = case, outcome, 0.0
         finally:
-            self._flooded.append(endings.submit(session.finish))
+            self._flooded.append(background.submit(session.finish))
 
     def look_at_outputs(self) -> None:
-        """Once all processes have been timed. Raises Cancelled."""
+        """Waits until all that the processes left has been looked at. Raises Cancelled."""
         for case in () if self.failed else self._bench.cases:
-            outcome = self._verifiers[case.id].check()
+            outcome = next((outcome for look in self._looks[case.id] if (outcome := look.result()) is not None), None)
             if outcome is not None:
                 self._failed = case, outcome, 0.0
                 return
@@ -157,6 +163,8 @@ class Trial:
     def start_again(self) -> None:
         """Forgets the processes so far."""
         self._flooded.clear()
+        for looks in self._looks.values():
+            looks.clear()
         for timings in self._timings.values():
             timings.clear()
 
@@ -204,7 +212,7 @@ class Trial:
         verifier = self._verifiers[case.id]
         timer = CaseTimer(
             session, bench.maker(case), self._stream.child(f"{case.id} {number}"), 1 + number * _CALLS_A_PROCESS,
-            verifier, bench.conditions, bench.rule(), twin,
+            verifier, bench.conditions, bench.rule(), twin, bench.background.busy,
         )  # fmt: skip
         return timer.run(lambda calls: self._heard(case, calls))
 
@@ -249,22 +257,21 @@ def _judge(bench: Bench, empty: EmptySolve, trial: Trial) -> list[CaseResult]:
 
 
 def time_processes(bench: Bench, trials: Sequence[Trial]) -> None:
-    """PROCESSES of each, taking turns, beside one empty process; then their outputs are looked at. Those of the next
-    few turns are up before the first burst of them: bringing one up loads the processor and the GPU. Returns when all
-    of them are gone. Raises InternalError and Cancelled."""
+    """PROCESSES of each, taking turns, beside one empty process; then their outputs have been looked at. Those of the
+    next few turns are up before the first burst of them: bringing one up loads the processor and the GPU. Raises
+    InternalError and Cancelled."""
     turns = list(trials) * PROCESSES
-    with ThreadPoolExecutor(thread_name_prefix="ending") as endings:
-        beside = bench.empty.start()
-        try:
-            for start in range(0, len(turns), _READY):
-                _take_turns(bench, turns[start : start + _READY], beside, endings)
-        finally:
-            endings.submit(beside.finish)
-        for trial in trials:
-            trial.look_at_outputs()
+    beside = bench.empty.start()
+    try:
+        for start in range(0, len(turns), _READY):
+            _take_turns(bench, turns[start : start + _READY], beside)
+    finally:
+        bench.background.submit(beside.finish)
+    for trial in trials:
+        trial.look_at_outputs()
 
 
-def _take_turns(bench: Bench, turns: Sequence[Trial], beside: Session, endings: Executor) -> None:
+def _take_turns(bench: Bench, turns: Sequence[Trial], beside: Session) -> None:
     waiting: list[Session] = []
     try:
         for _ in turns:
@@ -276,9 +283,9 @@ def _take_turns(bench: Bench, turns: Sequence[Trial], beside: Session, endings: 
         for trial in turns:
             session = waiting.pop(0)
             if trial.failed:
-                endings.submit(session.finish)
+                bench.background.submit(session.finish)
             else:
-                trial.time_process(session, Twin(beside, bench.factory), endings)
+                trial.time_process(session, Twin(beside, bench.factory))
     finally:
         for session in waiting:
             session.finish()

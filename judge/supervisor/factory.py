@@ -52,9 +52,10 @@ class SessionFactory:
                 return waiting
         return start_runner(self.launcher, self.request, self.bounds.print_bytes)
 
-    def quiet(self) -> AbstractContextManager[None]:
-        """While times are taken, or cores are wanted: no runner is started but those asked for here."""
-        return nullcontext() if self.warm is None else self.warm.quiet()
+    def quiet(self, *, wait: bool = True) -> AbstractContextManager[None]:
+        """While times are taken, or cores are wanted: no runner is started but those asked for here. With ``wait``,
+        none is about to come up either."""
+        return nullcontext() if self.warm is None else self.warm.quiet(wait=wait)
 
     def start(self) -> Session:
         return Session(self.start_runner(), self.submission, self.bounds, self.cancelled)

@@ -70,6 +70,8 @@ class Feeder:
         self._deaths = 0
         self._lost_s = 0.0
         self._explained = False
+        #: Whether a session that ended had printed more than is allowed.
+        self.flooded = False
 
     @property
     def exhausted(self) -> bool:
@@ -116,10 +118,11 @@ class Feeder:
         self.bury()
         return outcome_of_refusal(refused.reply, during, calls, had_room=had_room)
 
-    def end_session(self) -> bool:
-        """Ends what runs; whether it had printed more than is allowed."""
+    def end_session(self) -> None:
+        """Ends what runs."""
         session, self._session = self._session, None
-        return session.finish() if session is not None else False
+        if session is not None and session.finish():
+            self.flooded = True
 
     def close(self) -> None:
         """Idempotent."""

@@ -84,11 +84,11 @@ class WarmRunners:
                 self._changed.wait()
 
     @contextlib.contextmanager
-    def quiet(self) -> Iterator[None]:
-        """Until the block ends none is started; one that is being started is waited for."""
+    def quiet(self, *, wait: bool = True) -> Iterator[None]:
+        """Until the block ends none is started; with ``wait``, one that is being started is up first."""
         with self._changed:
             self._quiet += 1
-            while self._coming:
+            while wait and self._coming:
                 self._changed.wait()
         try:
             yield

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import statistics
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -49,8 +49,9 @@ def sessions() -> Iterator[list[Session]]:
 
 
 def _time(
-    source: str, sessions: list[Session], *, conditions: Conditions | None = None, heard: list[int] | None = None
-) -> ProcessTiming:
+    source: str, sessions: list[Session], *, conditions: Conditions | None = None, heard: list[int] | None = None,
+    busy: Callable[[], bool] = lambda: False,
+) -> ProcessTiming:  # fmt: skip
     pack = twice_pack()
     session = host_factory(_SETTINGS, pack.benchmarks).start()
     sessions.append(session)
@@ -58,8 +59,9 @@ def _time(
     maker = CallMaker(pack, pack.benchmarks[0], seed=5, memory_bytes=64 << 20)
     verifier = Verifier(maker)
     timer = CaseTimer(
-        session, maker, SecretStream(b"seed"), 1, verifier, conditions or Conditions(), StoppingRule(budget_s=0.1)
-    )
+        session, maker, SecretStream(b"seed"), 1, verifier, conditions or Conditions(), StoppingRule(budget_s=0.1),
+        busy=busy,
+    )  # fmt: skip
     timing = timer.run((heard if heard is not None else []).append)
     if timing.outcome.verdict is Verdict.ACCEPTED and (wrong := verifier.check()) is not None:
         timing.outcome = wrong
@@ -97,6 +99,22 @@ def test_an_honest_submission_has_as_many_samples_as_it_must(sessions: list[Sess
     assert all(0 < sample < 1 for sample in timing.samples)
     assert timing.stopped_by in ("precise", "plateau", "out of time")
     assert sessions[0].calls > len(timing.samples), "warm-ups and decoys look the same"
+
+
+def test_no_call_counts_while_the_machine_is_busy_with_earlier_processes(sessions: list[Session]) -> None:
+    made_when_idle: list[int] = []
+
+    def busy() -> bool:
+        over = sessions[0].calls >= 300
+        if over:
+            made_when_idle.append(sessions[0].calls)
+        return not over
+
+    heard: list[int] = []
+    timing = _time(HONEST, sessions, busy=busy, heard=heard)
+    assert timing.outcome.verdict is Verdict.ACCEPTED, timing.outcome
+    assert made_when_idle[0] + len(timing.samples) <= sessions[0].calls
+    assert len(timing.samples) == sum(heard) >= 50
 
 
 def test_after_each_burst_that_counts_there_are_empty_calls(sessions: list[Session]) -> None:

@@ -108,6 +108,19 @@ def test_none_is_started_while_it_is_to_be_quiet(pool: Callable[..., WarmRunners
     until(lambda: len(starter.made) == 2)
 
 
+def test_quiet_need_not_wait_for_one_that_is_coming(pool: Callable[..., WarmRunners], starter: Starter) -> None:
+    starter.up.clear()
+    warm = pool(2)
+    until(lambda: len(starter.made) == 1)
+    with warm.quiet(wait=False):
+        assert warm.ready == 0
+        starter.up.set()
+        until(lambda: warm.ready == 1)
+        time.sleep(0.05)
+        assert len(starter.made) == 1
+    until(lambda: warm.ready == 2)
+
+
 def test_the_dead_and_the_old_are_not_handed_out(pool: Callable[..., WarmRunners], starter: Starter) -> None:
     warm = pool(1)
     until(lambda: warm.ready == 1)

@@ -1,0 +1,35 @@
+"""What goes on behind a process that warms up: ends of earlier processes, and looks at what they left.
+
+Both load the processor and the GPU, and neither has to be waited for, as long as no call counts meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Background:
+    """Used by one thread; what it submits runs in others. ``close`` waits for all of it."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(thread_name_prefix="background")
+        self._going_on: list[Future[Any]] = []
+
+    def submit(self, work: Callable[[], T]) -> Future[T]:
+        """Begun at once."""
+        future = self._pool.submit(work)
+        self._going_on.append(future)
+        return future
+
+    def busy(self) -> bool:
+        """Whether anything still goes on."""
+        self._going_on = [future for future in self._going_on if not future.done()]
+        return bool(self._going_on)
+
+    def close(self) -> None:
+        """Idempotent."""
+        self._pool.shutdown()
