@@ -26,12 +26,14 @@ SMALL_OUTPUT_BYTES = 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class CallMaker:
-    """The calls of one case, at or below its sizes, with the contents that ``seed`` decides."""
+    """The calls of one case, at or below its sizes, with the contents that ``seed`` decides, made on one ``processor``
+    if that matters."""
 
     pack: Pack
     case: Case
     seed: int
     memory_bytes: int = 0
+    processor: int | None = None
 
     @property
     def places(self) -> int:
@@ -60,7 +62,7 @@ class CallMaker:
             self._size(self.case, argument) + most_shift_bytes() if argument.is_pointer else 0
             for argument in self.pack.arguments
         )
-        session.reserve(ReserveRequest(rooms, places or self.places))
+        session.reserve(ReserveRequest(rooms, places or self.places, self.processor))
 
     def request(self, session: Session, calls: Sequence[PlannedCall]) -> TimeRequest:
         """The burst, with what only this side can make brought to the device, masked, so that it means nothing there
@@ -69,8 +71,9 @@ class CallMaker:
         return TimeRequest(tuple(self._timed(call, place, staged) for place, call in enumerate(calls)))
 
     def inputs(self, call: PlannedCall, threads: int) -> dict[str, Any]:
-        """What ``solve`` got, made on so many threads at the most."""
-        return self.pack.inputs(call.case, self.seed, call.contents.call, like=call.contents.like, threads=threads)
+        """What ``solve`` got, to be made as it is looked at, on so many threads at the most."""
+        contents = call.contents
+        return self.pack.drawn_inputs(call.case, self.seed, contents.call, like=contents.like, threads=threads)
 
     def outputs(self, session: Session, call: PlannedCall, place: int) -> dict[str, Array]:
         """Private copies of a call's outputs from the shared memory, once they have been copied there."""

@@ -7,7 +7,7 @@ clean process. Two things are asked:
 * How long does a call take? What of it is not in its claim may exceed that of the empty calls right after its burst by
   the slack only: what makes answers late for a while, on a busy machine, makes both late. Who lies about the time is
   found out by this. Of a process, the calls that decide its median are asked, those with the smaller claims; of the
-  processes the middle one counts.
+  processes the middle one counts. The first call of a burst is not asked: it wakes the process.
 * How long does all of it take? Of the bursts of each size the faster half is asked: the others were disturbed. Work can
   be done before a call is asked for or after it is answered, by who takes over the process: while inputs are made, or
   before the outputs are committed. Bursts of K calls take longer for each call more: the Theil-Sen slope of T over K,
@@ -183,12 +183,12 @@ def is_settled(bursts: Sequence[Burst], claim_s: float) -> bool:
 def _beside(bursts: Sequence[Burst], empty: Empty | None = None) -> list[float]:
     """Of one process: by how much what surrounds a call exceeds what surrounded the empty ones after its burst, over
     the calls with the smaller claims."""
+    longest = max(burst.calls for burst in bursts)
     calls = []
     for burst in bursts:
         usual_s = _usual(burst.empty, empty)
-        calls += [
-            (claim_s, beside_s - usual_s) for claim_s, beside_s in zip(burst.claims_s, burst.beside_s, strict=True)
-        ]
+        asked = list(zip(burst.claims_s, burst.beside_s, strict=True))[min(1, longest - 1) :]
+        calls += [(claim_s, beside_s - usual_s) for claim_s, beside_s in asked]
     calls.sort()
     return [more_s for _, more_s in calls[: (len(calls) + 1) // 2]]
 

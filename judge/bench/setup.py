@@ -14,6 +14,7 @@ from judge.bench.conditions import Conditions
 from judge.bench.empty_solve import EmptySolve
 from judge.bench.fingerprint import fingerprint
 from judge.bench.measurement import TimedCase, measured_time
+from judge.bench.processors import processor_for_timing
 from judge.bench.roofline import Roofline
 from judge.bench.stream import SecretStream
 from judge.bench.trial import Bench, CaseResult, Heard, run_trials
@@ -68,9 +69,13 @@ def timing_room(
     no process is left."""
     # The calls that are looked at afterwards have inputs of gigabytes.
     prepare(settings.data_dir / "native")
-    watch = open_watch(device)
-    background = Background()
-    try:
+    with contextlib.ExitStack() as stack:
+        watch = open_watch(device)
+        if watch is not None:
+            stack.callback(watch.close)
+        processor = stack.enter_context(processor_for_timing(settings.data_dir / "locks"))
+        background = Background()
+        stack.callback(background.close)
         bench = Bench(
             pack=pack,
             cases=tuple(cases),
@@ -81,13 +86,10 @@ def timing_room(
             background=background,
             stream=SecretStream(secrets.token_bytes(32)),
             seed=seed,
+            processor=processor,
         )
         empty = EmptySolve(pack, device, settings.data_dir / "empty-solve", bench.time_empty)
         yield TimingRoom(bench, empty, settings)
-    finally:
-        background.close()
-        if watch is not None:
-            watch.close()
 
 
 def _starter(pack: Pack, device: DeviceInfo, settings: JudgeSettings) -> bytes:

@@ -46,7 +46,8 @@ Heard = Callable[[Case, int], None]
 @dataclass(frozen=True, slots=True)
 class Bench:
     """What the trials of one pack on one device share. ``empty`` makes processes whose ``solve`` does nothing,
-    ``background`` ends processes, ``stream`` is secret, and ``seed`` decides the contents."""
+    ``background`` ends processes, ``stream`` is secret, and ``seed`` decides the contents. ``processor`` is where all
+    calls are made, if that matters."""
 
     pack: Pack
     cases: tuple[Case, ...]
@@ -57,9 +58,11 @@ class Bench:
     background: Background
     stream: SecretStream
     seed: int
+    processor: int | None = None
 
     def maker(self, case: Case) -> CallMaker:
-        return CallMaker(self.pack, case, self.seed, int(self.roofline.device.details.get("memory_bytes") or 0))
+        memory_bytes = int(self.roofline.device.details.get("memory_bytes") or 0)
+        return CallMaker(self.pack, case, self.seed, memory_bytes, self.processor)
 
     def rule(self) -> StoppingRule:
         """For one process and one case: its share of the pack's time."""

@@ -31,9 +31,8 @@ from judge.runner.timing import TimedCalls
 
 _libc = ctypes.CDLL(None)
 
-#: After these a timed call is asked for, and to be woken for it would take longer one time than another: so long the
+#: Where a timed call is about to be asked for, to be woken for it would take longer one time than another: so long the
 #: runner stays awake for it, where there are processors to spare.
-_BEFORE_SOLVE = (Op.TIME, Op.COMMIT)
 _AWAKE_S = 2e-3 if len(os.sched_getaffinity(0)) >= 4 else 0.0
 
 
@@ -143,6 +142,11 @@ class Runner:
         )
         return reply
 
+    @property
+    def call_is_ready(self) -> bool:
+        """Whether a timed call is about to be asked for."""
+        return self._calls is not None and self._bursts.is_ready
+
     def close(self) -> None:
         """Takes the device down, if it came up."""
         if self._device is not None:
@@ -153,11 +157,11 @@ def serve(channel: Channel, runner: Runner) -> None:
     """Answers requests until the supervisor goes."""
     awake_s = 0.0
     while (request := channel.receive(awake_s)) is not None:
-        awake_s = _AWAKE_S if request.op in _BEFORE_SOLVE else 0.0
         try:
             channel.reply(request, runner.handle(request))
         except Refused as refused:
             channel.reply(request, refused.reply.pack(), failed=True)
+        awake_s = _AWAKE_S if runner.call_is_ready else 0.0
 
 
 def main(argv: list[str]) -> None:

@@ -7,8 +7,10 @@ places of their own until the next one, so that any of its calls can be opened.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -62,7 +64,16 @@ class TimedCalls:
         #: Why it did not come to its end.
         self._error: DeviceError | None = None
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether a call waits for being asked for."""
+        return self._next < len(self._burst)
+
     def reserve(self, request: ReserveRequest) -> bytes:
+        if request.processor is not None:
+            # Where it cannot be had, times are as good as without.
+            with contextlib.suppress(OSError):
+                os.sched_setaffinity(0, {request.processor})
         if len(request.rooms) != len(self._arguments):
             raise FrameError("room for another number of arguments")
         with device_errors():
@@ -115,7 +126,7 @@ class TimedCalls:
         flags = iter(findings.damage)
         damage = tuple(0 if placed is None else next(flags) for placed in ready.placed)
         self._next += 1
-        if self._next < len(self._burst):
+        if self.is_ready:
             self._prepare()
         else:
             # What the submission printed would be lost at _exit.
@@ -130,7 +141,7 @@ class TimedCalls:
         return b""
 
     def _current(self) -> _Ready:
-        if self._next >= len(self._burst):
+        if not self.is_ready:
             raise FrameError("no call was made ready")
         return self._burst[self._next]
 

@@ -147,14 +147,28 @@ def test_only_calls_of_the_last_burst_can_be_opened(calls: TimedCalls) -> None:
         calls.open(OpenRequest(0))
 
 
+def test_calls_are_made_where_they_are_wanted(calls: TimedCalls) -> None:
+    anywhere = os.sched_getaffinity(0)
+    try:
+        calls.reserve(ReserveRequest((SIZE, 4), 1, processor=min(anywhere)))
+        assert os.sched_getaffinity(0) == {min(anywhere)}
+        calls.reserve(ReserveRequest((SIZE, 4), 1, processor=1 << 20))
+        assert os.sched_getaffinity(0) == {min(anywhere)}, "there is no such processor"
+    finally:
+        os.sched_setaffinity(0, anywhere)
+
+
 def test_a_call_is_made_once_and_only_when_it_is_ready(calls: TimedCalls, program: Scaling) -> None:
+    assert not calls.is_ready
     with pytest.raises(FrameError):
         calls.solve()
     calls.time(TimeRequest((TimedCall(_slots(5)),)))
+    assert calls.is_ready
     with pytest.raises(FrameError):
         calls.open(OpenRequest(0))
     calls.solve()
     calls.commit()
+    assert not calls.is_ready
     for request in (calls.solve, calls.commit):
         with pytest.raises(FrameError):
             request()
