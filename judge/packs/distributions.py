@@ -34,9 +34,10 @@ from __future__ import annotations
 import hashlib
 import math
 import os
+from bisect import bisect_left
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -132,19 +133,25 @@ def fill(
 def make(made: Recipe, flat: Array, threads: int | None = None) -> None:
     """Fills ``flat``, contiguous and of the recipe's type, by any recipe but a masked one. ``threads``: on how many at
     the most; on as many as there are processors where nothing is said."""
-    if made.kind is Kind.CONSTANT:
-        flat.fill(_value(flat.dtype, made.value))
-    else:
-        _draw_all(made, flat, threads or _processors())
-    if made.sentinels is not None:
-        planted = made.sentinels
-        plus, minus = _value(flat.dtype, planted.plus), _value(flat.dtype, planted.minus)
-        places, last = _places(planted.key, planted.count, flat.size)
-        for j, place in enumerate(places):
-            flat[place] = minus if (j + (last & 1)) % 2 else plus
-    if made.changes is not None:
-        for place in _places(made.changes.places, made.changes.count, flat.size)[0]:
-            flat[place] = _draw(made, made.changes.values, place, 1).astype(flat.dtype)[0]
+    Drawing(made, flat.size).draw(0, flat, threads)
+
+
+class Drawing:
+    """The array of ``size`` elements that a recipe (any but a masked one) makes, for whoever needs parts of it: what
+    does not come from the stream has been worked out."""
+
+    def __init__(self, made: Recipe, size: int) -> None:
+        self._made = made
+        self._places, self._planted = _planted(made, size)
+
+    def draw(self, start: int, flat: Array, threads: int | None = None) -> None:
+        """Fills ``flat``, contiguous and of the recipe's type, with the elements that are numbered from ``start`` on.
+        ``threads`` as for :func:`make`."""
+        _draw_all(self._made, start, flat, threads or _processors())
+        first = bisect_left(self._places, start)
+        last = bisect_left(self._places, start + flat.size, first)
+        for place, value in zip(self._places[first:last], self._planted[first:last], strict=True):
+            flat[place - start] = value
 
 
 def mask(array: Array, key: Key) -> npt.NDArray[np.uint8]:
@@ -191,24 +198,46 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _draw_all(made: Recipe, flat: Array, threads: int) -> None:
+def _planted(made: Recipe, size: int) -> tuple[list[int], list[np.generic]]:
+    """The places in order where sentinels or changes are, and what is there."""
+    dtype = np.dtype(made.element.name.lower())
+    planted: dict[int, np.generic] = {}
+    if made.sentinels is not None:
+        plus, minus = _value(dtype, made.sentinels.plus), _value(dtype, made.sentinels.minus)
+        places, last = _places(made.sentinels.key, made.sentinels.count, size)
+        for j, place in enumerate(places):
+            planted[place] = minus if (j + (last & 1)) % 2 else plus
+    if made.changes is not None:
+        changed, one = replace(made, key=made.changes.values), np.empty(1, dtype)
+        for place in _places(made.changes.places, made.changes.count, size)[0]:
+            _draw_all(changed, place, one, 1)
+            planted[place] = one[0]
+    places_in_order = sorted(planted)
+    return places_in_order, [planted[place] for place in places_in_order]
+
+
+def _draw_all(made: Recipe, start: int, flat: Array, threads: int) -> None:
+    """The elements from ``start`` on, sentinels and changes apart."""
+    if made.kind is Kind.CONSTANT:
+        flat.fill(_value(flat.dtype, made.value))
+        return
     native = loaded()
     if native is not None and native.makes(made):
-        native.fill(made, 0, flat, threads)
+        native.fill(made, start, flat, threads)
         return
-    starts = range(0, flat.size, _CHUNK)
+    begins = range(0, flat.size, _CHUNK)
 
-    def draw(start: int) -> None:
-        stop = min(start + _CHUNK, flat.size)
-        flat[start:stop] = _draw(made, made.key, start, stop - start)
+    def draw(begin: int) -> None:
+        end = min(begin + _CHUNK, flat.size)
+        flat[begin:end] = _draw(made, made.key, start + begin, end - begin)
 
-    threads = min(threads, len(starts) // _CHUNKS_A_THREAD)
+    threads = min(threads, len(begins) // _CHUNKS_A_THREAD)
     if threads < 2:
-        for start in starts:
-            draw(start)
+        for begin in begins:
+            draw(begin)
         return
     with ThreadPoolExecutor(threads, thread_name_prefix="inputs") as pool:
-        for _ in pool.map(draw, starts):
+        for _ in pool.map(draw, begins):
             pass
 
 
