@@ -28,7 +28,7 @@ from judge.verdict import Verdict
 #: machine's memory.
 _HELD_BYTES = 4 << 30
 _WORKING_BYTES = 8 << 30
-#: What a check takes for each byte of a call's arguments.
+#: What a check takes for each byte of a call's arguments, where the pack looks at all of them at once.
 _BYTES_A_BYTE = 4
 _POLL_S = 0.1
 

@@ -16,7 +16,8 @@ from judge.check.compare import compare
 from judge.check.tolerance import Expected, Tolerance, ToleranceKind
 from judge.judgement import DeviceKind, Mismatch
 from judge.packs import signature
-from judge.packs.distributions import Distribution, make, philox, recipe
+from judge.packs.distributions import Distribution, philox, recipe
+from judge.packs.drawn import DrawnArray
 from judge.packs.expressions import Expression, Number
 from judge.packs.reference import Reference
 from judge.packs.signature import Argument
@@ -211,13 +212,19 @@ class Pack:
         else differs), what is declared differs in a few elements. ``threads``: on how many what is declared is made, as
         many as there are processors where nothing is said.
         """
-        arrays = self.host_inputs(case, seed, call, like=like)
+        drawn = self.drawn_inputs(case, seed, call, like=like, threads=threads)
+        return {name: value.whole() if isinstance(value, DrawnArray) else value for name, value in drawn.items()}
+
+    def drawn_inputs(
+        self, case: Case, seed: int, call: int = 0, *, like: int | None = None, threads: int | None = None
+    ) -> Inputs:
+        """The same as :meth:`inputs`, but what is declared is made only as it is looked at: a
+        :class:`~judge.packs.drawn.DrawnArray` for each such argument."""
+        values: Inputs = self.scalars(case) | self.host_inputs(case, seed, call, like=like)
         recipes = self.recipes(case, seed, call, like=like)
         for argument in self.arguments:
             if (made := recipes.get(argument.name)) is not None:
-                arrays[argument.name] = np.empty(self.shape(case, argument), argument.dtype)
-                make(made, arrays[argument.name].reshape(-1), threads)
-        values = self.scalars(case) | arrays
+                values[argument.name] = DrawnArray(made, self.shape(case, argument), threads)
         return {argument.name: values[argument.name] for argument in self.arguments if argument.role != "out"}
 
     def host_inputs(self, case: Case, seed: int, call: int = 0, *, like: int | None = None) -> dict[str, Array]:
@@ -268,7 +275,8 @@ class Pack:
 
     def spot_check(self, case: Case, inputs: Inputs, outputs: Mapping[str, Array], seed: int) -> Mismatch | None:
         """A cheaper check for timed calls: parts of the outputs chosen by ``seed``, which must be drawn after the
-        outputs were made.
+        outputs were made. ``inputs`` are those of :meth:`inputs`, or of :meth:`drawn_inputs`, which saves making what
+        is not looked at.
 
         Where the pack has no ``spot_check`` this is :meth:`check`. The parts that are looked at are held against
         exactly the same bounds; a wrong row that is not looked at goes unseen, so packs look at enough of them to make
@@ -276,7 +284,8 @@ class Pack:
         cheap check of the whole (Freivalds) where there is one.
         """
         if self._reference.spot_check is None:
-            return self.check(case, inputs, outputs)
+            whole = {name: value.whole() if isinstance(value, DrawnArray) else value for name, value in inputs.items()}
+            return self.check(case, whole, outputs)
         shaped = {output.name: outputs[output.name].reshape(self.shape(case, output)) for output in self.outputs}
         generator = np.random.Generator(philox(seed, case.id, "spot_check", 0))
         parts = self._reference.spot_check(generator, inputs, shaped)

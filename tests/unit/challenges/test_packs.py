@@ -132,10 +132,12 @@ def test_spot_checks_accept_the_right_and_see_what_is_skipped(pack: Pack) -> Non
     name, dtype = output_of(pack), pack.outputs[0].dtype
     right = want.values.astype(dtype)
     assert pack.spot_check(case, inputs, {name: right}, seed=1) is None
+    assert pack.spot_check(case, pack.drawn_inputs(case, 1, call=7), {name: right}, seed=1) is None
     skipped = right.copy()
     skipped[-max(1, len(skipped) // 10) :] = 0
     for seed in range(5):
         assert pack.spot_check(case, inputs, {name: skipped}, seed=seed) is not None
+        assert pack.spot_check(case, pack.drawn_inputs(case, 1, call=7), {name: skipped}, seed=seed) is not None
 
 
 @pytest.mark.parametrize("slug", ["gemm", "int8-matmul"])

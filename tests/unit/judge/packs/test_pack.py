@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from judge.packs.distributions import make
+from judge.packs.drawn import DrawnArray
 from judge.packs.loader import load_pack
 from judge.packs.pack import Case, OutputSpec, Pack
 
@@ -51,7 +52,11 @@ def test_check_and_spot_check_without_one_in_the_reference(pack_directory: Path)
     assert pack.spot_check(case, inputs, right, seed=3) is None
     wrong = {"y": right["y"].copy()}
     wrong["y"][3] += 1
-    for mismatch in (pack.check(case, inputs, wrong), pack.spot_check(case, inputs, wrong, seed=3)):
+    for mismatch in (
+        pack.check(case, inputs, wrong),
+        pack.spot_check(case, inputs, wrong, seed=3),
+        pack.spot_check(case, pack.drawn_inputs(case, 1), wrong, seed=3),
+    ):
         assert mismatch is not None
         assert mismatch.indices == ((3,),)
         assert (mismatch.count, mismatch.total) == (1, 5)
@@ -99,6 +104,30 @@ def test_structured_inputs_come_from_the_reference(pack_directory: Path, edit: E
     assert np.all(np.diff(made) >= 0)
     assert np.array_equal(made, pack.inputs(pack.cases[1], 1)["x"])
     assert not np.array_equal(made, pack.inputs(pack.cases[1], 2)["x"])
+
+
+def test_drawn_inputs_are_the_inputs(edit: Edit) -> None:
+    directory = edit('type = "float*"\nrole = "out"', 'type = "float*"\nrole = "inout"')
+    path = directory / "reference.py"
+    path.write_text(path.read_text() + "\ndef make_inputs(rng, N, factor):\n    return {'y': rng.standard_normal(N)}\n")
+    pack = load_pack(directory)
+    case = pack.benchmarks[0]
+    for call, like in ((0, None), (3, 2)):
+        drawn = pack.drawn_inputs(case, 1, call, like=like, threads=2)
+        inputs = pack.inputs(case, 1, call, like=like)
+        assert list(drawn) == list(inputs) == ["x", "y", "N", "factor"]
+        assert [type(value) for value in drawn.values()] == [DrawnArray, np.ndarray, np.int32, np.float32]
+        assert [type(value) for value in inputs.values()] == [np.ndarray, np.ndarray, np.int32, np.float32]
+        assert all(np.asarray(drawn[name]).tobytes() == inputs[name].tobytes() for name in inputs)
+
+
+def test_a_whole_check_gets_whole_arrays(pack_directory: Path) -> None:
+    path = pack_directory / "reference.py"
+    path.write_text(path.read_text().replace("    return", "    assert type(x) is np.ndarray\n    return"))
+    pack = load_pack(pack_directory)
+    case = sample(pack)
+    right = {"y": pack.inputs(case, 1)["x"] * np.float32(-2)}
+    assert pack.spot_check(case, pack.drawn_inputs(case, 1), right, seed=3) is None
 
 
 def test_recipes_make_the_inputs_and_a_near_copy_differs_a_little(pack_directory: Path) -> None:
