@@ -1,8 +1,8 @@
 """Looks at the outputs of calls that were opened: whether they are those that had been committed, and whether they are
 right.
 
-Nothing is looked at while calls are timed: checking loads the processor. What has been opened waits here, in memory
-that is bounded, until there is time.
+Nothing is looked at while calls count: checking loads the processor. What has been opened waits here, in memory that is
+bounded, until there is time.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from judge.verdict import Verdict
 #: What may wait to be looked at, and what the checks may take at a time; no more than an eighth and a quarter of the
 #: machine's memory.
 _HELD_BYTES = 4 << 30
-_WORKING_BYTES = 8 << 30
+_WORKING_BYTES = 16 << 30
 #: What a check takes for each byte of a call's arguments, where the pack looks at all of them at once.
 _BYTES_A_BYTE = 4
 _POLL_S = 0.1
