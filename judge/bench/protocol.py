@@ -69,6 +69,7 @@ class CaseTimer:
     def run(self, progress: Callable[[int], None] = lambda _: None) -> ProcessTiming:
         """Raises RunnerEnded, RequestRefused and Cancelled, as the session does, and InternalError where the GPU is in
         no state to be timed. ``progress`` hears how many calls more have been made that count."""
+        begun = self.clock()
         maker = self.maker
         schedule = Schedule(self.stream.child("schedule"), maker.pack, maker.case, maker.places, self.first_call)
         opened = how_many_to_open(maker.input_bytes + maker.output_bytes)
@@ -88,11 +89,11 @@ class CaseTimer:
             if outcome is None and self.verifier is not None and self.verifier.is_full:
                 outcome = self.verifier.check()
             if outcome is not None:
-                return ProcessTiming(outcome, wall_s=self.clock() - started)
+                return ProcessTiming(outcome, wall_s=self.clock() - begun)
             if burst.purpose is Purpose.TIMED:
                 progress(len(burst.calls))
                 self._timing.stopped_by = self._reason_to_stop(self.clock() - alone_since)
-        self._timing.wall_s = self.clock() - started
+        self._timing.wall_s = self.clock() - begun
         return self._timing
 
     def _reason_to_stop(self, elapsed_s: float) -> str:
