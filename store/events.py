@@ -6,7 +6,7 @@ user who cancels) get numbers in the order in which they commit, and a reader wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -52,3 +52,11 @@ def events_after(session: Session, submission: Submission, seq: int) -> list[Eve
         select(Event).where(Event.submission_id == submission.id, Event.seq > seq).order_by(Event.seq)
     )
     return list(found)
+
+
+def last_event_seqs(session: Session, public_ids: Collection[str]) -> dict[str, int]:
+    """The number of the last event of each of these submissions, by public id; without those that there are not."""
+    found = session.execute(
+        select(Submission.public_id, Submission.last_event_seq).where(Submission.public_id.in_(public_ids))
+    )
+    return {row.public_id: row.last_event_seq for row in found}

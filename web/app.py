@@ -24,6 +24,7 @@ from web.broker import broker_answers
 from web.challenges import views as challenges
 from web.leaderboard import views as leaderboard
 from web.live import StreamSlots
+from web.news import News
 from web.services import EXTENSION, Services, close_reader_after_requests
 from web.submissions import views as submissions
 
@@ -82,15 +83,17 @@ def make_services(settings: Settings, clock: Clock) -> Services:
         log.error("pack refused", problem=str(problem))
     engine = make_engine(settings)
     bell = make_bell(settings)
+    readers = make_session_factory(engine, read_only=True)
     return Services(
         settings=settings,
         engine=engine,
-        readers=make_session_factory(engine, read_only=True),
+        readers=readers,
         writers=make_session_factory(engine),
         packs=registry.packs,
         ring=lambda submission: ring(bell, submission),
         broker_answers=lambda: broker_answers(bell),
         # Half of the threads at most are held by pages that watch.
         streams=StreamSlots(settings.web_threads // 2),
+        news=News(readers),
         clock=clock,
     )

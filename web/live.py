@@ -1,8 +1,9 @@
 """Live progress: a submission's events as server-sent events, read from the database.
 
-The rows are polled, each quarter of a second: no broker is needed for it, nothing is lost when one is away, and a
-reader who comes late or comes back (``Last-Event-ID``) sees all from where it was. No connection is held between two
-looks.
+The rows are polled: no broker is needed for it, nothing is lost when one is away, and a reader who comes late or comes
+back (``Last-Event-ID``) sees all from where it was. A stream looks when the news say that there is something
+(``web.news``), and each second by itself: places in the queue change without an event of one's own, and what the news
+miss comes a second late, no more. No connection is held between two looks.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 from sqlalchemy.exc import OperationalError
@@ -18,8 +19,10 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from store.models import FINAL_STATES, Event
 from store.submissions import events_after, get_submission, queue_position
+from web.news import Listener, News
 
-POLL_S = 0.25
+#: Between the looks that nobody has asked for.
+POLL_S = 1.0
 #: Well below the minute after which proxies cut a silent connection off.
 KEEPALIVE_S = 10.0
 #: A browser comes back by itself; this bounds what a forgotten tab holds.
@@ -63,14 +66,16 @@ class EventStream:
     def __init__(
         self,
         readers: sessionmaker[Session],
+        news: News,
         slots: StreamSlots,
         public_id: str,
         after: int,
         *,
-        wait: Callable[[float], None] = time.sleep,
+        wait: Callable[[Listener, float], object] = Listener.wait,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._readers, self._slots, self._public_id, self._after = readers, slots, public_id, after
+        self._readers, self._news, self._slots = readers, news, slots
+        self._public_id, self._after = public_id, after
         self._wait, self._monotonic = wait, monotonic
         self._events = self._run()
         self._closed = False
@@ -86,9 +91,14 @@ class EventStream:
         if not self._closed:
             self._closed = True
             self._slots.release()
+            self._events.close()
 
-    def _run(self) -> Iterator[str]:
+    def _run(self) -> Generator[str, None, None]:
         yield _frame("hello", {})
+        with self._news.listen(self._public_id) as listener:
+            yield from self._listen(listener)
+
+    def _listen(self, listener: Listener) -> Iterator[str]:
         began = spoke = self._monotonic()
         position: int | None = None
         while (now := self._monotonic()) - began < LONGEST_S:
@@ -107,7 +117,9 @@ class EventStream:
                     if (place := queue_position(session, submission)) != position and place is not None:
                         frames.append(_frame("position", {"position": place}))
                     position = place
+                    listener.seen = submission.last_event_seq
             except OperationalError:
+                listener.seen = None
                 frames.append(": the database is away\n\n")
             if not frames and now - spoke >= KEEPALIVE_S:
                 frames.append(_frame("tick", {}))
@@ -117,7 +129,7 @@ class EventStream:
             if over:
                 yield _frame("end", {})
                 return
-            self._wait(POLL_S)
+            self._wait(listener, POLL_S)
 
 
 def event_json(event: Event) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from store.clock import Clock
 from store.models import Submission
 from store.settings import Settings
 from web.live import StreamSlots
+from web.news import News
 
 EXTENSION = "gpujudge"
 
@@ -34,6 +35,7 @@ class Services:
     ring: Callable[[Submission], bool]
     broker_answers: Callable[[], bool]
     streams: StreamSlots
+    news: News
     clock: Clock
 
 

@@ -24,6 +24,6 @@ def events_response(submission: Submission, after: int) -> Response | Streamed:
         message = "Too many submissions are followed live just now: ask for JSON instead."
         raise Problem(503, "too_many_streams", message, retry_after_s=2)
     reader().close()
-    stream = EventStream(services().readers, slots, submission.public_id, after)
+    stream = EventStream(services().readers, services().news, slots, submission.public_id, after)
     headers = {"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return stream, 200, headers

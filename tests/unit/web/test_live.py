@@ -5,11 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from store.events import record_event
 from tests.web_site import Site, accepted, make_site, post
 from web import live
 from web.live import EventStream, StreamSlots
+from web.news import Listener, News
 
 
 @pytest.fixture
@@ -48,14 +50,22 @@ class _Time:
     def __init__(self, then: Callable[[int], None]) -> None:
         self.now, self.waits, self._then = 0.0, 0, then
 
-    def wait(self, seconds: float) -> None:
+    def wait(self, _listener: Listener, seconds: float) -> None:
         self.now += seconds
         self.waits += 1
         self._then(self.waits)
 
 
+class _NoNews(News):
+    """Nobody looks but the stream itself."""
+
+    def listen(self, public_id: str) -> Listener:
+        return Listener(public_id, self)
+
+
 def _stream(site: Site, public_id: str, time: _Time, slots: StreamSlots, after: int = 0) -> EventStream:
-    return EventStream(site.services.readers, slots, public_id, after, wait=time.wait, monotonic=lambda: time.now)
+    readers = site.services.readers
+    return EventStream(readers, _NoNews(readers), slots, public_id, after, wait=time.wait, monotonic=lambda: time.now)
 
 
 def test_a_stream_tells_all_from_the_queue_to_the_end(site: Site) -> None:
@@ -123,3 +133,20 @@ def test_a_new_event_is_seen_at_the_next_look(site: Site) -> None:
         record_event(session, submission.id, "building", {"attempt": 1}, now=site.services.clock())
     assert _parse(next(stream))[0][0] == "building"
     assert time.now == pytest.approx(live.POLL_S)
+
+
+def test_a_database_that_is_away_is_said_and_waited_for(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    public_id = _submit(site)
+    site.work(cases=accepted("a"))
+
+    def away(*_: object) -> None:
+        raise OperationalError("SELECT", None, Exception("away"))
+
+    def back(waits: int) -> None:
+        if waits == 3:
+            monkeypatch.undo()
+
+    monkeypatch.setattr(live, "get_submission", away)
+    frames = list(_stream(site, public_id, _Time(back), StreamSlots(1)))
+    assert frames[1:4] == [": the database is away\n\n"] * 3
+    assert [kind for kind, _, _ in _parse("".join(frames))][-2:] == ["done", "end"]
