@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 from ctypes import c_bool, c_double, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from judge.recipe import Element, Key, Kind, Recipe
 
 Bytes = npt.NDArray[np.uint8]
+Numbers = npt.NDArray[np.integer[Any]]
 
 _DIGEST_BYTES = 32
 _FLOATS = (Element.FLOAT16, Element.FLOAT32, Element.FLOAT64)
@@ -26,12 +28,12 @@ class NativeLibrary:
     def __init__(self, path: Path) -> None:
         """Raises OSError."""
         library = ctypes.CDLL(str(path))
-        self._fill = library.gpujudge_fill
-        self._fill.argtypes = (
+        self._fill_runs = library.gpujudge_fill_runs
+        self._fill_runs.argtypes = (
             *(c_int, c_int, c_uint64, c_uint64, c_double, c_double),
-            *(c_uint64, c_size_t, c_void_p, c_uint),
+            *(c_void_p, c_void_p, c_size_t, c_void_p, c_uint),
         )
-        self._fill.restype = None
+        self._fill_runs.restype = None
         self._mask = library.gpujudge_mask
         self._mask.argtypes = (c_uint64, c_uint64, c_void_p, c_size_t, c_void_p, c_uint)
         self._mask.restype = None
@@ -44,7 +46,7 @@ class NativeLibrary:
 
     @staticmethod
     def makes(recipe: Recipe) -> bool:
-        """Whether :meth:`fill` can; no pack declares the other combinations but constants."""
+        """Whether it can be filled by; no pack declares the other combinations but constants."""
         return recipe.kind is Kind.INTEGERS or (
             recipe.kind in (Kind.UNIFORM, Kind.NORMAL) and recipe.element in _FLOATS
         )
@@ -52,11 +54,21 @@ class NativeLibrary:
     def fill(self, recipe: Recipe, start: int, out: npt.NDArray[np.generic], threads: int) -> None:
         """Fills ``out`` with the elements that are numbered from ``start`` on, sentinels and changes apart. It must be
         contiguous and of the recipe's type."""
+        self.fill_runs(recipe, np.array([start], np.uint64), np.array([out.size], np.uint64), out, threads)
+
+    def fill_runs(
+        self, recipe: Recipe, starts: Numbers, ends: Numbers, out: npt.NDArray[np.generic], threads: int
+    ) -> None:
+        """The same with runs of elements, one after another: each has those that are numbered from its ``starts`` on,
+        and lies before the place ``ends`` of ``out``, which the last one fills up."""
         if not self.makes(recipe) or out.itemsize != recipe.element.size:
             raise ValueError(f"{recipe.kind.name} as {recipe.element.name} in {out.dtype}")
-        self._fill(
+        begins, places = (np.ascontiguousarray(numbers, np.uint64) for numbers in (starts, ends))
+        if begins.shape != places.shape or np.any(places[1:] < places[:-1]) or out.size != int(places[-1:].sum()):
+            raise ValueError(f"{begins.size} runs that end at {places} in {out.size} elements")
+        self._fill_runs(
             recipe.kind, recipe.element, *recipe.key, recipe.offset, recipe.scale,
-            start, out.size, _address(out), max(1, threads),
+            _address(begins), _address(places), begins.size, _address(out), max(1, threads),
         )  # fmt: skip
 
     def mask(self, source: Bytes, key: Key, out: Bytes, threads: int) -> None:

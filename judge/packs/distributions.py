@@ -38,7 +38,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +47,7 @@ from judge.native.library import loaded
 from judge.recipe import Changes, Element, Key, Kind, Planted, Recipe
 
 Array = npt.NDArray[np.generic]
+Numbers = npt.NDArray[np.integer[Any]]
 Words = npt.NDArray[np.uint64]
 
 #: Elements made at once: what is written is still in the processor's cache when the next step reads it.
@@ -148,6 +149,19 @@ class Drawing:
         """Fills ``flat``, contiguous and of the recipe's type, with the elements that are numbered from ``start`` on.
         ``threads`` as for :func:`make`."""
         _draw_all(self._made, start, flat, threads or _processors())
+        self._plant(start, flat)
+
+    def draw_runs(self, starts: Numbers, ends: Numbers, flat: Array, threads: int | None = None) -> None:
+        """The same with runs of elements, one after another: each has those that are numbered from its ``starts`` on,
+        and lies before the place ``ends`` of ``flat``, which the last one fills up."""
+        _draw_runs(self._made, starts, ends, flat, threads or _processors())
+        begins = np.append(0, ends[:-1])
+        first = np.searchsorted(self._places, starts)
+        last = np.searchsorted(self._places, starts + (ends - begins))
+        for run in np.flatnonzero(first < last).tolist():
+            self._plant(int(starts[run]), flat[begins[run] : ends[run]])
+
+    def _plant(self, start: int, flat: Array) -> None:
         first = bisect_left(self._places, start)
         last = bisect_left(self._places, start + flat.size, first)
         for place, value in zip(self._places[first:last], self._planted[first:last], strict=True):
@@ -208,10 +222,11 @@ def _planted(made: Recipe, size: int) -> tuple[list[int], list[np.generic]]:
         for j, place in enumerate(places):
             planted[place] = minus if (j + (last & 1)) % 2 else plus
     if made.changes is not None:
-        changed, one = replace(made, key=made.changes.values), np.empty(1, dtype)
-        for place in _places(made.changes.places, made.changes.count, size)[0]:
-            _draw_all(changed, place, one, 1)
-            planted[place] = one[0]
+        changed = list(_places(made.changes.places, made.changes.count, size)[0])
+        values = np.empty(len(changed), dtype)
+        ends = np.arange(1, len(changed) + 1)
+        _draw_runs(replace(made, key=made.changes.values), np.array(changed, np.int64), ends, values, 1)
+        planted.update(zip(changed, values, strict=True))
     places_in_order = sorted(planted)
     return places_in_order, [planted[place] for place in places_in_order]
 
@@ -239,6 +254,18 @@ def _draw_all(made: Recipe, start: int, flat: Array, threads: int) -> None:
     with ThreadPoolExecutor(threads, thread_name_prefix="inputs") as pool:
         for _ in pool.map(draw, begins):
             pass
+
+
+def _draw_runs(made: Recipe, starts: Numbers, ends: Numbers, flat: Array, threads: int) -> None:
+    """Runs of elements as :meth:`Drawing.draw_runs` has them, sentinels and changes apart."""
+    native = loaded()
+    if native is not None and native.makes(made):
+        native.fill_runs(made, starts, ends, flat, threads)
+        return
+    begin = 0
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        _draw_all(made, start, flat[begin:end], 1)
+        begin = end
 
 
 def _draw(made: Recipe, key: Key, start: int, count: int) -> Array:

@@ -122,8 +122,7 @@ class DrawnArray(NDArrayOperatorsMixin):
             return None
         array = np.empty((rows.size, *self.shape[1:]), self.dtype)
         ends = np.append(begins[1:], rows.size)
-        for row, begin, end in zip(rows[begins].tolist(), begins.tolist(), ends.tolist(), strict=True):
-            self._drawing.draw(row * self._width, array[begin:end].reshape(-1), 1)
+        self._drawing.draw_runs(rows[begins] * self._width, ends * self._width, array.reshape(-1), self._threads)
         # An index without axes picks a scalar.
         return array.reshape(index.shape + self.shape[1:])[()]
 

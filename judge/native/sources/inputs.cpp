@@ -1,5 +1,6 @@
 // Elements by a recipe, as judge/packs/distributions.py defines them. Compiled without contraction: every product and
 // every sum is rounded by itself.
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <type_traits>
@@ -81,10 +82,22 @@ void fill(const Recipe& recipe, std::uint64_t start, std::size_t count, T* out) 
     }
 }
 
+// Elements that lie together in the output: run r, from the element numbered starts[r] on, ends before ends[r].
+struct Runs {
+    const std::uint64_t *starts, *ends;
+    std::size_t count;
+};
+
 template <class T>
-void fill_all(const Recipe& recipe, std::uint64_t start, std::size_t count, void* out, unsigned threads) {
-    in_parallel(count, kElementsAThread, threads, [&](std::size_t begin, std::size_t end) {
-        fill(recipe, start + begin, end - begin, static_cast<T*>(out) + begin);
+void fill_all(const Recipe& recipe, const Runs& runs, void* out, unsigned threads) {
+    const std::uint64_t *const first = runs.ends, *const last = first + runs.count;
+    in_parallel(runs.count == 0 ? 0 : last[-1], kElementsAThread, threads, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t run = std::upper_bound(first, last, begin) - first; begin < end; ++run) {
+            const std::size_t run_begin = run == 0 ? 0 : first[run - 1];
+            const std::size_t stop = std::min<std::size_t>(end, first[run]);
+            fill(recipe, runs.starts[run] + (begin - run_begin), stop - begin, static_cast<T*>(out) + begin);
+            begin = stop;
+        }
     });
 }
 
@@ -93,24 +106,26 @@ void fill_all(const Recipe& recipe, std::uint64_t start, std::size_t count, void
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-// `count` elements of an array, from that numbered `start` on, to `out`. Kinds and types are numbered as in
-// judge.recipe; whole numbers are made by kIntegers alone.
-EXPORT void gpujudge_fill(int kind, int element, std::uint64_t key_low, std::uint64_t key_high, double offset,
-                          double scale, std::uint64_t start, std::size_t count, void* out, unsigned threads) {
+// Runs of elements of an array to `out`, one after another: each from that numbered `starts` on, up to the place `ends`.
+// Kinds and types are numbered as in judge.recipe; whole numbers are made by kIntegers alone.
+EXPORT void gpujudge_fill_runs(int kind, int element, std::uint64_t key_low, std::uint64_t key_high, double offset,
+                               double scale, const std::uint64_t* starts, const std::uint64_t* ends, std::size_t count,
+                               void* out, unsigned threads) {
     using namespace gpujudge;
+    const Runs runs = {starts, ends, count};
     const Recipe recipe = {static_cast<Kind>(kind), {key_low, key_high}, offset, scale};
     switch (element) {
-        case kInt8: return fill_all<std::int8_t>(recipe, start, count, out, threads);
-        case kUint8: return fill_all<std::uint8_t>(recipe, start, count, out, threads);
-        case kInt16: return fill_all<std::int16_t>(recipe, start, count, out, threads);
-        case kUint16: return fill_all<std::uint16_t>(recipe, start, count, out, threads);
-        case kInt32: return fill_all<std::int32_t>(recipe, start, count, out, threads);
-        case kUint32: return fill_all<std::uint32_t>(recipe, start, count, out, threads);
-        case kInt64: return fill_all<std::int64_t>(recipe, start, count, out, threads);
-        case kUint64: return fill_all<std::uint64_t>(recipe, start, count, out, threads);
-        case kFloat16: return fill_all<Half>(recipe, start, count, out, threads);
-        case kFloat32: return fill_all<float>(recipe, start, count, out, threads);
-        case kFloat64: return fill_all<double>(recipe, start, count, out, threads);
+        case kInt8: return fill_all<std::int8_t>(recipe, runs, out, threads);
+        case kUint8: return fill_all<std::uint8_t>(recipe, runs, out, threads);
+        case kInt16: return fill_all<std::int16_t>(recipe, runs, out, threads);
+        case kUint16: return fill_all<std::uint16_t>(recipe, runs, out, threads);
+        case kInt32: return fill_all<std::int32_t>(recipe, runs, out, threads);
+        case kUint32: return fill_all<std::uint32_t>(recipe, runs, out, threads);
+        case kInt64: return fill_all<std::int64_t>(recipe, runs, out, threads);
+        case kUint64: return fill_all<std::uint64_t>(recipe, runs, out, threads);
+        case kFloat16: return fill_all<Half>(recipe, runs, out, threads);
+        case kFloat32: return fill_all<float>(recipe, runs, out, threads);
+        case kFloat64: return fill_all<double>(recipe, runs, out, threads);
     }
 }
 

@@ -78,6 +78,23 @@ def test_threads_make_no_difference(native: NativeLibrary, threads: int) -> None
         assert made(native, recipe, 3, 500_001, threads).tobytes() == defined(recipe, 3, 500_001).tobytes()
 
 
+@given(
+    st.sampled_from(RECIPES),
+    st.lists(st.tuples(st.integers(0, 2**40), st.sampled_from([0, 1, 3, 8, 500, 70_000])), max_size=9),
+    st.integers(1, 4),
+)
+@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_runs_are_ranges_one_after_another(
+    native: NativeLibrary, recipe: Recipe, runs: list[tuple[int, int]], threads: int
+) -> None:
+    starts, counts = (np.array([run[n] for run in runs], np.int64) for n in (0, 1))
+    room = np.full(int(counts.sum()) + 8, 77, recipe.element.name.lower())
+    native.fill_runs(recipe, starts, np.cumsum(counts), room[:-8], threads)
+    expected = [made(native, recipe, start, count).tobytes() for start, count in runs]
+    assert room[:-8].tobytes() == b"".join(expected)
+    assert np.all(room[-8:] == 77)
+
+
 def test_halves_are_rounded_to_nearest_even(native: NativeLibrary) -> None:
     halves = np.arange(0, 0x7C01, 7, dtype=np.uint16).view(np.float16)
     exact = halves.astype(np.float32)
@@ -144,3 +161,6 @@ def test_it_writes_where_it_may_alone(native: NativeLibrary) -> None:
         native.fill(RECIPES[1], 0, np.empty(9, np.float32)[::2], 1)
     with pytest.raises(ValueError, match="9 bytes to 8"):
         native.mask(np.empty(9, np.uint8), KEY, np.empty(8, np.uint8), 1)
+    for starts, ends in (([0], [10]), ([0, 5], [9]), ([0, 5], [10, 9]), ([], [])):
+        with pytest.raises(ValueError, match="runs that end at"):
+            native.fill_runs(RECIPES[1], np.array(starts), np.array(ends), np.empty(9, np.float32), 1)

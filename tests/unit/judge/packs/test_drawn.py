@@ -259,12 +259,44 @@ def test_many_threads_look_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert wholes == [2]
 
 
-def test_long_ranges_alone_are_made_on_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_ranges_alone_are_made_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawn, "_ELEMENTS_ALONE", 1000)
     given_threads = []
     monkeypatch.setattr(Drawing, "draw", lambda _self, _start, _flat, threads: given_threads.append(threads))
+    monkeypatch.setattr(
+        Drawing, "draw_runs", lambda _self, _starts, _ends, _flat, threads: given_threads.append(threads)
+    )
     array = DrawnArray(made_by((9000,)), (9000,), threads=7)
     for key in (slice(0, 1000), slice(0, 1001), np.arange(50, 1500)):
         array[key]
     array.whole()
-    assert given_threads == [1, 7, 1, 7]
+    assert given_threads == [1, 7, 7, 7]
+
+
+@pytest.mark.parametrize("width", [1, 3])
+@pytest.mark.parametrize("like", [None, 2])
+def test_many_runs_that_overlap_and_touch(monkeypatch: pytest.MonkeyPatch, like: int | None, width: int) -> None:
+    """On several threads, with what is planted at the ends of runs, and in several of them."""
+    monkeypatch.setattr(drawn, "_ELEMENTS_A_RUN", 1)
+    shape = (600_000, width)
+    made = made_by(shape, like=like, sentinels=501)
+    real, array = whole(made, shape), DrawnArray(made, shape, threads=3)
+    places = np.flatnonzero(np.abs(real.reshape(-1)) == 100) // width
+    begins = np.concatenate([places, places - 40, places - 20, [0, 41, 599_959]]).clip(0, 599_959)
+    rows = (begins[:, None] + np.arange(41)).reshape(-1)
+    assert same(array[rows], real[rows])
+    assert array._whole is None
+
+
+def test_runs_are_made_by_one_native_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    native = library.loaded()
+    if native is None:
+        pytest.skip("by NumPy")
+    shape = (2_000_000,)
+    array = DrawnArray(made_by(shape), shape)
+    calls = []
+    fill_runs = native.fill_runs
+    monkeypatch.setattr(native, "fill_runs", lambda *arguments: calls.append(arguments) or fill_runs(*arguments))
+    rows = (np.arange(0, 1_000_000, 5000)[:, None] + np.arange(1000)).reshape(-1)
+    array[rows]
+    assert len(calls) == 1
