@@ -43,13 +43,19 @@ def _wrong(
 ) -> npt.NDArray[np.intp]:
     if bound is None and values.dtype.kind in "iu" and actual.dtype.kind in "iu":
         return np.flatnonzero(values != actual)
-    want, have = values.astype(np.float64), actual.astype(np.float64)
     with np.errstate(invalid="ignore"):
-        near = np.abs(want - have) <= (0.0 if bound is None else bound)
+        error = np.subtract(values, actual, dtype=np.float64)
+        np.abs(error, out=error)
+        near = error <= (0.0 if bound is None else bound)
+    # A finite difference is one of finite numbers: as a rule that is all that there is.
+    unsure = np.flatnonzero(~(near & np.isfinite(error)))
+    if unsure.size == 0:
+        return unsure
+    want, have, near = values[unsure].astype(np.float64), actual[unsure].astype(np.float64), near[unsure]
     same = (want == have) | (np.isnan(want) & np.isnan(have))
     # An infinity is within no bound of anything but itself, even where the bound is infinite.
-    right = same | (near & np.isfinite(want) & np.isfinite(have))
-    return np.flatnonzero(~right)
+    wrong: npt.NDArray[np.intp] = unsure[~(same | (near & np.isfinite(want) & np.isfinite(have)))]
+    return wrong
 
 
 def _measure(collector: MismatchCollector, values: npt.NDArray[np.generic], actual: npt.NDArray[np.generic]) -> None:

@@ -70,12 +70,18 @@ class Tolerance:
             return None
         absolute = np.abs(values)
         scale = absolute if magnitude is None else magnitude
+        # In place: there may be millions, and every array of them that is allocated takes longer than a step.
         if self.kind == "elementwise":
-            error = self.terms * scale
+            bound = self.terms * scale
         else:
-            error = _SLACK[self.kind] * (scale + np.sqrt(self.terms) * absolute)
+            bound = np.sqrt(self.terms) * absolute
+            bound += scale
+            bound *= _SLACK[self.kind]
         accumulate_info, output_info = np.finfo(self.accumulate), np.finfo(output)
-        bound = error * (float(accumulate_info.eps) / 2) + absolute * (_OUTPUT_SLACK * float(output_info.eps) / 2)
-        floor = max(float(accumulate_info.smallest_normal), float(output_info.smallest_subnormal))
+        bound *= float(accumulate_info.eps) / 2
+        absolute *= _OUTPUT_SLACK * float(output_info.eps) / 2
+        bound += absolute
+        bound += max(float(accumulate_info.smallest_normal), float(output_info.smallest_subnormal))
         # An infinite or undefined value is compared as such; its bound has no meaning.
-        return np.where(np.isfinite(values), bound + floor, 0.0)
+        finite = np.isfinite(values)
+        return bound if finite.all() else np.where(finite, bound, 0.0)
