@@ -108,6 +108,7 @@ def test_how_many_threads_there_are_makes_no_difference(
     values = pack.inputs(large_case(pack), 1)["input"]
     results = []
     for threads in (1, 7):
-        monkeypatch.setitem(hook(pack).__globals__, "ThreadPoolExecutor", partial(ThreadPoolExecutor, threads))
+        pool = partial(ThreadPoolExecutor, max_workers=threads)
+        monkeypatch.setitem(hook(pack).__globals__, "ThreadPoolExecutor", lambda _threads, pool=pool: pool())
         results.append([part.tobytes() for part in looked_at(pack, values)])
     assert results[0] == results[1]
