@@ -91,7 +91,7 @@ def test_it_ends_when_nobody_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("machine")
 @pytest.mark.parametrize(
     ("calls", "input_bytes", "threads"),
-    [(40, 1, 1), (12, 1, 2), (1, 1, 32), (12, 600 << 20, 10), (12, 10 << 30, 32)],
+    [(40, 1, 1), (12, 1, 2), (1, 1, 32), (12, 600 << 20, 5), (12, 10 << 30, 32)],
 )
 def test_processors_are_shared_out_among_the_checks_that_there_is_room_for(
     monkeypatch: pytest.MonkeyPatch, calls: int, input_bytes: int, threads: int
