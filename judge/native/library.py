@@ -46,7 +46,7 @@ class NativeLibrary:
 
     @staticmethod
     def makes(recipe: Recipe) -> bool:
-        """Whether it can be filled by; no pack declares the other combinations but constants."""
+        """Whether :meth:`fill` and :meth:`fill_runs` can; no pack declares the other combinations but constants."""
         return recipe.kind is Kind.INTEGERS or (
             recipe.kind in (Kind.UNIFORM, Kind.NORMAL) and recipe.element in _FLOATS
         )

@@ -106,8 +106,8 @@ void fill_all(const Recipe& recipe, const Runs& runs, void* out, unsigned thread
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-// Runs of elements of an array to `out`, one after another: each from that numbered `starts` on, up to the place `ends`.
-// Kinds and types are numbered as in judge.recipe; whole numbers are made by kIntegers alone.
+// `count` runs of elements of an array to `out`, one after another: each from the element numbered `starts` on, up to
+// the place `ends`. Kinds and types are numbered as in judge.recipe; whole numbers are made by kIntegers alone.
 EXPORT void gpujudge_fill_runs(int kind, int element, std::uint64_t key_low, std::uint64_t key_high, double offset,
                                double scale, const std::uint64_t* starts, const std::uint64_t* ends, std::size_t count,
                                void* out, unsigned threads) {
