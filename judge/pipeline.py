@@ -11,11 +11,13 @@ import dataclasses
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from emulator.model import MODEL_VERSION, load_gpu
+from judge.bench.background import Background
 from judge.bench.measurement import TimedCase, modelled_time
 from judge.bench.modelled import modelled_call
 from judge.bench.plausibility import why_count_not_believed, why_model_not_believed
@@ -83,21 +85,28 @@ def compile_error(report: BuildReport, pack: Pack, device: DeviceInfo) -> Judgem
 def run(
     artifact: Artifact, report: BuildReport, pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings, *,
     mode: Mode = Mode.SUBMIT, progress: Report = lambda _: None, cancelled: Cancelled = lambda: False,
-    warm: WarmRunners | None = None,
+    warm: WarmRunners | None = None, background: Background | None = None,
 ) -> Judgement:  # fmt: skip
     """Judges what was built. ``seed`` decides the contents of every case; ``warm`` are runners of ``warm_runners`` for
-    this device and these settings. Raises judge.errors.Cancelled.
+    this device and these settings. In the ``background``, where there is one, timed processes come to their ends and
+    the device is let go of, when this has returned. Raises judge.errors.Cancelled.
     """
     started = time.monotonic()
+    ending = ExitStack()
     try:
-        with device_lock(device, settings, cancelled=cancelled):
-            factory = factory_for(pack, device, settings, mode, cancelled, warm)
-            run = _Run(report, pack, device, seed, mode, settings, progress)
-            # The emulator wants every core for the calls; on a GPU whoever is started now would be waited for later.
-            with factory.quiet(wait=factory.emulated):
-                judgement = run.judge_built(artifact, factory, None)
+        ending.enter_context(device_lock(device, settings, cancelled=cancelled))
+        factory = factory_for(pack, device, settings, mode, cancelled, warm)
+        # The emulator wants every core for the calls; on a GPU whoever is started now would be waited for later.
+        ending.enter_context(factory.quiet(wait=factory.emulated))
+        run = _Run(report, pack, device, seed, mode, settings, progress, ending)
+        judgement = run.judge_built(artifact, factory, None)
     except InternalError as error:
         judgement = _internal_error(error, report, pack, device)
+    finally:
+        if background is None:
+            ending.close()
+        else:
+            background.submit(ending.close)
     return _with_wall(judgement, time.monotonic() - started)
 
 
@@ -110,7 +119,7 @@ def judge(
     report = BuildReport(ok=False, wall_s=0.0)
     session: Session | None = None
     try:
-        with device_lock(device, settings, cancelled=cancelled):
+        with device_lock(device, settings, cancelled=cancelled), ExitStack() as ending:
             factory = factory_for(pack, device, settings, mode, cancelled)
             session = factory.start()
             progress(Progress("building"))
@@ -119,7 +128,7 @@ def judge(
             if artifact is None:
                 judgement = compile_error(report, pack, device)
             else:
-                run = _Run(report, pack, device, seed, mode, settings, progress)
+                run = _Run(report, pack, device, seed, mode, settings, progress, ending)
                 judgement = run.judge_built(artifact, factory, session)
     except InternalError as error:
         judgement = _internal_error(error, report, pack, device)
@@ -172,7 +181,7 @@ def _benchmarks(pack: Pack, device: DeviceInfo, mode: Mode) -> tuple[Case, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """One submission that was built, on one device."""
+    """One submission that was built, on one device. What its end leaves to be done is put on ``ending``."""
 
     build: BuildReport
     pack: Pack
@@ -181,6 +190,7 @@ class _Run:
     mode: Mode
     settings: JudgeSettings
     progress: Report
+    ending: ExitStack
 
     def judge_built(self, artifact: Artifact, factory: SessionFactory, session: Session | None) -> Judgement:
         pack, device = self.pack, self.device
@@ -258,9 +268,11 @@ class _Run:
             made[case.id] += calls
             self.progress(Progress("timing", case.id, None, made[case.id], 0))
 
-        with timing_room(self.pack, benchmarks, self.device, self.settings, factory, self.seed) as room:
-            room.bench.background.submit(feeder.end_session)
-            [(results, score)] = room.time([artifact.library], heard)
+        opened = timing_room(self.pack, benchmarks, self.device, self.settings, factory, self.seed)
+        room = self.ending.enter_context(opened)
+        ended = room.bench.background.submit(feeder.end_session)
+        [(results, score)] = room.time([artifact.library], heard)
+        ended.result()
         judged += [case_judgement(result.case, result.outcome, result.wall_s) for result in results]
         return score
 

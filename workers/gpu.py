@@ -27,12 +27,15 @@ _MEMORY_PER_RUNNER_BYTES = 8 << 30
 
 
 class GpuService:
-    """Whether the GPU takes jobs. ``paused`` is held while it does not."""
+    """Whether the GPU takes jobs. ``settle`` waits until the last one has left it; ``paused`` is held while it takes
+    none."""
 
     def __init__(
-        self, health: GpuHealth, *, paused: Callable[[], AbstractContextManager[None]] = lambda: nullcontext()
-    ) -> None:
+        self, health: GpuHealth, *, settle: Callable[[], None] = lambda: None,
+        paused: Callable[[], AbstractContextManager[None]] = lambda: nullcontext(),
+    ) -> None:  # fmt: skip
         self._health = health
+        self._settle = settle
         self._paused = paused
         self._out = contextlib.ExitStack()
         self._told = ""
@@ -43,6 +46,7 @@ class GpuService:
 
     def fit(self) -> bool:
         """Whether to take a job now; says when that changes for longer."""
+        self._settle()
         fit = self._health.fit()
         problem = self._health.problem
         if problem and problem != self._told:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
+from judge.bench.background import Background
 from judge.errors import InternalError
 from judge.judgement import BuildReport, DeviceInfo, Judgement
 from judge.settings import JudgeSettings
@@ -75,6 +76,7 @@ class PipelineJudge:
     def __init__(self, settings: JudgeSettings) -> None:
         self._settings = settings
         self._warm: WarmRunners | None = None
+        self._background = Background()
 
     def warm_up(self, device: DeviceInfo | None, *, runners: int = 0) -> None:
         """Do now what the first job would otherwise wait for. ``device`` None: builds only; ``runners``: how many wait
@@ -103,8 +105,13 @@ class PipelineJudge:
             self._warm.clear()
             yield
 
+    def settle(self) -> None:
+        """Waits until nothing is left of the last judgement: a verdict comes before the last processes are gone."""
+        self._background.wait()
+
     def close(self) -> None:
         """Ends the runners. Idempotent."""
+        self._background.close()
         if self._warm is not None:
             self._warm.close()
 
@@ -144,6 +151,7 @@ class PipelineJudge:
             progress=progress,
             cancelled=cancelled,
             warm=self._warm,
+            background=self._background,
         )
 
     def audit(

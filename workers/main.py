@@ -45,7 +45,8 @@ def run_device_worker(context: WorkerContext, selector: str) -> None:
     runners = runners_for(device, settings.warm_runners)
     service: GpuService | None = None
     if device.kind == "cuda" and isinstance(context.judge, PipelineJudge):
-        service = GpuService(open_health(device, judge_settings, runners=runners), paused=context.judge.paused)
+        health = open_health(device, judge_settings, runners=runners)
+        service = GpuService(health, settle=context.judge.settle, paused=context.judge.paused)
     # Offered at once: what is sent meanwhile waits for the warming up, which takes a minute the very first time.
     Presence(context, device, offered=lambda: service is None or service.in_service).start()
     if service is not None:

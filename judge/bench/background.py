@@ -1,4 +1,4 @@
-"""What goes on behind a process that warms up: ends of earlier processes, and looks at what they left.
+"""What goes on while something else does: ends of processes, and looks at what they left.
 
 Both load the processor and the GPU, and neither has to be waited for, as long as no call counts meanwhile.
 """
@@ -6,7 +6,7 @@ Both load the processor and the GPU, and neither has to be waited for, as long a
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -29,6 +29,10 @@ class Background:
         """Whether anything still goes on."""
         self._going_on = [future for future in self._going_on if not future.done()]
         return bool(self._going_on)
+
+    def wait(self) -> None:
+        """Until nothing goes on any more."""
+        wait(self._going_on)
 
     def close(self) -> None:
         """Idempotent."""

@@ -123,7 +123,7 @@ class Trial:
         self._failed: tuple[Case, Outcome, float] | None = None
         self._processes = 0
         self._looks: dict[str, list[Future[Outcome | None]]] = {case.id: [] for case in bench.cases}
-        self._flooded: list[Future[bool]] = []
+        self._sessions: list[Session] = []
 
     @property
     def failed(self) -> bool:
@@ -150,7 +150,8 @@ class Trial:
             outcome = outcome_of_refusal(refused.reply, session.last_op, session.calls, had_room=session.had_room)
             self._failed = case, outcome, 0.0
         finally:
-            self._flooded.append(background.submit(session.finish))
+            self._sessions.append(session)
+            background.submit(session.finish)
 
     def look_at_outputs(self) -> None:
         """Waits until all that the processes left has been looked at. Raises Cancelled."""
@@ -159,13 +160,13 @@ class Trial:
             if outcome is not None:
                 self._failed = case, outcome, 0.0
                 return
-        if any(flooded.result() for flooded in self._flooded) and not self.failed:
+        if any(session.runner.flooded for session in self._sessions) and not self.failed:
             outcome = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
             self._failed = self._bench.cases[-1], outcome, 0.0
 
     def start_again(self) -> None:
         """Forgets the processes so far."""
-        self._flooded.clear()
+        self._sessions.clear()
         for looks in self._looks.values():
             looks.clear()
         for timings in self._timings.values():

@@ -12,7 +12,7 @@ from judge.errors import Cancelled
 from judge.judgement import DeviceInfo
 from judge.settings import JudgeSettings
 
-_POLL_S = 0.1
+_POLL_S = 0.02
 
 
 @contextlib.contextmanager

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from emulator.model import MODEL_VERSION
 from judge import pipeline
+from judge.bench.background import Background
 from judge.devices.catalog import find_device
 from judge.errors import Cancelled
 from judge.judgement import BuildReport, DeviceInfo, Judgement
@@ -193,6 +195,30 @@ def test_building_and_running_apart_gives_the_same(
     apart = pipeline.run(artifact, report, pack, device, 11, judge_settings)
     assert apart.verdict is Verdict.ACCEPTED
     assert apart.measurement == judge(kernels.HONEST, mode=Mode.SUBMIT).measurement
+
+
+def test_the_device_is_let_go_of_behind_the_judgement(
+    packs: dict[str, Pack], device: DeviceInfo, judge_settings: JudgeSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_end, held = threading.Event(), [True]
+
+    @contextlib.contextmanager
+    def lock(*_: object, **__: object) -> Iterator[None]:
+        yield
+        assert may_end.wait(60)
+        held.clear()
+
+    monkeypatch.setattr(pipeline, "device_lock", lock)
+    pack, background = packs["vector-add"], Background()
+    report, artifact = pipeline.build(kernels.HONEST.encode(), pack, device, judge_settings)
+    assert artifact is not None
+    judgement = pipeline.run(artifact, report, pack, device, 11, judge_settings, mode=Mode.RUN, background=background)
+    assert judgement.verdict is Verdict.ACCEPTED
+    assert held
+    may_end.set()
+    background.wait()
+    assert not held
+    background.close()
 
 
 def test_a_machine_that_cannot_is_an_internal_error(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from judge.build.artifact import Artifact
 from judge.build.target import Target
 from judge.devices.calibration import Calibration, store_calibration
 from judge.errors import Cancelled, InternalError
-from judge.judgement import BuildReport, DeviceInfo
+from judge.judgement import BuildReport, DeviceInfo, Judgement
 from judge.pipeline import Mode, Progress
 from judge.settings import JudgeSettings, RunLimits
 from judge.supervisor.factory import SessionFactory
@@ -191,10 +192,17 @@ def host_pipeline(settings: JudgeSettings, monkeypatch: pytest.MonkeyPatch) -> S
     return host_factory(settings, [*PACK.cases, *PACK.benchmarks])
 
 
+def _judge(
+    library: bytes, factory: SessionFactory, settings: JudgeSettings, heard: Callable[[Progress], None] = lambda _: None
+) -> Judgement:
+    with contextlib.ExitStack() as ending:
+        run = pipeline._Run(REPORT, PACK, DEVICE, 3, Mode.SUBMIT, settings, heard, ending)
+        return run.judge_built(Artifact(library, Target("cuda", "sm_90")), factory, None)
+
+
 def test_a_judgement_from_the_first_case_to_the_score(host_pipeline: SessionFactory, settings: JudgeSettings) -> None:
     heard: list[Progress] = []
-    run = pipeline._Run(REPORT, PACK, DEVICE, 3, Mode.SUBMIT, settings, heard.append)
-    judgement = run.judge_built(Artifact(sleeps(1), Target("cuda", "sm_90")), host_pipeline, None)
+    judgement = _judge(sleeps(1), host_pipeline, settings, heard.append)
     assert judgement.verdict is Verdict.ACCEPTED, judgement
     assert [case.id for case in judgement.cases] == ["small", "one", "prime", "large", "timed"]
     assert judgement.measurement is not None
@@ -207,12 +215,20 @@ def test_a_judgement_from_the_first_case_to_the_score(host_pipeline: SessionFact
 def test_what_fails_only_when_it_is_timed_fails(host_pipeline: SessionFactory, settings: JudgeSettings) -> None:
     """Functional cases are calls too, and their process is another."""
     late = SLEEPS.replace("NANOSECONDS", "1000").replace("i < n;", "i < (n == 2000 ? n / 2 : n);", 1)
-    run = pipeline._Run(REPORT, PACK, DEVICE, 3, Mode.SUBMIT, settings, lambda _: None)
-    judgement = run.judge_built(Artifact(build(late), Target("cuda", "sm_90")), host_pipeline, None)
+    judgement = _judge(build(late), host_pipeline, settings)
     assert judgement.verdict is Verdict.WRONG_ANSWER
     assert judgement.measurement is None
     assert [case.verdict for case in judgement.cases][-2:] == [Verdict.ACCEPTED, Verdict.WRONG_ANSWER]
     assert judgement.message == judgement.cases[-1].message != ""
+
+
+def test_who_prints_too_much_only_when_he_is_timed_is_not_accepted(
+    host_pipeline: SessionFactory, settings: JudgeSettings
+) -> None:
+    line = 'if (n == 2000) for (int k = 0; k < 3000; k++) printf("%64d\\n", k);'
+    loud = "#include <stdio.h>\n" + SLEEPS.replace("NANOSECONDS", "1000").replace("for (", line + " for (", 1)
+    judgement = _judge(build(loud), host_pipeline, settings)
+    assert judgement.verdict is Verdict.OUTPUT_LIMIT_EXCEEDED, judgement
 
 
 def test_an_audit_judges_each_by_its_benchmarks(

@@ -56,6 +56,16 @@ def test_runners_are_paused_as_long_as_it_is_out_of_service() -> None:
     assert held == ["paused", "resumed"]
 
 
+def test_the_last_job_has_left_before_the_gpu_is_looked_at() -> None:
+    health = FakeHealth()
+    health.is_fit = False
+
+    def settle() -> None:
+        health.is_fit = True
+
+    assert GpuService(health, settle=settle).fit()  # type: ignore[arg-type]
+
+
 def test_no_job_is_claimed_and_no_board_audited_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
     monkeypatch.setattr(device_module, "attempt_one", lambda *_, **__: calls.append("claim"))

@@ -22,7 +22,8 @@ def test_it_is_busy_until_all_of_it_is_done(background: Background) -> None:
     assert other.result()
     assert background.busy()
     first.set()
-    assert one.result()
+    background.wait()
+    assert one.done()
     assert not background.busy()
     background.close()
 
