@@ -15,7 +15,7 @@ BUILD_TASK = "gpujudge.build"
 RUN_TASK = "gpujudge.run"
 
 #: How often a worker looks into the folder of the broker of files.
-FILE_POLL_S = 0.04
+FILE_POLL_S = 0.01
 
 
 def device_queue(device_key: str) -> str:
