@@ -43,7 +43,7 @@ def measured_time(pack: Pack, timed: Sequence[TimedCase], *, fingerprint: dict[s
     Dividing each time by its roofline first would order submissions alike: the geometric mean of the rooflines is the
     same for all of them on a device, and ``roofline_share`` is its ratio to the score.
     """
-    found = _interval(timed)
+    found = score_interval(timed)
     flops = [pack.case_flops(each.case) for each in timed]
     flop_rates = [count / each.value / 1e9 for count, each in zip(flops, timed, strict=True) if count]
     least = [each.least_s for each in timed if each.least_s]
@@ -76,8 +76,8 @@ def modelled_time(pack: Pack, timed: Sequence[TimedCase], *, gpu: str, model: in
     )
 
 
-def _interval(timed: Sequence[TimedCase]) -> Interval:
-    """The score and its 95 % interval: see ``between_processes``."""
+def score_interval(timed: Sequence[TimedCase]) -> Interval:
+    """The score of what three processes were measured to take, and its 95 % interval: see ``between_processes``."""
     by_process = list(zip(*(each.processes for each in timed), strict=True))
     scores = [geometric_mean([statistics.median(samples) for samples in process]) for process in by_process]
     middle = by_process[scores.index(statistics.median(scores))]
