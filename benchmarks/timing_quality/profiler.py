@@ -1,7 +1,8 @@
 """What Nsight Compute says of a kernel's duration, beside what the judge measures.
 
-``python -m benchmarks.timing_quality.profiler LIBRARY PACK COUNT`` calls ``solve`` of a built library on inputs of the
-benchmark case, in this process and without the jail: only for kernels of our own. ``durations`` runs it under ``ncu``.
+``python -m benchmarks.timing_quality.profiler LIBRARY PACK COUNT [KERNELS]`` calls ``solve`` of a built library on
+inputs of the benchmark case, in this process and without the jail: only for kernels of our own. ``durations`` runs it
+under ``ncu``.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ class NoProfiler(Exception):
     """Nsight Compute is not here, or could not read the counters; says why."""
 
 
-def durations(library: bytes, pack_folder: Path) -> list[float]:
-    """Seconds of device time of each call of ``solve``, the kernels of a call added up. Clocks are left as they are,
-    and caches emptied before every kernel, as in the judge before every call. Raises NoProfiler."""
+def durations(library: bytes, pack_folder: Path, kernels: Path | None) -> list[float]:
+    """Seconds of device time of each call of ``solve``, the kernels of a call added up. Clocks are left as they are.
+    With the judge's ``kernels`` (machine code for this GPU) each call finds the caches as in the judge, full of clean
+    lines of something else; without, each kernel finds them invalidated by ``ncu``. Raises NoProfiler."""
     ncu = shutil.which("ncu")
     if ncu is None:
         raise NoProfiler("ncu is not installed")
@@ -35,9 +37,10 @@ def durations(library: bytes, pack_folder: Path) -> list[float]:
         path = Path(folder) / "kernel.so"
         path.write_bytes(library)
         command = [
-            ncu, "--clock-control", "none", "--cache-control", "all", "--metrics", "gpu__time_duration.sum", "--csv",
-            "--page", "raw", "--print-units", "base", "--kernel-name-base", "function", "--target-processes", "all",
-            sys.executable, "-m", "benchmarks.timing_quality.profiler", str(path), str(pack_folder), str(CALLS),
+            ncu, "--clock-control", "none", "--cache-control", "none" if kernels else "all", "--profile-from-start",
+            "off", "--metrics", "gpu__time_duration.sum", "--csv", "--page", "raw", "--print-units", "base",
+            "--kernel-name-base", "function", "--target-processes", "all", sys.executable, "-m",
+            "benchmarks.timing_quality.profiler", str(path), str(pack_folder), str(CALLS), *filter(None, [kernels]),
         ]  # fmt: skip
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}
         done = subprocess.run(
@@ -56,16 +59,18 @@ def durations(library: bytes, pack_folder: Path) -> list[float]:
             for call in range(CALLS)]  # fmt: skip
 
 
-def median_duration(library: bytes, pack_folder: Path) -> float:
+def median_duration(library: bytes, pack_folder: Path, kernels: Path | None) -> float:
     """The median of ``durations`` in seconds."""
-    return statistics.median(durations(library, pack_folder))
+    return statistics.median(durations(library, pack_folder, kernels))
 
 
-def call_solve(library: Path, pack_folder: Path, count: int) -> None:
-    """``count`` calls of ``solve`` with the inputs of the first benchmark case for GPUs."""
+def call_solve(library: Path, pack_folder: Path, count: int, kernels: str | None) -> None:
+    """``count`` calls of ``solve`` with the inputs of the first benchmark case for GPUs, which alone are profiled."""
     import numpy as np
     import pycuda.driver as cuda
 
+    from judge.devices.base import DeviceOptions
+    from judge.devices.cuda import open_device
     from judge.packs.loader import load_pack
     from judge.runner.submission import Submission
     from judge.supervisor.layout import argument_specs
@@ -76,6 +81,7 @@ def call_solve(library: Path, pack_folder: Path, count: int) -> None:
     cuda.init()
     context = cuda.Device(0).retain_primary_context()
     context.push()
+    device = open_device(DeviceOptions(0, kernels, 0)) if kernels else None
     values: list[int | bytes] = []
     kept = []
     for argument in pack.arguments:
@@ -91,11 +97,18 @@ def call_solve(library: Path, pack_folder: Path, count: int) -> None:
     with library.open("rb") as file:
         submission = Submission(file.fileno(), argument_specs(pack.arguments))
     for _ in range(count):
+        if device is not None:
+            device.settle()
+        context.synchronize()
+        cuda.start_profiler()
         submission.call(submission.bind(values))
         context.synchronize()
+        cuda.stop_profiler()
     del kept
+    if device is not None:
+        device.close()
     context.pop()
 
 
 if __name__ == "__main__":
-    call_solve(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))
+    call_solve(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), next(iter(sys.argv[4:]), None))
