@@ -20,6 +20,7 @@ clean process. Two things are asked:
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import statistics
 from collections.abc import Sequence
@@ -38,11 +39,12 @@ AROUND_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class EmptyCalls:
-    """A few calls of an empty solve, one by one: ``claims_s``, what they read between the two events, and ``beside_s``,
-    what of the time from asking for a call to its answer is not in that."""
+    """A few calls of an empty solve, one by one: ``claims_s``, what they read between the two events, ``beside_s``,
+    what of the time from asking for a call to its answer is not in that, and whether they were ``preempted``."""
 
     claims_s: tuple[float, ...]
     beside_s: tuple[float, ...]
+    preempted: tuple[bool, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +103,21 @@ def fit_line(bursts: Sequence[Burst]) -> Line:
 
 @dataclass(frozen=True, slots=True)
 class Empty:
-    """What an empty solve takes while nothing else is there: its bursts' line, and what a call reads between the two
-    events."""
+    """What an empty solve takes while nothing else is there: its bursts' line, what a call reads between the two
+    events, and what is ``beside_s`` that."""
 
     line: Line
     claim_s: float
+    beside_s: float
 
 
 def measure_empty(processes: Sequence[Sequence[Burst]]) -> Empty:
-    """Of the bursts of several processes. Raises ValueError where all are of one size."""
+    """Of the bursts of several processes, beside nothing. Raises ValueError where all are of one size."""
+    processes = [[dataclasses.replace(burst, empty=None) for burst in bursts] for bursts in processes]
     line = fit_line(_faster([burst for bursts in processes for burst in bursts]))
     medians = [statistics.median(claim_s for burst in bursts for claim_s in burst.claims_s) for bursts in processes]
-    return Empty(line, statistics.median(medians))
+    beside_s = statistics.median(statistics.median(_beside(bursts)) for bursts in processes)
+    return Empty(line, statistics.median(medians), beside_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,11 +199,19 @@ def _beside(bursts: Sequence[Burst], empty: Empty | None = None) -> list[float]:
 
 
 def _usual(calls: EmptyCalls | None, empty: Empty | None) -> float:
-    """What surrounds an empty call; nothing where something else ran on the GPU at the time, by what they read: who
-    leaves work there while it is somebody else's turn shall not gain by it."""
-    if calls is None or (empty is not None and statistics.median(calls.claims_s) > empty.claim_s + SLACK_S):
+    """What surrounds an empty call; nothing where something else ran on the GPU at the time, by what they read; and of
+    calls that something else took the processor from no more than surrounds one with nothing else there: who goes on
+    working while it is somebody else's turn shall not gain by it."""
+    if calls is None:
         return 0.0
-    return statistics.median(calls.beside_s)
+    if empty is None:
+        return statistics.median(calls.beside_s)
+    if statistics.median(calls.claims_s) > empty.claim_s + SLACK_S:
+        return 0.0
+    return statistics.median(
+        min(beside_s, empty.beside_s) if preempted else beside_s
+        for beside_s, preempted in zip(calls.beside_s, calls.preempted, strict=True)
+    )
 
 
 def _faster(bursts: Sequence[Burst]) -> list[Burst]:

@@ -24,7 +24,7 @@ from judge.packs.pack import Case, Pack
 
 _KEPT_S = 3600.0
 #: Counts up when the protocol changes so that older lines no longer hold.
-_VERSION = 6
+_VERSION = 7
 
 
 @dataclass
@@ -61,7 +61,7 @@ class EmptySolve:
         try:
             found = json.loads(self._path(case).read_text())
             line = Line(float(found["once_s"]), float(found["each_s"]), float(found["error_s"]))
-            kept = Empty(line, float(found["claim_s"]))
+            kept = Empty(line, float(found["claim_s"]), float(found["beside_s"]))
             age_s = self.now() - float(found["at"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
@@ -71,5 +71,6 @@ class EmptySolve:
         self.folder.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=".line.", dir=self.folder)
         with os.fdopen(handle, "w") as file:
-            json.dump({"at": self.now(), "claim_s": found.claim_s, **dataclasses.asdict(found.line)}, file)
+            others = {"at": self.now(), "claim_s": found.claim_s, "beside_s": found.beside_s}
+            json.dump({**others, **dataclasses.asdict(found.line)}, file)
         Path(temporary).replace(self._path(case))

@@ -72,7 +72,7 @@ class Twin:
             made = self._session.time(self._request)
         if len(made.calls) < _CALLS or any(not claim.finished or claim.ran.code for claim in made.calls):
             raise InternalError(f"an empty solve could not be timed: {made.calls[-1].ran.message}")
-        return EmptyCalls(made.claims_s[_COLD:], made.beside_s[_COLD:])
+        return EmptyCalls(made.claims_s[_COLD:], made.beside_s[_COLD:], made.preempted[_COLD:])
 
 
 @contextlib.contextmanager

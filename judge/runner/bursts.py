@@ -120,16 +120,19 @@ class TimeRequest:
 @dataclass(frozen=True, slots=True)
 class CommitReply:
     """What a call took and left: ``damage`` as in FetchReply; ``digests``: one an output, in order, none where they
-    were copied. Without ``finished`` there was an error after which the device cannot go on: nothing was looked at."""
+    were copied. Without ``finished`` there was an error after which the device cannot go on: nothing was looked at.
+    ``preempted``: since the call was made ready something else had its processor for a while."""
 
     ran: RunReply
     damage: tuple[int, ...] = ()
     digests: tuple[bytes, ...] = ()
     finished: bool = True
+    preempted: bool = False
 
     def pack(self) -> bytes:
         ran = self.ran
         out = Writer().f64(ran.elapsed_s).i32(ran.code).text(ran.name).text(ran.message).u8(self.finished)
+        out.u8(self.preempted)
         out.u32(len(self.damage)).raw(bytes(self.damage))
         return out.u32(len(self.digests)).raw(b"".join(self.digests)).payload()
 
@@ -137,10 +140,10 @@ class CommitReply:
     def unpack(cls, payload: bytes) -> CommitReply:
         r = Reader(payload)
         ran = RunReply(r.f64(), r.i32(), r.text(), r.text())
-        finished, damage = bool(r.u8()), tuple(r.raw(r.count(MAX_ARGUMENTS)))
-        reply = cls(ran, damage, tuple(r.raw(DIGEST_BYTES) for _ in range(r.count(MAX_ARGUMENTS))), finished)
+        finished, preempted, damage = bool(r.u8()), bool(r.u8()), tuple(r.raw(r.count(MAX_ARGUMENTS)))
+        digests = tuple(r.raw(DIGEST_BYTES) for _ in range(r.count(MAX_ARGUMENTS)))
         r.end()
-        return reply
+        return cls(ran, damage, digests, finished, preempted)
 
 
 @dataclass(frozen=True, slots=True)

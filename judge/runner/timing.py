@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import functools
 import os
+import resource
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -63,6 +64,8 @@ class TimedCalls:
         self._call: Callable[[], None]
         #: Why it did not come to its end.
         self._error: DeviceError | None = None
+        #: How often this thread had lost its processor when the call was ready.
+        self._preemptions = 0
 
     @property
     def is_ready(self) -> bool:
@@ -115,10 +118,10 @@ class TimedCalls:
 
     def commit(self) -> bytes:
         ready = self._current()
-        ran = self._ran()
+        ran, preempted = self._ran(), _preemptions() > self._preemptions
         if self._error is not None:
             self._burst = self._burst[: self._next]
-            return CommitReply(ran, finished=False).pack()
+            return CommitReply(ran, finished=False, preempted=preempted).pack()
         with device_errors():
             findings = self._device.inspect([placed for placed in ready.placed if placed is not None])
             if ready.call.copy:
@@ -131,7 +134,7 @@ class TimedCalls:
         else:
             # What the submission printed would be lost at _exit.
             _libc.fflush(None)
-        return CommitReply(ran, damage, findings.digests).pack()
+        return CommitReply(ran, damage, findings.digests, preempted=preempted).pack()
 
     def open(self, request: OpenRequest) -> bytes:
         if request.call >= self._next:
@@ -164,6 +167,7 @@ class TimedCalls:
                 if placed is not None:
                     self._device.place(placed)
             self._device.settle()
+        self._preemptions = _preemptions()
 
     def _place(self, call: TimedCall) -> tuple[Placed | None, ...]:
         if len(call.slots) != len(self._arguments) or len(self._arenas) != len(self._arguments):
@@ -192,3 +196,8 @@ class TimedCalls:
         for argument, slot, placed in zip(self._arguments, ready.call.slots, ready.placed, strict=True):
             if placed is not None and argument.role is not Role.IN:
                 self._device.read(placed.buffer, self._outputs.piece(slot.output_offset, slot.size))
+
+
+def _preemptions() -> int:
+    """Of this thread so far."""
+    return resource.getrusage(resource.RUSAGE_THREAD).ru_nivcsw

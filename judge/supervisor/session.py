@@ -113,6 +113,11 @@ class MadeBurst:
         """What of each call's time is not in its claim."""
         return tuple(claim.wall_s - claim.ran.elapsed_s for claim in self.calls)
 
+    @property
+    def preempted(self) -> tuple[bool, ...]:
+        """Whether something else had the runner's processor for a while, as it says."""
+        return tuple(claim.left.preempted for claim in self.calls)
+
 
 class Session:
     """Takes a runner over, which nobody else has used; ``load`` waits until it is up.

@@ -64,7 +64,7 @@ class Machine:
             busy_s = noise * draw.exponential(60e-6) if draw.random() < 0.3 else 0.0
             beside_s = tuple(((1 - moved - share) * times + trips + place + busy_s).tolist())
             empty_s = TRIP_S + noise * draw.exponential(2e-6, 3) + self._empty_place + busy_s
-            empty = EmptyCalls((EMPTY_S,) * 3, tuple(empty_s.tolist()))
+            empty = EmptyCalls((EMPTY_S,) * 3, tuple(empty_s.tolist()), (False,) * 3)
             bursts.append(Burst(wall_s + (trips + busy_s).sum(), tuple((share * times).tolist()), beside_s, empty))
         return bursts
 
@@ -123,7 +123,11 @@ def _bursts(each_s: float, beside_s: float, once_s: float = 0.0) -> list[Burst]:
 
 def _burst(calls: int, wall_s: float, beside_s: float = 30e-6) -> Burst:
     """Beside empty calls with 30 µs around them."""
-    return Burst(wall_s, (EMPTY_S,) * calls, (beside_s,) * calls, EmptyCalls((EMPTY_S,) * 3, (30e-6,) * 3))
+    return Burst(wall_s, (EMPTY_S,) * calls, (beside_s,) * calls, _empty_calls(30e-6))
+
+
+def _empty_calls(beside_s: float, claim_s: float = EMPTY_S, *, preempted: bool = False) -> EmptyCalls:
+    return EmptyCalls((claim_s,) * 3, (beside_s,) * 3, (preempted,) * 3)
 
 
 def test_bursts_of_one_size_are_judged_by_how_long_they_took() -> None:
@@ -163,7 +167,7 @@ def test_what_makes_all_answers_late_is_not_held_against_a_submission() -> None:
             burst.wall_s + slow_s,
             burst.claims_s,
             (30e-6 + late_s,) * burst.calls,
-            EmptyCalls((EMPTY_S,) * 3, (30e-6 + late_s,) * 3),
+            _empty_calls(30e-6 + late_s),
         )
         for burst, slow_s, late_s in zip(_bursts(300e-6, 30e-6), [0.0, 2e-3] * 5, [0.0, 50e-6] * 5, strict=True)
     ]
@@ -173,9 +177,22 @@ def test_what_makes_all_answers_late_is_not_held_against_a_submission() -> None:
 def test_who_keeps_the_gpu_while_it_is_another_s_turn_gains_nothing() -> None:
     """The empty calls read more than they do alone, and everything around them takes longer."""
     empty = measure_empty([_bursts(100e-6, 30e-6)])
-    disturbed = EmptyCalls((EMPTY_S + 400e-6,) * 3, (230e-6,) * 3)
+    disturbed = _empty_calls(230e-6, EMPTY_S + 400e-6)
     lies = [dataclasses.replace(burst, empty=disturbed) for burst in _bursts(300e-6, 130e-6)]
     assert doubt_claim(100e-6, see([lies], 100e-6, empty)) is not None
+
+
+def test_who_keeps_the_processor_while_it_is_another_s_turn_gains_nothing() -> None:
+    """The empty calls take longer, but lose their processor meanwhile: they count as they do alone."""
+    empty = measure_empty([_bursts(100e-6, 30e-6)])
+    assert empty.beside_s == pytest.approx(30e-6)
+    for preempted, seen_s in ((False, 100e-6), (True, 200e-6)):
+        late = _empty_calls(130e-6, preempted=preempted)
+        lies = [dataclasses.replace(burst, empty=late) for burst in _bursts(200e-6, 130e-6)]
+        assert see([lies], 100e-6, empty).by_call_s == pytest.approx(seen_s)
+        hasty = _empty_calls(20e-6, preempted=preempted)
+        honest = [dataclasses.replace(burst, empty=hasty) for burst in _bursts(200e-6, 20e-6)]
+        assert see([honest], 100e-6, empty).by_call_s == pytest.approx(100e-6)
 
 
 def test_it_is_the_calls_that_decide_the_median_that_are_asked() -> None:

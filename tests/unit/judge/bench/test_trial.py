@@ -102,7 +102,7 @@ def test_processes_that_differ_by_more_than_two_per_cent_and_half_a_microsecond_
         stream=SimpleNamespace(child=lambda _: None, getrandbits=lambda _: 1),
         factory=SimpleNamespace(cancelled=lambda: False), roofline=SimpleNamespace(least_s=lambda _: None),
     )  # fmt: skip
-    empty: Any = SimpleNamespace(of=lambda _: Empty(Line(0.0, 0.0, 0.0), 3e-6))
+    empty: Any = SimpleNamespace(of=lambda _: Empty(Line(0.0, 0.0, 0.0), 3e-6, 30e-6))
     trial = Trial(bench, empty, b"")
     trial._timings[CASE.id] += [
         ProcessTiming(bursts=[Burst(1.0, (second + 3e-6,) * 50, (0.0,) * 50)]) for second in seconds

@@ -40,6 +40,7 @@ DIGEST = bytes(range(32))
         TimeRequest((CALL, dataclasses.replace(CALL, copy=True))),
         CommitReply(RunReply(1e-3, 0, "", ""), (0, 4), (DIGEST, DIGEST)),
         CommitReply(RunReply(1e-3, 1, "cudaErrorInvalidValue", "invalid argument"), (0, 1, 2), ()),
+        CommitReply(RunReply(1e-3, 0, "", ""), (0,), (DIGEST,), preempted=True),
         CommitReply(RunReply(-1.0, 700, "cudaErrorIllegalAddress", "an illegal access"), finished=False),
         OpenRequest(2),
     ],

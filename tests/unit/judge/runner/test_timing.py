@@ -15,6 +15,7 @@ import pytest
 from judge.devices.base import DeviceError
 from judge.packs.distributions import Distribution, make, recipe
 from judge.recipe import Element, Kind, Recipe
+from judge.runner import timing
 from judge.runner.bursts import (
     CommitReply,
     OpenRequest,
@@ -145,6 +146,14 @@ def test_only_calls_of_the_last_burst_can_be_opened(calls: TimedCalls) -> None:
     calls.reserve(ReserveRequest((SIZE, 4), 1))
     with pytest.raises(FrameError):
         calls.open(OpenRequest(0))
+
+
+def test_who_lost_the_processor_since_the_call_was_ready_says_so(
+    calls: TimedCalls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    preemptions = iter((3, 3, 3, 5))
+    monkeypatch.setattr(timing, "_preemptions", lambda: next(preemptions))
+    assert [call.preempted for call in _time(calls, _slots(5), _slots(6))] == [False, True]
 
 
 def test_calls_are_made_where_they_are_wanted(calls: TimedCalls) -> None:
