@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, cast
 
 import pytest
@@ -82,10 +83,21 @@ def test_outputs_that_are_wrong() -> None:
 
 def test_it_ends_when_nobody_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("judge.bench.verification._POLL_S", 0.0)
-    cancelled = Verifier(cast(CallMaker, Maker()), lambda: True)
-    cancelled.hold((0, 0), opened(0))
+    asked = threading.Event()
+
+    class Slow(Maker):
+        def inputs(self, call: PlannedCall, threads: int) -> dict[str, Any]:
+            asked.wait(60)
+            return super().inputs(call, threads)
+
+    def cancelled() -> bool:
+        asked.set()
+        return True
+
+    unwanted = Verifier(cast(CallMaker, Slow()), cancelled)
+    unwanted.hold((0, 0), opened(0))
     with pytest.raises(Cancelled):
-        cancelled.check()
+        unwanted.check()
 
 
 @pytest.mark.usefixtures("machine")
