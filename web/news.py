@@ -1,6 +1,6 @@
 """Which of the submissions that are followed have new events: one look at the database for all of them.
 
-Forty looks a second are cheap where one thread of the server's process takes them, and not where each stream does. The
+Fifty looks a second are cheap where one thread of the server's process takes them, and not where each stream does. The
 thread runs only while somebody listens: it is begun by the first listener (the server forks before) and ends after the
 last. Its look compares the number of each submission's last event with the one that its stream has read, so that it
 does not matter who wrote first, when a stream began to listen, or whether a look failed. No connection is held between

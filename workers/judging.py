@@ -107,7 +107,8 @@ class PipelineJudge:
 
     def settle(self) -> None:
         """Waits until nothing is left of the last judgement: a verdict comes before the last processes are gone."""
-        self._background.wait()
+        for error in self._background.wait():
+            log.error("judgement.not_ended", error=f"{type(error).__name__}: {error}")
 
     def close(self) -> None:
         """Ends the runners. Idempotent."""
@@ -140,6 +141,7 @@ class PipelineJudge:
         from judge import pipeline
         from judge.build.artifact import Artifact
 
+        self.settle()
         return pipeline.run(
             Artifact.from_bytes(artifact),
             report,
@@ -167,6 +169,7 @@ class PipelineJudge:
         from judge.audit import audit
         from judge.build.artifact import Artifact
 
+        self.settle()
         opened = [(Artifact.from_bytes(artifact), report) for artifact, report in built]
         return audit(
             opened, pack, device, seed, self._settings, sources=sources, cancelled=cancelled, warm=self._warm

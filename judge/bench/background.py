@@ -30,9 +30,11 @@ class Background:
         self._going_on = [future for future in self._going_on if not future.done()]
         return bool(self._going_on)
 
-    def wait(self) -> None:
-        """Until nothing goes on any more."""
-        wait(self._going_on)
+    def wait(self) -> list[BaseException]:
+        """Until nothing goes on any more; what went wrong since the last time."""
+        over, self._going_on = self._going_on, []
+        wait(over)
+        return [error for future in over if (error := future.exception()) is not None]
 
     def close(self) -> None:
         """Idempotent."""

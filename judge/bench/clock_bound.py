@@ -187,12 +187,12 @@ def is_settled(bursts: Sequence[Burst], claim_s: float) -> bool:
 
 def _beside(bursts: Sequence[Burst], empty: Empty | None = None) -> list[float]:
     """Of one process: by how much what surrounds a call exceeds what surrounded the empty ones after its burst, over
-    the calls with the smaller claims."""
-    longest = max(burst.calls for burst in bursts)
+    the calls with the smaller claims but the first of each burst (where bursts have more than one)."""
+    first = 1 if any(burst.calls > 1 for burst in bursts) else 0
     calls = []
     for burst in bursts:
         usual_s = _usual(burst.empty, empty)
-        asked = list(zip(burst.claims_s, burst.beside_s, strict=True))[min(1, longest - 1) :]
+        asked = zip(burst.claims_s[first:], burst.beside_s[first:], strict=True)
         calls += [(claim_s, beside_s - usual_s) for claim_s, beside_s in asked]
     calls.sort()
     return [more_s for _, more_s in calls[: (len(calls) + 1) // 2]]

@@ -80,11 +80,11 @@ class CaseTimer:
             self.twin.prepare(maker)
         started = alone_since = self.clock()
         while not self._timing.stopped_by:
-            if self._timing.bursts or not self.busy():
-                burst = schedule.next_burst(self.clock() - started)
-            else:
-                burst = schedule.next_burst(0.0)
-                alone_since = self.clock()
+            elapsed_s = self.clock() - started
+            if not self._timing.bursts and self.busy():
+                # The warm-up goes on, and its time is not the submission's.
+                elapsed_s, alone_since = 0.0, self.clock()
+            burst = schedule.next_burst(elapsed_s)
             outcome = self._make(burst)
             if outcome is None and self.verifier is not None and self.verifier.is_full:
                 outcome = self.verifier.check()

@@ -67,7 +67,7 @@ def timing_room(
 ) -> Iterator[TimingRoom]:  # fmt: skip
     """``build_empty`` makes the library of a ``solve`` that does nothing: the pack's starter, unless given. In the end
     no process is left."""
-    # The calls that are looked at afterwards have inputs of gigabytes.
+    # What is looked at afterwards is gigabytes.
     prepare(settings.data_dir / "native")
     with contextlib.ExitStack() as stack:
         watch = open_watch(device)

@@ -2,9 +2,8 @@
 
 A trial is one submission's: three processes, in each all benchmark cases; then its claims are held against the
 supervisor's clock and against what the device can do. A doubt has everything measured again, the empty solve included,
-so that an hour-old line or a busy minute costs nobody his verdict; and where the processes differ by much, once, they
-are. What a process leaves is looked at, and the process
-ended, while the next one warms up.
+so that an hour-old line or a busy minute costs nobody his verdict; where the processes differ by much, new ones are
+timed once. What a process leaves is looked at, and the process ended, while the next one warms up.
 """
 
 from __future__ import annotations
@@ -159,12 +158,14 @@ class Trial:
 
     def look_at_outputs(self) -> None:
         """Waits until all that the processes left has been looked at. Raises Cancelled."""
-        for case in () if self.failed else self._bench.cases:
-            outcome = next((outcome for look in self._looks[case.id] if (outcome := look.result()) is not None), None)
-            if outcome is not None:
-                self._failed = case, outcome, 0.0
-                return
-        if any(session.runner.flooded for session in self._sessions) and not self.failed:
+        if self.failed:
+            return
+        for case in self._bench.cases:
+            for look in self._looks[case.id]:
+                if (outcome := look.result()) is not None:
+                    self._failed = case, outcome, 0.0
+                    return
+        if any(session.runner.flooded for session in self._sessions):
             outcome = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
             self._failed = self._bench.cases[-1], outcome, 0.0
 

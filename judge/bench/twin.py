@@ -1,8 +1,8 @@
 """An empty ``solve`` in a clean process, beside the process that is timed.
 
 How long an answer takes depends on what else the machine does at that moment, by more than the bound by the clock
-(``clock_bound``) leaves open. So between the bursts of a submission calls of the empty one are made: what surrounds a
-call then is known for then.
+(``clock_bound``) leaves open. So between the bursts of a submission calls of the empty one are made, on the same
+processor where one has been chosen: what surrounds a call then and there is known.
 """
 
 from __future__ import annotations

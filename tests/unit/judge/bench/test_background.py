@@ -32,6 +32,8 @@ def test_what_goes_wrong_is_raised_where_it_is_asked_for(background: Background)
     future = background.submit(lambda: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         future.result()
+    assert [type(error) for error in background.wait()] == [ZeroDivisionError]
+    assert background.wait() == []
     assert not background.busy()
     background.close()
 
