@@ -9,12 +9,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from judge.bench.schedule import PlannedCall, most_shift_bytes, places_for
+from judge.native.library import Bytes
 from judge.packs.distributions import mask
 from judge.packs.pack import Case, Pack
 from judge.packs.signature import Argument
 from judge.recipe import Element, Kind, Recipe
 from judge.runner.bursts import ReserveRequest, StageRequest, TimedCall, TimedSlot, TimeRequest
+from judge.runner.digest import level_sizes
 from judge.supervisor.factory import BURST_OUTPUT_BYTES
 from judge.supervisor.layout import POISON_BYTE, Array
 from judge.supervisor.session import Session
@@ -22,6 +26,15 @@ from judge.supervisor.shared import align
 
 #: Outputs of a call that are together no larger are copied out at once, instead of being committed by a digest.
 SMALL_OUTPUT_BYTES = 64 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class _OutputPlace:
+    """In the shared memory: where an output lies, and so many bytes of digests of its pieces."""
+
+    output: int = 0
+    digests: int = 0
+    digests_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +90,17 @@ class CallMaker:
 
     def outputs(self, session: Session, call: PlannedCall, place: int) -> dict[str, Array]:
         """Private copies of a call's outputs from the shared memory, once they have been copied there."""
-        offsets = self._output_offsets(call.case, place)
+        places = self._output_places(call.case, place)
         return {
-            name: session.runner.outputs.read(offsets[name], spec.shape, spec.dtype)
+            name: session.runner.outputs.read(places[name].output, spec.shape, spec.dtype)
             for name, spec in self.pack.output_spec(call.case).items()
+    def pieces(self, session: Session, call: PlannedCall) -> dict[str, Bytes]:
+        """Likewise the digests of the pieces of its outputs, as they came with those of a call that was opened."""
+        return {
+            name: session.runner.outputs.read(place.digests, (place.digests_bytes,), np.dtype(np.uint8)).view(np.uint8)
+            for name, place in self._output_places(call.case, 0).items()
+        }
+
         }
 
     def _made_here(self) -> list[str]:
@@ -92,17 +112,19 @@ class CallMaker:
         recipes = self.pack.recipes(call.case, self.seed, contents.call, like=contents.like)
         scalars = self.pack.scalars(call.case)
         specs = self.pack.output_spec(call.case)
-        offsets = self._output_offsets(call.case, place)
+        places = self._output_places(call.case, place)
         slots = []
         for argument, shift in zip(self.pack.arguments, call.shifts, strict=True):
             if not argument.is_pointer:
                 slots.append(TimedSlot(value=scalars[argument.name].tobytes().ljust(8, b"\0")))
+            out = places.get(argument.name, _OutputPlace())
                 continue
             spec = specs.get(argument.name)
             slots.append(
                 TimedSlot(
                     size=self._size(call.case, argument),
-                    output_offset=offsets.get(argument.name, 0),
+                    output_offset=out.output,
+                    digests_offset=out.digests,
                     fill=POISON_BYTE if spec is not None and spec.initial == "poison" else 0,
                     recipe=recipes.get(argument.name) or staged.get((place, argument.name)),
                     shift=shift,
@@ -128,13 +150,17 @@ class CallMaker:
     def _host_inputs(self, call: PlannedCall) -> dict[str, Array]:
         return self.pack.host_inputs(call.case, self.seed, call.contents.call, like=call.contents.like)
 
-    def _output_offsets(self, case: Case, place: int) -> dict[str, int]:
-        """Where a call's outputs go: those that are copied at once lie apart from the other calls'."""
+    def _output_places(self, case: Case, place: int) -> dict[str, _OutputPlace]:
+        """Where a call's outputs go: those that are copied at once lie apart from the other calls', and have no
+        digests."""
         at = place * self._output_stride if self.copies else 0
-        offsets = {}
+        places = {}
         for argument in self.pack.outputs:
-            offsets[argument.name], at = at, at + align(self._size(case, argument))
-        return offsets
+            size = self._size(case, argument)
+            end = at + align(size)
+            places[argument.name] = _OutputPlace(at, end, 0 if self.copies else level_sizes(size)[0])
+            at = end + align(places[argument.name].digests_bytes)
+        return places
 
     @property
     def _output_stride(self) -> int:

@@ -148,7 +148,8 @@ class CaseTimer:
                 self.session.open_call(place)
             call = burst.calls[place]
             outputs = self.maker.outputs(self.session, call, place)
-            self.verifier.hold((self.first_call, held), Opened(call, outputs, claim.left.digests))
+            pieces = self.maker.pieces(self.session, call) if claim.left.digests else {}
+            self.verifier.hold((self.first_call, held), Opened(call, outputs, claim.left.digests, pieces))
 
 
 def _unfinished(ran: RunReply) -> Outcome:

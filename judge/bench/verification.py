@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from threadpoolctl import threadpool_limits
 
 from judge.bench.calls import CallMaker
+from judge.bench.committed import CommittedArray, NotCommittedError
 from judge.bench.schedule import PlannedCall
 from judge.errors import Cancelled
-from judge.native.digest import tree_digest
-from judge.native.library import loaded
+from judge.native.library import Bytes, loaded
 from judge.supervisor.layout import Array
 from judge.supervisor.outcome import Outcome
 from judge.verdict import Verdict
@@ -35,12 +35,20 @@ _POLL_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A call with its outputs. ``digests`` are those that had been committed, none where the outputs were copied at
-    once."""
+    """A call with its outputs. ``digests`` are those that had been committed, ``pieces`` those of the outputs' pieces,
+    as they came with the outputs: none where these were copied at once."""
 
     call: PlannedCall
     outputs: dict[str, Array]
-    digests: tuple[bytes, ...]
+    digests: tuple[bytes, ...] = ()
+    pieces: dict[str, Bytes] = field(default_factory=dict)
+
+    def committed(self, threads: int) -> Mapping[str, Array | CommittedArray]:
+        """The outputs, compared with what had been committed as they are looked at."""
+        if not self.digests:
+            return self.outputs
+        named = zip(self.outputs.items(), self.digests, strict=True)
+        return {name: CommittedArray(output, digest, self.pieces[name], threads) for (name, output), digest in named}
 
 
 class Verifier:
@@ -97,13 +105,12 @@ class Verifier:
                 raise Cancelled
 
     def _check_one(self, opened: Opened, threads: int) -> Outcome | None:
-        if opened.digests:
-            found = tuple(tree_digest(output.reshape(-1).view("u1"), threads) for output in opened.outputs.values())
-            if found != opened.digests:
-                message = "the outputs of a timed call are not those that had been committed before it was opened"
-                return Outcome(Verdict.SECURITY_VIOLATION, message)
         call, pack = opened.call, self._maker.pack
         inputs = self._maker.inputs(call, threads)
-        # Drawn now, after the outputs were committed: nothing could know where it would be looked at.
-        wrong = pack.spot_check(call.case, inputs, opened.outputs, secrets.randbits(62))
+        try:
+            # Drawn now, after the outputs were committed: nothing could know where it would be looked at.
+            wrong = pack.spot_check(call.case, inputs, opened.committed(threads), secrets.randbits(62))
+        except NotCommittedError:
+            message = "the outputs of a timed call are not those that had been committed before it was opened"
+            return Outcome(Verdict.SECURITY_VIOLATION, message)
         return None if wrong is None else Outcome(Verdict.WRONG_ANSWER, wrong.message, wrong)

@@ -151,3 +151,6 @@ class TimedDevice(Device, Protocol):
 
     def inspect(self, placed: Sequence[Placed]) -> Findings:
         """Looks at all of them after a call. What is compared is used up by it."""
+
+    def piece_digests(self, buffer: Buffer, target: memoryview) -> None:
+        """Copies the digests of the buffer's pieces, the first level of its digest's tree, to the host."""

@@ -17,13 +17,14 @@ from judge.devices.base import ALIGNMENT_BYTES, Buffer, DeviceError, DeviceOptio
 from judge.devices.cuda_driver import Driver
 from judge.devices.cuda_errors import device_error
 from judge.devices.cuda_flush import CacheFlush
-from judge.devices.cuda_kernels import DIGEST_BYTES, GUARD_BYTES, Kernels, digest_levels
+from judge.devices.cuda_kernels import GUARD_BYTES, Kernels
 from judge.devices.cuda_recorder import CallRecorder
 from judge.devices.cuda_recording import RawRecording, RecordingError, read_recording
 from judge.devices.cuda_replay import CudaReplay
 from judge.devices.cuda_timer import CudaTimer
 from judge.devices.fat_binaries import fat_binaries
 from judge.recipe import Changes, Element, Kind, Planted, Recipe
+from judge.runner.digest import DIGEST_BYTES, level_sizes
 from judge.runner.frames import MAX_ARGUMENTS
 from judge.runner.messages import LoadRequest, ReportClaim, Watch
 from judge.runner.recordings import TRANSFERS
@@ -78,7 +79,7 @@ class CudaDevice:
             self._allocations[base] = allocation
             self._kernels.write_guards(base + GUARD_BYTES, size)
             # What the digest of it will need, so that nothing has to be allocated then.
-            scratch_bytes = sum(digest_levels(size))
+            scratch_bytes = sum(level_sizes(size))
             if scratch_bytes > self._scratch_bytes:
                 self._scratch, self._scratch_bytes = cuda.mem_alloc(scratch_bytes), scratch_bytes
         self._buffers[base + GUARD_BYTES] = size
@@ -163,6 +164,11 @@ class CudaDevice:
             tuple(found[index * _FLAG_BYTES] for index in range(len(placed))),
             tuple(bytes(found[start : start + DIGEST_BYTES]) for start in starts),
         )
+
+    def piece_digests(self, buffer: Buffer, target: memoryview) -> None:
+        with _errors():
+            self._kernels.piece_digests(buffer.address, buffer.size, int(self._scratch))
+            cuda.memcpy_dtoh(target, self._scratch)
 
     def take_report(self) -> ReportClaim | None:
         return None

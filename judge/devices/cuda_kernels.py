@@ -13,11 +13,10 @@ import pycuda.driver as cuda
 from judge.devices.base import Placed
 from judge.devices.kernels.abi import RECIPE, is_planted, recipe_values
 from judge.recipe import Kind
-from judge.runner.digest import PIECE_BYTES
+from judge.runner.digest import DIGEST_BYTES, level_sizes
 
 #: Both sides of a buffer: enough for a tile that a kernel loads beyond the end of its input.
 GUARD_BYTES = 64 << 10
-DIGEST_BYTES = 32
 
 _THREADS = 256
 _GUARD_THREADS = 512
@@ -42,15 +41,6 @@ _ARGUMENTS = {
     "sweep": "PQ",
     "hold": "Q",
 }
-
-
-def digest_levels(size: int) -> list[int]:
-    """The bytes of each level of digests of so many bytes, the last one 32."""
-    levels: list[int] = []
-    while not levels or levels[-1] > DIGEST_BYTES:
-        size = DIGEST_BYTES * max(1, -(-size // PIECE_BYTES))
-        levels.append(size)
-    return levels
 
 
 class Kernels:
@@ -86,11 +76,15 @@ class Kernels:
 
     def digest(self, address: int, size: int, scratch: int, out: int) -> None:
         """The tree digest of ``judge.runner.digest``; ``scratch``: room for all levels but the last."""
-        for level in digest_levels(size):
+        for level in level_sizes(size):
             target = out if level == DIGEST_BYTES else scratch
-            blocks = -(-level // (DIGEST_BYTES * _PIECE_THREADS))
-            self._launch("digest_pieces", blocks, _PIECE_THREADS, address, size, target)
+            self.piece_digests(address, size, target)
             address, size, scratch = target, level, scratch + level
+
+    def piece_digests(self, address: int, size: int, out: int) -> None:
+        """The first level of that tree."""
+        blocks = -(-level_sizes(size)[0] // (DIGEST_BYTES * _PIECE_THREADS))
+        self._launch("digest_pieces", blocks, _PIECE_THREADS, address, size, out)
 
     def sweep(self, address: int, size: int) -> None:
         """Reads all of a zeroed buffer."""

@@ -1,18 +1,24 @@
-"""The digest of ``judge.runner.digest``, by the native library where there is one."""
+"""The digests of ``judge.runner.digest``, by the native library where there is one."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from judge.native.library import Bytes, loaded
 from judge.runner import digest
 
 
-def tree_digest(data: Bytes, threads: int = 1, *, portable: bool = False) -> bytes:
-    """32 bytes. ``data`` must be contiguous. ``portable``: as ``NativeLibrary.digest_pieces`` has it."""
+def piece_digests(data: Bytes, threads: int = 1, *, portable: bool = False) -> Bytes:
+    """The first level. ``data`` must be contiguous. ``portable``: as ``NativeLibrary.digest_pieces`` has it."""
     native = loaded()
     if native is None:
-        return digest.tree_digest(data.data)
-    while True:
-        level = native.digest_pieces(data, digest.PIECE_BYTES, threads, portable=portable)
-        if data.size <= digest.PIECE_BYTES:
-            return level.tobytes()
-        data = level
+        return np.frombuffer(digest.piece_digests(data.data), np.uint8)
+    return native.digest_pieces(data, digest.PIECE_BYTES, threads, portable=portable)
+
+
+def tree_digest(data: Bytes, threads: int = 1, *, portable: bool = False) -> bytes:
+    """32 bytes. Arguments as for :func:`piece_digests`."""
+    level = piece_digests(data, threads, portable=portable)
+    while level.size > digest.DIGEST_BYTES:
+        level = piece_digests(level, threads, portable=portable)
+    return level.tobytes()

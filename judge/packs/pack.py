@@ -19,6 +19,7 @@ from judge.packs import signature
 from judge.packs.distributions import Distribution, philox, recipe
 from judge.packs.drawn import DrawnArray
 from judge.packs.expressions import Expression, Number
+from judge.packs.partial import whole
 from judge.packs.reference import Reference
 from judge.packs.signature import Argument
 from judge.packs.statement import fill_statement
@@ -213,7 +214,7 @@ class Pack:
         many as there are processors where nothing is said.
         """
         drawn = self.drawn_inputs(case, seed, call, like=like, threads=threads)
-        return {name: value.whole() if isinstance(value, DrawnArray) else value for name, value in drawn.items()}
+        return whole(drawn)
 
     def drawn_inputs(
         self, case: Case, seed: int, call: int = 0, *, like: int | None = None, threads: int | None = None
@@ -273,10 +274,10 @@ class Pack:
                 return mismatch
         return None
 
-    def spot_check(self, case: Case, inputs: Inputs, outputs: Mapping[str, Array], seed: int) -> Mismatch | None:
+    def spot_check(self, case: Case, inputs: Inputs, outputs: Mapping[str, Any], seed: int) -> Mismatch | None:
         """A cheaper check for timed calls: parts of the outputs chosen by ``seed``, which must be drawn after the
         outputs were made. ``inputs`` are those of :meth:`inputs`, or of :meth:`drawn_inputs`, which saves making what
-        is not looked at.
+        is not looked at; ``outputs`` arrays, or what stands for them likewise.
 
         Where the pack has no ``spot_check`` this is :meth:`check`. The parts that are looked at are held against
         exactly the same bounds; a wrong row that is not looked at goes unseen, so packs look at enough of them to make
@@ -284,9 +285,12 @@ class Pack:
         cheap check of the whole (Freivalds) where there is one.
         """
         if self._reference.spot_check is None:
-            whole = {name: value.whole() if isinstance(value, DrawnArray) else value for name, value in inputs.items()}
-            return self.check(case, whole, outputs)
-        shaped = {output.name: outputs[output.name].reshape(self.shape(case, output)) for output in self.outputs}
+            return self.check(case, whole(inputs), whole(outputs))
+        shapes = {output.name: self.shape(case, output) for output in self.outputs}
+        shaped = {
+            name: outputs[name] if outputs[name].shape == shape else outputs[name].reshape(shape)
+            for name, shape in shapes.items()
+        }
         generator = np.random.Generator(philox(seed, case.id, "spot_check", 0))
         parts = self._reference.spot_check(generator, inputs, shaped)
         for output in self.outputs:

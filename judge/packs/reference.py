@@ -12,7 +12,8 @@ What it may define (arrays come as the kernel gets them, by argument name, scala
   ``{output: (rows, values, magnitude)}``: indices along the first axis, chosen after the outputs were seen, what the
   reference has there, and the magnitude there (or None). The rows are then held against the usual bound. Of inputs that
   are declared it gets a judge.packs.drawn.DrawnArray each, which is made as it is looked at: rows by their numbers, and
-  ranges, cost what they are long; whatever else is done with it makes the whole. They are to be read alone.
+  ranges, cost what they are long; whatever else is done with it makes the whole. Large outputs are likewise compared
+  with what had been committed as they are looked at (judge.bench.committed). Both are to be read alone.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 RESERVE makes room for a case: for each input one arena, for each output as many as a burst has calls, so that a burst
 allocates nothing. STAGE brings a masked input in. TIME tells of a burst and has its first call made ready; for each
 call then SOLVE is the call, and nothing else, and COMMIT says what it took, looks at what it left and makes the next
-one ready. OPEN brings the outputs of one of the calls out.
+one ready. OPEN brings the outputs of one of the calls out, with the digests of their pieces.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from judge.recipe import Recipe
+from judge.runner.digest import DIGEST_BYTES
 from judge.runner.frames import MAX_ARGUMENTS, FrameError, Reader, Writer
 from judge.runner.messages import MAX_BYTES, RunReply
 from judge.runner.recipes import MAX_STAGES, pack_recipe, unpack_recipe
 
 MAX_CALLS = 256
-#: Of an output's digest (``judge.runner.digest``).
-DIGEST_BYTES = 32
 #: Shifts are multiples of this, as buffers are aligned to it.
 SHIFT_BYTES = 256
 
@@ -73,8 +72,10 @@ class StageRequest:
 @dataclass(frozen=True, slots=True)
 class TimedSlot:
     """One argument of a timed call. Scalars have ``value``; buffers the rest: ``recipe`` where it is an input, else
-    ``fill``; the buffer begins ``shift`` bytes into the arena, for an output into that numbered ``place``."""
+    ``fill``; the buffer begins ``shift`` bytes into the arena, for an output into that numbered ``place``. Outputs go
+    to ``output_offset`` of the shared memory, and to ``digests_offset`` the digests of their pieces."""
 
+    digests_offset: int = 0
     value: bytes = bytes(8)
     size: int = 0
     output_offset: int = 0
@@ -103,7 +104,7 @@ class TimeRequest:
         for call in self.calls:
             out.u8(call.copy).u32(len(call.slots))
             for slot in call.slots:
-                out.raw(slot.value).u64(slot.size).u64(slot.output_offset).u8(slot.fill)
+                out.raw(slot.value).u64(slot.size).u64(slot.output_offset).u64(slot.digests_offset).u8(slot.fill)
                 out.u64(slot.shift).u32(slot.place).u8(slot.recipe is not None)
                 if slot.recipe is not None:
                     pack_recipe(out, slot.recipe)
@@ -148,7 +149,8 @@ class CommitReply:
 
 @dataclass(frozen=True, slots=True)
 class OpenRequest:
-    """Copy the outputs of this call of the last burst to their output offsets."""
+    """Copy the outputs of this call of the last burst to their output offsets, and the digests of their pieces (the
+    first level of ``judge.runner.digest``'s tree) to theirs."""
 
     call: int
 
@@ -169,8 +171,9 @@ def _unpack_call(r: Reader) -> TimedCall:
 
 
 def _unpack_slot(r: Reader) -> TimedSlot:
-    value, size, output_offset, fill = r.raw(8), r.u64(), r.u64(), r.u8()
+    value, size, output_offset, digests_offset, fill = r.raw(8), r.u64(), r.u64(), r.u64(), r.u8()
     shift, place = r.u64(), r.count(MAX_CALLS - 1)
     if size > MAX_BYTES or shift > MAX_BYTES or shift % SHIFT_BYTES:
         raise FrameError("a buffer where none can be")
-    return TimedSlot(value, size, output_offset, fill, unpack_recipe(r) if r.u8() else None, shift, place)
+    made = unpack_recipe(r) if r.u8() else None
+    return TimedSlot(value, size, output_offset, digests_offset, fill, made, shift, place)

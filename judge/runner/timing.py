@@ -24,6 +24,7 @@ from judge.runner.bursts import (
     StageRequest,
     TimedCall,
     TimedSlot,
+from judge.runner.digest import level_sizes
     TimeRequest,
 )
 from judge.runner.frames import FrameError, Role
@@ -133,6 +134,7 @@ class TimedCalls:
             self._prepare()
         else:
             # What the submission printed would be lost at _exit.
+        ready = self._burst[request.call]
             _libc.fflush(None)
         return CommitReply(ran, damage, findings.digests, preempted=preempted).pack()
 
@@ -140,7 +142,11 @@ class TimedCalls:
         if request.call >= self._next:
             raise FrameError("the burst had fewer calls")
         with device_errors():
-            self._copy_out(self._burst[request.call])
+            self._copy_out(ready)
+            for slot, placed in zip(ready.call.slots, ready.placed, strict=True):
+                if placed is not None and placed.digest:
+                    target = self._outputs.piece(slot.digests_offset, level_sizes(slot.size)[0])
+                    self._device.piece_digests(placed.buffer, target)
         return b""
 
     def _current(self) -> _Ready:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from judge.packs.pack import Case, OutputSpec, Pack
 from judge.packs.signature import Argument
+from judge.runner.digest import level_sizes
 from judge.runner.frames import Role, Scalar
 from judge.runner.messages import ArgumentSpec, PrepareRequest, Slot
 from judge.supervisor.shared import SharedRegion, align
@@ -99,10 +100,12 @@ def lay_out(pack: Pack, case: Case, inputs: Mapping[str, object]) -> CallLayout:
 
 
 def region_sizes(pack: Pack, case: Case) -> tuple[int, int]:
-    """The bytes that one call of a case takes of the input and of the output region."""
-    sizes = {argument.name: align(argument_bytes(pack, case, argument)) for argument in pack.arguments}
-    inputs = sum(sizes[argument.name] for argument in pack.arguments if argument.role in ("in", "inout"))
-    outputs = sum(sizes[argument.name] for argument in pack.arguments if argument.role in ("out", "inout"))
+    """The bytes that one call of a case takes of the input and of the output region, the digests of its outputs' pieces
+    included."""
+    sizes = {argument.name: argument_bytes(pack, case, argument) for argument in pack.arguments}
+    inputs = sum(align(sizes[argument.name]) for argument in pack.arguments if argument.role in ("in", "inout"))
+    written = [sizes[argument.name] for argument in pack.arguments if argument.role in ("out", "inout")]
+    outputs = sum(align(size) + align(level_sizes(size)[0]) for size in written)
     return inputs, outputs
 
 

@@ -14,7 +14,7 @@ import numpy.random
 
 from judge.devices.base import ALIGNMENT_BYTES, Buffer, DeviceError, DeviceOptions, Findings, Placed
 from judge.packs.distributions import make, mask
-from judge.runner.digest import tree_digest
+from judge.runner.digest import piece_digests, tree_digest
 from judge.runner.messages import LoadRequest, ReportClaim, Watch
 from judge.runner.recordings import TRANSFERS
 from judge.runner.submission import Program
@@ -104,6 +104,9 @@ class HostDevice:
             if one.digest:
                 digests.append(tree_digest(contents))
         return Findings(tuple(damage), tuple(digests))
+
+    def piece_digests(self, buffer: Buffer, target: memoryview) -> None:
+        target[:] = piece_digests(ctypes.string_at(buffer.address, buffer.size))
 
     def _made(self, placed: Placed) -> bytes:
         recipe = placed.recipe

@@ -13,11 +13,12 @@ from judge.packs.distributions import mask
 from judge.packs.pack import Case
 from judge.recipe import Element, Kind, Recipe
 from judge.runner.bursts import ReserveRequest, StageRequest, TimedCall, TimedSlot, TimeRequest
-from judge.runner.digest import tree_digest
+from judge.runner.digest import level_sizes, piece_digests, tree_digest
 from judge.runner.frames import Failure, Op
 from judge.settings import JudgeSettings, RunLimits
 from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.session import MadeBurst, Session
+from judge.supervisor.shared import align
 from tests.host_device.judging import HONEST, build, host_factory, twice_pack
 
 SEED = 7
@@ -61,7 +62,7 @@ def _call(
     recipe = recipe or twice_pack().recipes(case, SEED, call, like=like)["input"]
     slots = (
         TimedSlot(size=_size(case), recipe=recipe, shift=shift),
-        TimedSlot(size=_size(case), fill=255, place=place, shift=shift),
+        TimedSlot(size=_size(case), digests_offset=align(_size(case)), fill=255, place=place, shift=shift),
         TimedSlot(value=case.axes["N"].to_bytes(8, "little")),
     )
     return TimedCall(slots, copy)
@@ -71,6 +72,11 @@ def _output(session: Session, case: Case) -> np.ndarray[tuple[int, ...], np.dtyp
     found = session.runner.outputs.read(0, (case.axes["N"],), np.dtype(np.float32))
     assert found.dtype == np.float32
     return found  # type: ignore[return-value]
+
+
+def _pieces(session: Session, case: Case) -> bytes:
+    size = _size(case)
+    return session.runner.outputs.read(align(size), (level_sizes(size)[0],), np.dtype(np.uint8)).tobytes()
 
 
 def _burst(session: Session, case: Case) -> MadeBurst:
@@ -98,6 +104,7 @@ def test_every_call_of_a_burst_can_be_opened_and_is_what_was_committed(start: St
         output = _output(session, case)
         assert np.array_equal(output, 2 * twice_pack().inputs(case, SEED, call, like=like)["input"])
         assert (tree_digest(output.tobytes()),) == _digests(made)[index]
+        assert piece_digests(output.tobytes()) == _pieces(session, case)
 
 
 def test_a_masked_input_is_unmasked_for_its_call(start: Start, case: Case) -> None:

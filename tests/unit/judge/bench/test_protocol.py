@@ -18,12 +18,13 @@ from judge.bench.twin import EmptyProcesses, Twin
 from judge.bench.verification import Verifier
 from judge.devices.nvml import GpuState
 from judge.errors import InternalError
+from judge.packs.pack import Pack
 from judge.settings import JudgeSettings, RunLimits
 from judge.supervisor.process import RunnerEnded
 from judge.supervisor.session import Session
 from judge.verdict import Verdict
 from tests.fake_gpu import FakeGpuWatch
-from tests.host_device.judging import EMPTY, HONEST, build, host_factory, twice_pack
+from tests.host_device.judging import EMPTY, HONEST, build, host_factory, pack_like_twice, twice_pack
 
 pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
 
@@ -50,10 +51,10 @@ def sessions() -> Iterator[list[Session]]:
 
 def _time(
     source: str, sessions: list[Session], *, conditions: Conditions | None = None, heard: list[int] | None = None,
-    busy: Callable[[], bool] = lambda: False,
+    busy: Callable[[], bool] = lambda: False, pack: Pack | None = None,
 ) -> ProcessTiming:  # fmt: skip
-    pack = twice_pack()
-    session = host_factory(_SETTINGS, pack.benchmarks).start()
+    pack = pack or twice_pack()
+    session = host_factory(_SETTINGS, pack.benchmarks, pack=pack).start()
     sessions.append(session)
     session.load(build(source))
     maker = CallMaker(pack, pack.benchmarks[0], seed=5, memory_bytes=64 << 20)
@@ -167,7 +168,8 @@ _CACHES = """
     ids=["does_nothing", "skips_a_tenth", "replays", "knows_inputs_by_their_beginning"],
 )
 def test_what_a_timed_call_did_not_compute_is_a_wrong_answer(trick: str, sessions: list[Session]) -> None:
-    timing = _time(_late(trick), sessions)
+    # So small that every call is looked at, however few a busy machine makes.
+    timing = _time(_late(trick), sessions, pack=pack_like_twice(("axes = { N = 500000 }", "axes = { N = 100000 }")))
     assert timing.outcome.verdict is Verdict.WRONG_ANSWER
     assert timing.outcome.mismatch is not None
     assert timing.outcome.message

@@ -12,6 +12,7 @@ from judge.bench.schedule import Contents, PlannedCall
 from judge.bench.verification import Opened, Verifier
 from judge.errors import Cancelled
 from judge.native import library
+from judge.native.digest import piece_digests
 from judge.runner.digest import tree_digest
 from judge.verdict import Verdict
 from tests.host_device.judging import twice_pack
@@ -36,7 +37,8 @@ def opened(number: int) -> Opened:
     pack = twice_pack()
     call = PlannedCall(pack.benchmarks[0], Contents(number, None), ())
     output = 2 * pack.inputs(call.case, 5, number)["input"]
-    return Opened(call, {"output": output}, (tree_digest(output.view("u1").data),))
+    data = output.view("u1")
+    return Opened(call, {"output": output}, (tree_digest(data.data),), {"output": piece_digests(data)})
 
 
 def verifier(maker: Maker, calls: int) -> Verifier:
@@ -75,7 +77,7 @@ def test_outputs_that_are_wrong() -> None:
     looking = verifier(Maker(), 2)
     wrong = opened(2)
     wrong.outputs["output"][7] += 1
-    looking.hold((0, 2), Opened(wrong.call, wrong.outputs, ()))
+    looking.hold((0, 2), Opened(wrong.call, wrong.outputs))
     outcome = looking.check()
     assert outcome is not None
     assert outcome.verdict is Verdict.WRONG_ANSWER

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from judge.native import library
 from judge.native.build import LIBRARY
 from judge.native.library import NativeLibrary
-from judge.packs import drawn
+from judge.packs import drawn, partial
 from judge.packs.distributions import Distribution, Drawing, Sentinels, make, recipe
 from judge.packs.drawn import DrawnArray
 from judge.recipe import Recipe
@@ -233,7 +233,7 @@ def test_copies_are_copies() -> None:
 
 
 def test_many_threads_look_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawn, "_ELEMENTS_A_RUN", 1)
+    monkeypatch.setattr(partial, "_ELEMENTS_A_RUN", 1)
     shape = (100_000,)
     made = made_by(shape)
     real, array = whole(made, shape), DrawnArray(made, shape, threads=2)
@@ -277,7 +277,7 @@ def test_short_ranges_alone_are_made_on_one_thread(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("like", [None, 2])
 def test_many_runs_that_overlap_and_touch(monkeypatch: pytest.MonkeyPatch, like: int | None, width: int) -> None:
     """On several threads, with what is planted at the ends of runs, and in several of them."""
-    monkeypatch.setattr(drawn, "_ELEMENTS_A_RUN", 1)
+    monkeypatch.setattr(partial, "_ELEMENTS_A_RUN", 1)
     shape = (600_000, width)
     made = made_by(shape, like=like, sentinels=501)
     real, array = whole(made, shape), DrawnArray(made, shape, threads=3)

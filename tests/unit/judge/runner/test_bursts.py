@@ -27,7 +27,9 @@ RECIPE = Recipe(
     sentinels=Planted(5, b"\1" * 8, b"\2" * 8, (3, 4)), changes=Changes(7, (5, 6), (7, 8)),
 )  # fmt: skip
 SLOT = TimedSlot(size=12, shift=4096, place=0, recipe=RECIPE)
-CALL = TimedCall((SLOT, TimedSlot(size=8, output_offset=4096, fill=255, place=3), TimedSlot(b"12345678")))
+CALL = TimedCall(
+    (SLOT, TimedSlot(size=8, output_offset=4096, digests_offset=8192, fill=255, place=3), TimedSlot(b"12345678"))
+)
 DIGEST = bytes(range(32))
 
 

@@ -25,14 +25,15 @@ from judge.runner.bursts import (
     TimedSlot,
     TimeRequest,
 )
-from judge.runner.digest import tree_digest
+from judge.runner.digest import DIGEST_BYTES, piece_digests, tree_digest
 from judge.runner.frames import FrameError, Role
 from judge.runner.memory import SharedMemory
 from judge.runner.messages import ArgumentSpec
 from judge.runner.timing import TimedCalls
 from tests.host_device.device import HostDevice
 
-ELEMENTS = 1000
+ELEMENTS = 3000
+DIGESTS_AT = 32768
 SIZE = 4 * ELEMENTS
 ARGUMENTS = (ArgumentSpec("x", Role.INOUT), ArgumentSpec("factor", Role.IN))
 FACTOR = recipe(Distribution("constant", value=3), np.dtype(np.float32), 1, 1, "c", "factor", 1)
@@ -88,7 +89,9 @@ def _calls(program: Scaling, outputs: Memory) -> TimedCalls:
 
 def _slots(call: int, place: int = 0) -> tuple[TimedSlot, ...]:
     x = recipe(Distribution("uniform", low=-1, high=1), np.dtype(np.float32), ELEMENTS, 1, "c", "x", call)
-    return TimedSlot(size=SIZE, output_offset=4096, recipe=x, place=place, shift=512), TimedSlot(size=4, recipe=FACTOR)
+    return TimedSlot(
+        size=SIZE, output_offset=4096, digests_offset=DIGESTS_AT, recipe=x, place=place, shift=512
+    ), TimedSlot(size=4, recipe=FACTOR)
 
 
 def _time(calls: TimedCalls, *slots: tuple[TimedSlot, ...]) -> list[CommitReply]:
@@ -110,6 +113,9 @@ def test_what_is_read_and_written_has_an_input_and_a_place(calls: TimedCalls, ou
         expected *= 3
         calls.open(OpenRequest(index))
         assert outputs.map[4096 : 4096 + SIZE] == expected.tobytes()
+        pieces = piece_digests(expected.tobytes())
+        assert len(pieces) > DIGEST_BYTES
+        assert outputs.map[DIGESTS_AT : DIGESTS_AT + len(pieces)] == pieces
         left = made_calls[index]
         assert (left.ran.code, left.damage, left.digests) == (0, (0, 0), (tree_digest(expected.tobytes()),))
 
