@@ -23,11 +23,12 @@ from judge.packs.pack import Pack
 from judge.packs.signature import C_TYPES
 from judge.recipe import Element, Kind, Recipe
 from judge.runner.bursts import ReserveRequest, TimedCall, TimedSlot, TimeRequest
-from judge.runner.digest import PIECE_BYTES, tree_digest
+from judge.runner.digest import PIECE_BYTES, level_sizes, piece_digests, tree_digest
 from judge.settings import JudgeSettings
 from judge.supervisor.factory import session_factory
 from judge.supervisor.launcher import JailLauncher
 from judge.supervisor.layout import argument_bytes
+from judge.supervisor.shared import align
 from tests.gpu import kernels
 
 if TYPE_CHECKING:
@@ -126,6 +127,9 @@ def test_digests_are_those_of_the_supervisor(device: CudaDevice, room: Buffer, s
         device.write(buffer, data.data)
     found = device.inspect([Placed(first, digest=True), Placed(second, digest=True)])
     assert found.digests == (tree_digest(data.data),) * 2
+    pieces = bytearray(level_sizes(data.size)[0])
+    device.piece_digests(first, memoryview(pieces))
+    assert pieces == piece_digests(data.data)
 
 
 @pytest.mark.parametrize("size", [0, 1, 1000, 4096])
@@ -197,7 +201,13 @@ def test_a_burst_in_the_jail(gpu: DeviceInfo, packs: dict[str, Pack], judge_sett
             recipes = pack.recipes(case, 5, call, like=1 if call == 3 else None)
             scalars = pack.scalars(case)
             slots = tuple(
-                TimedSlot(size=size, recipe=recipes.get(argument.name), shift=256 * call, place=call - 1)
+                TimedSlot(
+                    size=size,
+                    digests_offset=align(size),
+                    recipe=recipes.get(argument.name),
+                    shift=256 * call,
+                    place=call - 1,
+                )
                 if argument.is_pointer
                 else TimedSlot(value=scalars[argument.name].tobytes().ljust(8, b"\0"))
                 for argument, size in zip(pack.arguments, sizes, strict=True)
@@ -213,7 +223,11 @@ def test_a_burst_in_the_jail(gpu: DeviceInfo, packs: dict[str, Pack], judge_sett
             assert (claim.ran.code, set(claim.left.damage)) == (0, {0}), claim
             session.open_call(index)
             output = session.runner.outputs.read(0, spec.shape, spec.dtype)
-            assert (tree_digest(output.reshape(-1).view(np.uint8).data),) == claim.left.digests
+            data = output.reshape(-1).view(np.uint8)
+            assert (tree_digest(data.data),) == claim.left.digests
+            expected = piece_digests(data.data)
+            pieces = session.runner.outputs.read(align(data.size), (len(expected),), np.dtype(np.uint8))
+            assert pieces.tobytes() == expected
             inputs = pack.inputs(case, 5, index + 1, like=1 if index == 2 else None)
             assert pack.check(case, inputs, {name: output}) is None
     finally:
