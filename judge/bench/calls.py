@@ -94,13 +94,13 @@ class CallMaker:
         return {
             name: session.runner.outputs.read(places[name].output, spec.shape, spec.dtype)
             for name, spec in self.pack.output_spec(call.case).items()
+        }
+
     def pieces(self, session: Session, call: PlannedCall) -> dict[str, Bytes]:
         """Likewise the digests of the pieces of its outputs, as they came with those of a call that was opened."""
         return {
             name: session.runner.outputs.read(place.digests, (place.digests_bytes,), np.dtype(np.uint8)).view(np.uint8)
             for name, place in self._output_places(call.case, 0).items()
-        }
-
         }
 
     def _made_here(self) -> list[str]:
@@ -117,9 +117,9 @@ class CallMaker:
         for argument, shift in zip(self.pack.arguments, call.shifts, strict=True):
             if not argument.is_pointer:
                 slots.append(TimedSlot(value=scalars[argument.name].tobytes().ljust(8, b"\0")))
-            out = places.get(argument.name, _OutputPlace())
                 continue
             spec = specs.get(argument.name)
+            out = places.get(argument.name, _OutputPlace())
             slots.append(
                 TimedSlot(
                     size=self._size(call.case, argument),

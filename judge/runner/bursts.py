@@ -75,10 +75,10 @@ class TimedSlot:
     ``fill``; the buffer begins ``shift`` bytes into the arena, for an output into that numbered ``place``. Outputs go
     to ``output_offset`` of the shared memory, and to ``digests_offset`` the digests of their pieces."""
 
-    digests_offset: int = 0
     value: bytes = bytes(8)
     size: int = 0
     output_offset: int = 0
+    digests_offset: int = 0
     fill: int = 0
     recipe: Recipe | None = None
     shift: int = 0

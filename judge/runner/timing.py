@@ -24,9 +24,9 @@ from judge.runner.bursts import (
     StageRequest,
     TimedCall,
     TimedSlot,
-from judge.runner.digest import level_sizes
     TimeRequest,
 )
+from judge.runner.digest import level_sizes
 from judge.runner.frames import FrameError, Role
 from judge.runner.memory import SharedMemory
 from judge.runner.messages import ArgumentSpec, RunReply
@@ -134,13 +134,13 @@ class TimedCalls:
             self._prepare()
         else:
             # What the submission printed would be lost at _exit.
-        ready = self._burst[request.call]
             _libc.fflush(None)
         return CommitReply(ran, damage, findings.digests, preempted=preempted).pack()
 
     def open(self, request: OpenRequest) -> bytes:
         if request.call >= self._next:
             raise FrameError("the burst had fewer calls")
+        ready = self._burst[request.call]
         with device_errors():
             self._copy_out(ready)
             for slot, placed in zip(ready.call.slots, ready.placed, strict=True):
