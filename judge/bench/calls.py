@@ -69,6 +69,12 @@ class CallMaker:
         room = self.places * self._output_stride
         return self.output_bytes <= SMALL_OUTPUT_BYTES and room <= BURST_OUTPUT_BYTES
 
+    @property
+    def opened_bytes(self) -> int:
+        """What a call that is opened takes of the shared memory; 0 where all are copied at once."""
+        places = self._output_places(self.case, 0).values()
+        return 0 if self.copies else max((place.digests + place.digests_bytes for place in places), default=0)
+
     def reserve(self, session: Session, places: int | None = None) -> None:
         """Makes room on the device, for bursts of ``places`` calls at the most. Raises what the session raises."""
         rooms = tuple(

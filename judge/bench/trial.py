@@ -8,6 +8,7 @@ timed once. What a process leaves is looked at, and the process ended, while the
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -66,6 +67,11 @@ class Bench:
     def maker(self, case: Case) -> CallMaker:
         memory_bytes = int(self.roofline.device.details.get("memory_bytes") or 0)
         return CallMaker(self.pack, case, self.seed, memory_bytes, self.processor)
+
+    @property
+    def opened_bytes(self) -> int:
+        """The most shared memory that an opened call takes."""
+        return max(self.maker(case).opened_bytes for case in self.cases)
 
     def rule(self) -> StoppingRule:
         """For one process and one case: its share of the pack's time."""
@@ -139,6 +145,8 @@ class Trial:
         number = self._processes
         self._processes += 1
         try:
+            # What is opened later would wait for hundreds of megabytes of new memory.
+            background.submit(functools.partial(session.runner.outputs.populate, self._bench.opened_bytes))
             session.load(self._library)
             for case in self._bench.cases:
                 timing = self._time_case(session, twin, case, number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import mmap
 import os
@@ -10,6 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 _F_SEAL_FUTURE_WRITE = 0x0010
+_MADV_POPULATE_WRITE = 23
+_madvise = ctypes.CDLL(None).madvise
+_madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 ALIGNMENT_BYTES = 4096
 
 
@@ -30,6 +34,7 @@ class SharedRegion:
         os.ftruncate(self.fd, size)
         fcntl.fcntl(self.fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
         self._map = mmap.mmap(self.fd, size) if size else None
+        self._address = ctypes.addressof(ctypes.c_char.from_buffer(self._map)) if self._map is not None else 0
         seals = fcntl.F_SEAL_SEAL | (_F_SEAL_FUTURE_WRITE if read_only else 0)
         fcntl.fcntl(self.fd, fcntl.F_ADD_SEALS, seals)
 
@@ -50,11 +55,19 @@ class SharedRegion:
         if size:
             np.ndarray((size,), np.uint8, buffer=self._mapped(), offset=offset)[:] = 0
 
+    def populate(self, size: int) -> None:
+        """Has the kernel bring the pages of the first ``size`` bytes about in one go: whoever touches them first would
+        wait for each. Where it cannot (before Linux 5.14) they come as they are touched, and so they do once the region
+        is closed."""
+        if size and self._address:
+            # Lets go of the interpreter, as the mmap object's own method does not.
+            _madvise(self._address, size, _MADV_POPULATE_WRITE)
+
     def close(self) -> None:
         """Idempotent. The runner's own mapping lives as long as the runner."""
         if self.fd >= 0:
             os.close(self.fd)
-            self.fd = -1
+            self.fd, self._address = -1, 0
             if self._map is not None:
                 self._map.close()
 

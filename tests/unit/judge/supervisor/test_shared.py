@@ -62,3 +62,14 @@ def test_a_library_is_sealed_once_it_is_in() -> None:
         os.pwrite(library.fd, b"x", 0)
     assert os.pread(library.fd, 100, 0) == b"\x7fELF..."
     library.close()
+
+
+def test_pages_are_there_before_they_are_touched() -> None:
+    region = SharedRegion("test", 64 * 4096, read_only=False)
+    region.write(4096, np.arange(5))
+    region.populate(8 * 4096)
+    assert os.fstat(region.fd).st_blocks * 512 >= 8 * 4096
+    assert np.array_equal(region.read(4096, (5,), np.dtype(np.int64)), np.arange(5))
+    region.close()
+    region.populate(8 * 4096)
+    SharedRegion("test", 0, read_only=False).populate(0)
