@@ -39,14 +39,12 @@ class _OutputPlace:
 
 @dataclass(frozen=True, slots=True)
 class CallMaker:
-    """The calls of one case, at or below its sizes, with the contents that ``seed`` decides, made on one ``processor``
-    if that matters."""
+    """The calls of one case, at or below its sizes, with the contents that ``seed`` decides."""
 
     pack: Pack
     case: Case
     seed: int
     memory_bytes: int = 0
-    processor: int | None = None
 
     @property
     def places(self) -> int:
@@ -81,7 +79,7 @@ class CallMaker:
             self._size(self.case, argument) + most_shift_bytes() if argument.is_pointer else 0
             for argument in self.pack.arguments
         )
-        session.reserve(ReserveRequest(rooms, places or self.places, self.processor))
+        session.reserve(ReserveRequest(rooms, places or self.places))
 
     def request(self, session: Session, calls: Sequence[PlannedCall]) -> TimeRequest:
         """The burst, with what only this side can make brought to the device, masked, so that it means nothing there

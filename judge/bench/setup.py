@@ -73,7 +73,7 @@ def timing_room(
         watch = open_watch(device)
         if watch is not None:
             stack.callback(watch.close)
-        processor = stack.enter_context(processor_for_timing(settings.data_dir / "locks"))
+        factory = factory.at(stack.enter_context(processor_for_timing(settings.data_dir / "locks")))
         background = Background()
         stack.callback(background.close)
         bench = Bench(
@@ -86,7 +86,6 @@ def timing_room(
             background=background,
             stream=SecretStream(secrets.token_bytes(32)),
             seed=seed,
-            processor=processor,
         )
         empty = EmptySolve(pack, device, settings.data_dir / "empty-solve", bench.time_empty)
         yield TimingRoom(bench, empty, settings)

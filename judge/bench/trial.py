@@ -50,8 +50,7 @@ Heard = Callable[[Case, int], None]
 @dataclass(frozen=True, slots=True)
 class Bench:
     """What the trials of one pack on one device share. ``empty`` makes processes whose ``solve`` does nothing,
-    ``background`` ends processes, ``stream`` is secret, and ``seed`` decides the contents. ``processor`` is where all
-    calls are made, if that matters."""
+    ``background`` ends processes, ``stream`` is secret, and ``seed`` decides the contents."""
 
     pack: Pack
     cases: tuple[Case, ...]
@@ -62,11 +61,10 @@ class Bench:
     background: Background
     stream: SecretStream
     seed: int
-    processor: int | None = None
 
     def maker(self, case: Case) -> CallMaker:
         memory_bytes = int(self.roofline.device.details.get("memory_bytes") or 0)
-        return CallMaker(self.pack, case, self.seed, memory_bytes, self.processor)
+        return CallMaker(self.pack, case, self.seed, memory_bytes)
 
     @property
     def opened_bytes(self) -> int:

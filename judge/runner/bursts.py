@@ -25,15 +25,13 @@ SHIFT_BYTES = 256
 class ReserveRequest:
     """Make room, and let go of all the room there was, staged inputs included. ``rooms``: for each argument the bytes
     of its largest buffer and its largest shift together; 0 for scalars. ``places``: how many calls' outputs are
-    kept. ``processor``: where the calls are made, if that matters."""
+    kept."""
 
     rooms: tuple[int, ...]
     places: int
-    processor: int | None = None
 
     def pack(self) -> bytes:
-        out = Writer().i32(-1 if self.processor is None else self.processor)
-        out.u32(self.places).u32(len(self.rooms))
+        out = Writer().u32(self.places).u32(len(self.rooms))
         for room in self.rooms:
             out.u64(room)
         return out.payload()
@@ -41,13 +39,12 @@ class ReserveRequest:
     @classmethod
     def unpack(cls, payload: bytes) -> ReserveRequest:
         r = Reader(payload)
-        processor = r.i32()
         places = r.count(MAX_CALLS)
         rooms = tuple(r.u64() for _ in range(r.count(MAX_ARGUMENTS)))
         r.end()
         if any(room > MAX_BYTES for room in rooms):
             raise FrameError("room beyond all bounds")
-        return cls(rooms, places, processor if processor >= 0 else None)
+        return cls(rooms, places)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
 The four arguments are descriptors: the socket to the supervisor, the two shared memories and the (still empty) file
 that will hold the submission. The order of things is the point: device up first, since it needs threads and files;
-then the seccomp lock; then the submission is loaded, so that its constructors meet the lock; then calls. Every
-request gets one reply, and the process ends when the socket does, by ``_exit``, so that nothing of the submission's
-runs after its time.
+then the seccomp lock; then the processor to stay on; then the submission is loaded, so that its constructors meet all
+of that; then calls. Every request gets one reply, and the process ends when the socket does, by ``_exit``, so that
+nothing of the submission's runs after its time.
 """
 
 from __future__ import annotations
@@ -123,6 +123,14 @@ class Runner:
         if device is None or self._calls is not None:
             raise FrameError("no device is up, or something is loaded already")
         device.limit(request)
+        if request.processor is not None:
+            # Where it cannot be had, times are as good as without.
+            with contextlib.suppress(OSError):
+                os.sched_setaffinity(0, {request.processor})
+        if self._locked:
+            from judge.sandbox import seccomp
+
+            seccomp.lock_scheduling()
         reply = b""
         try:
             if is_replay:
@@ -132,8 +140,6 @@ class Runner:
         except LoadError as error:
             raise Refused(Failure.LOAD, str(error)) from None
         if self._locked and not device.makes_code:
-            from judge.sandbox import seccomp
-
             seccomp.lock_after_load()
         self._calls = JudgedCalls(device, self._inputs, self._outputs, request.arguments)
         # Bursts are asked for only of devices that can make them.

@@ -71,7 +71,8 @@ class StartReply:
 @dataclass(frozen=True, slots=True)
 class LoadRequest:
     """Load the submission, and what holds for it. A limit of 0 means none. ``l2_bytes`` is the size of the L2 that the
-    emulator's profile models, 0: any."""
+    emulator's profile models, 0: any. ``processor``: where the process is to be by then, and to stay, if that matters.
+    """
 
     arguments: tuple[ArgumentSpec, ...]
     memory_bytes: int = 0
@@ -79,10 +80,11 @@ class LoadRequest:
     wall_s: float = 0.0
     schedule_seed: int = 0
     l2_bytes: int = 0
+    processor: int | None = None
 
     def pack(self) -> bytes:
         out = Writer().u64(self.memory_bytes).u64(self.warp_instructions).f64(self.wall_s).u64(self.schedule_seed)
-        out.u64(self.l2_bytes).u32(len(self.arguments))
+        out.u64(self.l2_bytes).i32(-1 if self.processor is None else self.processor).u32(len(self.arguments))
         for argument in self.arguments:
             out.text(argument.name).u8(argument.role).u8(argument.scalar)
         return out.payload()
@@ -91,9 +93,10 @@ class LoadRequest:
     def unpack(cls, payload: bytes) -> LoadRequest:
         r = Reader(payload)
         limits = r.u64(), r.u64(), r.f64(), r.u64(), r.u64()
+        processor = r.i32()
         arguments = tuple(ArgumentSpec(r.text(), Role(r.u8()), Scalar(r.u8())) for _ in range(r.count(MAX_ARGUMENTS)))
         r.end()
-        return cls(arguments, *limits)
+        return cls(arguments, *limits, processor if processor >= 0 else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,8 @@ places of their own until the next one, so that any of its calls can be opened.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
-import os
 import resource
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -74,10 +72,6 @@ class TimedCalls:
         return self._next < len(self._burst)
 
     def reserve(self, request: ReserveRequest) -> bytes:
-        if request.processor is not None:
-            # Where it cannot be had, times are as good as without.
-            with contextlib.suppress(OSError):
-                os.sched_setaffinity(0, {request.processor})
         if len(request.rooms) != len(self._arguments):
             raise FrameError("room for another number of arguments")
         with device_errors():

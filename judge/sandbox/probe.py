@@ -208,6 +208,9 @@ _EXPECTED_CALLS = {
     "thread once locked": "EPERM",
     "anonymous code once locked": "EPERM",
     "file in memory once locked": "EPERM",
+    "other processor once settled": "EPERM",
+    "priority once settled": "EPERM",
+    "timer slack once settled": "EPERM",
     "code from a file once loaded": "EPERM",
 }
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-_CLONE_NEWUSER, _CLONE_NEWNS = 0x10000000, 0x00020000
+_CLONE_NEWUSER, _CLONE_NEWNS, _PR_SET_TIMERSLACK = 0x10000000, 0x00020000, 29
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -108,6 +108,9 @@ def system_calls() -> None:
     def locked(attempt: Callable[[], object]) -> Callable[[], object]:
         return lambda: (seccomp.lock_before_load(), attempt())[1]
 
+    def settled(attempt: Callable[[], object]) -> Callable[[], object]:
+        return lambda: (seccomp.lock_before_load(), seccomp.lock_scheduling(), attempt())[2]
+
     def loaded(attempt: Callable[[], object]) -> Callable[[], object]:
         return lambda: (seccomp.lock_before_load(), seccomp.lock_after_load(), attempt())[2]
 
@@ -131,6 +134,9 @@ def system_calls() -> None:
         "thread once locked": locked(_start_thread),
         "anonymous code once locked": locked(lambda: mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC)),
         "file in memory once locked": locked(lambda: os.memfd_create("code")),
+        "other processor once settled": settled(lambda: os.sched_setaffinity(0, os.sched_getaffinity(0))),
+        "priority once settled": settled(lambda: os.nice(1)),
+        "timer slack once settled": settled(lambda: _call(_libc.prctl, _PR_SET_TIMERSLACK, 1, 0, 0, 0)),
         "code from a file once loaded": loaded(_map_code),
     }
     print(json.dumps({name: _outcome(attempt) for name, attempt in attempts.items()}))

@@ -2,7 +2,7 @@
 
 The runner imports this module, so it needs nothing but the standard library and no other module of the judge.
 
-Three filters lie over one another; each is a list of what is denied, since what CUDA drivers call changes with every
+Four filters lie over one another; each is a list of what is denied, since what CUDA drivers call changes with every
 release, and a list of what is allowed would break with it:
 
 - *base*: the whole life of every jail, compilers included. No way out of the namespaces, no looking into other
@@ -10,6 +10,8 @@ release, and a list of what is allowed would break with it:
 - *before load*: the runner puts it on when its device is up and before it opens the submission, so that constructors
   meet it. No new program, process or thread, no sockets, no signals to others, and no way to executable memory but
   mapping a file that is there already, as the loader does.
+- *scheduling*: just before the submission is opened, when the runner is on its processor. Nothing of where and when its
+  threads run can be changed, nor of what a change to another process costs.
 - *after load*: once the submission is loaded. No new executable mapping at all.
 
 What only an attacker does kills the process (SIGSYS, which the supervisor turns into SV). What libraries are known to
@@ -32,6 +34,7 @@ _LOAD, _JUMP_EQUAL, _JUMP_GREATER_EQUAL, _JUMP_ANY_BIT, _RETURN = 0x20, 0x15, 0x
 _NR_OFFSET, _ARCH_OFFSET, _ARGS_OFFSET = 0, 4, 16
 _SECCOMP_SET_MODE_FILTER, _FLAG_TSYNC, _PR_SET_NO_NEW_PRIVS = 1, 1, 38
 _CLONE_THREAD = 0x00010000
+_PR_SET_TSC, _PR_SET_TIMERSLACK, _PR_SET_SPECULATION_CTRL, _PR_SCHED_CORE, _ARCH_SET_CPUID = 26, 29, 53, 62, 0x1012
 #: NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME.
 _CLONE_NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000 | 0x80
 _AF_UNIX, _PROT_EXEC, _PR_SET_DUMPABLE, _PR_SET_PTRACER, _TIOCSTI = 1, 4, 4, 0x59616D61, 0x5412
@@ -53,7 +56,8 @@ NUMBERS = {
     "pidfd_send_signal": 424, "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "open_tree": 428,
     "move_mount": 429, "fsopen": 430, "fsconfig": 431, "fsmount": 432, "fspick": 433, "pidfd_open": 434, "clone3": 435,
     "pidfd_getfd": 438, "process_madvise": 440, "mount_setattr": 442, "quotactl_fd": 443, "process_mrelease": 448,
-    "open_tree_attr": 467, "memfd_create": 319, "memfd_secret": 447,
+    "open_tree_attr": 467, "memfd_create": 319, "memfd_secret": 447, "setpriority": 141, "sched_setparam": 142,
+    "sched_setscheduler": 144, "arch_prctl": 158, "sched_setaffinity": 203, "ioprio_set": 251, "sched_setattr": 314,
 }
 # fmt: on
 
@@ -141,6 +145,14 @@ _BEFORE_REFUSED = (
     "pidfd_open",
     "pidfd_send_signal",
 )
+_SCHEDULING = (
+    "sched_setaffinity",
+    "sched_setscheduler",
+    "sched_setparam",
+    "sched_setattr",
+    "setpriority",
+    "ioprio_set",
+)
 
 
 def base_program() -> bytes:
@@ -182,6 +194,18 @@ def before_load_program(pid: int, *, allow_executable: bool) -> bytes:
     )
 
 
+def scheduling_program() -> bytes:
+    """The filter that keeps a process where it is. Drivers may ask for any of this, so it is refused."""
+    options = (_PR_SET_TSC, _PR_SET_TIMERSLACK, _PR_SET_SPECULATION_CTRL, _PR_SCHED_CORE)
+    return _assemble(
+        [
+            *_deny(_SCHEDULING, _ERRNO | errno.EPERM),
+            *(rule for option in options for rule in _when("prctl", 0, _JUMP_EQUAL, option, _ERRNO | errno.EPERM)),
+            *_when("arch_prctl", 0, _JUMP_EQUAL, _ARCH_SET_CPUID, _ERRNO | errno.EPERM),
+        ]
+    )
+
+
 def after_load_program() -> bytes:
     """The filter for the time of the calls."""
     rules: list[Instruction] = []
@@ -200,6 +224,13 @@ def lock_before_load(*, allow_executable: bool = False) -> None:
     if libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_DUMPABLE)")
     install(before_load_program(os.getpid(), allow_executable=allow_executable))
+
+
+def lock_scheduling() -> None:
+    """For the runner: once it is where it is to stay, before ``dlopen`` of the submission. Raises OSError where filters
+    are not to be had.
+    """
+    install(scheduling_program())
 
 
 def lock_after_load() -> None:

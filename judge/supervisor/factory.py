@@ -57,6 +57,10 @@ class SessionFactory:
         none is about to come up either."""
         return nullcontext() if self.warm is None else self.warm.quiet(wait=wait)
 
+    def at(self, processor: int | None) -> SessionFactory:
+        """One whose sessions are on this processor when they load a submission, and stay there; on any for None."""
+        return dataclasses.replace(self, submission=dataclasses.replace(self.submission, processor=processor))
+
     def start(self) -> Session:
         return Session(self.start_runner(), self.submission, self.bounds, self.cancelled)
 

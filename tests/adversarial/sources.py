@@ -16,6 +16,7 @@ _HEAD = """
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdexcept>
 #include <sys/mman.h>
@@ -105,6 +106,11 @@ SYSTEM_CALLS = [
     _solve(
         "dumpable", "if (prctl(PR_SET_DUMPABLE, 1) == 0) return;" + OUT, _AC
     ),
+    _solve("another_processor",
+           "cpu_set_t all; for (int i = 0; i < CPU_SETSIZE; i++) CPU_SET(i, &all);"
+           " if (syscall(SYS_sched_setaffinity, 0, sizeof all, &all) == 0) return;" + OUT, _AC),
+    _solve("priority", "if (syscall(SYS_setpriority, 0, 0, 5) == 0) return;" + OUT, _AC),
+    _solve("timer_slack", "if (prctl(PR_SET_TIMERSLACK, 1) == 0) return;" + OUT, _AC),
     _solve("executable_memory",
            "void* p = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);"
            " if (p != MAP_FAILED) return;" + OUT, _AC),

@@ -37,7 +37,6 @@ DIGEST = bytes(range(32))
     "message",
     [
         ReserveRequest((1 << 30, 0, 256), 9),
-        ReserveRequest((0, 256), 1, processor=0),
         StageRequest(3, 4096, 17),
         TimeRequest((CALL, dataclasses.replace(CALL, copy=True))),
         CommitReply(RunReply(1e-3, 0, "", ""), (0, 4), (DIGEST, DIGEST)),

@@ -162,17 +162,6 @@ def test_who_lost_the_processor_since_the_call_was_ready_says_so(
     assert [call.preempted for call in _time(calls, _slots(5), _slots(6))] == [False, True]
 
 
-def test_calls_are_made_where_they_are_wanted(calls: TimedCalls) -> None:
-    anywhere = os.sched_getaffinity(0)
-    try:
-        calls.reserve(ReserveRequest((SIZE, 4), 1, processor=min(anywhere)))
-        assert os.sched_getaffinity(0) == {min(anywhere)}
-        calls.reserve(ReserveRequest((SIZE, 4), 1, processor=1 << 20))
-        assert os.sched_getaffinity(0) == {min(anywhere)}, "there is no such processor"
-    finally:
-        os.sched_setaffinity(0, anywhere)
-
-
 def test_a_call_is_made_once_and_only_when_it_is_ready(calls: TimedCalls, program: Scaling) -> None:
     assert not calls.is_ready
     with pytest.raises(FrameError):

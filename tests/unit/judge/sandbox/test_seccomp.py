@@ -18,6 +18,7 @@ PID = 7
 BASE = seccomp.base_program()
 BEFORE = seccomp.before_load_program(PID, allow_executable=False)
 EMULATOR = seccomp.before_load_program(PID, allow_executable=True)
+SCHEDULING = seccomp.scheduling_program()
 AFTER = seccomp.after_load_program()
 SIGCHLD, CLONE_VM, CLONE_VFORK, CLONE_THREAD, CLONE_NEWUSER = 17, 0x100, 0x4000, 0x10000, 0x10000000
 
@@ -42,7 +43,7 @@ def judge(program: bytes, call: str | int, *arguments: int, arch: int = X86_64) 
             at += jump_true if holds else jump_false
 
 
-@pytest.mark.parametrize("program", [BASE, BEFORE, EMULATOR, AFTER])
+@pytest.mark.parametrize("program", [BASE, BEFORE, EMULATOR, SCHEDULING, AFTER])
 def test_another_table_of_numbers_is_no_way_round(program: bytes) -> None:
     assert judge(program, 39, arch=I386) == "kill"
     assert judge(program, 0x40000000 + 59) == "kill"  # x32
@@ -122,6 +123,29 @@ def test_code_comes_only_from_files_that_are_there_once_locked() -> None:
     assert judge(BEFORE, "mprotect", 0x1000, 4096, READ) == "allow"
     assert judge(BEFORE, "memfd_create", 0, 0) == "EPERM"
     assert judge(BEFORE, "execve") == "kill"  # the rules behind these still see the call's number
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr", "setpriority", "ioprio_set"],
+)
+def test_where_and_when_it_runs_is_settled_before_it_is_loaded(call: str) -> None:
+    assert judge(BEFORE, call) == "allow"  # the runner takes its processor after that
+    assert judge(SCHEDULING, call) == "EPERM"
+
+
+def test_nor_what_a_change_to_another_process_costs() -> None:
+    for option in (26, 29, 53, 62):  # PR_SET_TSC, _TIMERSLACK, _SPECULATION_CTRL, PR_SCHED_CORE
+        assert judge(SCHEDULING, "prctl", option, 1) == "EPERM"
+    assert judge(SCHEDULING, "arch_prctl", 0x1012, 0) == "EPERM"  # ARCH_SET_CPUID
+
+
+def test_looking_is_allowed_and_giving_way() -> None:
+    for number in (24, 140, 143, 145, 204, 252, 315):  # sched_yield, and the counterparts that get
+        assert judge(SCHEDULING, number) == "allow"
+    assert judge(SCHEDULING, "prctl", 15, 0) == "allow"
+    assert judge(SCHEDULING, "arch_prctl", 0x1002, 0x1000) == "allow"  # ARCH_SET_FS
+    assert judge(SCHEDULING, "seccomp", 1) == "allow"  # for the next filter
 
 
 def test_no_new_code_once_loaded() -> None:
