@@ -73,16 +73,17 @@ def _run(context: WorkerContext, watch: Watch, device: DeviceInfo) -> Finish:
     pack = context.packs.find(submission.challenge, submission.pack_digest)
     if pack.digest != submission.pack_digest:
         raise BuildAgainError("the pack was updated after the build")
-    judgement = context.judge.run(
-        artifact,
-        build_report_from_json(report),
-        pack,
-        device,
-        seed=submission.seed,
-        mode=submission.mode,
-        progress=ProgressEvents(context, lease),
-        cancelled=watch.cancelled,
-    )
+    with ProgressEvents(context, lease) as progress:
+        judgement = context.judge.run(
+            artifact,
+            build_report_from_json(report),
+            pack,
+            device,
+            seed=submission.seed,
+            mode=submission.mode,
+            progress=progress,
+            cancelled=watch.cancelled,
+        )
     if judgement.verdict is Verdict.INTERNAL_ERROR:
         raise InternalError(judgement.message)
 

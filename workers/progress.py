@@ -1,10 +1,16 @@
-"""What the engine reports while it judges, as events of the submission."""
+"""What the engine reports while it judges, as events of the submission, written by a thread of their own."""
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from datetime import datetime
+from queue import Empty, SimpleQueue
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
@@ -22,8 +28,18 @@ log = structlog.get_logger(__name__)
 TIMING_EVERY_S = 0.25
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    kind: str
+    payload: dict[str, Any]
+    at: datetime
+
+
 class ProgressEvents:
-    """Called by the engine. Losing an event is no reason to lose a judgement: database errors are only logged."""
+    """Called by the engine, which never waits for the database: what comes while a transaction is under way is written
+    together in the next, in order. A context manager: after its end all is written, and nothing is written any more.
+    Losing an event is no reason to lose a judgement: database errors are only logged.
+    """
 
     def __init__(
         self, context: WorkerContext, lease: Lease, *, monotonic: Callable[[], float] = time.monotonic
@@ -32,10 +48,23 @@ class ProgressEvents:
         self._lease = lease
         self._monotonic = monotonic
         self._timing_at_s = -TIMING_EVERY_S
+        #: None is the last.
+        self._told: SimpleQueue[_Told | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._write_all, name="progress", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._told.put(None)
+        self._thread.join()
 
     def __call__(self, progress: Progress) -> None:
         if progress.stage == "case":
-            self._record(
+            self._tell(
                 "case",
                 {
                     "id": progress.case_id,
@@ -49,19 +78,33 @@ class ProgressEvents:
             now_s = self._monotonic()
             if now_s - self._timing_at_s >= TIMING_EVERY_S or progress.done == progress.total:
                 self._timing_at_s = now_s
-                self._record("timing", {"id": progress.case_id, "done": progress.done, "total": progress.total})
+                self._tell("timing", {"id": progress.case_id, "done": progress.done, "total": progress.total})
 
-    def _record(self, kind: str, payload: dict[str, Any]) -> None:
+    def _tell(self, kind: str, payload: dict[str, Any]) -> None:
+        self._told.put(_Told(kind, payload, self._context.clock()))
+
+    def _write_all(self) -> None:
+        over = False
+        while not over:
+            told = [self._told.get()]
+            with contextlib.suppress(Empty):
+                while True:
+                    told.append(self._told.get_nowait())
+            over = told[-1] is None
+            self._write([each for each in told if each is not None])
+
+    def _write(self, told: list[_Told]) -> None:
         lease = self._lease
         try:
             with self._context.sessions.begin() as session:
-                record_event(
-                    session,
-                    lease.submission_id,
-                    kind,
-                    payload,
-                    now=self._context.clock(),
-                    lease_token=lease.token,
-                )
+                for each in told:
+                    record_event(
+                        session,
+                        lease.submission_id,
+                        each.kind,
+                        each.payload,
+                        now=each.at,
+                        lease_token=lease.token,
+                    )
         except SQLAlchemyError as error:
-            log.warning("progress.lost", kind=kind, error=str(error))
+            log.warning("progress.lost", job=lease.job_id, events=len(told), error=str(error))
