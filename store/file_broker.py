@@ -1,15 +1,21 @@
-"""The broker of files: kombu's, with messages and tables of bindings that appear whole.
+"""The broker of files: kombu's, with messages and tables of bindings that appear whole, and waiters that are woken.
 
 kombu opens a file under its final name and then writes it. A process that looks in between finds it empty and ends with
 an error that Celery cannot recover from. Here a file is written under a name that nobody asks for, and then renamed.
+Where kombu sleeps between two looks into the folder, here the kernel tells of a new file (inotify).
 """
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import fcntl
+import os
+import select
 import time
 import uuid
 from pathlib import Path
+from queue import Empty
 from typing import Any
 
 from kombu.exceptions import ChannelError
@@ -47,7 +53,60 @@ class Channel(filesystem.Channel):
             raise ChannelError(f"cannot bind a queue in {folder}: {error}") from error
 
 
+class Arrivals:
+    """Files that are renamed into a folder. Where the kernel tells nothing, each wait is as long as it may be."""
+
+    _MOVED_TO = 0x80  # IN_MOVED_TO of <sys/inotify.h>
+
+    def __init__(self, folder: Path) -> None:
+        libc = ctypes.CDLL(None)
+        self._file: int = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._poll = select.poll()
+        if self._file >= 0:
+            libc.inotify_add_watch(self._file, os.fsencode(folder), self._MOVED_TO)
+            self._poll.register(self._file, select.POLLIN)
+
+    def wait(self, seconds: float) -> None:
+        """Until a file has come since the last wait, or ``seconds`` are over."""
+        if self._poll.poll(1000 * seconds):
+            with contextlib.suppress(BlockingIOError):
+                while os.read(self._file, 1 << 16):
+                    pass
+
+    def close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+
 class Transport(filesystem.Transport):
     """The transport that Celery is told to use, as ``store.file_broker:Transport``."""
 
     Channel = Channel
+    client: Any
+    cycle: Any
+
+    def __init__(self, client: Any, **options: Any) -> None:
+        super().__init__(client, **options)  # type: ignore[no-untyped-call]
+        self._arrivals: Arrivals | None = None
+
+    def drain_events(self, connection: Any, timeout: float | None = None) -> None:  # type: ignore[override]  # noqa: ARG002
+        """Deliver one message. Raises TimeoutError when none came in time."""
+        if self._arrivals is None:
+            # Before the first look: what comes after it ends the wait.
+            self._arrivals = Arrivals(Path(self.client.transport_options["data_folder_in"]))
+        until = None if timeout is None else time.monotonic() + timeout
+        while True:
+            with contextlib.suppress(Empty):
+                self.cycle.get(self._deliver, timeout=timeout)
+                return
+            left_s = self.polling_interval if until is None else until - time.monotonic()
+            if left_s <= 0:
+                raise TimeoutError
+            self._arrivals.wait(min(left_s, self.polling_interval))
+
+    def close_connection(self, connection: Any) -> None:
+        super().close_connection(connection)  # type: ignore[no-untyped-call]
+        if self._arrivals is not None:
+            self._arrivals.close()
+            self._arrivals = None

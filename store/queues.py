@@ -14,8 +14,8 @@ BUILD_QUEUE = "build"
 BUILD_TASK = "gpujudge.build"
 RUN_TASK = "gpujudge.run"
 
-#: How often a worker looks into the folder of the broker of files.
-FILE_POLL_S = 0.01
+#: How often a worker looks into the folder of the broker of files where nothing tells it to.
+FILE_POLL_S = 0.1
 
 
 def device_queue(device_key: str) -> str:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import pytest
 from kombu import Connection, Exchange, Queue
 
+from store import queues
+from store.file_broker import Arrivals
 from store.queues import celery_config, prepare_broker
 from store.settings import Settings
 
@@ -70,3 +73,34 @@ def test_queues_can_be_bound_by_many_at_once(data_dir: Path) -> None:
         for round_ in range(10):
             bound = {binding.queue for binding in connection.channel().get_table(f"shared-{round_}")}
             assert bound == {f"queue-{number}" for number in range(6)}
+
+
+@pytest.mark.timeout(60)
+def test_a_message_wakes_the_consumer_that_waits_for_it(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings(data_dir=data_dir)
+    prepare_broker(settings)
+    monkeypatch.setattr(queues, "FILE_POLL_S", 3600.0)
+    waits, wait = threading.Event(), Arrivals.wait
+
+    def noted(arrivals: Arrivals, seconds: float) -> None:
+        waits.set()
+        wait(arrivals, seconds)
+
+    monkeypatch.setattr(Arrivals, "wait", noted)
+
+    # kombu knows for all connections of a process what is bound: a queue of another name than those of other tests.
+    def produce() -> None:
+        for number in range(3):
+            waits.wait()
+            waits.clear()
+            with _connect(settings) as connection:
+                connection.SimpleQueue("device.waited-for").put(number)
+
+    producer = threading.Thread(target=produce)
+    producer.start()
+    with _connect(settings) as connection:
+        queue = connection.SimpleQueue("device.waited-for", no_ack=True)
+        assert [queue.get().payload for _ in range(3)] == [0, 1, 2]
+        with pytest.raises(queue.Empty):
+            queue.get(timeout=0.01)
+    producer.join()
