@@ -9,7 +9,7 @@ from typing import Protocol
 
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session, defer
+from sqlalchemy.orm import Session, defer, lazyload
 
 from judge.verdict import Verdict
 from store.clock import utc_now
@@ -22,6 +22,7 @@ __all__ = [
     "cancel_submission",
     "create_submission",
     "events_after",
+    "get_progress",
     "get_submission",
     "list_submissions",
     "queue_position",
@@ -111,6 +112,12 @@ def create_submission(
 def get_submission(session: Session, public_id: str) -> Submission | None:
     """The submission by its public id; None when there is none."""
     return session.scalar(select(Submission).where(Submission.public_id == public_id))
+
+
+def get_progress(session: Session, public_id: str) -> Submission | None:
+    """As ``get_submission``, for whoever asks often how far it is: judgement and user are read only if looked at."""
+    rarely = defer(Submission.judgement), lazyload(Submission.user)
+    return session.scalar(select(Submission).where(Submission.public_id == public_id).options(*rarely))
 
 
 def list_submissions(

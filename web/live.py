@@ -18,7 +18,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session, sessionmaker
 
 from store.models import FINAL_STATES, Event
-from store.submissions import events_after, get_submission, queue_position
+from store.submissions import events_after, get_progress, queue_position
 from web.news import Listener, News
 
 #: Between the looks that nobody has asked for.
@@ -106,7 +106,7 @@ class EventStream:
             over = False
             try:
                 with self._readers() as session:
-                    submission = get_submission(session, self._public_id)
+                    submission = get_progress(session, self._public_id)
                     if submission is None:
                         return
                     # The state is read before the events: a final state's last event is then among them.

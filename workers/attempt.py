@@ -62,17 +62,20 @@ def attempt_one(
         context.in_hand.add(lease)
         with holding(context, lease) as watch:
             finish = _work(context, watch, work)
-            written = context.persist(finish)
+            job = context.persist(lambda session: _finished(session, lease, finish))
             context.in_hand.discard(lease)
-        if not written:
+            if job is not None and job.available_at <= context.clock():
+                ring(context.bell, job)
+        if job is None:
             log.warning("job.lease_lost")
-            return lease
-        with context.reads() as session:
-            job = session.get_one(Job, lease.job_id)
-        log.info("job.left", state=job.state)
-        if job.available_at <= context.clock():
-            ring(context.bell, job)
+        else:
+            log.info("job.left", state=job.state)
     return lease
+
+
+def _finished(session: Session, lease: Lease, finish: Finish) -> Job | None:
+    """The job as ``finish`` has left it; None when the lease was lost."""
+    return session.get_one(Job, lease.job_id) if finish(session) else None
 
 
 def _work(context: WorkerContext, watch: Watch, work: Work) -> Finish:

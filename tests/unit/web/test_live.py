@@ -146,7 +146,7 @@ def test_a_database_that_is_away_is_said_and_waited_for(site: Site, monkeypatch:
         if waits == 3:
             monkeypatch.undo()
 
-    monkeypatch.setattr(live, "get_submission", away)
+    monkeypatch.setattr(live, "get_progress", away)
     frames = list(_stream(site, public_id, _Time(back), StreamSlots(1)))
     assert frames[1:4] == [": the database is away\n\n"] * 3
     assert [kind for kind, _, _ in _parse("".join(frames))][-2:] == ["done", "end"]
