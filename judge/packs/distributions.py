@@ -34,7 +34,6 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from bisect import bisect_left
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -143,7 +142,8 @@ class Drawing:
 
     def __init__(self, made: Recipe, size: int) -> None:
         self._made = made
-        self._places, self._planted = _planted(made, size)
+        places, self._planted = _planted(made, size)
+        self._places = np.array(places, np.int64)
 
     def draw(self, start: int, flat: Array, threads: int | None = None) -> None:
         """Fills ``flat``, contiguous and of the recipe's type, with the elements that are numbered from ``start`` on.
@@ -155,6 +155,8 @@ class Drawing:
         """The same with runs of elements, one after another: each has those that are numbered from its ``starts`` on,
         and lies before the place ``ends`` of ``flat``, which the last one fills up."""
         _draw_runs(self._made, starts, ends, flat, threads or _processors())
+        if not self._planted:
+            return
         begins = np.append(0, ends[:-1])
         first = np.searchsorted(self._places, starts)
         last = np.searchsorted(self._places, starts + (ends - begins))
@@ -162,9 +164,8 @@ class Drawing:
             self._plant(int(starts[run]), flat[begins[run] : ends[run]])
 
     def _plant(self, start: int, flat: Array) -> None:
-        first = bisect_left(self._places, start)
-        last = bisect_left(self._places, start + flat.size, first)
-        for place, value in zip(self._places[first:last], self._planted[first:last], strict=True):
+        first, last = np.searchsorted(self._places, (start, start + flat.size)).tolist()
+        for place, value in zip(self._places[first:last].tolist(), self._planted[first:last], strict=True):
             flat[place - start] = value
 
 

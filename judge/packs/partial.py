@@ -111,21 +111,21 @@ class PartialArray(NDArrayOperatorsMixin, ABC):
     def _picked(self, index: npt.NDArray[Any]) -> Any:
         """Rows by their numbers, those that follow each other at once; None as for ``_rows``."""
         count = self.shape[0]
-        if (
-            index.dtype.kind not in "iu"
-            or not index.size
-            or not -count <= (least := index.min()) <= index.max() < count
-        ):
+        if index.dtype.kind not in "iu" or not index.size or not np.can_cast(index.dtype, np.int64):
             return None
         rows = index.reshape(-1).astype(np.int64, copy=False)
-        if least < 0:
-            rows = np.where(rows < 0, rows + count, rows)
         begins = np.append(0, np.flatnonzero(rows[1:] - rows[:-1] != 1) + 1)
+        ends = np.append(begins[1:], rows.size)
+        # The first of a run is its least, the last its greatest.
+        starts = rows[begins]
+        if not -count <= (least := starts.min()) <= rows[ends - 1].max() < count:
+            return None
+        if least < 0:
+            return self._picked(np.where(index < 0, index + np.int64(count), index))
         if rows.size * self._width + begins.size * _ELEMENTS_A_RUN > self.size:
             return None
         array = np.empty((rows.size, *self.shape[1:]), self.dtype)
-        ends = np.append(begins[1:], rows.size)
-        self._fill_runs(rows[begins] * self._width, ends * self._width, array.reshape(-1))
+        self._fill_runs(starts * self._width, ends * self._width, array.reshape(-1))
         # An index without axes picks a scalar.
         return array.reshape(index.shape + self.shape[1:])[()]
 
