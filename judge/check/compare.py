@@ -12,8 +12,10 @@ import numpy.typing as npt
 from judge.check.mismatch import SHOWN, MismatchCollector
 from judge.check.tolerance import Expected
 from judge.judgement import Mismatch
+from judge.native.library import loaded
 
-_CHUNK = 1 << 20
+#: Elements compared at once: few enough to stay in a processor's cache.
+_CHUNK = 1 << 16
 
 
 def compare(name: str, expected: Expected, got: npt.NDArray[np.generic]) -> Mismatch | None:
@@ -25,6 +27,14 @@ def compare(name: str, expected: Expected, got: npt.NDArray[np.generic]) -> Mism
         raise ValueError(f"{name}: got shape {got.shape}, expected {expected.values.shape}")
     values, actual = expected.values.reshape(-1), got.reshape(-1)
     bound = None if expected.bound is None else expected.bound.reshape(-1)
+    # As a rule everything is near, which the native library sees in one pass.
+    if (
+        (native := loaded()) is not None
+        and bound is not None
+        and actual.dtype in (np.float32, np.float64)
+        and native.all_near(values, bound, actual)
+    ):
+        return None
     collector = MismatchCollector(name, got.shape, values.size)
     for start in range(0, values.size, _CHUNK):
         part = slice(start, start + _CHUNK)

@@ -30,11 +30,14 @@ rounded too where they are not fused; ``softmax`` because of fast exponentials (
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+
+from judge.native.library import loaded
 
 ToleranceKind = Literal["exact", "elementwise", "sum", "dot", "softmax"]
 
@@ -68,20 +71,23 @@ class Tolerance:
         """The absolute error allowed for each of ``values``, written to an ``output`` type; None for ``exact``."""
         if self.kind == "exact":
             return None
-        absolute = np.abs(values)
-        scale = absolute if magnitude is None else magnitude
-        # In place: there may be millions, and every array of them that is allocated takes longer than a step.
-        if self.kind == "elementwise":
-            bound = self.terms * scale
-        else:
-            bound = np.sqrt(self.terms) * absolute
-            bound += scale
-            bound *= _SLACK[self.kind]
         accumulate_info, output_info = np.finfo(self.accumulate), np.finfo(output)
-        bound *= float(accumulate_info.eps) / 2
-        absolute *= _OUTPUT_SLACK * float(output_info.eps) / 2
-        bound += absolute
-        bound += max(float(accumulate_info.smallest_normal), float(output_info.smallest_subnormal))
+        elementwise = self.kind == "elementwise"
+        growth = 0.0 if elementwise else math.sqrt(self.terms)
+        factor = (self.terms if elementwise else _SLACK[self.kind]) * float(accumulate_info.eps) / 2
+        written = _OUTPUT_SLACK * float(output_info.eps) / 2
+        least = max(float(accumulate_info.smallest_normal), float(output_info.smallest_subnormal))
+        if (native := loaded()) is not None:
+            return native.bounds(values, magnitude, growth, factor, written, least)
+        absolute = np.abs(values)
+        with np.errstate(invalid="ignore"):
+            # In place: there may be millions, and every array of them that is allocated takes longer than a step.
+            bound = growth * absolute
+            bound += absolute if magnitude is None else magnitude
+            bound *= factor
+            absolute *= written
+            bound += absolute
+            bound += least
         # An infinite or undefined value is compared as such; its bound has no meaning.
         finite = np.isfinite(values)
         return bound if finite.all() else np.where(finite, bound, 0.0)

@@ -17,6 +17,7 @@ from judge.recipe import Element, Key, Kind, Recipe
 
 Bytes = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.integer[Any]]
+Doubles = npt.NDArray[np.float64]
 
 _DIGEST_BYTES = 32
 _FLOATS = (Element.FLOAT16, Element.FLOAT32, Element.FLOAT64)
@@ -40,6 +41,12 @@ class NativeLibrary:
         self._digest_pieces = library.gpujudge_digest_pieces
         self._digest_pieces.argtypes = (c_void_p, c_size_t, c_size_t, c_bool, c_void_p, c_uint)
         self._digest_pieces.restype = None
+        self._bounds = library.gpujudge_bounds
+        self._bounds.argtypes = (c_void_p, c_void_p, c_size_t, c_double, c_double, c_double, c_double, c_void_p)
+        self._bounds.restype = None
+        self._all_near = library.gpujudge_all_near
+        self._all_near.argtypes = (c_void_p, c_void_p, c_void_p, c_bool, c_size_t)
+        self._all_near.restype = c_bool
         library.gpujudge_has_sha_instructions.restype = c_bool
         #: Whether the processor has instructions for SHA-256.
         self.has_sha_instructions = bool(library.gpujudge_has_sha_instructions())
@@ -64,7 +71,8 @@ class NativeLibrary:
         if not self.makes(recipe) or out.itemsize != recipe.element.size:
             raise ValueError(f"{recipe.kind.name} as {recipe.element.name} in {out.dtype}")
         begins, places = (np.ascontiguousarray(numbers, np.uint64) for numbers in (starts, ends))
-        if begins.shape != places.shape or np.any(places[1:] < places[:-1]) or out.size != int(places[-1:].sum()):
+        size = int(places[-1]) if places.size else 0
+        if begins.shape != places.shape or (places[1:] < places[:-1]).any() or out.size != size:
             raise ValueError(f"{begins.size} runs that end at {places} in {out.size} elements")
         self._fill_runs(
             recipe.kind, recipe.element, *recipe.key, recipe.offset, recipe.scale,
@@ -83,6 +91,33 @@ class NativeLibrary:
         digests = np.empty(max(1, -(-data.size // piece_bytes)) * _DIGEST_BYTES, np.uint8)
         self._digest_pieces(_address(data), data.size, piece_bytes, portable, _address(digests), max(1, threads))
         return digests
+
+    def bounds(
+        self, values: Doubles, magnitude: Doubles | None, growth: float, factor: float, written: float, least: float
+    ) -> Doubles:
+        """``(growth · |R| + M) · factor + written · |R| + least`` for each R of ``values`` and M of ``magnitude``, or
+        |R| where that is None; 0 where R is not finite."""
+        wanted = np.ascontiguousarray(values, np.float64)
+        scale = None if magnitude is None else np.ascontiguousarray(magnitude, np.float64)
+        if scale is not None and scale.shape != wanted.shape:
+            raise ValueError(f"magnitudes of shape {scale.shape} for values of shape {wanted.shape}")
+        bound = np.empty(values.shape)
+        self._bounds(
+            _address(wanted), None if scale is None else _address(scale), wanted.size, growth, factor, written, least,
+            _address(bound),
+        )  # fmt: skip
+        return bound
+
+    def all_near(self, values: npt.NDArray[Any], bound: Doubles, actual: npt.NDArray[np.generic]) -> bool:
+        """Whether every element of ``actual`` (float32 or float64) differs from that of ``values`` by a finite number
+        that is no larger than its ``bound``."""
+        if not values.shape == bound.shape == actual.shape:
+            raise ValueError(f"shapes {values.shape}, {bound.shape} and {actual.shape}")
+        single = actual.dtype == np.float32
+        have = np.ascontiguousarray(actual, np.float32 if single else np.float64)
+        wanted, allowed = (np.ascontiguousarray(array, np.float64) for array in (values, bound))
+        near: bool = self._all_near(_address(wanted), _address(allowed), _address(have), single, values.size)
+        return near
 
 
 def load(path: Path) -> None:
