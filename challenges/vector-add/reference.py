@@ -4,6 +4,8 @@ import numpy as np
 
 _BLOCK = 4096
 _BLOCKS = 256
+#: Blocks looked at at once: few enough to stay in a processor's cache.
+_AT_ONCE = 16
 
 
 def reference(A, B, N):
@@ -14,8 +16,10 @@ def spot_check(rng, inputs, outputs):
     """Blocks of consecutive elements at random places; always the ends."""
     size = int(inputs["N"])
     if size <= _BLOCK * _BLOCKS:
-        rows = np.arange(size)
+        parts = [np.arange(size)]
     else:
         begins = np.concatenate([[0, size - _BLOCK], rng.integers(0, size - _BLOCK, _BLOCKS)])
-        rows = (begins[:, None] + np.arange(_BLOCK)).reshape(-1)
-    return {"C": (rows, reference(inputs["A"][rows], inputs["B"][rows], size), None)}
+        blocks = begins[:, None] + np.arange(_BLOCK)
+        parts = (blocks[i : i + _AT_ONCE].reshape(-1) for i in range(0, len(blocks), _AT_ONCE))
+    for rows in parts:
+        yield {"C": (rows, reference(inputs["A"][rows], inputs["B"][rows], size), None)}

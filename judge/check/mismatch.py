@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from judge.judgement import Mismatch
 
@@ -64,3 +67,32 @@ class MismatchCollector:
             max_rel_error=self.max_rel_error,
             message=message,
         )
+
+
+def at_rows(mismatch: Mismatch, rows: npt.NDArray[np.integer[Any]]) -> Mismatch:
+    """The mismatch with the rows that were picked in place of their positions among the picked."""
+    return replace(mismatch, indices=tuple((int(rows[index[0]]), *index[1:]) for index in mismatch.indices))
+
+
+def joined(mismatches: Sequence[Mismatch], looked_at: int) -> Mismatch:
+    """One of those in parts of an output, of which ``looked_at`` elements are looked at."""
+    first = mismatches[0]
+    count = sum(mismatch.count for mismatch in mismatches)
+    place = ", ".join(str(i) for i in first.indices[0])
+    message = (
+        f"{first.output}[{place}] is {first.got[0]}, expected {first.expected[0]}; "
+        f"{count} of the {looked_at} elements looked at differ"
+    )
+    absolutes = [mismatch.max_abs_error for mismatch in mismatches if mismatch.max_abs_error is not None]
+    relatives = [mismatch.max_rel_error for mismatch in mismatches if mismatch.max_rel_error is not None]
+    return Mismatch(
+        output=first.output,
+        indices=tuple(index for mismatch in mismatches for index in mismatch.indices)[:SHOWN],
+        expected=tuple(value for mismatch in mismatches for value in mismatch.expected)[:SHOWN],
+        got=tuple(value for mismatch in mismatches for value in mismatch.got)[:SHOWN],
+        count=count,
+        total=looked_at,
+        max_abs_error=max(absolutes, default=None),
+        max_rel_error=max(relatives, default=None),
+        message=message,
+    )

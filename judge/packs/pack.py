@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from judge.check.compare import compare
+from judge.check.mismatch import at_rows, joined
 from judge.check.tolerance import Expected, Tolerance, ToleranceKind
 from judge.judgement import DeviceKind, Mismatch
 from judge.packs import signature
@@ -293,13 +294,17 @@ class Pack:
         }
         generator = np.random.Generator(philox(seed, case.id, "spot_check", 0))
         parts = self._reference.spot_check(generator, inputs, shaped)
-        for output in self.outputs:
-            rows, values, magnitude = parts[output.name]
-            expected = self._expected(case, output, values, magnitude, np.shape(values))
-            mismatch = compare(output.name, expected, shaped[output.name][rows])
-            if mismatch is not None:
-                return _at_rows(mismatch, rows)
-        return None
+        mismatches: dict[str, list[Mismatch]] = {name: [] for name in shaped}
+        looked_at = dict.fromkeys(shaped, 0)
+        for part in [parts] if isinstance(parts, dict) else parts:
+            for output in self.outputs:
+                rows, values, magnitude = part[output.name]
+                expected = self._expected(case, output, values, magnitude, np.shape(values))
+                looked_at[output.name] += expected.values.size
+                mismatch = compare(output.name, expected, shaped[output.name][rows])
+                if mismatch is not None:
+                    mismatches[output.name].append(at_rows(mismatch, rows))
+        return next((joined(found, looked_at[name]) for name, found in mismatches.items() if found), None)
 
     def output_spec(self, case: Case) -> dict[str, OutputSpec]:
         """Shape, type and contents on entry of every out and inout argument."""
@@ -339,24 +344,3 @@ class Pack:
         wanted = np.asarray(values, np.float64).reshape(shape)
         scale = None if magnitude is None else np.asarray(magnitude, np.float64).reshape(shape)
         return Expected(wanted, tolerance.bound(wanted, scale, output.dtype))
-
-
-def _at_rows(mismatch: Mismatch, rows: npt.NDArray[np.integer[Any]]) -> Mismatch:
-    """The mismatch with the rows that were picked in place of their positions among the picked."""
-    indices = tuple((int(rows[index[0]]), *index[1:]) for index in mismatch.indices)
-    place = ", ".join(str(i) for i in indices[0])
-    message = (
-        f"{mismatch.output}[{place}] is {mismatch.got[0]}, expected {mismatch.expected[0]}; "
-        f"{mismatch.count} of the {mismatch.total} elements looked at differ"
-    )
-    return Mismatch(
-        mismatch.output,
-        indices,
-        mismatch.expected,
-        mismatch.got,
-        mismatch.count,
-        mismatch.total,
-        mismatch.max_abs_error,
-        mismatch.max_rel_error,
-        message,
-    )

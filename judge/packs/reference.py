@@ -10,7 +10,8 @@ What it may define (arrays come as the kernel gets them, by argument name, scala
   ``numpy.random.Generator``.
 * ``spot_check(rng, inputs, outputs)``: for outputs too dear to check whole in every timed call. Returns
   ``{output: (rows, values, magnitude)}``: indices along the first axis, chosen after the outputs were seen, what the
-  reference has there, and the magnitude there (or None). The rows are then held against the usual bound. Of inputs that
+  reference has there, and the magnitude there (or None). The rows are then held against the usual bound. Where there
+  are many it yields such dicts one after another, of rows few enough to stay in a processor's cache. Of inputs that
   are declared it gets a judge.packs.drawn.DrawnArray each, which is made as it is looked at: rows by their numbers, and
   ranges, cost what they are long; whatever else is done with it makes the whole. Large outputs are likewise compared
   with what had been committed as they are looked at (judge.bench.committed). Both are to be read alone.

@@ -26,13 +26,15 @@ def small_chunks(packs: dict[str, Pack], monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setitem(hook(packs[slug]).__globals__, "_CHUNK", 1000)
 
 
-def hook(pack: Pack) -> Callable[..., dict[str, tuple[Any, Any, Any]]]:
+def hook(pack: Pack) -> Callable[..., Any]:
     assert pack._reference.spot_check is not None
     return pack._reference.spot_check
 
 
-def looked_at(pack: Pack, values: Vector) -> tuple[Any, Any, Any]:
-    return hook(pack)(np.random.default_rng(1), {"input": values}, {"output": values})["output"]
+def looked_at(pack: Pack, values: Vector) -> tuple[Any, ...]:
+    found = hook(pack)(np.random.default_rng(1), {"input": values}, {"output": values})
+    parts = [found] if isinstance(found, dict) else found
+    return tuple(np.concatenate(arrays) for arrays in zip(*(part["output"] for part in parts), strict=True))
 
 
 @st.composite

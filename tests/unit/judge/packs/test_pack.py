@@ -92,6 +92,34 @@ def test_spot_checks_look_at_the_rows_they_choose(pack_directory: Path) -> None:
     assert "looked at" in mismatch.message
 
 
+def test_rows_looked_at_in_parts_are_judged_as_one(pack_directory: Path) -> None:
+    """The same is said as of all of them at once."""
+    path = pack_directory / "reference.py"
+    source = (
+        "import numpy as np\n"
+        "def reference(x, N, factor): raise AssertionError('too dear')\n"
+        "def spot_check(rng, inputs, outputs):\n"
+        "    order = rng.permutation(len(inputs['x']))\n"
+        "    for rows in np.array_split(order, {parts}):\n"
+        "        part = {{'y': (rows, inputs['x'][rows].astype(np.float64) * float(inputs['factor']), None)}}\n"
+        "        {hand}\n"
+    )
+    found = []
+    for parts, hand in ((1, "return part"), (1, "yield part"), (7, "yield part")):
+        path.write_text(source.format(parts=parts, hand=hand))
+        pack = load_pack(pack_directory)
+        case = pack.benchmarks[0]
+        inputs = pack.inputs(case, 1)
+        outputs = {"y": inputs["x"] * inputs["factor"]}
+        assert pack.spot_check(case, inputs, outputs, seed=1) is None
+        outputs["y"][::50] += np.arange(len(outputs["y"][::50])) + 1
+        outputs["y"][77] = np.nan
+        found.append(pack.spot_check(case, inputs, outputs, seed=1))
+    assert found[0] is not None
+    assert found[0].count > len(found[0].indices)
+    assert found[0] == found[1] == found[2]
+
+
 def test_structured_inputs_come_from_the_reference(pack_directory: Path, edit: Edit) -> None:
     edit('distribution = { kind = "uniform", low = -1, high = 1 }', "")
     path = pack_directory / "reference.py"
