@@ -1,8 +1,8 @@
 #ifdef __AVX512F__
-#include <cmath>
 #include <immintrin.h>
 #endif
 
+#include <cmath>
 #include <cstring>
 #include <type_traits>
 
