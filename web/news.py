@@ -1,6 +1,6 @@
 """Which of the submissions that are followed have new events: one look at the database for all of them.
 
-Two hundred looks a second are bearable where one thread of the server's process takes them, and not where each stream
+A hundred looks a second are bearable where one thread of the server's process takes them, and not where each stream
 does. The thread runs only while somebody listens: it is begun by the first listener (the server forks before) and ends
 after the last. Its look compares the number of each submission's last event with the one that its stream has read, so
 that it does not matter who wrote first, when a stream began to listen, or whether a look failed. No connection is held
@@ -25,7 +25,7 @@ from store.events import last_event_seqs
 
 log = structlog.get_logger(__name__)
 
-LOOK_S = 0.005
+LOOK_S = 0.01
 #: After a look that failed: a database that is away, or has too much to do, is not helped by being asked.
 AWAY_S = 1.0
 
