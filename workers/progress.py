@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from queue import Empty, SimpleQueue
+from queue import Empty, Queue
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -36,9 +36,10 @@ class _Told:
 
 
 class ProgressEvents:
-    """Called by the engine, which never waits for the database: what comes while a transaction is under way is written
-    together in the next, in order. A context manager: after its end all is written, and nothing is written any more.
-    Losing an event is no reason to lose a judgement: database errors are only logged.
+    """Called by the engine, which waits for the database only between timed calls, so that nothing is written while one
+    is on the clock. Of the cases that come while a transaction is under way all are written in the next, in order. A
+    context manager: after its end all is written, and nothing is written any more. Losing an event is no reason to lose
+    a judgement: database errors are only logged.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class ProgressEvents:
         self._monotonic = monotonic
         self._timing_at_s = -TIMING_EVERY_S
         #: None is the last.
-        self._told: SimpleQueue[_Told | None] = SimpleQueue()
+        self._told: Queue[_Told | None] = Queue()
         self._thread = threading.Thread(target=self._write_all, name="progress", daemon=True)
 
     def __enter__(self) -> Self:
@@ -79,6 +80,8 @@ class ProgressEvents:
             if now_s - self._timing_at_s >= TIMING_EVERY_S or progress.done == progress.total:
                 self._timing_at_s = now_s
                 self._tell("timing", {"id": progress.case_id, "done": progress.done, "total": progress.total})
+                if self._thread.is_alive():
+                    self._told.join()
 
     def _tell(self, kind: str, payload: dict[str, Any]) -> None:
         self._told.put(_Told(kind, payload, self._context.clock()))
@@ -92,6 +95,8 @@ class ProgressEvents:
                     told.append(self._told.get_nowait())
             over = told[-1] is None
             self._write([each for each in told if each is not None])
+            for _ in told:
+                self._told.task_done()
 
     def _write(self, told: list[_Told]) -> None:
         lease = self._lease
@@ -108,3 +113,6 @@ class ProgressEvents:
                     )
         except SQLAlchemyError as error:
             log.warning("progress.lost", job=lease.job_id, events=len(told), error=str(error))
+        except Exception:
+            # Whatever it is: with this thread would go all events that follow.
+            log.exception("progress.lost", job=lease.job_id, events=len(told))

@@ -56,10 +56,10 @@ def _tell(events: ProgressEvents, *numbers: int) -> None:
         events(told)
 
 
-def _told(context: WorkerContext) -> list[int]:
-    """Of all cases that were recorded, in the order of their events."""
+def _told(context: WorkerContext, kind: str = "case") -> list[int]:
+    """Of all that was recorded of this kind, in order."""
     with context.reads() as session:
-        found = session.scalars(select(Event).where(Event.kind == "case").order_by(Event.seq))
+        found = session.scalars(select(Event).where(Event.kind == kind).order_by(Event.seq))
         return [each.payload["done"] for each in found]
 
 
@@ -76,6 +76,16 @@ def test_what_comes_during_a_transaction_goes_into_the_next(context: WorkerConte
         _tell(events, 6, 7, 8, 9)
     assert _told(context) == [1, 2, 3, 4, 5, 6, 7, 8, 9]
     assert _no_thread()
+
+
+def test_what_is_told_of_timed_calls_is_written_before_the_next(context: WorkerContext, lease: Lease) -> None:
+    with ProgressEvents(context, lease, monotonic=iter((0.0, 0.1, 1.0)).__next__) as events:
+        _tell(events, 1)
+        for done, written in ((3, [3]), (5, [3]), (7, [3, 7])):
+            told: Any = FakeProgress("timing", "case", None, done, 9, None)
+            events(told)
+            assert _told(context, "timing") == written
+    assert _told(context) == [1]
 
 
 def test_all_that_waits_is_one_transaction(context: WorkerContext, lease: Lease) -> None:
