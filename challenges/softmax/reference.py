@@ -11,7 +11,7 @@ _THREADS = 8
 _BLOCK = 4096
 _BLOCKS = 256
 #: Blocks looked at at once: few enough to stay in a processor's cache.
-_AT_ONCE = 16
+_AT_ONCE = 32
 #: Above this size single-precision exponentials, added in float64, are exact enough: their errors (2 u) vanish in a
 #: bound of 1000 u.
 _LARGE = 1 << 22

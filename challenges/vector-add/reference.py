@@ -4,8 +4,9 @@ import numpy as np
 
 _BLOCK = 4096
 _BLOCKS = 256
-#: Blocks looked at at once: few enough to stay in a processor's cache.
-_AT_ONCE = 16
+#: Blocks looked at at once: few enough to stay in a processor's cache, enough that threads seldom wait for the
+#: interpreter.
+_AT_ONCE = 32
 
 
 def reference(A, B, N):

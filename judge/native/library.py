@@ -35,6 +35,9 @@ class NativeLibrary:
             *(c_void_p, c_void_p, c_size_t, c_void_p, c_uint),
         )
         self._fill_runs.restype = None
+        self._run_begins = library.gpujudge_run_begins
+        self._run_begins.argtypes = (c_void_p, c_size_t, c_void_p)
+        self._run_begins.restype = c_size_t
         self._mask = library.gpujudge_mask
         self._mask.argtypes = (c_uint64, c_uint64, c_void_p, c_size_t, c_void_p, c_uint)
         self._mask.restype = None
@@ -78,6 +81,12 @@ class NativeLibrary:
             recipe.kind, recipe.element, *recipe.key, recipe.offset, recipe.scale,
             _address(begins), _address(places), begins.size, _address(out), max(1, threads),
         )  # fmt: skip
+
+    def run_begins(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The places in ``rows`` where one does not follow the one before."""
+        numbers = np.ascontiguousarray(rows, np.int64)
+        begins = np.empty(numbers.size, np.int64)
+        return begins[: self._run_begins(_address(numbers), numbers.size, _address(begins))].copy()
 
     def mask(self, source: Bytes, key: Key, out: Bytes, threads: int) -> None:
         """To ``out`` the bytes of ``source``, as many, XORed with those of the stream of ``key``."""

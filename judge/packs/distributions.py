@@ -169,6 +169,13 @@ class Drawing:
             flat[place - start] = value
 
 
+def run_begins(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The places in ``rows``, of which there is one at the least, where one does not follow the one before."""
+    if (native := loaded()) is not None:
+        return native.run_begins(rows)
+    return np.append(0, np.flatnonzero(rows[1:] - rows[:-1] != 1) + 1)
+
+
 def mask(array: Array, key: Key) -> npt.NDArray[np.uint8]:
     """The bytes of ``array`` XORed with those of the stream of ``key``: what is staged of an input that the host
     makes. The same again gives the bytes back."""

@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from judge.packs.distributions import run_begins
+
 Array = npt.NDArray[np.generic]
 Numbers = npt.NDArray[np.integer[Any]]
 
@@ -114,7 +116,7 @@ class PartialArray(NDArrayOperatorsMixin, ABC):
         if index.dtype.kind not in "iu" or not index.size or not np.can_cast(index.dtype, np.int64):
             return None
         rows = index.reshape(-1).astype(np.int64, copy=False)
-        begins = np.append(0, np.flatnonzero(rows[1:] - rows[:-1] != 1) + 1)
+        begins = run_begins(rows)
         ends = np.append(begins[1:], rows.size)
         # The first of a run is its least, the last its greatest.
         starts = rows[begins]

@@ -129,6 +129,14 @@ EXPORT void gpujudge_fill_runs(int kind, int element, std::uint64_t key_low, std
     }
 }
 
+// The places in `rows` where a run of consecutive numbers begins, to `begins`, which has room for `count`; how many.
+EXPORT std::size_t gpujudge_run_begins(const std::uint64_t* rows, std::size_t count, std::uint64_t* begins) {
+    std::size_t runs = 0;
+    for (std::size_t i = 0; i < count; ++i)
+        if (i == 0 || rows[i] - rows[i - 1] != 1) begins[runs++] = i;
+    return runs;
+}
+
 // The `size` bytes of `source` XORed with those of the stream.
 EXPORT void gpujudge_mask(std::uint64_t key_low, std::uint64_t key_high, const std::uint8_t* source, std::size_t size,
                           std::uint8_t* out, unsigned threads) {

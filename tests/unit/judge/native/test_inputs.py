@@ -95,6 +95,16 @@ def test_runs_are_ranges_one_after_another(
     assert np.all(room[-8:] == 77)
 
 
+@given(st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), st.integers(1, 9)), min_size=1, max_size=9))
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_runs_are_found_as_by_numpy(native: NativeLibrary, runs: list[tuple[int, int]]) -> None:
+    rows = np.concatenate([np.array([start]).astype(np.int64) + np.arange(count) for start, count in runs])
+    found = native.run_begins(rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(library, "_loaded", None)
+        assert found.tolist() == distributions.run_begins(rows).tolist()
+
+
 def test_halves_are_rounded_to_nearest_even(native: NativeLibrary) -> None:
     halves = np.arange(0, 0x7C01, 7, dtype=np.uint16).view(np.float16)
     exact = halves.astype(np.float32)
