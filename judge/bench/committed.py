@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from judge.native.digest import piece_digests, tree_digest
+from judge.native.digest import picked_digests, tree_digest
 from judge.native.library import Bytes
 from judge.packs.partial import Array, Numbers, PartialArray
 from judge.runner.digest import DIGEST_BYTES, PIECE_BYTES, level_sizes
@@ -30,25 +30,25 @@ class CommittedArray(PartialArray):
             raise NotCommittedError
 
     def _make(self) -> Array:
-        self._compare(0, self.size)
+        self._compare(np.array([0]), np.array([self.size]))
         return self._array
 
     def _fill(self, start: int, flat: Array) -> None:
-        self._compare(start, start + flat.size)
-        flat[...] = self._array.reshape(-1)[start : start + flat.size]
+        self._fill_runs(np.array([start]), np.array([flat.size]), flat)
 
     def _fill_runs(self, starts: Numbers, ends: Numbers, flat: Array) -> None:
-        begin = 0
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-            self._fill(start, flat[begin:end])
-            begin = end
+        begins = np.append(0, ends[:-1])
+        self._compare(starts, starts + (ends - begins))
+        elements = self._array.reshape(-1)
+        for start, begin, end in zip(starts.tolist(), begins.tolist(), ends.tolist(), strict=True):
+            flat[begin:end] = elements[start : start + (end - begin)]
 
-    def _compare(self, start: int, stop: int) -> None:
-        """The pieces in which these elements lie."""
-        if start == stop:
-            return
-        first = start * self.dtype.itemsize // PIECE_BYTES
-        last = -(-stop * self.dtype.itemsize // PIECE_BYTES)
-        found = piece_digests(self._bytes[first * PIECE_BYTES : last * PIECE_BYTES], self._threads)
-        if not np.array_equal(found, self._pieces[first * DIGEST_BYTES : last * DIGEST_BYTES]):
+    def _compare(self, starts: Numbers, stops: Numbers) -> None:
+        """The pieces in which these runs of elements lie."""
+        first = starts * self.dtype.itemsize // PIECE_BYTES
+        counts = np.where(starts < stops, -(-stops * self.dtype.itemsize // PIECE_BYTES) - first, 0)
+        # Of each run all pieces from its first on.
+        picked = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+        found = picked_digests(self._bytes, picked, self._threads)
+        if not np.array_equal(found.reshape(-1, DIGEST_BYTES), self._pieces.reshape(-1, DIGEST_BYTES)[picked]):
             raise NotCommittedError

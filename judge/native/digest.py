@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from judge.native.library import Bytes, loaded
+from judge.native.library import Bytes, Numbers, loaded
 from judge.runner import digest
 
 
@@ -14,6 +14,16 @@ def piece_digests(data: Bytes, threads: int = 1, *, portable: bool = False) -> B
     if native is None:
         return np.frombuffer(digest.piece_digests(data.data), np.uint8)
     return native.digest_pieces(data, digest.PIECE_BYTES, threads, portable=portable)
+
+
+def picked_digests(data: Bytes, picked: Numbers, threads: int = 1) -> Bytes:
+    """Those of the pieces that are numbered in ``picked``."""
+    native = loaded()
+    if native is None:
+        starts = (int(piece) * digest.PIECE_BYTES for piece in picked)
+        found = b"".join(digest.piece_digests(data[start : start + digest.PIECE_BYTES].data) for start in starts)
+        return np.frombuffer(found, np.uint8)
+    return native.digest_pieces(data, digest.PIECE_BYTES, threads, picked)
 
 
 def tree_digest(data: Bytes, threads: int = 1, *, portable: bool = False) -> bytes:

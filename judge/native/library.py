@@ -42,7 +42,7 @@ class NativeLibrary:
         self._mask.argtypes = (c_uint64, c_uint64, c_void_p, c_size_t, c_void_p, c_uint)
         self._mask.restype = None
         self._digest_pieces = library.gpujudge_digest_pieces
-        self._digest_pieces.argtypes = (c_void_p, c_size_t, c_size_t, c_bool, c_void_p, c_uint)
+        self._digest_pieces.argtypes = (*(c_void_p, c_size_t, c_size_t, c_void_p, c_size_t, c_bool), c_void_p, c_uint)
         self._digest_pieces.restype = None
         self._bounds = library.gpujudge_bounds
         self._bounds.argtypes = (c_void_p, c_void_p, c_size_t, c_double, c_double, c_double, c_double, c_void_p)
@@ -94,11 +94,22 @@ class NativeLibrary:
             raise ValueError(f"{source.size} bytes to {out.size}")
         self._mask(*key, _address(source), source.size, _address(out), max(1, threads))
 
-    def digest_pieces(self, data: Bytes, piece_bytes: int, threads: int, *, portable: bool = False) -> Bytes:
-        """The SHA-256 digests, one after another, of the pieces of ``data`` (one piece where it has no bytes).
-        ``portable``: without the processor's instructions for it."""
-        digests = np.empty(max(1, -(-data.size // piece_bytes)) * _DIGEST_BYTES, np.uint8)
-        self._digest_pieces(_address(data), data.size, piece_bytes, portable, _address(digests), max(1, threads))
+    def digest_pieces(
+        self, data: Bytes, piece_bytes: int, threads: int, picked: Numbers | None = None, *, portable: bool = False
+    ) -> Bytes:
+        """The SHA-256 digests, one after another, of the pieces of ``data`` (one piece where it has no bytes), or of
+        those that are ``picked``. ``portable``: without the processor's instructions for it."""
+        pieces = max(1, -(-data.size // piece_bytes))
+        if picked is not None:
+            picked = np.ascontiguousarray(picked, np.uint64)
+            if picked.size and int(picked.max()) >= pieces:
+                raise ValueError(f"piece {picked.max()} of {pieces}")
+            pieces = picked.size
+        digests = np.empty(pieces * _DIGEST_BYTES, np.uint8)
+        self._digest_pieces(
+            _address(data), data.size, piece_bytes, None if picked is None else _address(picked), pieces, portable,
+            _address(digests), max(1, threads),
+        )  # fmt: skip
         return digests
 
     def bounds(

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from judge.native import library
-from judge.native.digest import tree_digest
+from judge.native.digest import picked_digests, piece_digests, tree_digest
 from judge.native.library import NativeLibrary
 from judge.runner import digest
-from judge.runner.digest import PIECE_BYTES
+from judge.runner.digest import DIGEST_BYTES, PIECE_BYTES
 
 pytestmark = pytest.mark.nvcc
 
@@ -51,6 +51,20 @@ def test_three_levels(native: NativeLibrary) -> None:
     data = np.resize(DATA, 128 * 128 * PIECE_BYTES + 1)
     assert tree_digest(data, 2) == digest.tree_digest(data.data)
     assert native is library.loaded()
+
+
+@pytest.mark.parametrize("picked", [[], [0], [3, 1, 1], [*range(513)], [512]])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_pieces_that_are_picked(picked: list[int], threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = piece_digests(DATA).reshape(-1, DIGEST_BYTES)[picked].reshape(-1)
+    assert np.array_equal(picked_digests(DATA, np.array(picked, np.int64), threads), expected)
+    monkeypatch.setattr(library, "_loaded", None)
+    assert np.array_equal(picked_digests(DATA, np.array(picked, np.int64), threads), expected)
+
+
+def test_a_piece_that_is_not_there(native: NativeLibrary) -> None:
+    with pytest.raises(ValueError, match="piece 513 of 513"):
+        native.digest_pieces(DATA, PIECE_BYTES, 1, np.array([513]))
 
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
