@@ -5,6 +5,7 @@ Both load the processor and the GPU, and neither has to be waited for, as long a
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
@@ -18,12 +19,28 @@ class Background:
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(thread_name_prefix="background")
         self._going_on: list[Future[Any]] = []
+        self._begun = threading.Event()
 
     def submit(self, work: Callable[[], T]) -> Future[T]:
         """Begun at once."""
         future = self._pool.submit(work)
         self._going_on.append(future)
         return future
+
+    def put_off(self, work: Callable[[], T]) -> Future[T]:
+        """Begun with the next ``begin``, or when all of it is waited for."""
+        begun = self._begun
+
+        def when_begun() -> T:
+            begun.wait()
+            return work()
+
+        return self.submit(when_begun)
+
+    def begin(self) -> None:
+        """What was put off goes on from now."""
+        self._begun.set()
+        self._begun = threading.Event()
 
     def busy(self) -> bool:
         """Whether anything still goes on."""
@@ -32,10 +49,12 @@ class Background:
 
     def wait(self) -> list[BaseException]:
         """Until nothing goes on any more; what went wrong since the last time."""
+        self.begin()
         over, self._going_on = self._going_on, []
         wait(over)
         return [error for future in over if (error := future.exception()) is not None]
 
     def close(self) -> None:
         """Idempotent."""
+        self.begin()
         self._pool.shutdown()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -49,3 +50,17 @@ def test_closing_waits(background: Background) -> None:
     background.close()
     background.close()
     assert done
+
+
+@pytest.mark.parametrize("begin", [Background.begin, Background.wait, Background.close])
+def test_what_is_put_off_is_begun_when_somebody_says_so(
+    background: Background, begin: Callable[[Background], object]
+) -> None:
+    done = threading.Event()
+    put_off = background.put_off(done.set)
+    background.submit(lambda: None).result()
+    assert background.busy()
+    assert not done.is_set()
+    begin(background)
+    put_off.result()
+    assert done.is_set()
