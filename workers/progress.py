@@ -26,6 +26,8 @@ log = structlog.get_logger(__name__)
 
 #: Timing reports come by the hundred; more than this many a second are no use to anybody.
 TIMING_EVERY_S = 0.25
+#: Many small cases are judged in less time than it takes to write each by itself.
+GATHER_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +35,14 @@ class _Told:
     kind: str
     payload: dict[str, Any]
     at: datetime
+    awaited: bool
 
 
 class ProgressEvents:
     """Called by the engine, which waits for the database only between timed calls, so that nothing is written while one
-    is on the clock. Of the cases that come while a transaction is under way all are written in the next, in order. A
-    context manager: after its end all is written, and nothing is written any more. Losing an event is no reason to lose
-    a judgement: database errors are only logged.
+    is on the clock. What comes within GATHER_S is written together, in order. A context manager: after its end all is
+    written, and nothing is written any more. Losing an event is no reason to lose a judgement: database errors are only
+    logged.
     """
 
     def __init__(
@@ -79,24 +82,31 @@ class ProgressEvents:
             now_s = self._monotonic()
             if now_s - self._timing_at_s >= TIMING_EVERY_S or progress.done == progress.total:
                 self._timing_at_s = now_s
-                self._tell("timing", {"id": progress.case_id, "done": progress.done, "total": progress.total})
-                if self._thread.is_alive():
-                    self._told.join()
+                payload = {"id": progress.case_id, "done": progress.done, "total": progress.total}
+                self._tell("timing", payload, awaited=progress.done > 0)
 
-    def _tell(self, kind: str, payload: dict[str, Any]) -> None:
-        self._told.put(_Told(kind, payload, self._context.clock()))
+    def _tell(self, kind: str, payload: dict[str, Any], *, awaited: bool = False) -> None:
+        self._told.put(_Told(kind, payload, self._context.clock(), awaited))
+        if awaited and self._thread.is_alive():
+            self._told.join()
 
     def _write_all(self) -> None:
         over = False
         while not over:
-            told = [self._told.get()]
-            with contextlib.suppress(Empty):
-                while True:
-                    told.append(self._told.get_nowait())
+            told = self._gather()
             over = told[-1] is None
             self._write([each for each in told if each is not None])
             for _ in told:
                 self._told.task_done()
+
+    def _gather(self) -> list[_Told | None]:
+        """What comes next, and what else comes soon, unless it is waited for."""
+        told = [self._told.get()]
+        until_s = time.monotonic() + GATHER_S
+        with contextlib.suppress(Empty):
+            while (last := told[-1]) is not None and not last.awaited:
+                told.append(self._told.get(timeout=max(0.0, until_s - time.monotonic())))
+        return told
 
     def _write(self, told: list[_Told]) -> None:
         lease = self._lease

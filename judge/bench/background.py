@@ -19,6 +19,7 @@ class Background:
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(thread_name_prefix="background")
         self._going_on: list[Future[Any]] = []
+        self._put_off: list[Future[Any]] = []
         self._begun = threading.Event()
 
     def submit(self, work: Callable[[], T]) -> Future[T]:
@@ -35,15 +36,19 @@ class Background:
             begun.wait()
             return work()
 
-        return self.submit(when_begun)
+        future = self._pool.submit(when_begun)
+        self._put_off.append(future)
+        return future
 
     def begin(self) -> None:
         """What was put off goes on from now."""
+        self._going_on += self._put_off
+        self._put_off.clear()
         self._begun.set()
         self._begun = threading.Event()
 
     def busy(self) -> bool:
-        """Whether anything still goes on."""
+        """Whether anything that was begun still goes on."""
         self._going_on = [future for future in self._going_on if not future.done()]
         return bool(self._going_on)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 
 from judge.bench.background import Background
@@ -148,7 +148,7 @@ class Trial:
             background.submit(functools.partial(session.runner.outputs.populate, self._bench.opened_bytes))
             session.load(self._library)
             for case in self._bench.cases:
-                # What went before is looked at and ended while this warms up, not beside loading: that took 25 ms, not 4.
+                # What went before is looked at and ended while this warms up: beside it loading took 25 ms, not 4.
                 background.begin()
                 timing = self._time_case(session, twin, case, number)
                 if timing.outcome.verdict is not Verdict.ACCEPTED:
@@ -163,7 +163,8 @@ class Trial:
             self._failed = case, outcome, 0.0
         finally:
             self._sessions.append(session)
-            background.put_off(session.finish)
+            looks = [look for case in self._bench.cases for look in self._looks[case.id]]
+            background.put_off(functools.partial(_end, session, looks))
 
     def look_at_outputs(self) -> None:
         """Waits until all that the processes left has been looked at. Raises Cancelled."""
@@ -287,11 +288,12 @@ def time_processes(bench: Bench, trials: Sequence[Trial]) -> None:
     try:
         for start in range(0, len(turns), _READY):
             _take_turns(bench, turns[start : start + _READY], beside)
+        bench.background.begin()
+        for trial in trials:
+            trial.look_at_outputs()
     finally:
         bench.background.begin()
         bench.background.submit(beside.finish)
-    for trial in trials:
-        trial.look_at_outputs()
 
 
 def _take_turns(bench: Bench, turns: Sequence[Trial], beside: Session) -> None:
@@ -312,6 +314,12 @@ def _take_turns(bench: Bench, turns: Sequence[Trial], beside: Session) -> None:
     finally:
         for session in waiting:
             session.finish()
+
+
+def _end(session: Session, looks: Sequence[Future[Outcome | None]]) -> None:
+    """When its outputs have been looked at: to let go of its memory keeps that waiting."""
+    wait(looks)
+    session.finish()
 
 
 def _wait_until_ready(bench: Bench, session: Session) -> None:

@@ -59,7 +59,7 @@ def test_what_is_put_off_is_begun_when_somebody_says_so(
     done = threading.Event()
     put_off = background.put_off(done.set)
     background.submit(lambda: None).result()
-    assert background.busy()
+    assert not background.busy()
     assert not done.is_set()
     begin(background)
     put_off.result()
