@@ -15,6 +15,7 @@ import gc
 import importlib
 import os
 import sys
+from pathlib import Path
 from typing import cast
 
 from judge.devices.base import Device, DeviceError, DeviceOptions, TimedDevice
@@ -47,6 +48,8 @@ class Runner:
         self._library_fd = library_fd
         self._device: Device | None = None
         self._locked = False
+        #: All there will be: none is made once locked.
+        self._threads: list[int] = []
         self._inputs: SharedMemory
         self._outputs: SharedMemory
         self._recordings = Recordings()
@@ -107,6 +110,7 @@ class Runner:
         # libraries (PyCUDA's abort). What the submission itself registered runs before: handlers run last in, first
         # out.
         _libc.on_exit(_libc._exit, None)
+        self._threads = [int(path.name) for path in Path("/proc/self/task").iterdir()]
         self._locked = start.lock
         if self._locked:
             try:
@@ -124,9 +128,10 @@ class Runner:
             raise FrameError("no device is up, or something is loaded already")
         device.limit(request)
         if request.processor is not None:
-            # Where it cannot be had, times are as good as without.
-            with contextlib.suppress(OSError):
-                os.sched_setaffinity(0, {request.processor})
+            # The device's threads too: host functions run on one. Where it cannot be had, times are as good as without.
+            for thread in self._threads:
+                with contextlib.suppress(OSError):
+                    os.sched_setaffinity(thread, {request.processor})
         if self._locked:
             from judge.sandbox import seccomp
 

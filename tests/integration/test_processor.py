@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -52,6 +53,15 @@ static int not_refused() {
     for (bool one : refused) found |= one ? 0 : bit, bit *= 2;
     return found;
 }
+static int threads_on(int many) {
+    int found = 0;
+    for (int thread = 1; thread < 1000; thread++) {
+        cpu_set_t set;
+        if (syscall(SYS_tgkill, getpid(), thread, 0) || sched_getaffinity(thread, sizeof set, &set)) continue;
+        found += CPU_COUNT(&set) == many;
+    }
+    return found;
+}
 static int early[3];
 __attribute__((constructor)) static void begin() {
     early[0] = processors(), early[1] = not_refused(), early[2] = processors();
@@ -60,6 +70,7 @@ extern "C" void solve(const float* in, int* out, int n) {
     for (int i = 0; i < 3; i++) out[i] = early[i];
     out[3] = processors(), out[4] = not_refused(), out[5] = processors();
     out[6] = sched_getcpu();
+    out[7] = threads_on(1), out[8] = threads_on(out[3]);
 }
 """
 Start = Callable[[int | None], Session]
@@ -71,7 +82,9 @@ def start() -> Iterator[Start]:
 
     def started(processor: int | None) -> Session:
         settings = JudgeSettings(data_dir=Path("/nonexistent"), run=RunLimits(memory_bytes=512 << 20))
-        session = host_factory(settings, twice_pack().benchmarks).at(processor).start()
+        made = host_factory(settings, twice_pack().benchmarks).at(processor)
+        request = dataclasses.replace(made.request, device_module="tests.host_device.threaded")
+        session = dataclasses.replace(made, request=request).start()
         sessions.append(session)
         session.load(build(SOURCE))
         return session
@@ -88,12 +101,15 @@ def _found(session: Session) -> list[int]:
     recipe = twice_pack().recipes(case, 7, 1)["input"]
     slots = (TimedSlot(size=size, recipe=recipe), TimedSlot(size=size), TimedSlot(case.axes["N"].to_bytes(8, "little")))
     session.time(TimeRequest((TimedCall(slots, copy=True),)))
-    return [int(value) for value in session.runner.outputs.read(0, (7,), np.dtype(np.int32))]
+    return [int(value) for value in session.runner.outputs.read(0, (9,), np.dtype(np.int32))]
 
 
 def test_what_is_timed_stays_where_it_is_put_from_the_first_line_on(start: Start) -> None:
     processor = max(os.sched_getaffinity(0))
-    assert _found(start(processor)) == [1, 0, 1, 1, 0, 1, processor]
+    found = _found(start(processor))
+    assert found[:7] == [1, 0, 1, 1, 0, 1, processor]
+    assert found[7] >= 2, "the device's thread"
+    assert found[7] == found[8]
 
 
 def test_what_is_put_nowhere_stays_as_it_is(start: Start) -> None:
