@@ -64,7 +64,9 @@ ELSEWHERE: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("look", {**LOOKS, **ELSEWHERE}.values(), ids=str)
+@pytest.mark.parametrize(
+    "look", [*LOOKS.values(), *ELSEWHERE.values()], ids=[*LOOKS, *(f"{name} elsewhere" for name in ELSEWHERE)]
+)
 def test_what_was_committed_is_seen(output: Output, look: Callable[[Any], Any]) -> None:
     assert np.array_equal(look(committed(output)), look(output))
 
