@@ -1,6 +1,6 @@
 """Feeds cases to runners, one after the other, and judges what comes back. A crash costs its own case only.
 
-The next case's inputs and expected outputs are computed while the runner works on this one. After two runners have died
+The next cases' inputs and expected outputs are computed while the runner works on this one. After two runners have died
 the rest is not judged: the verdict is decided, and each further death costs time.
 """
 
@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from judge.check.compare import compare
 from judge.check.tolerance import Expected
@@ -20,7 +21,7 @@ from judge.packs.pack import Case, Pack
 from judge.runner.frames import Failure, Op
 from judge.runner.messages import Watch
 from judge.supervisor.factory import SessionFactory
-from judge.supervisor.layout import Array, lay_out
+from judge.supervisor.layout import Array, argument_bytes, lay_out
 from judge.supervisor.outcome import (
     STICKY,
     Outcome,
@@ -36,6 +37,7 @@ from judge.verdict import Verdict
 _MAX_DEATHS = 2
 #: Nor does anybody wait longer than this, all told, for runners that did not come back.
 _MAX_LOST_S = 15.0
+_AHEAD_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,43 @@ class Answer:
 
     judgement: CaseJudgement
     record: CallRecord | None
+
+
+class _Questions:
+    """Poses questions in a thread, in the order of their cases, ahead of those who take them: the next one always, and
+    more as long as their arguments take no more than _AHEAD_BYTES together. A context manager."""
+
+    def __init__(self, pack: Pack, seed: int, cases: Sequence[Case]) -> None:
+        self._pack = pack
+        self._seed = seed
+        self._cases = deque(cases)
+        self._coming: deque[tuple[int, Future[Question]]] = deque()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="cases")
+
+    def __enter__(self) -> Self:
+        self._go_ahead()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def take(self) -> Question:
+        """The next one."""
+        _, coming = self._coming.popleft()
+        question = coming.result()
+        self._go_ahead()
+        return question
+
+    def _go_ahead(self) -> None:
+        while self._cases:
+            size = sum(argument_bytes(self._pack, self._cases[0], argument) for argument in self._pack.arguments)
+            if self._coming and sum(each for each, _ in self._coming) + size > _AHEAD_BYTES:
+                return
+            self._coming.append((size, self._pool.submit(self._pose, self._cases.popleft())))
+
+    def _pose(self, case: Case) -> Question:
+        inputs = self._pack.inputs(case, self._seed)
+        return Question(case, inputs, self._pack.expected(case, inputs))
 
 
 class Feeder:
@@ -82,17 +121,12 @@ class Feeder:
         """The answers, in order; fewer than cases when it is exhausted. Raises InternalError and Cancelled."""
         if not cases:
             return
-        with ThreadPoolExecutor(1, thread_name_prefix="cases") as ahead:
-            coming: Future[Question] = ahead.submit(self._pose, cases[0])
-            for index, case in enumerate(cases):
+        with _Questions(self._pack, self._seed, cases) as questions:
+            for case in cases:
                 # Started before the wait for the inputs, so that both go on at the same time.
                 self._session = self._session or self._start()
-                question = coming.result()
-                if index + 1 < len(cases):
-                    coming = ahead.submit(self._pose, cases[index + 1])
-                yield self._judge(case, question, watch)
+                yield self._judge(case, questions.take(), watch)
                 if self.exhausted:
-                    coming.cancel()
                     return
 
     def session(self) -> Session:
@@ -134,10 +168,6 @@ class Feeder:
     def _start(self) -> Session:
         session, self._fresh = self._fresh, None
         return session if session is not None else self._factory.start()
-
-    def _pose(self, case: Case) -> Question:
-        inputs = self._pack.inputs(case, self._seed)
-        return Question(case, inputs, self._pack.expected(case, inputs))
 
     def _judge(self, case: Case, question: Question, watch: Watch) -> Answer:
         call_s = self._pack.limits.wall_s
