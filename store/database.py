@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.pool import QueuePool
 
+from store.inotify import Change, FileWatch
 from store.settings import Settings
 
 BUSY_TIMEOUT_S = 20
@@ -48,6 +49,14 @@ def make_session_factory(engine: Engine, *, read_only: bool = False) -> sessionm
         return sessionmaker(engine, expire_on_commit=False)
     bound = engine.execution_options(gpujudge_read_only=True, postgresql_readonly=True)
     return sessionmaker(bound, expire_on_commit=False)
+
+
+def watch_writes(engine: Engine) -> FileWatch:
+    """Tells that some process has written to an SQLite database; of another database nothing."""
+    url = engine.url
+    sqlite = url.get_backend_name() == "sqlite" and url.database
+    # What is committed is written to the log first.
+    return FileWatch(Path(f"{url.database}-wal") if sqlite else None, Change.MODIFY)
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:

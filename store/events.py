@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from store.models import Event, Job, Submission
+from store.models import Event, Job, State, Submission
 
 
 def record_event(
@@ -24,12 +24,14 @@ def record_event(
     *,
     now: datetime,
     lease_token: str | None = None,
+    state: State | None = None,
 ) -> Event | None:
-    """Add an event. With ``lease_token``, only if the submission's job is still held by it; None when it is not."""
+    """Add an event; ``state`` is that of the submission from then on, where it changes. With ``lease_token``, only if
+    the submission's job is still held by it; None when it is not."""
     count = (
         update(Submission)
         .where(Submission.id == submission_id)
-        .values(last_event_seq=Submission.last_event_seq + 1)
+        .values(last_event_seq=Submission.last_event_seq + 1, **({} if state is None else {"state": state}))
         .returning(Submission.last_event_seq)
         .execution_options(synchronize_session=False)
     )

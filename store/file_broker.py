@@ -8,10 +8,7 @@ Where kombu sleeps between two looks into the folder, here the kernel tells of a
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import fcntl
-import os
-import select
 import time
 import uuid
 from pathlib import Path
@@ -21,6 +18,8 @@ from typing import Any
 from kombu.exceptions import ChannelError
 from kombu.transport import filesystem
 from kombu.utils.json import dumps
+
+from store.inotify import Change, FileWatch
 
 
 class Channel(filesystem.Channel):
@@ -53,32 +52,6 @@ class Channel(filesystem.Channel):
             raise ChannelError(f"cannot bind a queue in {folder}: {error}") from error
 
 
-class Arrivals:
-    """Files that are renamed into a folder. Where the kernel tells nothing, each wait is as long as it may be."""
-
-    _MOVED_TO = 0x80  # IN_MOVED_TO of <sys/inotify.h>
-
-    def __init__(self, folder: Path) -> None:
-        libc = ctypes.CDLL(None)
-        self._file: int = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-        self._poll = select.poll()
-        if self._file >= 0:
-            libc.inotify_add_watch(self._file, os.fsencode(folder), self._MOVED_TO)
-            self._poll.register(self._file, select.POLLIN)
-
-    def wait(self, seconds: float) -> None:
-        """Until a file has come since the last wait, or ``seconds`` are over."""
-        if self._poll.poll(1000 * seconds):
-            with contextlib.suppress(BlockingIOError):
-                while os.read(self._file, 1 << 16):
-                    pass
-
-    def close(self) -> None:
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
-
-
 class Transport(filesystem.Transport):
     """The transport that Celery is told to use, as ``store.file_broker:Transport``."""
 
@@ -88,13 +61,13 @@ class Transport(filesystem.Transport):
 
     def __init__(self, client: Any, **options: Any) -> None:
         super().__init__(client, **options)  # type: ignore[no-untyped-call]
-        self._arrivals: Arrivals | None = None
+        self._arrivals: FileWatch | None = None
 
     def drain_events(self, connection: Any, timeout: float | None = None) -> None:  # type: ignore[override]  # noqa: ARG002
         """Deliver one message. Raises TimeoutError when none came in time."""
         if self._arrivals is None:
             # Before the first look: what comes after it ends the wait.
-            self._arrivals = Arrivals(Path(self.client.transport_options["data_folder_in"]))
+            self._arrivals = FileWatch(Path(self.client.transport_options["data_folder_in"]), Change.MOVED_TO)
         until = None if timeout is None else time.monotonic() + timeout
         while True:
             with contextlib.suppress(Empty):

@@ -115,8 +115,8 @@ def claim_job(
     if row is None:
         return None
     lease = Lease(row.id, row.submission_id, token, stage, attempt=row.failures + 1)
-    _set_submission(session, lease.submission_id, state=stage.working)
-    record_event(session, lease.submission_id, stage.working, {"attempt": lease.attempt}, now=now)
+    state = stage.working
+    record_event(session, lease.submission_id, state, {"attempt": lease.attempt}, now=now, state=state)
     return lease
 
 
@@ -159,8 +159,8 @@ def finish_build(
     if job.cancel_requested:
         _cancel(session, job, now=now)
         return True
-    _set_submission(session, lease.submission_id, state=State.BUILT)
-    record_event(session, lease.submission_id, State.BUILT, {"wall_s": report.wall_s}, now=now)
+    built = State.BUILT
+    record_event(session, lease.submission_id, built, {"wall_s": report.wall_s}, now=now, state=built)
     return True
 
 
@@ -244,15 +244,6 @@ def _let_go(session: Session, lease: Lease, **values: Any) -> Job | None:
     ).one_or_none()
 
 
-def _set_submission(session: Session, submission_id: int, **values: Any) -> None:
-    session.execute(
-        update(Submission)
-        .where(Submission.id == submission_id)
-        .values(**values)
-        .execution_options(synchronize_session=False)
-    )
-
-
 def _judge(session: Session, job: Job, judgement: Judgement, *, now: datetime) -> None:
     submission = session.get_one(Submission, job.submission_id, populate_existing=True)
     submission.state = State.DONE
@@ -272,5 +263,5 @@ def _cancel(session: Session, job: Job, *, now: datetime) -> None:
 
 
 def _wait_again(session: Session, job: Job, state: State, reason: str, *, now: datetime) -> None:
-    _set_submission(session, job.submission_id, state=state)
-    record_event(session, job.submission_id, state, {"attempt": job.failures + 1, "reason": reason}, now=now)
+    payload = {"attempt": job.failures + 1, "reason": reason}
+    record_event(session, job.submission_id, state, payload, now=now, state=state)

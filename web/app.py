@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from datetime import timedelta
 
 import structlog
@@ -12,7 +13,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from judge import __version__
 from judge.packs.registry import Registry
 from store.clock import Clock, utc_now
-from store.database import make_engine, make_session_factory
+from store.database import make_engine, make_session_factory, watch_writes
 from store.doorbell import make_bell, ring
 from store.logs import configure_logging
 from store.settings import Settings, load_secret_key
@@ -94,6 +95,6 @@ def make_services(settings: Settings, clock: Clock) -> Services:
         broker_answers=lambda: broker_answers(bell),
         # Half of the threads at most are held by pages that watch.
         streams=StreamSlots(settings.web_threads // 2),
-        news=News(readers),
+        news=News(readers, functools.partial(watch_writes, engine)),
         clock=clock,
     )

@@ -1,19 +1,21 @@
 """Which of the submissions that are followed have new events: one look at the database for all of them.
 
 A hundred looks a second are bearable where one thread of the server's process takes them, and not where each stream
-does. The thread runs only while somebody listens: it is begun by the first listener (the server forks before) and ends
-after the last. Its look compares the number of each submission's last event with the one that its stream has read, so
-that it does not matter who wrote first, when a stream began to listen, or whether a look failed. No connection is held
-between two looks.
+does. Where the kernel tells of what is written to the database, it looks at once. The thread runs only while somebody
+listens: it is begun by the first listener (the server forks before) and ends after the last. Its look compares the
+number of each submission's last event with the one that its stream has read, so that it does not matter who wrote
+first, when a stream began to listen, or whether a look failed. No connection is held between two looks.
 
 It saves time and carries nothing: a stream reads its events itself, and looks now and then without being told to.
 """
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 import weakref
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -22,6 +24,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session, sessionmaker
 
 from store.events import last_event_seqs
+from store.inotify import FileWatch
 
 log = structlog.get_logger(__name__)
 
@@ -61,10 +64,12 @@ class Listener:
 
 
 class News:
-    """Wakes those who listen when their submission has a new event."""
+    """Wakes those who listen when their submission has a new event. ``watch`` makes what tells of writes to the
+    database."""
 
-    def __init__(self, readers: sessionmaker[Session]) -> None:
+    def __init__(self, readers: sessionmaker[Session], watch: Callable[[], FileWatch]) -> None:
         self._readers = readers
+        self._watch = watch
         # One that a thread may take twice: the garbage collector can end a forgotten stream at any line.
         self._lock = threading.RLock()
         # Weak: who is forgotten without having left is gone all the same.
@@ -100,8 +105,12 @@ class News:
 
     def _run(self) -> None:
         try:
-            while self._is_wanted():
-                time.sleep(LOOK_S if self._look() else AWAY_S)
+            with contextlib.closing(self._watch()) as writes:
+                while self._is_wanted():
+                    if self._look():
+                        writes.wait(LOOK_S)
+                    else:
+                        time.sleep(AWAY_S)
         except Exception:
             log.exception("the news ended: streams look by themselves until the next one begins")
         finally:

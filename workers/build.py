@@ -34,24 +34,23 @@ def _build(context: WorkerContext, watch: Watch) -> Finish:
     report, artifact = context.judge.build(source, pack, device)
     if artifact is None:
         judgement = context.judge.compile_error(report, pack, device)
-
-        def finish_unbuilt(session: Session) -> bool:
-            finished = finish_judged(session, lease, judgement, now=context.clock())
-            return finished and _record_pack(session, lease.submission_id, pack)
-
-        return finish_unbuilt
-    digest, data = artifact.digest, artifact.to_bytes()
+    else:
+        digest, data = artifact.digest, artifact.to_bytes()
 
     def finish(session: Session) -> bool:
-        finished = finish_build(session, lease, digest=digest, data=data, report=report, now=context.clock())
-        return finished and _record_pack(session, lease.submission_id, pack)
+        now = context.clock()
+        if artifact is None:
+            finished = finish_judged(session, lease, judgement, now=now)
+        else:
+            finished = finish_build(session, lease, digest=digest, data=data, report=report, now=now)
+        if finished and pack.digest != submission.pack_digest:
+            _record_pack(session, lease.submission_id, pack)
+        return finished
 
     return finish
 
 
-def _record_pack(session: Session, submission_id: int, pack: Pack) -> bool:
+def _record_pack(session: Session, submission_id: int, pack: Pack) -> None:
     """A submission says what it was judged by, though the pack may have been updated after it was sent."""
     submission = session.get_one(Submission, submission_id)
-    if submission.pack_digest != pack.digest:
-        submission.pack_digest, submission.pack_version, submission.pack_major = pack.digest, pack.version, pack.major
-    return True
+    submission.pack_digest, submission.pack_version, submission.pack_major = pack.digest, pack.version, pack.major

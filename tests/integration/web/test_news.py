@@ -12,6 +12,7 @@ from sqlalchemy.exc import OperationalError
 from structlog.testing import capture_logs
 
 from store.events import record_event
+from store.inotify import FileWatch
 from tests.web_site import KERNEL, Site, accepted, make_site, post
 from web import live, news
 from web.live import EventStream, StreamSlots
@@ -60,6 +61,29 @@ def _listen(site: Site, public_id: str, seen: int = 1) -> Listener:
 
 def _stream(site: Site, public_id: str, wait: Callable[[Listener, float], object] = Listener.wait) -> EventStream:
     return EventStream(site.services.readers, site.services.news, StreamSlots(1), public_id, 0, wait=wait)
+
+
+def test_what_is_written_to_a_file_is_looked_at_at_once(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site = make_site(data_dir)
+    site.add_device()
+    public_id = _submit(site)
+    news = site.services.news
+    monkeypatch.setattr("web.news.LOOK_S", 3600.0)
+    waits, wait = threading.Event(), FileWatch.wait
+
+    def noted(watch: FileWatch, seconds: float) -> None:
+        waits.set()
+        wait(watch, seconds)
+
+    monkeypatch.setattr(FileWatch, "wait", noted)
+    with _listen(site, public_id) as listener:
+        assert waits.wait(30)
+        _record(site, public_id)
+        assert listener.wait(30)
+    # Its next look is the last.
+    _record(site, public_id)
+    _ended(news)
+    site.services.engine.dispose()
 
 
 def test_an_event_wakes_the_stream_that_waits_for_it(site: Site) -> None:

@@ -9,7 +9,7 @@ import pytest
 from kombu import Connection, Exchange, Queue
 
 from store import queues
-from store.file_broker import Arrivals
+from store.inotify import FileWatch
 from store.queues import celery_config, prepare_broker
 from store.settings import Settings
 
@@ -80,13 +80,13 @@ def test_a_message_wakes_the_consumer_that_waits_for_it(data_dir: Path, monkeypa
     settings = Settings(data_dir=data_dir)
     prepare_broker(settings)
     monkeypatch.setattr(queues, "FILE_POLL_S", 3600.0)
-    waits, wait = threading.Event(), Arrivals.wait
+    waits, wait = threading.Event(), FileWatch.wait
 
-    def noted(arrivals: Arrivals, seconds: float) -> None:
+    def noted(arrivals: FileWatch, seconds: float) -> None:
         waits.set()
         wait(arrivals, seconds)
 
-    monkeypatch.setattr(Arrivals, "wait", noted)
+    monkeypatch.setattr(FileWatch, "wait", noted)
 
     # kombu knows for all connections of a process what is bound: a queue of another name than those of other tests.
     def produce() -> None:

@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from store.events import record_event
+from store.inotify import Change, FileWatch
 from tests.web_site import Site, accepted, make_site, post
 from web import live
 from web.live import EventStream, StreamSlots
@@ -65,7 +66,15 @@ class _NoNews(News):
 
 def _stream(site: Site, public_id: str, time: _Time, slots: StreamSlots, after: int = 0) -> EventStream:
     readers = site.services.readers
-    return EventStream(readers, _NoNews(readers), slots, public_id, after, wait=time.wait, monotonic=lambda: time.now)
+    return EventStream(
+        readers,
+        _NoNews(readers, lambda: FileWatch(None, Change.MODIFY)),
+        slots,
+        public_id,
+        after,
+        wait=time.wait,
+        monotonic=lambda: time.now,
+    )
 
 
 def test_a_stream_tells_all_from_the_queue_to_the_end(site: Site) -> None:
