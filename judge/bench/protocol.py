@@ -85,14 +85,15 @@ class CaseTimer:
                 # The warm-up goes on, and its time is not the submission's.
                 elapsed_s, alone_since = 0.0, self.clock()
             burst = schedule.next_burst(elapsed_s)
-            outcome = self._make(burst)
-            if outcome is None and self.verifier is not None and self.verifier.is_full:
-                outcome = self.verifier.check()
-            if outcome is not None:
-                return ProcessTiming(outcome, wall_s=self.clock() - begun)
-            if burst.purpose is Purpose.TIMED:
+            request = maker.request(self.session, burst.calls)
+            made, outcome = self._make(burst, request)
+            if outcome is None and burst.purpose is Purpose.TIMED:
                 progress(len(burst.calls))
                 self._timing.stopped_by = self._reason_to_stop(self.clock() - alone_since)
+            if outcome is None and self.verifier is not None:
+                outcome = self._open(self.verifier, burst, request, made)
+            if outcome is not None:
+                return ProcessTiming(outcome, wall_s=self.clock() - begun)
         self._timing.wall_s = self.clock() - begun
         return self._timing
 
@@ -106,22 +107,17 @@ class CaseTimer:
         settled = is_settled(timing.bursts, summarize(samples).median)
         return self.rule.reason_to_stop(samples, elapsed_s, settled=settled)
 
-    def _make(self, burst: PlannedBurst) -> Outcome | None:
-        """One burst; what is wrong with it, if anything."""
-        request = self.maker.request(self.session, burst.calls)
+    def _make(self, burst: PlannedBurst, request: TimeRequest) -> tuple[MadeBurst, Outcome | None]:
+        """The burst, and what is wrong with it, if anything."""
         before = self.conditions.look()
         made = self.session.time(request)
         after = self.conditions.look()
         outcome = self._judge(made)
-        if outcome is not None:
-            return outcome
-        if self.conditions.counts(before, after) and burst.purpose is Purpose.TIMED:
+        if outcome is None and self.conditions.counts(before, after) and burst.purpose is Purpose.TIMED:
             # At once: opening calls can take long, and the machine may do other things by then.
             empty = self.twin.look() if self.twin is not None else None
             self._timing.bursts.append(Burst(made.wall_s, made.claims_s, made.beside_s, empty))
-        if self.verifier is not None and burst.purpose is not Purpose.WARM_UP:
-            self._open(burst, request, made)
-        return None
+        return made, outcome
 
     def _judge(self, made: MadeBurst) -> Outcome | None:
         pack = self.maker.pack
@@ -138,18 +134,25 @@ class CaseTimer:
                 return Outcome(Verdict.TIMING_NOT_TRUSTED, doubt)
         return None
 
-    def _open(self, burst: PlannedBurst, request: TimeRequest, made: MadeBurst) -> None:
-        assert self.verifier is not None
+    def _open(self, verifier: Verifier, burst: PlannedBurst, request: TimeRequest, made: MadeBurst) -> Outcome | None:
+        """The calls of the burst that are to be looked at; what is wrong with those before, where they had to be looked
+        at now."""
+        if burst.purpose is Purpose.WARM_UP:
+            return None
         for place, claim in enumerate(made.calls):
             held = self._openings.place_of_next()
             if held is None:
                 continue
             if not request.calls[place].copy:
+                if self._timing.stopped_by:
+                    # No call counts from here on, and to open this one takes as long as to look at those before.
+                    verifier.begin()
                 self.session.open_call(place)
             call = burst.calls[place]
             outputs = self.maker.outputs(self.session, call, place)
             pieces = self.maker.pieces(self.session, call) if claim.left.digests else {}
-            self.verifier.hold((self.first_call, held), Opened(call, outputs, claim.left.digests, pieces))
+            verifier.hold((self.first_call, held), Opened(call, outputs, claim.left.digests, pieces))
+        return verifier.check() if verifier.is_full else None
 
 
 def _unfinished(ran: RunReply) -> Outcome:

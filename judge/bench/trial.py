@@ -12,6 +12,7 @@ import functools
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
+from typing import Any
 
 from judge.bench.background import Background
 from judge.bench.calls import CallMaker
@@ -285,24 +286,24 @@ def time_processes(bench: Bench, trials: Sequence[Trial]) -> None:
     InternalError and Cancelled."""
     turns = list(trials) * PROCESSES
     beside = bench.empty.start()
+    loading = bench.background.submit(functools.partial(bench.empty.load, beside))
+    twin = Twin(beside, loading, bench.factory)
     try:
         for start in range(0, len(turns), _READY):
-            _take_turns(bench, turns[start : start + _READY], beside)
+            _take_turns(bench, turns[start : start + _READY], twin)
         bench.background.begin()
         for trial in trials:
             trial.look_at_outputs()
     finally:
         bench.background.begin()
-        bench.background.submit(beside.finish)
+        bench.background.submit(functools.partial(_end, beside, [loading]))
 
 
-def _take_turns(bench: Bench, turns: Sequence[Trial], beside: Session) -> None:
+def _take_turns(bench: Bench, turns: Sequence[Trial], twin: Twin) -> None:
     waiting: list[Session] = []
     try:
         for _ in turns:
             waiting.append(bench.factory.start())
-        if not beside.loaded:
-            bench.empty.load(beside)
         for session in waiting:
             _wait_until_ready(bench, session)
         for trial in turns:
@@ -310,15 +311,15 @@ def _take_turns(bench: Bench, turns: Sequence[Trial], beside: Session) -> None:
             if trial.failed:
                 bench.background.submit(session.finish)
             else:
-                trial.time_process(session, Twin(beside, bench.factory))
+                trial.time_process(session, twin)
     finally:
         for session in waiting:
             session.finish()
 
 
-def _end(session: Session, looks: Sequence[Future[Outcome | None]]) -> None:
-    """When its outputs have been looked at: to let go of its memory keeps that waiting."""
-    wait(looks)
+def _end(session: Session, others: Sequence[Future[Any]]) -> None:
+    """When these are over. Looks at its outputs would wait for its memory to be let go of."""
+    wait(others)
     session.finish()
 
 

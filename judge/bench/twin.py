@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass
 
 from judge.bench.calls import CallMaker
@@ -51,15 +52,17 @@ class EmptyProcesses:
 
 
 class Twin:
-    """In a session of ``EmptyProcesses`` that is loaded."""
+    """In a session of ``EmptyProcesses``, used once it has been loaded (``loading``)."""
 
-    def __init__(self, session: Session, factory: SessionFactory) -> None:
+    def __init__(self, session: Session, loading: Future[None], factory: SessionFactory) -> None:
         self._session = session
+        self._loading = loading
         self._factory = factory
         self._request: TimeRequest
 
     def prepare(self, maker: CallMaker) -> None:
-        """For the calls of this case from now on."""
+        """For the calls of this case from now on. Raises what loading raised."""
+        self._loading.result()
         shifts = (0,) * len(maker.pack.arguments)
         calls = [PlannedCall(maker.case, Contents(_FIRST_CALL + k), shifts) for k in range(_CALLS)]
         with errors_of_the_machine(self._factory):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -51,6 +52,31 @@ class Opened:
         return {name: CommittedArray(output, digest, self.pieces[name], threads) for (name, output), digest in named}
 
 
+class _OneThreadedProducts:
+    """While any thread is in it, NumPy's matrix products take one thread each. The limit is the whole process's."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._within = 0
+        self._limits: threadpool_limits | None = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._within += 1
+            if self._limits is None:
+                self._limits = threadpool_limits(limits=1, user_api="blas")
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._within -= 1
+            if self._within == 0 and self._limits is not None:
+                self._limits.restore_original_limits()
+                self._limits = None
+
+
+_PRODUCTS = _OneThreadedProducts()
+
+
 class Verifier:
     """Holds opened calls of one case and checks them in threads."""
 
@@ -58,6 +84,7 @@ class Verifier:
         self._maker = maker
         self._cancelled = cancelled
         self._held: dict[tuple[int, int], Opened] = {}
+        self._looks: list[Future[Outcome | None]] = []
         #: Calls that were looked at.
         self.checked = 0
         each = _BYTES_A_BYTE * (maker.input_bytes + maker.output_bytes)
@@ -75,32 +102,38 @@ class Verifier:
         """Whether nothing more should be added before the next ``check``."""
         return len(self._held) * self._maker.output_bytes >= self._held_bytes
 
-    def check(self) -> Outcome | None:
-        """Looks at all that waits and lets go of it: what is wrong with the first that is. Raises Cancelled."""
+    def begin(self) -> None:
+        """Begins to look at all that waits; ``check`` tells what is found. What is held later takes no place of it."""
         held, self._held = self._held, {}
+        if not held:
+            return
         self.checked += len(held)
-        at_a_time = max(1, min(self._at_a_time, len(held)))
+        at_a_time = min(self._at_a_time, len(held))
         # Processors are left over where there are few checks, or room for few. NumPy's many short steps on many threads
         # would wait for each other.
         threads = self._processors // at_a_time if loaded() is not None else 1
-        # Each check is a thread; a product within one must not take all processors to itself.
-        with (
-            threadpool_limits(limits=1, user_api="blas"),
-            ThreadPoolExecutor(at_a_time, thread_name_prefix="verify") as pool,
-        ):
-            checks = [pool.submit(self._check_one, opened, threads) for opened in held.values()]
-            try:
-                for check in checks:
-                    self._wait_for(check)
-                    if (wrong := check.result()) is not None:
-                        return wrong
-            finally:
-                for check in checks:
-                    check.cancel()
+        pool = ThreadPoolExecutor(at_a_time, thread_name_prefix="verify")
+        self._looks += [pool.submit(self._check_one, opened, threads) for opened in held.values()]
+        # Its threads end with the last of them.
+        pool.shutdown(wait=False)
+
+    def check(self) -> Outcome | None:
+        """Looks at all that waits and lets go of it: what is wrong with the first that is. Raises Cancelled."""
+        self.begin()
+        looks, self._looks = self._looks, []
+        try:
+            for look in looks:
+                self._wait_for(look)
+                if (wrong := look.result()) is not None:
+                    return wrong
+        finally:
+            for look in looks:
+                look.cancel()
+            wait(looks)
         return None
 
-    def _wait_for(self, check: Future[Outcome | None]) -> None:
-        while wait([check], _POLL_S).not_done:
+    def _wait_for(self, look: Future[Outcome | None]) -> None:
+        while wait([look], _POLL_S).not_done:
             if self._cancelled():
                 raise Cancelled
 
@@ -108,8 +141,10 @@ class Verifier:
         call, pack = opened.call, self._maker.pack
         inputs = self._maker.inputs(call, threads)
         try:
-            # Drawn now, after the outputs were committed: nothing could know where it would be looked at.
-            wrong = pack.spot_check(call.case, inputs, opened.committed(threads), secrets.randbits(62))
+            # Drawn now, after the outputs were committed: nothing could know where it would be looked at. Each look is
+            # a thread; a product within one must not take all processors to itself.
+            with _PRODUCTS:
+                wrong = pack.spot_check(call.case, inputs, opened.committed(threads), secrets.randbits(62))
         except NotCommittedError:
             message = "the outputs of a timed call are not those that had been committed before it was opened"
             return Outcome(Verdict.SECURITY_VIOLATION, message)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import statistics
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -76,11 +77,12 @@ def _time_beside(empty: str, sessions: list[Session]) -> ProcessTiming:
     empties = EmptyProcesses(factory, lambda: build(empty))
     session, beside = factory.start(), empties.start()
     sessions += (session, beside)
-    empties.load(beside)
-    session.load(build(HONEST))
-    maker = CallMaker(pack, pack.benchmarks[0], seed=5, memory_bytes=64 << 20)
-    rule = StoppingRule(budget_s=0.1)
-    return CaseTimer(session, maker, SecretStream(b"x"), 1, None, Conditions(), rule, Twin(beside, factory)).run()
+    with ThreadPoolExecutor(1) as pool:
+        twin = Twin(beside, pool.submit(empties.load, beside), factory)
+        session.load(build(HONEST))
+        maker = CallMaker(pack, pack.benchmarks[0], seed=5, memory_bytes=64 << 20)
+        rule = StoppingRule(budget_s=0.1)
+        return CaseTimer(session, maker, SecretStream(b"x"), 1, None, Conditions(), rule, twin).run()
 
 
 def _late(trick: str) -> str:
@@ -118,6 +120,25 @@ def test_no_call_counts_while_the_machine_is_busy_with_earlier_processes(session
     assert len(timing.samples) == sum(heard) >= 50
 
 
+def test_outputs_are_looked_at_from_when_no_call_is_to_be_made_any_more(
+    sessions: list[Session], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+
+    class Noting(Verifier):
+        def begin(self) -> None:
+            made.append(sessions[0].calls)
+            super().begin()
+
+    monkeypatch.setattr(f"{__name__}.Verifier", Noting)
+    # Of every burst, the last one too.
+    monkeypatch.setattr("judge.bench.protocol.how_many_to_open", lambda _bytes: None)
+    timing = _time(HONEST, sessions)
+    assert timing.outcome.verdict is Verdict.ACCEPTED, timing.outcome
+    assert len(made) > 1, "the last time is when all is over"
+    assert set(made) == {sessions[0].calls}
+
+
 def test_after_each_burst_that_counts_there_are_empty_calls(sessions: list[Session]) -> None:
     timing = _time_beside(EMPTY, sessions)
     assert timing.outcome.verdict is Verdict.ACCEPTED
@@ -134,9 +155,9 @@ def test_the_empty_process_outlives_submissions(sessions: list[Session]) -> None
     empties = EmptyProcesses(hurried, lambda: build(EMPTY))
     beside = empties.start()
     sessions.append(beside)
-    empties.load(beside)
-    twin = Twin(beside, factory)
-    twin.prepare(CallMaker(twice_pack(), twice_pack().benchmarks[0], seed=5, memory_bytes=64 << 20))
+    with ThreadPoolExecutor(1) as pool:
+        twin = Twin(beside, pool.submit(empties.load, beside), factory)
+        twin.prepare(CallMaker(twice_pack(), twice_pack().benchmarks[0], seed=5, memory_bytes=64 << 20))
     assert len(twin.look().claims_s) == 3
 
 

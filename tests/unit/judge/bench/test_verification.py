@@ -6,7 +6,9 @@ import threading
 from typing import Any, cast
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
+from judge.bench import verification
 from judge.bench.calls import CallMaker
 from judge.bench.schedule import Contents, PlannedCall
 from judge.bench.verification import Opened, Verifier
@@ -81,6 +83,36 @@ def test_outputs_that_are_wrong() -> None:
     outcome = looking.check()
     assert outcome is not None
     assert outcome.verdict is Verdict.WRONG_ANSWER
+
+
+def test_what_was_begun_is_looked_at_once_and_told_of_in_the_end() -> None:
+    maker = Maker()
+    looking = verifier(maker, 2)
+    wrong = opened(2)
+    wrong.outputs["output"][7] += 1
+    looking.hold((0, 1), wrong)
+    looking.begin()
+    looking.begin()
+    looking.hold((0, 1), opened(3))
+    outcome = looking.check()
+    assert outcome is not None
+    assert outcome.verdict is Verdict.SECURITY_VIOLATION
+    assert looking.check() is None
+    assert looking.checked == len(maker.threads) == 3
+
+
+def test_products_have_one_thread_until_the_last_look_is_over() -> None:
+    def threads() -> set[int]:
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    with threadpool_limits(limits=2, user_api="blas"):
+        looks = verification._OneThreadedProducts()
+        looks.__enter__()
+        with looks:
+            assert threads() == {1}
+        assert threads() == {1}
+        looks.__exit__()
+        assert threads() == {2}
 
 
 def test_it_ends_when_nobody_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
