@@ -36,7 +36,7 @@ class NativeLibrary:
         )
         self._fill_runs.restype = None
         self._run_begins = library.gpujudge_run_begins
-        self._run_begins.argtypes = (c_void_p, c_size_t, c_void_p)
+        self._run_begins.argtypes = (c_void_p, c_size_t, c_void_p, c_size_t)
         self._run_begins.restype = c_size_t
         self._mask = library.gpujudge_mask
         self._mask.argtypes = (c_uint64, c_uint64, c_void_p, c_size_t, c_void_p, c_uint)
@@ -82,11 +82,12 @@ class NativeLibrary:
             _address(begins), _address(places), begins.size, _address(out), max(1, threads),
         )  # fmt: skip
 
-    def run_begins(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """The places in ``rows`` where one does not follow the one before."""
+    def run_begins(self, rows: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.int64] | None:
+        """The places in ``rows`` where one does not follow the one before; None where there are more than ``most``."""
         numbers = np.ascontiguousarray(rows, np.int64)
-        begins = np.empty(numbers.size, np.int64)
-        return begins[: self._run_begins(_address(numbers), numbers.size, _address(begins))].copy()
+        begins = np.empty(min(most, numbers.size), np.int64)
+        found = self._run_begins(_address(numbers), numbers.size, _address(begins), begins.size)
+        return begins[:found] if found <= begins.size else None
 
     def mask(self, source: Bytes, key: Key, out: Bytes, threads: int) -> None:
         """To ``out`` the bytes of ``source``, as many, XORed with those of the stream of ``key``."""

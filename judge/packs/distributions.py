@@ -169,11 +169,13 @@ class Drawing:
             flat[place - start] = value
 
 
-def run_begins(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The places in ``rows``, of which there is one at the least, where one does not follow the one before."""
+def run_begins(rows: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.int64] | None:
+    """The places in ``rows``, of which there is one at the least, where one does not follow the one before; None where
+    there are more than ``most``."""
     if (native := loaded()) is not None:
-        return native.run_begins(rows)
-    return np.append(0, np.flatnonzero(rows[1:] - rows[:-1] != 1) + 1)
+        return native.run_begins(rows, most)
+    begins = np.append(0, np.flatnonzero(rows[1:] - rows[:-1] != 1) + 1)
+    return begins if begins.size <= most else None
 
 
 def mask(array: Array, key: Key) -> npt.NDArray[np.uint8]:

@@ -116,7 +116,10 @@ class PartialArray(NDArrayOperatorsMixin, ABC):
         if index.dtype.kind not in "iu" or not index.size or not np.can_cast(index.dtype, np.int64):
             return None
         rows = index.reshape(-1).astype(np.int64, copy=False)
-        begins = run_begins(rows)
+        most = (self.size - rows.size * self._width) // _ELEMENTS_A_RUN
+        begins = run_begins(rows, most) if most > 0 else None
+        if begins is None:
+            return None
         ends = np.append(begins[1:], rows.size)
         # The first of a run is its least, the last its greatest.
         starts = rows[begins]
@@ -124,8 +127,6 @@ class PartialArray(NDArrayOperatorsMixin, ABC):
             return None
         if least < 0:
             return self._picked(np.where(index < 0, index + np.int64(count), index))
-        if rows.size * self._width + begins.size * _ELEMENTS_A_RUN > self.size:
-            return None
         array = np.empty((rows.size, *self.shape[1:]), self.dtype)
         self._fill_runs(starts * self._width, ends * self._width, array.reshape(-1))
         # An index without axes picks a scalar.

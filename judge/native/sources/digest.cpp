@@ -16,7 +16,7 @@ EXPORT void gpujudge_digest_pieces(const std::uint8_t* data, std::size_t size, s
                                    const std::uint64_t* picked, std::size_t pieces, bool portable,
                                    std::uint8_t* digests, unsigned threads) {
     using namespace gpujudge;
-    constexpr std::size_t kPiecesAThread = 256;
+    constexpr std::size_t kPiecesAThread = 64;
     const Compress instructions = compress_by_instructions();
     const Compress compress = portable || instructions == nullptr ? compress_portable() : instructions;
     in_parallel(pieces, kPiecesAThread, threads, [&](std::size_t begin, std::size_t end) {

@@ -16,7 +16,7 @@ enum Kind { kUniform = 1, kNormal = 2, kIntegers = 3 };
 enum Element { kInt8, kUint8, kInt16, kUint16, kInt32, kUint32, kInt64, kUint64, kFloat16, kFloat32, kFloat64 };
 
 // Fewer are not worth a thread.
-constexpr std::size_t kElementsAThread = 1 << 16;
+constexpr std::size_t kElementsAThread = 1 << 15;
 constexpr std::size_t kBytesAThread = 1 << 18;
 
 struct Half {
@@ -129,11 +129,23 @@ EXPORT void gpujudge_fill_runs(int kind, int element, std::uint64_t key_low, std
     }
 }
 
-// The places in `rows` where a run of consecutive numbers begins, to `begins`, which has room for `count`; how many.
-EXPORT std::size_t gpujudge_run_begins(const std::uint64_t* rows, std::size_t count, std::uint64_t* begins) {
+// The places in `rows` where a run of consecutive numbers begins, to `begins`, which has room for `most`; how many, or
+// more than `most` where there are more.
+EXPORT std::size_t gpujudge_run_begins(const std::uint64_t* rows, std::size_t count, std::uint64_t* begins,
+                                       std::size_t most) {
+    // As a rule runs are long: a stretch without a beginning is passed over by vector instructions.
+    constexpr std::size_t kStretch = 256;
     std::size_t runs = 0;
-    for (std::size_t i = 0; i < count; ++i)
-        if (i == 0 || rows[i] - rows[i - 1] != 1) begins[runs++] = i;
+    for (std::size_t first = 0; first < count; first += kStretch) {
+        const std::size_t last = std::min(count, first + kStretch);
+        std::uint64_t differs = first == 0;
+        for (std::size_t i = std::max<std::size_t>(1, first); i < last; ++i) differs |= (rows[i] - rows[i - 1]) ^ 1;
+        for (std::size_t i = first; differs && i < last; ++i) {
+            if (i != 0 && rows[i] - rows[i - 1] == 1) continue;
+            if (runs == most) return most + 1;
+            begins[runs++] = i;
+        }
+    }
     return runs;
 }
 

@@ -95,14 +95,24 @@ def test_runs_are_ranges_one_after_another(
     assert np.all(room[-8:] == 77)
 
 
-@given(st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), st.integers(1, 9)), min_size=1, max_size=9))
+@given(
+    st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), st.integers(1, 9) | st.integers(200, 600)), min_size=1),
+    st.integers(0, 99),
+)
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_runs_are_found_as_by_numpy(native: NativeLibrary, runs: list[tuple[int, int]]) -> None:
+def test_runs_are_found_as_by_numpy(native: NativeLibrary, runs: list[tuple[int, int]], most: int) -> None:
     rows = np.concatenate([np.array([start]).astype(np.int64) + np.arange(count) for start, count in runs])
-    found = native.run_begins(rows)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(library, "_loaded", None)
-        assert found.tolist() == distributions.run_begins(rows).tolist()
+        expected = distributions.run_begins(rows, rows.size)
+        assert expected is not None
+        few = distributions.run_begins(rows, most)
+    found = native.run_begins(rows, rows.size)
+    assert found is not None
+    assert found.tolist() == expected.tolist()
+    limited = native.run_begins(rows, most)
+    assert (limited is None) == (few is None) == (len(expected) > most)
+    assert limited is None or limited.tolist() == expected.tolist()
 
 
 def test_halves_are_rounded_to_nearest_even(native: NativeLibrary) -> None:
