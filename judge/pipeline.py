@@ -8,6 +8,7 @@ try again.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -160,12 +161,22 @@ def factory_for(
 
 def _library(device: DeviceInfo, settings: JudgeSettings) -> Path:
     """The emulator's native library, or the machine code of the judge's kernels for this GPU. Raises InternalError."""
-    if device.kind == "cuda":
-        return ensure_kernels(device.compute_capability, settings.data_dir / "kernels", settings.nvcc)
+    wanted = device.kind, device.compute_capability, settings.data_dir, settings.nvcc
+    if not (library := _ensure_library(*wanted)).exists():
+        _ensure_library.cache_clear()
+        library = _ensure_library(*wanted)
+    return library
+
+
+@functools.lru_cache(maxsize=16)
+def _ensure_library(kind: str, compute_capability: str, data_dir: Path, nvcc: Path | None) -> Path:
+    """Kept for the life of the process: to find out that the sources are the same takes milliseconds."""
+    if kind == "cuda":
+        return ensure_kernels(compute_capability, data_dir / "kernels", nvcc)
     from emulator import native
 
     try:
-        return native.ensure(settings.data_dir / "emulator")
+        return native.ensure(data_dir / "emulator")
     except native.NativeBuildError as error:
         raise InternalError(f"the emulator's native library cannot be built: {error}") from error
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from judge.build.target import Target
 
@@ -20,11 +20,11 @@ class Artifact:
     library: bytes
     target: Target
     extern_c: bool = True
+    #: SHA-256 of the library, in hexadecimal.
+    digest: str = field(init=False)
 
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the library, in hexadecimal."""
-        return hashlib.sha256(self.library).hexdigest()
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", hashlib.sha256(self.library).hexdigest())
 
     def to_bytes(self) -> bytes:
         """One self-contained piece for the store and the cache."""
