@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -264,14 +265,18 @@ def test_ctrl_c_ends_the_program_and_shows_the_report(program: Path, tmp_path: P
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         start_new_session=True,
     )
-    deadline = time.monotonic() + 60
-    while not list(Path("/proc").glob(f"{process.pid}/task/*/children")) or not _child_of(process.pid):
-        assert time.monotonic() < deadline
-    time.sleep(0.5)
+    try:
+        deadline = time.monotonic() + 60
+        while not list(Path("/proc").glob(f"{process.pid}/task/*/children")) or not _child_of(process.pid):
+            assert time.monotonic() < deadline
+        time.sleep(0.5)
 
-    os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, signal.SIGINT)
 
-    assert process.wait(timeout=60) == 128 + signal.SIGINT
+        assert process.wait(timeout=60) == 128 + signal.SIGINT
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
     assert "ended by SIGINT" in file.read_text()
 
 
