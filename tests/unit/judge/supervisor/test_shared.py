@@ -15,6 +15,15 @@ def test_arrays_come_back() -> None:
     region.close()
 
 
+def test_large_arrays_are_copied_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("judge.supervisor.shared._PART_BYTES", 4096)
+    array = np.random.default_rng(1).random((7, 1000))
+    region = SharedRegion("test", 8 + array.nbytes, read_only=False)
+    region.write(8, array)
+    assert np.array_equal(region.read(8, array.shape, array.dtype), array)
+    region.close()
+
+
 def test_what_was_read_is_out_of_the_runners_reach() -> None:
     region = SharedRegion("test", 4096, read_only=False)
     runners = mmap.mmap(region.fd, 4096)
