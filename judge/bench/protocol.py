@@ -91,7 +91,12 @@ class CaseTimer:
                 progress(len(burst.calls))
                 self._timing.stopped_by = self._reason_to_stop(self.clock() - alone_since)
             if outcome is None and self.verifier is not None:
-                outcome = self._open(self.verifier, burst, request, made)
+                try:
+                    outcome = self._open(self.verifier, burst, request, made)
+                except BaseException:
+                    # Nobody will ask what was begun, and it would load the processor while others are timed.
+                    self.verifier.forget()
+                    raise
             if outcome is not None:
                 return ProcessTiming(outcome, wall_s=self.clock() - begun)
         self._timing.wall_s = self.clock() - begun

@@ -120,17 +120,22 @@ class Verifier:
     def check(self) -> Outcome | None:
         """Looks at all that waits and lets go of it: what is wrong with the first that is. Raises Cancelled."""
         self.begin()
-        looks, self._looks = self._looks, []
         try:
-            for look in looks:
+            for look in self._looks:
                 self._wait_for(look)
                 if (wrong := look.result()) is not None:
                     return wrong
         finally:
-            for look in looks:
-                look.cancel()
-            wait(looks)
+            self.forget()
         return None
+
+    def forget(self) -> None:
+        """Lets go of all that waits. Returns when nothing is looked at any more."""
+        looks, self._looks = self._looks, []
+        self._held.clear()
+        for look in looks:
+            look.cancel()
+        wait(looks)
 
     def _wait_for(self, look: Future[Outcome | None]) -> None:
         while wait([look], _POLL_S).not_done:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import statistics
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,7 @@ from judge.devices.nvml import GpuState
 from judge.errors import InternalError
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings, RunLimits
+from judge.supervisor.outcome import Outcome
 from judge.supervisor.process import RunnerEnded
 from judge.supervisor.session import Session
 from judge.verdict import Verdict
@@ -137,6 +138,33 @@ def test_outputs_are_looked_at_from_when_no_call_is_to_be_made_any_more(
     assert timing.outcome.verdict is Verdict.ACCEPTED, timing.outcome
     assert len(made) > 1, "the last time is when all is over"
     assert set(made) == {sessions[0].calls}
+
+
+def test_nothing_is_looked_at_when_the_last_call_could_not_be_opened(
+    sessions: list[Session], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over: list[Future[Outcome | None]] = []
+
+    class Noting(Verifier):
+        def forget(self) -> None:
+            over.extend(self._looks)
+            super().forget()
+            assert all(look.done() for look in over)
+
+    def open_call(session: Session, call: int, opens: Callable[[Session, int], None] = Session.open_call) -> None:
+        if begun:
+            raise InternalError("it cannot be opened")
+        opens(session, call)
+
+    begun: list[bool] = []
+    begin = Verifier.begin
+    monkeypatch.setattr(Noting, "begin", lambda self: (begin(self), begun.append(True)))
+    monkeypatch.setattr(f"{__name__}.Verifier", Noting)
+    monkeypatch.setattr(Session, "open_call", open_call)
+    monkeypatch.setattr("judge.bench.protocol.how_many_to_open", lambda _bytes: None)
+    with pytest.raises(InternalError, match="cannot be opened"):
+        _time(HONEST, sessions)
+    assert over, "some had been begun"
 
 
 def test_after_each_burst_that_counts_there_are_empty_calls(sessions: list[Session]) -> None:
