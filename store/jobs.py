@@ -115,8 +115,7 @@ def claim_job(
     if row is None:
         return None
     lease = Lease(row.id, row.submission_id, token, stage, attempt=row.failures + 1)
-    state = stage.working
-    record_event(session, lease.submission_id, state, {"attempt": lease.attempt}, now=now, state=state)
+    _enter(session, lease.submission_id, stage.working, {"attempt": lease.attempt}, now=now)
     return lease
 
 
@@ -159,8 +158,7 @@ def finish_build(
     if job.cancel_requested:
         _cancel(session, job, now=now)
         return True
-    built = State.BUILT
-    record_event(session, lease.submission_id, built, {"wall_s": report.wall_s}, now=now, state=built)
+    _enter(session, lease.submission_id, State.BUILT, {"wall_s": report.wall_s}, now=now)
     return True
 
 
@@ -244,6 +242,11 @@ def _let_go(session: Session, lease: Lease, **values: Any) -> Job | None:
     ).one_or_none()
 
 
+def _enter(session: Session, submission_id: int, state: State, payload: dict[str, Any], *, now: datetime) -> None:
+    """The submission is in this state from now on; whoever follows it hears so."""
+    record_event(session, submission_id, state, payload, now=now, state=state)
+
+
 def _judge(session: Session, job: Job, judgement: Judgement, *, now: datetime) -> None:
     submission = session.get_one(Submission, job.submission_id, populate_existing=True)
     submission.state = State.DONE
@@ -263,5 +266,4 @@ def _cancel(session: Session, job: Job, *, now: datetime) -> None:
 
 
 def _wait_again(session: Session, job: Job, state: State, reason: str, *, now: datetime) -> None:
-    payload = {"attempt": job.failures + 1, "reason": reason}
-    record_event(session, job.submission_id, state, payload, now=now, state=state)
+    _enter(session, job.submission_id, state, {"attempt": job.failures + 1, "reason": reason}, now=now)
