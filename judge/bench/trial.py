@@ -40,8 +40,7 @@ from judge.verdict import Verdict
 _CALLS_A_PROCESS = 1_000_000
 _ATTEMPTS = 3
 #: An interval wider than this to either side, of the score and in seconds, says that the machine did something else for
-#: some of the processes. Kernels at the speed of the memory differ between processes by more than one percent on some
-#: H200s, again and again: that is 2 % and no reason.
+#: some of the processes.
 _UNSTEADY_RELATIVE, _UNSTEADY_S = 0.04, 0.5e-6
 #: Processes that are up at a time.
 _READY = 6
