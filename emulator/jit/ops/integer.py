@@ -65,15 +65,20 @@ def add_sub(e: Emitter, i: Instruction) -> None:
 
 
 def _with_carry(e: Emitter, i: Instruction, x: Value, y: Value) -> None:
-    """The carry is the bit above the result; subtraction borrows: x + ~y + (1 - borrow), kept as borrow."""
+    """There is one adder, and the carry is the bit above its result: a subtraction is x + ~y + 1, or with the carry
+    x + ~y + CC.CF, so that what it leaves is set where nothing was borrowed. nvcc's 128-bit division asks for that by
+    an ``addc`` after a ``subc.cc``."""
     b = e.b
     bits = BITS[x.type]
     wide = f"i{2 * bits}"
-    wx, wy = b.resize(x, wide), b.resize(y, wide)
-    base = i.opcode[:3]
-    result = b.op(base, wx, wy)
+    subtracts = i.opcode.startswith("sub")
+    if subtracts:
+        y = b.op("xor", y, b.integer(y.type, -1))
+    result = b.op("add", b.resize(x, wide), b.resize(y, wide))
     if i.opcode.endswith("c"):
-        result = b.op(base, result, b.resize(e.read(_CARRY, "i1"), wide))
+        result = b.op("add", result, b.resize(e.read(_CARRY, "i1"), wide))
+    elif subtracts:
+        result = b.op("add", result, b.integer(wide, 1))
     e.write(i.operands[0], b.resize(result, x.type))
     if i.has("cc"):
         carry = b.op("and", b.op("lshr", result, b.integer(wide, bits)), b.integer(wide, 1))

@@ -123,3 +123,20 @@ def test_bits(device: Device, load: Load) -> None:
     for value, found in zip(given.tolist(), memory.reshape(-1, 4).view(np.uint32).tolist(), strict=True):
         rotated = (value << 7 | value >> 25) & 0xFFFFFFFF
         assert found == [value.bit_count(), 32 - value.bit_length(), rotated, 0x7FFFFFFF - (value >> 1)]
+
+
+def test_divisions_of_128_bits(device: Device, load: Load) -> None:
+    """They are put together from additions and subtractions with carry, in turns."""
+    random = np.random.default_rng(9)
+    numbers = [int.from_bytes(random.bytes(16), "little") >> int(random.integers(0, 127)) for _ in range(256)]
+    numbers = [number or 1 for number in numbers]
+    words = [word for number in numbers for word in (number & (1 << 64) - 1, number >> 64)]
+    given, _ = device.array(np.array(words, np.uint64), np.uint64)
+    out, found = device.array(8 * 128, np.uint64)
+    assert load("language").wide_divisions(given, out, 128) == 0
+    results = [int(low) | int(high) << 64 for low, high in found.reshape(-1, 2)]
+    for i, (a, b) in enumerate(zip(numbers[::2], numbers[1::2], strict=True)):
+        signed_a, signed_b = (n - (1 << 128) if n >> 127 else n for n in (a, b))
+        quotient = abs(signed_a) // abs(signed_b) * (1 if (signed_a < 0) == (signed_b < 0) else -1)
+        signed = (quotient % (1 << 128), (signed_a - quotient * signed_b) % (1 << 128))
+        assert tuple(results[4 * i : 4 * i + 4]) == (a // b, a % b, *signed), (a, b)

@@ -65,6 +65,8 @@ def _integer() -> Iterator[Case]:
         for type_ in ("u32", "s32", "u64", "s64"):
             temporary = "%t" if "32" in type_ else "%w"
             yield from every(carried.replace("%x", temporary), three, o="add sub", t=type_)
+            mixed = f"{{o}}.cc.{{t}} {temporary}, %a, %b; {{m}}c.{{t}} %d, %c, 0;"
+            yield from every(mixed, three, o="add sub", m="add sub", t=type_)
     for type_ in ("u32", "s32", "u64", "s64"):
         temporary = "%t" if "32" in type_ else "%w"
         body = f"mad.{{first}}.cc.{{t}} {temporary}, %a, %b, %c; madc.{{second}}.{{t}} %d, %a, %b, %c;"

@@ -86,7 +86,8 @@ def arithmetic(i: Instruction, bits: Sequence[int]) -> int:
 
 
 def with_carry(i: Instruction, bits: Sequence[int], carry: int) -> tuple[int, int]:
-    """(result, carry or borrow out) of add, sub and mad, with ``.cc`` or as ``addc``, ``subc``, ``madc``."""
+    """(result, carry out) of add, sub and mad, with ``.cc`` or as ``addc``, ``subc``, ``madc``; a subtraction adds the
+    complement, and one, or what was carried."""
     type_ = i.type
     width = type_.bits
     incoming = carry if i.opcode.endswith("c") else 0
@@ -96,7 +97,7 @@ def with_carry(i: Instruction, bits: Sequence[int], carry: int) -> tuple[int, in
     elif i.opcode.startswith("add"):
         total = low(bits[0], width) + low(bits[1], width) + incoming
     else:
-        total = low(bits[0], width) - low(bits[1], width) - incoming
+        total = low(bits[0], width) + low(~bits[1], width) + (incoming if i.opcode.endswith("c") else 1)
     return low(total, width), total >> width & 1
 
 

@@ -153,6 +153,19 @@ __global__ void bits_kernel(const unsigned* in, int* out) {
     out[4 * threadIdx.x + 3] = cuda::std::numeric_limits<int>::max() - int(value >> 1);
 }
 
+// Each of the four results is two words, the low one first.
+__global__ void wide_kernel(const unsigned long long* in, unsigned long long* out) {
+    const unsigned long long* own = in + 4 * threadIdx.x;
+    unsigned long long* results = out + 8 * threadIdx.x;
+    const auto a = (unsigned __int128)own[1] << 64 | own[0], b = (unsigned __int128)own[3] << 64 | own[2];
+    const auto quotient = (unsigned __int128)((__int128)a / (__int128)b);
+    const auto remainder = (unsigned __int128)((__int128)a % (__int128)b);
+    const unsigned __int128 found[] = {a / b, a % b, quotient, remainder};
+    for (int i = 0; i < 4; i++) {
+        results[2 * i] = (unsigned long long)found[i];
+        results[2 * i + 1] = (unsigned long long)(found[i] >> 64);
+    }
+}
 extern "C" int groups_of(const int* in, int* out, int blocks) {
     group_kernel<<<blocks, 128>>>(in, out);
     return cudaDeviceSynchronize();
@@ -188,5 +201,9 @@ extern "C" int bfloats(const void* in, void* out, int n) {
 }
 extern "C" int bits(const unsigned* in, int* out, int n) {
     bits_kernel<<<1, n>>>(in, out);
+    return cudaDeviceSynchronize();
+}
+extern "C" int wide_divisions(const unsigned long long* in, unsigned long long* out, int n) {
+    wide_kernel<<<1, n>>>(in, out);
     return cudaDeviceSynchronize();
 }
