@@ -117,11 +117,9 @@ def _judge_result(
         text = f"The compiler needed more than {limits.memory_bytes >> 20} MiB of memory."
         return _compile_error(_joined(text, log, limits.log_bytes), started_s), None
     if not output.exit.ok:
-        if output.exit.code == LINK_FAILED and "cannot find -l" in log:
-            raise InternalError(
-                f"a library of the challenge is not in the toolkit: {log}",
-                f"install {', '.join(pack.build.libraries)} for {toolchain.root}",
-            )
+        if output.exit.code == LINK_FAILED and pack.build.libraries:
+            # Its words may be the submission's: a plain source shows whether a library is missing.
+            _require_working(toolchain, target, settings, tuple(pack.build.libraries))
         ran_out = exhausted(log, memory_bytes=limits.memory_bytes, file_bytes=build_file_bytes(limits))
         if ran_out is not None:
             return _compile_error(_joined(ran_out, log, limits.log_bytes), started_s), None
@@ -163,7 +161,7 @@ def _check_solve(result: _Result, source: bytes, pack: Challenge) -> tuple[str |
         hint = (
             " (there is one in a namespace or class, where it cannot be found)"
             if inside
-            else (" (a static or inline one, or a template, is not exported)")
+            else " (a static, inline, weak or indirect one, or a template, is not exported)"
         )
         return f"No function `solve` was compiled{hint}. The source must define:\n  {pack.signature_text}", False
     return _mismatch(pack, expected, [_demangled(plain) for plain in mangled]), False
@@ -306,9 +304,16 @@ def _plan(toolchain: Toolchain, options: tuple[str, ...], policy: Policy) -> Pla
 
 
 @functools.lru_cache(maxsize=16)
-def _require_working(toolchain: Toolchain, target: Target, settings: JudgeSettings) -> None:
-    """Raise InternalError when not even a plain kernel compiles. A good answer is kept for the life of the process."""
-    result = _compile(_KNOWN_GOOD, _Plain(), target, toolchain, settings)
+def _require_working(
+    toolchain: Toolchain, target: Target, settings: JudgeSettings, libraries: tuple[str, ...] = ()
+) -> None:
+    """Raise InternalError when not even a plain kernel compiles, and links with the libraries. A good answer is kept
+    for the life of the process."""
+    result = _compile(_KNOWN_GOOD, _Plain(_PlainOptions(libraries=libraries)), target, toolchain, settings)
+    if libraries and result.output.exit.code == LINK_FAILED:
+        said = readable_log(result.output.data, limit_bytes=2000)
+        remedy = f"install {', '.join(libraries)} for {toolchain.root}"
+        raise InternalError(f"a library of the challenge is not in the toolkit: {said}", remedy)
     if not result.output.exit.ok or not result.library:
         said = readable_log(result.output.data, limit_bytes=2000) or f"it ended with {result.output.exit}"
         raise InternalError(f"nvcc does not work on this machine: {said}", "gpujudge doctor")

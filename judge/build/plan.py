@@ -3,7 +3,8 @@
 nvcc runs its host half and its device half one after the other, though neither needs the other until the host compiler
 runs. Here they run at the same time (0.5 s instead of 0.8 s on two cores for a small kernel), and what ptxas has to
 say of registers is asked for beside the host compiler. The steps are nvcc's own, from ``--dryrun``; when they are not
-the ones known here (another release), nvcc runs as a whole, which is slower and otherwise the same.
+the ones known here (another release), nvcc runs as a whole, which is slower, tells no registers and is otherwise the
+same.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from dataclasses import dataclass
 #: The exit codes of the script. Anything else is a compiler that crashed or a shell that could not.
 HOST_FAILED, DEVICE_FAILED, COMPILE_FAILED, LINK_FAILED = 11, 12, 13, 14
 FAILURES = (HOST_FAILED, DEVICE_FAILED, COMPILE_FAILED, LINK_FAILED)
+#: What a symbol must be called to be looked at. The assembler allows any characters between quotes; a ``solve`` with
+#: the types of a challenge needs no others.
+_SYMBOL = "[A-Za-z_][A-Za-z0-9_]*"
 #: A module's id makes the names of its internal device symbols unique; a library of one module needs no other.
 _MODULE_ID = "_00000000_9_kernel_cu_00000000"
 
@@ -63,7 +67,9 @@ def _classified(environment: tuple[tuple[str, str], ...], commands: Sequence[str
             if "--gen_module_id_file" not in command:
                 return None
             host.append(command.replace("--gen_module_id_file", ""))
-        elif program in ("cicc", "ptxas", "fatbinary"):
+        elif program == "ptxas":
+            device.append(f"{command} >>resources.log 2>&1")
+        elif program in ("cicc", "fatbinary"):
             device.append(command)
         elif program in ("gcc", "g++") and " -E " in command:
             (host if '"kernel.cpp4.ii"' in command else device).append(command)
@@ -115,47 +121,50 @@ def build_script(
     (mangled, then demangled), the user's part of the preprocessed source and what ptxas said. ``runtime`` are the
     linker's arguments for libcudart; ``ptxas_arch`` is None when ptxas runs as part of the plan; ``alias`` is the
     pattern of the symbol that becomes ``solve`` when none is called so; a ``recorder`` is compiled and linked in.
+
+    What ptxas says is kept apart, since the other compilers print what the source tells them to. Symbols are the
+    source's to choose as well: only plain ones get into a command.
     """
     lines = [
         "set -u",
         f"cat /proc/self/fd/{files.source} >kernel.cu && cat /proc/self/fd/{files.header} >solve.h || exit 1",
         *(f"export {key}={value}" for key, value in plan.environment),
     ]
-    resources = "resources.log"
     if plan.whole:
         lines += [
             f"{plan.whole} >host.log 2>&1 || {{ cat host.log; exit {HOST_FAILED}; }}",
             "cat host.log",
-            "mv host.log resources.log",
             ": >definitions",
+            ": >resources.log",
         ]
         ptxas_arch = None
     else:
         lines += [
             f"printf %s {_MODULE_ID} >kernel.module_id",
+            ": >resources.log",
             "{ " + " && ".join(plan.device) + "; } >device.log 2>&1 &",
             "device=$!",
             "{ " + " && ".join(plan.host) + "; } >host.log 2>&1 || "
             f"{{ kill $device 2>/dev/null; cat host.log; exit {HOST_FAILED}; }}",
             # The user's part: nvcc puts the runtime's headers first.
             """awk 'NR > 1 && /^# [0-9]+ "(kernel\\.cu|solve\\.h)"/ { on = 1 } on' kernel.cudafe1.cpp >definitions""",
-            f"wait $device || {{ cat host.log device.log; exit {DEVICE_FAILED}; }}",
-            "cat host.log device.log",
-            "cp device.log resources.log",
+            f"wait $device || {{ cat host.log device.log resources.log; exit {DEVICE_FAILED}; }}",
+            "cat host.log device.log resources.log",
         ]
         if ptxas_arch is not None:
-            ptxas = f"{cuda}/bin/ptxas -v -arch={ptxas_arch} kernel.ptx -o /dev/null"
+            # Its warnings cite the PTX, which the source can write.
+            ptxas = f"{cuda}/bin/ptxas -v -w -arch={ptxas_arch} kernel.ptx -o /dev/null"
             lines += [f"{ptxas} >resources.log 2>&1 &", "ptxas=$!"]
         lines.append(f"{plan.compile_} || exit {COMPILE_FAILED}")
     lines += [
-        "nm -g --defined-only kernel.o | awk '$2 == \"T\" { print $3 }' >names",
+        f"nm -g --defined-only kernel.o | awk 'NF == 3 && $2 == \"T\" && $3 ~ /^{_SYMBOL}$/ {{ print $3 }}' >names",
         "c++filt <names >plain && paste names plain >symbols",
         *_link(runtime, libraries, alias, *_record(recorder, cuda)),
         # What ptxas refuses, a GPU would too: the emulator's users learn it here.
         *([f"wait $ptxas || {{ cat resources.log; exit {DEVICE_FAILED}; }}"] if ptxas_arch is not None else []),
         f"head -c 1000000 definitions >/proc/self/fd/{files.definitions}",
         f"head -c 1000000 symbols >/proc/self/fd/{files.symbols}",
-        f"head -c 1000000 {resources} >/proc/self/fd/{files.resources}",
+        f"head -c 1000000 resources.log >/proc/self/fd/{files.resources}",
         f"if [ -f kernel.so ]; then cat kernel.so >/proc/self/fd/{files.library}; fi",
     ]
     return "\n".join(lines) + "\n"
@@ -174,15 +183,16 @@ def _link(runtime: str, libraries: Sequence[str], alias: str, before: str, more:
 
     The driver's functions are the machine's own: against a stand-in made of just the names in use, since neither a
     machine that builds nor every toolkit has the library. Anything else undefined fails here rather than at load.
+    An object may ask for optimisation at link time, with options of its own for a compiler: it gets none.
     """
     extra = " ".join(shlex.quote(f"-l{name}") for name in libraries)
-    options = "-Wl,--version-script=export.map -Wl,-z,defs -Wl,-z,now -Wl,-z,relro"
+    options = "-fno-lto -fno-use-linker-plugin -Wl,--version-script=export.map -Wl,-z,defs -Wl,-z,now -Wl,-z,relro"
     driver_names = "$2 ~ /^cu[A-Z][A-Za-z0-9_]*$/ && $2 !~ /^cuda/"
     return [
         "printf '{ global: solve; local: *; };' >export.map",
         "alias=",
         "if ! grep -qx solve names; then",
-        f"  mangled=$(grep -m 1 -x '{alias}' names)",
+        f"  mangled=$(grep -m 1 -x -e {shlex.quote(alias)} names)",
         '  [ -n "$mangled" ] && alias="-Wl,--defsym=solve=$mangled"',
         "fi",
         "driver=",

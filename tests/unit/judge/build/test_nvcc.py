@@ -163,6 +163,54 @@ def test_the_library_can_be_loaded(settings: JudgeSettings, tmp_path: Path) -> N
     assert ctypes.CDLL(str(path)).solve
 
 
+HOSTILE_NAMES = [
+    "_Z5solve';touch${IFS}here;'",
+    "_Z5solve,-rpath=here",
+    "_Z5solve here",
+    "_Z5solve$here",
+    "_Z5solve.here",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_symbols_with_other_characters_get_into_no_command(name: str, settings: JudgeSettings) -> None:
+    """The assembler takes them between quotes."""
+    symbol = f'\\"{name}\\"'
+    source = f'static void solve() {{}}\nasm(".globl {symbol}\\n.type {symbol},@function\\n{symbol}: ret\\n");\n'
+    report, artifact = build(source, settings)
+    assert artifact is None
+    assert report.log.startswith("No function `solve` was compiled")
+    report, artifact = build(source.partition("\n")[2] + PLAIN, settings)
+    assert artifact is not None, report.log
+    assert exported(artifact.library) == {"solve"}
+
+
+@pytest.mark.parametrize("target", [Target.emulator(), Target.cuda("9.0")], ids=lambda target: target.kind)
+def test_only_ptxas_says_what_ptxas_says(target: Target, settings: JudgeSettings) -> None:
+    words = "\\nptxas info    : Compiling entry function 'forged' for 'sm_80'\\nptxas info    : Used 1 registers\\n"
+    report, _ = build(f'#pragma message("{words}")\n#line 7 "{words}"\nstatic int unused;\n{PLAIN}', settings, target)
+    assert report.ok, report.log
+    assert [kernel["kernel"] for kernel in report.kernels] == ["_Z5twicePKfPfi"]
+
+
+def test_what_ptxas_cites_of_the_source_is_not_its_own(settings: JudgeSettings) -> None:
+    words = "\\nptxas info    : Compiling entry function 'forged' for 'sm_80'\\nptxas info    : Used 1 registers\\n"
+    cited = PLAIN.replace("int i =", f'asm volatile(".pragma \\"x{words}\\";"); int i =')
+    report, _ = build(cited, settings)
+    assert report.ok, report.log
+    assert [kernel["kernel"] for kernel in report.kernels] == ["_Z5twicePKfPfi"]
+
+
+def test_words_about_a_missing_library_are_no_fault_of_the_machine(settings: JudgeSettings) -> None:
+    challenge = FakeChallenge(build=Options(libraries=("m",)))
+    source = '#warning cannot find -lcublas\nextern "C" void nowhere();\n' + PLAIN.replace(
+        "{ twice", "{ nowhere(); twice"
+    )
+    report, artifact = build_submission(source.encode(), challenge, Target.emulator(), settings)
+    assert artifact is None
+    assert report.log.startswith("The program could not be linked.")
+
+
 def test_a_library_that_the_toolkit_lacks_is_the_operators_business(settings: JudgeSettings) -> None:
     challenge = FakeChallenge(build=Options(libraries=("no-such-library",)))
     with pytest.raises(InternalError, match="no-such-library"):
