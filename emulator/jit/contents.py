@@ -30,7 +30,7 @@ _INTEGER = frozenset(
         *("add", "addc", "sub", "subc", "mul", "mul24", "mad", "madc", "mad24", "sad", "div", "rem", "abs", "neg"),
         *("min", "max", "popc", "clz", "bfind", "fns", "brev", "bfe", "bfi", "szext", "bmsk", "dp4a", "dp2a"),
         *("set", "setp", "selp", "slct", "and", "or", "xor", "not", "cnot", "lop3", "shf", "shl", "shr", "prmt"),
-        *("isspacep", "testp"),
+        *("isspacep", "testp", "vabsdiff2", "vabsdiff4"),
     )
 )
 _FLOPS = {"add": 1, "sub": 1, "mul": 1, "fma": 2, "mad": 2, **dict.fromkeys(_SPECIAL, 1)}

@@ -40,6 +40,7 @@ _TABLE = {
     "prmt": "f4e b4e rc8 ecl ecr rc16",
     "dp4a": "",
     "dp2a": "lo hi",
+    "vabsdiff2 vabsdiff4": "add",
     "testp": "finite infinite number notanumber normal subnormal",
     "set setp": f"{_COMPARISONS} and or xor ftz",
     "slct": "ftz",

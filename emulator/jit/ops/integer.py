@@ -243,15 +243,36 @@ def dot_product(e: Emitter, i: Instruction) -> None:
     signed_a, signed_b = i.types[0].is_signed, i.types[1].is_signed
     x, y, total = (e.read(i.operands[n], "i32") for n in (1, 2, 3))
 
-    def part(value: Value, index: int, bits: int, signed: bool) -> Value:
-        shifted = b.op("shl", value, b.integer("i32", 32 - bits * (index + 1)))
-        return b.op("ashr" if signed else "lshr", shifted, b.integer("i32", 32 - bits))
-
     if i.opcode == "dp4a":
         for n in range(4):
-            total = b.op("add", total, b.op("mul", part(x, n, 8, signed_a), part(y, n, 8, signed_b)))
+            total = b.op("add", total, b.op("mul", _part(e, x, n, 8, signed_a), _part(e, y, n, 8, signed_b)))
     else:
         first = 2 if i.has("hi") else 0
         for n in range(2):
-            total = b.op("add", total, b.op("mul", part(x, n, 16, signed_a), part(y, first + n, 8, signed_b)))
+            total = b.op("add", total, b.op("mul", _part(e, x, n, 16, signed_a), _part(e, y, first + n, 8, signed_b)))
     e.write(i.operands[0], total)
+
+
+@semantics("vabsdiff2", "vabsdiff4")
+def absolute_differences(e: Emitter, i: Instruction) -> None:
+    """Of two or four parts: side by side, or with ``.add`` their sum and the third operand."""
+    b = e.b
+    bits = 32 // int(i.opcode[-1])
+    signed_a, signed_b = i.types[1].is_signed, i.types[2].is_signed
+    x, y, total = (e.read(i.operands[n], "i32") for n in (1, 2, 3))
+    if not i.has("add"):
+        total = b.integer("i32", 0)
+    for n in range(32 // bits):
+        difference = b.op("sub", _part(e, x, n, bits, signed_a), _part(e, y, n, bits, signed_b))
+        size = b.intrinsic("smax", difference, b.op("sub", b.integer("i32", 0), difference))
+        if not i.has("add"):
+            inside = b.op("and", size, b.integer("i32", (1 << bits) - 1))
+            size = b.op("shl", inside, b.integer("i32", bits * n))
+        total = b.op("add", total, size)
+    e.write(i.operands[0], total)
+
+
+def _part(e: Emitter, value: Value, index: int, bits: int, signed: bool) -> Value:
+    """The part of so many bits, from the low end, of a word."""
+    shifted = e.b.op("shl", value, e.b.integer("i32", 32 - bits * (index + 1)))
+    return e.b.op("ashr" if signed else "lshr", shifted, e.b.integer("i32", 32 - bits))

@@ -76,6 +76,8 @@ def _integer() -> Iterator[Case]:
         )
         yield from every(body, three, t=type_)
     yield from every("dp4a.{x}.{y} %d, %a, %b, %c;", "u32 u32 u32 > u32", x="u32 s32", y="u32 s32")
+    types = {"d": "u32 s32", "x": "u32 s32", "y": "u32 s32"}
+    yield from every("vabsdiff{n}.{d}.{x}.{y}{a} %d, %a, %b, %c;", "u32 u32 u32 > u32", n="2 4", a="- .add", **types)
     yield from every("dp2a.{m}.{x}.{y} %d, %a, %b, %c;", "u32 u32 u32 > u32", m="lo hi", x="u32 s32", y="u32 s32")
 
 

@@ -238,6 +238,15 @@ def dot(i: Instruction, bits: Sequence[int]) -> int:
     return low(total, 32)
 
 
+def absolute_differences(i: Instruction, bits: Sequence[int]) -> int:
+    width = 32 // int(i.opcode[-1])
+    kinds = [Type(t.kind, width) for t in i.types[1:]]
+    found = [abs(number(bits[0] >> at, kinds[0]) - number(bits[1] >> at, kinds[1])) for at in range(0, 32, width)]
+    if i.has("add"):
+        return low(bits[2] + sum(found), 32)
+    return sum(low(one, width) << width * n for n, one in enumerate(found))
+
+
 COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "eq": lambda a, b: a == b,
     "ne": lambda a, b: a != b,
@@ -259,6 +268,7 @@ SEMANTICS: dict[str, Semantics] = {
     **dict.fromkeys(("popc", "clz", "brev", "bfind"), count_bits),
     **dict.fromkeys(("shl", "shr"), shift),
     **dict.fromkeys(("dp4a", "dp2a"), dot),
+    **dict.fromkeys(("vabsdiff2", "vabsdiff4"), absolute_differences),
     "lop3": lop3,
     "shf": funnel,
     "fns": find_nth_set,
