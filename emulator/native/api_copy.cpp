@@ -131,12 +131,12 @@ EMU_API cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t 
 
 EMU_API cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
     Box box{extent.width, extent.height, extent.depth};
-    return fill(plane(to.ptr, to.pitch, to.pitch * to.ysize), value, box, nullptr);
+    return fill(plane(to.ptr, to.pitch, emu::slice_of(to)), value, box, nullptr);
 }
 
 EMU_API cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream) {
     Box box{extent.width, extent.height, extent.depth};
-    return fill(plane(to.ptr, to.pitch, to.pitch * to.ysize), value, box, stream);
+    return fill(plane(to.ptr, to.pitch, emu::slice_of(to)), value, box, stream);
 }
 
 EMU_API cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t size, size_t offset,

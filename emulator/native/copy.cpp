@@ -12,10 +12,22 @@ namespace emu {
 
 namespace {
 
-// The bytes from the first to the last that the box covers.
+constexpr size_t beyond_all = ~size_t{0};
+
+// The bytes from the first to the last that the box covers; `beyond_all` where they would not fit into the address space.
 size_t reach(Plane plane, Box box) {
-    return (box.depth - 1) * plane.slice + (box.height - 1) * plane.pitch + box.width;
+    size_t slices, rows, sum, end;
+    bool over = __builtin_mul_overflow(box.depth - 1, plane.slice, &slices) ||
+                __builtin_mul_overflow(box.height - 1, plane.pitch, &rows) || __builtin_add_overflow(slices, rows, &sum) ||
+                __builtin_add_overflow(sum, box.width, &sum) ||
+                __builtin_add_overflow(sum, reinterpret_cast<size_t>(plane.at), &end);
+    return over ? beyond_all : sum;
 }
+
+// Whether slices begin before those in front of them have ended.
+bool slices_overlap(Plane plane, Box box) { return box.depth > 1 && plane.slice < reach(plane, {box.width, box.height, 1}); }
+
+bool is_one_row(Box box) { return box.height == 1 && box.depth == 1; }
 
 // The device's own addresses must be those of live allocations, whatever side they are on.
 bool valid_somewhere(const void *pointer, size_t size) {
@@ -55,8 +67,13 @@ void note_row(const char *to, const char *from, size_t size) {
 
 }  // namespace
 
+size_t slice_of(const cudaPitchedPtr &whole) {
+    size_t slice;
+    return __builtin_mul_overflow(whole.pitch, whole.ysize, &slice) ? beyond_all : slice;
+}
+
 Plane part_of(const cudaPitchedPtr &whole, const cudaPos &from) {
-    size_t slice = whole.pitch * whole.ysize;
+    size_t slice = slice_of(whole);
     return {static_cast<char *>(whole.ptr) + from.z * slice + from.y * whole.pitch + from.x, whole.pitch, slice};
 }
 
@@ -70,8 +87,10 @@ cudaError_t check_copy(Plane to, Plane from, Box box, cudaMemcpyKind kind) {
     if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
     if (empty(box)) return cudaSuccess;
     if (!to.at || !from.at) return cudaErrorInvalidValue;
-    if (box.height * box.depth > 1 && (to.pitch < box.width || from.pitch < box.width)) return cudaErrorInvalidPitchValue;
+    if (!is_one_row(box) && (to.pitch < box.width || from.pitch < box.width)) return cudaErrorInvalidPitchValue;
     size_t to_reach = reach(to, box), from_reach = reach(from, box);
+    if (to_reach == beyond_all || from_reach == beyond_all) return cudaErrorInvalidValue;
+    if (slices_overlap(to, box) || slices_overlap(from, box)) return cudaErrorInvalidValue;
     bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     if (to_device ? !on_device(to.at, to_reach) : !valid_somewhere(to.at, to_reach)) {
@@ -102,7 +121,8 @@ void copy_box(Plane to, Plane from, Box box) {
 
 cudaError_t check_fill(Plane to, Box box) {
     if (empty(box)) return cudaSuccess;
-    if (box.height * box.depth > 1 && to.pitch < box.width) return cudaErrorInvalidValue;
+    if (!is_one_row(box) && to.pitch < box.width) return cudaErrorInvalidValue;
+    if (reach(to, box) == beyond_all || slices_overlap(to, box)) return cudaErrorInvalidValue;
     if (on_device(to.at, reach(to, box))) return cudaSuccess;
     explain_range("to", "destination", to.at, reach(to, box), cudaMemcpyDefault);
     return cudaErrorInvalidValue;

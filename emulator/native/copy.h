@@ -18,6 +18,8 @@ struct Plane {
     size_t pitch = 0, slice = 0;
 };
 
+// Bytes from one slice to the next; the most there can be where that does not fit.
+size_t slice_of(const cudaPitchedPtr &whole);
 Plane part_of(const cudaPitchedPtr &whole, const cudaPos &from);
 
 // Whether kernels and the device's copy engines may touch every byte of it.

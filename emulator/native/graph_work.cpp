@@ -34,7 +34,8 @@ cudaError_t fill_work(const cudaMemsetParams *params, Work *out) {
         return cudaErrorInvalidValue;
     }
     Plane to{static_cast<char *>(params->dst), params->pitch};
-    Box box{params->width * params->elementSize, params->height};
+    Box box{0, params->height};
+    if (__builtin_mul_overflow(params->width, params->elementSize, &box.width)) return cudaErrorInvalidValue;
     if (cudaError_t error = check_fill(to, box)) return error;
     unsigned value = params->value, element = params->elementSize;
     *out = [=] {

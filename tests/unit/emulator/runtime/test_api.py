@@ -14,7 +14,7 @@ pytestmark = pytest.mark.nvcc
 
 @pytest.mark.usefixtures("device")
 @pytest.mark.parametrize(
-    "part", ["devices", "symbols", "memory", "rows", "streams", "configurations", "graphs", "refused"]
+    "part", ["devices", "symbols", "memory", "rows", "extents", "streams", "configurations", "graphs", "refused"]
 )
 def test_a_part_of_the_api(build: Build, part: str) -> None:
     program = build("api")

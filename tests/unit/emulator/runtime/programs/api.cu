@@ -171,6 +171,50 @@ extern "C" int rows() {
     return 0;
 }
 
+// Sizes whose products and sums do not fit into an address.
+extern "C" int extents() {
+    constexpr size_t huge = ~size_t{0}, half = size_t{1} << 32;
+    char *device, host[64] = {};
+    CHECK(cudaMalloc(&device, 4096));
+    for (auto kind : {cudaMemcpyDeviceToDevice, cudaMemcpyDefault}) {
+        FAILS(cudaMemcpy2D(device, huge, device, huge, 16, huge, kind), cudaErrorInvalidValue);
+        FAILS(cudaMemcpy2D(device, huge, device, huge, 16, 2, kind), cudaErrorInvalidValue);
+        FAILS(cudaMemcpy2D(device, half, device, half, 16, half + 1, kind), cudaErrorInvalidValue);
+        FAILS(cudaMemcpy2DAsync(device, huge / 2, device, huge / 2, 16, 3, kind), cudaErrorInvalidValue);
+        FAILS(cudaMemcpy(device, device, huge, kind), cudaErrorInvalidValue);
+    }
+    FAILS(cudaMemcpy2D(device, 64, host, huge, 16, 2, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    FAILS(cudaMemcpy2D(host, huge, device, 64, 16, 2, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+    FAILS(cudaMemset2D(device, huge, 1, 16, huge), cudaErrorInvalidValue);
+    FAILS(cudaMemset2D(device, half, 1, 16, half + 1), cudaErrorInvalidValue);
+    FAILS(cudaMemset(device, 1, huge), cudaErrorInvalidValue);
+    cudaMemcpy3DParms parameters = {};
+    parameters.srcPtr = parameters.dstPtr = make_cudaPitchedPtr(device, half, 16, half);
+    parameters.extent = make_cudaExtent(16, half, half);
+    parameters.kind = cudaMemcpyDeviceToDevice;
+    FAILS(cudaMemcpy3D(&parameters), cudaErrorInvalidValue);
+    parameters.srcPtr.pitch = parameters.dstPtr.pitch = 8;
+    FAILS(cudaMemcpy3D(&parameters), cudaErrorInvalidPitchValue);
+    parameters.srcPtr = parameters.dstPtr = make_cudaPitchedPtr(device, 64, 64, 0);
+    parameters.extent = make_cudaExtent(16, 1, huge);
+    FAILS(cudaMemcpy3D(&parameters), cudaErrorInvalidValue);
+    FAILS(cudaMemset3D(make_cudaPitchedPtr(device, 64, 64, 0), 1, parameters.extent), cudaErrorInvalidValue);
+    FAILS(cudaMemset3D(make_cudaPitchedPtr(device, half, 16, half - 1), 1, make_cudaExtent(16, half, half)), cudaErrorInvalidValue);
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    CHECK(cudaGraphCreate(&graph, 0));
+    cudaMemsetParams fill = {};
+    fill.dst = device;
+    fill.elementSize = 4;
+    fill.width = huge / 4 + 2;
+    fill.height = 1;
+    FAILS(cudaGraphAddMemsetNode(&node, graph, nullptr, 0, &fill), cudaErrorInvalidValue);
+    CHECK(cudaGraphDestroy(graph));
+    CHECK(cudaMemcpy2D(device, huge, device + 64, huge, 16, 1, cudaMemcpyDeviceToDevice));
+    CHECK(cudaFree(device));
+    return 0;
+}
+
 static void CUDART_CB add_ten(void* value) { *static_cast<int*>(value) += 10; }
 
 extern "C" int streams() {
