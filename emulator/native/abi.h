@@ -183,9 +183,11 @@ void emu_check_access(WarpContext*, uint32_t site, uint32_t mask, uint64_t addre
 // Lanes `lanes` of this warp arrive at barrier `id`. expected: threads, 0 = every live thread of the block.
 // op: how to reduce `predicate` (bit per lane) over the threads for bar.red. EMU_ARRIVE does not wait; for the others generated code
 // then sets EMU_AT_BARRIER on those lanes (masked mode), or returns EMU_BARRIER at once (uniform mode: all 32 wait).
-// `id` may be any number: >= 16 is the caller's error (trap). In uniform mode too lane_barrier of all lanes is `id`.
+// `id` is below 16. In uniform mode too lane_barrier of all lanes is `id`.
 enum EmuBarrierOp : uint32_t { EMU_SYNC = 0, EMU_ARRIVE = 1, EMU_RED_AND = 2, EMU_RED_OR = 3, EMU_RED_POPC = 4 };
 void emu_barrier_arrive(WarpContext*, uint32_t id, uint32_t expected, uint32_t lanes, uint32_t op, uint32_t predicate);
+// Of lanes `lanes`, before the arrival: not 0 where there is no barrier `id`; records the error. Generated code then returns EMU_TRAP.
+uint32_t emu_barrier_check(WarpContext*, uint32_t site, uint32_t lanes, uint32_t id);
 // The reduction of the last completed phase of barrier `id` (called right after release): 0/1 for and/or, a count for popc.
 uint32_t emu_barrier_result(WarpContext*, uint32_t id);
 

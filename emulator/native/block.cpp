@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "errors.h"
+#include "faults.h"
 #include "memory.h"
 #include "modules.h"
 #include "names.h"
@@ -292,17 +293,24 @@ Progress BlockContext::advance(const emu::SchedulerLimits &limits) {
 
 extern "C" {
 
+__attribute__((visibility("default"))) uint32_t emu_barrier_check(WarpContext *warp, uint32_t site, uint32_t lanes, uint32_t id) {
+    if (id < BlockContext::barriers || !lanes) return 0;
+    emu::Fault fault = emu::fault_at({warp, &warp->kernel->sites[site], static_cast<uint32_t>(std::countr_zero(lanes)), 0});
+    warp->block->launch.stop(cudaErrorIllegalInstruction, "illegal barrier number at " + emu::where(fault) + ": " +
+                                                              std::to_string(id) + ", a block has the barriers 0 to 15");
+    return 1;
+}
+
 __attribute__((visibility("default"))) void emu_barrier_arrive(WarpContext *warp, uint32_t id, uint32_t expected,
                                                                uint32_t lanes, uint32_t op, uint32_t predicate) {
+    if (!lanes) return;  // nor does `id` mean anything
     BlockContext &block = *warp->block;
-    emu::Barrier &at = block.barrier[id % BlockContext::barriers];
-    block.arrived_at |= 1u << id % BlockContext::barriers;
+    emu::Barrier &at = block.barrier[id];
+    block.arrived_at |= 1u << id;
     at.arrived += __builtin_popcount(lanes);
     at.predicates += __builtin_popcount(lanes & predicate);
     if (expected) at.expected = expected;
-    for (auto &observer : block.observers) {
-        observer->arrive(*warp, id % BlockContext::barriers, lanes, op != EMU_ARRIVE);
-    }
+    for (auto &observer : block.observers) observer->arrive(*warp, id, lanes, op != EMU_ARRIVE);
     if (op == EMU_ARRIVE) return;
     at.op = op;
     if (lanes == ~0u) {
@@ -315,6 +323,6 @@ __attribute__((visibility("default"))) void emu_barrier_arrive(WarpContext *warp
 }
 
 __attribute__((visibility("default"))) uint32_t emu_barrier_result(WarpContext *warp, uint32_t id) {
-    return warp->block->barrier[id % BlockContext::barriers].result;
+    return warp->block->barrier[id % BlockContext::barriers].result;  // of lanes that are none, any number
 }
 }

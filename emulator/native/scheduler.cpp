@@ -107,7 +107,6 @@ class Worker {
                 Progress progress = resident_[i]->advance(limits);
                 settle(*resident_[i]);
                 if (progress == Progress::deadlock) {
-                    report().set_limit("wall");  // hardware would wait for ever
                     launch_.stop(cudaErrorLaunchTimeout, tell_deadlock(*resident_[i]));
                 } else if (progress == Progress::finished) {
                     finished_any = true;

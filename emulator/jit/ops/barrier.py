@@ -11,6 +11,7 @@ from emulator.ptx.cfg import Cfg, is_barrier
 from emulator.ptx.effects import has_effect
 from emulator.ptx.ir import Address, Instruction, Operand, Reg
 
+_BARRIERS = 16  # of a block
 _REDUCTIONS = {"and": 2, "or": 3, "popc": 4}
 
 
@@ -31,6 +32,7 @@ def arrive(e: Emitter, i: Instruction) -> bool:
     if operation >= 2:
         predicate = b.ballot(e.read(operands.pop(), "i1"))
     number = e.first(e.read(operands[0], "i32"))
+    _check_number(e, i, operands[0], number)
     expected = e.first(e.read(operands[1], "i32")) if len(operands) > 1 else b.integer("i32", 0)
     lanes = e.active_bits()
     e.call(
@@ -43,6 +45,17 @@ def arrive(e: Emitter, i: Instruction) -> bool:
         f"i32 {predicate.text}",
     )
     return operation != 1
+
+
+def _check_number(e: Emitter, i: Instruction, operand: Operand, number: Value) -> None:
+    """End the launch where there is no such barrier."""
+    constant = e.constant(operand)
+    if constant is not None and 0 <= constant < _BARRIERS:
+        return
+    site = e.unit.site(i, Access.NONE, Space.GENERIC, 1)
+    arguments = ("ptr %ctx", f"i32 {site}", f"i32 {e.active_bits().text}", f"i32 {number.text}")
+    bad = Value(e.call("emu_barrier_check", *arguments, result="i32"), "i32")
+    e.trap_if(e.b.compare("icmp ne", bad, e.b.integer("i32", 0)), site)
 
 
 def touches_memory_first(cfg: Cfg, start: int) -> bool:
