@@ -14,8 +14,24 @@ using namespace emu;
 
 namespace {
 
+// What one lane hands over, by address: read as a load of its would be. `site` is a generic load of one byte.
+struct LaneReader {
+    WarpContext *warp;
+    uint32_t site, lane;
+
+    // False, and told, where the byte may not be read.
+    bool may_read(uint64_t address) const {
+        uint64_t checked[32];
+        checked[lane] = address;
+        emu_check_access(warp, site, 1u << lane, checked);
+        return checked[lane] == address;
+    }
+
+    std::string string(uint64_t address) const;
+};
+
 // A string in memory that kernels may read, up to its end or to that of its allocation.
-std::string read_string(const WarpContext *warp, uint64_t address) {
+std::string LaneReader::string(uint64_t address) const {
     uint64_t end = 0;
     if (const Allocation *found = warp->block->launch.memory->find(address)) {
         end = found->end;
@@ -27,7 +43,11 @@ std::string read_string(const WarpContext *warp, uint64_t address) {
         if (address - local < local_size) end = local + local_size;
         if (address - shared < warp->shared_bytes) end = shared + warp->shared_bytes;
     }
-    if (!end) return address ? "(invalid string)" : "(null)";
+    if (!address) return "(null)";
+    if (!end) {
+        may_read(address);
+        return "(invalid string)";
+    }
     const char *text = reinterpret_cast<const char *>(address);
     return std::string(text, strnlen(text, end - address));
 }
@@ -35,13 +55,14 @@ std::string read_string(const WarpContext *warp, uint64_t address) {
 // The packed arguments of one call: each at its natural alignment.
 class Arguments {
   public:
-    Arguments(uint64_t address) : begin_(address), at_(address) {}
+    Arguments(const LaneReader &reader, uint64_t address) : reader_(reader), begin_(address), at_(address) {}
 
     template <class T>
     T next() {
         at_ = begin_ + (at_ - begin_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
-        T value;
-        std::memcpy(&value, reinterpret_cast<const void *>(at_), sizeof value);
+        T value{};
+        bool good = reader_.may_read(at_) && reader_.may_read(at_ + sizeof(T) - 1);
+        if (good) std::memcpy(&value, reinterpret_cast<const void *>(at_), sizeof value);
         at_ += sizeof(T);
         ++count_;
         return value;
@@ -50,6 +71,7 @@ class Arguments {
     int count() const { return count_; }
 
   private:
+    const LaneReader &reader_;
     uint64_t begin_, at_;
     int count_ = 0;
 };
@@ -62,7 +84,7 @@ void append(std::string &out, const std::string &directive, Values... values) {
 }
 
 // One directive, from the '%' at `at` on; moves `at` behind it.
-void format_directive(const WarpContext *warp, const std::string &format, size_t &at, Arguments &arguments,
+void format_directive(const LaneReader &reader, const std::string &format, size_t &at, Arguments &arguments,
                       std::string &out) {
     std::string directive = "%";
     ++at;
@@ -103,7 +125,7 @@ void format_directive(const WarpContext *warp, const std::string &format, size_t
         case 'c': return append(out, directive + "c", arguments.next<int32_t>());
         case 'p': return append(out, directive + "p", reinterpret_cast<void *>(arguments.next<uint64_t>()));
         case 's': {
-            std::string text = read_string(warp, arguments.next<uint64_t>());
+            std::string text = reader.string(arguments.next<uint64_t>());
             if (directive == "%") {
                 out += text;
                 return;
@@ -131,16 +153,17 @@ void format_directive(const WarpContext *warp, const std::string &format, size_t
 
 extern "C" {
 
-__attribute__((visibility("default"))) void emu_vprintf(WarpContext *warp, uint32_t, uint32_t mask,
+__attribute__((visibility("default"))) void emu_vprintf(WarpContext *warp, uint32_t site, uint32_t mask,
                                                         const uint64_t format[32], const uint64_t arguments[32],
                                                         int32_t result[32]) {
     for (uint32_t lane = 0; lane < 32; ++lane) {
         if (!(mask >> lane & 1)) continue;
-        std::string text = read_string(warp, format[lane]), out;
-        Arguments packed(arguments[lane]);
+        LaneReader reader{warp, site, lane};
+        std::string text = reader.string(format[lane]), out;
+        Arguments packed(reader, arguments[lane]);
         for (size_t at = 0; at < text.size();) {
             if (text[at] == '%') {
-                format_directive(warp, text, at, packed, out);
+                format_directive(reader, text, at, packed, out);
             } else {
                 out += text[at++];
             }
@@ -150,7 +173,7 @@ __attribute__((visibility("default"))) void emu_vprintf(WarpContext *warp, uint3
     }
 }
 
-__attribute__((visibility("default"))) void emu_assert_fail(WarpContext *warp, uint32_t, uint32_t mask,
+__attribute__((visibility("default"))) void emu_assert_fail(WarpContext *warp, uint32_t site, uint32_t mask,
                                                             const uint64_t message[32], const uint64_t file[32],
                                                             const uint32_t line[32], const uint64_t function[32]) {
     for (uint32_t lane = 0; lane < 32; ++lane) {
@@ -158,8 +181,9 @@ __attribute__((visibility("default"))) void emu_assert_fail(WarpContext *warp, u
         char where[96];
         std::snprintf(where, sizeof where, ": block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `", warp->ctaid[0],
                       warp->ctaid[1], warp->ctaid[2], warp->tid[0][lane], warp->tid[1][lane], warp->tid[2][lane]);
-        std::string text = read_string(warp, file[lane]) + ":" + std::to_string(line[lane]) + ": " +
-                           read_string(warp, function[lane]) + where + read_string(warp, message[lane]) + "` failed.";
+        LaneReader reader{warp, site, lane};
+        std::string text = reader.string(file[lane]) + ":" + std::to_string(line[lane]) + ": " +
+                           reader.string(function[lane]) + where + reader.string(message[lane]) + "` failed.";
         report().add_printed(text + "\n", stderr);
         warp->block->launch.stop(cudaErrorAssert, text);
     }

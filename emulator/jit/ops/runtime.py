@@ -13,6 +13,11 @@ def _site(e: Emitter, i: Instruction) -> str:
     return f"i32 {e.unit.site(i, Access.NONE, Space.GENERIC, 1)}"
 
 
+def _reading_site(e: Emitter, i: Instruction) -> int:
+    """Of what the lanes hand over by address."""
+    return e.unit.site(i, Access.LOAD, Space.GENERIC, 1)
+
+
 @semantics("call_printf")
 def printf(e: Emitter, i: Instruction) -> None:
     *results, text, arguments = i.operands
@@ -21,7 +26,7 @@ def printf(e: Emitter, i: Instruction) -> None:
     e.call(
         "emu_vprintf",
         "ptr %ctx",
-        _site(e, i),
+        f"i32 {_reading_site(e, i)}",
         f"i32 {e.active_bits().text}",
         *(f"ptr {s}" for s in slots),
         f"ptr {out}",
@@ -40,7 +45,7 @@ def assert_fail(e: Emitter, i: Instruction) -> None:
         e.spill(e.read(function, "i64")),
     ]
     lanes = e.active_bits()
-    site = e.unit.site(i, Access.NONE, Space.GENERIC, 1)
+    site = _reading_site(e, i)
     e.call("emu_assert_fail", "ptr %ctx", f"i32 {site}", f"i32 {lanes.text}", *(f"ptr {s}" for s in slots))
     e.trap_if(e.b.compare("icmp ne", lanes, e.b.integer("i32", 0)), site)
 
