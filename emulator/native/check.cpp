@@ -1,12 +1,14 @@
 // The slow path of the check of memory accesses: decides, and keeps generated code from doing harm.
 //
 // What fails a launch: a store that misses, a misaligned access, and a load from where nothing is mapped. A load outside of an
-// allocation, but not far from one, does no harm on hardware; it is reported all the same.
+// allocation, but not far from one, does no harm on hardware; it is reported all the same. Constants and parameters lie in
+// banks of their own: there it is one that leaves the bank.
 
 #include <algorithm>
 #include <cstring>
 
 #include "block.h"
+#include "device_model.h"
 #include "faults.h"
 #include "memory.h"
 
@@ -51,12 +53,22 @@ Range global_range(const WarpContext *warp, uint64_t address) {
     return {found->begin, found->end, found->kind != MemoryKind::constant};
 }
 
+Range constant_range(const WarpContext *warp, uint64_t address) {
+    const Allocation *found = warp->block->launch.memory->find(address);
+    if (!found || found->kind != MemoryKind::constant) return {};
+    return {found->begin, found->end, false};
+}
+
 // The range that holds the first byte, as far as the state space of the access allows; empty when there is none.
 Range range_of(const Access &access) {
     uint8_t space = access.site->space;
     if (space == EMU_SHARED) return shared_range(access.warp);
     if (space == EMU_LOCAL) return own_local_range(access.warp, access.lane, access.address);
-    if (space == EMU_PARAM) return parameter_range(access.warp);
+    if (space == EMU_CONST) return constant_range(access.warp, access.address);
+    if (space == EMU_PARAM) {  // the kernel's, or those of a call, which are the thread's own
+        Range own = own_local_range(access.warp, access.lane, access.address);
+        return own.contains(access.address) ? own : parameter_range(access.warp);
+    }
     if (space == EMU_GENERIC) {
         for (Range window : {shared_range(access.warp), local_range(access.warp), parameter_range(access.warp)}) {
             if (window.contains(access.address)) return window;
@@ -75,6 +87,23 @@ uint64_t distance(const Access &access) {
     return std::min(behind, ahead);
 }
 
+// Bytes between the address and the next constant, where no other allocation has it.
+uint64_t distance_to_constant(const Access &access) {
+    const MemoryView &view = *access.warp->block->launch.memory;
+    const Allocation *before = view.before(access.address), *after = view.after(access.address);
+    uint64_t away = ~uint64_t{0};
+    if (before && before->kind == MemoryKind::constant) away = access.address - std::min(access.address, before->end);
+    else if (before && access.address < before->end) return away;
+    if (after && after->kind == MemoryKind::constant) away = std::min(away, after->begin - access.address);
+    return away;
+}
+
+uint64_t distance_to_parameters(const Access &access) {
+    Range range = parameter_range(access.warp);
+    if (range.contains(access.address)) return 0;
+    return std::min(access.address - range.end, range.begin - access.address);
+}
+
 // For an access that is not good. Cheap, as it may be asked for every access of a kernel.
 Ruling rule(const Access &access, const Range &range) {
     uint32_t size = access.site->size;
@@ -85,10 +114,15 @@ Ruling rule(const Access &access, const Range &range) {
     cudaError_t error = access.is_write() ? cudaErrorIllegalAddress : cudaSuccess;
     if (access.site->space == EMU_SHARED) return {Miss::shared, error};
     if (access.site->space == EMU_LOCAL) return {Miss::local, error};
-    uint64_t away = distance(access);
-    bool far = away > mapped_on_hardware;
+    if (access.site->space == EMU_PARAM) {
+        bool far = distance_to_parameters(access) > device_model::constant_bytes;
+        return {Miss::parameter, far ? cudaErrorIllegalAddress : error, false, far};
+    }
+    bool constant = access.site->space == EMU_CONST;
+    uint64_t away = constant ? distance_to_constant(access) : distance(access);
+    bool far = away > (constant ? device_model::constant_bytes : mapped_on_hardware);
     bool perform = !access.is_write() && away <= Arena::padding - size;
-    return {Miss::global, far ? cudaErrorIllegalAddress : error, perform, far};
+    return {constant ? Miss::constant : Miss::global, far ? cudaErrorIllegalAddress : error, perform, far};
 }
 
 }  // namespace
@@ -102,12 +136,13 @@ extern "C" __attribute__((visibility("default"))) void emu_check_access(WarpCont
     for (uint32_t lane = 0; lane < 32; ++lane) {
         if (!(mask >> lane & 1)) continue;
         Access access{warp, &site, lane, address[lane]};
-        bool as_before = site.space != EMU_LOCAL && last.contains(access.address, site.size);
+        bool as_before = last.contains(access.address, site.size);
         Range range = as_before ? last : range_of(access);
         bool good = range.contains(access.address, site.size) && access.address % site.size == 0 &&
                     (range.writable || !access.is_write());
         if (good) {
-            last = range;
+            bool is_the_lanes_own = site.space == EMU_LOCAL || (site.space == EMU_PARAM && range.writable);
+            if (!is_the_lanes_own) last = range;
             continue;
         }
         Ruling ruling = rule(access, range);

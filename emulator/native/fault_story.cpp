@@ -135,12 +135,38 @@ Story shared_story(const Access &access, const Range &range, const char *verb) {
     return story;
 }
 
+// By an instruction that reaches the bank of parameters, or that of constants, only.
+Story bank_story(const Access &access, const Ruling &ruling, const char *verb) {
+    bool constant = ruling.miss == Miss::constant;
+    const char *bank = constant ? "constant " : "parameter ";
+    Story story{std::string("out-of-bounds ") + bank + verb, "", ""};
+    const WarpContext &warp = *access.warp;
+    Place there = global_place(warp.block->launch, access.address);
+    if (!constant && !ruling.far) {
+        int64_t offset = static_cast<int64_t>(access.address - reinterpret_cast<uint64_t>(warp.params));
+        story.words = "offset " + std::to_string(offset) + " of the kernel's " + bytes(warp.kernel->param_bytes) + " of parameters";
+        story.allocation = "parameters";
+    } else if (!there.name.empty()) {
+        story.words = "it is " + there.words + ", which is no " + bank + "memory";
+        story.allocation = there.name;
+    } else if (memory().in_device_range(access.address)) {
+        find_neighbour(access, story);
+    } else {
+        story.words = "it is no address of " + std::string(bank) + "memory";
+    }
+    return story;
+}
+
 Story story_of(const Access &access, const Range &range, const Ruling &ruling) {
     const char *verb = access.is_write() ? "write" : "read";
     switch (ruling.miss) {
         case Miss::misaligned:
             return {"misaligned access", "the address is not a multiple of " + std::to_string(access.site->size), ""};
-        case Miss::read_only: return {"write to read-only memory", "it lies in constant memory", ""};
+        case Miss::read_only: {
+            bool is_parameter = access.address - reinterpret_cast<uint64_t>(access.warp->params) < access.warp->kernel->param_bytes;
+            const char *what = is_parameter ? "it is a parameter of the kernel" : "it lies in constant memory";
+            return {"write to read-only memory", what, ""};
+        }
         case Miss::shared: return shared_story(access, range, verb);
         case Miss::local: {
             std::string offset = std::to_string(static_cast<int64_t>(access.address - range.begin));
@@ -148,6 +174,8 @@ Story story_of(const Access &access, const Range &range, const Ruling &ruling) {
                     "offset " + offset + " of the thread's " + bytes(range.end - range.begin) + " of local memory",
                     "local memory"};
         }
+        case Miss::parameter:
+        case Miss::constant: return bank_story(access, ruling, verb);
         case Miss::global: break;
     }
     Story story{std::string(ruling.far ? "illegal " : "out-of-bounds ") + verb, "", ""};

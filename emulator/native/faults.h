@@ -48,7 +48,7 @@ std::string bytes(uint64_t count);
 // The x, y and z of number `index` in a shape.
 void split_index(uint64_t index, const uint32_t shape[3], uint32_t out[3]);
 
-enum class Miss { misaligned, read_only, shared, local, global };
+enum class Miss { misaligned, read_only, shared, local, parameter, constant, global };
 
 struct Ruling {
     Miss miss;

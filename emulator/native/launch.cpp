@@ -110,8 +110,23 @@ struct Registers {
     uint32_t by_code, by_ptxas;  // see count_registers
 };
 
-// 32 bytes more than declared: vector loads of parameters may be wider than what is left.
-constexpr size_t spare_params = 32;
+// All of a kernel's parameters, aligned as any of them may have to be.
+class Parameters {
+  public:
+    Parameters() = default;
+    explicit Parameters(size_t size) : size_(size), lines_(size / sizeof(Line) + 1) {}
+
+    uint8_t *data() { return lines_.data()->bytes; }
+    const uint8_t *data() const { return lines_.data()->bytes; }
+    std::string text() const { return std::string(data(), data() + size_); }
+
+  private:
+    struct alignas(64) Line {
+        uint8_t bytes[64];
+    };
+    size_t size_ = 0;
+    std::vector<Line> lines_;
+};
 
 // What a kernel needs to run, whenever that is.
 struct Ready {
@@ -119,14 +134,14 @@ struct Ready {
     std::string name;  // mangled
     const EmuKernel *kernel;
     LaunchShape shape;
-    std::vector<uint8_t> params;
+    Parameters params;
     bool cooperative;
     Registers registers;
 
     LaunchStep step() const {
         const auto &[grid, block, dynamic_shared] = shape;
         return {module, name, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, dynamic_shared, cooperative,
-                std::string(params.begin(), params.end() - spare_params)};
+                params.text()};
     }
 };
 
@@ -190,7 +205,7 @@ cudaError_t make_ready(Function &function, const LaunchShape &shape, bool cooper
     Registers registers{cooperative ? count_registers(function, false) : 0,
                         observe_settings().profile ? count_registers(function, true) : 0};
     *out = {module_number(function), function.name, kernel, shape,
-            std::vector<uint8_t>(kernel->param_bytes + spare_params), cooperative, registers};
+            Parameters(kernel->param_bytes), cooperative, registers};
     return cudaSuccess;
 }
 
@@ -205,7 +220,7 @@ cudaError_t prepare_launch(const void *handle, const LaunchShape &shape, void **
     const EmuKernel *kernel = ready.kernel;
     if (kernel->param_count && !arguments) return cudaErrorInvalidValue;
     for (uint32_t i = 0; i < kernel->param_count; ++i) {
-        std::memcpy(&ready.params[kernel->param_offsets[i]], arguments[i], kernel->param_sizes[i]);
+        std::memcpy(ready.params.data() + kernel->param_offsets[i], arguments[i], kernel->param_sizes[i]);
     }
     *out = [ready = std::move(ready)] { return execute(ready); };
     return cudaSuccess;
@@ -219,7 +234,7 @@ cudaError_t launch_again(Function &function, const LaunchShape &shape, std::stri
     Ready ready;
     if (cudaError_t error = make_ready(function, shape, cooperative, &ready)) return error;
     if (params.size() != ready.kernel->param_bytes) return cudaErrorInvalidValue;
-    std::copy(params.begin(), params.end(), ready.params.begin());
+    std::copy(params.begin(), params.end(), ready.params.data());
     return execute(ready);
 }
 

@@ -17,7 +17,7 @@ EMU_SEMANTICS void emu_spread(uint8_t *registers, const EmuShape *shapes, uint32
 // Whether all lanes of all these registers hold what lane 0's value and the shape say; the scalars are then lane 0's values.
 EMU_SEMANTICS uint32_t emu_shapes_hold(uint8_t *registers, const EmuShape *shapes, uint32_t count);
 
-// Checked accesses, lane by lane. site -1: unchecked (local, constant and parameter space). form: bytes of an element | count << 8.
+// Checked accesses, lane by lane. site -1: unchecked (known to be good). form: bytes of an element | count << 8.
 // Addresses are given one by one, as offsets in the shared window, or as a base and a constant offset per lane.
 EMU_SEMANTICS void emu_load(WarpContext *, uint32_t site, uint64_t *address, uint32_t lanes, uint32_t form, void *out);
 EMU_SEMANTICS void emu_store(WarpContext *, uint32_t site, uint64_t *address, uint32_t lanes, uint32_t form, const void *data);

@@ -9,7 +9,7 @@ from emulator.jit.builder import LANES, SIZE, Value, register_type
 from emulator.jit.emitter import INVARIANT, Emitter
 from emulator.jit.ops.place import locate, space_of, tell
 from emulator.jit.ops.registry import semantics
-from emulator.jit.ops.transfer import Transfer, call_helper, checked, consecutive_lanes
+from emulator.jit.ops.transfer import Transfer, call_helper, checked, consecutive_lanes, is_known_inside
 from emulator.jit.unit import STRONG
 from emulator.jit.warp_context import FUEL, PARAMS
 from emulator.ptx.ir import Address, Instruction, Operand, Sink, Sym, Vec
@@ -27,17 +27,18 @@ def load(e: Emitter, i: Instruction) -> None:
     space = space_of(i)
     if scalar.bits == 128:
         raise e.unsupported()
-    if space is Space.PARAM and isinstance(address, Address) and isinstance(address.base, Sym):
-        name = address.base.name
-        if name in e.program.parameters:
-            _load_parameter(e, i, items, name, address, type_)
+    size = scalar.size_bytes * count
+    is_safe = is_known_inside(e, Access.LOAD, address, space, size)
+    if space is Space.PARAM and is_safe:
+        assert isinstance(address, Address)
+        if isinstance(address.base, Sym) and address.base.name in e.program.parameters:
+            _load_parameter(e, i, items, address.base.name, address, type_)
             return
     place = locate(e, address, space, e.spans.get(id(i)))
     active = e.active()
     volatile = not STRONG.isdisjoint(i.modifiers)
-    site = e.unit.site(i, Access.LOAD, space, scalar.size_bytes * count)
+    site = e.unit.site(i, Access.LOAD, space, size)
     tell(e, site, place)
-    is_safe = space is Space.LOCAL and isinstance(address, Address) and isinstance(address.base, Sym)
     values = load_values(e, Transfer(place, space, type_, count, site, volatile, e.spans.get(id(i)), is_safe), active)
     if i.has("acquire"):
         e.b.line("fence acquire")

@@ -9,9 +9,9 @@ from emulator.jit.builder import LANES, SIZE, Value, register_type
 from emulator.jit.emitter import Emitter
 from emulator.jit.ops.place import locate, space_of, tell
 from emulator.jit.ops.registry import semantics
-from emulator.jit.ops.transfer import Transfer, call_helper, checked, consecutive_lanes
+from emulator.jit.ops.transfer import Transfer, call_helper, checked, consecutive_lanes, is_known_inside
 from emulator.jit.unit import STRONG
-from emulator.ptx.ir import Address, Instruction, Sym, Vec
+from emulator.ptx.ir import Instruction, Vec
 
 
 @semantics("st")
@@ -28,13 +28,14 @@ def store(e: Emitter, i: Instruction) -> None:
     values = [e.materialise(e.read(item, type_)) for item in items]
     active = e.active()
     volatile = not STRONG.isdisjoint(i.modifiers)
-    site = e.unit.site(i, Access.STORE, space, scalar.size_bytes * len(values))
+    size = scalar.size_bytes * len(values)
+    site = e.unit.site(i, Access.STORE, space, size)
     tell(e, site, place)
     if i.has("release"):
         b.line("fence release")
     elif volatile:
         e.b.compiler_barrier()
-    is_safe = space is Space.LOCAL and isinstance(address, Address) and isinstance(address.base, Sym)
+    is_safe = is_known_inside(e, Access.STORE, address, space, size)
     transfer = Transfer(place, space, type_, len(values), site, volatile, e.spans.get(id(i)), is_safe)
     store_values(e, transfer, values, active)
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from emulator.jit.abi import Space
+from emulator.jit.abi import Access, Space
 from emulator.jit.builder import LANES, SIZE, Value
 from emulator.jit.emitter import INVARIANT, Emitter
 from emulator.jit.ops.place import Place, addresses
 from emulator.jit.spans import Span
 from emulator.jit.warp_context import LOCAL, SHARED_BYTES, SITE_CACHE
+from emulator.ptx.ir import Address, Operand, Sym
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Transfer:
     site: int
     volatile: bool
     span: tuple[Span, int] | None = None  # that it is checked with, and its own displacement there
-    is_safe: bool = False  # at a constant place of a local array
+    is_safe: bool = False  # see ``is_known_inside``
 
     @property
     def size(self) -> int:
@@ -46,8 +47,31 @@ class Transfer:
         return step if all(o == offsets[0] + lane * step for lane, o in enumerate(offsets)) else None
 
 
+def is_known_inside(e: Emitter, kind: Access, address: Operand, space: Space, size: int) -> bool:
+    """Whether ``size`` bytes lie, at a constant place, inside of the thread's local memory or, for loads, of the
+    kernel's parameters or a constant variable: nothing is left to be checked at run time."""
+    if not isinstance(address, Address) or not isinstance(address.base, Sym):
+        return False
+    name, begin, program = address.base.name, address.base.offset + address.offset, e.program
+    if name in program.shared:
+        return False
+    if name in program.local:  # the parameters of calls are there, too
+        begin, room = begin + program.local[name], program.local_bytes
+        fits = space in (Space.LOCAL, Space.PARAM)
+    elif name in program.parameters:
+        begin, room = begin + program.parameters[name][0], program.parameter_bytes
+        fits = space is Space.PARAM and kind is Access.LOAD
+    else:
+        variable = e.unit.module.variables.get(name)
+        if variable is None or variable.space != "const" or variable.external:
+            return False
+        room = variable.size
+        fits = space is Space.CONST and kind is Access.LOAD
+    return fits and begin % size == 0 and 0 <= begin <= room - size
+
+
 def _is_checked(e: Emitter, t: Transfer) -> bool:
-    return e.unit.check_memory and t.space not in (Space.CONST, Space.PARAM) and not t.is_safe
+    return e.unit.check_memory and not t.is_safe
 
 
 def call_helper(e: Emitter, t: Transfer, name: str, active: Value | None, data: str) -> None:
