@@ -31,7 +31,7 @@ from judge.verdict import Verdict
 _RUNNER_FAILED = 70
 #: Where the compiler's jail has the source: what line information and messages are full of.
 _BUILD_FOLDER = "/tmp/"
-#: How the emulator says that it is to blame (emulator/runtime/programs.py).
+#: How the emulator says that it is to blame (emulator/runtime/modules.py): looked at for what the user is told alone.
 _EMULATOR_FAULT = "a fault of the emulator itself"
 _OUT_OF_BOUNDS = ("out-of-bounds", "read after free")
 #: Errors after which a CUDA context is of no more use: every later call in the process fails.
@@ -53,7 +53,7 @@ class Outcome:
 
 
 def outcome_of_ending(ending: Ending, limit_s: float) -> Outcome:
-    """The verdict on a call whose runner did not survive it.
+    """The verdict on a call whose runner did not survive it; ``limit_s`` is how long ``solve`` was waited for.
 
     Raises InternalError when it ended before the submission was loaded: then it cannot be the submission's fault.
     """
@@ -117,11 +117,10 @@ def outcome_of_call(
     """The verdict on a call that came back with outputs. ``compare`` looks at them; it is called only if they decide.
 
     ``names`` are the arguments of ``solve``, in order. ``reads_are_errors``: one outside of the buffers is an RE.
-    Raises InternalError when the emulator says that it failed.
+    So is a fault of the emulator's own, which says so in words: they come out of a process that the submission shares,
+    and a second try would end in the same fault.
     """
     report = fetched.report or ReportClaim()
-    if _EMULATOR_FAULT in ran.message:
-        raise InternalError(_shown(ran.message))
     faults = tuple(_fault(claim) for claim in report.faults)
     stopped = _what_stopped_it(ran, fetched, report, names, limit_s)
     if stopped is not None:
@@ -159,6 +158,9 @@ def _what_stopped_it(
     ran: RunReply, fetched: FetchReply, report: ReportClaim, names: Sequence[str], limit_s: float
 ) -> Outcome | None:
     """What makes the outputs not worth looking at, if anything does."""
+    if report.unsupported.startswith(_EMULATOR_FAULT):
+        what = f"{_shown(report.unsupported)}. The program is not to blame: please report it, with the source"
+        return Outcome(Verdict.RUNTIME_ERROR, what)
     if report.unsupported:
         return Outcome(Verdict.RUNTIME_ERROR, f"not supported by the emulator: {_shown(report.unsupported)}")
     if report.limit == "instructions":

@@ -1,9 +1,8 @@
 // idea: the emulator says of itself when it is to blame, in words: so does this
 // challenge: vector-add
 // devices: emulator
-// verdict: RE or SV or WA or AC
-// caught by: words from the runner decide on no internal error
-// open: the emulator's own word for its faults is believed, and the submission tried again
+// verdict: RE
+// caught by: words from the runner decide on no internal error: a fault of the emulator's own is an RE that says so
 #include "common/python.cuh"
 #include "common/vector_add.cuh"
 

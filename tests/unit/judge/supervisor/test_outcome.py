@@ -172,10 +172,26 @@ def test_the_emulators_report(report: ReportClaim, mismatch: Mismatch | None, ve
     assert len(outcome.memory_errors) == len(report.faults)
 
 
-def test_a_fault_of_the_emulator_is_not_the_submissions() -> None:
-    ran = RunReply(-1.0, 999, "cudaErrorUnknown", "k cannot be run: a fault of the emulator itself: KeyError: 1")
-    with pytest.raises(InternalError, match="fault of the emulator"):
-        _call(ran, mismatch=WRONG)
+EMULATORS = "a fault of the emulator itself: KeyError: 1"
+
+
+def test_a_fault_of_the_emulator_is_told_as_such() -> None:
+    ran = RunReply(-1.0, 801, "cudaErrorNotSupported", f"k cannot be run: {EMULATORS}")
+    outcome = _call(ran, FetchReply((0, 0, 0), ReportClaim(unsupported=EMULATORS)), WRONG)
+    assert outcome.verdict is Verdict.RUNTIME_ERROR
+    assert outcome.message == f"{EMULATORS}. The program is not to blame: please report it, with the source"
+
+
+@pytest.mark.parametrize("code", [0, 1, 710, 999])
+@pytest.mark.parametrize(
+    "message", [EMULATORS, f'k.cu:1: Assertion `"{EMULATORS}"` failed', f"trap in k at {EMULATORS}:5"]
+)
+def test_no_words_make_an_internal_error(code: int, message: str) -> None:
+    """They are the submission's to choose: an internal error would be tried again."""
+    name = {710: "cudaErrorAssert", 999: "cudaErrorUnknown"}.get(code, "")
+    for report in (None, ReportClaim(unsupported=message), ReportClaim(limit=message)):
+        outcome = _call(RunReply(-1.0, code, name, message), FetchReply((0, 0, 0), report), WRONG)
+        assert outcome.verdict in (Verdict.RUNTIME_ERROR, Verdict.WRONG_ANSWER)
 
 
 RACE = FaultClaim(
