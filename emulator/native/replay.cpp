@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <string>
@@ -25,6 +26,11 @@ namespace emu {
 namespace {
 
 using Places = std::map<uint64_t, std::map<std::string, VariablePlace>>;  // by module and name
+
+// What a recording may ask for: many times what a program could have had done in the seconds that its call may take. A launch has
+// limits of its own. A row of a copy, however short, takes as long as these bytes do; a new allocation is spoilt up to these.
+constexpr uint64_t most_steps = 1 << 18, most_bytes_moved = uint64_t{32} << 30;
+constexpr uint64_t bytes_to_a_row = 256, most_bytes_spoilt = 64 << 20;
 
 constexpr unsigned programs_kinds =
     kind_bit(MemoryKind::device) | kind_bit(MemoryKind::managed) | kind_bit(MemoryKind::pinned_host);
@@ -177,18 +183,24 @@ bool visit_next(Reader &reader, Visitor &visitor) {
 template <class Visitor>
 bool visit_all(std::string_view steps, Visitor &visitor) {
     Reader reader(steps);
-    while (!reader.at_end()) {
+    for (uint64_t count = 0; !reader.at_end(); ++count) {
+        if (count == most_steps) return refuse("more than " + std::to_string(most_steps) + " steps");
         if (!visit_next(reader, visitor)) return false;
     }
     return true;
 }
 
-bool Replay::run() { return visit_all(steps_, *this); }
+bool Replay::run() {
+    // To open and close the device's memory for each step takes longer than most steps do.
+    DeviceAccess access;
+    return visit_all(steps_, *this);
+}
 
 // What is known of a recording before anything of it is done.
 struct Survey {
     EmuTransfers transfers = {};
     Places places;
+    uint64_t moved = 0;
 
     template <class Noted>
     bool step(const Noted &) {
@@ -201,18 +213,28 @@ struct Survey {
     }
     bool step(const AllocateStep &it) {
         transfers.shared += it.kind != MemoryKind::device;
-        return true;
+        return move(std::min(it.size, most_bytes_spoilt));
     }
     bool step(const FillStep &it) { return count(it.box, &transfers.fills, &transfers.filled_bytes); }
     bool step(const CopyStep &it) { return count(it.box, &transfers.copies, &transfers.copied_bytes); }
     bool step(const WriteStep &it) { return count(it.box, &transfers.writes, &transfers.written_bytes); }
-    bool step(const ReadStep &it) { return count({it.size}, &transfers.reads, &transfers.read_bytes); }
+    bool step(const ReadStep &it) {
+        // It takes no time here.
+        ++transfers.reads;
+        return add(transfers.read_bytes, it.size, &transfers.read_bytes) || refuse("a copy beyond all bounds");
+    }
 
     bool count(const Box &box, uint64_t *number, uint64_t *bytes) {
-        uint64_t size;
+        uint64_t size, rows, beside;
         if (!size_of(box, &size) || !add(*bytes, size, bytes)) return refuse("a copy beyond all bounds");
+        if (!multiply(box.height, box.depth, &rows) || !multiply(rows, bytes_to_a_row, &beside)) beside = most_bytes_moved;
         ++*number;
-        return true;
+        return move(size) && move(beside);
+    }
+
+    bool move(uint64_t bytes) {
+        if (add(moved, bytes, &moved) && moved <= most_bytes_moved) return true;
+        return refuse("copies, memsets and allocations of more than " + std::to_string(most_bytes_moved >> 30) + " GiB");
     }
 };
 

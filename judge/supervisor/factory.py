@@ -86,12 +86,12 @@ def session_factory(
         wall_s=pack.limits.wall_s if emulated else 0.0,
         l2_bytes=load_gpu(settings.emulator_gpu).memory.l2_bytes if emulated else 0,
     )
-    grace_s = EMULATOR_GRACE_S if emulated else 0.0
     bounds = Bounds(
         start_s=settings.run.start_s,
-        call_s=pack.limits.wall_s + grace_s,
+        call_s=pack.limits.wall_s,
         total_s=settings.run.wall_s,
         print_bytes=settings.run.output_bytes,
+        grace_s=EMULATOR_GRACE_S if emulated else 0.0,
     )
     return SessionFactory(launcher, request, submission, bounds, cancelled, warm)
 

@@ -170,7 +170,7 @@ class Feeder:
         return session if session is not None else self._factory.start()
 
     def _judge(self, case: Case, question: Question, watch: Watch) -> Answer:
-        call_s = self._pack.limits.wall_s
+        bounds = self._factory.bounds
         record = None
         started = time.monotonic()
         try:
@@ -185,13 +185,14 @@ class Feeder:
         except RunnerEnded as ended:
             self.bury()
             self._lost_s += time.monotonic() - started
-            outcome = outcome_of_ending(ended.ending, call_s)
+            outcome = outcome_of_ending(ended.ending, bounds.solve_s(watch))
         except RequestRefused as refused:
             outcome = self.bury_after(refused)
         else:
             names = [argument.name for argument in self._pack.arguments]
             outcome = outcome_of_call(
-                record.ran, record.fetched, names, call_s, lambda: first_mismatch(question.expected, outputs),
+                record.ran, record.fetched, names, bounds.kernel_s(watch),
+                lambda: first_mismatch(question.expected, outputs),
                 reads_are_errors=self._pack.emulator.reads_are_errors,
             )  # fmt: skip
             if self._session is not None and self._session.runner.flooded:

@@ -12,6 +12,7 @@ that the first has never seen, so that no answer computed on the host fits.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from emulator.replay import Transfers
+from judge.judgement import Mismatch
 from judge.packs.pack import Case, Pack
 from judge.runner.frames import FrameError, Op
 from judge.runner.messages import ReportClaim, Watch
@@ -31,6 +33,8 @@ from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.session import CallRecord, Session
 from judge.verdict import Verdict
 
+#: What a replay may show, too: the work is the submission's, whoever asked for it.
+_LIMITS = (Verdict.TIME_LIMIT_EXCEEDED, Verdict.MEMORY_LIMIT_EXCEEDED)
 #: The recorded call has contents of its own.
 _OTHER_SEED = 0x5EC0_4D00
 _NOT_THE_ANSWER = (
@@ -94,12 +98,15 @@ class Replays:
         """What the submission asks of the device in this call, or why that cannot be said."""
         try:
             session.load_recorded(self._library)
-            self._call(session, case, inputs, Watch.NOTHING)
+            record, _ = self._call(session, case, inputs, Watch.NOTHING)
+            outcome = self._outcome(record, Watch.NOTHING, lambda: None)
+            if outcome.verdict is not Verdict.ACCEPTED:
+                return outcome if outcome.verdict in _LIMITS else _not_again(outcome.message)
             return RecordingClaim.unpack(session.take_recording())
         except FrameError as error:
             return _not_again(str(error))
         except (RequestRefused, RunnerEnded) as stopped:
-            return self._stopped(session, stopped)
+            return self._stopped(session, stopped, Watch.NOTHING)
 
     def _replay(
         self, session: Session, case: Case, claim: RecordingClaim, recorded: dict[str, Any],
@@ -112,25 +119,29 @@ class Replays:
                 inputs, expected = recorded, self._pack.expected(case, recorded)
             record, outputs = self._call(session, case, inputs, Watch.PROFILE)
         except (RequestRefused, RunnerEnded) as stopped:
-            return ReplayedCall(self._stopped(session, stopped))
-        outcome = outcome_of_call(
-            record.ran, record.fetched, [argument.name for argument in self._pack.arguments], self._pack.limits.wall_s,
-            lambda: first_mismatch(expected, outputs), reads_are_errors=self._pack.emulator.reads_are_errors,
-        )  # fmt: skip
-        if outcome.verdict is Verdict.TIME_LIMIT_EXCEEDED:
+            return ReplayedCall(self._stopped(session, stopped, Watch.PROFILE))
+        outcome = self._outcome(record, Watch.PROFILE, lambda: first_mismatch(expected, outputs))
+        report = record.fetched.report
+        if outcome.verdict in _LIMITS or (report is not None and report.unsupported):
             return ReplayedCall(outcome, record.wall_s)
         if outcome.verdict is not Verdict.ACCEPTED:
             return ReplayedCall(Outcome(Verdict.TIMING_NOT_TRUSTED, f"{_NOT_THE_ANSWER}: {outcome.message}"))
-        return ReplayedCall(outcome, record.wall_s, record.fetched.report, transfers)
+        return ReplayedCall(outcome, record.wall_s, report, transfers)
 
-    def _stopped(self, session: Session, stopped: RequestRefused | RunnerEnded) -> Outcome:
+    def _outcome(self, record: CallRecord, watch: Watch, compare: Callable[[], Mismatch | None]) -> Outcome:
+        return outcome_of_call(
+            record.ran, record.fetched, [argument.name for argument in self._pack.arguments],
+            self._factory.bounds.kernel_s(watch), compare, reads_are_errors=self._pack.emulator.reads_are_errors,
+        )  # fmt: skip
+
+    def _stopped(self, session: Session, stopped: RequestRefused | RunnerEnded, watch: Watch) -> Outcome:
         """Raises InternalError when the device did not come up."""
         if isinstance(stopped, RequestRefused):
             if session.last_op is Op.START:
                 outcome_of_refusal(stopped.reply, Op.START, 0)
             return _not_again(stopped.reply.message)
-        outcome = outcome_of_ending(stopped.ending, self._pack.limits.wall_s)
-        return outcome if outcome.verdict is Verdict.TIME_LIMIT_EXCEEDED else _not_again(outcome.message)
+        outcome = outcome_of_ending(stopped.ending, self._factory.bounds.solve_s(watch))
+        return outcome if outcome.verdict in _LIMITS else _not_again(outcome.message)
 
     def _call(
         self, session: Session, case: Case, inputs: dict[str, Any], watch: Watch

@@ -19,6 +19,7 @@ from judge.runner.messages import (
     RunReply,
     StartReply,
     StartRequest,
+    Watch,
 )
 from judge.runner.recordings import PIECE_BYTES, RecordingReply, TransfersReply
 from judge.supervisor.launcher import Launcher
@@ -35,12 +36,22 @@ _AWAKE_S = 0.02 if len(os.sched_getaffinity(0)) >= 4 else 0.0
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The clocks of one session: bringing the device up, one call, and all of it; and the bytes that it may print."""
+    """The clocks of one session: bringing the device up, one call, and all of it; and the bytes that it may print.
+    ``grace_s``: how much longer a call may take for what is not the submission's work."""
 
     start_s: float
     call_s: float
     total_s: float
     print_bytes: int
+    grace_s: float = 0.0
+
+    def kernel_s(self, watch: Watch = Watch.NOTHING) -> float:
+        """What the emulator gives a kernel."""
+        return self.call_s * (WATCHED_SLOWDOWN if watch else 1.0)
+
+    def solve_s(self, watch: Watch = Watch.NOTHING) -> float:
+        """How long ``solve`` is waited for."""
+        return self.kernel_s(watch) + self.grace_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +204,7 @@ class Session:
         self.wait_until_ready()
         self._deadline = time.monotonic() + self._bounds.total_s
         self.runner.provide_library(library)
-        payload, _ = self._request(op, self._submission.pack(), max(self._bounds.call_s, 5.0))
+        payload, _ = self._request(op, self._submission.pack(), max(self._bounds.solve_s(), 5.0))
         self.loaded = True
         return payload
 
@@ -204,8 +215,7 @@ class Session:
         self.calls += 1
         self._wanted_bytes = sum(slot.size for slot in prepare.slots)
         self._request(Op.PREPARE, prepare.pack(), _AROUND_CALL_S)
-        call_s = self._bounds.call_s * (WATCHED_SLOWDOWN if prepare.watch else 1.0)
-        payload, wall_s = self._request(Op.RUN, b"", call_s)
+        payload, wall_s = self._request(Op.RUN, b"", self._bounds.solve_s(prepare.watch))
         try:
             ran = RunReply.unpack(payload)
         except FrameError as error:
@@ -243,7 +253,7 @@ class Session:
 
     def _solve(self, call: TimedCall) -> TimedClaim:
         self.calls += 1
-        payload, wall_s = self._request(Op.SOLVE, b"", self._bounds.call_s, awake_s=_AWAKE_S)
+        payload, wall_s = self._request(Op.SOLVE, b"", self._bounds.solve_s(), awake_s=_AWAKE_S)
         if payload:
             self.runner.reject(Op.SOLVE, "it sent more than that the call is over")
         payload, _ = self._request(Op.COMMIT, b"", _AROUND_CALL_S)
