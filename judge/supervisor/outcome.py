@@ -171,7 +171,9 @@ def _what_stopped_it(
     if written is not None:
         return Outcome(Verdict.RUNTIME_ERROR, _describe(written))
     if ran.name == "cudaErrorLaunchTimeout":
-        return Outcome(Verdict.TIME_LIMIT_EXCEEDED, explain_cuda(ran.name, _shown(ran.message)))
+        stuck = [claim for claim in report.faults if claim.kind == "divergent barrier"]
+        what = _describe(stuck[-1]) if stuck else explain_cuda(ran.name, _shown(ran.message))
+        return Outcome(Verdict.TIME_LIMIT_EXCEEDED, what)
     if ran.name in STICKY:
         what = _describe(report.faults[0]) if report.faults else explain_cuda(ran.name, _shown(ran.message))
         return Outcome(Verdict.RUNTIME_ERROR, what)

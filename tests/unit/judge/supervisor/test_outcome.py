@@ -194,6 +194,15 @@ def test_no_words_make_an_internal_error(code: int, message: str) -> None:
         assert outcome.verdict in (Verdict.RUNTIME_ERROR, Verdict.WRONG_ANSWER)
 
 
+def test_a_deadlock_tells_who_waits_where() -> None:
+    story = "divergent barrier at /tmp/kernel.cu:3: it waits for ever"
+    stuck = FaultClaim("divergent barrier", False, story, "k", "/tmp/kernel.cu", 3, (0, 0, 0), (0, 0, 0))
+    ran = RunReply(-1.0, 702, "cudaErrorLaunchTimeout", "…")
+    outcome = _call(ran, FetchReply((0, 0, 0), ReportClaim(faults=(READ, stuck), fault_count=2)), WRONG)
+    assert outcome.verdict is Verdict.TIME_LIMIT_EXCEEDED
+    assert outcome.message == "divergent barrier at kernel.cu:3: it waits for ever"
+
+
 RACE = FaultClaim(
     "race on shared memory", True, "race on shared memory at kernel.cu:8 by thread (0, 0, 0)", "k", "/tmp/kernel.cu", 8,
     (0, 0, 0), (3, 0, 0), PartyClaim("/tmp/kernel.cu", 9, (32, 0, 0), (3, 0, 0), False),
