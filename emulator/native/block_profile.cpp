@@ -96,6 +96,12 @@ void for_each_address(uint32_t mask, const uint64_t *address, const Visit &visit
     }
 }
 
+uint32_t distinct_addresses(uint32_t mask, const uint64_t *address) {
+    uint32_t count = 0;
+    for_each_address(mask, address, [&](uint64_t, uint32_t) { ++count; });
+    return count;
+}
+
 // The lanes of the address that most lanes have.
 uint32_t most_on_one_address(uint32_t mask, const uint64_t *address) {
     uint32_t most = 0;
@@ -153,11 +159,17 @@ void BlockProfile::arrive(const WarpContext &, uint32_t, uint32_t, bool) { ++bar
 void BlockProfile::access(const WarpContext &warp, uint32_t index, uint32_t mask, const uint64_t *address) {
     const EmuSite &site = warp.kernel->sites[index];
     Figures &figures = sites_[index];
-    uint32_t shared = 0, global = 0;
+    uint32_t shared = 0, global = 0, bank = 0;
     if (site.space == EMU_SHARED) {
         shared = mask;
     } else if (site.space == EMU_GLOBAL) {
         global = mask;
+    } else if (site.space == EMU_CONST) {
+        bank = mask;
+    } else if (site.space == EMU_PARAM) {  // those of calls lie in local memory
+        uint64_t first = reinterpret_cast<uint64_t>(warp.params);
+        for (uint32_t lane = 0; lane < 32; ++lane) bank |= uint32_t{address[lane] - first < warp.kernel->param_bytes} << lane;
+        bank &= mask;
     } else if (site.space == EMU_GENERIC) {
         uint64_t window = reinterpret_cast<uint64_t>(warp.shared), local = reinterpret_cast<uint64_t>(warp.local);
         uint64_t local_bytes = (warp.kernel->local_bytes + warp.stack_bytes) * 32;
@@ -169,6 +181,7 @@ void BlockProfile::access(const WarpContext &warp, uint32_t index, uint32_t mask
         }
     }
     if (is_poll(warp, index, mask, address)) return;
+    if (bank) access_bank(figures, bank, address);
     if (!(shared | global)) return;
     if (site.kind == EMU_ATOMIC) access_atomic(site, figures, shared, global, address);
     if (shared) access_shared(warp, site, figures, shared, address);
@@ -245,6 +258,13 @@ void BlockProfile::count_turns(bool is_float, uint32_t mask, const uint64_t *add
         uint64_t turns = is_combined ? 1 : static_cast<uint64_t>(__builtin_popcount(lanes));
         all[(at * 0x9e3779b97f4a7c15u) >> (64 - turn_bits)] += turns;
     });
+}
+
+// The banks of constants and parameters give one address at a time; the first comes with the instruction.
+void BlockProfile::access_bank(Figures &figures, uint32_t mask, const uint64_t *address) {
+    uint32_t more = distinct_addresses(mask, address) - 1;
+    figures.shared_wavefronts += more;
+    figures.shared_wavefronts_ideal += more;  // no conflict: nothing but fewer addresses would help
 }
 
 // 8 bytes to a lane are asked for by half warps, 16 by quarters.

@@ -26,6 +26,7 @@ class BlockProfile final : public BlockObserver {
 
     void access_global(const EmuSite &, Figures &, uint32_t mask, const uint64_t *address);
     void access_shared(const WarpContext &, const EmuSite &, Figures &, uint32_t mask, const uint64_t *address);
+    void access_bank(Figures &, uint32_t mask, const uint64_t *address);
     void access_atomic(const EmuSite &, Figures &, uint32_t shared, uint32_t global, const uint64_t *address);
     void count_turns(bool is_float, uint32_t mask, const uint64_t *address);
     // Whether the warp only looks again: it did nothing else since.

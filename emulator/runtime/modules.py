@@ -21,6 +21,7 @@ _NOT_SUPPORTED = 801
 _OUT_OF_MEMORY = 2
 
 _MOST_THREADS = 1024
+_MOST_CONSTANT_BYTES = 64 << 10
 _LOCAL = re.compile(r"\.local\s+\.align\s+(\d+)\s+\.b8\s+[\w$]+\[(\d+)\]")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
@@ -44,7 +45,11 @@ def read_module(image: bytes) -> tuple[Module, bytes]:
     """The PTX that the emulator runs, and a hash of its text. Raises ``FatBinaryError``, ``PtxError``,
     ``Unsupported``."""
     texts = _texts(image)
-    return link(texts), _digest(texts)
+    module = link(texts)
+    constants = sum(v.size for v in defined_variables(module) if v.space == "const")
+    if constants > _MOST_CONSTANT_BYTES:
+        raise PtxError(f"its __constant__ variables take {constants} bytes, of {_MOST_CONSTANT_BYTES} that there are")
+    return module, _digest(texts)
 
 
 def digest_of(image: bytes) -> bytes:

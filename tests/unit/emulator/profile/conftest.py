@@ -18,6 +18,7 @@ FRAME = """
 .target sm_80
 .address_size 64
 .file 1 "kernel.cu"
+.const .align 4 .b8 table[128];
 .visible .entry kernel(.param .u64 data)
 {{
   .reg .pred %p<4>;

@@ -55,6 +55,24 @@ def test_only_active_lanes_ask(profiled: Profiled) -> None:
     assert (totals.global_requests, totals.global_sectors, totals.global_sectors_ideal) == (1, 1, 1)
 
 
+@pytest.mark.parametrize(
+    ("body", "turns"),
+    [
+        ("ld.const.u32 %r1, [table + 8];", 0),  # one for all comes with the instruction
+        ("mov.u64 %rd1, table;\n ld.const.u32 %r1, [%rd1 + 4];", 0),
+        ("mad.wide.u32 %rd1, %t, 4, table;\n ld.const.u32 %r1, [%rd1];", 31),
+        ("and.b32 %r1, %t, 3;\n mad.wide.u32 %rd1, %r1, 4, table;\n ld.const.u32 %r1, [%rd1];", 3),
+        ("setp.lt.u32 %p1, %t, 8;\n mad.wide.u32 %rd1, %t, 4, table;\n @%p1 ld.const.u32 %r1, [%rd1];", 7),
+        ("and.b32 %r1, %t, 1;\n mad.wide.u32 %rd1, %r1, 4, data;\n ld.param.u32 %r1, [%rd1];", 1),
+    ],
+)
+def test_constants_come_one_address_at_a_time(profiled: Profiled, body: str, turns: int) -> None:
+    totals = profiled(body, WORDS).totals
+
+    assert (totals.shared_wavefronts, totals.shared_wavefronts_ideal) == (turns, turns)
+    assert totals.global_requests == 0
+
+
 @pytest.mark.parametrize("stride", [1, 2, 3, 4, 8, 16, 32, 33])
 def test_bank_conflicts(profiled: Profiled, stride: int) -> None:
     totals = profiled(f"mad.lo.u32 %r1, %t, {4 * stride}, %w;\n st.shared.u32 [%r1], %t;", WORDS).totals

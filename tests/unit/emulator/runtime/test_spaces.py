@@ -178,3 +178,12 @@ def test_print_reads_only_what_its_kernel_may_read(device: Device, build: Build)
         assert (fault.kind, fault.line) == ("illegal read", LINES[line])
         device.runtime.clear_errors()
     assert memory[0] == ord("g")
+
+
+def test_a_program_with_more_constants_than_there_are_does_not_run(device: Device, build: Build) -> None:
+    out, _ = device.array(32, np.int32)
+
+    assert build("constants").run_looks_up(out) == 218
+
+    with pytest.raises(CudaError, match="its __constant__ variables take 65600 bytes, of 65536"):
+        device.runtime.synchronize()
