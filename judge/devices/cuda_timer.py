@@ -19,9 +19,9 @@ from collections.abc import Callable
 from judge.devices.cuda_driver import Driver
 from judge.devices.cuda_kernels import Kernels
 
-#: From its begin an event, a launch and an event are issued in 8 µs on a processor that does nothing else; in virtual
-#: machines with an H200, whose processors others share, within 12 µs in half of the calls and within 30 in 97 of 100.
-#: Whatever takes longer is on the clock, and would make a minute in which the host is slow look like a slow kernel.
+#: An event, a launch and an event are issued in some 8 µs on a processor that does nothing else; in virtual machines
+#: with an H200, whose processors others share, within 12 µs of the hold's begin in half of the calls and within 30 in
+#: 97 of 100. What takes longer is on the clock, and a minute in which the host is slow looks like a slow kernel.
 _HOLD_S = 30e-6
 #: An idle device is found idle within some 10 µs; what lasts longer than this was work.
 _IDLE_S = 40e-6
