@@ -42,8 +42,7 @@ class EmptyProcesses:
     def start(self) -> Session:
         """One that is still coming up. It lives as long as what it is beside, however many submissions that are."""
         bounds = dataclasses.replace(self.factory.bounds, total_s=_TOTAL_S)
-        submission = dataclasses.replace(self.factory.submission, is_empty=True)
-        return dataclasses.replace(self.factory, bounds=bounds, submission=submission).start()
+        return dataclasses.replace(self.factory, bounds=bounds).start()
 
     def load(self, session: Session) -> None:
         """Waits until it is up."""

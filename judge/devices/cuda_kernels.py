@@ -24,9 +24,6 @@ _GUARD_THREADS = 512
 _PIECE_THREADS = 64
 _SWEEP_THREADS = 512
 _HOLD_THREADS = 256
-_UNTIL_BYTES = 8
-#: CU_STREAM_NON_BLOCKING.
-_NON_BLOCKING = 1
 #: What a block that follows a stream does in one step, at the least.
 _BYTES_A_BLOCK = 32 * _THREADS
 _BLOCKS_A_MULTIPROCESSOR = 32
@@ -42,8 +39,7 @@ _ARGUMENTS = {
     "check_guards": "PQIP",
     "digest_pieces": "PQP",
     "sweep": "PQ",
-    "wait": "QP",
-    "hold": "qQP",
+    "hold": "Q",
 }
 
 
@@ -54,9 +50,6 @@ class Kernels:
         self._module = cuda.module_from_file(path)
         self._multiprocessors = device.get_attribute(cuda.device_attribute.MULTIPROCESSOR_COUNT)
         self._threads = device.get_attribute(cuda.device_attribute.MAX_THREADS_PER_MULTIPROCESSOR)
-        self._until = cuda.mem_alloc(_UNTIL_BYTES)
-        #: Does not wait for the default stream.
-        self._beside = cuda.Stream(_NON_BLOCKING)
         self._functions: dict[str, Any] = {}
         for name, arguments in _ARGUMENTS.items():
             self._functions[name] = self._module.get_function(name)
@@ -97,29 +90,13 @@ class Kernels:
         """Reads all of a zeroed buffer."""
         self._launch("sweep", 2 * self._multiprocessors, _SWEEP_THREADS, address, size // 16)
 
-    def prepare_hold(self, seconds: float, longer_s: float) -> Callable[[], None]:
-        """Launches that keep the whole device, ready to be made: no other kernel finds room meanwhile, on whatever
-        stream. For so many seconds the default stream waits too; ``longer_s`` later there is room. ``reset_hold``
-        comes before each."""
-        block = (_HOLD_THREADS, 1, 1)
-        # One block more than there is room for beside the one that waits: it takes that one's place.
-        blocks = self._multiprocessors * (self._threads // _HOLD_THREADS)
-        nanoseconds, until = round(seconds * 1e9), int(self._until)
-        wait = functools.partial(self._functions["wait"].prepared_call, (1, 1), block, nanoseconds, until)
-        hold = functools.partial(
-            self._functions["hold"].prepared_async_call, (blocks, 1), block, self._beside,
-            round(longer_s * 1e9), 4 * nanoseconds, until,
+    def prepare_hold(self, seconds: float) -> Callable[[], None]:
+        """A launch that keeps the whole device for so long, ready to be made: no other kernel finds room meanwhile, on
+        whatever stream."""
+        grid = (self._multiprocessors * (self._threads // _HOLD_THREADS), 1)
+        return functools.partial(
+            self._functions["hold"].prepared_call, grid, (_HOLD_THREADS, 1, 1), round(seconds * 1e9)
         )  # fmt: skip
-
-        def both() -> None:
-            wait()
-            hold()
-
-        return both
-
-    def reset_hold(self) -> None:
-        """Forgets the hold before, for the next one."""
-        cuda.memset_d8(self._until, 0, _UNTIL_BYTES)
 
     def _recipe(self, work: str, placed: Placed, found: int, blocks: int = 0) -> None:
         buffer, recipe = placed.buffer, placed.recipe

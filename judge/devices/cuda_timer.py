@@ -2,8 +2,8 @@
 
 While the host issues the first event, the call's work and the second, a kernel of ours holds the device (as nvbench
 does): so the events lie around what the device does, one thing behind the other, and how quickly the host got a launch
-out is not on the clock, unless that takes longer than the hold. The hold has the whole device, and until a little after
-the first event: what the call starts on other streams waits for its end as well.
+out is not on the clock, unless that takes longer than the hold. The hold has the whole device: what the call starts on
+other streams waits for its end as well.
 
 The first event lies on the legacy default stream. The second comes after all work of the context, side streams included
 (``cuCtxRecordEvent``, CUDA 12.5); an older driver gets it on the legacy default stream, which waits for all streams but
@@ -23,10 +23,6 @@ from judge.devices.cuda_kernels import Kernels
 #: with an H200, whose processors others share, within 12 µs of the hold's begin in half of the calls and within 30 in
 #: 97 of 100. What takes longer is on the clock, and a minute in which the host is slow looks like a slow kernel.
 _HOLD_S = 30e-6
-#: The device is held by so much longer than the default stream: about as long as it takes there from the hold's end to
-#: the first event and on to the first kernel (H200; a microsecond more or less moves what is read by less). So a kernel
-#: on a stream that waits for neither begins no sooner.
-_LONGER_S = 4.5e-6
 #: An idle device is found idle within some 10 µs; what lasts longer than this was work.
 _IDLE_S = 40e-6
 
@@ -41,9 +37,8 @@ class CudaTimer:
         driver.call("cuCtxGetCurrent", ctypes.byref(context))
         for event in (self._started, self._ended, self._idle):
             driver.call("cuEventCreate", ctypes.byref(event), 0)
-        self._kernels = kernels
         # What is issued on this side while the device is held is made ready here.
-        self._hold = kernels.prepare_hold(_HOLD_S, _LONGER_S)
+        self._hold = kernels.prepare_hold(_HOLD_S)
         self._begin = driver.prepare("cuEventRecord", self._started, None)
         self._end = (
             driver.prepare("cuCtxRecordEvent", context, self._ended)
@@ -51,17 +46,11 @@ class CudaTimer:
             else driver.prepare("cuEventRecord", self._ended, None)
         )
         # The first use of an event costs more than later ones.
-        kernels.reset_hold()
         self.time(lambda: None)
         self.elapsed()
 
-    def expect_nothing(self) -> None:
-        """For calls of nothing, the zero of this clock: they would read how much longer the device is held."""
-        self._hold = self._kernels.prepare_hold(_HOLD_S, -_LONGER_S)
-
     def warm_up(self) -> None:
-        """Comes before a call; takes the way through the driver that the first event will take."""
-        self._kernels.reset_hold()
+        """Takes the way through the driver that the first event will take."""
         self._driver.check("cuEventRecord", self._begin())
 
     def time(self, call: Callable[[], object]) -> None:

@@ -37,8 +37,7 @@ struct RecipeArguments { void* data; u64 bytes; Recipe recipe; const void* stage
 struct GuardArguments { unsigned char* data; u64 size; u32 guard; u32* found; };
 struct DigestArguments { const unsigned char* data; u64 size; u32* digests; };
 struct SweepArguments { uint4* buffer; u64 pieces; };
-struct WaitArguments { u64 nanoseconds; u64* until; };
-struct HoldArguments { long long longer; u64 at_most; const u64* until; };
+struct HoldArguments { u64 nanoseconds; };
 """
 _LAUNCH = """
 extern "C" void launch_%s(u32 blocks, u32 threads, const %s* a) { %s<<<blocks, threads>>>(%s); }
@@ -51,8 +50,7 @@ def _host_code() -> str:
         ("check_guards", "GuardArguments", "a->data, a->size, a->guard, a->found"),
         ("digest_pieces", "DigestArguments", "a->data, a->size, a->digests"),
         ("sweep", "SweepArguments", "a->buffer, a->pieces"),
-        ("wait", "WaitArguments", "a->nanoseconds, a->until"),
-        ("hold", "HoldArguments", "a->longer, a->at_most, a->until"),
+        ("hold", "HoldArguments", "a->nanoseconds"),
     ]
     for kind in Kind:
         works = ("make", "compare") if kind is Kind.MASKED else ("make", "compare", "plant", "unplant")
@@ -91,11 +89,6 @@ class Function:
         self._format = arguments
 
     def prepared_call(self, grid: tuple[int, int], block: tuple[int, int, int], *arguments: float) -> None:
-        self.prepared_async_call(grid, block, None, *arguments)
-
-    def prepared_async_call(
-        self, grid: tuple[int, int], block: tuple[int, int, int], _stream: None, *arguments: float
-    ) -> None:
         packed = struct.pack(self._format, *arguments)
         self._launch(grid[0], block[0], packed + bytes(8))
         self._runtime.synchronize()
@@ -156,8 +149,7 @@ def emulated_pycuda(runtime: Runtime, library: ctypes.CDLL) -> dict[str, ModuleT
             MULTIPROCESSOR_COUNT=2, L2_CACHE_SIZE=4096, MAX_THREADS_PER_MULTIPROCESSOR=1024
         ),
         "DeviceAllocation": Allocation, "mem_alloc": lambda size: Allocation(runtime, size),
-        "Stream": lambda _flags: None, "memset_d8": fill, "memcpy_htod": write, "memcpy_dtoh": read,
-        "module_from_file": module,
+        "memset_d8": fill, "memcpy_htod": write, "memcpy_dtoh": read, "module_from_file": module,
     }  # fmt: skip
     for name, value in names.items():
         setattr(driver, name, value)
