@@ -11,6 +11,7 @@
 #include "device_model.h"
 #include "faults.h"
 #include "memory.h"
+#include "semantics.h"
 
 using namespace emu;
 
@@ -158,4 +159,13 @@ extern "C" __attribute__((visibility("default"))) void emu_check_access(WarpCont
         warp->site_cache[2 * index] = last.begin;
         warp->site_cache[2 * index + 1] = (last.end - last.begin) >> __builtin_ctz(site.size);
     }
+}
+
+uint32_t emu_constant_lanes(const WarpContext *warp, uint32_t lanes, const uint64_t *address) {
+    uint32_t found = 0;
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        uint32_t lane = __builtin_ctz(left);
+        found |= uint32_t{constant_range(warp, address[lane]).contains(address[lane])} << lane;
+    }
+    return found;
 }

@@ -55,6 +55,9 @@ EMU_SEMANTICS uint32_t emu_mbarrier_test(WarpContext *, uint32_t site, uint32_t 
                                          uint32_t by_parity);
 EMU_SEMANTICS void emu_mbarrier_pending(const uint64_t *state, uint32_t *count);
 
+// isspacep.const: of `lanes` those whose address lies in a constant.
+EMU_SEMANTICS uint32_t emu_constant_lanes(const WarpContext *, uint32_t lanes, const uint64_t *address);
+
 namespace emu {
 // The check of abi.h for all lanes, made here; rewrites the addresses of those that fail.
 void check(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *address);

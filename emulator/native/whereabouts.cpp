@@ -40,12 +40,17 @@ class Groups {
         return found == groups_.end() ? nullptr : &*found;
     }
 
-    // "32 threads, first (0,0,0), wait at f.cu:3; 1 thread, (32,0,0), has ended".
+    // Whether all threads but those that have ended wait at one place.
+    bool rest_has_ended() const {
+        return groups_.size() == 2 && groups_[0].doing == Doing::waits_at_barrier && groups_[1].doing == Doing::has_ended;
+    }
+
+    // "32 threads, first (0,0,0), wait at f.cu:3; the other 31 threads, first (32,0,0), have ended".
     std::string words() const {
         constexpr size_t most = 4;
         std::string text;
         for (size_t i = 0; i < std::min(most, groups_.size()); ++i) text += (i ? "; " : "") + words(groups_[i]);
-        return groups_.size() > most ? text + "; others elsewhere" : text;
+        return groups_.size() > most ? text + "; others are elsewhere or have ended" : text;
     }
 
   private:
@@ -77,8 +82,8 @@ class Groups {
         bool one = group.count == 1;
         uint32_t thread[3];
         split_index(group.first, kernel_.block, thread);
-        std::string text = one ? "thread " + triple(thread)
-                               : std::to_string(group.count) + " threads, first " + triple(thread) + ",";
+        std::string text = group.doing == Doing::has_ended ? "the other " : "";
+        text += one ? "thread " + triple(thread) : std::to_string(group.count) + " threads, first " + triple(thread) + ",";
         std::string at = group.at.line ? " at " + std::string(group.at.file) + ":" + std::to_string(group.at.line) : "";
         switch (group.doing) {
             case Doing::waits_at_barrier: return text + (one ? " waits" : " wait") + at;
@@ -116,7 +121,9 @@ void tell_divergence(BlockContext &block, uint32_t) {
     if (!launch.first_at(site, cudaSuccess)) return;
     Groups groups(block);
     Fault fault = fault_of(block, "divergent barrier", groups.first(Doing::waits_at_barrier));
-    fault.message = fault.kind + " at " + where(fault) + ": not all threads of the block reach it: " + groups.words();
+    const char *what = groups.rest_has_ended() ? "it goes on without threads that have ended: "
+                                               : "not all threads of the block reach it: ";
+    fault.message = fault.kind + " at " + where(fault) + ": " + what + groups.words();
     launch.tell(site, cudaSuccess, std::move(fault));
 }
 

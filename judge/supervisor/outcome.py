@@ -33,6 +33,9 @@ _RUNNER_FAILED = 70
 _BUILD_FOLDER = "/tmp/"
 #: How the emulator says that it is to blame (emulator/runtime/modules.py): looked at for what the user is told alone.
 _EMULATOR_FAULT = "a fault of the emulator itself"
+#: What a thread that the jail does not allow throws, and what its author is told: text that decides nothing.
+_NOT_PERMITTED = "Operation not permitted"
+_THREADS = ": was a thread to be started? A submission starts none, as the user guide says"
 _OUT_OF_BOUNDS = ("out-of-bounds", "read after free")
 #: Errors after which a CUDA context is of no more use: every later call in the process fails.
 STICKY = frozenset({
@@ -197,7 +200,8 @@ def _how_it_crashed(ending: Ending, where: str) -> str:
     if ending.exit.signal == signal.SIGABRT:
         thrown = re.search(r"terminate called after throwing an instance of '([\w:<>, ]{1,80})'", ending.output)
         if thrown:
-            return f"an uncaught C++ exception of type {thrown.group(1)} {where}"
+            hint = _THREADS if thrown.group(1) == "std::system_error" and _NOT_PERMITTED in ending.output else ""
+            return f"an uncaught C++ exception of type {thrown.group(1)} {where}{hint}"
         if "terminate called" in ending.output:
             return f"an uncaught C++ exception {where}"
     return f"{explain_signal(ending.exit.signal)} {where}"

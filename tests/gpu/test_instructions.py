@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import random
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.unit.emulator.scalar.batches import CELL, HEADER, ROWS, batches, mismatches, module
-from tests.unit.emulator.scalar.programs import ACCUMULATORS, OUTPUTS, make
+from tests.unit.emulator.scalar import programs
+from tests.unit.emulator.scalar.batches import CELL, ROWS, batches, mismatches, module
+from tests.unit.emulator.scalar.programs import ACCUMULATORS, OUTPUTS
 
 pytestmark = pytest.mark.gpu
 
@@ -43,9 +43,8 @@ def test_every_instruction(driver: Any) -> None:
 
 def test_generated_kernels(driver: Any) -> None:
     """GPUJUDGE_TEST_EXAMPLES: how many."""
-    count = int(os.environ.get("GPUJUDGE_TEST_EXAMPLES", "200"))
-    found = [make(random.Random(seed), f"k{seed}") for seed in range(count)]
-    loaded = driver.module_from_buffer((HEADER + "".join(p.text for p in found)).encode() + b"\0")
+    found = programs.numbered(int(os.environ.get("GPUJUDGE_TEST_EXAMPLES", programs.ON_GPU)))
+    loaded = driver.module_from_buffer(programs.module(found).encode() + b"\0")
     wrong = []
     for program in found:
         out = np.zeros((program.threads, OUTPUTS), np.uint64)

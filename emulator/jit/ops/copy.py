@@ -6,8 +6,11 @@ from emulator.jit.builder import BITS, LANES, Value, register_type
 from emulator.jit.emitter import Emitter
 from emulator.jit.ops.observe import observe_fence
 from emulator.jit.ops.registry import semantics
-from emulator.jit.warp_context import FUEL, LOCAL, SHARED, SHARED_BYTES, STACK_BYTES
+from emulator.jit.warp_context import FUEL, LOCAL, PARAMS, SHARED, SHARED_BYTES, STACK_BYTES
 from emulator.ptx.ir import Instruction, Sink, Vec
+
+# A block is a cluster of its own.
+_SHARED = frozenset(("shared", "shared::cta", "shared::cluster"))
 
 
 @semantics("mov")
@@ -53,32 +56,42 @@ def parameter_move(e: Emitter, i: Instruction) -> None:
 def convert_address(e: Emitter, i: Instruction) -> None:
     """Generic addresses are host addresses; of the named spaces only shared has its own (offsets in the window)."""
     value = e.read(i.operands[1], "i64")
-    if i.has("shared") or i.has("shared::cta"):
+    if not _SHARED.isdisjoint(i.modifiers):
         value = e.b.op("sub" if i.has("to") else "add", value, e.context("i64", SHARED))
-    elif i.has("shared::cluster"):
-        raise e.unsupported()
     e.write(i.operands[0], value)
 
 
 @semantics("isspacep")
 def is_space(e: Emitter, i: Instruction) -> None:
+    """Kernel parameters are global memory, too. Constants have no window here: each variable lies for itself."""
     b = e.b
     address = e.read(i.operands[1], "i64")
 
     def inside(base: Value, size: Value) -> Value:
         return b.compare("icmp ult", b.op("sub", address, base), size)
 
-    shared = inside(e.context("i64", SHARED), b.resize(e.context("i32", SHARED_BYTES), "i64"))
-    per_lane = b.op("add", e.context("i64", STACK_BYTES), b.integer("i64", e.program.local_bytes))
-    local = inside(e.context("i64", LOCAL), b.op("mul", per_lane, b.integer("i64", LANES)))
-    if i.has("shared") or i.has("shared::cta"):
-        result = shared
+    def shared() -> Value:
+        return inside(e.context("i64", SHARED), b.resize(e.context("i32", SHARED_BYTES), "i64"))
+
+    def local() -> Value:
+        per_lane = b.op("add", e.context("i64", STACK_BYTES), b.integer("i64", e.program.local_bytes))
+        return inside(e.context("i64", LOCAL), b.op("mul", per_lane, b.integer("i64", LANES)))
+
+    def constant() -> Value:
+        lanes = f"i32 {e.active_bits().text}"
+        found = e.call("emu_constant_lanes", "ptr %ctx", lanes, f"ptr {e.spill(address)}", result="i32")
+        return b.unballot(Value(found, "i32"))
+
+    if not _SHARED.isdisjoint(i.modifiers):
+        result = shared()
     elif i.has("local"):
-        result = local
-    elif i.has("global"):
-        result = b.negate(b.op("or", shared, local))
+        result = local()
     elif i.has("const"):
-        result = b.integer("i1", 0)
+        result = constant()
+    elif i.has("param") or i.has("param::entry"):
+        result = inside(e.context("i64", PARAMS), b.integer("i64", e.program.parameter_bytes))
+    elif i.has("global"):
+        result = b.negate(b.op("or", b.op("or", shared(), local()), constant()))
     else:
         raise e.unsupported()
     e.write(i.operands[0], result)

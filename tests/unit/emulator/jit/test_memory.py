@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import numpy as np
 import pytest
 
@@ -106,11 +108,65 @@ def test_spaces(machine: Machine) -> None:
         cvta.to.shared.u64 %o, %g; cvt.u32.u64 %t, %o; sub.u32 %t, %t, %x; add.u32 %s, %s, %t;
         ld.local.u32 %x, [mine+16]; st.global.u32 [%b], %s; ret;
     }"""
-    import ctypes
-
     out = np.zeros(64, np.uint32)
     machine.run(text, "k", 1, 64, out, (ctypes.c_uint32 * 3)(1000, 2000, 3000))
     assert list(out) == [100000 + 10 * (i % 4 + 1) + 600 + 3000 + i for i in range(64)]
+
+
+WHICH_SPACE = """
+.const .align 4 .u32 table[40] = {{1}};
+.global .align 4 .u32 module[40];
+.visible .entry k(.param .u64 to, .param .align 4 .b8 many[160]) {{
+    .local .align 16 .b8 mine[32]; .shared .align 4 .b8 common[160];
+    .reg .u64 %a, %b, %o; .reg .u32 %i, %x; .reg .pred %p;
+    mov.u32 %i, %tid.x; ld.param.u64 %b, [to]; mad.wide.u32 %b, %i, 4, %b;
+    mul.wide.u32 %o, %i, 4; rem.u64 %o, %o, {size}; {address} add.u64 %a, %a, %o;
+    isspacep.{space} %p, %a; selp.u32 %x, 1, 2, %p; st.global.u32 [%b], %x; ret;
+}}"""
+ADDRESSES = {  # of a variable of each space, in generic memory; and the variable's bytes
+    "const": ("mov.u64 %a, table; cvta.const.u64 %a, %a;", 160),
+    "global": ("mov.u64 %a, module; cvta.global.u64 %a, %a;", 160),
+    "param": ("mov.u64 %a, many; cvta.param.u64 %a, %a;", 160),
+    "local": ("mov.u64 %a, mine; cvta.local.u64 %a, %a;", 32),
+    "shared": ("mov.u64 %a, common; cvta.shared.u64 %a, %a;", 160),
+}
+INSIDE = {  # what isspacep finds there: parameters lie in the window of global memory
+    "const": {"const"},
+    "global": {"global"},
+    "param": {"param", "param::entry", "global"},
+    "local": {"local"},
+    "shared": {"shared", "shared::cta", "shared::cluster"},
+}
+
+
+@pytest.mark.parametrize("variable", ADDRESSES)
+@pytest.mark.parametrize("asked", sorted(set().union(*INSIDE.values())))
+def test_which_space_an_address_is_in(machine: Machine, variable: str, asked: str) -> None:
+    """For a whole warp and for eight lanes of one; all lanes at one address, and each at another."""
+    address, size = ADDRESSES[variable]
+    for apart in (False, True):
+        text = WHICH_SPACE.format(address=address, size=size if apart else 4, space=asked)
+        out = np.zeros(40, np.uint32)
+        machine.run(text, "k", 1, 40, out, (ctypes.c_uint32 * 40)())
+        assert set(out.tolist()) == {1 if asked in INSIDE[variable] else 2}
+
+
+def test_addresses_in_several_spaces(machine: Machine) -> None:
+    """Even lanes look at a constant, odd ones at shared memory."""
+    text = """
+    .const .align 4 .u32 table[4] = {1};
+    .visible .entry k(.param .u64 to) {
+        .shared .align 4 .b8 common[16]; .reg .u64 %a, %b, %o; .reg .u32 %i, %x, %y; .reg .pred %p, %even;
+        mov.u32 %i, %tid.x; ld.param.u64 %b, [to]; mad.wide.u32 %b, %i, 4, %b;
+        and.b32 %x, %i, 1; setp.eq.u32 %even, %x, 0;
+        mov.u64 %a, table; cvta.const.u64 %a, %a; mov.u64 %o, common; cvta.shared.u64 %o, %o;
+        selp.b64 %a, %a, %o, %even;
+        isspacep.const %p, %a; selp.u32 %x, 1, 0, %p; isspacep.shared %p, %a; selp.u32 %y, 2, 0, %p;
+        or.b32 %x, %x, %y; st.global.u32 [%b], %x; ret;
+    }"""
+    out = np.zeros(32, np.uint32)
+    machine.run(text, "k", 1, 32, out)
+    assert out.tolist() == [1, 2] * 16
 
 
 def test_dynamic_shared_memory_lies_behind_the_static_one(machine: Machine) -> None:

@@ -274,8 +274,11 @@ def test_threads_that_leave_before_a_barrier(device: Device, build: Build) -> No
 
     finding = only(device)
     assert (finding.kind, finding.line, finding.count) == ("divergent barrier", LINES["left alone"], 2)
-    assert "33 threads, first (0,0,0), wait at" in finding.message
-    assert "31 threads, first (33,0,0), have ended" in finding.message
+    place = f"{finding.file}:{finding.line}"
+    assert finding.message.endswith(
+        "it goes on without threads that have ended: "
+        f"33 threads, first (0,0,0), wait at {place}; the other 31 threads, first (33,0,0), have ended"
+    )
     assert result[:33].all()
     assert build("races").run_some_leave(out, 64) == 0
     assert findings(device) == ()
@@ -288,6 +291,8 @@ def test_threads_at_two_barriers(device: Device, build: Build) -> None:
 
     finding = only(device)
     assert finding.kind == "divergent barrier"
+    assert "not all threads of the block reach it: " in finding.message
+    assert "ended" not in finding.message
     for number, line in enumerate((LINES["first of two"], LINES["second of two"])):
         assert f"32 threads, first ({32 * number},0,0), wait at {finding.file}:{line}" in finding.message
 
@@ -299,7 +304,7 @@ def test_a_barrier_that_is_never_complete(device: Device, build: Build) -> None:
 
     finding = only(device)
     assert (finding.kind, finding.line, finding.block) == ("divergent barrier", LINES["never complete"], (0, 0, 0))
-    assert "32 threads, first (32,0,0), have ended" in finding.message
+    assert "; the other 32 threads, first (32,0,0), have ended" in finding.message
     with pytest.raises(CudaError, match="waits for ever at a barrier"):
         device.runtime.synchronize()
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import functools
 import random
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from tests.unit.emulator.scalar.batches import bits_of, pool
+from tests.unit.emulator.scalar.batches import HEADER, bits_of, pool
 from tests.unit.emulator.scalar.cases import CASES, Case
 from tests.unit.emulator.scalar.machine import COLLECTIVE, run
 from tests.unit.emulator.scalar.text import parse_kernels, parse_type
@@ -29,6 +30,8 @@ OUTPUTS = sum(count for _, count in REGISTERS.values()) + PREDICATES
 ACCUMULATORS = 8
 CONSTANTS = (1, 2, 3, 4, 5, 7, 8, 15, 16, 31, 32, 33, 63, 64, 100, 255, 256, 4095, 0x7FFF)
 ALL = 0xFFFFFFFF
+ON_GPU = 200  # programs that a GPU is tried with
+VIDEO = {"vabsdiff2", "vabsdiff4"}  # ptxas takes no immediate operand of theirs
 
 
 @functools.cache
@@ -114,8 +117,10 @@ class _Maker:
         case = self.draw.choice(expressions())
         target = self.register(max(16, bits_of(case.output)))
         body = case.body
+        only_registers = bool(case.opcodes & VIDEO)
         for letter, kind in zip("abce", case.inputs, strict=False):
-            body = re.sub(rf"%{letter}\b", self.operand(kind, immediate=letter != "a"), body)
+            immediate = letter != "a" and not only_registers
+            body = re.sub(rf"%{letter}\b", self.operand(kind, immediate=immediate), body)
         # Computed apart: the target may be an operand, and comes last.
         result = {16: "%nh", 32: "%nr", 64: "%nd"}[max(16, bits_of(case.output))]
         body = re.sub(r"%d\b", result, body)
@@ -347,6 +352,15 @@ def make(draw: random.Random, name: str = "k", statements: int = 40) -> Program:
     body = "\n    ".join(lines)
     text = f".visible .entry {name}(.param .u64 in, .param .u64 out, .param .u64 sums)\n{{\n    {body}\n    ret;\n}}\n"
     return Program(name, text, grid, block, _data(draw, grid * block))
+
+
+def numbered(count: int) -> list[Program]:
+    """The same ones each time."""
+    return [make(random.Random(seed), f"k{seed}") for seed in range(count)]
+
+
+def module(found: Sequence[Program]) -> str:
+    return HEADER + "".join(program.text for program in found)
 
 
 def _data(draw: random.Random, threads: int) -> np.ndarray[Any, Any]:

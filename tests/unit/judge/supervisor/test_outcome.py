@@ -74,6 +74,22 @@ def test_what_an_exception_says_is_not_repeated_since_it_may_hold_hidden_inputs(
     assert "0.123456" not in outcome_of_ending(_ending(by=signal.SIGABRT, output=output), 2.0).message
 
 
+@pytest.mark.parametrize(
+    ("thrown", "what", "hinted"),
+    [
+        ("std::system_error", "Operation not permitted", True),
+        ("std::system_error", "Resource deadlock avoided", False),
+        ("std::runtime_error", "Operation not permitted", False),
+    ],
+)
+def test_who_wanted_a_thread_is_told_that_there_are_none(thrown: str, what: str, hinted: bool) -> None:
+    output = f"terminate called after throwing an instance of '{thrown}'\n  what():  {what}\n"
+    outcome = outcome_of_ending(_ending(by=signal.SIGABRT, output=output), 2.0)
+    assert outcome.verdict is Verdict.RUNTIME_ERROR
+    assert outcome.message.startswith(f"an uncaught C++ exception of type {thrown} in solve")
+    assert ("A submission starts none" in outcome.message) is hinted
+
+
 def test_a_runner_that_dies_before_the_submission_is_loaded_is_nobodys_fault() -> None:
     with pytest.raises(InternalError, match="No module named numpy"):
         outcome_of_ending(_ending(Op.START, code=1, output="Traceback\nNo module named numpy\n"), 2.0)
