@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from judge.build.target import Target
 
 _MAGIC = b"gpujudge artifact 1\n"
+#: The name in a library whose source may make streams that do not wait for the default one.
+WITH_STREAMS = "kernel-with-streams.so"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +46,8 @@ class Artifact:
         if artifact.digest != about["digest"]:
             raise ValueError("the artifact is damaged: its digest is another")
         return artifact
+
+
+def has_own_streams(library: bytes) -> bool:
+    """Whether it may make streams that do not wait for the default one, or has the name that says so in it."""
+    return WITH_STREAMS.encode() in library

@@ -14,12 +14,18 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from judge.build.artifact import WITH_STREAMS
+
 #: The exit codes of the script. Anything else is a compiler that crashed or a shell that could not.
 HOST_FAILED, DEVICE_FAILED, COMPILE_FAILED, LINK_FAILED = 11, 12, 13, 14
 FAILURES = (HOST_FAILED, DEVICE_FAILED, COMPILE_FAILED, LINK_FAILED)
 #: What a symbol must be called to be looked at. The assembler allows any characters between quotes; a ``solve`` with
 #: the types of a challenge needs no others.
 _SYMBOL = "[A-Za-z_][A-Za-z0-9_]*"
+#: What makes a stream that does not wait for the default one, or gets at a function by its name.
+_OWN_STREAMS = (
+    "StreamCreateWith|cuStreamCreate|CtxStreamCreate|cuCtxCreate|EntryPoint|GetProcAddress|ExportTable|dlv?sym|dlm?open"
+)
 #: A module's id makes the names of its internal device symbols unique; a library of one module needs no other.
 _MODULE_ID = "_00000000_9_kernel_cu_00000000"
 
@@ -183,9 +189,11 @@ def _link(runtime: str, libraries: Sequence[str], alias: str, before: str, more:
 
     The driver's functions are the machine's own: against a stand-in made of just the names in use, since neither a
     machine that builds nor every toolkit has the library. Anything else undefined fails here rather than at load.
-    An object may ask for optimisation at link time, with options of its own for a compiler: it gets none.
+    An object may ask for optimisation at link time, with options of its own for a compiler: it gets none. What it asks
+    for of streams is told by the library's name.
     """
     extra = " ".join(shlex.quote(f"-l{name}") for name in libraries)
+    streams = f"nm -u kernel.o | grep -qE {shlex.quote(_OWN_STREAMS)} && name={WITH_STREAMS}"
     options = "-fno-lto -fno-use-linker-plugin -Wl,--version-script=export.map -Wl,-z,defs -Wl,-z,now -Wl,-z,relro"
     driver_names = "$2 ~ /^cu[A-Z][A-Za-z0-9_]*$/ && $2 !~ /^cuda/"
     return [
@@ -200,8 +208,9 @@ def _link(runtime: str, libraries: Sequence[str], alias: str, before: str, more:
         "if [ -s driver.c ]; then",
         "  gcc -shared -fPIC -w -Wl,-soname,libcuda.so.1 driver.c -o libcuda.so && driver=./libcuda.so",
         "fi",
+        f"name=kernel.so; {streams}",
         'if grep -qx solve names || [ -n "$alias" ]; then',
-        f"  {{ {before} && g++ -shared -o kernel.so kernel.o {more} {options} $alias {runtime} $driver {extra}; }}"
-        f" >link.log 2>&1 || {{ cat link.log; exit {LINK_FAILED}; }}",
+        f"  {{ {before} && g++ -shared -Wl,-soname,$name -o kernel.so kernel.o {more} {options}"
+        f" $alias {runtime} $driver {extra}; }} >link.log 2>&1 || {{ cat link.log; exit {LINK_FAILED}; }}",
         "fi",
     ]

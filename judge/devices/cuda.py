@@ -70,6 +70,9 @@ class CudaDevice:
 
     def limit(self, load: LoadRequest) -> None:
         """The driver knows none of these limits."""
+        if load.own_streams:
+            with _errors():
+                self._timer.expect_streams()
 
     def allocate(self, size: int, label: str) -> Buffer:  # noqa: ARG002 -- CUDA has no names for memory
         padded = -(-max(size, 1) // ALIGNMENT_BYTES) * ALIGNMENT_BYTES

@@ -24,6 +24,9 @@ _GUARD_THREADS = 512
 _PIECE_THREADS = 64
 _SWEEP_THREADS = 512
 _HOLD_THREADS = 256
+_UNTIL_BYTES = 8
+#: CU_STREAM_NON_BLOCKING.
+_NON_BLOCKING = 1
 #: What a block that follows a stream does in one step, at the least.
 _BYTES_A_BLOCK = 32 * _THREADS
 _BLOCKS_A_MULTIPROCESSOR = 32
@@ -40,6 +43,8 @@ _ARGUMENTS = {
     "digest_pieces": "PQP",
     "sweep": "PQ",
     "hold": "Q",
+    "wait": "QP",
+    "hold_longer": "QQP",
 }
 
 
@@ -50,6 +55,7 @@ class Kernels:
         self._module = cuda.module_from_file(path)
         self._multiprocessors = device.get_attribute(cuda.device_attribute.MULTIPROCESSOR_COUNT)
         self._threads = device.get_attribute(cuda.device_attribute.MAX_THREADS_PER_MULTIPROCESSOR)
+        self._until = cuda.mem_alloc(_UNTIL_BYTES)
         self._functions: dict[str, Any] = {}
         for name, arguments in _ARGUMENTS.items():
             self._functions[name] = self._module.get_function(name)
@@ -93,10 +99,37 @@ class Kernels:
     def prepare_hold(self, seconds: float) -> Callable[[], None]:
         """A launch that keeps the whole device for so long, ready to be made: no other kernel finds room meanwhile, on
         whatever stream."""
-        grid = (self._multiprocessors * (self._threads // _HOLD_THREADS), 1)
         return functools.partial(
-            self._functions["hold"].prepared_call, grid, (_HOLD_THREADS, 1, 1), round(seconds * 1e9)
+            self._functions["hold"].prepared_call, self._everywhere, (_HOLD_THREADS, 1, 1), round(seconds * 1e9)
         )  # fmt: skip
+
+    def prepare_longer_hold(self, seconds: float, longer_s: float) -> Callable[[], None]:
+        """As ``prepare_hold``, but the default stream goes on after ``seconds``, and there is room on the device
+        ``longer_s`` after that. ``reset_hold`` comes before each."""
+        block = (_HOLD_THREADS, 1, 1)
+        beside = cuda.Stream(_NON_BLOCKING)
+        nanoseconds, until = round(seconds * 1e9), int(self._until)
+        wait = functools.partial(self._functions["wait"].prepared_call, (1, 1), block, nanoseconds, until)
+        # One block more than there is room for beside the one that waits: it takes that one's place.
+        hold = functools.partial(
+            self._functions["hold_longer"].prepared_async_call, self._everywhere, block, beside,
+            round(longer_s * 1e9), 4 * nanoseconds, until,
+        )  # fmt: skip
+
+        def both() -> None:
+            wait()
+            hold()
+
+        return both
+
+    def reset_hold(self) -> None:
+        """Forgets when the last one ended."""
+        cuda.memset_d8(self._until, 0, _UNTIL_BYTES)
+
+    @property
+    def _everywhere(self) -> tuple[int, int]:
+        """The blocks of a hold for which there is room."""
+        return self._multiprocessors * (self._threads // _HOLD_THREADS), 1
 
     def _recipe(self, work: str, placed: Placed, found: int, blocks: int = 0) -> None:
         buffer, recipe = placed.buffer, placed.recipe

@@ -72,6 +72,7 @@ class StartReply:
 class LoadRequest:
     """Load the submission, and what holds for it. A limit of 0 means none. ``l2_bytes`` is the size of the L2 that the
     emulator's profile models, 0: any. ``processor``: where the process is to be by then, and to stay, if that matters.
+    ``own_streams``: it may have streams that do not wait for the default one.
     """
 
     arguments: tuple[ArgumentSpec, ...]
@@ -81,10 +82,12 @@ class LoadRequest:
     schedule_seed: int = 0
     l2_bytes: int = 0
     processor: int | None = None
+    own_streams: bool = False
 
     def pack(self) -> bytes:
         out = Writer().u64(self.memory_bytes).u64(self.warp_instructions).f64(self.wall_s).u64(self.schedule_seed)
-        out.u64(self.l2_bytes).i32(-1 if self.processor is None else self.processor).u32(len(self.arguments))
+        out.u64(self.l2_bytes).i32(-1 if self.processor is None else self.processor)
+        out.u8(self.own_streams).u32(len(self.arguments))
         for argument in self.arguments:
             out.text(argument.name).u8(argument.role).u8(argument.scalar)
         return out.payload()
@@ -93,10 +96,10 @@ class LoadRequest:
     def unpack(cls, payload: bytes) -> LoadRequest:
         r = Reader(payload)
         limits = r.u64(), r.u64(), r.f64(), r.u64(), r.u64()
-        processor = r.i32()
+        processor, own_streams = r.i32(), bool(r.u8())
         arguments = tuple(ArgumentSpec(r.text(), Role(r.u8()), Scalar(r.u8())) for _ in range(r.count(MAX_ARGUMENTS)))
         r.end()
-        return cls(arguments, *limits, processor if processor >= 0 else None)
+        return cls(arguments, *limits, processor if processor >= 0 else None, own_streams)
 
 
 @dataclass(frozen=True, slots=True)

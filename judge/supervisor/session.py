@@ -4,11 +4,13 @@ the middle one on the clock; or several for a burst of calls, of which each is o
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from judge.build.artifact import has_own_streams
 from judge.runner.bursts import CommitReply, OpenRequest, ReserveRequest, StageRequest, TimedCall, TimeRequest
 from judge.runner.frames import FrameError, Op, Role, Writer
 from judge.runner.messages import (
@@ -204,7 +206,8 @@ class Session:
         self.wait_until_ready()
         self._deadline = time.monotonic() + self._bounds.total_s
         self.runner.provide_library(library)
-        payload, _ = self._request(op, self._submission.pack(), max(self._bounds.solve_s(), 5.0))
+        request = dataclasses.replace(self._submission, own_streams=has_own_streams(library))
+        payload, _ = self._request(op, request.pack(), max(self._bounds.solve_s(), 5.0))
         self.loaded = True
         return payload
 

@@ -90,13 +90,35 @@ extern "C" __global__ void __launch_bounds__(64) digest_pieces(const unsigned ch
     sha256(data + piece * PIECE_BYTES, left < PIECE_BYTES ? static_cast<u32>(left) : PIECE_BYTES, digests + 8 * piece);
 }
 
+__device__ u64 now() {
+    u64 nanoseconds;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
+    return nanoseconds;
+}
+
 // Keeps the device for so long. Started with as many threads as it has room for, so that nothing else runs meanwhile.
 extern "C" __global__ void __launch_bounds__(HOLD_THREADS, 2048 / HOLD_THREADS) hold(u64 nanoseconds) {
-    u64 begun, now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begun));
+    const u64 begun = now();
+    while (now() - begun < nanoseconds) {}
+}
+
+// One block, that lasts so long and tells until when.
+extern "C" __global__ void __launch_bounds__(HOLD_THREADS) wait(u64 nanoseconds, volatile u64* until) {
+    const u64 end = now() + nanoseconds;
+    if (threadIdx.x == 0) *until = end;
+    while (now() < end) {}
+}
+
+// Beside it, with as many threads as the device has room for: nothing else runs until so long after its end. And if nobody
+// tells when that is, not for ever.
+extern "C" __global__ void __launch_bounds__(HOLD_THREADS, 2048 / HOLD_THREADS)
+    hold_longer(u64 nanoseconds, u64 at_most, const volatile u64* until) {
+    const u64 begun = now();
+    u64 end;
     do {
-        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    } while (now - begun < nanoseconds);
+        end = *until;
+    } while (!end && now() - begun < at_most);
+    while (now() < end + nanoseconds) {}
 }
 
 // Reads all of a buffer of zeros, and would write if it held anything else: so nothing of it is left out.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judge.build import nvcc
-from judge.build.artifact import Artifact
+from judge.build.artifact import Artifact, has_own_streams
 from judge.build.nvcc import build_submission
 from judge.build.target import Target
 from judge.errors import InternalError, ToolchainMissing
@@ -137,6 +137,25 @@ def test_the_driver_api_links_without_a_driver(settings: JudgeSettings) -> None:
     assert report.ok, report.log
     assert artifact is not None
     assert b"libcuda.so.1\0" in artifact.library
+
+
+@pytest.mark.parametrize(
+    ("text", "has"),
+    [
+        ("cudaStream_t s; cudaStreamCreate(&s);", False),
+        ("cudaStream_t s; cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);", True),
+        ("cudaStream_t s; cudaStreamCreateWithPriority(&s, cudaStreamNonBlocking, 0);", True),
+        ("CUstream s; cuStreamCreate(&s, CU_STREAM_NON_BLOCKING);", True),
+        ("CUcontext c; cuCtxCreate(&c, nullptr, 0, 0);", True),
+        ('void* f; cudaGetDriverEntryPointByVersion("cuStreamCreate", &f, 12000, 0);', True),
+        ('dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuStreamCreate");', True),
+    ],
+)
+def test_a_library_tells_of_streams_that_wait_for_no_other(settings: JudgeSettings, text: str, has: bool) -> None:
+    source = f"#include <cuda.h>\n#include <dlfcn.h>\n{PLAIN}\nvoid other() {{ {text} }}"
+    report, artifact = build(source, settings, Target.cuda("9.0"))
+    assert artifact is not None, report.log
+    assert has_own_streams(artifact.library) == has
 
 
 def test_nvcc_as_a_whole_makes_the_same(settings: JudgeSettings, monkeypatch: pytest.MonkeyPatch) -> None:

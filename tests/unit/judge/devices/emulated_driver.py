@@ -38,6 +38,8 @@ struct GuardArguments { unsigned char* data; u64 size; u32 guard; u32* found; };
 struct DigestArguments { const unsigned char* data; u64 size; u32* digests; };
 struct SweepArguments { uint4* buffer; u64 pieces; };
 struct HoldArguments { u64 nanoseconds; };
+struct WaitArguments { u64 nanoseconds; u64* until; };
+struct LongerArguments { u64 nanoseconds; u64 at_most; const u64* until; };
 """
 _LAUNCH = """
 extern "C" void launch_%s(u32 blocks, u32 threads, const %s* a) { %s<<<blocks, threads>>>(%s); }
@@ -51,6 +53,8 @@ def _host_code() -> str:
         ("digest_pieces", "DigestArguments", "a->data, a->size, a->digests"),
         ("sweep", "SweepArguments", "a->buffer, a->pieces"),
         ("hold", "HoldArguments", "a->nanoseconds"),
+        ("wait", "WaitArguments", "a->nanoseconds, a->until"),
+        ("hold_longer", "LongerArguments", "a->nanoseconds, a->at_most, a->until"),
     ]
     for kind in Kind:
         works = ("make", "compare") if kind is Kind.MASKED else ("make", "compare", "plant", "unplant")
@@ -89,6 +93,11 @@ class Function:
         self._format = arguments
 
     def prepared_call(self, grid: tuple[int, int], block: tuple[int, int, int], *arguments: float) -> None:
+        self.prepared_async_call(grid, block, None, *arguments)
+
+    def prepared_async_call(
+        self, grid: tuple[int, int], block: tuple[int, int, int], _stream: None, *arguments: float
+    ) -> None:
         packed = struct.pack(self._format, *arguments)
         self._launch(grid[0], block[0], packed + bytes(8))
         self._runtime.synchronize()
@@ -149,7 +158,8 @@ def emulated_pycuda(runtime: Runtime, library: ctypes.CDLL) -> dict[str, ModuleT
             MULTIPROCESSOR_COUNT=2, L2_CACHE_SIZE=4096, MAX_THREADS_PER_MULTIPROCESSOR=1024
         ),
         "DeviceAllocation": Allocation, "mem_alloc": lambda size: Allocation(runtime, size),
-        "memset_d8": fill, "memcpy_htod": write, "memcpy_dtoh": read, "module_from_file": module,
+        "Stream": lambda _flags: None, "memset_d8": fill, "memcpy_htod": write, "memcpy_dtoh": read,
+        "module_from_file": module,
     }  # fmt: skip
     for name, value in names.items():
         setattr(driver, name, value)

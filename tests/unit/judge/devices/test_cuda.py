@@ -20,6 +20,7 @@ from judge.packs.distributions import Distribution, Sentinels, make, mask, recip
 from judge.packs.signature import C_TYPES
 from judge.recipe import Element, Kind, Recipe
 from judge.runner.digest import PIECE_BYTES, tree_digest
+from judge.runner.messages import LoadRequest
 from tests.unit.emulator.runtime.conftest import ROOT
 from tests.unit.judge.devices.emulated_driver import emulated_device
 
@@ -170,6 +171,16 @@ def test_a_call_runs_between_settling_and_the_end(device: CudaDevice) -> None:
     device.settle()
     assert device.time_call(lambda: calls.append(1)) >= 0
     assert calls == [1]
+
+
+def test_a_program_with_streams_is_held_longer(device: CudaDevice) -> None:
+    """How much, only a GPU shows: ``tests/gpu/test_timing.py``."""
+    calls: list[int] = []
+    device.limit(LoadRequest((), own_streams=True))
+    for number in range(2):
+        device.settle()
+        assert device.time_call(lambda: calls.append(1)) >= 0
+        assert len(calls) == number + 1
 
 
 def test_machine_code_is_made_once_for_a_compute_capability(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ LOAD = LoadRequest((ArgumentSpec("A", Role.IN), ArgumentSpec("N", Role.SCALAR, S
         START,
         LOAD,
         dataclasses.replace(LOAD, processor=0),
+        dataclasses.replace(LOAD, own_streams=True),
         PrepareRequest((Slot(b"12345678"), Slot(size=10, input_offset=4096, output_offset=8192, fill=255))),
         FailedReply(3, -1, "cudaErrorX", "why"),
         RunReply(1.5e-6, 700, "cudaErrorIllegalAddress", "an illegal memory access was encountered"),

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import pytest
 
-from judge.runner.messages import WATCHED_SLOWDOWN, Watch
-from judge.supervisor.session import Bounds
+from judge.build.artifact import WITH_STREAMS
+from judge.runner.frames import Op
+from judge.runner.messages import WATCHED_SLOWDOWN, LoadRequest, Watch
+from judge.supervisor.session import Bounds, Session, StartedRunner
 
 
 @pytest.mark.parametrize(("watch", "times"), [(Watch.NOTHING, 1), (Watch.PROFILE, WATCHED_SLOWDOWN)])
@@ -11,3 +15,19 @@ def test_a_call_that_is_watched_gets_more_time_and_no_more_grace(watch: Watch, t
     bounds = Bounds(start_s=20, call_s=4, total_s=300, print_bytes=1, grace_s=12)
     assert bounds.kernel_s(watch) == 4 * times
     assert bounds.solve_s(watch) == 4 * times + 12
+
+
+@pytest.mark.parametrize("has", [False, True])
+def test_the_runner_is_told_of_streams_of_the_submissions_own(monkeypatch: pytest.MonkeyPatch, has: bool) -> None:
+    sent: list[LoadRequest] = []
+
+    def request(_self: Session, _op: Op, payload: bytes, _wall_s: float) -> tuple[bytes, float]:
+        sent.append(LoadRequest.unpack(payload))
+        return b"", 0.0
+
+    monkeypatch.setattr(Session, "_request", request)
+    started = Mock(spec=StartedRunner)
+    started.wait.return_value = started
+    session = Session(started, LoadRequest(()), Bounds(start_s=20, call_s=4, total_s=300, print_bytes=1))
+    session.load(b"\x7fELF" + WITH_STREAMS.encode() * has)
+    assert [one.own_streams for one in sent] == [has]
