@@ -76,6 +76,7 @@ class EmuContent(ctypes.Structure):
         ("block", ctypes.c_uint32),
         ("instructions", ctypes.c_uint32 * len(CLASSES)),
         ("flops", ctypes.c_uint32 * len(FLOP_TYPES)),
+        ("dependent_steps", ctypes.c_uint32),
     ]
 
 
@@ -105,6 +106,10 @@ class EmuKernel(ctypes.Structure):
         ("observed", ctypes.c_uint32),
         ("content_count", ctypes.c_uint32),
         ("contents", ctypes.POINTER(EmuContent)),
+        ("polling_count", ctypes.c_uint32),
+        ("polling", ctypes.POINTER(ctypes.c_uint32)),
+        ("live_ends", ctypes.POINTER(ctypes.c_uint32)),
+        ("live", ctypes.POINTER(ctypes.c_uint32)),
         ("hot_after", ctypes.c_uint64),
         ("work", ctypes.c_uint64),
     ]

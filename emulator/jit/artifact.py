@@ -15,8 +15,9 @@ from typing import Any
 
 from emulator.jit.abi import Access, AtomicForm, Order, Space
 from emulator.jit.contents import Content
+from emulator.jit.polling import Polling, Range
 
-_MAGIC = b"emukrn03"
+_MAGIC = b"emukrn05"
 _DIGEST_BYTES = 32
 _LENGTH_BYTES = 4
 
@@ -97,6 +98,7 @@ class Description:
     block_count: int  # basic blocks
     observed: bool
     contents: tuple[Content, ...]  # of an observed kernel
+    polling: Polling  # of an observed kernel
     uses_stack: bool = False
 
     @property
@@ -162,7 +164,8 @@ def _plain(d: Description) -> dict[str, Any]:
     ]
     fields["block_lines"] = [(numbers[place.file], place.line) for place in d.block_lines]
     fields["shared_arrays"] = [(a.name, a.offset, a.size) for a in d.shared_arrays]
-    fields["contents"] = [(c.block, numbers[c.file], c.line, c.instructions, c.flops) for c in d.contents]
+    fields["contents"] = [(c.block, numbers[c.file], c.line, *c[3:]) for c in d.contents]
+    fields["polling"] = (d.polling.heads, d.polling.live)
     fields["parameters"] = [(p.name, p.offset, p.size) for p in d.parameters]
     return fields
 
@@ -174,11 +177,13 @@ def _described(fields: dict[str, Any]) -> Description:
         for file, line, kind, space, size, order, block, form in fields.pop("sites")
     )
     contents = tuple(
-        Content(block, files[file], line, tuple(instructions), tuple(flops))
-        for block, file, line, instructions, flops in fields.pop("contents")
+        Content(block, files[file], line, tuple(instructions), tuple(flops), steps)
+        for block, file, line, instructions, flops, steps in fields.pop("contents")
     )
     block_lines = tuple(Line(files[file], line) for file, line in fields.pop("block_lines"))
     shared_arrays = tuple(SharedArray(*array) for array in fields.pop("shared_arrays"))
+    heads, live = fields.pop("polling")
+    polling = Polling(tuple(heads), tuple(tuple(Range(*r) for r in ranges) for ranges in live))
     x, y, z = fields.pop("block")
     parameters = tuple(Parameter(*p) for p in fields.pop("parameters"))
     symbols = tuple(fields.pop("symbols"))
@@ -190,5 +195,6 @@ def _described(fields: dict[str, Any]) -> Description:
         block_lines=block_lines,
         shared_arrays=shared_arrays,
         contents=contents,
+        polling=polling,
         **fields,
     )

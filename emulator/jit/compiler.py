@@ -11,6 +11,7 @@ from emulator.jit.artifact import AccessSite, Artifact, Code, Description, Funct
 from emulator.jit.contents import contents
 from emulator.jit.masked import MaskedFunction
 from emulator.jit.options import DEFAULT_OPTIONS, Options
+from emulator.jit.polling import Polling, polling_of
 from emulator.jit.register_file import register_file
 from emulator.jit.shapes import ShapeAnalysis
 from emulator.jit.uniform import UniformFunction
@@ -110,6 +111,7 @@ class Compilation:
             block_count=len(program.cfg.blocks),
             observed=unit.observe,
             contents=contents(program) if unit.observe else (),
+            polling=polling_of(program, self._file) if unit.observe else Polling(),
         )
 
 

@@ -7,9 +7,11 @@ of ``emulator.profile``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from emulator.jit.critical_path import critical_path
 from emulator.profile.counters import CLASSES, FLOP_TYPES
 from emulator.ptx.ir import Imm, Instruction
 from emulator.ptx.program import Program
@@ -40,6 +42,13 @@ _TENSOR_TYPE = {
     **{name: f"tensor_{name}" for name in ("f16", "bf16", "tf32", "f64", "b1")},
     **{"s8": "tensor_int8", "u8": "tensor_int8", "s4": "tensor_int4", "u4": "tensor_int4"},
 }
+_NOT_ARITHMETIC = frozenset(("load", "store", "atomic", "shared", "sync"))
+#: How long results take, by that of plain arithmetic, where it is longer. Divisions and their like consist of what
+#: emulator/model/machine.py says, one after the other.
+_STEPS = {
+    **{"control": 2, "fp64": 2, "convert": 3, "special": 5, "warp": 6, "tensor": 8, "match": 8},
+    **{"int_division": 28, "long_division": 85, "fp32_division": 18, "fp64_division": 30},
+}
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
 
 
@@ -51,6 +60,7 @@ class Content(NamedTuple):
     line: int
     instructions: tuple[int, ...]  # as CLASSES
     flops: tuple[int, ...]  # as FLOP_TYPES
+    dependent_steps: int  # of the block's critical path
 
 
 def contents(program: Program) -> tuple[Content, ...]:
@@ -59,6 +69,7 @@ def contents(program: Program) -> tuple[Content, ...]:
 
 def _contents(program: Program) -> Iterator[Content]:
     for block in program.cfg.blocks:
+        steps = _dependent_steps(block.instructions)
         lines: dict[tuple[str, int], tuple[list[int], list[int]]] = {}
         for instruction in block.instructions:
             if instruction.opcode in NOT_COUNTED:
@@ -72,7 +83,21 @@ def _contents(program: Program) -> Iterator[Content]:
             if counted is not None:
                 flops[FLOP_TYPES.index(counted[0])] += counted[1]
         for (file, line), (instructions, flops) in lines.items():
-            yield Content(block.index, file, line, tuple(instructions), tuple(flops))
+            yield Content(block.index, file, line, tuple(instructions), tuple(flops), steps[file, line])
+
+
+def _dependent_steps(instructions: Sequence[Instruction]) -> Counter[tuple[str, int]]:
+    """By source line, what the longest chain of arithmetic has there."""
+    steps = [0 if i.opcode in NOT_COUNTED else _steps(class_of(i)) for i in instructions]
+    found: Counter[tuple[str, int]] = Counter()
+    for index in critical_path(instructions, steps):
+        where = instructions[index].location
+        found[where.file, where.line] += steps[index]
+    return found
+
+
+def _steps(kind: str) -> int:
+    return 0 if kind in _NOT_ARITHMETIC else _STEPS.get(kind, 1)
 
 
 def class_of(instruction: Instruction) -> str:

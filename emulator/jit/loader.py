@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from emulator.jit.abi import EmuContent, EmuKernel, EmuLine, EmuSharedArray, EmuSite
@@ -30,8 +30,8 @@ def load_artifact(library: ctypes.CDLL, artifact: bytes | Artifact, resolve: Cal
         artifact = Artifact.from_bytes(artifact)
     d = artifact.description
     count = len(d.parameters)
-    offsets = (ctypes.c_uint32 * max(1, count))(*(p.offset for p in d.parameters))
-    sizes = (ctypes.c_uint32 * max(1, count))(*(p.size for p in d.parameters))
+    offsets = _words([p.offset for p in d.parameters])
+    sizes = _words([p.size for p in d.parameters])
     files = {name: name.encode() for name in d.files}
     site_table = (EmuSite * max(1, len(d.sites)))(
         *(
@@ -44,8 +44,9 @@ def load_artifact(library: ctypes.CDLL, artifact: bytes | Artifact, resolve: Cal
         *(EmuSharedArray(a.name.encode(), a.offset, a.size) for a in d.shared_arrays)
     )
     contents = (EmuContent * max(1, len(d.contents)))(
-        *(EmuContent(files[c.file], c.line, c.block, c.instructions, c.flops) for c in d.contents)
+        *(EmuContent(files[c.file], c.line, c.block, *c[3:]) for c in d.contents)
     )
+    heads, ends, live = (_words(values) for values in d.polling.tables())
     addresses = (ctypes.c_uint64 * max(1, len(d.symbols)))(*(resolve(name) for name in d.symbols))
     native = EmuKernel()
     native.name = d.name.encode()
@@ -71,10 +72,19 @@ def load_artifact(library: ctypes.CDLL, artifact: bytes | Artifact, resolve: Cal
     native.observed = d.observed
     native.content_count = len(d.contents)
     native.contents = contents
-    kernel = CompiledKernel(d, native, (files, offsets, sizes, site_table, lines, arrays, contents, addresses))
+    native.polling_count = len(d.polling.heads)
+    native.polling = heads
+    native.live_ends = ends
+    native.live = live
+    kept = (files, offsets, sizes, site_table, lines, arrays, contents, heads, ends, live, addresses)
+    kernel = CompiledKernel(d, native, kept)
     for function, code in artifact.code.items():
         install(library, kernel, function, code)
     return kernel
+
+
+def _words(values: Sequence[int]) -> ctypes.Array[ctypes.c_uint32]:
+    return (ctypes.c_uint32 * max(1, len(values)))(*values)
 
 
 def install(library: ctypes.CDLL, kernel: CompiledKernel, function: Function, code: Code) -> None:

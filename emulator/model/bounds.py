@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from emulator.model.gpu import Gpu
-from emulator.model.machine import EXPANSIONS, machine_instructions
+from emulator.model.machine import machine_instructions
 from emulator.model.occupancy import Occupancy, occupancy_of
 from emulator.profile import Counters, LaunchProfile
 from emulator.runtime.report import LaunchStats
@@ -18,20 +18,14 @@ WARP = 32
 SECTOR_BYTES = 32
 #: Where neither a cubin nor ptxas tells.
 PRESUMED_REGISTERS = 32
-#: Instructions of one warp that do not wait for each other: one, and more with every so many registers beyond a few,
-#: since what is under way needs registers for its results.
-_FEW_REGISTERS = 20
-_REGISTERS_PER_INSTRUCTION = 32
-_MOST_INSTRUCTIONS_AT_ONCE = 5.0
+#: What a step of the longest chain of a basic block takes more than its latency: instructions beside the chain are
+#: issued in between, and chains go on from one basic block into the next.
+_STEP_SURCHARGE = 1.25
 _SHARED_AT_ONCE = 8.0
 #: Of the loads between two branches or barriers, half are under way together; but no more than this.
-_MOST_LOADS_AT_ONCE = 2.0
+_MOST_LOADS_AT_ONCE = 1.6
 #: Clocks from a block's place becoming free to the first instruction of the next block there.
-_BLOCK_START_CYCLES = 160.0
-#: A block that executes so many times as many instructions as the average one, its warps about as many each, has taken
-#: its work from the others.
-_MUCH = 4.0
-_EVEN = 2.0
+_BLOCK_START_CYCLES = 120.0
 #: Of a round of the loop by which shared memory does what it has no atomic instruction for, beside the compare-and-swap
 #: (machine code for sm_90: add, compare, branch).
 _SWAP_ROUND_INSTRUCTIONS = 3
@@ -56,9 +50,11 @@ def bounds_of(stats: LaunchStats, profile: LaunchProfile, gpu: Gpu) -> Bounds:
     rounds = -(-blocks // (occupancy.blocks * gpu.multiprocessors))
     # What the multiprocessor with the most blocks has to do of the whole.
     share = -(-blocks // gpu.multiprocessors) / blocks
-    seconds = {what: cycles * share / gpu.clock_hz for what, cycles in pipe_cycles(profile.totals, gpu).items()}
+    # A block stays on one, so that it has at least what the busiest block does.
+    of_all, of_block = pipe_cycles(profile.totals, gpu), pipe_cycles(profile.busiest_block, gpu)
+    seconds = {what: max(cycles * share, of_block[what]) / gpu.clock_hz for what, cycles in of_all.items()}
     seconds |= _memory_seconds(profile, gpu, share)
-    seconds["latency"] = _latency_cycles(profile, gpu, blocks, -(-threads // WARP), rounds) / gpu.clock_hz
+    seconds["latency"] = _latency_cycles(profile, gpu, blocks * -(-threads // WARP), rounds) / gpu.clock_hz
     return Bounds(seconds, occupancy, blocks, rounds)
 
 
@@ -102,13 +98,14 @@ def _memory_seconds(profile: LaunchProfile, gpu: Gpu, share: float) -> dict[str,
     totals, memory = profile.totals, gpu.memory
     l2_cycles = max(
         totals.l2_sectors * SECTOR_BYTES / memory.l2_bytes_per_clock,
-        totals.l2_sectors * share / memory.fill_sectors_per_clock,
+        max(totals.l2_sectors * share, profile.busiest_block.l2_sectors) / memory.fill_sectors_per_clock,
     )
     contended = profile.hottest_atomic_turns / memory.contended_atomics_per_clock
     contended += profile.hottest_float_atomic_turns / memory.contended_float_atomics_per_clock
     shared = profile.shared_atomic_turns
     shared += 0 if memory.counts_shared_increments else profile.shared_increment_turns
-    contended += shared * share / memory.shared_atomics_per_clock
+    of_block = profile.busiest_block.atomics / totals.atomics if totals.atomics else 0.0
+    contended += shared * max(share, of_block) / memory.shared_atomics_per_clock
     return {
         "DRAM bandwidth": (profile.dram_read_bytes + profile.dram_write_bytes) / memory.dram_bytes_per_s,
         "L2 bandwidth": l2_cycles / gpu.clock_hz,
@@ -116,44 +113,31 @@ def _memory_seconds(profile: LaunchProfile, gpu: Gpu, share: float) -> dict[str,
     }
 
 
-def _latency_cycles(profile: LaunchProfile, gpu: Gpu, blocks: int, warps_of_block: int, rounds: int) -> float:
+def _latency_cycles(profile: LaunchProfile, gpu: Gpu, warps: int, rounds: int) -> float:
     """How long the warps of one multiprocessor take when nothing but waiting for results holds them up: as many
     rounds as it takes, the last with the longest warp in it (Little's law, seen from the warp)."""
-    warps = blocks * warps_of_block
-    of_warp = (waiting_cycles(profile.totals, profile, gpu) + profile.barriers * gpu.latency_cycles.barrier) / warps
-    instructions = profile.totals.total_warp_instructions
-    longest = max(1.0, profile.critical_warp_instructions * warps / instructions) if instructions else 1.0
-    of_one_block = profile.critical_block_instructions
-    is_even = profile.critical_warp_instructions * warps_of_block < _EVEN * of_one_block
-    if profile.hottest_atomic_turns > blocks and is_even and of_one_block * blocks > _MUCH * instructions:
-        # Blocks take their work from a counter. Here the first ones found most of it; on a GPU all run at once.
-        longest = 1.0
-    return (rounds - 1 + longest) * of_warp + rounds * _BLOCK_START_CYCLES
+    barrier = gpu.latency_cycles.barrier
+    from_dram = share_from_dram(profile.dram_read_bytes, profile.totals)
+    of_block = share_from_dram(profile.critical_block_read_bytes, profile.busiest_block)
+    of_mean = (waiting_cycles(profile.totals, profile, gpu, from_dram) + profile.barriers * barrier) / warps
+    longest = waiting_cycles(profile.busiest_warp, profile, gpu, max(from_dram, of_block))
+    longest += profile.critical_warp_barriers * barrier
+    return (rounds - 1) * of_mean + max(of_mean, longest) + rounds * _BLOCK_START_CYCLES
 
 
-def waiting_cycles(counters: Counters, profile: LaunchProfile, gpu: Gpu) -> float:
-    """Clocks that warps wait for the results of what is counted, one warp after the other."""
+def waiting_cycles(counters: Counters, profile: LaunchProfile, gpu: Gpu, from_dram: float) -> float:
+    """Clocks that warps wait for the results of what is counted, one warp after the other. ``from_dram``: the share of
+    what is asked of the L2 and is not there."""
     counts, latency = counters.warp_instructions, gpu.latency_cycles
     at_once = _loads_at_once(profile)
-    spare = max(0, (profile.registers_per_thread or PRESUMED_REGISTERS) - _FEW_REGISTERS)
-    instructions_at_once = min(1.0 + spare / _REGISTERS_PER_INSTRUCTION, _MOST_INSTRUCTIONS_AT_ONCE)
     return (
-        sum(count * _steps(kind) for kind, count in counts.items() if kind not in _NOT_ARITHMETIC) * latency.issue
-        / instructions_at_once
-        + counters.global_loads * _load_latency(profile, gpu) / at_once
+        counters.dependent_steps * latency.issue * _STEP_SURCHARGE
+        + counters.global_loads * _load_latency(counters, gpu, from_dram) / at_once
         + counts.get("shared", 0) * latency.shared / _SHARED_AT_ONCE
         + counters.awaited_global_atomics * latency.l2 / at_once
         + counters.awaited_shared_atomics * latency.shared
         + counters.swap_rounds * (latency.shared + _SWAP_ROUND_INSTRUCTIONS * latency.issue)
     )  # fmt: skip
-
-
-def _steps(kind: str) -> int:
-    """Machine instructions, each of which waits for the one before."""
-    return sum(EXPANSIONS[kind].values()) if kind in EXPANSIONS else 1
-
-
-_NOT_ARITHMETIC = frozenset({"load", "store", "atomic", "shared", "sync"})
 
 
 def _loads_at_once(profile: LaunchProfile) -> float:
@@ -163,12 +147,16 @@ def _loads_at_once(profile: LaunchProfile) -> float:
     return min(max(profile.totals.global_loads / breaks / 2, 1.0), _MOST_LOADS_AT_ONCE)
 
 
-def _load_latency(profile: LaunchProfile, gpu: Gpu) -> float:
+def share_from_dram(read_bytes: int, counters: Counters) -> float:
+    """Of what is asked of the L2."""
+    return min(1.0, read_bytes / SECTOR_BYTES / counters.l2_sectors) if counters.l2_sectors else 0.0
+
+
+def _load_latency(counters: Counters, gpu: Gpu, from_dram: float) -> float:
     """Of a load on average, by where its sectors were found."""
-    totals, latency = profile.totals, gpu.latency_cycles
-    found = totals.l1_hit_sectors + totals.l2_sectors
+    latency = gpu.latency_cycles
+    found = counters.l1_hit_sectors + counters.l2_sectors
     if not found:
         return latency.l1
-    hit = totals.l1_hit_sectors / found
-    from_dram = min(1.0, profile.dram_read_bytes / SECTOR_BYTES / totals.l2_sectors) if totals.l2_sectors else 0.0
+    hit = counters.l1_hit_sectors / found
     return hit * latency.l1 + (1 - hit) * (latency.l2 + from_dram * (latency.dram - latency.l2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from emulator.model.bounds import pipe_cycles, waiting_cycles
+from emulator.model.bounds import pipe_cycles, share_from_dram, waiting_cycles
 from emulator.model.gpu import Gpu
 from emulator.profile import Counters, LaunchProfile
 
@@ -35,5 +35,5 @@ def _costs(counters: Counters, profile: LaunchProfile, gpu: Gpu) -> dict[str, fl
         "DRAM bandwidth": counters.l2_sectors,
         "L2 bandwidth": counters.l2_sectors,
         "contended atomics": counters.atomics,
-        "latency": waiting_cycles(counters, profile, gpu),
+        "latency": waiting_cycles(counters, profile, gpu, share_from_dram(profile.dram_read_bytes, profile.totals)),
     }

@@ -10,6 +10,7 @@ from emulator.profile.counters import add
 _MOST_LINES = 10
 _COUNTS = (
     *("dram_read_bytes", "dram_write_bytes", "barriers", "critical_warp_instructions", "critical_block_instructions"),
+    *("critical_warp_barriers", "critical_block_read_bytes"),
     *("hottest_atomic_turns", "hottest_float_atomic_turns", "shared_atomic_turns", "shared_increment_turns", "polls"),
 )
 
@@ -24,6 +25,8 @@ def added(one: LaunchProfile, other: LaunchProfile) -> LaunchProfile:
     return dataclasses.replace(
         one,
         totals=add((one.totals, other.totals)),
+        busiest_block=add((one.busiest_block, other.busiest_block)),
+        busiest_warp=add((one.busiest_warp, other.busiest_warp)),
         lines=tuple(lines.values())[:_MOST_LINES],
         **{name: getattr(one, name) + getattr(other, name) for name in _COUNTS},
     )
@@ -37,6 +40,8 @@ def mean(total: LaunchProfile, count: int) -> LaunchProfile:
     return dataclasses.replace(
         total,
         totals=_divided(total.totals, count),
+        busiest_block=_divided(total.busiest_block, count),
+        busiest_warp=_divided(total.busiest_warp, count),
         lines=tuple(lines),
         **{name: round(getattr(total, name) / count) for name in _COUNTS},
     )

@@ -17,7 +17,7 @@ from emulator.replay.recording import Transfers
 from emulator.runtime.report import Dim3, LaunchStats
 
 #: Raised whenever the model says something else of the same profile: times of two versions are not comparable.
-MODEL_VERSION = 2
+MODEL_VERSION = 3
 _MOST_REASONS = 8
 _MOST_LINES = 10
 #: Of the program's time: kernels below it are not worth a word.

@@ -73,6 +73,7 @@ struct EmuContent {
     uint32_t line, block;
     uint32_t instructions[21];
     uint32_t flops[11];
+    uint32_t dependent_steps;  // of the block's longest chain of arithmetic
 };
 
 struct BlockContext;  // the scheduler's own; generated code never looks inside
@@ -160,6 +161,11 @@ struct EmuKernel {
     uint32_t observed;              // it calls emu_observe and emu_observe_sync, and keeps the tally
     uint32_t content_count;         // of an observed kernel
     const EmuContent* contents;
+    uint32_t polling_count;         // of an observed kernel: loops that look at what others may change
+    const uint32_t* polling;        // the basic blocks where they begin
+    const uint32_t* live_ends;      // where there are such loops, for each basic block: how many ranges there are up to its last
+    const uint32_t* live;           // offset and size of each: what is live in the register file when the block begins, but for registers
+                                    // that only count a loop's rounds
     uint64_t hot_after;             // warp instructions after which better code is worth making; 0: there is none
     mutable std::atomic<uint64_t> work;  // warp instructions so far
 };

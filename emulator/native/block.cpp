@@ -7,6 +7,7 @@
 #include <new>
 #include <numeric>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "errors.h"
@@ -23,6 +24,9 @@ namespace {
 
 // Loop heads until a warp gives way to others. Long enough that switching costs nothing, short enough for time limits.
 constexpr int32_t fuel_per_turn = 4000;
+// Warp instructions of a block's turn, where blocks take turns. Short beside what is worth sharing out, long enough that what the
+// others have put into the CPU's caches matters little.
+constexpr uint64_t instructions_per_turn = 2048;
 // Shared memory is followed by this much, so that a read that strays a little stays within the block.
 constexpr size_t shared_slack = 4096;
 
@@ -30,17 +34,20 @@ size_t round_up(size_t value, size_t multiple) { return (value + multiple - 1) /
 
 }  // namespace
 
-BlockContext::BlockContext(emu::Launch &given, uint64_t *site_cache, uint64_t *tally) : launch(given) {
+BlockContext::BlockContext(emu::Launch &given, uint64_t *site_cache, uint64_t *tally)
+    : launch(given), tally_(tally) {
     const EmuKernel &kernel = *launch.kernel;
     uint32_t threads = launch.threads_per_block();
     warp_count_ = (threads + 31) / 32;
+    tally_words_ = kernel.observed ? 2 * size_t{kernel.block_count} : 0;
+    tallies_.resize(tally_words_ * warp_count_);
     may_give_way_ = warp_count_ > 1 && kernel.uses_barriers;
     shared_bytes_ = kernel.shared_bytes + launch.dynamic_shared_bytes;
     size_t registers = round_up(kernel.register_bytes, 64), local = (size_t{kernel.local_bytes} + launch.stack_bytes) * 32;
     size_t shared_room = round_up(shared_bytes_ + shared_slack, 256);
     size_t warps_room = round_up(sizeof(Warp) * warp_count_, 256);
-    size_t total = shared_room + warps_room + (registers + round_up(local, 64) + 256) * warp_count_;
-    memory_ = static_cast<uint8_t *>(::operator new(total, std::align_val_t{256}));
+    memory_bytes_ = shared_room + warps_room + (registers + round_up(local, 64) + 256) * warp_count_;
+    memory_ = static_cast<uint8_t *>(::operator new(memory_bytes_, std::align_val_t{256}));
     shared_ = memory_;
     std::fill_n(shared_ + shared_bytes_, shared_slack, 0);
     warps_ = reinterpret_cast<Warp *>(memory_ + shared_room);
@@ -54,7 +61,7 @@ BlockContext::BlockContext(emu::Launch &given, uint64_t *site_cache, uint64_t *t
         warp.shared = shared_;
         warp.params = launch.params;
         warp.site_cache = site_cache;
-        warp.tally = tally;
+        warp.tally = tallies_.data() + w * tally_words_;
         warp.symbols = kernel.symbols;
         warp.block = this;
         std::copy_n(launch.grid, 3, warp.nctaid);
@@ -75,11 +82,16 @@ BlockContext::BlockContext(emu::Launch &given, uint64_t *site_cache, uint64_t *t
     for (auto &observer : launch.observers) observers.push_back(observer->watch(*this));
 }
 
+void BlockContext::hand_over_tallies() {
+    for (size_t i = 0; i < tallies_.size(); ++i) tally_[i % tally_words_] += std::exchange(tallies_[i], 0);
+}
+
 BlockContext::~BlockContext() { ::operator delete(memory_, std::align_val_t{256}); }
 
 void BlockContext::start(uint64_t number) {
     number_ = number;
     pass_ = 0;
+    gives_way_ = false;
     uint32_t ctaid[3] = {static_cast<uint32_t>(number % launch.grid[0]),
                          static_cast<uint32_t>(number / launch.grid[0] % launch.grid[1]),
                          static_cast<uint32_t>(number / launch.grid[0] / launch.grid[1])};
@@ -93,6 +105,7 @@ void BlockContext::start(uint64_t number) {
         warp.mode = EMU_UNIFORM;
         warp.instructions = 0;
         warp.turn = 0;
+        warp.at_loop_head = false;
         std::copy_n(ctaid, 3, warp.ctaid);
         if (warp.lane_count < 32) {
             warp.mode = EMU_MASKED;
@@ -128,13 +141,21 @@ inline int32_t BlockContext::run_functions(Warp &warp) {
 }
 
 // Side by side, as on hardware: what caches hold depends on it. Turns are as long as ever, but taken loop head by loop head.
-int32_t BlockContext::run_observed(Warp &warp) {
+inline int32_t BlockContext::run_observed(Warp &warp, int32_t loop_heads) {
     if (warp.gives_way || warp.turn <= 0) warp.turn = warp.fuel;
-    warp.fuel = std::min(warp.turn, 1);
+    warp.fuel = std::min(warp.turn, loop_heads);
     uint32_t policy = warp.reserved;
     int32_t given = warp.fuel, status = run_functions(warp);
     warp.turn -= given - warp.fuel;
     if (status == EMU_YIELD && warp.turn > 0) warp.reserved = policy;  // it has not given way
+    return status;
+}
+
+// Loops that poll are watched from where they begin.
+int32_t BlockContext::run_watched(Warp &warp) {
+    int32_t status = run_observed(warp, warp.at_loop_head ? 1 : 0);
+    warp.at_loop_head = status == EMU_YIELD;
+    for (auto &observer : observers) observer->pause(warp, warp.at_loop_head);
     return status;
 }
 
@@ -144,7 +165,8 @@ bool BlockContext::run_warp(Warp &warp, int32_t turn, bool *spun) {
     bool gives_way = warp.gives_way && may_give_way_;
     warp.fuel = gives_way ? 0 : turn;
     uint64_t before = warp.instructions;
-    int32_t status = observers.empty() ? run_functions(warp) : run_observed(warp);
+    bool is_watched = !observers.empty() && launch.kernel->polling_count;
+    int32_t status = is_watched ? run_watched(warp) : observers.empty() ? run_functions(warp) : run_observed(warp, 1);
     warp.gives_way = false;
     unreported_instructions += warp.instructions - before;
     switch (status) {
@@ -277,9 +299,13 @@ Progress BlockContext::advance(const emu::SchedulerLimits &limits) {
         }
         if (!left) {
             for (auto &observer : observers) observer->finish();
+            hand_over_tallies();
             return Progress::finished;
         }
-        if (release_barriers()) {
+        bool released = release_barriers();
+        bool turn_is_over = unreported_instructions > instructions_per_turn && launch.takes_turns.load(std::memory_order_relaxed);
+        if (std::exchange(gives_way_, false) || turn_is_over) return Progress::gave_way;
+        if (released) {
             // Loops with barriers have to give way sometimes as well, for the limits' sake.
             if (unreported_instructions > 1 << 20) return Progress::spun;
             continue;

@@ -19,6 +19,7 @@ struct Warp : WarpContext {
     bool quiet;    // returned EMU_BARRIER_QUIET last
     bool gives_way;  // at the first loop head: since its start, or a barrier that is not quiet
     int32_t turn;  // loop heads left of its turn, of a launch that is observed
+    bool at_loop_head;  // it paused there last, of a launch that is observed
 };
 
 struct Barrier {
@@ -32,6 +33,7 @@ struct Barrier {
 enum class Progress {
     finished,
     spun,      // every warp that could run used up its fuel, and nothing else happened
+    gave_way,  // others are to have their turn, since work may be shared out among them
     deadlock,  // every warp waits at a barrier that cannot complete
 };
 
@@ -59,6 +61,18 @@ struct BlockContext {
     uint32_t arrived_at = 0;  // the barriers where some thread has arrived, a bit each
     std::vector<std::unique_ptr<emu::BlockObserver>> observers;
 
+    // What it takes from global memory, other blocks might have taken: on a GPU all run at once. Soon others have their turn.
+    void give_way() {
+        gives_way_ = true;
+        launch.takes_turns.store(true, std::memory_order_relaxed);
+    }
+    size_t memory_bytes() const { return memory_bytes_; }
+
+    // Of an observed kernel, of this block: see WarpContext::tally.
+    const uint64_t *tally_of(uint32_t warp) const { return tallies_.data() + warp * tally_words_; }
+    // Adds them to those of the thread, and begins anew.
+    void hand_over_tallies();
+
     bool copies_asynchronously() const { return async_copies_ != nullptr; }
     emu::AsyncCopies &async_copies() {
         if (!async_copies_) async_copies_ = std::make_unique<emu::AsyncCopies>(warp_count_);
@@ -71,7 +85,8 @@ struct BlockContext {
   private:
     bool run_warp(emu::Warp &warp, int32_t turn, bool *spun);
     int32_t run_functions(emu::Warp &warp);
-    int32_t run_observed(emu::Warp &warp);
+    int32_t run_observed(emu::Warp &warp, int32_t loop_heads);
+    int32_t run_watched(emu::Warp &warp);
     bool make_code(EmuCodeWanted wanted);
     void trap(const emu::Warp &warp);
     bool release_barriers();
@@ -83,10 +98,15 @@ struct BlockContext {
 
     uint32_t warp_count_;
     bool may_give_way_;
+    bool gives_way_ = false;
     uint32_t shared_bytes_;
     uint64_t number_ = 0, pass_ = 0;
+    size_t memory_bytes_;
     uint8_t *memory_;  // of everything below
     emu::Warp *warps_;
+    uint64_t *tally_;  // of the thread
+    size_t tally_words_;  // of a warp
+    std::vector<uint64_t> tallies_;
     uint8_t *shared_;
     std::unique_ptr<emu::AsyncCopies> async_copies_;
 };

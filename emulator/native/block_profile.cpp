@@ -1,87 +1,17 @@
 #include "block_profile.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "block.h"
+#include "touched.h"
 
 namespace emu {
 
 namespace {
 
-constexpr uint32_t all_lanes = 0xffffffffu;
 constexpr uint32_t l1_ways = 8;
 constexpr uint32_t turn_bits = 14;
-constexpr uint32_t no_site = 0xffffffffu;
-
-// The bytes that a warp touches, by lines of 128.
-class Touched {
-  public:
-    struct Line {
-        uint64_t number;
-        uint64_t bytes[2];  // a bit each
-
-        uint32_t sectors() const {
-            uint32_t found = 0;
-            for (uint32_t s = 0; s < 4; ++s) found |= uint32_t{(bytes[s / 2] >> (s % 2 * 32) & 0xffffffff) != 0} << s;
-            return found;
-        }
-    };
-
-    Touched(uint32_t mask, const uint64_t *address, uint32_t size) {
-        if (mask == all_lanes && is_consecutive(address, size)) {
-            add(address[0], 32 * size);
-        } else if (mask == all_lanes && is_consecutive(address, 0)) {
-            add(address[0], size);
-        } else {
-            for (; mask; mask &= mask - 1) add(address[__builtin_ctz(mask)], size);
-        }
-    }
-
-    // Each lane's address lies `size` bytes behind that of the lane before.
-    static bool is_consecutive(const uint64_t *address, uint32_t size) {
-        if (address[31] != address[0] + 31 * size) return false;
-        uint64_t differs = 0;
-        for (uint32_t lane = 0; lane < 32; ++lane) differs |= address[lane] ^ (address[0] + uint64_t{lane} * size);
-        return !differs;
-    }
-
-    const Line *begin() const { return lines_; }
-    const Line *end() const { return lines_ + count_; }
-
-    uint64_t distinct_bytes() const {
-        uint64_t bytes = 0;
-        for (const Line &line : *this) bytes += __builtin_popcountll(line.bytes[0]) + __builtin_popcountll(line.bytes[1]);
-        return bytes;
-    }
-
-  private:
-    void add(uint64_t address, uint32_t size) {
-        while (size) {
-            uint32_t from = address % line_bytes, here = std::min(size, line_bytes - from);
-            Line &line = find(address / line_bytes);
-            for (uint32_t half = 0; half < 2; ++half) line.bytes[half] |= bits(from, from + here, 64 * half);
-            address += here;
-            size -= here;
-        }
-    }
-
-    // Bits [from, to) of a mask of 128, as far as they are in the word that begins at `base`.
-    static uint64_t bits(uint32_t from, uint32_t to, uint32_t base) {
-        uint32_t low = std::clamp(from, base, base + 64) - base, high = std::clamp(to, base, base + 64) - base;
-        auto below = [](uint32_t n) { return n == 64 ? ~uint64_t{0} : (uint64_t{1} << n) - 1; };
-        return below(high) & ~below(low);
-    }
-
-    Line &find(uint64_t number) {
-        for (uint32_t i = count_; i-- > 0;) {
-            if (lines_[i].number == number) return lines_[i];
-        }
-        return lines_[count_++] = {number, {0, 0}};
-    }
-
-    Line lines_[64];  // 32 lanes, each of which may straddle two
-    uint32_t count_ = 0;
-};
 
 // Calls `visit` for each address that lanes have, with those lanes.
 template <class Visit>
@@ -128,85 +58,120 @@ uint32_t wavefronts(uint32_t mask, const uint64_t *address, uint32_t size, uint6
     return most;
 }
 
+// Of a lane.
+uint64_t local_bytes(const WarpContext &warp) { return warp.kernel->local_bytes + warp.stack_bytes; }
+
 }  // namespace
 
 BlockProfile::BlockProfile(Profile &profile, BlockContext &block)
     : profile_(profile), block_(block), l1_(profile.l1_bytes_, l1_ways), sites_(block.launch.kernel->site_count),
-      polls_(block.launch.kernel->site_count), last_(block.warp_count()) {}
+      sites_of_block_(sites_.size()), warps_(block.warp_count()), barriers_of_(block.warp_count()),
+      spins_(block.warp_count()) {}
 
-BlockProfile::~BlockProfile() { profile_.add(*this); }
+// What a block that was stopped has counted so far is of use for the totals alone.
+BlockProfile::~BlockProfile() {
+    for (size_t i = 0; i < sites_.size(); ++i) sites_[i].add(sites_of_block_[i]);
+    profile_.add(*this);
+}
 
 void BlockProfile::start(uint64_t number) {
     number_ = number;
     stream_.clear();
     l1_.clear();
-    for (LastAccess &last : last_) last = {no_site, 0, {}, 0};
+    for (Spin &spin : spins_) spin.start();
 }
 
 void BlockProfile::finish() {
     uint64_t whole = 0;
     for (uint32_t w = 0; w < block_.warp_count(); ++w) {
-        uint64_t of_warp = block_.warp(w).instructions - last_[w].polling;
+        uint64_t of_warp = block_.warp(w).instructions - spins_[w].instructions();
+        polls_ += spins_[w].rounds();
         longest_warp_ = std::max(longest_warp_, of_warp);
         whole += of_warp;
     }
     longest_block_ = std::max(longest_block_, whole);
+    count_block();
     profile_.take(number_, stream_, true);
 }
 
-void BlockProfile::arrive(const WarpContext &, uint32_t, uint32_t, bool) { ++barriers_; }
+void BlockProfile::count_block() {
+    Figures whole;
+    for (size_t i = 0; i < sites_.size(); ++i) {
+        whole.add(sites_of_block_[i]);
+        sites_[i].add(std::exchange(sites_of_block_[i], {}));
+    }
+    for (uint32_t w = 0; w < block_.warp_count(); ++w) {
+        Figures of_warp = std::exchange(warps_[w], {});
+        Figures executed;
+        const uint64_t *tally = block_.tally_of(w);
+        for (const EmuContent &content : profile_.basic_blocks_) {
+            if (uint64_t runs = *tally++, lanes = *tally++; runs) count_runs(content, runs, lanes, executed);
+        }
+        whole.add(executed);
+        of_warp.add(executed);
+        busiest_warp_.raise(of_warp);
+        most_barriers_ = std::max(most_barriers_, std::exchange(barriers_of_[w], 0));
+    }
+    busiest_block_.raise(whole);
+}
+
+void BlockProfile::arrive(const WarpContext &warp, uint32_t, uint32_t, bool) {
+    spin_of(warp).act();
+    ++barriers_;
+    ++barriers_of_[warp.warp_id];
+}
+
+void BlockProfile::mbarrier_arrive(const WarpContext &warp, uint32_t, const uint64_t *) { spin_of(warp).act(); }
+
+void BlockProfile::mbarrier_wait(const WarpContext &warp) { spin_of(warp).look(); }
+
+void BlockProfile::change(const WarpContext &warp) { spin_of(warp).act(); }
+
+void BlockProfile::pause(WarpContext &warp, bool at_loop_head) {
+    for (const Spin::Access &it : spin_of(warp).pause(warp, at_loop_head, profile_.polling_)) {
+        count(warp, it.site, it.mask, it.address);
+    }
+}
 
 void BlockProfile::access(const WarpContext &warp, uint32_t index, uint32_t mask, const uint64_t *address) {
+    if (!warp.kernel->polling_count) return count(warp, index, mask, address);
     const EmuSite &site = warp.kernel->sites[index];
-    Figures &figures = sites_[index];
-    uint32_t shared = 0, global = 0, bank = 0;
-    if (site.space == EMU_SHARED) {
-        shared = mask;
-    } else if (site.space == EMU_GLOBAL) {
-        global = mask;
-    } else if (site.space == EMU_CONST) {
-        bank = mask;
-    } else if (site.space == EMU_PARAM) {  // those of calls lie in local memory
-        uint64_t first = reinterpret_cast<uint64_t>(warp.params);
-        for (uint32_t lane = 0; lane < 32; ++lane) bank |= uint32_t{address[lane] - first < warp.kernel->param_bytes} << lane;
-        bank &= mask;
-    } else if (site.space == EMU_GENERIC) {
-        uint64_t window = reinterpret_cast<uint64_t>(warp.shared), local = reinterpret_cast<uint64_t>(warp.local);
-        uint64_t local_bytes = (warp.kernel->local_bytes + warp.stack_bytes) * 32;
-        for (uint32_t lane = 0; lane < 32; ++lane) {
-            uint32_t bit = mask & 1u << lane;
-            bool is_shared = address[lane] - window < warp.shared_bytes, is_local = address[lane] - local < local_bytes;
-            shared |= is_shared ? bit : 0;
-            global |= is_shared || is_local ? 0 : bit;
-        }
+    Spin &spin = spin_of(warp);
+    // Of an atomic that changes something one hears.
+    if (site.kind == EMU_STORE) spin.act();
+    if (site.order & EMU_STRONG) spin.look();
+    if (!spin.keep(index, mask, address)) count(warp, index, mask, address);
+}
+
+void BlockProfile::count(const WarpContext &warp, uint32_t index, uint32_t mask, const uint64_t *address) {
+    const EmuSite &site = warp.kernel->sites[index];
+    Figures &figures = sites_of_block_[index];
+    of_warp_ = &warps_[warp.warp_id];
+    auto lanes_in = [&](const uint8_t *from, uint64_t size) {
+        uint32_t lanes = 0;
+        for (uint32_t l = 0; l < 32; ++l) lanes |= uint32_t{address[l] - reinterpret_cast<uint64_t>(from) < size} << l;
+        return lanes & mask;
+    };
+    uint32_t shared = 0, global = 0, local = 0, bank = 0;
+    switch (site.space) {
+        case EMU_SHARED: shared = mask; break;
+        case EMU_GLOBAL: global = mask; break;
+        case EMU_CONST: bank = mask; break;
+        case EMU_PARAM: bank = lanes_in(warp.params, warp.kernel->param_bytes); break;  // not those of calls
+        case EMU_LOCAL: local = lanes_in(warp.local, 32 * local_bytes(warp)); break;
+        case EMU_GENERIC:
+            shared = lanes_in(warp.shared, warp.shared_bytes);
+            local = lanes_in(warp.local, 32 * local_bytes(warp));
+            global = mask & ~(shared | local);
+            break;
+        default: break;
     }
-    if (is_poll(warp, index, mask, address)) return;
     if (bank) access_bank(figures, bank, address);
+    if (local) access_local(warp, site, figures, local, address);
     if (!(shared | global)) return;
     if (site.kind == EMU_ATOMIC) access_atomic(site, figures, shared, global, address);
     if (shared) access_shared(warp, site, figures, shared, address);
-    if (global) access_global(site, figures, global, address);
-}
-
-bool BlockProfile::is_poll(const WarpContext &warp, uint32_t index, uint32_t mask, const uint64_t *address) {
-    const EmuSite &site = warp.kernel->sites[index];
-    LastAccess &last = last_[warp.warp_id];
-    bool is_strong_load = site.kind == EMU_LOAD && site.order & EMU_STRONG;
-    bool is_again = is_strong_load && last.site == index && last.mask == mask;
-    for (uint32_t lanes = mask; is_again && lanes; lanes &= lanes - 1) {
-        uint32_t lane = static_cast<uint32_t>(__builtin_ctz(lanes));
-        is_again = last.address[lane] == address[lane];
-    }
-    if (is_again) {
-        ++polls_[index].count;
-        polls_[index].lanes += static_cast<uint32_t>(__builtin_popcount(mask));
-        if (site.block < profile_.block_sizes_.size()) last.polling += profile_.block_sizes_[site.block];
-        return true;
-    }
-    last.site = index;
-    last.mask = mask;
-    if (is_strong_load) std::copy_n(address, 32, last.address);
-    return false;
+    if (global) access_cached(site, false, figures, Touched(global, address, site.size));
 }
 
 void BlockProfile::access_atomic(const EmuSite &site, Figures &figures, uint32_t shared, uint32_t global, const uint64_t *address) {
@@ -217,31 +182,60 @@ void BlockProfile::access_atomic(const EmuSite &site, Figures &figures, uint32_t
         uint32_t turns = most_on_one_address(shared, address);
         if (site.atomic_form & EMU_SWAP_LOOP) {
             figures.swap_rounds += turns;
+            of_warp_->swap_rounds += turns;
         } else {
             figures.awaited_shared_atomics += is_awaited;
+            of_warp_->awaited_shared_atomics += is_awaited;
         }
         (site.atomic_form & EMU_COUNT ? shared_increment_turns_ : shared_atomic_turns_) += turns;
     }
     if (global) {
         figures.global_atomics += static_cast<uint32_t>(__builtin_popcount(global));
         figures.awaited_global_atomics += is_awaited;
+        of_warp_->awaited_global_atomics += is_awaited;
+        if (is_awaited) block_.give_way();
         count_turns(site.atomic_form & EMU_FLOAT, global, address);
     }
 }
 
-void BlockProfile::access_global(const EmuSite &site, Figures &figures, uint32_t mask, const uint64_t *address) {
-    Touched touched(mask, address, site.size);
+// Word by word, those of a warp's lanes beside each other. Blocks that come later have the places of those that have ended.
+void BlockProfile::access_local(const WarpContext &warp, const EmuSite &site, Figures &figures, uint32_t mask,
+                                const uint64_t *address) {
+    uint64_t of_lane = local_bytes(warp), of_locals = warp.kernel->local_bytes;
+    uint64_t place = number_ % profile_.resident_blocks_ * block_.warp_count() + warp.warp_id;
+    uint64_t base = local_window + place * of_lane * 32;
+    Touched touched;
+    for (; mask; mask &= mask - 1) {
+        uint32_t lane = static_cast<uint32_t>(__builtin_ctz(mask));
+        uint64_t at = address[lane] - reinterpret_cast<uint64_t>(warp.local);
+        bool on_stack = at >= of_locals * 32;
+        at = on_stack ? of_locals + (at - of_locals * 32) % warp.stack_bytes : at % of_locals;
+        for (uint32_t done = 0, here; done < site.size; done += here) {
+            here = std::min<uint32_t>(site.size - done, 4 - (at + done) % 4);
+            touched.add(base + (at + done) / 4 * line_bytes + 4 * lane + (at + done) % 4, here);
+        }
+    }
+    access_cached(site, true, figures, touched);
+}
+
+// Stores go through the L1; those to local memory stay in it, too. Loads that others' stores may meet look behind it.
+void BlockProfile::access_cached(const EmuSite &site, bool is_local, Figures &figures, const Touched &touched) {
     ++figures.global_requests;
     figures.global_loads += site.kind == EMU_LOAD;
+    of_warp_->global_loads += site.kind == EMU_LOAD;
     figures.global_sectors_ideal += (touched.distinct_bytes() + sector_bytes - 1) / sector_bytes;
+    Kind kind = site.kind == EMU_LOAD ? read : site.kind == EMU_STORE ? write : atomic;
+    bool uses_l1 = is_local || (kind == read && !(site.order & EMU_STRONG));
     for (const Touched::Line &line : touched) {
         uint32_t sectors = line.sectors(), hits = 0;
-        if (site.kind == EMU_LOAD) hits = l1_.touch(line.number, sectors, false);
+        if (uses_l1) hits = l1_.touch(line.number, sectors, false);
+        if (kind != read) hits = 0;
         auto count = static_cast<uint32_t>(__builtin_popcount(sectors)), hit = static_cast<uint32_t>(__builtin_popcount(hits));
         figures.global_sectors += count;
         figures.l1_hit_sectors += hit;
         figures.l2_sectors += count - hit;
-        Kind kind = site.kind == EMU_LOAD ? read : site.kind == EMU_STORE ? write : atomic;
+        of_warp_->l1_hit_sectors += hit;
+        of_warp_->l2_sectors += count - hit;
         if (count > hit) ask_l2(line.number, sectors & ~hits, kind);
     }
 }

@@ -6,8 +6,11 @@
 
 #include "cache_model.h"
 #include "profile.h"
+#include "spin.h"
 
 namespace emu {
+
+class Touched;
 
 class BlockProfile final : public BlockObserver {
   public:
@@ -20,36 +23,42 @@ class BlockProfile final : public BlockObserver {
     void finish() override;
     void access(const WarpContext &, uint32_t site, uint32_t mask, const uint64_t *address) override;
     void arrive(const WarpContext &, uint32_t barrier, uint32_t lanes, bool waits) override;
+    void mbarrier_arrive(const WarpContext &, uint32_t lanes, const uint64_t *address) override;
+    void mbarrier_wait(const WarpContext &) override;
+    void change(const WarpContext &) override;
+    void pause(WarpContext &, bool at_loop_head) override;
 
   private:
     friend class Profile;
 
-    void access_global(const EmuSite &, Figures &, uint32_t mask, const uint64_t *address);
+    Spin &spin_of(const WarpContext &warp) { return spins_[warp.warp_id]; }
+    void count(const WarpContext &, uint32_t site, uint32_t mask, const uint64_t *address);
+    void access_local(const WarpContext &, const EmuSite &, Figures &, uint32_t mask, const uint64_t *address);
+    void access_cached(const EmuSite &, bool is_local, Figures &, const Touched &);
     void access_shared(const WarpContext &, const EmuSite &, Figures &, uint32_t mask, const uint64_t *address);
     void access_bank(Figures &, uint32_t mask, const uint64_t *address);
     void access_atomic(const EmuSite &, Figures &, uint32_t shared, uint32_t global, const uint64_t *address);
     void count_turns(bool is_float, uint32_t mask, const uint64_t *address);
-    // Whether the warp only looks again: it did nothing else since.
-    bool is_poll(const WarpContext &, uint32_t site, uint32_t mask, const uint64_t *address);
+    void count_block();
     void ask_l2(uint64_t line, uint32_t sectors, Kind);
-
-    struct LastAccess {
-        uint32_t site, mask;
-        uint64_t address[32];
-        uint64_t polling;  // instructions that the warp executed only to look again
-    };
 
     Profile &profile_;
     BlockContext &block_;
     CacheModel l1_;
     uint64_t number_ = 0;
     Profile::Stream stream_;
-    std::vector<Figures> sites_;
+    std::vector<Figures> sites_;  // of blocks that have ended
+    // Of the block that runs, by site; and by warp, of which only what warps wait for.
+    std::vector<Figures> sites_of_block_, warps_;
+    std::vector<uint64_t> barriers_of_;  // by warp
+    Figures *of_warp_ = nullptr;         // whose access is counted
+    Figures busiest_block_, busiest_warp_;
+    uint64_t most_barriers_ = 0;  // of a warp
     uint64_t barriers_ = 0, longest_warp_ = 0, longest_block_ = 0, shared_atomic_turns_ = 0, shared_increment_turns_ = 0;
+    uint64_t polls_ = 0;
     // Of sectors, by a hash of theirs; empty before the first.
     std::vector<uint64_t> atomic_turns_, float_atomic_turns_;
-    std::vector<Profile::Polls> polls_;  // by site
-    std::vector<LastAccess> last_;       // by warp
+    std::vector<Spin> spins_;  // by warp
 };
 
 }  // namespace emu

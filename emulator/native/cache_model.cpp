@@ -57,11 +57,11 @@ uint64_t CacheModel::take_written() {
     return written;
 }
 
-uint64_t CacheModel::clean() {
+uint64_t CacheModel::clean(uint64_t end) {
     uint64_t sectors = 0;
     for (uint32_t index : written_to_) {
         Line &line = lines_[index];
-        if (line.epoch == epoch_) sectors += __builtin_popcount(line.dirty);
+        if (line.epoch == epoch_ && line.number < end) sectors += __builtin_popcount(line.dirty);
         line.dirty = 0;
     }
     written_to_.clear();

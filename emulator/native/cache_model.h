@@ -8,6 +8,8 @@
 namespace emu {
 
 constexpr uint32_t sector_bytes = 32, line_bytes = 128;
+// Where local memory lies for the caches: behind whatever has an address on the host.
+constexpr uint64_t local_window = uint64_t{1} << 56;
 
 class CacheModel {
   public:
@@ -19,8 +21,8 @@ class CacheModel {
 
     // Sectors that had to be written back when their line was replaced, since the last call.
     uint64_t take_written();
-    // Writes back what is dirty; it stays. Returns the number of sectors.
-    uint64_t clean();
+    // Writes back what is dirty of the lines before `end`; it stays. Nobody needs the others any more. Returns the number of sectors.
+    uint64_t clean(uint64_t end);
     void clear();
 
   private:

@@ -1,28 +1,37 @@
 #include "figures.h"
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <type_traits>
+
 #include "host.h"
 #include "report.h"
 
 namespace emu {
 
+namespace {
+
+// All of them are counts.
+using Counts = std::array<uint64_t, sizeof(Figures) / sizeof(uint64_t)>;
+static_assert(std::has_unique_object_representations_v<Figures> && sizeof(Counts) == sizeof(Figures));
+
+template <class Combine>
+void combine(Figures &into, const Figures &other, const Combine &both) {
+    auto mine = std::bit_cast<Counts>(into);
+    auto more = std::bit_cast<Counts>(other);
+    for (size_t i = 0; i < mine.size(); ++i) mine[i] = both(mine[i], more[i]);
+    into = std::bit_cast<Figures>(mine);
+}
+
+}  // namespace
+
 void Figures::add(const Figures &other) {
-    for (uint32_t i = 0; i < class_count; ++i) warp_instructions[i] += other.warp_instructions[i];
-    for (uint32_t i = 0; i < flop_types; ++i) flops[i] += other.flops[i];
-    thread_instructions += other.thread_instructions;
-    global_requests += other.global_requests;
-    global_sectors += other.global_sectors;
-    global_sectors_ideal += other.global_sectors_ideal;
-    shared_wavefronts += other.shared_wavefronts;
-    shared_wavefronts_ideal += other.shared_wavefronts_ideal;
-    l1_hit_sectors += other.l1_hit_sectors;
-    l2_sectors += other.l2_sectors;
-    atomics += other.atomics;
-    atomic_serialized += other.atomic_serialized;
-    global_loads += other.global_loads;
-    global_atomics += other.global_atomics;
-    awaited_global_atomics += other.awaited_global_atomics;
-    awaited_shared_atomics += other.awaited_shared_atomics;
-    swap_rounds += other.swap_rounds;
+    combine(*this, other, [](uint64_t mine, uint64_t more) { return mine + more; });
+}
+
+void Figures::raise(const Figures &other) {
+    combine(*this, other, [](uint64_t mine, uint64_t more) { return std::max(mine, more); });
 }
 
 // Four schedulers issue an instruction each; a wavefront of shared memory, four sectors from the L1, one sector from the L2, and one more
@@ -44,11 +53,15 @@ EMU_HOST int emu_report_profile(uint32_t index, EmuProfile *out) {
     if (launch.figures.empty()) return 0;
     const LaunchFigures &it = launch.figures[0];
     *out = {&it.totals,
+            &it.busiest_block,
+            &it.busiest_warp,
             it.dram_read_bytes,
             it.dram_write_bytes,
             it.barriers,
             it.critical_warp_instructions,
             it.critical_block_instructions,
+            it.critical_warp_barriers,
+            it.critical_block_read_bytes,
             it.hottest_atomic_turns,
             it.hottest_float_atomic_turns,
             it.shared_atomic_turns,

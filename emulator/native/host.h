@@ -31,9 +31,11 @@ struct EmuLaunch {
 
 // Of a profiled launch; figures.h and emulator/profile say what the figures mean.
 struct EmuProfile {
-    const emu::Figures *totals;
+    const emu::Figures *totals, *busiest_block, *busiest_warp;
     uint64_t dram_read_bytes, dram_write_bytes, barriers, critical_warp_instructions, critical_block_instructions;
-    uint64_t hottest_atomic_turns, hottest_float_atomic_turns, shared_atomic_turns, shared_increment_turns, polls;
+    uint64_t critical_warp_barriers, critical_block_read_bytes;
+    uint64_t hottest_atomic_turns, hottest_float_atomic_turns, shared_atomic_turns, shared_increment_turns;
+    uint64_t polls;
     uint32_t lines;
     uint32_t registers;  // 0: not known
     uint32_t static_shared_bytes, dynamic_shared_bytes, local_bytes;

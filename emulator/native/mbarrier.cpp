@@ -51,6 +51,7 @@ void emu_mbarrier_init(WarpContext *warp, uint32_t site, uint32_t lanes, uint64_
         phase.pending = phase.expected = count[l];
         *emu::word_at(address[l]) = phase.word();
     }
+    for (auto &observer : warp->block->observers) observer->change(*warp);
 }
 
 void emu_mbarrier_arrive(WarpContext *warp, uint32_t site, uint32_t lanes, uint64_t *address, const uint32_t *count,
@@ -77,7 +78,10 @@ uint32_t emu_mbarrier_test(WarpContext *warp, uint32_t site, uint32_t lanes, uin
     if (complete) {
         for (auto &observer : warp->block->observers) observer->mbarrier_pass(*warp, complete, address);
     }
-    if (complete != lanes) warp->fuel = 0;  // the others' turn, that they may arrive
+    if (complete != lanes) {
+        warp->fuel = 0;  // the others' turn, that they may arrive
+        for (auto &observer : warp->block->observers) observer->mbarrier_wait(*warp);
+    }
     return complete;
 }
 

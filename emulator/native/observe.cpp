@@ -1,6 +1,7 @@
 #include "observe.h"
 
 #include <atomic>
+#include <cstring>
 
 #include "block.h"
 #include "initialized.h"
@@ -32,6 +33,17 @@ std::vector<std::unique_ptr<Observer>> make_observers(Launch &launch) {
         observers.push_back(std::make_unique<RaceCheck>(launch));
     }
     return observers;
+}
+
+void observe_change(const WarpContext &warp, uint32_t lanes, const uint64_t *address, const void *before, uint32_t size) {
+    auto *old = static_cast<const uint8_t *>(before);
+    bool is_same = true;
+    for (; is_same && lanes; lanes &= lanes - 1) {
+        uint32_t lane = static_cast<uint32_t>(__builtin_ctz(lanes));
+        is_same = std::memcmp(reinterpret_cast<const void *>(address[lane]), old + size_t{lane} * size, size) == 0;
+    }
+    if (is_same) return;
+    for (auto &observer : warp.block->observers) observer->change(warp);
 }
 
 }  // namespace emu

@@ -32,6 +32,12 @@ class BlockObserver {
     // phase of them is complete.
     virtual void mbarrier_arrive(const WarpContext &, uint32_t /*lanes*/, const uint64_t * /*address*/) {}
     virtual void mbarrier_pass(const WarpContext &, uint32_t /*lanes*/, const uint64_t * /*address*/) {}
+    // Lanes have seen that a phase of mbarriers is not complete yet.
+    virtual void mbarrier_wait(const WarpContext &) {}
+    // An atomic, or an mbarrier that is made, has changed memory.
+    virtual void change(const WarpContext &) {}
+    // Of kernels with loops that poll: the warp stops running for now, where a loop begins, at a barrier, or since it has ended.
+    virtual void pause(WarpContext &, bool /*at_loop_head*/) {}
 };
 
 class Observer {
@@ -54,5 +60,8 @@ ObserveSettings observe_settings();
 
 // The observers that the settings ask for, for a launch of an observed kernel.
 std::vector<std::unique_ptr<Observer>> make_observers(Launch &);
+
+// Tells a block's observers when words of `size` bytes are no longer what they were before the lanes' atomics.
+void observe_change(const WarpContext &, uint32_t lanes, const uint64_t *address, const void *before, uint32_t size);
 
 }  // namespace emu

@@ -34,13 +34,21 @@ CacheModel &l2() {
 
 bool l2_is_used = false;
 
+size_t shared_bytes_of(const Launch &launch) {
+    return launch.kernel->shared_bytes - launch.kernel->reserved_shared_bytes + launch.dynamic_shared_bytes;
+}
+
+// How many blocks a multiprocessor can hold.
+uint64_t fitting_blocks(const Launch &launch) {
+    auto threads = static_cast<int>(launch.threads_per_block());
+    return static_cast<uint64_t>(std::max(1, device_model::resident_blocks(threads, shared_bytes_of(launch))));
+}
+
 // A block's part of an L1 that it shares with as many like it as fit.
 uint64_t l1_share(const Launch &launch) {
-    size_t shared = launch.kernel->shared_bytes - launch.kernel->reserved_shared_bytes + launch.dynamic_shared_bytes;
-    uint64_t fitting = static_cast<uint64_t>(
-        std::max(1, device_model::resident_blocks(static_cast<int>(launch.threads_per_block()), shared)));
-    uint64_t resident = std::clamp<uint64_t>((launch.blocks() + multiprocessors - 1) / multiprocessors, 1, fitting);
-    uint64_t taken = resident * (shared + device_model::shared_reserved_per_block);
+    uint64_t resident =
+        std::clamp<uint64_t>((launch.blocks() + multiprocessors - 1) / multiprocessors, 1, fitting_blocks(launch));
+    uint64_t taken = resident * (shared_bytes_of(launch) + device_model::shared_reserved_per_block);
     return std::max(least_l1_bytes, (l1_bytes - std::min(l1_bytes, taken)) / resident);
 }
 
@@ -49,11 +57,26 @@ void add_up(std::vector<uint64_t> &sums, const std::vector<uint64_t> &more) {
     for (size_t i = 0; i < more.size(); ++i) sums[i] += more[i];
 }
 
+void add_content(EmuContent &into, const EmuContent &more) {
+    for (uint32_t c = 0; c < class_count; ++c) into.instructions[c] += more.instructions[c];
+    for (uint32_t f = 0; f < flop_types; ++f) into.flops[f] += more.flops[f];
+    into.dependent_steps += more.dependent_steps;
+}
+
 uint64_t most(const std::vector<uint64_t> &values) {
     return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
 }
 
 }  // namespace
+
+void count_runs(const EmuContent &content, uint64_t runs, uint64_t lanes, Figures &into) {
+    for (uint32_t c = 0; c < class_count; ++c) {
+        into.warp_instructions[c] += runs * content.instructions[c];
+        into.thread_instructions += lanes * content.instructions[c];
+    }
+    for (uint32_t f = 0; f < flop_types; ++f) into.flops[f] += (f < lane_flop_types ? lanes : runs) * content.flops[f];
+    into.dependent_steps += runs * content.dependent_steps;
+}
 
 void set_l2(uint64_t size_bytes) {
     LaunchPause pause;
@@ -68,10 +91,11 @@ void forget_l2() {
 }
 
 Profile::Profile(const Launch &launch)
-    : l1_bytes_(l1_share(launch)), block_sizes_(launch.kernel->block_count), sites_(launch.kernel->site_count),
-      polls_(launch.kernel->site_count) {
+    : resident_blocks_(multiprocessors * fitting_blocks(launch)), l1_bytes_(l1_share(launch)),
+      polling_(launch.kernel->block_count), basic_blocks_(launch.kernel->block_count), sites_(launch.kernel->site_count) {
+    for (uint32_t i = 0; i < launch.kernel->polling_count; ++i) polling_[launch.kernel->polling[i]] = true;
     for (const EmuContent *it = launch.kernel->contents; it != launch.kernel->contents + launch.kernel->content_count; ++it) {
-        for (uint32_t count : it->instructions) block_sizes_[it->block] += count;
+        add_content(basic_blocks_[it->block], *it);
     }
     l2_is_used = true;
 }
@@ -88,43 +112,48 @@ void Profile::take(uint64_t number, Stream &stream, bool is_whole) {
         if (is_whole) waiting_[number] = std::exchange(stream, {});
         return;
     }
-    look_up(stream);  // before its turn where memory would run out
+    look_up(number, stream);  // before its turn where memory would run out
     stream.clear();
     if (!is_whole) return;
     if (!is_turn) {
         waiting_[number];
         return;
     }
+    read_by_.erase(number);
     ++next_block_;
     for (auto it = waiting_.begin(); it != waiting_.end() && it->first == next_block_; it = waiting_.erase(it)) {
         kept_ -= it->second.size();
-        look_up(it->second);
+        look_up(it->first, it->second);
+        read_by_.erase(it->first);
         ++next_block_;
     }
 }
 
-void Profile::look_up(const Stream &stream) {
+void Profile::look_up(uint64_t number, const Stream &stream) {
     CacheModel &cache = l2();
+    uint64_t read = 0;
     for (uint64_t word : stream) {
         auto sectors = static_cast<uint32_t>(word & 15);
         auto kind = static_cast<BlockProfile::Kind>(word >> 4 & 3);
         uint32_t had = cache.touch(word >> 6, sectors, kind != BlockProfile::read);
         // Whole sectors are written without being read before.
-        if (kind != BlockProfile::write) read_sectors_ += static_cast<uint32_t>(__builtin_popcount(sectors & ~had));
+        if (kind != BlockProfile::write) read += static_cast<uint32_t>(__builtin_popcount(sectors & ~had));
     }
+    read_sectors_ += read;
+    most_read_ = std::max(most_read_, read_by_[number] += read);
     written_sectors_ += cache.take_written();
 }
 
 void Profile::add(const BlockProfile &of_blocks) {
     std::lock_guard lock(mutex_);
-    for (size_t i = 0; i < sites_.size(); ++i) {
-        sites_[i].add(of_blocks.sites_[i]);
-        polls_[i].count += of_blocks.polls_[i].count;
-        polls_[i].lanes += of_blocks.polls_[i].lanes;
-    }
+    for (size_t i = 0; i < sites_.size(); ++i) sites_[i].add(of_blocks.sites_[i]);
+    polls_ += of_blocks.polls_;
     barriers_ += of_blocks.barriers_;
     longest_warp_ = std::max(longest_warp_, of_blocks.longest_warp_);
     longest_block_ = std::max(longest_block_, of_blocks.longest_block_);
+    busiest_block_.raise(of_blocks.busiest_block_);
+    busiest_warp_.raise(of_blocks.busiest_warp_);
+    most_barriers_ = std::max(most_barriers_, of_blocks.most_barriers_);
     shared_atomic_turns_ += of_blocks.shared_atomic_turns_;
     shared_increment_turns_ += of_blocks.shared_increment_turns_;
     add_up(atomic_turns_, of_blocks.atomic_turns_);
@@ -132,9 +161,9 @@ void Profile::add(const BlockProfile &of_blocks) {
 }
 
 void Profile::finish(Launch &launch) {
-    for (auto &[number, stream] : waiting_) look_up(stream);  // of a launch that was stopped
+    for (auto &[number, stream] : waiting_) look_up(number, stream);  // of a launch that was stopped
     waiting_.clear();
-    written_sectors_ += l2().clean();
+    written_sectors_ += l2().clean(local_window / line_bytes);
     launch.figures = std::make_shared<LaunchFigures>(figures(launch));
 }
 
@@ -144,25 +173,11 @@ LaunchFigures Profile::figures(const Launch &launch) const {
     for (uint32_t i = 0; i < kernel.site_count; ++i) {
         lines[{kernel.sites[i].file, kernel.sites[i].line}].add(sites_[i]);
     }
-    // How often a warp looks in vain is chance; what it executes meanwhile does not count.
-    std::vector<Polls> polls(kernel.block_count);
     LaunchFigures result{};
-    for (uint32_t i = 0; i < kernel.site_count; ++i) {
-        result.polls += polls_[i].count;
-        if (kernel.sites[i].block >= kernel.block_count) continue;
-        Polls &of_block = polls[kernel.sites[i].block];
-        if (polls_[i].count > of_block.count) of_block = polls_[i];
-    }
     for (uint32_t i = 0; i < kernel.content_count; ++i) {
         const EmuContent &content = kernel.contents[i];
-        uint64_t runs = launch.tally[2 * content.block] - polls[content.block].count;
-        uint64_t lanes = launch.tally[2 * content.block + 1] - polls[content.block].lanes;
-        Figures &line = lines[{content.file, content.line}];
-        for (uint32_t c = 0; c < class_count; ++c) {
-            line.warp_instructions[c] += runs * content.instructions[c];
-            line.thread_instructions += lanes * content.instructions[c];
-        }
-        for (uint32_t f = 0; f < flop_types; ++f) line.flops[f] += (f < lane_flop_types ? lanes : runs) * content.flops[f];
+        uint64_t runs = launch.tally[2 * content.block], lanes = launch.tally[2 * content.block + 1];
+        count_runs(content, runs, lanes, lines[{content.file, content.line}]);
     }
     for (const auto &[at, line] : lines) {
         result.totals.add(line);
@@ -174,8 +189,13 @@ LaunchFigures Profile::figures(const Launch &launch) const {
     result.dram_read_bytes = read_sectors_ * sector_bytes;
     result.dram_write_bytes = written_sectors_ * sector_bytes;
     result.barriers = barriers_;
+    result.polls = polls_;
     result.critical_warp_instructions = longest_warp_;
     result.critical_block_instructions = longest_block_;
+    result.busiest_block = busiest_block_;
+    result.busiest_warp = busiest_warp_;
+    result.critical_warp_barriers = most_barriers_;
+    result.critical_block_read_bytes = most_read_ * sector_bytes;
     result.hottest_atomic_turns = most(atomic_turns_);
     result.hottest_float_atomic_turns = most(float_atomic_turns_);
     result.shared_atomic_turns = shared_atomic_turns_;

@@ -27,11 +27,6 @@ class Profile final : public Observer {
   private:
     friend class BlockProfile;
 
-    // Of a site: accesses that only looked again, and their lanes.
-    struct Polls {
-        uint64_t count = 0, lanes = 0;
-    };
-
     // What a block asks of the L2: line number, kind and sectors in a word each.
     using Stream = std::vector<uint64_t>;
     static constexpr size_t long_stream = 1 << 16;  // words after which a block shows what it has asked so far
@@ -39,23 +34,32 @@ class Profile final : public Observer {
     // Takes what block `number` has asked so far, when it is its turn; the block asks nothing more if it `is_whole`. To be called
     // whenever the stream has grown to a multiple of `long_stream`.
     void take(uint64_t number, Stream &stream, bool is_whole);
-    void look_up(const Stream &);
+    void look_up(uint64_t number, const Stream &);
     void add(const BlockProfile &);
     LaunchFigures figures(const Launch &) const;
 
-    uint64_t l1_bytes_;  // a block's share
-    std::vector<uint32_t> block_sizes_;  // instructions of each basic block
+    uint64_t resident_blocks_;   // of the device
+    uint64_t l1_bytes_;          // a block's share
+    std::vector<bool> polling_;  // by basic block: whether a loop that polls begins there
     std::mutex mutex_;
+    std::vector<EmuContent> basic_blocks_;  // each as a whole
     std::vector<Figures> sites_;
+    Figures busiest_block_, busiest_warp_;
+    uint64_t most_barriers_ = 0;  // of a warp
     uint64_t barriers_ = 0, longest_warp_ = 0, longest_block_ = 0, shared_atomic_turns_ = 0, shared_increment_turns_ = 0;
     std::vector<uint64_t> atomic_turns_, float_atomic_turns_;  // as BlockProfile's
-    std::vector<Polls> polls_;
+    uint64_t polls_ = 0;
     std::mutex l2_mutex_;
     uint64_t next_block_ = 0;
     std::map<uint64_t, Stream> waiting_;
     size_t kept_ = 0;  // words in streams whose turn has not come
     uint64_t read_sectors_ = 0, written_sectors_ = 0;
+    std::map<uint64_t, uint64_t> read_by_;  // sectors, of blocks that have not ended
+    uint64_t most_read_ = 0;                // of a block
 };
+
+// Adds what was executed of a basic block that has run so many times, with so many lanes in all.
+void count_runs(const EmuContent &, uint64_t runs, uint64_t lanes, Figures &into);
 
 // The size of the L2 from the next launch on; it is empty then, if that is another one.
 void set_l2(uint64_t size_bytes);

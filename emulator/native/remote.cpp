@@ -131,6 +131,7 @@ struct RemoteKernel {
     std::vector<EmuSharedArray> shared_arrays;
     std::vector<Content> plain_contents;
     std::vector<EmuContent> contents;
+    std::vector<uint32_t> polling, live_ends, live;
     std::vector<uint64_t> symbols;
     std::vector<Code> code;
 
@@ -140,7 +141,7 @@ struct RemoteKernel {
         reader(number, name, native.block, native.register_bytes, native.shared_bytes, native.reserved_shared_bytes, native.local_bytes,
                native.param_bytes, param_offsets, param_sizes, files, plain_sites, plain_block_lines, plain_shared_arrays, symbol_names, native.max_threads,
                native.uses_stack, native.uses_barriers, native.block_count, native.observed, native.hot_after, plain_contents,
-               code);
+               polling, live_ends, live, code);
         if (!reader.is_whole() || param_offsets.size() != param_sizes.size()) return false;
         for (const Site &it : plain_sites) {
             if (it.file >= files.size()) return false;
@@ -166,6 +167,11 @@ struct RemoteKernel {
         }
         native.content_count = static_cast<uint32_t>(contents.size());
         native.contents = contents.data();
+        if (!polling.empty() && (live_ends.size() != native.block_count || 2 * live_ends.back() != live.size())) return false;
+        native.polling_count = static_cast<uint32_t>(polling.size());
+        native.polling = polling.data();
+        native.live_ends = live_ends.data();
+        native.live = live.data();
         native.name = name.c_str();
         native.param_count = static_cast<uint32_t>(param_offsets.size());
         native.param_offsets = param_offsets.data();

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <functional>
+#include <latch>
 #include <new>
 #include <numeric>
 #include <thread>
@@ -82,12 +83,17 @@ Team &team() {
 SchedulerLimits limits;
 std::recursive_mutex launch_mutex;
 
+// Blocks run side by side, so that they share their work fairly, as on a large GPU; but they take no more memory than this.
+constexpr uint64_t multiprocessors_side_by_side = 132;
+constexpr size_t most_side_by_side_bytes = 512 << 20;
+
 // The blocks that one thread runs at a time.
 class Worker {
   public:
-    Worker(Launch &launch, unsigned most_resident, uint64_t resident_in_all, Clock::time_point deadline)
+    Worker(Launch &launch, size_t most_resident, size_t most_side_by_side, uint64_t resident_in_all, Clock::time_point deadline)
         : launch_(launch),
           most_resident_(most_resident),
+          most_side_by_side_(most_side_by_side),
           resident_in_all_(resident_in_all),
           deadline_(deadline),
           site_cache_(2 * size_t{launch.kernel->site_count}),
@@ -102,21 +108,37 @@ class Worker {
         unsigned idle_rounds = 0;
         while (!launch_.stopped()) {
             if (resident_.empty() && !start_block()) break;
-            bool finished_any = false;
+            bool finished_any = false, advanced_any = false;
+            uint64_t fair = launch_.takes_turns.load(std::memory_order_relaxed) ? launch_.side_by_side.mean() : ~uint64_t{0};
             for (size_t i = 0; i < resident_.size() && !launch_.stopped();) {
-                Progress progress = resident_[i]->advance(limits);
-                settle(*resident_[i]);
+                // Those that are ahead let the others catch up.
+                if (resident_[i].executed > fair) {
+                    ++i;
+                    continue;
+                }
+                BlockContext &block = *resident_[i].block;
+                Progress progress = block.advance(limits);
+                advanced_any = true;
+                count_executed(resident_[i], block.unreported_instructions);
+                settle(block);
                 if (progress == Progress::deadlock) {
-                    launch_.stop(cudaErrorLaunchTimeout, tell_deadlock(*resident_[i]));
+                    launch_.stop(cudaErrorLaunchTimeout, tell_deadlock(block));
+                } else if (progress == Progress::gave_way) {
+                    start_beside(block);
                 } else if (progress == Progress::finished) {
                     finished_any = true;
                     // Its memory serves the next block at once, which keeps it in the cache.
-                    if (resident_.size() == 1 && restart(*resident_[i])) continue;
-                    spare_.push_back(std::move(resident_[i]));
+                    if (resident_.size() == 1 && restart(block)) continue;
+                    if (launch_.kernel->observed) launch_.side_by_side.remove(resident_[i].executed);
+                    spare_.push_back(std::move(resident_[i].block));
                     resident_.erase(resident_.begin() + static_cast<long>(i));
                     continue;
                 }
                 ++i;
+            }
+            if (!advanced_any) {
+                std::this_thread::yield();  // until the other threads' blocks have caught up
+                continue;
             }
             idle_rounds = finished_any ? 0 : idle_rounds + 1;
             if (launch_.cooperative || idle_rounds >= 2) {
@@ -124,11 +146,25 @@ class Worker {
                 idle_rounds = 0;
             }
         }
-        for (auto &block : resident_) settle(*block);
+        for (auto &it : resident_) {
+            settle(*it.block);
+            it.block->hand_over_tallies();
+        }
         launch_.add_tally(tally_);
     }
 
   private:
+    // `executed` counts warp instructions, from what the others had when it began.
+    struct Resident {
+        std::unique_ptr<BlockContext> block;
+        uint64_t executed;
+    };
+
+    void count_executed(Resident &it, uint64_t instructions) {
+        it.executed += instructions;
+        if (launch_.kernel->observed) launch_.side_by_side.executed += instructions;
+    }
+
     bool take_number(uint64_t *number) {
         if (next_ == end_) {
             next_ = launch_.next_block.fetch_add(chunk_);
@@ -165,10 +201,15 @@ class Worker {
         if (spare_.empty()) {
             spare_.push_back(std::make_unique<BlockContext>(launch_, site_cache_.data(), tally_.data()));
         }
-        resident_.push_back(std::move(spare_.back()));
+        resident_.push_back({std::move(spare_.back()), launch_.kernel->observed ? launch_.side_by_side.add() : 0});
         spare_.pop_back();
-        resident_.back()->start(number);
+        resident_.back().block->start(number);
         return true;
+    }
+
+    void start_beside(const BlockContext &block) {
+        size_t side_by_side = (resident_.size() + 1) * block.memory_bytes() * team().size();
+        if (resident_.size() < most_side_by_side_ && side_by_side <= most_side_by_side_bytes) start_block();
     }
 
     // Those that run may wait for one that has not started. Twice as many each time: blocks that only compute pay little for it,
@@ -214,11 +255,12 @@ class Worker {
 
   private:
     Launch &launch_;
-    size_t most_resident_;
+    size_t most_resident_, most_side_by_side_;
     uint64_t resident_in_all_;
     Clock::time_point deadline_;
     std::vector<uint64_t> site_cache_, tally_;
-    std::vector<std::unique_ptr<BlockContext>> resident_, spare_;
+    std::vector<Resident> resident_;
+    std::vector<std::unique_ptr<BlockContext>> spare_;
     uint64_t chunk_, next_ = 0, end_ = 0;
     uint64_t pending_ = 0;
     unsigned unsettled_ = 0;
@@ -275,16 +317,20 @@ void run(Launch &launch) {
     auto begin = Clock::now();
     auto deadline = begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits.wall_s));
     size_t shared = launch.kernel->shared_bytes - launch.kernel->reserved_shared_bytes + launch.dynamic_shared_bytes;
-    uint64_t resident = static_cast<uint64_t>(device_model::multiprocessors) *
-                        std::max(1, device_model::resident_blocks(static_cast<int>(launch.threads_per_block()), shared,
-                                                                  launch.code_registers));
+    uint64_t fitting = static_cast<uint64_t>(std::max(
+        1, device_model::resident_blocks(static_cast<int>(launch.threads_per_block()), shared, launch.code_registers)));
+    uint64_t resident = device_model::multiprocessors * fitting;
+    uint64_t side_by_side = std::min(multiprocessors_side_by_side * fitting, launch.blocks());
     unsigned threads = static_cast<unsigned>(std::min<uint64_t>(team().size(), launch.blocks()));
     // The order in which the full checks see accesses is the same each time, and what they keep needs no locks.
     if (launch.kernel->observed && observe_settings().check_full) threads = 1;
-    unsigned share = static_cast<unsigned>((resident + threads - 1) / threads);
+    auto share_of = [threads](uint64_t blocks) { return static_cast<size_t>((blocks + threads - 1) / threads); };
+    std::latch begun(threads);
     team().run(threads - 1, [&] {
+        // Blocks of a thread that comes late would find that the others' have taken all the work there is.
+        if (launch.kernel->observed) begun.arrive_and_wait();
         try {
-            Worker worker(launch, share, resident, deadline);
+            Worker worker(launch, share_of(resident), share_of(side_by_side), resident, deadline);
             worker.run();
             worker.flush();
         } catch (const std::bad_alloc &) {

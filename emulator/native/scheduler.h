@@ -2,11 +2,13 @@
 //
 // A block stays with one thread. Blocks are started in order of their number; a thread starts a further one as well when those
 // that it runs only spin, up to what the device would hold at a time, so that code in which blocks wait for each other goes
-// on as on hardware. Warps go on until a barrier, or until their fuel is used up.
+// on as on hardware. Blocks of a profiled launch that may take their work from each other run side by side, as on hardware: as
+// many as the device would hold, each of which executes as much as the others. Warps go on until a barrier, or until their fuel is used up.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -63,6 +65,24 @@ struct Launch {
     std::string message;
     std::atomic<uint64_t> instructions{0};
     std::atomic<uint64_t> next_block{0};
+    std::atomic<bool> takes_turns{false};  // see BlockContext::give_way
+    // Of an observed kernel, the blocks that have begun and not ended, on all threads.
+    struct SideBySide {
+        std::atomic<uint64_t> blocks{0}, executed{0};  // warp instructions of all of them
+
+        uint64_t mean() const { return executed / std::max<uint64_t>(1, blocks); }
+        // A block that begins, as if it had executed as much as the others, which it returns.
+        uint64_t add() {
+            uint64_t of_others = mean();
+            executed += of_others;
+            ++blocks;
+            return of_others;
+        }
+        void remove(uint64_t of_block) {
+            executed -= of_block;
+            --blocks;
+        }
+    } side_by_side;
     // Of an observed kernel.
     std::vector<std::unique_ptr<Observer>> observers;
     std::vector<uint64_t> tally;

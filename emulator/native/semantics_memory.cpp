@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "half.h"
+#include "observe.h"
 #include "semantics.h"
 
 namespace emu {
@@ -301,9 +302,7 @@ void pairs(uint32_t operation, uint32_t lanes, const uint64_t *address, const vo
 
 }  // namespace
 
-void emu_atomic(WarpContext *warp, uint32_t code, uint32_t site, uint32_t lanes, uint64_t *address, const void *operand,
-                const void *second, void *out) {
-    emu::check(warp, site, lanes, address);
+static void exchange(uint32_t code, uint32_t lanes, const uint64_t *address, const void *operand, const void *second, void *out) {
     uint32_t operation = code & 15, type = code >> 4 & 15;
     bool alone = code >> 8 & 1;
     switch (type) {
@@ -321,4 +320,11 @@ void emu_atomic(WarpContext *warp, uint32_t code, uint32_t site, uint32_t lanes,
         case ATOM_F16X2: return pairs<Half>(operation, lanes, address, operand, out, alone);
         case ATOM_BF16X2: return pairs<BFloat>(operation, lanes, address, operand, out, alone);
     }
+}
+
+void emu_atomic(WarpContext *warp, uint32_t code, uint32_t site, uint32_t lanes, uint64_t *address, const void *operand,
+                const void *second, void *out) {
+    emu::check(warp, site, lanes, address);
+    exchange(code, lanes, address, operand, second, out);
+    if (warp->kernel->polling_count) emu::observe_change(*warp, lanes, address, out, warp->kernel->sites[site].size);
 }

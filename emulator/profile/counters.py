@@ -25,11 +25,13 @@ class Counters:
     ``warp_instructions`` by class (``CLASSES``); ``thread_instructions`` sums the active lanes over them.
     ``global_sectors_ideal`` is the least for the distinct bytes that each request asks for. Bank conflicts are
     ``shared_wavefronts`` beyond ``shared_wavefronts_ideal``. ``l2_sectors`` got past the modelled L1. ``atomics``
-    counts lanes, ``atomic_serialized`` the further turns where lanes of one warp meet on one address. ``global_loads``
-    are those of the requests, ``global_atomics`` those of the lanes. ``awaited_*_atomics``: warp instructions whose
-    result is used. ``swap_rounds``: of the loops of compare-and-swap that shared memory needs for what it has no
-    atomic instruction for (floating point; 64 bits), as many as lanes meet. ``flops`` by type (``FLOP_TYPES``), a
-    fused multiply-add being two.
+    counts lanes, ``atomic_serialized`` the further turns where lanes of one warp meet on one address. ``global_*`` are
+    of local memory, too, which lies there. ``global_loads`` are those of the requests, ``global_atomics`` those of the
+    lanes. ``awaited_*_atomics``: warp instructions whose result is used. ``swap_rounds``: of the loops of
+    compare-and-swap that shared memory needs for what it has no atomic instruction for (floating point; 64 bits), as
+    many as lanes meet. ``dependent_steps``: of the longest chain of arithmetic in each basic block that ran, in which
+    each result needs the one before; a step is the time that a result of plain arithmetic takes. ``flops`` by type
+    (``FLOP_TYPES``), a fused multiply-add being two.
     """
 
     warp_instructions: dict[str, int]
@@ -48,6 +50,7 @@ class Counters:
     awaited_global_atomics: int
     awaited_shared_atomics: int
     swap_rounds: int
+    dependent_steps: int
     flops: dict[str, int]
 
     @property
@@ -66,20 +69,26 @@ class LineProfile:
 
 @dataclass(frozen=True, slots=True)
 class LaunchProfile:
-    """``lines``: the ten that cost most by the README's order, worst first.
+    """``busiest_block``, ``busiest_warp``: of each counter the most that any of them has; of a warp only what it
+    executes and waits for: instructions, steps, flops, loads and where they were found, ``awaited_*``, ``swap_rounds``.
+    ``lines``: the ten that cost most by the README's order, worst first.
 
     ``dram_*_bytes`` is what got past the modelled L2. ``barriers``: arrivals of warps at barriers of the block.
     ``registers_per_thread`` is ptxas's, None where nothing tells it. ``local_bytes`` is of one thread.
-    ``critical_warp_instructions``, ``critical_block_instructions``: of the warp, and of the block, that executed most.
+    ``critical_warp_instructions``, ``critical_block_instructions``: of the warp, and of the block, that executed most;
+    ``critical_warp_barriers``: of the warp that arrived at barriers most often; ``critical_block_read_bytes``: of the
+    block that read most from DRAM.
     ``hottest_atomic_turns``: of the sector of global memory that integer atomics ask for most often, a turn for each
     lane, but one for a warp whose lanes all meet at one address (compilers combine those);
     ``hottest_float_atomic_turns``: the same of floating-point ones, which nobody combines. ``shared_atomic_turns``: in
     shared memory, the turns of each request's busiest address; ``shared_increment_turns``: those of additions of one
-    whose result is not used. ``polls``: how often a warp looked again at what it had just looked at (a strong load, and
-    no access between); they and their basic blocks count nowhere else.
+    whose result is not used. ``polls``: rounds of loops in which a warp only looked whether others had got on,
+    and which left it as it was. They count nowhere else.
     """
 
     totals: Counters
+    busiest_block: Counters
+    busiest_warp: Counters
     lines: tuple[LineProfile, ...]
     dram_read_bytes: int
     dram_write_bytes: int
@@ -90,6 +99,8 @@ class LaunchProfile:
     local_bytes: int
     critical_warp_instructions: int
     critical_block_instructions: int = 0
+    critical_warp_barriers: int = 0
+    critical_block_read_bytes: int = 0
     hottest_atomic_turns: int = 0
     hottest_float_atomic_turns: int = 0
     shared_atomic_turns: int = 0

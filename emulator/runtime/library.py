@@ -96,6 +96,7 @@ class NativeFigures(ctypes.Structure):
         ("awaited_global_atomics", c_uint64),
         ("awaited_shared_atomics", c_uint64),
         ("swap_rounds", c_uint64),
+        ("dependent_steps", c_uint64),
         ("flops", c_uint64 * len(FLOP_TYPES)),
     ]
 
@@ -103,11 +104,15 @@ class NativeFigures(ctypes.Structure):
 class NativeProfile(ctypes.Structure):
     _fields_ = [
         ("totals", POINTER(NativeFigures)),
+        ("busiest_block", POINTER(NativeFigures)),
+        ("busiest_warp", POINTER(NativeFigures)),
         ("dram_read_bytes", c_uint64),
         ("dram_write_bytes", c_uint64),
         ("barriers", c_uint64),
         ("critical_warp_instructions", c_uint64),
         ("critical_block_instructions", c_uint64),
+        ("critical_warp_barriers", c_uint64),
+        ("critical_block_read_bytes", c_uint64),
         ("hottest_atomic_turns", c_uint64),
         ("hottest_float_atomic_turns", c_uint64),
         ("shared_atomic_turns", c_uint64),

@@ -15,6 +15,8 @@ def take_profile(library: ctypes.CDLL, index: int) -> LaunchProfile | None:
         return None
     return LaunchProfile(
         totals=_counters(profile.totals.contents),
+        busiest_block=_counters(profile.busiest_block.contents),
+        busiest_warp=_counters(profile.busiest_warp.contents),
         lines=tuple(_line(library, index, number) for number in range(profile.lines)),
         dram_read_bytes=profile.dram_read_bytes,
         dram_write_bytes=profile.dram_write_bytes,
@@ -25,6 +27,8 @@ def take_profile(library: ctypes.CDLL, index: int) -> LaunchProfile | None:
         local_bytes=profile.local_bytes,
         critical_warp_instructions=profile.critical_warp_instructions,
         critical_block_instructions=profile.critical_block_instructions,
+        critical_warp_barriers=profile.critical_warp_barriers,
+        critical_block_read_bytes=profile.critical_block_read_bytes,
         hottest_atomic_turns=profile.hottest_atomic_turns,
         hottest_float_atomic_turns=profile.hottest_float_atomic_turns,
         shared_atomic_turns=profile.shared_atomic_turns,
@@ -57,6 +61,7 @@ def _counters(figures: native.NativeFigures) -> Counters:
         awaited_global_atomics=figures.awaited_global_atomics,
         awaited_shared_atomics=figures.awaited_shared_atomics,
         swap_rounds=figures.swap_rounds,
+        dependent_steps=figures.dependent_steps,
         flops=_met(FLOP_TYPES, figures.flops),
     )
 

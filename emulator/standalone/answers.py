@@ -160,6 +160,8 @@ def _kernel_bytes(number: int, kernel: TieredKernel) -> bytes:
             .numbers(f"{len(it.flops)}I", *it.flops)
         ),
     )
+    for table in d.polling.tables():
+        out.each(table, lambda to, word: to.numbers("I", word))
     return out.bytes() + _code_bytes(kernel.artifact.code.items())
 
 

@@ -47,7 +47,13 @@ def _group(claim: ProfileClaim, build: BuildReport) -> LaunchGroup:
     numbers: dict[str, Any] = dict(zip(KERNEL_COUNTS, claim.numbers, strict=True))
     numbers["registers_per_thread"] = _registers(claim.kernel, build) or numbers["registers_per_thread"] or None
     lines = tuple(LineProfile(_file(line.file), line.line, _counters(line.counters)) for line in claim.lines)
-    profile = LaunchProfile(totals=_counters(claim.counters), lines=lines, **numbers)
+    profile = LaunchProfile(
+        totals=_counters(claim.counters),
+        busiest_block=_counters(claim.busiest_block),
+        busiest_warp=_counters(claim.busiest_warp),
+        lines=lines,
+        **numbers,
+    )
     return LaunchGroup(claim.kernel, claim.grid, claim.block, claim.launches, profile)
 
 

@@ -218,6 +218,8 @@ def _profile(group: LaunchGroup) -> ProfileClaim:
         counters=_counters(profile.totals),
         numbers=tuple(getattr(profile, name) or 0 for name in KERNEL_COUNTS),
         lines=tuple(LineClaim(line.file, line.line, _counters(line.counters)) for line in profile.lines[:MAX_LINES]),
+        busiest_block=_counters(profile.busiest_block),
+        busiest_warp=_counters(profile.busiest_warp),
     )
 
 

@@ -21,12 +21,13 @@ FLOPS = (
 COUNTS = (
     "thread_instructions", "global_requests", "global_sectors", "global_sectors_ideal", "shared_wavefronts",
     "shared_wavefronts_ideal", "l1_hit_sectors", "l2_sectors", "atomics", "atomic_serialized", "global_loads",
-    "global_atomics", "awaited_global_atomics", "awaited_shared_atomics", "swap_rounds",
+    "global_atomics", "awaited_global_atomics", "awaited_shared_atomics", "swap_rounds", "dependent_steps",
 )  # fmt: skip
 KERNEL_COUNTS = (
     "dram_read_bytes", "dram_write_bytes", "barriers", "registers_per_thread", "static_shared_bytes",
     "dynamic_shared_bytes", "local_bytes", "critical_warp_instructions", "critical_block_instructions",
     "hottest_atomic_turns", "hottest_float_atomic_turns", "shared_atomic_turns", "shared_increment_turns", "polls",
+    "critical_warp_barriers", "critical_block_read_bytes",
 )  # fmt: skip
 COUNTERS = len(CLASSES) + len(COUNTS) + len(FLOPS)
 
@@ -53,7 +54,7 @@ class LineClaim:
 @dataclass(frozen=True, slots=True)
 class ProfileClaim:
     """``launches`` of one kernel in one shape, their counters summed. ``numbers`` are KERNEL_COUNTS; of registers, 0 is
-    not known."""
+    not known. ``busiest_block`` and ``busiest_warp`` are counters, too."""
 
     kernel: str
     grid: Shape
@@ -62,6 +63,8 @@ class ProfileClaim:
     counters: tuple[int, ...]
     numbers: tuple[int, ...]
     lines: tuple[LineClaim, ...]
+    busiest_block: tuple[int, ...]
+    busiest_warp: tuple[int, ...]
 
 
 def pack_profiles(out: Writer, profiles: tuple[ProfileClaim, ...]) -> None:
@@ -73,7 +76,8 @@ def pack_profiles(out: Writer, profiles: tuple[ProfileClaim, ...]) -> None:
         for number in (*profile.grid, *profile.block, profile.launches):
             out.u32(number)
         _pack_counts(out, profile.numbers, len(KERNEL_COUNTS))
-        _pack_counts(out, profile.counters, COUNTERS)
+        for counters in (profile.counters, profile.busiest_block, profile.busiest_warp):
+            _pack_counts(out, counters, COUNTERS)
         out.u32(len(profile.lines[:MAX_LINES]))
         for line in profile.lines[:MAX_LINES]:
             out.text(_cut(line.file)).u32(line.line)
@@ -97,9 +101,9 @@ def _unpack_profile(r: Reader) -> ProfileClaim:
     if not launches:
         raise FrameError("a profile of no launch")
     numbers = _counts(r, len(KERNEL_COUNTS))
-    counters = _counts(r, COUNTERS)
+    counters, busiest_block, busiest_warp = (_counts(r, COUNTERS) for _ in range(3))
     lines = tuple(LineClaim(_name(r), r.u32(), _counts(r, COUNTERS)) for _ in range(r.count(MAX_LINES)))
-    return ProfileClaim(kernel, grid, block, launches, counters, numbers, lines)
+    return ProfileClaim(kernel, grid, block, launches, counters, numbers, lines, busiest_block, busiest_warp)
 
 
 def _cut(name: str) -> str:

@@ -1,11 +1,23 @@
 #include <cuda_runtime.h>
 
+// What a hostile kernel does besides: when it begins, and in each round of each loop over the input.
+#ifndef AT_FIRST
+#define AT_FIRST
+#endif
+#ifndef EACH_ROUND
+#define EACH_ROUND
+#endif
+
 // What the honest kernel of this challenge does.
 __global__ void softmax(const float* input, float* output, int N) {
     __shared__ float shared[1024];
     int t = threadIdx.x;
+    AT_FIRST
     float largest = -INFINITY;
-    for (int i = t; i < N; i += blockDim.x) largest = fmaxf(largest, input[i]);
+    for (int i = t; i < N; i += blockDim.x) {
+        EACH_ROUND
+        largest = fmaxf(largest, input[i]);
+    }
     shared[t] = largest;
     __syncthreads();
     for (int stride = blockDim.x / 2; stride > 0; stride /= 2) {
@@ -15,7 +27,10 @@ __global__ void softmax(const float* input, float* output, int N) {
     largest = shared[0];
     __syncthreads();
     float sum = 0.0f;
-    for (int i = t; i < N; i += blockDim.x) sum += expf(input[i] - largest);
+    for (int i = t; i < N; i += blockDim.x) {
+        EACH_ROUND
+        sum += expf(input[i] - largest);
+    }
     shared[t] = sum;
     __syncthreads();
     for (int stride = blockDim.x / 2; stride > 0; stride /= 2) {
@@ -23,7 +38,10 @@ __global__ void softmax(const float* input, float* output, int N) {
         __syncthreads();
     }
     sum = shared[0];
-    for (int i = t; i < N; i += blockDim.x) output[i] = expf(input[i] - largest) / sum;
+    for (int i = t; i < N; i += blockDim.x) {
+        EACH_ROUND
+        output[i] = expf(input[i] - largest) / sum;
+    }
 }
 
 static void launch_softmax(const float* input, float* output, int N, cudaStream_t stream = 0) {

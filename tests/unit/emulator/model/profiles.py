@@ -13,20 +13,36 @@ NOTHING = add(())
 
 
 def counters(instructions: dict[str, int] | None = None, *, active: int = 32, **counts: Any) -> Counters:
-    """``active`` lanes in each warp instruction."""
+    """``active`` lanes in each warp instruction. Each waits for the one before, unless ``dependent_steps`` are told."""
     instructions = instructions or {}
     lanes = active * sum(instructions.values())
+    counts = {"dependent_steps": sum(instructions.values())} | counts
     return dataclasses.replace(NOTHING, warp_instructions=instructions, thread_instructions=lanes, **counts)
+
+
+def part(totals: Counters, share: float) -> Counters:
+    """So much of each of them."""
+    values: dict[str, Any] = {}
+    for field in dataclasses.fields(Counters):
+        value = getattr(totals, field.name)
+        is_dict = isinstance(value, dict)
+        values[field.name] = {key: round(n * share) for key, n in value.items()} if is_dict else round(value * share)
+    return Counters(**values)
 
 
 def launch(
     totals: Counters, *, blocks: int, threads: int, lines: tuple[LineProfile, ...] = (), dram_bytes: int = 0,
     registers: int = 32, shared_bytes: int = 0, critical: int = 0, barriers: int = 0, hottest_turns: int = 0,
-    **counts: int,
+    busiest_block: Counters | None = None, busiest_warp: Counters | None = None, **counts: int,
 ) -> LaunchStats:  # fmt: skip
-    """A launch of one-dimensional shape."""
+    """A launch of one-dimensional shape. Blocks and warps have as much to do as each other, but for the warp that
+    executes ``critical`` instructions, and what is told of the busiest."""
+    warps = blocks * -(-threads // 32)
+    of_longest = max(critical / (totals.total_warp_instructions or 1), 1 / warps)
     profile = LaunchProfile(
         totals=totals,
+        busiest_block=busiest_block or part(totals, max(of_longest, 1 / blocks)),
+        busiest_warp=busiest_warp or part(totals, of_longest),
         lines=lines,
         dram_read_bytes=dram_bytes,
         dram_write_bytes=0,

@@ -4,7 +4,8 @@ import pytest
 
 from emulator.model import gpu_names, load_gpu, modelled_time
 from emulator.profile import LineProfile
-from tests.unit.emulator.model.profiles import counters, launch, streaming
+from emulator.profile.counters import add
+from tests.unit.emulator.model.profiles import counters, launch, part, streaming
 
 H200 = load_gpu("h200")
 
@@ -94,18 +95,63 @@ def test_contended_atomics_wait_for_each_other():
     assert any("atomic operations (line 9)" in reason for reason in found.why)
 
 
-def test_work_that_blocks_take_from_a_counter_is_spread_over_all_of_them():
-    totals = counters({"fp32": 1 << 22, "atomic": 4096}, atomics=4096)
-    most = (1 << 22) // 16
-    shape = {"blocks": 1056, "threads": 256, "critical": most}
+def test_what_one_block_does_is_not_spread_over_the_gpu():
+    totals = counters(
+        {"fp32": 1 << 22, "special": 1 << 20, "load": 1 << 20},
+        global_requests=1 << 20,
+        global_loads=1 << 20,
+        global_sectors=4 << 20,
+        global_sectors_ideal=4 << 20,
+        l2_sectors=4 << 20,
+        shared_wavefronts=1 << 22,
+        atomics=1 << 20,
+    )
+    shape = {"threads": 1024, "shared_atomic_turns": 1 << 20}
+    of_warp = part(totals, 1 / 32)
+    alone = modelled_time(launch(totals, blocks=1, **shape), H200)
+    beside = modelled_time(launch(totals, blocks=132, busiest_block=totals, busiest_warp=of_warp, **shape), H200)
+    assert beside.parts == pytest.approx(alone.parts)
+    spread = modelled_time(launch(totals, blocks=132, **shape), H200)
+    assert beside.seconds > 50 * spread.seconds
 
+
+def test_what_others_execute_meanwhile_makes_no_block_shorter():
+    work = counters({"fp32": 1 << 20, "load": 1 << 16}, global_loads=1 << 16, l2_sectors=1 << 18)
+    idling = counters({"int": 131 << 20})
+    one = launch(work, blocks=132, threads=1024, busiest_block=work, busiest_warp=part(work, 1 / 32))
+    beside_idlers = launch(
+        add((work, idling)), blocks=132, threads=1024, busiest_block=work, busiest_warp=part(work, 1 / 32)
+    )
+    assert modelled_time(beside_idlers, H200).seconds >= modelled_time(one, H200).seconds
+
+
+def test_what_others_find_in_the_l2_makes_no_block_wait_less_for_dram():
+    def latency(of_others: int) -> float:
+        alone = counters({"load": 1 << 12}, global_loads=1 << 12, l2_sectors=1 << 14)
+        totals = dataclasses.replace(alone, l2_sectors=(1 << 14) + of_others)
+        found = launch(
+            totals, blocks=132, threads=32, dram_bytes=32 << 14, busiest_block=alone, busiest_warp=alone,
+            critical_block_read_bytes=32 << 14,
+        )  # fmt: skip
+        return modelled_time(found, H200).parts["latency"]
+
+    assert latency(1 << 20) == latency(0)
+
+
+def test_registers_that_hold_nothing_gain_nothing():
+    totals = counters({"fp32": 1 << 22, "control": 1 << 18})
+    few, many = (modelled_time(launch(totals, blocks=132, threads=256, registers=n), H200) for n in (32, 255))
+    assert many.seconds >= few.seconds
+
+
+def test_instructions_that_do_not_wait_for_each_other_take_less_time():
     def latency(**counts: int) -> float:
-        return modelled_time(launch(totals, **shape, **counts), H200).parts["latency"]
+        totals = counters({"fp32": 1 << 22}, **counts)
+        return modelled_time(launch(totals, blocks=132, threads=128), H200).parts["latency"]
 
-    own = latency(critical_block_instructions=8 * most)
-    assert latency(critical_block_instructions=8 * most, hottest_turns=4096) < own / 100
-    # One warp that has more to do than its block's others has it on a GPU, too.
-    assert latency(critical_block_instructions=most + most // 16, hottest_turns=4096) == own
+    assert latency() > 2 * latency(dependent_steps=1 << 20)
+    # They are issued one after the other nevertheless.
+    assert latency(dependent_steps=1 << 20) > 1.1 * latency(dependent_steps=1 << 10) > 0
 
 
 def test_floating_point_atomics_on_one_address_cost_more_than_integer_ones():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 
+import pytest
+
 from emulator import Runtime
 from tests.unit.emulator.jit.conftest import Machine
 from tests.unit.emulator.profile.conftest import FRAME, Profiled
@@ -46,6 +48,82 @@ LOOP:
 
     assert totals.l2_sectors == 129 * 4096
     assert totals.l1_hit_sectors == 31 * totals.l2_sectors
+
+
+def test_loads_that_look_at_what_others_store_go_to_the_l2(profiled: Profiled) -> None:
+    totals = profiled("ld.global.u32 %r1, [%a];\n ld.volatile.global.u32 %r2, [%a];", WORDS).totals
+
+    assert (totals.l1_hit_sectors, totals.l2_sectors) == (0, 8)
+
+
+LOCAL = ".local .align 16 .b8 own[4096];\n mov.u64 %rd1, own;\n"
+
+
+@pytest.mark.parametrize(
+    ("access", "sectors", "ideal"),
+    [
+        ("st.local.u32 [own + 8], %t;", 4, 4),  # the lanes' words lie together
+        ("st.local.v4.u32 [own + 16], {%t, %t, %t, %t};", 16, 16),
+        ("st.local.u8 [own + 5], 1;", 4, 1),
+        ("and.b32 %r1, %t, 1;\n mad.wide.u32 %rd2, %r1, 64, %rd1;\n st.local.u32 [%rd2], %t;", 8, 4),
+        ("mad.wide.u32 %rd2, %t, 32, %rd1;\n st.local.u32 [%rd2], %t;", 32, 4),  # each its own place
+        ("cvta.local.u64 %rd2, %rd1;\n st.u32 [%rd2], %t;", 4, 4),
+    ],
+)
+def test_sectors_of_local_memory(profiled: Profiled, access: str, sectors: int, ideal: int) -> None:
+    profile = profiled(LOCAL + access, WORDS)
+
+    totals = profile.totals
+    assert (totals.global_requests, totals.global_sectors, totals.global_sectors_ideal) == (1, sectors, ideal)
+    assert totals.l2_sectors == sectors
+    assert (profile.dram_read_bytes, profile.dram_write_bytes) == (0, 0)  # nobody needs it any more
+
+
+def test_the_l1_keeps_local_memory(profiled: Profiled) -> None:
+    totals = profiled(LOCAL + "st.local.u32 [own], %t;\n ld.local.u32 %r1, [own];", WORDS).totals
+
+    assert (totals.global_loads, totals.l1_hit_sectors, totals.l2_sectors) == (1, 4, 4)
+
+
+# Each thread keeps 4 KiB, as often as the loop goes round.
+KEEP = """
+  .local .align 4 .b8 own[4096];
+  mov.u64 %rd1, own;
+  mov.u32 %r1, 0;
+LOOP:
+  {access}
+  add.u64 %rd1, %rd1, 4;
+  add.u32 %r1, %r1, 1;
+  setp.lt.u32 %p1, %r1, 1024;
+  @%p1 bra LOOP;"""
+
+
+def test_local_memory_that_does_not_fit_goes_to_dram(machine: Machine) -> None:
+    kernel = machine.load(FRAME.format(body=KEEP.format(access="st.local.u32 [%rd1], %t;")), "kernel")
+    profiles = []
+    for mebibytes in (1, 64):
+        machine.runtime = Runtime(library=machine.path, l2_bytes=mebibytes * MIB, profile=True)
+        machine.launch(kernel, 4, 1024, WORDS)
+        profiles.append(machine.runtime.take_report().launches[0].profile)
+    small, large = profiles
+
+    assert small is not None
+    assert large is not None
+    assert small.totals.l2_sectors == large.totals.l2_sectors == 4 * 1024 * 4096 // 32
+    assert (small.dram_write_bytes > 14 * MIB, large.dram_write_bytes) == (True, 0)
+
+
+def test_blocks_have_the_local_memory_of_those_before_them(machine: Machine) -> None:
+    # Together they would take 7 MiB of lines; those that are resident at a time, a fraction of one.
+    body = LOCAL + "st.local.u32 [own], %t;\n" * 4
+    kernel = machine.load(FRAME.format(body=body), "kernel")
+    machine.runtime = Runtime(library=machine.path, l2_bytes=MIB, profile=True)
+
+    machine.launch(kernel, 60_000, 1, WORDS)
+
+    profile = machine.runtime.take_report().launches[0].profile
+    assert profile is not None
+    assert profile.dram_write_bytes == 0
 
 
 # Block b reads the b-th 64 KiB of the data.

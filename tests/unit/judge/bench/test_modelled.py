@@ -28,7 +28,10 @@ def claim(kernel: str = "add", *, launches: int = 1, registers: int = 0, dram_by
     of_kernel = {"dram_read_bytes": dram_bytes, "registers_per_thread": registers, "critical_warp_instructions": 10}
     numbers = tuple(of_kernel.get(name, 0) for name in profiles.KERNEL_COUNTS)
     lines = (LineClaim("/tmp/kernel.cu", 4, counters),)
-    return ProfileClaim(kernel, (sectors // 256, 1, 1), (256, 1, 1), launches, counters, numbers, lines)
+    nothing = (0,) * len(counters)
+    return ProfileClaim(
+        kernel, (sectors // 256, 1, 1), (256, 1, 1), launches, counters, numbers, lines, nothing, nothing
+    )
 
 
 def test_the_time_is_made_of_what_was_counted() -> None:

@@ -16,8 +16,9 @@ from judge.runner.profiles import LineClaim, ProfileClaim, pack_profiles, unpack
 COUNTERS = tuple(range(profiles.COUNTERS))
 LINE = LineClaim("kernel.cu", 14, COUNTERS)
 CLAIM = ProfileClaim(
-    "add", (3, 2, 1), (32, 4, 1), 2, COUNTERS, tuple(range(1, len(profiles.KERNEL_COUNTS) + 1)), (LINE, LINE)
-)
+    "add", (3, 2, 1), (32, 4, 1), 2, COUNTERS, tuple(range(1, len(profiles.KERNEL_COUNTS) + 1)), (LINE, LINE),
+    COUNTERS[::-1], COUNTERS[1:] + COUNTERS[:1],
+)  # fmt: skip
 
 
 def packed(*claims: ProfileClaim) -> bytes:
@@ -32,7 +33,7 @@ def test_the_names_are_the_emulators() -> None:
     names = {field.name for field in dataclasses.fields(Counters)}
     assert set(profiles.COUNTS) == names - {"warp_instructions", "flops"}
     names = {field.name for field in dataclasses.fields(LaunchProfile)}
-    assert set(profiles.KERNEL_COUNTS) == names - {"totals", "lines"}
+    assert set(profiles.KERNEL_COUNTS) == names - {"totals", "busiest_block", "busiest_warp", "lines"}
 
 
 def test_a_profile_comes_back_as_it_was_sent() -> None:

@@ -1,0 +1,119 @@
+"""Which loops may be waiting for other warps, and what a warp's state is there.
+
+A profile does not count rounds of a loop that only looked (native/spin.h). To tell them it compares what is live of
+the registers where the loop begins, all but those that do no more than count the rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
+
+from emulator.jit.builder import LANES, SIZE, register_type
+from emulator.jit.register_file import RegisterFile
+from emulator.jit.unit import STRONG
+from emulator.ptx.effects import defs_and_uses
+from emulator.ptx.ir import Imm, Instruction
+from emulator.ptx.program import Program
+
+
+class Range(NamedTuple):
+    """Of the register file."""
+
+    offset: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Polling:
+    """``heads``: the blocks where loops begin that look at what other warps may change. ``live``: for each block where
+    the registers lie that are live when it begins; empty where there are no such loops."""
+
+    heads: tuple[int, ...] = ()
+    live: tuple[tuple[Range, ...], ...] = ()
+
+    def tables(self) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
+        """``polling``, ``live_ends`` and ``live`` of abi.h."""
+        ends = list(accumulate(len(ranges) for ranges in self.live))
+        return self.heads, ends, [word for ranges in self.live for r in ranges for word in r]
+
+
+def polling_of(program: Program, file: RegisterFile) -> Polling:
+    blocks = program.cfg.blocks
+    looks = [any(_looks(i) for i in block.instructions) for block in blocks]
+    edges = [(head, b.index) for b in blocks for head in b.successors if head <= b.index]
+    loops = [range(head, end + 1) for head, end in edges if any(looks[head : end + 1])]
+    if not loops:
+        return Polling()
+    counting = _only_counting(program, frozenset(index for loop in loops for index in loop))
+    live = tuple(
+        _merged(sorted(r for name in block.live_in - counting for r in _places(program, file, name)))
+        for block in blocks
+    )
+    return Polling(tuple(sorted({loop.start for loop in loops})), live)
+
+
+def _looks(i: Instruction) -> bool:
+    """Whether loops that wait do this: a strong load, a wait, an atomic that changes nothing or tries a lock."""
+    if i.opcode == "ld":
+        return not STRONG.isdisjoint(i.modifiers)
+    if i.opcode == "mbarrier":
+        return "test_wait" in i.modifiers or "try_wait" in i.modifiers
+    if i.opcode != "atom" or not all(isinstance(o, Imm) for o in i.operands[2:]):
+        return False
+    return i.has("cas") or i.has("exch") or i.operands[2] == Imm(0)
+
+
+def _only_counting(program: Program, in_loops: frozenset[int]) -> frozenset[str]:
+    """Registers that begin with a constant before the loops, have constants added to them, and are only compared with
+    what stays the same: all that they can tell is how often."""
+    blocks = program.cfg.blocks
+    changing = {name for index in in_loops for i in blocks[index].instructions for name in defs_and_uses(i)[0]}
+    found = {name for block in blocks for i in block.instructions for name in defs_and_uses(i)[0]}
+    while True:
+        kept = found.difference(
+            *(
+                _more_than_counts(i, found, changing, in_loop=block.index in in_loops)
+                for block in blocks
+                for i in block.instructions
+            )
+        )
+        if len(kept) == len(found):
+            return frozenset(found)
+        found = kept
+
+
+def _more_than_counts(i: Instruction, counters: set[str], changing: set[str], *, in_loop: bool) -> tuple[str, ...]:
+    """The registers that the instruction makes, or makes use of, in another way."""
+    written, read = defs_and_uses(i)
+    constants = sum(isinstance(o, Imm) for o in i.operands[1:])
+    if i.guard is None and len(read) + constants == len(i.operands) - 1:
+        if i.opcode in ("mov", "add", "sub") and not read:
+            return written if in_loop else ()
+        if i.opcode in ("mov", "add", "sub") and len(read) == 1 and counters.issuperset((*written, *read)):
+            return ()
+        if i.opcode == "setp" and len(changing.intersection(read)) <= 1:
+            return (*written, *(name for name in read if name not in changing))
+    return (*written, *read)
+
+
+def _places(program: Program, file: RegisterFile, name: str) -> Iterator[Range]:
+    type_ = register_type(program.registers[name])
+    if type_ == "i1":
+        yield Range(file.lanes[name], 4)
+        return
+    yield Range(file.lanes[name], LANES * SIZE[type_])
+    if name in file.scalars:
+        yield Range(file.scalars[name], SIZE[type_])
+
+
+def _merged(ranges: list[Range]) -> tuple[Range, ...]:
+    merged: list[Range] = []
+    for r in ranges:
+        if merged and sum(merged[-1]) == r.offset:
+            merged[-1] = Range(merged[-1].offset, merged[-1].size_bytes + r.size_bytes)
+        else:
+            merged.append(r)
+    return tuple(merged)
