@@ -56,6 +56,7 @@ class Kernels:
         self._multiprocessors = device.get_attribute(cuda.device_attribute.MULTIPROCESSOR_COUNT)
         self._threads = device.get_attribute(cuda.device_attribute.MAX_THREADS_PER_MULTIPROCESSOR)
         self._until = cuda.mem_alloc(_UNTIL_BYTES)
+        self._beside = cuda.Stream(_NON_BLOCKING)
         self._functions: dict[str, Any] = {}
         for name, arguments in _ARGUMENTS.items():
             self._functions[name] = self._module.get_function(name)
@@ -107,12 +108,11 @@ class Kernels:
         """As ``prepare_hold``, but the default stream goes on after ``seconds``, and there is room on the device
         ``longer_s`` after that. ``reset_hold`` comes before each."""
         block = (_HOLD_THREADS, 1, 1)
-        beside = cuda.Stream(_NON_BLOCKING)
         nanoseconds, until = round(seconds * 1e9), int(self._until)
         wait = functools.partial(self._functions["wait"].prepared_call, (1, 1), block, nanoseconds, until)
         # One block more than there is room for beside the one that waits: it takes that one's place.
         hold = functools.partial(
-            self._functions["hold_longer"].prepared_async_call, self._everywhere, block, beside,
+            self._functions["hold_longer"].prepared_async_call, self._everywhere, block, self._beside,
             round(longer_s * 1e9), 4 * nanoseconds, until,
         )  # fmt: skip
 

@@ -50,9 +50,7 @@ class CudaTimer:
             if driver.has("cuCtxRecordEvent")
             else driver.prepare("cuEventRecord", self._ended, None)
         )
-        # The first use of an event costs more than later ones.
-        self.time(lambda: None)
-        self.elapsed()
+        self._try()
 
     def expect_streams(self) -> None:
         """For programs that have streams which do not wait for the default one: what they start there would begin when
@@ -60,6 +58,8 @@ class CudaTimer:
         event, which waits for both, is less steady by half a microsecond: so not for all programs."""
         self._hold = self._kernels.prepare_longer_hold(_HOLD_S, _LONGER_S)
         self._is_longer = True
+        self.warm_up()
+        self._try()
 
     def warm_up(self) -> None:
         """Comes before a call; takes the way through the driver that the first event will take."""
@@ -84,6 +84,11 @@ class CudaTimer:
         self._driver.call("cuEventSynchronize", self._idle)
         late_s = self._between(self._ended, self._idle)
         return self._between(self._started, self._ended) + (late_s if late_s > _IDLE_S else 0.0)
+
+    def _try(self) -> None:
+        """The first use of an event, or of a kernel, costs more than later ones."""
+        self.time(lambda: None)
+        self.elapsed()
 
     def _between(self, first: ctypes.c_void_p, second: ctypes.c_void_p) -> float:
         elapsed_ms = ctypes.c_float()
