@@ -15,7 +15,7 @@ from emulator.jit.builder import LANES, SIZE, register_type
 from emulator.jit.register_file import RegisterFile
 from emulator.jit.unit import STRONG
 from emulator.ptx.effects import defs_and_uses
-from emulator.ptx.ir import Imm, Instruction
+from emulator.ptx.ir import Imm, Instruction, Reg
 from emulator.ptx.program import Program
 
 
@@ -42,7 +42,8 @@ class Polling:
 
 def polling_of(program: Program, file: RegisterFile) -> Polling:
     blocks = program.cfg.blocks
-    looks = [any(_looks(i) for i in block.instructions) for block in blocks]
+    constants = _constants(program)
+    looks = [any(_looks(i, constants) for i in block.instructions) for block in blocks]
     edges = [(head, b.index) for b in blocks for head in b.successors if head <= b.index]
     loops = [range(head, end + 1) for head, end in edges if any(looks[head : end + 1])]
     if not loops:
@@ -55,19 +56,31 @@ def polling_of(program: Program, file: RegisterFile) -> Polling:
     return Polling(tuple(sorted({loop.start for loop in loops})), live)
 
 
-def _looks(i: Instruction) -> bool:
+def _constants(program: Program) -> frozenset[str]:
+    """Registers that never hold anything but a number which the program names: nvcc gives locks theirs this way."""
+    found, others = set[str](), set[str]()
+    for block in program.cfg.blocks:
+        for i in block.instructions:
+            is_named = i.opcode == "mov" and i.guard is None and isinstance(i.operands[1], Imm)
+            (found if is_named else others).update(defs_and_uses(i)[0])
+    return frozenset(found - others)
+
+
+def _looks(i: Instruction, constants: frozenset[str]) -> bool:
     """Whether loops that wait do this: a strong load, a wait, an atomic that changes nothing or tries a lock."""
     if i.opcode == "ld":
         return not STRONG.isdisjoint(i.modifiers)
     if i.opcode == "mbarrier":
         return "test_wait" in i.modifiers or "try_wait" in i.modifiers
-    if i.opcode != "atom" or not all(isinstance(o, Imm) for o in i.operands[2:]):
+    if i.opcode != "atom" or not all(
+        isinstance(o, Imm) or (isinstance(o, Reg) and o.name in constants) for o in i.operands[2:]
+    ):
         return False
     return i.has("cas") or i.has("exch") or i.operands[2] == Imm(0)
 
 
 def _only_counting(program: Program, in_loops: frozenset[int]) -> frozenset[str]:
-    """Registers that begin with a constant before the loops, have constants added to them, and are only compared with
+    """Registers that begin with some value before the loops, have constants added to them, and are only compared with
     what stays the same: all that they can tell is how often."""
     blocks = program.cfg.blocks
     changing = {name for index in in_loops for i in blocks[index].instructions for name in defs_and_uses(i)[0]}
@@ -94,6 +107,8 @@ def _more_than_counts(i: Instruction, counters: set[str], changing: set[str], *,
             return written if in_loop else ()
         if i.opcode in ("mov", "add", "sub") and len(read) == 1 and counters.issuperset((*written, *read)):
             return ()
+        if i.opcode == "mov" and len(read) == 1 and not in_loop:
+            return read  # which tells more, but not so what begins with it
         if i.opcode == "setp" and len(changing.intersection(read)) <= 1:
             return (*written, *(name for name in read if name not in changing))
     return (*written, *read)

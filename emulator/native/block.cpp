@@ -91,7 +91,7 @@ BlockContext::~BlockContext() { ::operator delete(memory_, std::align_val_t{256}
 void BlockContext::start(uint64_t number) {
     number_ = number;
     pass_ = 0;
-    gives_way_ = false;
+    gives_way_ = only_waits_ = false;
     uint32_t ctaid[3] = {static_cast<uint32_t>(number % launch.grid[0]),
                          static_cast<uint32_t>(number / launch.grid[0] % launch.grid[1]),
                          static_cast<uint32_t>(number / launch.grid[0] / launch.grid[1])};
@@ -105,7 +105,7 @@ void BlockContext::start(uint64_t number) {
         warp.mode = EMU_UNIFORM;
         warp.instructions = 0;
         warp.turn = 0;
-        warp.at_loop_head = false;
+        warp.at_loop_head = warp.only_waits = false;
         std::copy_n(ctaid, 3, warp.ctaid);
         if (warp.lane_count < 32) {
             warp.mode = EMU_MASKED;
@@ -155,7 +155,13 @@ inline int32_t BlockContext::run_observed(Warp &warp, int32_t loop_heads) {
 int32_t BlockContext::run_watched(Warp &warp) {
     int32_t status = run_observed(warp, warp.at_loop_head ? 1 : 0);
     warp.at_loop_head = status == EMU_YIELD;
-    for (auto &observer : observers) observer->pause(warp, warp.at_loop_head);
+    warp.only_waits = false;
+    for (auto &observer : observers) warp.only_waits |= observer->pause(warp, warp.at_loop_head);
+    if (warp.only_waits && warp.turn > 0) {
+        // Nothing comes of the rest of its turn; other lanes of the warp may be those that it waits for.
+        warp.turn = 0;
+        warp.reserved ^= 1;
+    }
     return status;
 }
 
@@ -290,13 +296,17 @@ Progress BlockContext::advance(const emu::SchedulerLimits &limits) {
             std::shuffle(order.begin(), order.end(), draw);
             turn = 1 << draw() % 12;
         }
-        bool moved = false, spun = false, left = false;
+        bool moved = false, spun = false, left = false, has_worked = false;
         for (uint32_t i = 0; i < warp_count_; ++i) {
             Warp &warp = warps_[limits.shuffled ? order[i] : i];
-            if (!warp.done && !warp.waiting) moved |= run_warp(warp, turn, &spun);
+            if (!warp.done && !warp.waiting) {
+                moved |= run_warp(warp, turn, &spun);
+                has_worked |= !warp.only_waits;
+            }
             if (launch.stopped()) return Progress::finished;
             left |= !warp.done;
         }
+        only_waits_ = left && !has_worked;
         if (!left) {
             for (auto &observer : observers) observer->finish();
             hand_over_tallies();
@@ -313,7 +323,7 @@ Progress BlockContext::advance(const emu::SchedulerLimits &limits) {
         if (moved) continue;
         if (!spun) return Progress::deadlock;
         // Observed warps have their turns in slices: together they are as long.
-        if (observers.empty() || ++slices >= turn) return Progress::spun;
+        if (observers.empty() || only_waits_ || ++slices >= turn) return Progress::spun;
     }
 }
 

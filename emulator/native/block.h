@@ -20,6 +20,7 @@ struct Warp : WarpContext {
     bool gives_way;  // at the first loop head: since its start, or a barrier that is not quiet
     int32_t turn;  // loop heads left of its turn, of a launch that is observed
     bool at_loop_head;  // it paused there last, of a launch that is observed
+    bool only_waits;    // for others, as far as an observer knows
 };
 
 struct Barrier {
@@ -66,6 +67,8 @@ struct BlockContext {
         gives_way_ = true;
         launch.takes_turns.store(true, std::memory_order_relaxed);
     }
+    // All that its warps did when they ran last was to wait for others.
+    bool only_waits() const { return only_waits_; }
     size_t memory_bytes() const { return memory_bytes_; }
 
     // Of an observed kernel, of this block: see WarpContext::tally.
@@ -98,7 +101,7 @@ struct BlockContext {
 
     uint32_t warp_count_;
     bool may_give_way_;
-    bool gives_way_ = false;
+    bool gives_way_ = false, only_waits_ = false;
     uint32_t shared_bytes_;
     uint64_t number_ = 0, pass_ = 0;
     size_t memory_bytes_;

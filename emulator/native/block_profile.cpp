@@ -11,7 +11,6 @@ namespace emu {
 namespace {
 
 constexpr uint32_t l1_ways = 8;
-constexpr uint32_t turn_bits = 14;
 
 // Calls `visit` for each address that lanes have, with those lanes.
 template <class Visit>
@@ -127,10 +126,10 @@ void BlockProfile::mbarrier_wait(const WarpContext &warp) { spin_of(warp).look()
 
 void BlockProfile::change(const WarpContext &warp) { spin_of(warp).act(); }
 
-void BlockProfile::pause(WarpContext &warp, bool at_loop_head) {
-    for (const Spin::Access &it : spin_of(warp).pause(warp, at_loop_head, profile_.polling_)) {
-        count(warp, it.site, it.mask, it.address);
-    }
+bool BlockProfile::pause(WarpContext &warp, bool at_loop_head) {
+    Spin &spin = spin_of(warp);
+    for (const Spin::Access &it : spin.pause(warp, at_loop_head, profile_.polling_)) count(warp, it.site, it.mask, it.address);
+    return spin.waits();
 }
 
 void BlockProfile::access(const WarpContext &warp, uint32_t index, uint32_t mask, const uint64_t *address) {
@@ -240,17 +239,13 @@ void BlockProfile::access_cached(const EmuSite &site, bool is_local, Figures &fi
     }
 }
 
-// Buckets and not a map: what they take does not depend on how many sectors there are, and a few that share one do not matter beside
-// one that is hot.
 void BlockProfile::count_turns(bool is_float, uint32_t mask, const uint64_t *address) {
-    std::vector<uint64_t> &all = is_float ? float_atomic_turns_ : atomic_turns_;
-    if (all.empty()) all.resize(size_t{1} << turn_bits);
+    AtomicTurns &all = is_float ? profile_.float_atomic_turns_ : profile_.atomic_turns_;
     bool is_combined = !is_float && most_on_one_address(mask, address) == static_cast<uint32_t>(__builtin_popcount(mask));
     uint64_t sector[32];
     for (uint32_t lane = 0; lane < 32; ++lane) sector[lane] = address[lane] / sector_bytes;
     for_each_address(mask, sector, [&](uint64_t at, uint32_t lanes) {
-        uint64_t turns = is_combined ? 1 : static_cast<uint64_t>(__builtin_popcount(lanes));
-        all[(at * 0x9e3779b97f4a7c15u) >> (64 - turn_bits)] += turns;
+        all.add(at, is_combined ? 1 : static_cast<uint64_t>(__builtin_popcount(lanes)));
     });
 }
 

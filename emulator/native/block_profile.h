@@ -26,7 +26,7 @@ class BlockProfile final : public BlockObserver {
     void mbarrier_arrive(const WarpContext &, uint32_t lanes, const uint64_t *address) override;
     void mbarrier_wait(const WarpContext &) override;
     void change(const WarpContext &) override;
-    void pause(WarpContext &, bool at_loop_head) override;
+    bool pause(WarpContext &, bool at_loop_head) override;
 
   private:
     friend class Profile;
@@ -56,8 +56,6 @@ class BlockProfile final : public BlockObserver {
     uint64_t most_barriers_ = 0;  // of a warp
     uint64_t barriers_ = 0, longest_warp_ = 0, longest_block_ = 0, shared_atomic_turns_ = 0, shared_increment_turns_ = 0;
     uint64_t polls_ = 0;
-    // Of sectors, by a hash of theirs; empty before the first.
-    std::vector<uint64_t> atomic_turns_, float_atomic_turns_;
     std::vector<Spin> spins_;  // by warp
 };
 

@@ -37,7 +37,8 @@ class BlockObserver {
     // An atomic, or an mbarrier that is made, has changed memory.
     virtual void change(const WarpContext &) {}
     // Of kernels with loops that poll: the warp stops running for now, where a loop begins, at a barrier, or since it has ended.
-    virtual void pause(WarpContext &, bool /*at_loop_head*/) {}
+    // Returns whether all it does is wait for others.
+    virtual bool pause(WarpContext &, bool /*at_loop_head*/) { return false; }
 };
 
 class Observer {

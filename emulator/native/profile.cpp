@@ -52,19 +52,10 @@ uint64_t l1_share(const Launch &launch) {
     return std::max(least_l1_bytes, (l1_bytes - std::min(l1_bytes, taken)) / resident);
 }
 
-void add_up(std::vector<uint64_t> &sums, const std::vector<uint64_t> &more) {
-    sums.resize(std::max(sums.size(), more.size()));
-    for (size_t i = 0; i < more.size(); ++i) sums[i] += more[i];
-}
-
 void add_content(EmuContent &into, const EmuContent &more) {
     for (uint32_t c = 0; c < class_count; ++c) into.instructions[c] += more.instructions[c];
     for (uint32_t f = 0; f < flop_types; ++f) into.flops[f] += more.flops[f];
     into.dependent_steps += more.dependent_steps;
-}
-
-uint64_t most(const std::vector<uint64_t> &values) {
-    return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
 }
 
 }  // namespace
@@ -156,8 +147,6 @@ void Profile::add(const BlockProfile &of_blocks) {
     most_barriers_ = std::max(most_barriers_, of_blocks.most_barriers_);
     shared_atomic_turns_ += of_blocks.shared_atomic_turns_;
     shared_increment_turns_ += of_blocks.shared_increment_turns_;
-    add_up(atomic_turns_, of_blocks.atomic_turns_);
-    add_up(float_atomic_turns_, of_blocks.float_atomic_turns_);
 }
 
 void Profile::finish(Launch &launch) {
@@ -196,8 +185,8 @@ LaunchFigures Profile::figures(const Launch &launch) const {
     result.busiest_warp = busiest_warp_;
     result.critical_warp_barriers = most_barriers_;
     result.critical_block_read_bytes = most_read_ * sector_bytes;
-    result.hottest_atomic_turns = most(atomic_turns_);
-    result.hottest_float_atomic_turns = most(float_atomic_turns_);
+    result.hottest_atomic_turns = atomic_turns_.most();
+    result.hottest_float_atomic_turns = float_atomic_turns_.most();
     result.shared_atomic_turns = shared_atomic_turns_;
     result.shared_increment_turns = shared_increment_turns_;
     result.registers = launch.registers;

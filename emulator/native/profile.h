@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "abi.h"
+#include "atomic_turns.h"
 #include "figures.h"
 #include "observe.h"
 
@@ -47,7 +48,7 @@ class Profile final : public Observer {
     Figures busiest_block_, busiest_warp_;
     uint64_t most_barriers_ = 0;  // of a warp
     uint64_t barriers_ = 0, longest_warp_ = 0, longest_block_ = 0, shared_atomic_turns_ = 0, shared_increment_turns_ = 0;
-    std::vector<uint64_t> atomic_turns_, float_atomic_turns_;  // as BlockProfile's
+    AtomicTurns atomic_turns_, float_atomic_turns_;
     uint64_t polls_ = 0;
     std::mutex l2_mutex_;
     uint64_t next_block_ = 0;

@@ -86,6 +86,8 @@ std::recursive_mutex launch_mutex;
 // Blocks run side by side, so that they share their work fairly, as on a large GPU; but they take no more memory than this.
 constexpr uint64_t multiprocessors_side_by_side = 132;
 constexpr size_t most_side_by_side_bytes = 512 << 20;
+// Rounds in which a thread's blocks only wait, after which it starts further ones, though other threads' blocks still work.
+constexpr unsigned waiting_rounds = 4096;
 
 // The blocks that one thread runs at a time.
 class Worker {
@@ -108,11 +110,11 @@ class Worker {
         unsigned idle_rounds = 0;
         while (!launch_.stopped()) {
             if (resident_.empty() && !start_block()) break;
-            bool finished_any = false, advanced_any = false;
+            bool finished_any = false, advanced_any = false, worked_any = false;
             uint64_t fair = launch_.takes_turns.load(std::memory_order_relaxed) ? launch_.side_by_side.mean() : ~uint64_t{0};
             for (size_t i = 0; i < resident_.size() && !launch_.stopped();) {
-                // Those that are ahead let the others catch up.
-                if (resident_[i].executed > fair) {
+                // Those that are ahead let the others catch up, but for those that wait.
+                if (!resident_[i].only_waits && resident_[i].executed > fair) {
                     ++i;
                     continue;
                 }
@@ -120,6 +122,7 @@ class Worker {
                 Progress progress = block.advance(limits);
                 advanced_any = true;
                 count_executed(resident_[i], block.unreported_instructions);
+                worked_any |= !resident_[i].only_waits;
                 settle(block);
                 if (progress == Progress::deadlock) {
                     launch_.stop(cudaErrorLaunchTimeout, tell_deadlock(block));
@@ -129,7 +132,7 @@ class Worker {
                     finished_any = true;
                     // Its memory serves the next block at once, which keeps it in the cache.
                     if (resident_.size() == 1 && restart(block)) continue;
-                    if (launch_.kernel->observed) launch_.side_by_side.remove(resident_[i].executed);
+                    if (launch_.kernel->observed && !resident_[i].only_waits) launch_.side_by_side.remove(resident_[i].executed);
                     spare_.push_back(std::move(resident_[i].block));
                     resident_.erase(resident_.begin() + static_cast<long>(i));
                     continue;
@@ -140,8 +143,8 @@ class Worker {
                 std::this_thread::yield();  // until the other threads' blocks have caught up
                 continue;
             }
-            idle_rounds = finished_any ? 0 : idle_rounds + 1;
-            if (launch_.cooperative || idle_rounds >= 2) {
+            idle_rounds = finished_any ? 0 : idle_rounds + weight_of_round(worked_any);
+            if (launch_.cooperative || idle_rounds >= waiting_rounds) {
                 start_more();
                 idle_rounds = 0;
             }
@@ -154,15 +157,32 @@ class Worker {
     }
 
   private:
+    // Blocks that work may be waited for, on any thread; where none does, it must be for one that has not begun. Rounds in which all
+    // of the thread's blocks look once and wait on are short.
+    unsigned weight_of_round(bool worked) const {
+        if (worked) return waiting_rounds / 2;
+        if (!launch_.side_by_side.blocks) return waiting_rounds / 8;
+        std::this_thread::yield();
+        return 1;
+    }
+
     // `executed` counts warp instructions, from what the others had when it began.
     struct Resident {
         std::unique_ptr<BlockContext> block;
         uint64_t executed;
+        bool only_waits;
     };
 
+    // What a block does that only waits is not counted: it has no part in who is ahead, until it works again.
     void count_executed(Resident &it, uint64_t instructions) {
+        if (!launch_.kernel->observed) return;
+        bool only_waits = it.block->only_waits();
+        if (only_waits && !it.only_waits) launch_.side_by_side.remove(it.executed);
+        if (!only_waits && it.only_waits) it.executed = launch_.side_by_side.add();
+        it.only_waits = only_waits;
+        if (only_waits) return;
         it.executed += instructions;
-        if (launch_.kernel->observed) launch_.side_by_side.executed += instructions;
+        launch_.side_by_side.executed += instructions;
     }
 
     bool take_number(uint64_t *number) {
@@ -201,7 +221,7 @@ class Worker {
         if (spare_.empty()) {
             spare_.push_back(std::make_unique<BlockContext>(launch_, site_cache_.data(), tally_.data()));
         }
-        resident_.push_back({std::move(spare_.back()), launch_.kernel->observed ? launch_.side_by_side.add() : 0});
+        resident_.push_back({std::move(spare_.back()), launch_.kernel->observed ? launch_.side_by_side.add() : 0, false});
         spare_.pop_back();
         resident_.back().block->start(number);
         return true;

@@ -74,7 +74,7 @@ bool is_polling(const WarpContext &warp, const std::vector<bool> &polling) {
 }  // namespace
 
 void Spin::start() {
-    is_watched_ = has_looked_ = has_acted_ = false;
+    is_watched_ = has_looked_ = has_acted_ = waits_ = false;
     rounds_ = instructions_ = 0;
     kept_.clear();
 }
@@ -99,6 +99,7 @@ const std::vector<Spin::Access> &Spin::pause(WarpContext &warp, bool at_loop_hea
     bool may_watch = at_loop_head && is_polling(warp, polling);
     if (is_watched_) {
         bool goes_on = at_loop_head && !has_acted && ++pauses_ < most_pauses;
+        waits_ &= goes_on && pauses_ <= pauses_of_round_;
         if (goes_on && !may_watch) return counted_;
         if (goes_on && is_in(warp, state_)) {
             forget(warp);
@@ -137,7 +138,7 @@ void Spin::watch(WarpContext &warp) {
 
 void Spin::stop(WarpContext &warp) {
     warp.tally = tally_;
-    is_watched_ = false;
+    is_watched_ = waits_ = false;
 }
 
 void Spin::count() {
@@ -147,7 +148,9 @@ void Spin::count() {
 
 // What it did since it was in `state_`; unless it did not look at anything, and waits for time to pass.
 void Spin::forget(const WarpContext &warp) {
-    if (has_looked_since_) {
+    waits_ = has_looked_since_;
+    pauses_of_round_ = pauses_;
+    if (waits_) {
         ++rounds_;
         instructions_ += warp.instructions - since_;
         std::fill(own_tally_.begin(), own_tally_.end(), 0);

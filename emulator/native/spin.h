@@ -31,6 +31,9 @@ class Spin {
     // The warp stops running for now. Returns the accesses that are to be counted after all. `polling`: by basic block.
     const std::vector<Access> &pause(WarpContext &, bool at_loop_head, const std::vector<bool> &polling);
 
+    // Whether the last round did not count, and it has not done more than such a round since.
+    bool waits() const { return waits_; }
+
     // Rounds that did not count, and instructions in them, since the block's start.
     uint64_t rounds() const { return rounds_; }
     uint64_t instructions() const { return instructions_; }
@@ -42,10 +45,11 @@ class Spin {
     void forget(const WarpContext &);
     void begin_round(const WarpContext &);
 
-    bool is_watched_ = false, has_looked_ = false, has_acted_ = false;
+    bool is_watched_ = false, has_looked_ = false, has_acted_ = false, waits_ = false;
     // Since it was in `state_`.
     bool has_looked_since_ = false;
     uint32_t pauses_ = 0, rounds_since_ = 0;  // all, and those where loops that poll begin
+    uint32_t pauses_of_round_ = 0;            // of the last one that did not count
     uint32_t window_ = 1;  // after so many rounds another state is taken: twice as many each time, since a round may have several loops
     uint64_t since_ = 0;   // the warp's instructions then
     uint64_t rounds_ = 0, instructions_ = 0;
