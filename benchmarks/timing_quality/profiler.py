@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import random
 import shutil
 import statistics
 import subprocess
@@ -22,8 +23,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from judge.bench.schedule import most_shift_bytes
+from judge.bench.statistics import PROCESSES
+
 ROOT = Path(__file__).resolve().parents[2]
 CALLS = 20
+_PAGE_BYTES = 4096
 
 
 class NoProfiler(Exception):
@@ -64,13 +69,13 @@ def durations(library: bytes, pack_folder: Path, kernels: Path | None) -> list[f
 
 
 def median_duration(library: bytes, pack_folder: Path, kernels: Path | None) -> float:
-    """The median of ``durations`` in seconds."""
-    return statistics.median(durations(library, pack_folder, kernels))
+    """Seconds: the median of as many processes' medians as the judge's is of. In each a kernel's data lie elsewhere."""
+    return statistics.median(statistics.median(durations(library, pack_folder, kernels)) for _ in range(PROCESSES))
 
 
 def call_solve(library: Path, pack_folder: Path, count: int, kernels: str | None) -> None:
     """``count`` calls of ``solve`` with the inputs of the first benchmark case for GPUs, which alone are profiled. Each
-    has outputs of its own, as in the judge's bursts: where they lie can matter, to atomics above all."""
+    has outputs in pages of their own, as in the judge's bursts: where they lie matters, to atomics above all."""
     import pycuda.driver as cuda
 
     from judge.devices.base import DeviceOptions
@@ -87,11 +92,13 @@ def call_solve(library: Path, pack_folder: Path, count: int, kernels: str | None
     context.push()
     device = open_device(DeviceOptions(0, kernels, 0)) if kernels else None
     kept: list[cuda.DeviceAllocation] = []
+    pages = most_shift_bytes() // _PAGE_BYTES
 
     def on_device(host: npt.NDArray[Any]) -> int:
-        kept.append(cuda.mem_alloc(max(1, host.nbytes)))
-        cuda.memcpy_htod(kept[-1], np.ascontiguousarray(host))
-        return int(kept[-1])
+        kept.append(cuda.mem_alloc(host.nbytes + (pages + 1) * _PAGE_BYTES))
+        address = int(kept[-1]) + random.randint(0, pages) * _PAGE_BYTES
+        cuda.memcpy_htod(address, np.ascontiguousarray(host))
+        return address
 
     initial = {
         argument.name: np.zeros(pack.shape(case, argument), argument.dtype) if argument.role == "out"

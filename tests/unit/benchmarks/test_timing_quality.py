@@ -64,6 +64,15 @@ def test_the_tables_tell_what_was_put_in(judged: list[judging.Judged]) -> None:
     assert "| 2 % |" in quality.tables(result)
 
 
+def test_what_was_not_measured_is_left_out_of_the_tables() -> None:
+    row = {"kernel": "gemm/tuned.cu", "judge_s": 2e-4, "low_s": 1.98e-4, "high_s": 2.02e-4, "ncu_s": 1.6e-4,
+           "bias_s": 4e-5, "ncu_empty_s": 1.5e-4}  # fmt: skip
+    shown = quality.tables({"judgements": 0, "repeatability": [], "ordering": [], "bias": [row]}).splitlines()
+    assert shown[0].startswith("| Kernel | Judge |")
+    assert shown[2] == "| gemm/tuned.cu | 200.00 µs ± 1.0% | 160.00 µs | +40.00 µs (+25.00%) | 150.00 µs |"
+    assert shown[3:] == [""]
+
+
 def test_several_gpus_share_the_pairs_and_no_pair_lies_on_two(tmp_path: Path) -> None:
     jobs = quality.jobs_of(tmp_path, ["cuda:0", "cuda:1", "cuda:2"], 20, 20)
     assert {device: len(part) for device, part in jobs.items()} == {"cuda:0": 60, "cuda:1": 40, "cuda:2": 40}
