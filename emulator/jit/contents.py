@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from emulator.jit.critical_path import critical_path
 from emulator.profile.counters import CLASSES, FLOP_TYPES
-from emulator.ptx.ir import Imm, Instruction
+from emulator.ptx.ir import Address, Imm, Instruction, Reg
 from emulator.ptx.program import Program
 
 # Made from others: not instructions of the program's own, and not counted anywhere.
@@ -35,6 +35,8 @@ _INTEGER = frozenset(
         *("isspacep", "testp", "vabsdiff2", "vabsdiff4"),
     )
 )
+#: They have the rate of special functions, and their unit.
+_SLOW_INTEGER = frozenset(("popc", "clz", "bfind", "brev"))
 _FLOPS = {"add": 1, "sub": 1, "mul": 1, "fma": 2, "mad": 2, **dict.fromkeys(_SPECIAL, 1)}
 _FLOAT_CLASS = {"f32": "fp32", "f64": "fp64", "f16": "fp16", "f16x2": "fp16", "bf16": "fp16", "bf16x2": "fp16"}
 _FLOAT_TYPE = {"f32": "fp32", "f64": "fp64", "f16": "fp16", "f16x2": "fp16", "bf16": "bf16", "bf16x2": "bf16"}
@@ -47,8 +49,10 @@ _NOT_ARITHMETIC = frozenset(("load", "store", "atomic", "shared", "sync"))
 #: emulator/model/machine.py says, one after the other.
 _STEPS = {
     **{"control": 2, "fp64": 2, "convert": 3, "special": 5, "warp": 6, "tensor": 8, "match": 8},
-    **{"int_division": 28, "long_division": 85, "fp32_division": 18, "fp64_division": 30},
+    **{"int_division": 28, "long_division": 85, "fp32_division": 18, "fp64_division": 30, "long_product": 4},
 }
+#: Of a load from shared memory, or from constant memory at an address that is computed.
+_NEAR_LOAD = 5
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
 
 
@@ -88,7 +92,7 @@ def _contents(program: Program) -> Iterator[Content]:
 
 def _dependent_steps(instructions: Sequence[Instruction]) -> Counter[tuple[str, int]]:
     """By source line, what the longest chain of arithmetic has there."""
-    steps = [0 if i.opcode in NOT_COUNTED else _steps(class_of(i)) for i in instructions]
+    steps = [0 if i.opcode in NOT_COUNTED else _steps(i) for i in instructions]
     found: Counter[tuple[str, int]] = Counter()
     for index in critical_path(instructions, steps):
         where = instructions[index].location
@@ -96,8 +100,16 @@ def _dependent_steps(instructions: Sequence[Instruction]) -> Counter[tuple[str, 
     return found
 
 
-def _steps(kind: str) -> int:
+def _steps(i: Instruction) -> int:
+    kind = class_of(i)
+    if i.opcode in ("ld", "ldmatrix") and (kind == "shared" or _is_indexed_constant(i)):
+        return _NEAR_LOAD
     return 0 if kind in _NOT_ARITHMETIC else _STEPS.get(kind, 1)
+
+
+def _is_indexed_constant(i: Instruction) -> bool:
+    address = i.operands[1]
+    return "const" in i.modifiers and isinstance(address, Address) and isinstance(address.base, Reg)
 
 
 def class_of(instruction: Instruction) -> str:
@@ -152,6 +164,10 @@ def _arithmetic_class(instruction: Instruction) -> str:
             return _FLOAT_CLASS[scalar.name]
     if opcode in ("div", "rem") and scalar is not None and not isinstance(instruction.operands[2], Imm):
         return "long_division" if scalar.bits == 64 else "int_division"
+    if opcode in ("mul", "mad") and scalar is not None and scalar.bits == 64 and "wide" not in instruction.modifiers:
+        return "long_product"
+    if opcode in _SLOW_INTEGER:
+        return "special"
     return "int" if opcode in _INTEGER else "other"
 
 

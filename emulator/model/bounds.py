@@ -21,9 +21,10 @@ PRESUMED_REGISTERS = 32
 #: What a step of the longest chain of a basic block takes more than its latency: instructions beside the chain are
 #: issued in between, and chains go on from one basic block into the next.
 _STEP_SURCHARGE = 1.25
-_SHARED_AT_ONCE = 8.0
-#: Of the loads between two branches or barriers, half are under way together; but no more than this.
-_MOST_LOADS_AT_ONCE = 1.6
+_SHARED_AT_ONCE = 16.0
+#: Of the loads that wait for the same, half of those between two branches or barriers are under way together; but no
+#: more than this.
+_MOST_LOADS_AT_ONCE = 2.3
 #: Clocks from a block's place becoming free to the first instruction of the next block there.
 _BLOCK_START_CYCLES = 120.0
 #: Of a round of the loop by which shared memory does what it has no atomic instruction for, beside the compare-and-swap
@@ -117,46 +118,36 @@ def _latency_cycles(profile: LaunchProfile, gpu: Gpu, warps: int, rounds: int) -
     """How long the warps of one multiprocessor take when nothing but waiting for results holds them up: as many
     rounds as it takes, the last with the longest warp in it (Little's law, seen from the warp)."""
     barrier = gpu.latency_cycles.barrier
-    from_dram = share_from_dram(profile.dram_read_bytes, profile.totals)
-    of_block = share_from_dram(profile.critical_block_read_bytes, profile.busiest_block)
-    of_mean = (waiting_cycles(profile.totals, profile, gpu, from_dram) + profile.barriers * barrier) / warps
-    longest = waiting_cycles(profile.busiest_warp, profile, gpu, max(from_dram, of_block))
+    of_mean = (waiting_cycles(profile.totals, gpu, profile.dram_loads) + profile.barriers * barrier) / warps
+    longest = waiting_cycles(profile.busiest_warp, gpu, profile.critical_warp_dram_loads)
     longest += profile.critical_warp_barriers * barrier
     return (rounds - 1) * of_mean + max(of_mean, longest) + rounds * _BLOCK_START_CYCLES
 
 
-def waiting_cycles(counters: Counters, profile: LaunchProfile, gpu: Gpu, from_dram: float) -> float:
-    """Clocks that warps wait for the results of what is counted, one warp after the other. ``from_dram``: the share of
-    what is asked of the L2 and is not there."""
+def waiting_cycles(counters: Counters, gpu: Gpu, dram_loads: float) -> float:
+    """Clocks that warps wait for the results of what is counted, one warp after the other. ``dram_loads``: of the loads
+    those that the L2 has not."""
     counts, latency = counters.warp_instructions, gpu.latency_cycles
-    at_once = _loads_at_once(profile)
+    breaks = max(1, counts.get("control", 0) + counts.get("sync", 0))
+
+    def in_turn(many: float) -> float:
+        """Of so many loads those that wait for each other. It must never be less for more of them: whatever a warp
+        does besides, what it waits for takes no less."""
+        return min(many, max(2 * breaks, many / _MOST_LOADS_AT_ONCE))
+
     return (
         counters.dependent_steps * latency.issue * _STEP_SURCHARGE
-        + counters.global_loads * _load_latency(counters, gpu, from_dram) / at_once
+        + in_turn(counters.global_loads) * latency.l1
+        + in_turn(counters.missed_loads) * (latency.l2 - latency.l1)
+        + in_turn(dram_loads) * (latency.dram - latency.l2)
         + counts.get("shared", 0) * latency.shared / _SHARED_AT_ONCE
-        + counters.awaited_global_atomics * latency.l2 / at_once
+        + in_turn(counters.awaited_global_atomics) * latency.l2
         + counters.awaited_shared_atomics * latency.shared
         + counters.swap_rounds * (latency.shared + _SWAP_ROUND_INSTRUCTIONS * latency.issue)
-    )  # fmt: skip
+    )
 
 
-def _loads_at_once(profile: LaunchProfile) -> float:
-    """How many loads of a warp are under way together, on average."""
-    counts = profile.totals.warp_instructions
-    breaks = max(1, counts.get("control", 0) + counts.get("sync", 0))
-    return min(max(profile.totals.global_loads / breaks / 2, 1.0), _MOST_LOADS_AT_ONCE)
-
-
-def share_from_dram(read_bytes: int, counters: Counters) -> float:
-    """Of what is asked of the L2."""
-    return min(1.0, read_bytes / SECTOR_BYTES / counters.l2_sectors) if counters.l2_sectors else 0.0
-
-
-def _load_latency(counters: Counters, gpu: Gpu, from_dram: float) -> float:
-    """Of a load on average, by where its sectors were found."""
-    latency = gpu.latency_cycles
-    found = counters.l1_hit_sectors + counters.l2_sectors
-    if not found:
-        return latency.l1
-    hit = counters.l1_hit_sectors / found
-    return hit * latency.l1 + (1 - hit) * (latency.l2 + from_dram * (latency.dram - latency.l2))
+def share_from_dram(profile: LaunchProfile) -> float:
+    """Of the loads that go past the L1."""
+    missed = profile.totals.missed_loads
+    return min(1.0, profile.dram_loads / missed) if missed else 0.0

@@ -35,5 +35,5 @@ def _costs(counters: Counters, profile: LaunchProfile, gpu: Gpu) -> dict[str, fl
         "DRAM bandwidth": counters.l2_sectors,
         "L2 bandwidth": counters.l2_sectors,
         "contended atomics": counters.atomics,
-        "latency": waiting_cycles(counters, profile, gpu, share_from_dram(profile.dram_read_bytes, profile.totals)),
+        "latency": waiting_cycles(counters, gpu, counters.missed_loads * share_from_dram(profile)),
     }

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 EXPANSIONS: Mapping[str, Mapping[str, int]] = {
     "int_division": {"int": 17, "convert": 2, "special": 1},
+    "long_product": {"int": 4},
     "long_division": {"int": 68, "control": 4, "convert": 2, "special": 1},
     "fp32_division": {"fp32": 5, "special": 1, "int": 2, "control": 3},
     "fp64_division": {"fp64": 7, "fp32": 1, "special": 1, "int": 4, "control": 3},

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
+from emulator.model.bounds import SECTOR_BYTES
 from emulator.model.gpu import Gpu
 from emulator.model.lines import line_shares
 from emulator.model.merging import added, mean
@@ -17,11 +18,15 @@ from emulator.replay.recording import Transfers
 from emulator.runtime.report import Dim3, LaunchStats
 
 #: Raised whenever the model says something else of the same profile: times of two versions are not comparable.
-MODEL_VERSION = 3
+MODEL_VERSION = 4
 _MOST_REASONS = 8
 _MOST_LINES = 10
 #: Of the program's time: kernels below it are not worth a word.
 _TELLING = 0.15
+#: Beside warp instructions: what launches of one kind have about as much of.
+_TELLING_COUNTS = ("global_requests", "global_sectors", "l2_sectors", "missed_loads", "shared_wavefronts", "atomics")
+#: This share of the warp instructions.
+_SMALL = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,24 +79,40 @@ class ProgramTime:
 
 
 def group_launches(launches: Iterable[LaunchStats], most: int | None = None) -> tuple[LaunchGroup, ...]:
-    """The profiled launches, those of one kernel in one shape together, in the order of their first.
+    """The profiled launches, those of one kernel in one shape that did much the same together, in the order of their
+    first.
 
     With ``most``, what comes after so many groups is counted into the last group of its kernel, or the last of all.
     """
-    groups: dict[tuple[str, Dim3, Dim3], LaunchGroup] = {}
+    groups: dict[tuple[str, Dim3, Dim3, Hashable], LaunchGroup] = {}
     for launch in launches:
         if launch.profile is None:
             continue
-        key = (launch.kernel, launch.grid, launch.block)
+        key = (launch.kernel, launch.grid, launch.block, _kind(launch.profile))
         if key not in groups and most is not None and len(groups) >= most:
             key = next((one for one in reversed(groups) if one[0] == launch.kernel), next(reversed(groups)))
         known = groups.get(key)
         if known is None:
-            groups[key] = LaunchGroup(*key, 1, launch.profile)
+            groups[key] = LaunchGroup(launch.kernel, launch.grid, launch.block, 1, launch.profile)
         else:
             profile = added(known.profile, launch.profile)
             groups[key] = dataclasses.replace(known, count=known.count + 1, profile=profile)
     return tuple(groups.values())
+
+
+def _kind(profile: LaunchProfile) -> Hashable:
+    """What launches must have in common: those that are held up by different things take longer than as many of their
+    mean would. Each count within a factor of two, where it is not small beside the others."""
+    totals = profile.totals
+    counts = {
+        **totals.warp_instructions,
+        **totals.flops,
+        **{name: getattr(totals, name) for name in _TELLING_COUNTS},
+        "dram": (profile.dram_read_bytes + profile.dram_write_bytes) // SECTOR_BYTES,
+    }
+    least = totals.total_warp_instructions // _SMALL
+    sizes = frozenset((name, count.bit_length()) for name, count in counts.items() if count > least)
+    return profile.dynamic_shared_bytes, sizes
 
 
 def program_time(

@@ -1,8 +1,8 @@
 """The modelled time of what a program does beside its launches: copies and memsets.
 
 A copy costs at least what a kernel that does nothing adds to a program, and its bytes: by the link to the host, or by
-the device's memory, which a copy on the device reads and writes. That is a lower bound: pageable memory is slower. What
-a memset adds has not been measured: it costs its bytes alone.
+the device's memory, which a copy on the device reads and writes. That is a lower bound: pageable memory is slower. A
+memset is a kernel's launch, too.
 """
 
 from __future__ import annotations
@@ -19,6 +19,6 @@ def transfer_times(transfers: Transfers, gpu: Gpu) -> dict[str, float]:
         "copies from the host": transfers.writes * each_s + transfers.written_bytes / link,
         "copies to the host": transfers.reads * each_s + transfers.read_bytes / link,
         "copies on the device": transfers.copies * each_s + 2 * transfers.copied_bytes / dram,
-        "memsets": transfers.filled_bytes / dram,
+        "memsets": transfers.fills * each_s + transfers.filled_bytes / dram,
     }
     return {what: seconds for what, seconds in found.items() if seconds > 0}

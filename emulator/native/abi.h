@@ -71,7 +71,7 @@ constexpr uint32_t EMU_NO_BLOCK = 0xffffffffu;
 struct EmuContent {
     const char* file;
     uint32_t line, block;
-    uint32_t instructions[21];
+    uint32_t instructions[22];
     uint32_t flops[11];
     uint32_t dependent_steps;  // of the block's longest chain of arithmetic
 };

@@ -170,7 +170,7 @@ void BlockProfile::count(const WarpContext &warp, uint32_t index, uint32_t mask,
     if (!(shared | global)) return;
     if (site.kind == EMU_ATOMIC) access_atomic(site, figures, shared, global, address);
     if (shared) access_shared(warp, site, figures, shared, address);
-    if (global) access_cached(site, false, figures, Touched(global, address, site.size));
+    if (global) access_cached(warp, site, false, figures, Touched(global, address, site.size));
 }
 
 void BlockProfile::access_atomic(const EmuSite &site, Figures &figures, uint32_t shared, uint32_t global, const uint64_t *address) {
@@ -214,17 +214,20 @@ void BlockProfile::access_local(const WarpContext &warp, const EmuSite &site, Fi
             touched.add(base + (at + done) / 4 * line_bytes + 4 * lane + (at + done) % 4, here);
         }
     }
-    access_cached(site, true, figures, touched);
+    access_cached(warp, site, true, figures, touched);
 }
 
 // Stores go through the L1; those to local memory stay in it, too. Loads that others' stores may meet look behind it.
-void BlockProfile::access_cached(const EmuSite &site, bool is_local, Figures &figures, const Touched &touched) {
+void BlockProfile::access_cached(const WarpContext &warp, const EmuSite &site, bool is_local, Figures &figures,
+                                 const Touched &touched) {
     ++figures.global_requests;
     figures.global_loads += site.kind == EMU_LOAD;
     of_warp_->global_loads += site.kind == EMU_LOAD;
     figures.global_sectors_ideal += (touched.distinct_bytes() + sector_bytes - 1) / sector_bytes;
     Kind kind = site.kind == EMU_LOAD ? read : site.kind == EMU_STORE ? write : atomic;
     bool uses_l1 = is_local || (kind == read && !(site.order & EMU_STRONG));
+    uint64_t load = kind == read ? Profile::begins_load | uint64_t{warp.warp_id} << Profile::warp_shift : 0;
+    bool misses = false;
     for (const Touched::Line &line : touched) {
         uint32_t sectors = line.sectors(), hits = 0;
         if (uses_l1) hits = l1_.touch(line.number, sectors, false);
@@ -235,8 +238,12 @@ void BlockProfile::access_cached(const EmuSite &site, bool is_local, Figures &fi
         figures.l2_sectors += count - hit;
         of_warp_->l1_hit_sectors += hit;
         of_warp_->l2_sectors += count - hit;
-        if (count > hit) ask_l2(line.number, sectors & ~hits, kind);
+        if (count == hit) continue;
+        ask_l2(line.number, sectors & ~hits, kind, std::exchange(load, 0));
+        misses = true;
     }
+    figures.missed_loads += misses && kind == read;
+    of_warp_->missed_loads += misses && kind == read;
 }
 
 void BlockProfile::count_turns(bool is_float, uint32_t mask, const uint64_t *address) {
@@ -271,9 +278,10 @@ void BlockProfile::access_shared(const WarpContext &warp, const EmuSite &site, F
     }
 }
 
-void BlockProfile::ask_l2(uint64_t line, uint32_t sectors, Kind kind) {
-    uint64_t word = line << 6 | uint64_t{kind} << 4;
-    if (!stream_.empty() && (stream_.back() & ~uint64_t{15}) == word) {
+// `load`: what marks the first of a load's, else 0.
+void BlockProfile::ask_l2(uint64_t line, uint32_t sectors, Kind kind, uint64_t load) {
+    uint64_t word = load | line << 6 | uint64_t{kind} << 4;
+    if (!load && !stream_.empty() && (stream_.back() & ~uint64_t{15}) == word) {
         stream_.back() |= sectors;
         return;
     }

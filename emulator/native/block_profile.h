@@ -34,13 +34,13 @@ class BlockProfile final : public BlockObserver {
     Spin &spin_of(const WarpContext &warp) { return spins_[warp.warp_id]; }
     void count(const WarpContext &, uint32_t site, uint32_t mask, const uint64_t *address);
     void access_local(const WarpContext &, const EmuSite &, Figures &, uint32_t mask, const uint64_t *address);
-    void access_cached(const EmuSite &, bool is_local, Figures &, const Touched &);
+    void access_cached(const WarpContext &, const EmuSite &, bool is_local, Figures &, const Touched &);
     void access_shared(const WarpContext &, const EmuSite &, Figures &, uint32_t mask, const uint64_t *address);
     void access_bank(Figures &, uint32_t mask, const uint64_t *address);
     void access_atomic(const EmuSite &, Figures &, uint32_t shared, uint32_t global, const uint64_t *address);
     void count_turns(bool is_float, uint32_t mask, const uint64_t *address);
     void count_block();
-    void ask_l2(uint64_t line, uint32_t sectors, Kind);
+    void ask_l2(uint64_t line, uint32_t sectors, Kind, uint64_t load);
 
     Profile &profile_;
     BlockContext &block_;

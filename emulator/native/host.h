@@ -33,7 +33,7 @@ struct EmuLaunch {
 struct EmuProfile {
     const emu::Figures *totals, *busiest_block, *busiest_warp;
     uint64_t dram_read_bytes, dram_write_bytes, barriers, critical_warp_instructions, critical_block_instructions;
-    uint64_t critical_warp_barriers, critical_block_read_bytes;
+    uint64_t critical_warp_barriers, dram_loads, critical_warp_dram_loads;
     uint64_t hottest_atomic_turns, hottest_float_atomic_turns, shared_atomic_turns, shared_increment_turns;
     uint64_t polls;
     uint32_t lines;

@@ -110,12 +110,12 @@ void Profile::take(uint64_t number, Stream &stream, bool is_whole) {
         waiting_[number];
         return;
     }
-    read_by_.erase(number);
+    dram_loads_by_.erase(number);
     ++next_block_;
     for (auto it = waiting_.begin(); it != waiting_.end() && it->first == next_block_; it = waiting_.erase(it)) {
         kept_ -= it->second.size();
         look_up(it->first, it->second);
-        read_by_.erase(it->first);
+        dram_loads_by_.erase(it->first);
         ++next_block_;
     }
 }
@@ -123,15 +123,24 @@ void Profile::take(uint64_t number, Stream &stream, bool is_whole) {
 void Profile::look_up(uint64_t number, const Stream &stream) {
     CacheModel &cache = l2();
     uint64_t read = 0;
+    std::array<uint64_t, most_warps> &by_warp = dram_loads_by_[number];
+    uint64_t *waits = nullptr;  // the warp's count, while nothing of its load was found in DRAM
     for (uint64_t word : stream) {
         auto sectors = static_cast<uint32_t>(word & 15);
         auto kind = static_cast<BlockProfile::Kind>(word >> 4 & 3);
-        uint32_t had = cache.touch(word >> 6, sectors, kind != BlockProfile::read);
+        uint64_t line = word << (64 - warp_shift) >> (64 - warp_shift + 6);
+        uint32_t had = cache.touch(line, sectors, kind != BlockProfile::read);
+        if (kind != BlockProfile::read) waits = nullptr;
+        if (word & begins_load) waits = &by_warp[word >> warp_shift & (most_warps - 1)];
         // Whole sectors are written without being read before.
-        if (kind != BlockProfile::write) read += static_cast<uint32_t>(__builtin_popcount(sectors & ~had));
+        if (kind == BlockProfile::write || !(sectors & ~had)) continue;
+        read += static_cast<uint32_t>(__builtin_popcount(sectors & ~had));
+        if (!waits) continue;
+        ++dram_loads_;
+        most_dram_loads_ = std::max(most_dram_loads_, ++*waits);
+        waits = nullptr;
     }
     read_sectors_ += read;
-    most_read_ = std::max(most_read_, read_by_[number] += read);
     written_sectors_ += cache.take_written();
 }
 
@@ -184,7 +193,8 @@ LaunchFigures Profile::figures(const Launch &launch) const {
     result.busiest_block = busiest_block_;
     result.busiest_warp = busiest_warp_;
     result.critical_warp_barriers = most_barriers_;
-    result.critical_block_read_bytes = most_read_ * sector_bytes;
+    result.dram_loads = dram_loads_;
+    result.critical_warp_dram_loads = most_dram_loads_;
     result.hottest_atomic_turns = atomic_turns_.most();
     result.hottest_float_atomic_turns = float_atomic_turns_.most();
     result.shared_atomic_turns = shared_atomic_turns_;

@@ -3,6 +3,7 @@
 // the blocks' numbers.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -28,8 +29,10 @@ class Profile final : public Observer {
   private:
     friend class BlockProfile;
 
-    // What a block asks of the L2: line number, kind and sectors in a word each.
+    // What a block asks of the L2: line number, kind and sectors in a word each; where a load begins, that, and its warp.
     using Stream = std::vector<uint64_t>;
+    static constexpr uint64_t begins_load = uint64_t{1} << 63;
+    static constexpr uint32_t warp_shift = 57, most_warps = 32;  // lines have smaller numbers
     static constexpr size_t long_stream = 1 << 16;  // words after which a block shows what it has asked so far
 
     // Takes what block `number` has asked so far, when it is its turn; the block asks nothing more if it `is_whole`. To be called
@@ -55,8 +58,8 @@ class Profile final : public Observer {
     std::map<uint64_t, Stream> waiting_;
     size_t kept_ = 0;  // words in streams whose turn has not come
     uint64_t read_sectors_ = 0, written_sectors_ = 0;
-    std::map<uint64_t, uint64_t> read_by_;  // sectors, of blocks that have not ended
-    uint64_t most_read_ = 0;                // of a block
+    std::map<uint64_t, std::array<uint64_t, most_warps>> dram_loads_by_;  // warp, of blocks that have not ended
+    uint64_t dram_loads_ = 0, most_dram_loads_ = 0;                        // in all, and of a warp
 };
 
 // Adds what was executed of a basic block that has run so many times, with so many lanes in all.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 CLASSES = (
     *("int", "fp32", "fp64", "fp16", "special", "convert", "tensor", "load", "store", "atomic", "shared", "local"),
     *("control", "sync", "warp", "other", "match"),
-    *("int_division", "long_division", "fp32_division", "fp64_division"),
+    *("int_division", "long_division", "fp32_division", "fp64_division", "long_product"),
 )
 # Of floating-point (and matrix) operations.
 FLOP_TYPES = (
@@ -26,12 +26,12 @@ class Counters:
     ``global_sectors_ideal`` is the least for the distinct bytes that each request asks for. Bank conflicts are
     ``shared_wavefronts`` beyond ``shared_wavefronts_ideal``. ``l2_sectors`` got past the modelled L1. ``atomics``
     counts lanes, ``atomic_serialized`` the further turns where lanes of one warp meet on one address. ``global_*`` are
-    of local memory, too, which lies there. ``global_loads`` are those of the requests, ``global_atomics`` those of the
-    lanes. ``awaited_*_atomics``: warp instructions whose result is used. ``swap_rounds``: of the loops of
-    compare-and-swap that shared memory needs for what it has no atomic instruction for (floating point; 64 bits), as
-    many as lanes meet. ``dependent_steps``: of the longest chain of arithmetic in each basic block that ran, in which
-    each result needs the one before; a step is the time that a result of plain arithmetic takes. ``flops`` by type
-    (``FLOP_TYPES``), a fused multiply-add being two.
+    of local memory, too, which lies there. ``global_loads`` are those of the requests, ``missed_loads`` those of them
+    that found some sector past the L1, ``global_atomics`` those of the lanes. ``awaited_*_atomics``: warp instructions
+    whose result is used. ``swap_rounds``: of the loops of compare-and-swap that shared memory needs for what it has no
+    atomic instruction for (floating point; 64 bits), as many as lanes meet. ``dependent_steps``: of the longest chain
+    of arithmetic in each basic block that ran, in which each result needs the one before; a step is the time that a
+    result of plain arithmetic takes. ``flops`` by type (``FLOP_TYPES``), a fused multiply-add being two.
     """
 
     warp_instructions: dict[str, int]
@@ -46,6 +46,7 @@ class Counters:
     atomics: int
     atomic_serialized: int
     global_loads: int
+    missed_loads: int
     global_atomics: int
     awaited_global_atomics: int
     awaited_shared_atomics: int
@@ -76,8 +77,8 @@ class LaunchProfile:
     ``dram_*_bytes`` is what got past the modelled L2. ``barriers``: arrivals of warps at barriers of the block.
     ``registers_per_thread`` is ptxas's, None where nothing tells it. ``local_bytes`` is of one thread.
     ``critical_warp_instructions``, ``critical_block_instructions``: of the warp, and of the block, that executed most;
-    ``critical_warp_barriers``: of the warp that arrived at barriers most often; ``critical_block_read_bytes``: of the
-    block that read most from DRAM.
+    ``critical_warp_barriers``: of the warp that arrived at barriers most often. ``dram_loads``: of all loads those that
+    find some sector in DRAM only; ``critical_warp_dram_loads``: of the warp that has most of them.
     ``hottest_atomic_turns``: of the sector of global memory that integer atomics ask for most often, a turn for each
     lane, but one for a warp whose lanes all meet at one address (compilers combine those);
     ``hottest_float_atomic_turns``: the same of floating-point ones, which nobody combines. ``shared_atomic_turns``: in
@@ -100,7 +101,8 @@ class LaunchProfile:
     critical_warp_instructions: int
     critical_block_instructions: int = 0
     critical_warp_barriers: int = 0
-    critical_block_read_bytes: int = 0
+    dram_loads: int = 0
+    critical_warp_dram_loads: int = 0
     hottest_atomic_turns: int = 0
     hottest_float_atomic_turns: int = 0
     shared_atomic_turns: int = 0

@@ -7,7 +7,7 @@ not trusted (judge.bench.plausibility).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,10 @@ from judge.runner.messages import ReportClaim
 from judge.runner.profiles import CLASSES, COUNTS, FLOPS, KERNEL_COUNTS, ProfileClaim
 
 _MOST_KERNELS = 8
+#: Of a thread.
+_MOST_REGISTERS = 255
+#: This share of the registers.
+_LITTLE = 8
 #: Where the compiler's jail has the source.
 _BUILD_FOLDER = "/tmp/"
 
@@ -64,8 +68,15 @@ def _file(path: str) -> str:
 def _registers(kernel: str, build: BuildReport) -> int | None:
     """Of the kernel; of templates the most of any instance."""
     name = kernel.partition("<")[0]
-    of_name = [int(entry["registers"]) for entry in build.kernels if kernel_name(entry["kernel"]) == name]
+    of_name = [_held(entry) for entry in build.kernels if kernel_name(entry["kernel"]) == name]
     return max(of_name, default=build.registers)
+
+
+def _held(entry: Mapping[str, Any]) -> int:
+    """What is spilled counts as held, since the emulator knows nothing of the accesses that it takes instead; a little
+    does not matter."""
+    registers, spilled = int(entry["registers"]), int(entry.get("spill_stores_bytes", 0)) // 4
+    return min(_MOST_REGISTERS, registers + max(0, spilled - registers // _LITTLE))
 
 
 def _counters(numbers: Sequence[int]) -> Counters:

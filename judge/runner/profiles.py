@@ -13,6 +13,7 @@ from judge.runner.frames import FrameError, Reader, Writer
 CLASSES = (
     "int", "fp32", "fp64", "fp16", "special", "convert", "tensor", "load", "store", "atomic", "shared", "local",
     "control", "sync", "warp", "other", "match", "int_division", "long_division", "fp32_division", "fp64_division",
+    "long_product",
 )  # fmt: skip
 FLOPS = (
     "fp16", "bf16", "fp32", "fp64", "tensor_f16", "tensor_bf16", "tensor_tf32", "tensor_f64", "tensor_int8",
@@ -21,13 +22,14 @@ FLOPS = (
 COUNTS = (
     "thread_instructions", "global_requests", "global_sectors", "global_sectors_ideal", "shared_wavefronts",
     "shared_wavefronts_ideal", "l1_hit_sectors", "l2_sectors", "atomics", "atomic_serialized", "global_loads",
-    "global_atomics", "awaited_global_atomics", "awaited_shared_atomics", "swap_rounds", "dependent_steps",
+    "missed_loads", "global_atomics", "awaited_global_atomics", "awaited_shared_atomics", "swap_rounds",
+    "dependent_steps",
 )  # fmt: skip
 KERNEL_COUNTS = (
     "dram_read_bytes", "dram_write_bytes", "barriers", "registers_per_thread", "static_shared_bytes",
     "dynamic_shared_bytes", "local_bytes", "critical_warp_instructions", "critical_block_instructions",
     "hottest_atomic_turns", "hottest_float_atomic_turns", "shared_atomic_turns", "shared_increment_turns", "polls",
-    "critical_warp_barriers", "critical_block_read_bytes",
+    "critical_warp_barriers", "dram_loads", "critical_warp_dram_loads",
 )  # fmt: skip
 COUNTERS = len(CLASSES) + len(COUNTS) + len(FLOPS)
 

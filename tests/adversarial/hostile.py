@@ -62,6 +62,10 @@ class Hostile:
         named = self.facts.get("honest")
         return FOLDER / named if named else _ROOT / "reference_solutions" / self.challenge / "plain.cu"
 
+    @property
+    def honest_source(self) -> bytes:
+        return inlined(self.honest.read_text(encoding="utf-8"))
+
     def verdicts(self, device: str) -> frozenset[Verdict]:
         text = self.facts.get(f"verdict on {device}") or self.facts["verdict"]
         return frozenset(Verdict(word) for word in text.split(" or "))

@@ -58,7 +58,7 @@ def honest_s(judge: Judge) -> Callable[[Hostile], float]:
 
     def time(hostile: Hostile) -> float:
         if hostile.honest not in known:
-            judgement = judge(hostile.honest.read_bytes(), hostile.challenge)
+            judgement = judge(hostile.honest_source, hostile.challenge)
             assert judgement.measurement is not None, judgement
             known[hostile.honest] = judgement.measurement.value
         return known[hostile.honest]
@@ -86,7 +86,7 @@ def test_the_next_submission_is_judged_as_if_nothing_had_been(
     hostile = next(hostile for hostile in on("emulator") if hostile.family == family)
     before_s = honest_s(hostile)
     judge(hostile.source, hostile.challenge, BUILD)
-    judgement = judge(hostile.honest.read_bytes(), hostile.challenge)
+    judgement = judge(hostile.honest_source, hostile.challenge)
     assert judgement.verdict is Verdict.ACCEPTED, judgement
     assert judgement.measurement is not None
     assert judgement.measurement.value == before_s

@@ -57,7 +57,7 @@ def honest(judge_on_gpu: JudgeOnGpu, table: Table) -> Callable[[Hostile], Judgem
 
     def judged(hostile: Hostile) -> Judgement:
         if hostile.honest not in table.honest:
-            judgement = judge_on_gpu(hostile.honest.read_text(encoding="utf-8"), hostile.challenge, Mode.SUBMIT)
+            judgement = judge_on_gpu(hostile.honest_source.decode(), hostile.challenge, Mode.SUBMIT)
             assert judgement.measurement is not None, judgement
             table.honest[hostile.honest] = judgement
             table.add(f"honest/{hostile.challenge}", judgement, judgement.measurement.value)
@@ -96,7 +96,7 @@ def test_the_next_submission_is_judged_as_if_nothing_had_been(
     hostile = [hostile for hostile in on("cuda") if hostile.family == family][-1]
     before_s = _time_s(honest(hostile))
     judge_on_gpu(hostile.source.decode(), hostile.challenge, Mode.SUBMIT)
-    judgement = judge_on_gpu(hostile.honest.read_text(encoding="utf-8"), hostile.challenge, Mode.SUBMIT)
+    judgement = judge_on_gpu(hostile.honest_source.decode(), hostile.challenge, Mode.SUBMIT)
     table.add(f"honest, after {hostile}", judgement, before_s)
     assert judgement.verdict is Verdict.ACCEPTED, judgement
     assert _time_s(judgement) == pytest.approx(before_s, rel=0.05)

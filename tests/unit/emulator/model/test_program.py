@@ -36,6 +36,19 @@ def test_beyond_the_most_groups_launches_are_counted_with_their_kernel():
     assert groups[0].profile.totals.global_requests == 2 * ((1 << 10) + (1 << 12)) // 32
 
 
+def test_launches_that_are_held_up_by_different_things_cost_each_its_own():
+    shape = {"blocks": 132, "threads": 1024}
+    kinds = [launch(counters({kind: 1 << 22}), **shape) for kind in ("special", "fp64", "warp")]
+    found = program_time(group_launches(kinds), H200)
+    assert found.seconds == pytest.approx(H200.launch.first_s + sum(modelled_time(one, H200).seconds for one in kinds))
+
+
+def test_launches_with_other_shared_memory_are_not_taken_for_the_first():
+    stats = streaming(1 << 20)
+    large = dataclasses.replace(stats, profile=dataclasses.replace(stats.profile, dynamic_shared_bytes=100 << 10))
+    assert len(group_launches([stats, large, stats])) == 2
+
+
 def test_the_mean_of_a_group_is_one_of_its_launches():
     stats = streaming(1 << 20)
     (group,) = group_launches([stats] * 4)
@@ -52,14 +65,14 @@ def test_launches_without_profiles_are_left_out():
     assert group_launches([dataclasses.replace(launch(counters(), blocks=1, threads=1), profile=None)]) == ()
 
 
-def test_copies_and_memsets_cost_their_bytes_and_copies_a_launch_each():
+def test_copies_and_memsets_cost_their_bytes_and_a_launch_each():
     moved = Transfers(
         writes=2, written_bytes=64_000_000, reads=1, read_bytes=32_000_000, copies=1, copied_bytes=43_000_000, fills=3,
         filled_bytes=4_300_000,
     )  # fmt: skip
     empty, found = (program_time((), H200, transfers) for transfers in (Transfers(), moved))
     moving_s = (64e6 + 32e6) / H200.host_link_bytes_per_s + (2 * 43e6 + 4.3e6) / H200.memory.dram_bytes_per_s
-    assert found.seconds - empty.seconds == pytest.approx(moving_s + 4 * H200.launch.each_s)
+    assert found.seconds - empty.seconds == pytest.approx(moving_s + 7 * H200.launch.each_s)
     assert found.limiter == "copies from the host"
     assert found.why[0].startswith("copies from the host take 6")
 

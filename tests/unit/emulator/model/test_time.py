@@ -127,15 +127,33 @@ def test_what_others_execute_meanwhile_makes_no_block_shorter():
 
 def test_what_others_find_in_the_l2_makes_no_block_wait_less_for_dram():
     def latency(of_others: int) -> float:
-        alone = counters({"load": 1 << 12}, global_loads=1 << 12, l2_sectors=1 << 14)
+        alone = counters({"load": 1 << 12}, global_loads=1 << 12, missed_loads=1 << 12, l2_sectors=1 << 14)
         totals = dataclasses.replace(alone, l2_sectors=(1 << 14) + of_others)
         found = launch(
             totals, blocks=132, threads=32, dram_bytes=32 << 14, busiest_block=alone, busiest_warp=alone,
-            critical_block_read_bytes=32 << 14,
+            dram_loads=1 << 12, critical_warp_dram_loads=1 << 12,
         )  # fmt: skip
         return modelled_time(found, H200).parts["latency"]
 
     assert latency(1 << 20) == latency(0)
+
+
+@pytest.mark.parametrize("branches", [1, 1 << 8, 1 << 12])
+def test_more_loads_never_wait_less(branches: int):
+    """Neither those beside others in a warp, nor those of another warp."""
+
+    def latency(hits: int) -> float:
+        kinds = {"load": (1 << 10) + hits, "control": branches}
+        totals = counters(
+            kinds, dependent_steps=0, global_loads=kinds["load"], missed_loads=1 << 10, l1_hit_sectors=hits * 16
+        )
+        found = launch(
+            totals, blocks=1, threads=32, busiest_warp=totals, dram_loads=1 << 10, critical_warp_dram_loads=1 << 10
+        )
+        return modelled_time(found, H200).parts["latency"]
+
+    found = [latency(hits) for hits in (0, 1 << 6, 1 << 9, 1 << 12, 1 << 16)]
+    assert found == sorted(found)
 
 
 def test_registers_that_hold_nothing_gain_nothing():

@@ -296,9 +296,13 @@ def test_loads_among_the_requests(profiled: Profiled) -> None:
         ("div.u32 %r1, %r1, %t;", "int_division"),
         ("rem.s32 %r1, %r1, %t;", "int_division"),
         ("rem.u64 %rd1, %rd1, %rd2;", "long_division"),
+        ("mul.lo.u64 %rd1, %rd1, %rd2;", "long_product"),
+        ("mad.lo.s64 %rd1, %rd1, %rd2, %rd1;", "long_product"),
+        ("popc.b32 %r1, %t;", "special"),
+        ("brev.b32 %r1, %t;", "special"),
     ],
 )
-def test_divisions_are_classes_of_their_own(profiled: Profiled, instruction: str, kind: str) -> None:
+def test_what_is_no_plain_instruction_has_its_class(profiled: Profiled, instruction: str, kind: str) -> None:
     before = "mov.f32 %f1, 0f3F800000;\n mov.f32 %f2, %f1;\n mov.f64 %d1, 0d3FF0000000000000;\n mov.f64 %d2, %d1;\n"
     before += "mov.u32 %r1, 7;\n mov.u64 %rd1, 7;\n mov.u64 %rd2, 3;\n add.u32 %t, %t, 1;\n"
 

@@ -101,7 +101,9 @@ APART = "bra APART;\nAPART:\n{body}\nbra BEHIND;\nBEHIND:"
     [
         ("add.u32 %r1, %t, 1;\n add.u32 %r1, %r1, 1;\n add.u32 %r1, %r1, 1;", 3),
         ("add.u32 %r1, %t, 1;\n add.u32 %r2, %t, 1;\n add.u32 %r3, %t, 1;", 2),
-        ("add.u32 %r1, %t, 1;\n ld.shared.u32 %r2, [%w];\n add.u32 %r3, %r2, %r1;\n add.u32 %r3, %r3, 1;", 3),
+        ("add.u32 %r1, %t, 1;\n ld.shared.u32 %r2, [%w];\n add.u32 %r3, %r2, %r1;\n add.u32 %r3, %r3, 1;", 7),
+        # Through shared memory: an addition, a load, an addition.
+        ("add.u32 %r1, %t, 1;\n st.shared.u32 [%w], %r1;\n ld.shared.u32 %r2, [%w];\n add.u32 %r3, %r2, 1;", 7),
         ("ex2.approx.f32 %f1, %f1;\n ex2.approx.f32 %f2, %f2;\n ex2.approx.f32 %f1, %f1;", 10),
         ("div.u32 %r1, %t, %t;", 28),
         ("setp.eq.u32 %p1, %t, 0;\n add.u32 %r1, %t, 1;\n @%p1 add.u32 %r1, %r1, 1;\n @%p1 add.u32 %r1, %r1, 1;", 3),

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 
 import pytest
@@ -51,6 +52,14 @@ def test_the_time_is_made_of_what_was_counted() -> None:
 def test_registers_are_the_compilers_and_not_the_claim(kernel: str, claimed: int, registers: int) -> None:
     found = modelled_call(ReportClaim(profiles=(claim(kernel, registers=claimed),)), BUILD, H200)
     assert found.details["kernels"][0]["registers"] == registers
+
+
+@pytest.mark.parametrize(("spilled_bytes", "held"), [(0, 40), (20, 40), (4 * 65, 100), (1 << 20, 255)])
+def test_what_is_spilled_counts_as_held_but_for_a_little(spilled_bytes: int, held: int) -> None:
+    kernels = ({"kernel": "_Z3addPKfS0_Pfi", "registers": 40, "spill_stores_bytes": spilled_bytes},)
+    build = dataclasses.replace(BUILD, kernels=kernels)
+    found = modelled_call(ReportClaim(profiles=(claim(),)), build, H200)
+    assert found.details["kernels"][0]["registers"] == held
 
 
 def test_no_launch_is_an_empty_call() -> None:

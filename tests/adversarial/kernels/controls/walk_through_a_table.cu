@@ -1,0 +1,12 @@
+// idea: a walk through a table in global memory, which the L1 has soon
+// challenge: softmax
+// devices: emulator
+// verdict: AC
+// caught by: nothing, it is honest: model/walk_through_constants.cu is compared with it
+#include "common/walk.cuh"
+#include "common/softmax.cuh"
+
+extern "C" void solve(const float* input, float* output, int N) {
+    walk<<<1, 32>>>(N > 400000 ? 100000 : 1);
+    launch_softmax(input, output, N);
+}
