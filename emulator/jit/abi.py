@@ -77,6 +77,7 @@ class EmuContent(ctypes.Structure):
         ("instructions", ctypes.c_uint32 * len(CLASSES)),
         ("flops", ctypes.c_uint32 * len(FLOP_TYPES)),
         ("dependent_steps", ctypes.c_uint32),
+        ("dependent_loads", ctypes.c_uint32),
     ]
 
 

@@ -17,7 +17,7 @@ from emulator.jit.abi import Access, AtomicForm, Order, Space
 from emulator.jit.contents import Content
 from emulator.jit.polling import Polling, Range
 
-_MAGIC = b"emukrn05"
+_MAGIC = b"emukrn06"
 _DIGEST_BYTES = 32
 _LENGTH_BYTES = 4
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from emulator.jit.critical_path import critical_path
 from emulator.profile.counters import CLASSES, FLOP_TYPES
+from emulator.ptx.effects import has_result, space_of
 from emulator.ptx.ir import Address, Imm, Instruction, Reg
 from emulator.ptx.program import Program
 
@@ -65,6 +66,7 @@ class Content(NamedTuple):
     instructions: tuple[int, ...]  # as CLASSES
     flops: tuple[int, ...]  # as FLOP_TYPES
     dependent_steps: int  # of the block's critical path
+    dependent_loads: int  # of its longest chain of loads
 
 
 def contents(program: Program) -> tuple[Content, ...]:
@@ -73,7 +75,8 @@ def contents(program: Program) -> tuple[Content, ...]:
 
 def _contents(program: Program) -> Iterator[Content]:
     for block in program.cfg.blocks:
-        steps = _dependent_steps(block.instructions)
+        steps = _on_longest_chain(block.instructions, _steps)
+        loads = _on_longest_chain(block.instructions, _is_awaited_access)
         lines: dict[tuple[str, int], tuple[list[int], list[int]]] = {}
         for instruction in block.instructions:
             if instruction.opcode in NOT_COUNTED:
@@ -87,12 +90,16 @@ def _contents(program: Program) -> Iterator[Content]:
             if counted is not None:
                 flops[FLOP_TYPES.index(counted[0])] += counted[1]
         for (file, line), (instructions, flops) in lines.items():
-            yield Content(block.index, file, line, tuple(instructions), tuple(flops), steps[file, line])
+            yield Content(
+                block.index, file, line, tuple(instructions), tuple(flops), steps[file, line], loads[file, line]
+            )
 
 
-def _dependent_steps(instructions: Sequence[Instruction]) -> Counter[tuple[str, int]]:
-    """By source line, what the longest chain of arithmetic has there."""
-    steps = [0 if i.opcode in NOT_COUNTED else _steps(i) for i in instructions]
+def _on_longest_chain(
+    instructions: Sequence[Instruction], length: Callable[[Instruction], int]
+) -> Counter[tuple[str, int]]:
+    """By source line, how much of the longest chain is there, each instruction being so long."""
+    steps = [0 if i.opcode in NOT_COUNTED else length(i) for i in instructions]
     found: Counter[tuple[str, int]] = Counter()
     for index in critical_path(instructions, steps):
         where = instructions[index].location
@@ -107,9 +114,14 @@ def _steps(i: Instruction) -> int:
     return 0 if kind in _NOT_ARITHMETIC else _STEPS.get(kind, 1)
 
 
+def _is_awaited_access(i: Instruction) -> bool:
+    """Whether its result comes from global or local memory."""
+    return has_result(i) and class_of(i) in ("load", "local", "atomic") and space_of(i) not in ("shared", "const")
+
+
 def _is_indexed_constant(i: Instruction) -> bool:
     address = i.operands[1]
-    return "const" in i.modifiers and isinstance(address, Address) and isinstance(address.base, Reg)
+    return space_of(i) == "const" and isinstance(address, Address) and isinstance(address.base, Reg)
 
 
 def class_of(instruction: Instruction) -> str:
@@ -141,11 +153,10 @@ def _access_class(instruction: Instruction) -> str:
     if opcode == "cp":  # a copy to shared memory is a load; the rest waits
         is_wait = not instruction.operands or "commit_group" in modifiers or "wait_group" in modifiers
         return "sync" if is_wait else "load"
-    if opcode in ("ldmatrix", "stmatrix") or any(m.startswith("shared") for m in modifiers):
-        return "shared"
-    if "local" in modifiers:
-        return "local"
-    if "param" in modifiers:  # constant memory, which instructions read as an operand
+    space = space_of(instruction)
+    if space in ("shared", "local"):
+        return space
+    if space == "param":  # constant memory, which instructions read as an operand
         return "other"
     return "store" if opcode == "st" or modifiers[0] == "store" else "load"
 

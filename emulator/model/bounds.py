@@ -49,14 +49,28 @@ def bounds_of(stats: LaunchStats, profile: LaunchProfile, gpu: Gpu) -> Bounds:
     shared = profile.static_shared_bytes + profile.dynamic_shared_bytes
     occupancy = occupancy_of(gpu, threads, profile.registers_per_thread or PRESUMED_REGISTERS, shared)
     rounds = -(-blocks // (occupancy.blocks * gpu.multiprocessors))
-    # What the multiprocessor with the most blocks has to do of the whole.
-    share = -(-blocks // gpu.multiprocessors) / blocks
-    # A block stays on one, so that it has at least what the busiest block does.
+    fullest = _Fullest(-(-blocks // gpu.multiprocessors) / blocks, profile.busy_blocks, gpu.multiprocessors)
     of_all, of_block = pipe_cycles(profile.totals, gpu), pipe_cycles(profile.busiest_block, gpu)
-    seconds = {what: max(cycles * share, of_block[what]) / gpu.clock_hz for what, cycles in of_all.items()}
-    seconds |= _memory_seconds(profile, gpu, share)
+    seconds = {what: fullest.part(cycles, of_block[what]) / gpu.clock_hz for what, cycles in of_all.items()}
+    seconds |= _memory_seconds(profile, gpu, fullest)
     seconds["latency"] = _latency_cycles(profile, gpu, blocks * -(-threads // WARP), rounds) / gpu.clock_hz
     return Bounds(seconds, occupancy, blocks, rounds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fullest:
+    """The multiprocessor with the most to do: it has the most blocks, which are ``share`` of all."""
+
+    share: float
+    busy_blocks: int
+    multiprocessors: int
+
+    def part(self, of_all: float, of_block: float) -> float:
+        """How much it has of something. A block stays on one, so that it is at least what one block has, and where many
+        have next to nothing it is that of the others that come together there."""
+        busy = max(1, self.busy_blocks)
+        together = -(-busy // self.multiprocessors) * min(of_block, of_all / busy)
+        return max(of_all * self.share, of_block, together)
 
 
 _PIPES = {
@@ -94,19 +108,19 @@ def pipe_cycles(counters: Counters, gpu: Gpu) -> dict[str, float]:
     return cycles
 
 
-def _memory_seconds(profile: LaunchProfile, gpu: Gpu, share: float) -> dict[str, float]:
-    """What the device as a whole has to move, and the multiprocessor with the most blocks to take in."""
-    totals, memory = profile.totals, gpu.memory
+def _memory_seconds(profile: LaunchProfile, gpu: Gpu, fullest: _Fullest) -> dict[str, float]:
+    """What the device as a whole has to move, and the fullest multiprocessor to take in."""
+    totals, of_block, memory = profile.totals, profile.busiest_block, gpu.memory
     l2_cycles = max(
         totals.l2_sectors * SECTOR_BYTES / memory.l2_bytes_per_clock,
-        max(totals.l2_sectors * share, profile.busiest_block.l2_sectors) / memory.fill_sectors_per_clock,
+        fullest.part(totals.l2_sectors, of_block.l2_sectors) / memory.fill_sectors_per_clock,
     )
     contended = profile.hottest_atomic_turns / memory.contended_atomics_per_clock
     contended += profile.hottest_float_atomic_turns / memory.contended_float_atomics_per_clock
+    atomics = of_block.atomics / totals.atomics if totals.atomics else 0.0
     shared = profile.shared_atomic_turns
     shared += 0 if memory.counts_shared_increments else profile.shared_increment_turns
-    of_block = profile.busiest_block.atomics / totals.atomics if totals.atomics else 0.0
-    contended += shared * max(share, of_block) / memory.shared_atomics_per_clock
+    contended += shared * fullest.part(1.0, atomics) / memory.shared_atomics_per_clock
     return {
         "DRAM bandwidth": (profile.dram_read_bytes + profile.dram_write_bytes) / memory.dram_bytes_per_s,
         "L2 bandwidth": l2_cycles / gpu.clock_hz,
@@ -133,7 +147,7 @@ def waiting_cycles(counters: Counters, gpu: Gpu, dram_loads: float) -> float:
     def in_turn(many: float) -> float:
         """Of so many loads those that wait for each other. It must never be less for more of them: whatever a warp
         does besides, what it waits for takes no less."""
-        return min(many, max(2 * breaks, many / _MOST_LOADS_AT_ONCE))
+        return min(many, max(2 * breaks, counters.dependent_loads, many / _MOST_LOADS_AT_ONCE))
 
     return (
         counters.dependent_steps * latency.issue * _STEP_SURCHARGE

@@ -9,8 +9,8 @@ from emulator.profile.counters import add
 
 _MOST_LINES = 10
 _COUNTS = (
-    *("dram_read_bytes", "dram_write_bytes", "barriers", "critical_warp_instructions", "critical_block_instructions"),
-    *("critical_warp_barriers", "dram_loads", "critical_warp_dram_loads"),
+    *("dram_read_bytes", "dram_write_bytes", "barriers", "critical_warp_instructions", "critical_warp_barriers"),
+    *("busy_blocks", "dram_loads", "critical_warp_dram_loads"),
     *("hottest_atomic_turns", "hottest_float_atomic_turns", "shared_atomic_turns", "shared_increment_turns", "polls"),
 )
 

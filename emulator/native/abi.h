@@ -74,6 +74,7 @@ struct EmuContent {
     uint32_t instructions[22];
     uint32_t flops[11];
     uint32_t dependent_steps;  // of the block's longest chain of arithmetic
+    uint32_t dependent_loads;  // of its longest chain of loads
 };
 
 struct BlockContext;  // the scheduler's own; generated code never looks inside

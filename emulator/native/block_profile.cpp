@@ -88,7 +88,7 @@ void BlockProfile::finish() {
         longest_warp_ = std::max(longest_warp_, of_warp);
         whole += of_warp;
     }
-    longest_block_ = std::max(longest_block_, whole);
+    sizes_.add(whole);
     count_block();
     profile_.take(number_, stream_, true);
 }

@@ -54,7 +54,8 @@ class BlockProfile final : public BlockObserver {
     Figures *of_warp_ = nullptr;         // whose access is counted
     Figures busiest_block_, busiest_warp_;
     uint64_t most_barriers_ = 0;  // of a warp
-    uint64_t barriers_ = 0, longest_warp_ = 0, longest_block_ = 0, shared_atomic_turns_ = 0, shared_increment_turns_ = 0;
+    uint64_t barriers_ = 0, longest_warp_ = 0, shared_atomic_turns_ = 0, shared_increment_turns_ = 0;
+    BlockSizes sizes_;
     uint64_t polls_ = 0;
     std::vector<Spin> spins_;  // by warp
 };

@@ -20,7 +20,7 @@ struct Figures {
     uint64_t atomics = 0, atomic_serialized = 0;
     uint64_t global_loads = 0, missed_loads = 0;
     uint64_t global_atomics = 0, awaited_global_atomics = 0, awaited_shared_atomics = 0, swap_rounds = 0;
-    uint64_t dependent_steps = 0;
+    uint64_t dependent_steps = 0, dependent_loads = 0;
     uint64_t flops[flop_types] = {};
 
     void add(const Figures &other);
@@ -42,7 +42,7 @@ struct LaunchFigures {
     std::vector<LineFigures> lines;  // the worst, worst first
     uint64_t dram_read_bytes, dram_write_bytes;
     uint64_t barriers;
-    uint64_t critical_warp_instructions, critical_block_instructions, critical_warp_barriers;
+    uint64_t critical_warp_instructions, critical_warp_barriers, busy_blocks;
     uint64_t dram_loads, critical_warp_dram_loads;
     uint64_t hottest_atomic_turns, hottest_float_atomic_turns, shared_atomic_turns, shared_increment_turns;
     uint64_t polls;
@@ -55,7 +55,7 @@ void pass(Wire &wire, Figures &it) {
     wire(it.warp_instructions, it.thread_instructions, it.global_requests, it.global_sectors, it.global_sectors_ideal,
          it.shared_wavefronts, it.shared_wavefronts_ideal, it.l1_hit_sectors, it.l2_sectors, it.atomics,
          it.atomic_serialized, it.global_loads, it.missed_loads, it.global_atomics, it.awaited_global_atomics,
-         it.awaited_shared_atomics, it.swap_rounds, it.dependent_steps, it.flops);
+         it.awaited_shared_atomics, it.swap_rounds, it.dependent_steps, it.dependent_loads, it.flops);
 }
 
 template <class Wire>
@@ -66,9 +66,9 @@ void pass(Wire &wire, LineFigures &it) {
 template <class Wire>
 void pass(Wire &wire, LaunchFigures &it) {
     wire(it.totals, it.busiest_block, it.busiest_warp, it.lines, it.dram_read_bytes, it.dram_write_bytes, it.barriers,
-         it.critical_warp_instructions, it.critical_block_instructions, it.critical_warp_barriers, it.dram_loads,
-         it.critical_warp_dram_loads, it.hottest_atomic_turns, it.hottest_float_atomic_turns, it.shared_atomic_turns, it.shared_increment_turns, it.polls, it.registers,
-         it.static_shared_bytes, it.dynamic_shared_bytes, it.local_bytes);
+         it.critical_warp_instructions, it.critical_warp_barriers, it.busy_blocks, it.dram_loads,
+         it.critical_warp_dram_loads, it.hottest_atomic_turns, it.hottest_float_atomic_turns, it.shared_atomic_turns,
+         it.shared_increment_turns, it.polls, it.registers, it.static_shared_bytes, it.dynamic_shared_bytes, it.local_bytes);
 }
 
 }  // namespace emu

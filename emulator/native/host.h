@@ -32,8 +32,8 @@ struct EmuLaunch {
 // Of a profiled launch; figures.h and emulator/profile say what the figures mean.
 struct EmuProfile {
     const emu::Figures *totals, *busiest_block, *busiest_warp;
-    uint64_t dram_read_bytes, dram_write_bytes, barriers, critical_warp_instructions, critical_block_instructions;
-    uint64_t critical_warp_barriers, dram_loads, critical_warp_dram_loads;
+    uint64_t dram_read_bytes, dram_write_bytes, barriers, critical_warp_instructions, critical_warp_barriers;
+    uint64_t busy_blocks, dram_loads, critical_warp_dram_loads;
     uint64_t hottest_atomic_turns, hottest_float_atomic_turns, shared_atomic_turns, shared_increment_turns;
     uint64_t polls;
     uint32_t lines;

@@ -56,6 +56,7 @@ void add_content(EmuContent &into, const EmuContent &more) {
     for (uint32_t c = 0; c < class_count; ++c) into.instructions[c] += more.instructions[c];
     for (uint32_t f = 0; f < flop_types; ++f) into.flops[f] += more.flops[f];
     into.dependent_steps += more.dependent_steps;
+    into.dependent_loads += more.dependent_loads;
 }
 
 }  // namespace
@@ -67,6 +68,7 @@ void count_runs(const EmuContent &content, uint64_t runs, uint64_t lanes, Figure
     }
     for (uint32_t f = 0; f < flop_types; ++f) into.flops[f] += (f < lane_flop_types ? lanes : runs) * content.flops[f];
     into.dependent_steps += runs * content.dependent_steps;
+    into.dependent_loads += runs * content.dependent_loads;
 }
 
 void set_l2(uint64_t size_bytes) {
@@ -150,7 +152,7 @@ void Profile::add(const BlockProfile &of_blocks) {
     polls_ += of_blocks.polls_;
     barriers_ += of_blocks.barriers_;
     longest_warp_ = std::max(longest_warp_, of_blocks.longest_warp_);
-    longest_block_ = std::max(longest_block_, of_blocks.longest_block_);
+    sizes_.add(of_blocks.sizes_);
     busiest_block_.raise(of_blocks.busiest_block_);
     busiest_warp_.raise(of_blocks.busiest_warp_);
     most_barriers_ = std::max(most_barriers_, of_blocks.most_barriers_);
@@ -189,10 +191,10 @@ LaunchFigures Profile::figures(const Launch &launch) const {
     result.barriers = barriers_;
     result.polls = polls_;
     result.critical_warp_instructions = longest_warp_;
-    result.critical_block_instructions = longest_block_;
     result.busiest_block = busiest_block_;
     result.busiest_warp = busiest_warp_;
     result.critical_warp_barriers = most_barriers_;
+    result.busy_blocks = sizes_.busy();
     result.dram_loads = dram_loads_;
     result.critical_warp_dram_loads = most_dram_loads_;
     result.hottest_atomic_turns = atomic_turns_.most();

@@ -12,6 +12,7 @@
 
 #include "abi.h"
 #include "atomic_turns.h"
+#include "block_sizes.h"
 #include "figures.h"
 #include "observe.h"
 
@@ -50,7 +51,8 @@ class Profile final : public Observer {
     std::vector<Figures> sites_;
     Figures busiest_block_, busiest_warp_;
     uint64_t most_barriers_ = 0;  // of a warp
-    uint64_t barriers_ = 0, longest_warp_ = 0, longest_block_ = 0, shared_atomic_turns_ = 0, shared_increment_turns_ = 0;
+    uint64_t barriers_ = 0, longest_warp_ = 0, shared_atomic_turns_ = 0, shared_increment_turns_ = 0;
+    BlockSizes sizes_;
     AtomicTurns atomic_turns_, float_atomic_turns_;
     uint64_t polls_ = 0;
     std::mutex l2_mutex_;

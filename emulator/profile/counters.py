@@ -31,7 +31,8 @@ class Counters:
     whose result is used. ``swap_rounds``: of the loops of compare-and-swap that shared memory needs for what it has no
     atomic instruction for (floating point; 64 bits), as many as lanes meet. ``dependent_steps``: of the longest chain
     of arithmetic in each basic block that ran, in which each result needs the one before; a step is the time that a
-    result of plain arithmetic takes. ``flops`` by type (``FLOP_TYPES``), a fused multiply-add being two.
+    result of plain arithmetic takes. ``dependent_loads``: the same of loads and awaited atomics of global memory.
+    ``flops`` by type (``FLOP_TYPES``), a fused multiply-add being two.
     """
 
     warp_instructions: dict[str, int]
@@ -52,6 +53,7 @@ class Counters:
     awaited_shared_atomics: int
     swap_rounds: int
     dependent_steps: int
+    dependent_loads: int
     flops: dict[str, int]
 
     @property
@@ -76,9 +78,10 @@ class LaunchProfile:
 
     ``dram_*_bytes`` is what got past the modelled L2. ``barriers``: arrivals of warps at barriers of the block.
     ``registers_per_thread`` is ptxas's, None where nothing tells it. ``local_bytes`` is of one thread.
-    ``critical_warp_instructions``, ``critical_block_instructions``: of the warp, and of the block, that executed most;
-    ``critical_warp_barriers``: of the warp that arrived at barriers most often. ``dram_loads``: of all loads those that
-    find some sector in DRAM only; ``critical_warp_dram_loads``: of the warp that has most of them.
+    ``critical_warp_instructions``: of the warp that executed most; ``critical_warp_barriers``: of the warp that arrived
+    at barriers most often. ``busy_blocks``: how many executed half as much as the block that did most, or more.
+    ``dram_loads``: of all loads those that find some sector in DRAM only; ``critical_warp_dram_loads``: of the warp
+    that has most of them.
     ``hottest_atomic_turns``: of the sector of global memory that integer atomics ask for most often, a turn for each
     lane, but one for a warp whose lanes all meet at one address (compilers combine those);
     ``hottest_float_atomic_turns``: the same of floating-point ones, which nobody combines. ``shared_atomic_turns``: in
@@ -99,8 +102,8 @@ class LaunchProfile:
     dynamic_shared_bytes: int
     local_bytes: int
     critical_warp_instructions: int
-    critical_block_instructions: int = 0
     critical_warp_barriers: int = 0
+    busy_blocks: int = 0
     dram_loads: int = 0
     critical_warp_dram_loads: int = 0
     hottest_atomic_turns: int = 0

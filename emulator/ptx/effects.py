@@ -84,6 +84,34 @@ def registers_of(operand: Operand) -> Iterator[str]:
         yield from registers_of(operand.second)
 
 
+_STORES = frozenset(("st", "atom", "red", "stmatrix"))
+_LOADS = frozenset(("ld", "ldu", "ldmatrix", "atom", "red"))
+_SPACES = ("shared", "global", "local")
+#: What nothing writes while a kernel runs.
+_READ_ONLY = frozenset(("const", "param", "nc"))
+
+
+def space_of(instruction: Instruction) -> str:
+    """The state space that an access names; empty where the address is generic."""
+    if instruction.opcode in ("ldmatrix", "stmatrix"):
+        return "shared"
+    named = (modifier.partition("::")[0] for modifier in instruction.modifiers)
+    return next((name for name in named if name in (*_SPACES, "const", "param")), "")
+
+
+def spaces_stored_and_loaded(instruction: Instruction) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Of the state spaces that can be stored to: (those that it may store to, those that it may load from). A generic
+    address may lie in any; atomics do both."""
+    opcode, modifiers = instruction.opcode, instruction.modifiers
+    stores = opcode in _STORES or (opcode == "wmma" and modifiers[0] == "store")
+    loads = opcode in _LOADS or (opcode == "wmma" and modifiers[0] == "load")
+    if not (stores or loads) or not _READ_ONLY.isdisjoint(modifiers):
+        return (), ()
+    space = space_of(instruction)
+    spaces = (space,) if space else _SPACES
+    return (spaces if stores else ()), (spaces if loads else ())
+
+
 def defs_and_uses(instruction: Instruction) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(written, read).
 

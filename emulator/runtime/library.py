@@ -98,6 +98,7 @@ class NativeFigures(ctypes.Structure):
         ("awaited_shared_atomics", c_uint64),
         ("swap_rounds", c_uint64),
         ("dependent_steps", c_uint64),
+        ("dependent_loads", c_uint64),
         ("flops", c_uint64 * len(FLOP_TYPES)),
     ]
 
@@ -111,8 +112,8 @@ class NativeProfile(ctypes.Structure):
         ("dram_write_bytes", c_uint64),
         ("barriers", c_uint64),
         ("critical_warp_instructions", c_uint64),
-        ("critical_block_instructions", c_uint64),
         ("critical_warp_barriers", c_uint64),
+        ("busy_blocks", c_uint64),
         ("dram_loads", c_uint64),
         ("critical_warp_dram_loads", c_uint64),
         ("hottest_atomic_turns", c_uint64),

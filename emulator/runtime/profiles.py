@@ -26,8 +26,8 @@ def take_profile(library: ctypes.CDLL, index: int) -> LaunchProfile | None:
         dynamic_shared_bytes=profile.dynamic_shared_bytes,
         local_bytes=profile.local_bytes,
         critical_warp_instructions=profile.critical_warp_instructions,
-        critical_block_instructions=profile.critical_block_instructions,
         critical_warp_barriers=profile.critical_warp_barriers,
+        busy_blocks=profile.busy_blocks,
         dram_loads=profile.dram_loads,
         critical_warp_dram_loads=profile.critical_warp_dram_loads,
         hottest_atomic_turns=profile.hottest_atomic_turns,
@@ -64,6 +64,7 @@ def _counters(figures: native.NativeFigures) -> Counters:
         awaited_shared_atomics=figures.awaited_shared_atomics,
         swap_rounds=figures.swap_rounds,
         dependent_steps=figures.dependent_steps,
+        dependent_loads=figures.dependent_loads,
         flops=_met(FLOP_TYPES, figures.flops),
     )
 

@@ -23,11 +23,11 @@ COUNTS = (
     "thread_instructions", "global_requests", "global_sectors", "global_sectors_ideal", "shared_wavefronts",
     "shared_wavefronts_ideal", "l1_hit_sectors", "l2_sectors", "atomics", "atomic_serialized", "global_loads",
     "missed_loads", "global_atomics", "awaited_global_atomics", "awaited_shared_atomics", "swap_rounds",
-    "dependent_steps",
+    "dependent_steps", "dependent_loads",
 )  # fmt: skip
 KERNEL_COUNTS = (
     "dram_read_bytes", "dram_write_bytes", "barriers", "registers_per_thread", "static_shared_bytes",
-    "dynamic_shared_bytes", "local_bytes", "critical_warp_instructions", "critical_block_instructions",
+    "dynamic_shared_bytes", "local_bytes", "critical_warp_instructions", "busy_blocks",
     "hottest_atomic_turns", "hottest_float_atomic_turns", "shared_atomic_turns", "shared_increment_turns", "polls",
     "critical_warp_barriers", "dram_loads", "critical_warp_dram_loads",
 )  # fmt: skip

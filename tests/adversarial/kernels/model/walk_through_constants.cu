@@ -3,7 +3,7 @@
 // devices: emulator
 // verdict: AC
 // caught by: at an address that is computed, it takes as long as shared memory
-// honest: controls/walk_through_a_table.cu
+// honest: controls/walk_through_shared_memory.cu
 #define TABLE_SPACE __constant__
 #include "common/walk.cuh"
 #include "common/softmax.cuh"

@@ -156,6 +156,38 @@ def test_more_loads_never_wait_less(branches: int):
     assert found == sorted(found)
 
 
+def test_loads_that_need_each_other_are_not_under_way_at_once():
+    def latency(dependent: int) -> float:
+        totals = counters(
+            {"load": 1 << 12, "control": 1}, dependent_steps=0, dependent_loads=dependent, global_loads=1 << 12
+        )
+        found = launch(totals, blocks=1, threads=32, busiest_warp=totals)
+        return modelled_time(found, H200).parts["latency"]
+
+    assert latency(1) == latency(1 << 10)
+    assert latency(1 << 12) > 2 * latency(1)
+
+
+def test_blocks_that_do_nothing_make_room_for_none():
+    def seconds(idle: int) -> float:
+        totals = counters({"special": 133 << 16, "int": 8 * idle})
+        found = launch(
+            totals, blocks=133 + idle, threads=1024, busiest_block=counters({"special": 1 << 16}), busy_blocks=133
+        )
+        return modelled_time(found, H200).parts["special functions"]
+
+    assert seconds(1000) == pytest.approx(seconds(0))
+
+
+def test_lighter_blocks_take_no_multiprocessor_of_their_own():
+    """As many as there are multiprocessors, and as many with a tenth of the work."""
+    totals = counters({"special": 132 * 10 + 132})
+    shape = {"threads": 1024, "busiest_block": counters({"special": 10}), "busy_blocks": 132}
+    uneven = modelled_time(launch(totals, blocks=264, **shape), H200).parts["special functions"]
+    even = modelled_time(launch(totals, blocks=264, threads=1024, busy_blocks=264), H200).parts["special functions"]
+    assert uneven == pytest.approx(even)
+
+
 def test_registers_that_hold_nothing_gain_nothing():
     totals = counters({"fp32": 1 << 22, "control": 1 << 18})
     few, many = (modelled_time(launch(totals, blocks=132, threads=256, registers=n), H200) for n in (32, 255))

@@ -333,7 +333,8 @@ OUT:
 
     assert profile.barriers == 3 * 4 * 2
     assert profile.critical_warp_instructions == FRAME_INSTRUCTIONS + 6
-    assert profile.critical_block_instructions == 4 * (FRAME_INSTRUCTIONS + 4) + 2
+    assert profile.busiest_block.total_warp_instructions == 4 * (FRAME_INSTRUCTIONS + 4) + 2
+    assert profile.busy_blocks == 3
 
 
 def test_shared_and_local_memory_taken(profiled: Profiled) -> None:
@@ -445,5 +446,7 @@ def test_blocks_that_wait_for_later_ones_give_way(machine: Machine) -> None:
     # As if the flag had been there when each warp looked first.
     of_warp = FRAME_INSTRUCTIONS + 3 + 2 + 3 + 1
     turns = sum(97 * warp + 1 for warp in range(4))
-    assert profile.critical_block_instructions == 4 * of_warp + 3 * turns
+    # And the two instructions by which the first block sets the flag.
+    assert profile.busiest_block.total_warp_instructions == 4 * of_warp + 3 * turns + 4
+    assert profile.busy_blocks == 1
     assert profile.totals.global_loads == 4

@@ -56,7 +56,7 @@ def test_blocks_share_what_they_take_from_a_counter(profiled: Profiled) -> None:
 
     mean = profile.totals.total_warp_instructions / BLOCKS
     longest_piece = 7 * 64 * 3
-    assert profile.critical_block_instructions < mean + 2 * longest_piece
+    assert profile.busiest_block.total_warp_instructions < mean + 2 * longest_piece
     assert profile.busiest_block.dependent_steps < 2 * profile.totals.dependent_steps / BLOCKS
 
 
@@ -66,6 +66,19 @@ def test_a_counter_makes_the_work_of_one_block_no_shorter(profiled: Profiled) ->
     assert with_counter.hottest_atomic_turns >= PIECES
     assert latency(with_counter, BLOCKS) > latency(plain, BLOCKS)
     assert latency(plain, BLOCKS) > 10 * latency(profiled(QUEUE, WORDS, grid=BLOCKS), BLOCKS)
+
+
+def test_how_many_blocks_do_most_of_it(profiled: Profiled) -> None:
+    work = f"""
+  mov.u32 %r2, %ctaid.x;
+  setp.gt.u32 %p1, %r2, 2;
+  @%p1 bra DONE;
+  add.u32 %r2, %r2, 5;
+  {WORK}
+DONE:"""
+
+    assert profiled(work, WORDS, grid=BLOCKS).busy_blocks == 3
+    assert profiled("", WORDS, grid=BLOCKS).busy_blocks == BLOCKS
 
 
 def test_of_each_figure_the_most_that_a_block_and_a_warp_have(profiled: Profiled) -> None:
@@ -87,9 +100,8 @@ OUT:"""
     assert profile.busiest_block.l2_sectors == 20
     assert profile.busiest_warp.global_loads == 2
     assert profile.critical_warp_barriers == 1
-    of_warp, of_block = profile.busiest_warp.total_warp_instructions, profile.busiest_block.total_warp_instructions
+    of_warp = profile.busiest_warp.total_warp_instructions
     assert of_warp == profile.critical_warp_instructions == FRAME_INSTRUCTIONS + 9
-    assert of_block == profile.critical_block_instructions
 
 
 # A basic block of its own, which ends with a branch: two steps.
@@ -114,3 +126,24 @@ def test_steps_that_need_the_one_before(profiled: Profiled, body: str, steps: in
 
     assert something.dependent_steps - nothing.dependent_steps == steps - 2
     assert something.dependent_steps == profiled(APART.format(body=body), WORDS).busiest_warp.dependent_steps
+
+
+WALK = "ld.global{how}.u32 %r1, [%a];\n mul.wide.u32 %rd1, %r1, 4;\n add.u64 %rd1, %data, %rd1;\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "loads"),
+    [
+        ("ld.global.u32 %r1, [%a];\n ld.global.u32 %r2, [%a + 4];\n ld.global.u32 %r3, [%a + 8];", 1),
+        (WALK.format(how="") + "ld.global.u32 %r2, [%rd1];", 2),
+        (WALK.format(how="") + "atom.global.add.u32 %r2, [%rd1], 1;\n st.global.u32 [%a + 4096], %r2;", 2),
+        # A load after a store that waits for one, where both may meet.
+        ("ld.global.u32 %r1, [%a];\n st.global.u32 [%a + 4], %r1;\n ld.global.u32 %r2, [%a + 8];", 2),
+        ("ld.global.u32 %r1, [%a];\n st.global.u32 [%a + 4], %r1;\n ld.global.nc.u32 %r2, [%a + 8];", 1),
+        ("ld.global.u32 %r1, [%a];\n st.shared.u32 [%w], %r1;\n ld.global.u32 %r2, [%a + 8];", 1),
+        ("ld.global.u32 %r1, [%a];\n st.shared.u32 [%w], %r1;\n ld.u32 %r2, [%a + 8];", 2),
+        ("ld.shared.u32 %r1, [%w];\n ld.shared.u32 %r2, [%w + 4];", 0),
+    ],
+)
+def test_loads_that_need_the_one_before(profiled: Profiled, body: str, loads: int) -> None:
+    assert profiled(APART.format(body=body), WORDS).totals.dependent_loads == loads

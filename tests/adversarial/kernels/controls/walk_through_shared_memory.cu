@@ -1,8 +1,9 @@
-// idea: a walk through a table in global memory, which the L1 has soon
+// idea: a walk through a table in shared memory
 // challenge: softmax
 // devices: emulator
 // verdict: AC
 // caught by: nothing, it is honest: model/walk_through_constants.cu is compared with it
+#define TABLE_IN_BLOCK
 #include "common/walk.cuh"
 #include "common/softmax.cuh"
 
