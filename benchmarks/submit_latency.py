@@ -58,6 +58,10 @@ class Sample:
     verdict: str
     message: str
 
+    @property
+    def rest_s(self) -> float:
+        return self.total_s - self.nvcc_s - self.calls_s
+
 
 def default_source(challenge: str) -> Path:
     """The plainest accepted kernel of the challenge."""
@@ -120,7 +124,7 @@ def report(samples: list[Sample], challenge: str, device: str, builds: str, paus
         "slowest_s": totals[-1],
         "nvcc_median_s": statistics.median(sample.nvcc_s for sample in samples),
         "calls_median_s": statistics.median(sample.calls_s for sample in samples),
-        "rest_median_s": statistics.median(sample.total_s - sample.nvcc_s - sample.calls_s for sample in samples),
+        "rest_median_s": statistics.median(sample.rest_s for sample in samples),
         "stages_median_s": {name: statistics.median(sample.stages_s[name] for sample in samples) for name in names},
         "verdicts": sorted({sample.verdict for sample in samples}),
         "samples": [asdict(sample) for sample in samples],
@@ -166,9 +170,8 @@ def main() -> int:
                 time.sleep(arguments.pause)
                 sample = submit_once(client, api, body, builds)
                 place = number + 1 - arguments.warm_up
-                print(
-                    f"{builds} {place:3d}  {sample.total_s:6.2f} s  {sample.verdict} {sample.message}", file=sys.stderr
-                )
+                print(f"{builds} {place:3d}  {sample.total_s:6.2f} s, neither nvcc nor calls {sample.rest_s:.2f} s  "
+                      f"{sample.verdict} {sample.message}", file=sys.stderr)  # fmt: skip
                 if number >= arguments.warm_up:
                     samples.append(sample)
             reports.append(report(samples, arguments.challenge, arguments.device, builds, arguments.pause))

@@ -177,8 +177,8 @@ def _described(fields: dict[str, Any]) -> Description:
         for file, line, kind, space, size, order, block, form in fields.pop("sites")
     )
     contents = tuple(
-        Content(block, files[file], line, tuple(instructions), tuple(flops), steps)
-        for block, file, line, instructions, flops, steps in fields.pop("contents")
+        Content(block, files[file], line, tuple(instructions), tuple(flops), *chains)
+        for block, file, line, instructions, flops, *chains in fields.pop("contents")
     )
     block_lines = tuple(Line(files[file], line) for file, line in fields.pop("block_lines"))
     shared_arrays = tuple(SharedArray(*array) for array in fields.pop("shared_arrays"))

@@ -74,8 +74,9 @@ def _registers(kernel: str, build: BuildReport) -> int | None:
 
 def _held(entry: Mapping[str, Any]) -> int:
     """What is spilled counts as held, since the emulator knows nothing of the accesses that it takes instead; a little
-    does not matter."""
-    registers, spilled = int(entry["registers"]), int(entry.get("spill_stores_bytes", 0)) // 4
+    does not matter. It is no more than has room on the stack: of stores ptxas counts each instruction's bytes."""
+    registers = int(entry["registers"])
+    spilled = min(int(entry.get("spill_stores_bytes", 0)), int(entry.get("stack_bytes", 0))) // 4
     return min(_MOST_REGISTERS, registers + max(0, spilled - registers // _LITTLE))
 
 

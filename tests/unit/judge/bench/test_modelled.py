@@ -54,9 +54,20 @@ def test_registers_are_the_compilers_and_not_the_claim(kernel: str, claimed: int
     assert found.details["kernels"][0]["registers"] == registers
 
 
-@pytest.mark.parametrize(("spilled_bytes", "held"), [(0, 40), (20, 40), (4 * 65, 100), (1 << 20, 255)])
-def test_what_is_spilled_counts_as_held_but_for_a_little(spilled_bytes: int, held: int) -> None:
-    kernels = ({"kernel": "_Z3addPKfS0_Pfi", "registers": 40, "spill_stores_bytes": spilled_bytes},)
+@pytest.mark.parametrize(
+    ("stores_bytes", "stack_bytes", "held"),
+    [
+        (0, 0, 40),
+        (20, 20, 40),
+        (4 * 65, 4 * 65, 100),
+        (8 * 65, 4 * 65, 100),
+        (4 * 65, 4096, 100),
+        (1 << 20, 1 << 20, 255),
+    ],
+)
+def test_what_is_spilled_counts_as_held_but_for_a_little(stores_bytes: int, stack_bytes: int, held: int) -> None:
+    spilled = {"spill_stores_bytes": stores_bytes, "stack_bytes": stack_bytes}
+    kernels = ({"kernel": "_Z3addPKfS0_Pfi", "registers": 40, **spilled},)
     build = dataclasses.replace(BUILD, kernels=kernels)
     found = modelled_call(ReportClaim(profiles=(claim(),)), build, H200)
     assert found.details["kernels"][0]["registers"] == held
