@@ -32,7 +32,7 @@ _RESERVED = {
     "1": RESERVED_SHARED_BYTES // 2,
 }
 
-MULTIPROCESSORS = 16  # as native/device_model.h has it
+MULTIPROCESSORS = 132  # as native/device_model.h has it
 
 
 def special_register(e: Emitter, name: str) -> Value:

@@ -1,4 +1,5 @@
-// The device that programs are told of: the limits of compute capability 8.0, with few multiprocessors.
+// The device that programs are told of: the limits of compute capability 8.0, with the multiprocessors of an H100 or H200, since
+// programs make their grids by them, and times are modelled for such a GPU unless another is named.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,7 @@ namespace emu::device_model {
 
 constexpr const char *name = "gpujudge emulator (sm_80)";
 constexpr int major = 8, minor = 0;
-constexpr int multiprocessors = 16;
+constexpr int multiprocessors = 132;
 constexpr int warp_size = 32;
 constexpr int threads_per_block = 1024;
 constexpr int threads_per_multiprocessor = 2048;

@@ -16,9 +16,10 @@ namespace {
 
 static_assert(sizeof EmuContent::instructions == 4 * class_count && sizeof EmuContent::flops == 4 * flop_types);
 
+using device_model::multiprocessors;
+
 constexpr uint64_t l1_bytes = 192 << 10;  // of a multiprocessor, shared memory included
 constexpr uint64_t least_l1_bytes = 4 << 10;
-constexpr uint64_t multiprocessors = 128;  // over which the blocks of a small grid are spread
 constexpr uint32_t l2_ways = 16;
 constexpr size_t most_lines = 10;
 constexpr size_t most_kept = 32 << 20;  // words of streams: 256 MiB

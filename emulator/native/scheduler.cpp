@@ -83,8 +83,8 @@ Team &team() {
 SchedulerLimits limits;
 std::recursive_mutex launch_mutex;
 
-// Blocks run side by side, so that they share their work fairly, as on a large GPU; but they take no more memory than this.
-constexpr uint64_t multiprocessors_side_by_side = 132;
+// Blocks that run side by side, so that they share their work fairly or wait for each other, take no more memory than this, unless
+// they were launched together.
 constexpr size_t most_side_by_side_bytes = 512 << 20;
 // Rounds in which a thread's blocks only wait, after which it starts further ones, though other threads' blocks still work.
 constexpr unsigned waiting_rounds = 4096;
@@ -227,16 +227,19 @@ class Worker {
         return true;
     }
 
+    bool has_memory_for_more(const BlockContext &block) const {
+        return launch_.cooperative || (resident_.size() + 1) * block.memory_bytes() * team().size() <= most_side_by_side_bytes;
+    }
+
     void start_beside(const BlockContext &block) {
-        size_t side_by_side = (resident_.size() + 1) * block.memory_bytes() * team().size();
-        if (resident_.size() < most_side_by_side_ && side_by_side <= most_side_by_side_bytes) start_block();
+        if (resident_.size() < most_side_by_side_ && has_memory_for_more(block)) start_block();
     }
 
     // Those that run may wait for one that has not started. Twice as many each time: blocks that only compute pay little for it,
     // and blocks that wait are not polled long.
     void start_more() {
         size_t wanted = launch_.cooperative ? most_resident_ : std::min(most_resident_, 2 * resident_.size());
-        while (resident_.size() < wanted && start_block()) {
+        while (!resident_.empty() && resident_.size() < wanted && has_memory_for_more(*resident_.front().block) && start_block()) {
         }
     }
 
@@ -340,7 +343,7 @@ void run(Launch &launch) {
     uint64_t fitting = static_cast<uint64_t>(std::max(
         1, device_model::resident_blocks(static_cast<int>(launch.threads_per_block()), shared, launch.code_registers)));
     uint64_t resident = device_model::multiprocessors * fitting;
-    uint64_t side_by_side = std::min(multiprocessors_side_by_side * fitting, launch.blocks());
+    uint64_t side_by_side = std::min(resident, launch.blocks());
     unsigned threads = static_cast<unsigned>(std::min<uint64_t>(team().size(), launch.blocks()));
     // The order in which the full checks see accesses is the same each time, and what they keep needs no locks.
     if (launch.kernel->observed && observe_settings().check_full) threads = 1;

@@ -35,6 +35,7 @@ _BUILD_FOLDER = "/tmp/"
 _EMULATOR_FAULT = "a fault of the emulator itself"
 #: What a thread that the jail does not allow throws, and what its author is told: text that decides nothing.
 _NOT_PERMITTED = "Operation not permitted"
+_DRIVER_LIBRARY = "libcuda.so.1"
 _THREADS = ": was a thread to be started? A submission starts none, as the user guide says"
 _OUT_OF_BOUNDS = ("out-of-bounds", "read after free")
 #: Errors after which a CUDA context is of no more use: every later call in the process fails.
@@ -99,7 +100,7 @@ def outcome_of_refusal(reply: FailedReply, during: Op, calls: int, *, had_room: 
         # Both are over when START is answered; a submission that says so hopes to be tried again.
         return _interference("it sent that the device or the jail could not be brought up")
     if reply.failure in (Failure.LOAD, Failure.SYMBOL):
-        return Outcome(Verdict.RUNTIME_ERROR, f"the library could not be loaded: {reply.message}")
+        return Outcome(Verdict.RUNTIME_ERROR, f"the library could not be loaded: {_why_not_loaded(reply.message)}")
     if reply.failure == Failure.MEMORY and calls > 1:
         message = f"no device memory is left for call {calls}: does solve free what it allocates?"
         return Outcome(Verdict.MEMORY_LIMIT_EXCEEDED, message)
@@ -111,6 +112,14 @@ def outcome_of_refusal(reply: FailedReply, during: Op, calls: int, *, had_room: 
     if during is Op.PREPARE:
         return Outcome(Verdict.RUNTIME_ERROR, f"before the call: {explain_cuda(reply.name, reply.message)}")
     return Outcome(Verdict.RUNTIME_ERROR, explain_cuda(reply.name, reply.message))
+
+
+def _why_not_loaded(message: str) -> str:
+    """Where there is a GPU, there is its driver's library."""
+    if _DRIVER_LIBRARY not in message:
+        return message
+    api = "the CUDA driver API (cu...), which the emulator has not; use the runtime's (cuda...)"
+    return f"it needs {_DRIVER_LIBRARY}, {api}"
 
 
 def outcome_of_call(

@@ -227,9 +227,9 @@ def test_multiprocessors_and_clocks(machine: Machine) -> None:
         st.global.v2.u32 [%at], {%r1, %r2}; sub.u64 %t2, %t2, %t1; st.global.u64 [%at+8], %t2;
         shr.u64 %t1, %t1, 32; cvt.u32.u64 %r5, %t1; sub.u32 %r5, %r5, %r4; st.global.v2.u32 [%at+16], {%r5, %r3}; ret;
     }"""
-    out = np.zeros((40, 8), np.uint32)
-    machine.run(text, "k", 40, 1, out)
-    assert list(out[:, 0]) == [block % 16 for block in range(40)]
-    assert set(out[:, 1]) == {16}
+    out = np.zeros((300, 8), np.uint32)
+    machine.run(text, "k", 300, 1, out)
+    assert list(out[:, 0]) == [block % 132 for block in range(300)]
+    assert set(out[:, 1]) == {132}
     assert out[:, 2:4].copy().view(np.uint64).max() < 10**10  # nanoseconds between two looks
     assert out[:, 4:6].max() == 0

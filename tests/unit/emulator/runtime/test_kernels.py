@@ -63,14 +63,15 @@ def test_a_spin_lock_within_a_warp(device: Device, build: Build) -> None:
     assert result[0] == 512
 
 
-def test_blocks_that_wait_for_later_ones_are_resident_together(device: Device, build: Build) -> None:
+@pytest.mark.parametrize("blocks", [200, 132 * 32])
+def test_blocks_that_wait_for_later_ones_are_resident_together(device: Device, build: Build, blocks: int) -> None:
     device.limit(wall_s=60)
     arrived, _ = device.array(1, np.int32)
-    seen, result = device.array(200, np.int32)
+    seen, result = device.array(blocks, np.int32)
 
-    assert build("kernels").run_wait_for_all_blocks(arrived, seen, 200) == 0
+    assert build("kernels").run_wait_for_all_blocks(arrived, seen, blocks) == 0
 
-    assert (result == 200).all()
+    assert (result == blocks).all()
 
 
 def test_a_warp_that_waits_for_a_later_one(device: Device, build: Build) -> None:

@@ -119,6 +119,9 @@ def test_refusals_that_are_the_submissions() -> None:
     assert (leaked.verdict, "call 3" in leaked.message) == (Verdict.MEMORY_LIMIT_EXCEEDED, True)
     loading = outcome_of_refusal(FailedReply(Failure.LOAD, 0, "", "undefined symbol: foo"), Op.LOAD, 0)
     assert (loading.verdict, "undefined symbol: foo" in loading.message) == (Verdict.RUNTIME_ERROR, True)
+    missing = "libcuda.so.1: cannot open shared object file: No such file or directory"
+    driver = outcome_of_refusal(FailedReply(Failure.LOAD, 0, "", missing), Op.LOAD, 0)
+    assert (driver.verdict, "the CUDA driver API" in driver.message) == (Verdict.RUNTIME_ERROR, True)
     broken = outcome_of_refusal(FailedReply(Failure.CUDA, 700, "cudaErrorIllegalAddress", "…"), Op.FETCH, 1)
     assert (broken.verdict, "cudaErrorIllegalAddress" in broken.message) == (Verdict.RUNTIME_ERROR, True)
 
