@@ -235,7 +235,8 @@ def main() -> int:
     if arguments.json:
         arguments.json.write_text(json.dumps(result, indent=2) + "\n")
     print(tables(result))
-    return 0 if set(verdicts) <= {"AC"} else 1
+    has_all = bool(result["bias"]) if arguments.only_bias else set(verdicts) == {"AC"}
+    return 0 if has_all and not any("problem" in row for row in result["bias"]) else 1
 
 
 if __name__ == "__main__":

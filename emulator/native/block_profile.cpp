@@ -236,8 +236,6 @@ void BlockProfile::access_cached(const WarpContext &warp, const EmuSite &site, b
         figures.global_sectors += count;
         figures.l1_hit_sectors += hit;
         figures.l2_sectors += count - hit;
-        of_warp_->l1_hit_sectors += hit;
-        of_warp_->l2_sectors += count - hit;
         if (count == hit) continue;
         ask_l2(line.number, sectors & ~hits, kind, std::exchange(load, 0));
         misses = true;

@@ -1,8 +1,8 @@
 // Runs the blocks of a launch over a fixed set of threads, and the warps of a block in turn.
 //
 // A block stays with one thread. Blocks are started in order of their number; a thread starts a further one as well when those
-// that it runs only spin, up to what the device would hold at a time, so that code in which blocks wait for each other goes
-// on as on hardware. Blocks of a profiled launch that may take their work from each other run side by side, as on hardware: as
+// that it runs only spin, up to what the device would hold at a time (and no more than some memory), so that code in which blocks wait
+// for each other goes on as on hardware. Blocks of a profiled launch that may take their work from each other run side by side, as on hardware: as
 // many as the device would hold, each of which executes as much as the others. Warps go on until a barrier, or until their fuel is used up;
 // those of a profiled launch that are seen to wait look once at a time, and their block is not counted among those that execute.
 #pragma once

@@ -73,7 +73,7 @@ class LineProfile:
 @dataclass(frozen=True, slots=True)
 class LaunchProfile:
     """``busiest_block``, ``busiest_warp``: of each counter the most that any of them has; of a warp only what it
-    executes and waits for: instructions, steps, flops, loads and where they were found, ``awaited_*``, ``swap_rounds``.
+    executes and waits for: instructions, steps, flops, loads and those that missed, ``awaited_*``, ``swap_rounds``.
     ``lines``: the ten that cost most by the README's order, worst first.
 
     ``dram_*_bytes`` is what got past the modelled L2. ``barriers``: arrivals of warps at barriers of the block.

@@ -35,8 +35,8 @@ _BUILD_FOLDER = "/tmp/"
 _EMULATOR_FAULT = "a fault of the emulator itself"
 #: What a thread that the jail does not allow throws, and what its author is told: text that decides nothing.
 _NOT_PERMITTED = "Operation not permitted"
-_DRIVER_LIBRARY = "libcuda.so.1"
 _THREADS = ": was a thread to be started? A submission starts none, as the user guide says"
+_DRIVER_LIBRARY = "libcuda.so.1"
 _OUT_OF_BOUNDS = ("out-of-bounds", "read after free")
 #: Errors after which a CUDA context is of no more use: every later call in the process fails.
 STICKY = frozenset({

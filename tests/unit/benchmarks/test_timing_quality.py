@@ -14,6 +14,8 @@ from judge.judgement import BuildReport, DeviceInfo, Judgement, Measurement
 from judge.verdict import Verdict
 
 DEVICE = DeviceInfo("gpu", "cuda", "GPU", "9.0")
+BIAS = {"kernel": "gemm/tuned.cu", "judge_s": 2e-4, "low_s": 1.98e-4, "high_s": 2.02e-4, "ncu_s": 1.6e-4,
+        "bias_s": 4e-5, "ncu_empty_s": 1.5e-4}  # fmt: skip
 
 
 @pytest.fixture
@@ -65,12 +67,24 @@ def test_the_tables_tell_what_was_put_in(judged: list[judging.Judged]) -> None:
 
 
 def test_what_was_not_measured_is_left_out_of_the_tables() -> None:
-    row = {"kernel": "gemm/tuned.cu", "judge_s": 2e-4, "low_s": 1.98e-4, "high_s": 2.02e-4, "ncu_s": 1.6e-4,
-           "bias_s": 4e-5, "ncu_empty_s": 1.5e-4}  # fmt: skip
-    shown = quality.tables({"judgements": 0, "repeatability": [], "ordering": [], "bias": [row]}).splitlines()
+    shown = quality.tables({"judgements": 0, "repeatability": [], "ordering": [], "bias": [BIAS]}).splitlines()
     assert shown[0].startswith("| Kernel | Judge |")
     assert shown[2] == "| gemm/tuned.cu | 200.00 µs ± 1.0% | 160.00 µs | +40.00 µs (+25.00%) | 150.00 µs |"
     assert len(shown) == 3
+
+
+@pytest.mark.parametrize(("found", "code"), [([], 1), ([{"kernel": "a", "problem": "TI: ..."}], 1), ([BIAS, BIAS], 0)])
+def test_only_a_whole_comparison_is_a_success(
+    monkeypatch: pytest.MonkeyPatch, found: list[dict[str, object]], code: int
+) -> None:
+    def bias(*_: object) -> list[dict[str, object]]:
+        if not found:
+            raise quality.NoProfiler("ncu is not installed")
+        return found
+
+    monkeypatch.setattr(quality, "bias", bias)
+    monkeypatch.setattr("sys.argv", ["timing_quality", "--only-bias"])
+    assert quality.main() == code
 
 
 def test_several_gpus_share_the_pairs_and_no_pair_lies_on_two(tmp_path: Path) -> None:
