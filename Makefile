@@ -1,9 +1,10 @@
 # make run: the whole thing. make test: every test that can run here. See CONTRIBUTING.md.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test test-gpu lint format types contracts bench clean
+.PHONY: help run test test-all test-gpu lint format types contracts bench clean
 
 PY := .venv/bin/python
+PYTEST = $(PY) -m pytest -m "not gpu" -n $(JOBS) --maxprocesses 8 --dist worksteal
 ARGS ?=
 JOBS ?= auto
 
@@ -14,9 +15,13 @@ run:  ## start the website, the workers and the emulator (Ctrl-C stops all of it
 	@scripts/bootstrap server
 	@exec .venv/bin/gpujudge up $(ARGS)
 
-test:  ## run the tests, JOBS at a time (all cores, or JOBS=1); ARGS="-k name" goes to pytest
+test:  ## run the tests, with a tenth of the exhaustive cases; ARGS="-k name" goes to pytest, JOBS=1 runs one at a time
 	@scripts/bootstrap dev
-	@exec $(PY) -m pytest -m "not gpu" -n $(JOBS) --maxprocesses 8 --dist worksteal $(ARGS)
+	@exec $(PYTEST) $(ARGS)
+
+test-all:  ## run the tests, with all cases; ARGS=--exhaustive-rest runs those that make test left out
+	@scripts/bootstrap dev
+	@exec $(PYTEST) --exhaustive $(ARGS)
 
 test-gpu:  ## run the tests that need a real NVIDIA GPU
 	@scripts/bootstrap dev

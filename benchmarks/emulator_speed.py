@@ -1,4 +1,4 @@
-"""How fast the emulator is: the table of ``emulator/README.md``.
+"""Measures how fast the emulator is, for the table in ``emulator/README.md``.
 
     python benchmarks/emulator_speed.py [--cores 2] [--repeat 15]
 
@@ -52,7 +52,7 @@ AIMS = {"matmul_naive": 6, "matmul_tiled": 6, "block_reduce": 1.5, "vector_add":
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Of a kernel, in milliseconds."""
+    """The times of one kernel in milliseconds."""
 
     emulated: float
     unchecked: float
@@ -60,10 +60,10 @@ class Times:
 
 
 class Bench:
-    """The emulated device with all builds of the kernels."""
+    """Runs all builds of the kernels on the emulated device."""
 
     def __init__(self, build: Path, cores: int, *, cache: Path | None = None) -> None:
-        library = native.ensure(ROOT / ".cache" / "emulator-native")
+        library = native.ensure(ROOT / ".cache" / "libraries")
         self.runtime = Runtime(library=library, threads=cores, cache=cache)
         self.emulated = ctypes.CDLL(str(build / "emulated.so"))
         self.unchecked = ctypes.CDLL(str(build / "unchecked.so"))
@@ -159,7 +159,7 @@ def speeds(folder: Path, cores: int, repeat: int) -> dict[str, Times]:
 
 
 def cold(folder: Path, name: str, features: str) -> tuple[int, float]:
-    """(PTX instructions, milliseconds of processor time from PTX text to loaded code) in this process, once."""
+    """Returns the PTX instructions, and the CPU milliseconds from PTX text to loaded code, of one compilation."""
     from emulator.jit import engine
     from emulator.jit.artifact import Artifact, Tier
     from emulator.jit.compiler import Compilation
@@ -168,7 +168,7 @@ def cold(folder: Path, name: str, features: str) -> tuple[int, float]:
     from emulator.ptx import parse_module
     from emulator.runtime.library import load
 
-    library = load(native.ensure(ROOT / ".cache" / "emulator-native"))
+    library = load(native.ensure(ROOT / ".cache" / "libraries"))
     text = (folder / "kernels.ptx").read_text()
     engine.warm_up()
     target = engine.host_target()
@@ -187,7 +187,7 @@ def cold(folder: Path, name: str, features: str) -> tuple[int, float]:
 
 
 def cached(folder: Path, cache: Path) -> dict[str, float]:
-    """Milliseconds of processor time of each kernel's first launch, on little data, with a cache."""
+    """Returns the CPU milliseconds of each kernel's first launch, on little data, with a cache."""
     bench = Bench(folder, 1, cache=cache)
     found = {}
     for name, _ in COMPILED:

@@ -1,4 +1,4 @@
-"""Judges each file of every pack's ``submissions/`` and of ``reference_solutions/``; compares with what is expected.
+"""Judges every pack's ``submissions/`` and ``reference_solutions/`` and compares verdicts with the expected ones.
 
     python benchmarks/expected_verdicts.py --device emulator
     python benchmarks/expected_verdicts.py --device cuda:0 --json verdicts.json
@@ -18,7 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from judge import pipeline
-from judge.devices.catalog import find_device
+from judge.backends.registry import BUILTIN_BACKENDS
+from judge.judgement_json import to_json
 from judge.packs.loader import load_pack
 from judge.packs.pack import Pack
 from judge.packs.verify import listed_submissions
@@ -29,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def corpus(pack: Pack) -> Iterator[tuple[Path, frozenset[Verdict]]]:
-    """The files of a pack with the verdicts each may get."""
+    """Yields a pack's files, each with the verdicts that it may get."""
     for submission in listed_submissions(pack):
         yield submission.path, frozenset(submission.verdicts)
     for path in sorted((ROOT / "reference_solutions" / pack.slug).glob("*.cu")):
@@ -47,7 +48,7 @@ def main() -> int:
     differing = []
     with tempfile.TemporaryDirectory(prefix="gpujudge-verdicts-") as data_dir:
         settings = JudgeSettings(data_dir=Path(data_dir))
-        device = find_device(arguments.device, settings)
+        device = BUILTIN_BACKENDS.find_device(arguments.device, settings)
         for folder in sorted(path.parent for path in (ROOT / "challenges").glob("*/challenge.toml")):
             if arguments.challenge and folder.name not in arguments.challenge:
                 continue
@@ -56,7 +57,7 @@ def main() -> int:
                 started = time.monotonic()
                 judgement = pipeline.judge(path.read_bytes(), pack, device, 1, settings)
                 name = str(path.relative_to(ROOT))
-                judgements[name] = judgement.to_json()
+                judgements[name] = to_json(judgement)
                 right = judgement.verdict in expected
                 wanted = "" if right else f"  expected {'/'.join(sorted(expected))}: {judgement.message}"
                 mark, wall_s = "ok " if right else "BAD", time.monotonic() - started

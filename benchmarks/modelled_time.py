@@ -1,4 +1,4 @@
-"""Measured times of the kernels in tests/kernels on a GPU, beside those that the emulator's model gives.
+"""Compares the model's times of the kernels in tests/kernels with times measured on a GPU.
 
     python benchmarks/modelled_time.py measure --json measured.json      (on a machine with a GPU and nvcc)
     python benchmarks/modelled_time.py compare measured.json --gpu h200  (anywhere with nvcc)
@@ -46,7 +46,7 @@ _KERNEL_WALL_S = 60
 
 @dataclass(frozen=True)
 class Measured:
-    """A kernel's time on the GPU, or the error that it got instead."""
+    """A kernel's time on the GPU, or its error."""
 
     kernel: str
     seconds: float | None = None
@@ -84,7 +84,7 @@ def measure(kernels: Sequence[Kernel], output: Path | None, jobs: int) -> int:
 
 
 def _description() -> dict[str, str]:
-    """The GPU, as a process of its own sees it: this one never opens the device."""
+    """Returns the GPU's name and architecture, asked in another process: this one never opens the device."""
     code = "from tests.kernels.device import real_device as d; d = d(); print(d.name, d.architecture, sep='\\n')"
     said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     if said.returncode:
@@ -94,7 +94,7 @@ def _description() -> dict[str, str]:
 
 
 def measure_topic(kernels: list[Kernel], builds: dict[Kernel, Future[Path]], lock: Path) -> list[Measured]:
-    """Each kernel's result. After one that spoils the process (or hangs) the rest go on in a new one."""
+    """Measures all kernels. After one that breaks its process or hangs, a new process measures the rest."""
     results, waiting = [], []
     for kernel in kernels:
         try:
@@ -132,7 +132,7 @@ def _told(result: Measured) -> Measured:
 
 
 def _worker(lock: Path, pairs: Sequence[str]) -> int:
-    """Measures ``kernel library`` pairs of one topic, a line of JSON for each; ends after the first that fails."""
+    """Measures ``kernel library`` pairs of one topic, printing a line of JSON each; ends after the first failure."""
     device = None
     for name, library in zip(pairs[::2], pairs[1::2], strict=True):
         topic = name.split("/")[0]
@@ -155,7 +155,7 @@ def _worker(lock: Path, pairs: Sequence[str]) -> int:
 
 @contextlib.contextmanager
 def _exclusive(lock: Path) -> Iterator[None]:
-    """One process at a time uses the GPU; others make their inputs meanwhile."""
+    """Locks the GPU for one process at a time; others make their inputs meanwhile."""
     with lock.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -187,12 +187,12 @@ def compare(measured: Path, gpu_name: str, profiles: Path | None, output: Path |
 
 
 def _profiled(kernels: Sequence[Kernel], file: Path | None, l2_bytes: int) -> Iterator[tuple[Kernel, Sequence[Any]]]:
-    """Each kernel with the statistics of its launches. ``file`` (a pickle) keeps them, and is believed."""
+    """Returns the launch statistics of each kernel, from ``file`` (a trusted pickle) if it has them."""
     from emulator import Limits, Runtime, native
 
     kept: dict[Kernel, Sequence[Any]] = pickle.loads(file.read_bytes()) if file is not None and file.exists() else {}
-    library = native.ensure(ROOT / ".cache" / "emulator-native")
-    # With one thread, warps that spin on others do so alike in every run.
+    library = native.ensure(ROOT / ".cache" / "libraries")
+    # With one thread, warps that poll others do so equally often in every run.
     runtime = Runtime(library=library, limits=Limits(wall_s=300), threads=1, profile=True, l2_bytes=l2_bytes)
     device = Device(ctypes.CDLL(str(library)))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -218,7 +218,7 @@ def _profile(runtime: Any, device: Device, library: Path, kernel: Kernel) -> Seq
 
 
 def ranks(values: Sequence[float]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """From one for the least; equal values get the mean of their ranks."""
+    """Returns ranks, 1 for the least; equal values get the mean of their ranks."""
     array = np.asarray(values, np.float64)
     below = (array[:, None] > array).sum(axis=1)
     equal = (array[:, None] == array).sum(axis=1)
@@ -226,7 +226,7 @@ def ranks(values: Sequence[float]) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def correlation(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> float:
-    """Pearson's; of ranks it is Spearman's."""
+    """Returns Pearson's correlation; applied to ranks, it is Spearman's."""
     x, y = x - x.mean(), y - y.mean()
     length = float(np.sqrt((x @ x) * (y @ y)))
     return float(x @ y) / length if length else float("nan")
@@ -245,7 +245,7 @@ def _print_correlations(rows: Sequence[dict[str, Any]]) -> None:
     for topic, chosen in compared.items():
         modelled, measured = pair(chosen)
         found.append(correlation(modelled, measured))
-        # From 0 to 1 in each topic, so that one of three kernels can be as far off as one of seven.
+        # Ranks scaled to 0..1, so that one can be as far off in a topic of three kernels as in one of seven.
         pooled.append([(side - 1) / (len(chosen) - 1) for side in (modelled, measured)])
         print(f"{topic:20s} {len(chosen):7d}  {found[-1]:16.3f}")
     weights = [len(chosen) for chosen in compared.values()]

@@ -1,4 +1,4 @@
-"""Times our own kernels on a device and writes the table that ``reference_solutions/README.md`` points to.
+"""Times the reference solutions on a device and writes the table for ``reference_solutions/README.md``.
 
     python benchmarks/reference_solutions.py --device cuda:0 --repeat 3
 
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from judge import pipeline
-from judge.devices.catalog import find_device
+from judge.backends.registry import BUILTIN_BACKENDS
 from judge.judgement import DeviceInfo, Judgement
 from judge.packs.loader import load_pack
 from judge.packs.pack import Pack
@@ -34,7 +34,7 @@ BEGIN, END = "<!-- times -->", "<!-- end of times -->"
 
 
 def measure(source: Path, pack: Pack, device: DeviceInfo, settings: JudgeSettings, repeat: int) -> dict[str, Any]:
-    """Judges one kernel ``repeat`` times with different seeds; the middle judgement by value is the one reported."""
+    """Judges one kernel ``repeat`` times with different seeds and reports the judgement with the median score."""
     judgements: list[Judgement] = []
     for seed in range(1, repeat + 1):
         judgement = pipeline.judge(source.read_bytes(), pack, device, seed, settings)
@@ -58,7 +58,7 @@ def measure(source: Path, pack: Pack, device: DeviceInfo, settings: JudgeSetting
 
 
 def table(document: dict[str, Any]) -> str:
-    """The kernels of one device as a Markdown table, under a line that names it."""
+    """Returns the kernels of one device as a Markdown table, under a line that names the device."""
     device = document["device"]
     head = f"{device['name']}, compute capability {device['compute_capability']}"
     if "driver" in device:
@@ -77,7 +77,7 @@ def table(document: dict[str, Any]) -> str:
 
 
 def rewrite_tables() -> None:
-    """Puts what ``times/`` holds between the markers of the README."""
+    """Writes the tables of ``times/`` between the markers of the README."""
     readme = SOLUTIONS / "README.md"
     before, rest = readme.read_text().split(BEGIN)
     _, after = rest.split(END)
@@ -96,7 +96,7 @@ def main() -> int:
 
     with tempfile.TemporaryDirectory(prefix="gpujudge-benchmark-") as data_dir:
         settings = JudgeSettings(data_dir=Path(data_dir))
-        device = find_device(arguments.device, settings)
+        device = BUILTIN_BACKENDS.find_device(arguments.device, settings)
         rows: dict[str, dict[str, Any]] = {}
         for folder in sorted(path for path in SOLUTIONS.iterdir() if (ROOT / "challenges" / path.name).is_dir()):
             if arguments.challenge and folder.name not in arguments.challenge:

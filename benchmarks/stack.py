@@ -1,4 +1,4 @@
-"""A gpujudge of one's own, started by `gpujudge up` on a free port with a new data folder, and stopped at the end."""
+"""Starts a private gpujudge with `gpujudge up`, on a free port with a new data folder, and stops it at the end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ START_S = 240.0
 
 @dataclass(frozen=True)
 class Stack:
-    """``token`` is a new user's; ``process`` is `gpujudge up`."""
+    """A running gpujudge: ``process`` is `gpujudge up`, and ``token`` belongs to a new user."""
 
     address: str
     data_dir: Path
@@ -31,15 +31,15 @@ class Stack:
     process: subprocess.Popen[str]
 
     def client(self) -> httpx.Client:
-        """For the API, as the user."""
+        """Returns an API client signed in as the user."""
         headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json"}
         return httpx.Client(base_url=f"{self.address}/api/v1/", headers=headers, timeout=30.0)
 
 
 @contextlib.contextmanager
 def running_stack(data_dir: Path, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[Stack]:
-    """Everything that one command starts. Raises RuntimeError when no address came."""
-    # The limits on how often one may submit are not what is looked at here.
+    """Starts everything with one command. Raises RuntimeError if it prints no address."""
+    # Rate limits are not measured here.
     rates = {"GPUJUDGE_SUBMISSION_RATE": "100000 per minute", "GPUJUDGE_LOG_IN_RATE": "100000 per minute"}
     process = subprocess.Popen(
         [sys.executable, "-m", "cli.main", "up", "--port", "0", *arguments],
@@ -82,7 +82,7 @@ def _address(process: subprocess.Popen[str]) -> str:
 
 
 def _sign_up(data_dir: Path, username: str, password: str, env: Mapping[str, str]) -> None:
-    """A user, written into the database: a sign-up by form is the browser's affair."""
+    """Writes a user into the database, since signing up needs a browser."""
     from store.accounts import create_user
     from store.database import make_engine, make_session_factory
     from store.settings import Settings

@@ -1,4 +1,4 @@
-"""From pressing Submit to the verdict: over HTTP, through queue, build and run.
+"""Measures the time from submission to verdict, over HTTP, through queue, build and run.
 
     python benchmarks/submit_latency.py
     python benchmarks/submit_latency.py --challenge reduction --device nvidia-h200 --json latency.json
@@ -36,7 +36,7 @@ from benchmarks.stack import running_stack  # noqa: E402
 from cli.api import Api  # noqa: E402
 from cli.follow import follow  # noqa: E402
 
-#: Between which events each stage lies.
+#: The events that begin and end each stage.
 STAGES = {
     "queued": ("queued", "building"),
     "build": ("building", "built"),
@@ -48,8 +48,11 @@ STAGES = {
 
 @dataclass(frozen=True)
 class Sample:
-    """One submission. ``total_s`` is what the client saw; ``nvcc_s`` is the build's own clock, ``calls_s`` that of the
-    calls: of functional cases from the request to the answer, of benchmark cases all that their timing took."""
+    """The times of one submission.
+
+    ``total_s`` is measured by the client, and ``nvcc_s`` by the build. ``calls_s`` is the time of the calls: for
+    functional cases from request to reply, for benchmark cases the whole timing.
+    """
 
     total_s: float
     nvcc_s: float
@@ -64,7 +67,7 @@ class Sample:
 
 
 def default_source(challenge: str) -> Path:
-    """The plainest accepted kernel of the challenge."""
+    """Returns the simplest accepted kernel of the challenge."""
     found = [
         *sorted((ROOT / "challenges" / challenge / "submissions" / "accepted").glob("*.cu")),
         *sorted((ROOT / "reference_solutions" / challenge).glob("*.cu")),
@@ -75,7 +78,7 @@ def default_source(challenge: str) -> Path:
 
 
 def submit_once(client: httpx.Client, api: Api, body: dict[str, Any], builds: str) -> Sample:
-    """One submission: unlike every other (``new`` builds), or the same again (``cached``)."""
+    """Submits once: a source unlike every other (``new`` builds), or the same again (``cached``)."""
     source = body["source"] if builds == "cached" else f"// {uuid.uuid4()}\n{body['source']}"
     begun = time.monotonic()
     answer = client.post("submissions", json={**body, "source": source})
@@ -96,7 +99,7 @@ def submit_once(client: httpx.Client, api: Api, body: dict[str, Any], builds: st
 
 
 def stages(events: list[dict[str, Any]]) -> dict[str, float]:
-    """How long each stage took, from the times of the first event of each kind."""
+    """Returns how long each stage took, from the first event of each kind."""
     at: dict[str, datetime] = {}
     for event in events:
         at.setdefault(event["kind"], datetime.fromisoformat(event["at"]))
@@ -108,7 +111,7 @@ def stages(events: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def report(samples: list[Sample], challenge: str, device: str, builds: str, pause_s: float) -> dict[str, Any]:
-    """The figures of one kind of builds."""
+    """Returns the figures of one kind of builds."""
     totals = sorted(sample.total_s for sample in samples)
     names = [name for name in STAGES if all(name in sample.stages_s for sample in samples)]
     return {
@@ -132,7 +135,7 @@ def report(samples: list[Sample], challenge: str, device: str, builds: str, paus
 
 
 def show(figures: dict[str, Any]) -> None:
-    """Prints them."""
+    """Prints the figures."""
     print(f"{figures['challenge']} on {figures['device']}, {figures['count']} times, {figures['cores']} cores, "
           f"builds {figures['builds']}, {figures['pause_s']:g} s between two")  # fmt: skip
     print(f"from Submit to the verdict: median {figures['median_s']:.2f} s "

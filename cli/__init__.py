@@ -1,1 +1,1 @@
-"""The gpujudge command. The base install has Typer, Rich and httpx; commands import whatever else they need."""
+"""The gpujudge command. The base install has Typer, Rich and httpx; commands import further packages lazily."""

@@ -1,4 +1,4 @@
-"""The server's JSON API, as the commands use it: answers as plain JSON, failures as CliError with their exit code."""
+"""A client of the server's JSON API. Returns plain JSON and raises CliError, with an exit code, for failures."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import httpx
 from cli.errors import FAILED, INTERNAL, NOT_ALLOWED, RATE_LIMITED, UNREACHABLE, USAGE, CliError
 from judge.verdict import Verdict
 
-#: A stream is silent between heartbeats; longer than that and it has been cut off without a word.
+#: The server sends keep-alives every 10 s; a stream that is silent for longer than this was cut off.
 STREAM_SILENCE_S = 45.0
 
 
 class Unreachable(CliError):
-    """The server did not answer, or something in between did instead of it."""
+    """The server did not answer, or a proxy answered in its place."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message, exit_code=UNREACHABLE, hint=hint)
 
 
 class Api:
-    """``server`` is its base URL; ``transport`` and ``sleep`` stand in for the network and for waiting in tests."""
+    """A connection to ``server``, a base URL. Tests pass ``transport`` and ``sleep``."""
 
     def __init__(
         self,
@@ -57,11 +57,11 @@ class Api:
         self._client.close()
 
     def get(self, path: str, **params: Any) -> Any:
-        """The JSON answer. ``params`` that are None are left out."""
+        """Returns the JSON response to a GET. Omits ``params`` that are None. Raises CliError."""
         return self._json(self._send("GET", path, params={k: v for k, v in params.items() if v is not None}))
 
     def get_text(self, path: str) -> str:
-        """The answer as text."""
+        """Returns the response to a GET as text. Raises CliError."""
         return self._send("GET", path).text
 
     def post(
@@ -71,9 +71,9 @@ class Api:
         *,
         idempotency_key: str | None = None,
     ) -> Any:
-        """The JSON answer. With an idempotency key a request that got no answer is sent again, twice at most."""
+        """Returns the JSON response to a POST. With an idempotency key, retries at most twice. Raises CliError."""
         headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
-        # Escaped to ASCII, as httpx would not: a source may hold what UTF-8 cannot.
+        # Escaped to ASCII, which httpx does not do: a source may contain lone surrogates.
         content = None if body is None else json.dumps(body).encode("ascii")
         if content is not None:
             headers["Content-Type"] = "application/json"
@@ -86,7 +86,7 @@ class Api:
 
     @contextmanager
     def stream(self, path: str, **params: Any) -> Iterator[Iterator[str]]:
-        """The lines of an event stream. Raises Unreachable when it breaks."""
+        """Opens an event stream and yields its lines. Raises Unreachable when it breaks."""
         timeout = httpx.Timeout(10.0, read=STREAM_SILENCE_S)
         try:
             with self._client.stream(
@@ -122,7 +122,7 @@ class Api:
             raise Unreachable(f"{self.server} does not answer as gpujudge does: is it the right address?") from None
 
     def _check(self, response: httpx.Response) -> None:
-        """Raises CliError for every answer that is not a success."""
+        """Raises CliError unless the response is a success."""
         status = response.status_code
         if status < 300:
             return
@@ -135,7 +135,7 @@ class Api:
         except (ValueError, KeyError, TypeError):
             message, nearest = f"{self.server} answered {status} {response.reason_phrase}", []
         hint = f"Nearest: {', '.join(nearest)}." if nearest else ""
-        if status == 401 and not response.request.url.path.endswith("/tokens"):  # there it is the password
+        if status == 401 and not response.request.url.path.endswith("/tokens"):  # there a 401 means a wrong password
             hint = hint or "Log in first: `gpujudge login`."
         if status == 429 and (wait := response.headers.get("retry-after")):
             hint = hint or f"Try again in {wait} s."
@@ -152,7 +152,7 @@ def _exit_code(status: int) -> int:
         return RATE_LIMITED
     if status in (502, 503, 504):
         return UNREACHABLE
-    if status == 413:  # a source that is too large, which the judge would call a compile error
+    if status == 413:  # a source that is too large: the judge's verdict would be a compile error
         return Verdict.COMPILE_ERROR.exit_code
     if status >= 500:
         return INTERNAL

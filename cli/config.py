@@ -1,6 +1,6 @@
-"""Which server, and as whom: the environment first, then ``$XDG_CONFIG_HOME/gpujudge/config.json`` (mode 0600).
+"""The server and its token: from the environment, else ``$XDG_CONFIG_HOME/gpujudge/config.json`` (mode 0600).
 
-The file keeps one token for each server logged in to: ``{"server": URL, "tokens": {URL: TOKEN}}``.
+The file stores one token per server: ``{"server": URL, "tokens": {URL: TOKEN}}``.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ DEFAULT_SERVER = "http://127.0.0.1:8000"
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """What the file says."""
+    """The content of the configuration file."""
 
     server: str | None = None
     tokens: dict[str, str] = field(default_factory=dict)
 
 
 def config_path(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where the file is, whether or not it exists. A relative XDG_CONFIG_HOME is ignored, as its specification asks."""
+    """Returns the path of the file. Ignores a relative XDG_CONFIG_HOME, as its specification demands."""
     named = environ.get("XDG_CONFIG_HOME", "")
     base = Path(named) if named.startswith("/") else Path.home() / ".config"
     return base / "gpujudge" / "config.json"
 
 
 def load_config(path: Path) -> Config:
-    """An absent file is an empty one. Raises UsageError when it cannot be understood."""
+    """Reads the file; a missing one counts as empty. Raises UsageError if it is malformed."""
     try:
         raw = json.loads(path.read_text("utf-8"))
         tokens = {str(server): str(token) for server, token in raw.get("tokens", {}).items()}
@@ -44,7 +44,7 @@ def load_config(path: Path) -> Config:
 
 
 def save_config(path: Path, config: Config) -> None:
-    """Replaces the file at once; it is never readable by others, not even while it is written."""
+    """Replaces the file atomically. It is never readable by other users, not even while it is written."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     unfinished = path.with_suffix(f".{os.getpid()}.new")
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -54,19 +54,19 @@ def save_config(path: Path, config: Config) -> None:
     unfinished.replace(path)
 
 
-def normal_server(url: str) -> str:
-    """``url`` as tokens are kept by: with a scheme, without a slash at the end."""
+def normalize_server(url: str) -> str:
+    """Returns the URL under which tokens are stored: with a scheme, without a trailing slash."""
     url = url.strip().rstrip("/")
     return url if "://" in url else f"http://{url}"
 
 
 def resolve_server(given: str | None, environ: Mapping[str, str] = os.environ) -> str:
-    """The option, or GPUJUDGE_SERVER, or the server of the last log-in, or the local one."""
-    return normal_server(
+    """Returns the option's server, else GPUJUDGE_SERVER, else that of the last log-in, else the local one."""
+    return normalize_server(
         given or environ.get("GPUJUDGE_SERVER") or load_config(config_path(environ)).server or DEFAULT_SERVER
     )
 
 
 def resolve_token(server: str, environ: Mapping[str, str] = os.environ) -> str | None:
-    """GPUJUDGE_TOKEN, or the one kept for that very server: a token is never sent to another."""
+    """Returns GPUJUDGE_TOKEN, else the token stored for this server; it is never sent to another."""
     return environ.get("GPUJUDGE_TOKEN") or load_config(config_path(environ)).tokens.get(server)

@@ -1,4 +1,4 @@
-"""The API of the server that a command talks to."""
+"""Connects commands to their server's API."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from cli.config import resolve_server, resolve_token
 
 
 def connect(server: str | None) -> Api:
-    """Of ``--server``, or of the environment, or of the log-in. Nothing is sent yet."""
+    """Returns the API of the resolved server, with its token. Sends nothing yet."""
     resolved = resolve_server(server)
     return Api(resolved, resolve_token(resolved))

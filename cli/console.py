@@ -1,4 +1,4 @@
-"""Data goes to stdout, everything else to stderr. Rich leaves colours out off a terminal and where NO_COLOR is set."""
+"""Output: data to stdout, everything else to stderr. Rich omits colours off a terminal and under NO_COLOR."""
 
 from __future__ import annotations
 
@@ -11,45 +11,45 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-#: What a compiler's log or a server's message may not send to a terminal: every control character but tab and newline.
+#: Control characters except tab and newline: compiler logs and server messages must not control the terminal.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def stdout() -> Console:
-    """Made anew for each use, so that it is the stdout of now (tests and pipes replace it)."""
+    """Returns a console for the current stdout. Built on each call, because tests replace stdout."""
     return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=not sys.stdout.isatty())
 
 
 def stderr() -> Console:
-    """As :func:`stdout`."""
+    """Returns a console for the current stderr, like ``stdout``."""
     return Console(file=sys.stderr, highlight=False, markup=False, emoji=False, soft_wrap=not sys.stderr.isatty())
 
 
 def clean(text: str) -> str:
-    """``text`` without control characters."""
+    """Returns ``text`` without control characters."""
     return _CONTROL.sub("", text.replace("\r\n", "\n"))
 
 
 def say(message: str, style: str = "") -> None:
-    """One line to stderr."""
+    """Prints one line to stderr."""
     stderr().print(Text(clean(message), style=style))
 
 
 def print_json(value: Any) -> None:
-    """One JSON object on stdout."""
+    """Prints one JSON object to stdout."""
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
     sys.stdout.flush()
 
 
 def print_text(text: str) -> None:
-    """``text`` on stdout as it is, with a newline at the end."""
+    """Prints ``text`` to stdout without control characters, with a newline at the end."""
     cleaned = clean(text)
     sys.stdout.write(cleaned if cleaned.endswith("\n") else cleaned + "\n")
     sys.stdout.flush()
 
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]], *, right: Iterable[str] = ()) -> None:
-    """A table on stdout; off a terminal, tab-separated lines under a line of names, for cut and awk."""
+    """Prints a table to stdout; off a terminal, as tab-separated lines below a header, for cut and awk."""
     console, names, right = stdout(), list(columns), set(right)
     cells = [["" if cell is None else clean(str(cell)) for cell in row] for row in rows]
     if not console.is_terminal:

@@ -1,4 +1,4 @@
-"""What a machine needs to judge: each thing looked at for real, and the line to type where it is lacking."""
+"""The checks of ``gpujudge doctor``: what judging needs, tried for real, with a remedy for each failure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from store.settings import Settings
 
 _DISK_BYTES = 2 << 30
-#: How long a GPU that is judging is waited for.
+#: How long to wait for a GPU that is judging.
 _GPU_PATIENCE_S = 3.0
 _HEALTH = (
     "It is tried again by itself. nvidia-smi -q, and dmesg for NVRM, say more; some faults need a reset or a reboot."
@@ -28,8 +28,9 @@ _HEALTH = (
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """``required`` ones keep kernels from being judged when they fail; the others only offer less. ``toolchain`` ones
-    are about compilers: without them nothing is judged, and nothing is let out either.
+    """The result of a check. If a ``required`` one fails, kernels cannot be judged.
+
+    ``toolchain`` marks checks of the compilers: their failure prevents judging but is no security risk.
     """
 
     name: str
@@ -41,13 +42,13 @@ class Check:
 
 
 def essential_checks(settings: JudgeSettings) -> Iterator[Check]:
-    """The compilers and the walls of the jail: what every judgement needs."""
+    """Checks the compilers and the walls of the jail, which every judgement needs."""
     yield from _attempt("nvcc and g++", lambda: [_toolchain(settings)])
     yield from _attempt("jail", lambda: _jail(settings, "walls"))
 
 
 def judge_checks(settings: JudgeSettings) -> Iterator[Check]:
-    """All that the engine needs."""
+    """Checks everything that the engine needs."""
     version = platform.python_version()
     yield Check("Python", sys.version_info >= (3, 11), f"{version} in {sys.prefix}", "Python 3.11 or newer is needed.")
     yield from _attempt("nvcc and g++", lambda: [_toolchain(settings)])
@@ -58,28 +59,28 @@ def judge_checks(settings: JudgeSettings) -> Iterator[Check]:
 
 
 def server_checks(settings: Settings) -> Iterator[Check]:
-    """The database, the broker and the packs."""
+    """Checks the database, the broker and the packs."""
     yield from _attempt("database", lambda: [_database(settings)])
     yield from _attempt("broker", lambda: [_broker(settings)])
     yield from _attempt("challenges", lambda: _packs(settings))
 
 
-def _attempt(name: str, look: Callable[[], Iterable[Check]], *, required: bool = True) -> Iterator[Check]:
-    """A check that breaks down is a finding like any other: the rest is still looked at."""
+def _attempt(name: str, run_checks: Callable[[], Iterable[Check]], *, required: bool = True) -> Iterator[Check]:
+    """Runs checks and yields their results. An exception becomes a failed check, so that the others still run."""
     try:
-        yield from look()
+        yield from run_checks()
     except Exception as error:
-        yield Check(name, False, f"could not be looked at: {type(error).__name__}: {error}", required=required)
+        yield Check(name, False, f"could not be checked: {type(error).__name__}: {error}", required=required)
 
 
 def _toolchain(settings: JudgeSettings) -> Check:
-    module = importlib.import_module("judge.build.toolchain")
+    module = importlib.import_module("judge.compile.toolchain")
     missing = importlib.import_module("judge.errors").ToolchainMissing
     try:
         found = module.find_toolchain(settings.nvcc)
     except missing as error:
         return Check("nvcc and g++", False, error.message, error.remedy, toolchain=True)
-    return Check("nvcc and g++", True, f"CUDA {found.version} in {found.root}; {found.gxx}")
+    return Check("nvcc and g++", True, f"CUDA {found.version} in {found.root}; {found.gxx_version}")
 
 
 def _jail(settings: JudgeSettings, which: str) -> Iterator[Check]:
@@ -102,14 +103,14 @@ def _emulator(settings: JudgeSettings) -> Check:
 
 
 def _gpus(settings: JudgeSettings) -> Iterator[Check]:
-    probe = importlib.import_module("judge.devices.catalog").probe_cuda(settings)
+    probe = importlib.import_module("judge.gpu.catalog").probe_cuda(settings)
     for device in probe.devices:
         facts = f"compute capability {device.compute_capability}, driver {device.details.get('driver') or 'unknown'}"
         selector = f"cuda:{device.details['ordinal']}"
         yield Check(f"GPU {selector}", True, f"{device.name}, {facts}", required=False)
         yield _calibration(settings, device, selector)
         yield from _attempt(f"memory of {selector}", partial(_gpu_memory, settings, device), required=False)
-        problem = importlib.import_module("judge.devices.health").out_of_service(settings, device)
+        problem = importlib.import_module("judge.gpu.health").out_of_service(settings, device)
         if problem:
             yield Check(
                 f"service of {selector}", False, f"a worker gives it no jobs: {problem}", _HEALTH, required=False
@@ -123,7 +124,7 @@ def _gpus(settings: JudgeSettings) -> Iterator[Check]:
 
 
 def _calibration(settings: JudgeSettings, device: DeviceInfo, selector: str) -> Check:
-    found = importlib.import_module("judge.devices.calibration").load_calibration(settings, device)
+    found = importlib.import_module("judge.gpu.calibration").load_calibration(settings, device)
     name = f"calibration of {selector}"
     if found is None:
         detail = "its peaks have not been measured (with this driver): times are bounded by its data sheet alone"
@@ -135,26 +136,26 @@ def _calibration(settings: JudgeSettings, device: DeviceInfo, selector: str) -> 
 
 
 def _gpu_memory(settings: JudgeSettings, device: DeviceInfo) -> Iterator[Check]:
-    """Whether the driver clears a GPU's memory between processes, which nobody else does."""
+    """Checks that the driver clears the GPU's memory between processes: nothing else does."""
     name = f"memory of cuda:{device.details['ordinal']}"
-    trial, lock = importlib.import_module("judge.devices.trial"), importlib.import_module("judge.devices.lock")
+    trial, lock = importlib.import_module("judge.gpu.trial"), importlib.import_module("judge.gpu.lock")
     until_s = time.monotonic() + _GPU_PATIENCE_S
     try:
         with lock.device_lock(device, settings, cancelled=lambda: time.monotonic() > until_s):
             remembers = trial.remembers(device, settings)
     except importlib.import_module("judge.errors").Cancelled:
-        yield Check(name, True, "not looked at: the GPU is judging", required=False)
+        yield Check(name, True, "not checked: the GPU is judging", required=False)
         return
     if remembers:
-        detail = "a process finds there what another one left: submissions could read each other's data"
+        detail = "a process finds there the data of an earlier one: submissions could read each other's data"
         yield Check(name, False, detail, "Use a driver that clears memory; judge one person's code only until then.")
     else:
         yield Check(name, True, "is cleared by the driver before another process gets it")
 
 
 def _disk(data_dir: Path) -> Check:
-    there = next(path for path in (data_dir, *data_dir.parents) if path.exists())
-    free = shutil.disk_usage(there).free
+    existing = next(path for path in (data_dir, *data_dir.parents) if path.exists())
+    free = shutil.disk_usage(existing).free
     return Check(
         "disk",
         free >= _DISK_BYTES,
@@ -174,7 +175,7 @@ def _database(settings: Settings) -> Check:
     try:
         engine = database.make_engine(settings)
         current = migrate.is_current(engine)
-    except Exception as error:  # whatever a driver raises, it is the answer
+    except Exception as error:  # each database driver raises its own exceptions; any of them is a failed check
         detail = str(getattr(error, "orig", error)).strip().splitlines()[0]
         return Check("database", False, f"{where}: {detail}", "Start it, or correct GPUJUDGE_DATABASE_URL.")
     finally:

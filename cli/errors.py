@@ -1,4 +1,4 @@
-"""What ends a command early, and the exit codes that are not verdicts (those are ``Verdict.exit_code``)."""
+"""Errors that end a command, and the exit codes that are not verdicts (see ``Verdict.exit_code``)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ INTERRUPTED = 130
 
 
 class CliError(Exception):
-    """Shown as ``error: message`` and, below it, ``hint``; the process ends with ``exit_code``."""
+    """Ends the command with ``exit_code``, after ``error: message`` and, below it, ``hint``."""
 
     def __init__(self, message: str, *, exit_code: int = FAILED, hint: str = "") -> None:
         super().__init__(message)
@@ -22,7 +22,7 @@ class CliError(Exception):
 
 
 class UsageError(CliError):
-    """The command cannot be carried out as it was typed."""
+    """The command line is wrong."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message, exit_code=USAGE, hint=hint)

@@ -1,4 +1,4 @@
-"""Commands that need more than the base install say which extra to install, rather than how an import failed."""
+"""Imports of optional packages, whose failure names the extra to install."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from cli.errors import UsageError
 
 
 def need(module: str, extra: str) -> Any:
-    """The module. Raises UsageError naming ``extra`` when something that it imports is not installed."""
+    """Imports a module and returns it. Raises UsageError, naming ``extra``, if a package is not installed."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         missing = error.name or module
-        if missing.partition(".")[0] in ("cli", "web", "workers", "store", "judge", "emulator"):
+        if missing.partition(".")[0] in ("cli", "web", "workers", "store", "logs", "judge", "emulator"):
             raise
         raise UsageError(
             f"this command needs {missing}, which is not installed",

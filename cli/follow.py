@@ -1,6 +1,6 @@
-"""Following a submission: server-sent events as long as they come, polling where they are cut off.
+"""Follows a submission by server-sent events, or by polling where streams do not get through.
 
-Each event is given once and in order, whichever way it came: the server numbers them.
+Either way it yields each event once and in order, by the number that the server gave it.
 """
 
 from __future__ import annotations
@@ -11,27 +11,28 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from cli.answers import ListedEvent, Step, read
 from cli.api import Api, Unreachable
 
 TERMINAL = frozenset({"done", "cancelled"})
-#: How long a server that has gone away is waited for: a restart of it is not the end of a submission.
+#: How long to wait for a server that does not answer: submissions survive a restart of the server.
 PATIENCE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """``kind`` as the store has it: queued, building, built, running, case, timing, done, cancelled.
+    """A progress event. Stored kinds: queued, building, built, running, case, timing, done, cancelled.
 
-    A stream has some more, which are not kept and so have no number: ``position`` and ``end`` are used.
+    Streams also carry kinds that are not stored and have no ``seq``; ``position`` and ``end`` are used here.
     """
 
     seq: int | None
     kind: str
-    payload: dict[str, Any]
+    payload: Step
 
 
 def parse_stream(lines: Iterator[str]) -> Iterator[Event]:
-    """The events of a text/event-stream; comments are passed over."""
+    """Parses a text/event-stream and yields its events. Ignores comments."""
     fields: dict[str, str] = {}
     for line in lines:
         if line:
@@ -47,15 +48,13 @@ def parse_stream(lines: Iterator[str]) -> Iterator[Event]:
         fields = {}
 
 
-def _payload(data: Any) -> dict[str, Any]:
-    """The server wraps an event's payload in the event itself; both forms are understood."""
-    if isinstance(data, dict) and isinstance(data.get("payload"), dict):
-        return dict(data["payload"])
-    return dict(data) if isinstance(data, dict) else {}
+def _payload(data: Any) -> Step:
+    """Parses a payload. A stored event wraps it under ``payload``; any other event is the payload."""
+    return read(Step, data["payload"] if isinstance(data, dict) and "payload" in data else data)
 
 
 def follow(api: Api, submission_id: str, *, clock: Callable[[], float] = time.monotonic) -> Iterator[Event]:
-    """Events until the submission has come to its end. Raises Unreachable after PATIENCE_S without the server."""
+    """Yields events until the submission ends. Raises Unreachable after PATIENCE_S without an answer."""
     path, seq, streaming, pause_s, last_answer = f"submissions/{submission_id}/events", 0, True, 0.3, clock()
     while True:
         fresh = 0
@@ -77,7 +76,7 @@ def follow(api: Api, submission_id: str, *, clock: Callable[[], float] = time.mo
             if not streaming and clock() - last_answer > PATIENCE_S:
                 error.hint = f"The submission is kept: `gpujudge watch {submission_id}` goes on from here."
                 raise
-        # A stream that ends without news is one that something in between does not let through.
+        # A stream that ends without an event was probably blocked by a proxy: poll from now on.
         streaming = streaming and fresh > 0
         pause_s = 0.3 if fresh else min(pause_s * 1.4, 2.0)
         api.sleep(pause_s)
@@ -91,4 +90,5 @@ def _stream(api: Api, path: str, seq: int) -> Iterator[Event]:
 def _list(api: Api, path: str, seq: int) -> Iterator[Event]:
     answer = api.get(path, after=seq)
     for item in answer["events"] if isinstance(answer, dict) else answer:
-        yield Event(int(item["seq"]), str(item["kind"]), dict(item.get("payload") or {}))
+        event = read(ListedEvent, item)
+        yield Event(event.seq, event.kind, event.payload)

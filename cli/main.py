@@ -1,4 +1,4 @@
-"""The entry point of ``gpujudge``: the commands' names, and what becomes of errors."""
+"""The entry point of ``gpujudge``: registers the commands and reports their errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ app.add_typer(machine.db_app, name="db")
 
 
 def main() -> None:
-    """Runs the command that was typed and ends the process with its exit code."""
+    """Runs the command line and ends the process with its exit code."""
     try:
         app()
     except CliError as error:

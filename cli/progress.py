@@ -1,40 +1,38 @@
-"""What is happening to a submission, on stderr: one changing line on a terminal, a line an event elsewhere."""
+"""Shows a submission's progress on stderr: one changing line on a terminal, elsewhere a line per event."""
 
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from rich.status import Status
 
+from cli.answers import Step
 from cli.console import clean, say, stderr
 
 
-def describe(kind: str, payload: dict[str, Any]) -> str:
-    """One event in words."""
-    count = f"{payload['done']}/{payload['total']}" if payload.get("total") else ""
+def describe(kind: str, step: Step) -> str:
+    """Describes an event in words."""
+    count = f"{step.done}/{step.total}" if step.total else ""
     match kind:
         case "queued" | "position":
-            position = payload.get("position")
-            return f"queued, at place {position}" if position else "queued"
+            return f"queued, at place {step.position}" if step.position else "queued"
         case "building":
             return "building"
         case "built":
-            wall_s = payload.get("wall_s")
-            return f"built in {wall_s:.1f} s" if isinstance(wall_s, int | float) else "built"
+            return "built" if step.wall_s is None else f"built in {step.wall_s:.1f} s"
         case "case":
-            name = payload.get("case_id") or payload.get("id") or ""
-            return " ".join(word for word in ("case", count, str(name), str(payload.get("verdict") or "")) if word)
+            return " ".join(word for word in ("case", count, step.id, step.verdict) if word)
         case "timing":
             return f"timing {count}".rstrip()
         case "done":
-            return f"done: {payload.get('verdict')}" if payload.get("verdict") else "done"
+            return f"done: {step.verdict}" if step.verdict else "done"
         case _:
             return kind
 
 
 class ProgressLine:
-    """A context manager; ``update`` takes events as they come. Quiet when ``shown`` is false."""
+    """Shows the events passed to ``update``; a context manager. Prints nothing if ``shown`` is false."""
 
     def __init__(self, *, shown: bool = True) -> None:
         self._shown = shown
@@ -48,19 +46,18 @@ class ProgressLine:
             self._status.start()
         return self
 
-    def update(self, kind: str, payload: dict[str, Any]) -> None:
-        text = clean(describe(kind, payload))
+    def update(self, kind: str, step: Step = Step()) -> None:  # noqa: B008 - frozen
+        text = clean(describe(kind, step))
         if text == self._last or not self._shown:
             return
         if text == "queued" and self._last:
-            return  # the first event, told again by a stream: what stands there says more
+            return  # a stream repeats the first event; the line on screen is newer
         self._last = text
         if self._status is None:
             say(text)
             return
-        verdict = payload.get("verdict")
-        if kind == "case" and verdict not in (None, "AC"):
-            # Stays on the screen: the learner sees at once what failed, while the rest still runs.
+        if kind == "case" and step.verdict not in (None, "AC"):
+            # Printed permanently: users see at once which case failed, while the others still run.
             self._status.console.print(text)
         self._status.update(text)
 

@@ -1,4 +1,4 @@
-"""The file to be judged, and the line in it that names its challenge and device."""
+"""Reads the file to judge, and the line in it that names its challenge and device."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DEFAULT_DEVICE = "emulator"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """``content`` is as the file has it, byte for byte: what is wrong with it is for the judge to say."""
+    """A source file. ``content`` holds its bytes unchanged: the judge reports what is wrong with them."""
 
     path: Path
     content: bytes
@@ -24,14 +24,14 @@ class Source:
     device: str
 
     def text(self) -> str:
-        """The content for a JSON request; bytes that are no UTF-8 as lone surrogates, which the server undoes."""
+        """Returns the content as text for JSON. Invalid UTF-8 becomes lone surrogates, which the server undoes."""
         return self.content.decode("utf-8", "surrogateescape")
 
 
 def read_source(path: Path, *, challenge: str | None, device: str | None) -> Source:
-    """Flags win over the file's own line; the device is the emulator where neither says.
+    """Reads a source. Options override the line in the file; the default device is the emulator.
 
-    Raises UsageError when the file cannot be read, its line not understood, or no challenge is named.
+    Raises UsageError if the file cannot be read, its line is malformed, or no challenge is named.
     """
     try:
         content = path.read_bytes()
@@ -48,7 +48,7 @@ def read_source(path: Path, *, challenge: str | None, device: str | None) -> Sou
 
 
 def parse_directive(content: bytes) -> dict[str, str]:
-    """What the file says of itself: ``challenge`` and ``device``, where given."""
+    """Returns ``challenge`` and ``device`` from the file's ``// gpujudge:`` line. Raises UsageError."""
     match = _DIRECTIVE.search(content[:_DIRECTIVE_WITHIN_BYTES])
     if match is None:
         return {}

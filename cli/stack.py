@@ -1,4 +1,4 @@
-"""What `gpujudge up` starts: the web server, the workers, and what has to be there before them."""
+"""The parts of ``gpujudge up``: the services to start, and what to prepare before them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from cli.supervise import Service
 
 if TYPE_CHECKING:
     from judge.judgement import DeviceInfo
-    from store.settings import Settings
+    from web.settings import WebSettings
 
 Say = Callable[[str], None]
 
 
 @contextmanager
-def only_one(data_dir: Path) -> Iterator[None]:
-    """Holds the data folder; its lock goes with the process. Raises CliError when another stack has it."""
+def lock_data_dir(data_dir: Path) -> Iterator[None]:
+    """Locks the data folder as long as the process lives. Raises CliError if another stack has locked it."""
     with (data_dir / "up.lock").open("a+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -38,7 +38,7 @@ def only_one(data_dir: Path) -> Iterator[None]:
 
 
 def choose_port(host: str, port: int) -> int:
-    """``port``, or a free one for 0. Raises CliError when it is taken."""
+    """Returns ``port``, or a free one for 0. Raises CliError if the port is in use."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -50,20 +50,19 @@ def choose_port(host: str, port: int) -> int:
         return int(probe.getsockname()[1])
 
 
-def prepare_emulator(settings: Settings, say: Say) -> None:
-    """Its native library, so that the first submission does not wait for it."""
-    native = need("emulator.native", "judge")
-    if not any((settings.data_dir / "emulator").glob("*/libcudart*")):
-        say("compiling the emulator (once; half a minute)")
-    try:
-        native.ensure(settings.data_dir / "emulator")
-    except native.NativeBuildError as error:
-        # The website is of use without it, and so is a GPU.
-        say(f"the emulator cannot be built: {error}")
+def prepare_devices(devices: Sequence[DeviceInfo], settings: WebSettings, say: Say) -> None:
+    """Builds what the kinds of the devices need, so that the first submission does not wait for it."""
+    backends = need("judge.backends.registry", "judge").BUILTIN_BACKENDS
+    for kind in dict.fromkeys(device.kind for device in devices):
+        try:
+            backends.of(kind).prepare(settings.judge_settings(), say)
+        except need("judge.errors", "judge").InternalError as error:
+            # The website and other devices work without it.
+            say(error.message)
 
 
-def migrate_database(settings: Settings) -> None:
-    """Brings it to this version's schema. Raises CliError when it is away."""
+def migrate_database(settings: WebSettings) -> None:
+    """Migrates the database to this version's schema. Raises CliError if it is unreachable."""
     migrate = need("store.migrate", "server")
     try:
         migrate.upgrade(settings)
@@ -72,8 +71,8 @@ def migrate_database(settings: Settings) -> None:
         raise CliError(f"the database {where} is away: {error.orig}", exit_code=FAILED) from None
 
 
-def record_packs(settings: Settings, say: Say) -> None:
-    """Writes the versions of the packs into the database; broken ones are named."""
+def record_packs(settings: WebSettings, say: Say) -> None:
+    """Records the versions of the packs in the database. Reports broken packs through ``say``."""
     database, packs = need("store.database", "server"), need("store.packs", "server")
     registry = need("judge.packs.registry", "judge").Registry.load(settings.pack_paths)
     for problem in registry.problems:
@@ -87,10 +86,9 @@ def record_packs(settings: Settings, say: Say) -> None:
 
 
 def choose_devices(found: Sequence[DeviceInfo], wanted: Sequence[str]) -> list[tuple[str, DeviceInfo]]:
-    """Those wanted, or all, each with the name that a worker takes. Raises UsageError for one that is not there."""
-    named = [
-        ("emulator" if device.kind == "emulator" else f"cuda:{device.details['ordinal']}", device) for device in found
-    ]
+    """Returns the wanted devices, or all, each with its selector. Raises UsageError for a missing one."""
+    backends = need("judge.backends.registry", "judge").BUILTIN_BACKENDS
+    named = [(backends.selector(device), device) for device in found]
     for name in wanted:
         if not any(name in (selector, device.key) for selector, device in named):
             raise UsageError(
@@ -99,9 +97,9 @@ def choose_devices(found: Sequence[DeviceInfo], wanted: Sequence[str]) -> list[t
     return [pair for pair in named if not wanted or pair[0] in wanted or pair[1].key in wanted]
 
 
-def services(settings: Settings, selectors: Sequence[str], *, port: int, build_workers: int) -> list[Service]:
-    """Every process of the stack. They read their settings from the environment, as `Settings` does."""
-    # -P: a folder called web or judge that happens to lie where this was started is not ours.
+def services(settings: WebSettings, selectors: Sequence[str], *, port: int, build_workers: int) -> list[Service]:
+    """Returns every service of the stack. The processes read their settings from the environment."""
+    # -P: do not import from a folder called web or judge in the current directory.
     python, cwd = (sys.executable, "-P"), Path.cwd()
     env = {"GPUJUDGE_DATA_DIR": str(settings.data_dir), "GPUJUDGE_HOST": settings.host, "GPUJUDGE_PORT": str(port)}
     web = [*python, "-m", "gunicorn", "-c", "python:web.gunicorn_conf", "web.app:create_app_from_env()"]
@@ -115,6 +113,13 @@ def services(settings: Settings, selectors: Sequence[str], *, port: int, build_w
     return found
 
 
+def remove_leftovers() -> None:
+    """Removes the cgroups and scratch folders of services that had to be killed: no sweeper runs any more."""
+    cgroups, toolchain = need("judge.sandbox.cgroup_hierarchy", "judge"), need("judge.compile.toolchain", "judge")
+    cgroups.remove_stale(cgroups.find_hierarchy())
+    toolchain.remove_scratch()
+
+
 def default_build_workers() -> int:
-    """nvcc keeps a core busy, and the emulator takes all it can get."""
+    """Returns a quarter of the CPUs, at least 1: nvcc fills one, and the emulator uses the rest."""
     return max(1, len(os.sched_getaffinity(0)) // 4)

@@ -1,8 +1,8 @@
-"""Runs a handful of processes until told to stop, starts again what dies, and leaves nothing behind.
+"""Runs processes until a stop signal, restarts those that die, and leaves no process behind.
 
-Each service leads a session of its own, so that the terminal's Ctrl-C reaches only the supervisor, which then stops
-them in order. The supervisor is a subreaper: whatever a service leaves orphaned becomes its child, and is killed at the
-end. Should the supervisor itself be killed outright, the kernel sends the services SIGTERM (PR_SET_PDEATHSIG).
+Each service leads its own session, so that the terminal's Ctrl-C reaches only the supervisor, which then stops the
+services. The supervisor is a subreaper: orphans of the services become its children, and it kills them at the end. If
+the supervisor itself is killed, the kernel sends the services SIGTERM (PR_SET_PDEATHSIG).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from typing import IO
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-#: A service that lived this long has recovered: its next restart is quick again.
+#: A service that lived this long has recovered, so its next restart is quick again.
 _STEADY_S = 60.0
 _BACKOFF_S = (0.5, 1.0, 2.0, 5.0, 15.0, 30.0)
-#: A killed process can be slow to go (a driver that is releasing memory), but not for ever.
+#: How long to wait for killed processes: a driver that releases memory can delay their end.
 _KILL_S = 10.0
 _LOG_KEPT_BYTES = 8 << 20
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -31,7 +31,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """``argv`` is started in ``cwd`` with the supervisor's environment and ``env``."""
+    """A process to run: ``argv``, started in ``cwd`` with the supervisor's environment and ``env``."""
 
     name: str
     argv: Sequence[str]
@@ -49,9 +49,9 @@ class _State:
 
 
 class Supervisor:
-    """``say`` gets a line for people about each thing that goes wrong. Output of services goes to ``log_dir/NAME.log``.
+    """Runs services and restarts them. Their output goes to ``log_dir/NAME.log``, and reports of failures to ``say``.
 
-    At most one at a time in a process, and in its main thread: signals and orphans belong to the process.
+    Use only one at a time, in the main thread: signals and orphans belong to the whole process.
     """
 
     def __init__(
@@ -71,9 +71,9 @@ class Supervisor:
         self._pid = os.getpid()
 
     def run(self, *, tick: Callable[[], None] = lambda: None) -> int:
-        """Blocks until SIGINT, SIGTERM or SIGHUP, whose number it returns. ``tick`` is called a few times a second."""
+        """Runs until SIGINT, SIGTERM or SIGHUP and returns its number. Calls ``tick`` a few times a second."""
         self._log_dir.mkdir(parents=True, exist_ok=True)
-        # A hang-up that whoever started us chose to ignore (nohup) stays ignored.
+        # Under nohup, SIGHUP stays ignored.
         stop = {one for one in _STOP_SIGNALS if one != signal.SIGHUP or signal.getsignal(one) != signal.SIG_IGN}
         waited = stop | {signal.SIGCHLD}
         before = signal.pthread_sigmask(signal.SIG_BLOCK, waited)
@@ -111,7 +111,7 @@ class Supervisor:
 
     def _in_child(self) -> None:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != self._pid:  # it died before the line above took effect
+        if os.getppid() != self._pid:  # the supervisor died before the line above took effect
             os._exit(1)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, set())
@@ -123,7 +123,7 @@ class Supervisor:
         return path.open("ab")
 
     def _reap(self) -> None:
-        """Collects every child that has ended: services, and orphans that came to us."""
+        """Reaps every child that has ended, services and adopted orphans, and schedules restarts."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -153,7 +153,7 @@ class Supervisor:
                 self._start(state)
 
     def _stop(self, stop: set[signal.Signals]) -> None:
-        """Asks, waits, then kills; a second signal ends the waiting."""
+        """Sends SIGTERM, waits, then kills what is left. A second signal ends the wait."""
         for state in self._states:
             state.start_again_s = None
             if state.process is not None:
@@ -174,7 +174,7 @@ class Supervisor:
             self._collect()
 
     def _collect(self) -> None:
-        """As _reap, with nothing started again."""
+        """Reaps children without reporting their ends."""
         self._say, say = (lambda _line: None), self._say
         try:
             self._reap()
@@ -186,12 +186,12 @@ class Supervisor:
 
 
 def descendants(pid: int) -> list[int]:
-    """Every living process below ``pid``, zombies included, from /proc."""
+    """Returns every descendant of ``pid``, zombies included, read from /proc."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                # The name in parentheses may hold anything; what counts comes after the last one.
+                # The name in parentheses may contain spaces and parentheses, so parse after the last one.
                 fields = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()
             except OSError:
                 continue

@@ -1,11 +1,11 @@
-"""Writes docker/seccomp-worker.json: the system calls that a container with workers may make.
+"""Writes docker/seccomp-worker.json: the system calls that a worker's container may make.
 
     python docker/make_seccomp.py            # x86-64, from this machine's kernel headers
 
-Docker's own profile forbids what bubblewrap builds a jail with (clone and unshare with new namespaces, mount, umount2,
-pivot_root, sethostname) to whoever lacks CAP_SYS_ADMIN. The worker lacks it, and should: inside a user namespace of its
-own it may do these things to itself alone. So this profile allows them, and still forbids what no worker has a use for.
-Calls that are unknown here, newer kernels' among them, answer ENOSYS: the C library then falls back to older ones.
+Docker's default profile denies the calls with which bubblewrap builds a jail (clone and unshare with new namespaces,
+mount, umount2, pivot_root, sethostname) to processes without CAP_SYS_ADMIN. The worker has no capability; the kernel
+lets it make these calls only inside its own user namespace. This profile allows them and denies what no worker needs.
+Unknown calls, such as those of newer kernels, fail with ENOSYS, so that the C library falls back to older ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ HEADER = Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
 TARGET = Path(__file__).with_name("seccomp-worker.json")
 ENOSYS = 38
 
-#: What a jail is built with. Named here so that the test can take them away and see that no jail comes about.
+#: The calls that build a jail. A test removes each one and checks that no jail can be built.
 NEEDED_BY_THE_JAIL = ("clone", "unshare", "mount", "umount2", "pivot_root", "sethostname")
 
 DENIED = {
@@ -35,7 +35,7 @@ DENIED = {
     "reaches files past their path": "open_by_handle_at",
     "joins namespaces, or mounts in ways bubblewrap does not": "setns chroot umount fsopen fsconfig fsmount fspick "
     "move_mount open_tree mount_setattr",
-    # Its flags lie in memory, where no filter sees them; the C library takes clone instead.
+    # Its flags are in memory, where a filter cannot see them; the C library falls back to clone.
     "is clone out of sight": "clone3",
     "moves memory between nodes": "mbind set_mempolicy set_mempolicy_home_node get_mempolicy migrate_pages move_pages",
     "changes what the host is called, or reads its log": "setdomainname syslog vhangup",
@@ -45,18 +45,18 @@ DENIED = {
 
 
 def denied() -> frozenset[str]:
-    """Every name in DENIED."""
+    """Returns every name in DENIED."""
     return frozenset(name for names in DENIED.values() for name in names.split())
 
 
 def known() -> dict[str, int]:
-    """The system calls of the kernel headers, with their numbers."""
+    """Returns the numbers of the system calls in the kernel headers, by name."""
     found = re.findall(r"^#define __NR_(\w+)\s+(\d+)$", HEADER.read_text(), flags=re.MULTILINE)
     return {name: int(number) for name, number in found}
 
 
 def profile() -> dict[str, object]:
-    """The profile, as Docker and Podman read it."""
+    """Returns the profile in the format of Docker and Podman."""
     allowed = sorted(set(known()) - denied())
     return {
         "defaultAction": "SCMP_ACT_ERRNO",

@@ -1,8 +1,20 @@
 """Runs CUDA programs on the CPU: the PTX that nvcc made of them, behind a CUDA runtime library of its own.
 
-Light to import: LLVM is loaded when the first kernel runs.
+Light to import: the runtime is loaded when one of its names is used, and LLVM when the first kernel runs.
 """
 
-from emulator.runtime import CudaError, Finding, LaunchStats, Limits, Party, Report, Runtime
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from emulator.runtime import CudaError, Finding, LaunchStats, Limits, Party, Report, Runtime
 
 __all__ = ["CudaError", "Finding", "LaunchStats", "Limits", "Party", "Report", "Runtime"]
+
+
+def __getattr__(name: str) -> object:
+    if name in __all__:
+        return getattr(importlib.import_module("emulator.runtime"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

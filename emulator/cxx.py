@@ -1,10 +1,11 @@
-"""Shared libraries of C++ that are compiled on the machine that uses them, by its own compiler, for its own CPU."""
+"""Builds C++ shared libraries on the machine that uses them, with its own compiler, for its own CPU."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
 import hashlib
+import itertools
 import os
 import platform
 import shutil
@@ -15,6 +16,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+#: Environment variable: the folder in which libraries are built once, for all the folders that ask for them.
+SHARED_FOLDER = "GPUJUDGE_LIBRARY_CACHE"
+
 #: Of every library. Floating-point results are the same with any compiler, on any CPU: nothing is fused.
 _FLAGS = (
     *("-std=c++20", "-O2", "-march=native", "-ffp-contract=off", "-pthread"),
@@ -23,14 +27,21 @@ _FLAGS = (
 
 
 class NativeBuildError(Exception):
-    """The library cannot be built; the message says what to install, or what the compiler said."""
+    """The library cannot be built; the message names what to install, or quotes the compiler."""
 
 
 @dataclass(frozen=True, slots=True)
 class CxxLibrary:
-    """One library, made of all ``*.cpp`` in ``sources``. ``flags`` and ``link`` come after those of every library, the
-    latter for linking alone; ``exports`` is the version script in ``sources`` that says what can be seen from outside.
-    ``depends`` is what matters of the headers in ``include``."""
+    """One library, built of all ``*.cpp`` in ``sources`` and below; quoted includes are relative to ``sources``.
+
+    ``flags`` follow those of every library; ``link`` is for linking only. ``exports`` names the version script, in
+    ``sources``, that lists the exported symbols. ``depends`` is what matters of the headers in ``include``.
+    ``generated`` has the paths and texts of headers that the build adds to ``sources``.
+
+    Two settings shorten the build. ``unit_bytes``: sources of one folder are compiled together, as translation units of
+    about this size, so that they parse headers and instantiate templates once; the names in their anonymous namespaces
+    must differ. ``cold`` names top folders that take no time at run time, whose sources are optimised less (``-O1``).
+    """
 
     name: str
     sources: Path
@@ -39,53 +50,104 @@ class CxxLibrary:
     exports: str | None = None
     include: Path | None = None
     depends: bytes = b""
+    generated: tuple[tuple[str, str], ...] = ()
+    unit_bytes: int = 0
+    cold: tuple[str, ...] = ()
 
     def ensure(self, folder: Path) -> Path:
-        """The path of the library under ``folder``, built first when it is not there.
+        """Returns the path of the library under ``folder``; builds the library first if it is missing.
 
-        Its folder is named by a hash of sources, compiler, flags and CPU, so that a stale one is never used. Safe with
-        any number of concurrent callers, in this process and others: one builds, the others wait. Raises
-        ``NativeBuildError``.
+        The library's folder is named by a hash of sources, compiler, flags and CPU, so that a stale one is never used.
+        Safe with any number of concurrent callers, in this process and others: one builds, the others wait.
+
+        ``GPUJUDGE_LIBRARY_CACHE`` in the environment names a folder of built libraries that several such folders
+        share: the library is built there and linked (or copied) into ``folder``. Whoever can write to it decides what
+        code its users run. Raises ``NativeBuildError``.
         """
         compiler = _compiler()
-        target = folder / self._key(compiler)
-        library = target / self.name
+        key = self._key(compiler)
+        library = folder / key / self.name
         if library.exists():
             return library
-        target.mkdir(parents=True, exist_ok=True)
-        with _locked(target / "lock"):
-            if not library.exists():
-                self._build(compiler, library)
+        shared = os.environ.get(SHARED_FOLDER)
+        if shared and Path(shared).resolve() != folder.resolve():
+            _link(self._ensure_built(compiler, Path(shared) / key), library)
+            return library
+        return self._ensure_built(compiler, folder / key)
+
+    def _ensure_built(self, compiler: str, target: Path) -> Path:
+        library = target / self.name
+        if not library.exists():
+            target.mkdir(parents=True, exist_ok=True)
+            with _locked(target / "lock"):
+                if not library.exists():
+                    self._build(compiler, library)
         return library
 
     def _key(self, compiler: str) -> str:
         digest = hashlib.sha256()
-        for source in sorted(self.sources.iterdir()):
+        for source in sorted(self.sources.rglob("*")):
             if source.is_file():
-                digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+                name = source.relative_to(self.sources).as_posix()
+                digest.update(name.encode() + b"\0" + source.read_bytes() + b"\0")
         version = subprocess.run([compiler, "--version"], capture_output=True, check=False).stdout
         # No folder is among these: a checkout that is moved keeps its library.
-        flags = map(str.encode, (*_FLAGS, *self.flags, *self.link))
+        headers = itertools.chain.from_iterable(self.generated)
+        flags = map(str.encode, (*_FLAGS, *self.flags, *self.link, str(self.unit_bytes), *self.cold, *headers))
         for part in (*flags, version, self.depends, platform.machine().encode(), _cpu_features()):
             digest.update(hashlib.sha256(part).digest())
         return digest.hexdigest()[:16]
 
     def _build(self, compiler: str, library: Path) -> None:
-        sources = sorted(self.sources.glob("*.cpp"))
         command = [compiler, *_FLAGS, *self.flags]
-        including = [f"-I{self.include}"] if self.include else []
         link = [f"-Wl,--version-script={self.sources / self.exports}"] if self.exports else []
         with tempfile.TemporaryDirectory(dir=library.parent, prefix="build-") as scratch:
-            objects = [Path(scratch) / f"{source.stem}.o" for source in sources]
-            commands = [
-                [*command, *including, "-c", str(source), "-o", str(made)]
-                for source, made in zip(sources, objects, strict=True)
-            ]
-            with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+            for path, text in self.generated:
+                header = Path(scratch) / path
+                header.parent.mkdir(parents=True, exist_ok=True)
+                header.write_text(text)
+            # -iquote, not -I: no header here hides one of the system's.
+            including = ["-iquote", str(self.sources), "-iquote", scratch]
+            including += [f"-I{self.include}"] if self.include else []
+            commands, objects = [], []
+            for number, (folder, sources) in enumerate(self._units()):
+                unit = Path(scratch) / f"{number}.cpp"
+                unit.write_text("".join(f'#include "{source.relative_to(self.sources)}"\n' for source in sources))
+                objects.append(unit.with_suffix(".o"))
+                level = ["-O1"] if folder in self.cold else []
+                commands.append([*command, *level, *including, "-c", str(unit), "-o", str(objects[-1])])
+            with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
                 list(pool.map(_run, commands))
             finished = Path(scratch) / self.name
             _run([*command, "-shared", *map(str, objects), *link, *self.link, "-o", str(finished)])
             finished.replace(library)
+
+    def _units(self) -> list[tuple[str, list[Path]]]:
+        """Returns the folder and the sources of each translation unit, the largest first."""
+        units: list[tuple[str, list[Path]]] = []
+        sizes: list[int] = []
+        for source in sorted(self.sources.rglob("*.cpp")):
+            folder, size = source.parent.relative_to(self.sources).as_posix(), source.stat().st_size
+            if units and units[-1][0] == folder and sizes[-1] + size <= self.unit_bytes:
+                units[-1][1].append(source)
+                sizes[-1] += size
+            else:
+                units.append((folder, [source]))
+                sizes.append(size)
+        return [unit for _, unit in sorted(zip(sizes, units, strict=True), key=lambda pair: -pair[0])]
+
+
+def _link(source: Path, target: Path) -> None:
+    """Makes ``source`` appear, whole, as ``target``; harmless if another process has just done so."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        try:
+            target.hardlink_to(source)
+        except FileExistsError:
+            raise
+        except OSError:  # another file system, or a file of another user
+            with tempfile.TemporaryDirectory(dir=target.parent, prefix="copy-") as scratch:
+                Path(shutil.copy2(source, Path(scratch) / target.name)).replace(target)
 
 
 def _compiler() -> str:

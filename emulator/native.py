@@ -1,4 +1,4 @@
-"""Builds the native part: a ``libcudart.so.13`` that runs kernels on the CPU instead of a GPU."""
+"""Builds the native library: a ``libcudart.so.13`` that runs kernels on the CPU instead of a GPU."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ import sysconfig
 from pathlib import Path
 
 from emulator.cxx import CxxLibrary, NativeBuildError
+from emulator.profile import native_header
 
 __all__ = ["LIBRARY", "NativeBuildError", "cuda_include", "ensure"]
 
 LIBRARY = "libcudart.so.13"
 
 _SOURCES = Path(__file__).parent / "native"
-# Each call of the runtime's keeps its frame and its name, by which misuse.cpp tells which one failed.
+# Each API function keeps its stack frame and its symbol: checks/call_errors.cpp names the failed call by them.
 _FLAGS = ("-fno-optimize-sibling-calls", "-fno-reorder-blocks-and-partition")
 
 
 def ensure(folder: Path) -> Path:
-    """The path of the library under ``folder``, built first when it is not there (some ten seconds), as
-    ``CxxLibrary.ensure`` does. Raises ``NativeBuildError``."""
+    """Returns the path of the library under ``folder``; builds it first if it is missing (some ten seconds).
+
+    See ``CxxLibrary.ensure``. Raises ``NativeBuildError``.
+    """
     include = cuda_include()
     library = CxxLibrary(
         LIBRARY,
@@ -29,13 +32,16 @@ def ensure(folder: Path) -> Path:
         link=(f"-Wl,-soname,{LIBRARY}", "-Wl,-z,now"),
         exports="libcudart.map",
         include=include,
+        generated=((native_header.PATH, native_header.native_header()),),
+        unit_bytes=80 << 10,
+        cold=("api", "report", "replay"),
         depends=(include / "driver_types.h").read_bytes(),
     )
     return library.ensure(folder)
 
 
 def cuda_include() -> Path:
-    """The folder of ``cuda_runtime_api.h``: of CUDA_HOME, nvcc in PATH, /usr/local/cuda, or NVIDIA's wheels."""
+    """Returns the folder of ``cuda_runtime_api.h``: CUDA_HOME's, nvcc's, /usr/local/cuda's, or NVIDIA's wheels'."""
     candidates = [Path(os.environ[name]) / "include" for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
     nvcc = shutil.which("nvcc")
     if nvcc:

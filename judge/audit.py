@@ -1,8 +1,8 @@
-"""Times several submissions together, so that what a busy hour or a warm GPU does to one it does to all.
+"""Times several submissions together, so that a busy hour or a warm GPU affects all of them alike.
 
-Their processes take turns (A B C A B C A B C) on one device that nobody else uses meanwhile, on inputs from one seed.
-Functional cases are not run again: what is timed is verified as ever. Then the kernels of each are timed once more,
-without its host code (``judge.bench.kernel_replay``).
+Their processes take turns (A B C A B C A B C) on one device that nobody else uses meanwhile, with inputs from one seed.
+Functional cases are not run again; the timed calls are verified as usual. Then the kernels of each submission are
+replayed and timed without its host code (``judge.bench.kernel_replay``).
 """
 
 from __future__ import annotations
@@ -13,45 +13,49 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from judge.backends.registry import BUILTIN_BACKENDS, Backends
+from judge.backends.sessions import sessions_for
 from judge.bench.kernel_replay import NotRecorded, Replayed, replay_case
-from judge.bench.setup import TimingRoom, timing_room
+from judge.bench.submission_timer import SubmissionTimer
 from judge.bench.trial import CaseResult
-from judge.build.artifact import Artifact
-from judge.build.diagnostics import headline
-from judge.build.nvcc import build_submission
-from judge.build.target import Target
-from judge.devices.lock import device_lock
+from judge.compile.artifact import Artifact
+from judge.compile.target import Target
 from judge.errors import InternalError
 from judge.judgement import BuildReport, DeviceInfo, Judgement, Measurement
+from judge.languages.base import Language
+from judge.languages.registry import BUILTIN_LANGUAGES, Languages
 from judge.packs.pack import Pack
-from judge.pipeline import Mode, factory_for
 from judge.settings import JudgeSettings
-from judge.supervisor.feeder import case_judgement
-from judge.supervisor.outcome import Outcome
-from judge.supervisor.warm import WarmRunners
+from judge.supervisor.case_runner import case_judgement
+from judge.supervisor.verdict_rules import Outcome
+from judge.supervisor.warm_pool import WarmPool
 from judge.verdict import Verdict, combine_verdicts
 
-Timed = tuple[list[CaseResult], Measurement | None]
+TimedSubmission = tuple[list[CaseResult], Measurement | None]
 
 
 def audit(
     built: Sequence[tuple[Artifact, BuildReport]], pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings,
-    *, sources: Sequence[bytes] = (), cancelled: Callable[[], bool] = lambda: False, warm: WarmRunners | None = None,
+    *, sources: Sequence[bytes] = (), cancelled: Callable[[], bool] = lambda: False, warm: WarmPool | None = None,
+    backends: Backends = BUILTIN_BACKENDS, languages: Languages = BUILTIN_LANGUAGES,
 ) -> list[Judgement]:  # fmt: skip
     """A judgement of each, in their order, whose cases are the benchmarks. ``sources``: what they were built from, in
     that order; without them nothing is replayed. Raises InternalError and Cancelled."""
-    benchmarks = pack.benchmarks_for(device.kind)
-    if device.kind != "cuda" or not benchmarks:
+    backend, benchmarks = backends.of(device.kind), pack.benchmarks_for(device.kind)
+    if not backend.audits or not benchmarks:
         raise InternalError(f"{pack.slug} is not timed on {device.key}")
+    language, target = languages.of(pack.build.language), backend.target(device)
+    build_null_kernel = partial(language.build_null_kernel, pack, target, settings)
     started = time.monotonic()
-    with device_lock(device, settings, cancelled=cancelled):
-        factory = factory_for(pack, device, settings, Mode.SUBMIT, cancelled, warm)
-        with factory.quiet(), timing_room(pack, benchmarks, device, settings, factory, seed) as room:
-            found = room.time([artifact.library for artifact, _ in built])
+    with backend.hold(device, settings, cancelled=cancelled):
+        all_cases = (*pack.cases_for(device.kind), *benchmarks)
+        factory = sessions_for(backend, pack, all_cases, device, settings, cancelled=cancelled, warm=warm)
+        opened = backend.open_timer(pack, benchmarks, device, settings, factory, seed, build_null_kernel)
+        with factory.quiet(), opened as room:
+            found = room.time([artifact for artifact, _ in built])
             for index, source in enumerate(sources):
-                contestant = _Contestant(
-                    room, built[index][0], partial(_build_recorded, source, pack, device, settings)
-                )
+                build_recorded = partial(_build_recorded, source, pack, target, settings, language)
+                contestant = _Contestant(room, built[index][0], build_recorded)
                 found[index] = contestant.checked(*found[index])
     wall_s = time.monotonic() - started
     judged = []
@@ -63,30 +67,29 @@ def audit(
     return judged
 
 
-def _build_recorded(source: bytes, pack: Pack, device: DeviceInfo, settings: JudgeSettings) -> bytes:
-    """The library with the recorder in it. Raises NotRecorded and InternalError."""
-    target = Target.cuda(device.compute_capability)
-    report, artifact = build_submission(source, pack, target, settings, recorded=True)
+def _build_recorded(source: bytes, pack: Pack, target: Target, settings: JudgeSettings, language: Language) -> Artifact:
+    """Builds the submission with the recorder in it. Raises NotRecorded and InternalError."""
+    report, artifact = language.build(source, pack, target, settings, recorded=True)
     if artifact is None:
-        raise NotRecorded(f"it cannot be built with the recorder: {headline(report.log)}")
-    return artifact.library
+        raise NotRecorded(f"it cannot be built with the recorder: {language.headline(report)}")
+    return artifact
 
 
 @dataclass(frozen=True, slots=True)
 class _Contestant:
-    """One that was timed. ``build_recorded``: see ``replay_case``."""
+    """A submission that was timed. ``build_recorded`` is that of ``replay_case``."""
 
-    room: TimingRoom
+    timer: SubmissionTimer
     artifact: Artifact
-    build_recorded: Callable[[], bytes]
+    build_recorded: Callable[[], Artifact]
 
-    def checked(self, results: list[CaseResult], score: Measurement | None) -> Timed:
-        """What came of it, and of its kernels alone. At a first doubt both are timed again."""
+    def checked(self, results: list[CaseResult], score: Measurement | None) -> TimedSubmission:
+        """Returns the results with those of the replays added. At a first doubt, both are timed again."""
         if score is None:
             return results, score
         replays = self._replays(results)
         if _doubts(results, replays):
-            [(results, score)] = self.room.time([self.artifact.library])
+            [(results, score)] = self.timer.time([self.artifact])
             if score is None:
                 return results, score
             replays = self._replays(results)
@@ -94,16 +97,18 @@ class _Contestant:
         for index, doubt in doubts.items():
             outcome = Outcome(Verdict.TIMING_NOT_TRUSTED, doubt)
             return [*results[:index], dataclasses.replace(results[index], outcome=outcome, timed=None)], None
-        entries = [{**case, **replayed.entry()} for case, replayed in zip(score.cases, replays, strict=True)]
-        return results, dataclasses.replace(score, cases=tuple(entries))
+        cases = [replayed.beside(case) for case, replayed in zip(score.cases, replays, strict=True)]
+        return results, dataclasses.replace(score, cases=tuple(cases))
 
     def _replays(self, results: Sequence[CaseResult]) -> list[Replayed]:
-        room, library = self.room, self.artifact.library
-        return [replay_case(room.bench, room.empty, result.case, library, self.build_recorded) for result in results]
+        timer, artifact = self.timer, self.artifact
+        return [
+            replay_case(timer.bench, timer.baselines, result.case, artifact, self.build_recorded) for result in results
+        ]
 
 
 def _doubts(results: Sequence[CaseResult], replays: Sequence[Replayed]) -> dict[int, str]:
-    """In words, by the number of the case."""
+    """Returns, by case index, why a claim is too short for the replayed kernels."""
     pairs = enumerate(zip(results, replays, strict=True))
     found = {index: replay.doubt(result.timed.value) for index, (result, replay) in pairs if result.timed is not None}
     return {index: doubt for index, doubt in found.items() if doubt}

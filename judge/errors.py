@@ -19,6 +19,11 @@ class JailUnavailable(InternalError):
     """The jail could not be set up: nothing of the submission ran."""
 
 
+class KilledFromOutside(InternalError):
+    """Somebody outside (an operator, a service manager, a container's OOM killer) killed a compiler, a runner or its
+    jail, as far as can be told: what it was doing says nothing about the submission."""
+
+
 class Cancelled(Exception):
     """Whoever asked for the judgement no longer wants it."""
 

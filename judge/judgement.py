@@ -1,29 +1,57 @@
-"""What comes out of the judge: plain frozen data, with one JSON form that the CLI, the API and the database share."""
+"""The judgement: everything the judge has to say of one submission on one device, as plain frozen data.
+
+The engine makes it, the store keeps it, and the web, the API and the CLI show it: all of them use these classes. How
+they are written as JSON and read back, from every version ever stored, is ``judge.judgement_json``'s business.
+
+Two kinds of field are left out of the JSON: those marked ``WHEN_KNOWN`` while they have their default, and everything
+in a ``Fingerprint`` or in ``ObservedConditions`` of which nothing is known.
+"""
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from judge.verdict import Verdict
 
-DeviceKind = Literal["emulator", "cuda"]
-#: ``warp_instructions`` is what the emulator's score was before it had a model of time; such judgements are kept.
+#: The version of the JSON form. Raise it with every change that ``judge.judgement_json`` must migrate.
+SCHEMA_VERSION: Final = 2
+
+#: The name of a kind of device: see ``judge.kinds``. Whoever judges on it refuses an unknown one.
+DeviceKind = str
+#: The emulator's score was ``warp_instructions`` until it had a model of time; such judgements are kept.
 Metric = Literal["time_s", "modelled_time_s", "warp_instructions"]
+#: A number as JSON can carry it: those that are not finite are the strings nan, inf and -inf.
+JsonNumber = float | int | str
+#: Metadata of fields that the JSON leaves out while they have their default.
+WHEN_KNOWN: Final = {"json": "when known"}
+#: Why a case of an audit was not replayed, where nothing more is known.
+NOT_REPLAYED: Final = "its kernels were not replayed"
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceInfo:
-    """The device that judged: ``key`` is what users name and boards are kept by (``emulator``, ``nvidia-h200``)."""
+    """The device that judged. Users name it, and leaderboards are kept, by its ``key`` (``nvidia-h200``)."""
 
     key: str
     kind: DeviceKind
     name: str
-    #: Compute capability such as ``9.0``; the emulator says what it models.
+    #: Compute capability such as ``9.0``; the emulator's is that of the machine it models.
     compute_capability: str
-    #: Whatever else identifies it: driver, CUDA, multiprocessors, l2_bytes, memory_bytes, clocks, cpu, ...
+    #: What else its backend knows of it: driver, CUDA, multiprocessors, l2_bytes, memory_bytes, clocks, cpu, ...
     details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelResources:
+    """What ptxas allots to one kernel. ``kernel`` is its mangled name."""
+
+    kernel: str
+    registers: int = 0
+    spill_stores_bytes: int = 0
+    spill_loads_bytes: int = 0
+    shared_bytes: int = 0
+    stack_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +63,22 @@ class BuildReport:
     log: str = ""
     registers: int | None = None
     spills: int | None = None
-    #: Per kernel: {"kernel", "registers", "spill_stores_bytes", "spill_loads_bytes", "shared_bytes", "stack_bytes"}.
-    kernels: tuple[dict[str, Any], ...] = ()
+    kernels: tuple[KernelResources, ...] = ()
     cached: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Where an output differs. ``indices`` holds the first few mismatching positions as multi-dimensional indices;
-    ``expected`` and ``got`` are their values, in the same order, as numbers or the strings nan, inf, -inf."""
+    """Where an output differs from the reference.
+
+    ``indices`` holds the first few mismatching positions as multi-dimensional indices; ``expected`` and ``got`` are
+    their values, in the same order.
+    """
 
     output: str
     indices: tuple[tuple[int, ...], ...]
-    expected: tuple[float | int | str, ...]
-    got: tuple[float | int | str, ...]
+    expected: tuple[JsonNumber, ...]
+    got: tuple[JsonNumber, ...]
     count: int
     total: int
     max_abs_error: float | None
@@ -57,8 +87,8 @@ class Mismatch:
 
 
 @dataclass(frozen=True, slots=True)
-class OtherSide:
-    """Who met the access of a data race."""
+class RacingAccess:
+    """The other access of a data race."""
 
     file: str | None
     line: int | None
@@ -69,7 +99,10 @@ class OtherSide:
 
 @dataclass(frozen=True, slots=True)
 class MemoryFault:
-    """One thing that the emulator saw a kernel do wrong (the first of each site); ``other`` only of a data race."""
+    """An error that the emulator's checkers found in a kernel, the first at each source line.
+
+    ``other`` is set for data races only.
+    """
 
     kind: str
     message: str
@@ -78,7 +111,7 @@ class MemoryFault:
     line: int | None = None
     thread: tuple[int, int, int] | None = None
     block: tuple[int, int, int] | None = None
-    other: OtherSide | None = None
+    other: RacingAccess | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +125,170 @@ class CaseJudgement:
     message: str = ""
     mismatch: Mismatch | None = None
     memory_errors: tuple[MemoryFault, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkCounts:
+    """What the emulator counted in a kernel or on a source line: see ``emulator.profile.Counters`` for each count.
+
+    ``instructions`` are warp instructions by class, ``flops`` operations by type; ``active_lanes`` is the mean share of
+    a warp's lanes that took part. Counts that the emulator did not have when the judgement was made are 0.
+    """
+
+    instructions: dict[str, int] = field(default_factory=dict)
+    active_lanes: float = 1.0
+    flops: dict[str, int] = field(default_factory=dict)
+    global_requests: int = 0
+    global_sectors: int = 0
+    global_sectors_ideal: int = 0
+    shared_wavefronts: int = 0
+    shared_wavefronts_ideal: int = 0
+    l1_hit_sectors: int = 0
+    l2_sectors: int = 0
+    atomics: int = 0
+    atomic_serialized: int = 0
+    global_loads: int = 0
+    missed_loads: int = 0
+    global_atomics: int = 0
+    awaited_global_atomics: int = 0
+    awaited_shared_atomics: int = 0
+    swap_rounds: int = 0
+    dependent_steps: int = 0
+    dependent_loads: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelledKernel(WorkCounts):
+    """The launches of one kernel in one shape, and the time that the model gives them together.
+
+    ``share`` is their part of the call's time, ``bounds`` the time (s) that each resource alone would take for one
+    launch, ``limiter`` the resource that takes longest.
+    """
+
+    kernel: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    launches: int
+    seconds: float
+    share: float
+    limiter: str
+    occupancy: float
+    bounds: dict[str, float] = field(default_factory=dict)
+    registers: int | None = None
+    shared_bytes: int = 0
+    dram_bytes: int = 0
+    barriers: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelledLine(WorkCounts):
+    """A source line and its ``share`` of the modelled time. ``file`` is empty and ``line`` 0 where none is known."""
+
+    file: str
+    line: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkCase:
+    """The time of one benchmark case. ``value`` is the score, in the unit of the measurement's metric.
+
+    ``samples`` are all timed calls in order, ``processes`` the same by process. ``roofline_s`` is the least time that
+    the device's measured peaks allow. ``stopped_by`` says why each process took no more samples, ``opened`` how many of
+    the timed calls were checked. ``clock_…`` and ``around_s`` are what the judge's own clock saw: see
+    docs/measurement.md. ``replayed_s`` and ``not_replayed`` are set by audits: see ``KernelReplay``.
+    """
+
+    id: str
+    value: float
+    samples: tuple[float, ...]
+    bytes: float
+    flops: float | None
+    processes: tuple[tuple[float, ...], ...] = field(default=(), metadata=WHEN_KNOWN)
+    roofline_s: float | None = field(default=None, metadata=WHEN_KNOWN)
+    stopped_by: tuple[str, ...] = field(default=(), metadata=WHEN_KNOWN)
+    opened: int | None = field(default=None, metadata=WHEN_KNOWN)
+    clock_s: float | None = field(default=None, metadata=WHEN_KNOWN)
+    clock_by_slope_s: float | None = field(default=None, metadata=WHEN_KNOWN)
+    clock_in_all_s: float | None = field(default=None, metadata=WHEN_KNOWN)
+    around_s: float | None = field(default=None, metadata=WHEN_KNOWN)
+    replayed_s: float | None = field(default=None, metadata=WHEN_KNOWN)
+    not_replayed: str | None = field(default=None, metadata=WHEN_KNOWN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelledCase(BenchmarkCase):
+    """A benchmark case whose time is modelled, and what makes it slow.
+
+    ``limiter`` is the resource that bounds the call, ``why`` sentences about it, the most important first. ``kernels``
+    and ``lines`` are those that most of the time goes to, the slowest first.
+    """
+
+    warp_instructions: int
+    launches: int
+    limiter: str
+    why: tuple[str, ...]
+    kernels: tuple[ModelledKernel, ...]
+    lines: tuple[ModelledLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelReplay:
+    """Whether an audit could time the kernels again without the submission's host code.
+
+    ``replayed_s`` is the time of each benchmark case that could be replayed, by its id; ``not_replayed`` gives the
+    reason for each that could not.
+    """
+
+    replayed_s: dict[str, float]
+    not_replayed: dict[str, str]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every case was replayed."""
+        return not self.not_replayed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedConditions:
+    """What NVML told of the GPU during the measurement: ranges as (least, most)."""
+
+    sm_mhz: tuple[float, float] | None = field(default=None, metadata=WHEN_KNOWN)
+    memory_mhz: tuple[float, float] | None = field(default=None, metadata=WHEN_KNOWN)
+    temperature_c: tuple[float, float] | None = field(default=None, metadata=WHEN_KNOWN)
+    power_w: tuple[float, float] | None = field(default=None, metadata=WHEN_KNOWN)
+    power_capped: bool | None = None
+    other_processes: int | None = None
+    #: Bursts of calls that did not count, since the GPU was throttled.
+    bursts_dropped: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fingerprint:
+    """On what a time was measured: what must agree, or be looked at, before two times are compared.
+
+    ``uuid_hash`` stands for the GPU's UUID, which is not given away. ``calibrated`` is the day on which the GPU's peaks
+    were measured. ``other`` holds what an older or newer version of the judge recorded beside these.
+    """
+
+    gpu: str = ""
+    device: str = ""
+    compute_capability: str = ""
+    uuid_hash: str | None = field(default=None, metadata=WHEN_KNOWN)
+    driver: str | None = field(default=None, metadata=WHEN_KNOWN)
+    cuda_driver: int | None = field(default=None, metadata=WHEN_KNOWN)
+    multiprocessors: int | None = field(default=None, metadata=WHEN_KNOWN)
+    memory_bytes: int | None = field(default=None, metadata=WHEN_KNOWN)
+    memory_clock_khz: int | None = field(default=None, metadata=WHEN_KNOWN)
+    clock_khz: int | None = field(default=None, metadata=WHEN_KNOWN)
+    nvcc: str = ""
+    nvcc_flags: tuple[str, ...] = ()
+    pack: str = ""
+    pack_digest: str = ""
+    judge: str = ""
+    calibrated: str | None = None
+    seen: ObservedConditions = ObservedConditions()
+    other: dict[str, Any] = field(default_factory=dict, metadata=WHEN_KNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,28 +307,35 @@ class Measurement:
     median_s: float | None = None
     gb_per_s: float | None = None
     gflop_per_s: float | None = None
-    #: Per benchmark case: {"id", "value", "samples": [...], "bytes", "flops"}, and of modelled times what
-    #: judge.bench.modelled tells; of audits "replayed_s", or "not_replayed" with the reason.
-    cases: tuple[dict[str, Any], ...] = ()
+    cases: tuple[ModelledCase | BenchmarkCase, ...] = ()
     gpu: str | None = None
     model: int | None = None
     low: float | None = None
     high: float | None = None
     #: The least time that this device's measured peaks allow for the task, over ``value``: 1 is the roofline itself.
     roofline_share: float | None = None
-    #: On what it was measured: GPU, UUID hash, driver, CUDA, nvcc and its flags, clocks, temperature, pack, judge.
-    fingerprint: dict[str, Any] = field(default_factory=dict)
+    fingerprint: Fingerprint = Fingerprint()
 
     @property
     def scale(self) -> str:
         """What scores must have in common to be compared: ``time_s``, ``modelled_time_s/h200/1``."""
         return "/".join(str(part) for part in (self.metric, self.gpu, self.model) if part is not None)
 
+    @property
+    def audit(self) -> KernelReplay | None:
+        """What an audit's replay of the kernels gave; None where nothing was audited or no replay was tried."""
+        replayed_s = {case.id: case.replayed_s for case in self.cases if case.replayed_s is not None}
+        others = [case for case in self.cases if case.replayed_s is None]
+        if not replayed_s and all(case.not_replayed is None for case in others):
+            return None
+        return KernelReplay(replayed_s, {case.id: case.not_replayed or NOT_REPLAYED for case in others})
+
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """All there is to say of one submission on one device."""
+    """The verdict on one submission on one device, and everything that led to it."""
 
+    schema_version: Literal[2] = field(default=SCHEMA_VERSION, kw_only=True)
     verdict: Verdict
     challenge: str
     pack_version: str
@@ -141,18 +345,3 @@ class Judgement:
     measurement: Measurement | None = None
     message: str = ""
     wall_s: float = 0.0
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON types only; verdicts as their two letters, tuples as lists."""
-        plain: dict[str, Any] = _plain(dataclasses.asdict(self))
-        return plain
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, Verdict):
-        return value.value
-    return value

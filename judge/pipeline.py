@@ -1,46 +1,39 @@
-"""From a source to a judgement: build, run the cases, time the benchmark, put it together.
+"""Judges one submission: builds it, runs the cases, scores the benchmarks.
 
-``judge`` does all of it; ``build`` and ``run`` are its halves, for workers that have a machine for each. Nothing
-here knows of a web, a database or a queue. What is the machine's fault comes back as IE, so that whoever asked can
-try again.
+``judge`` does all of it; ``build`` and ``run`` are its halves, for workers with a machine for each. Nothing here knows
+of a web, a database or a queue. Where the machine is at fault the verdict is IE, so that the caller can try again.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import functools
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
-from emulator.model import MODEL_VERSION, load_gpu
-from judge.bench.background import Background
-from judge.bench.measurement import TimedCase, modelled_time
-from judge.bench.modelled import modelled_call
-from judge.bench.plausibility import why_count_not_believed, why_model_not_believed
-from judge.bench.setup import timing_room
-from judge.build.artifact import Artifact
-from judge.build.diagnostics import headline
-from judge.build.nvcc import build_submission
-from judge.build.target import Target
-from judge.devices.kernels.build import ensure_kernels
-from judge.devices.lock import device_lock
+from judge.backends.base import Backend
+from judge.backends.registry import BUILTIN_BACKENDS, Backends
+from judge.backends.scoring import ScoringJob
+from judge.backends.sessions import sessions_for
+from judge.bench.conditions import Background
+from judge.compile.artifact import Artifact
 from judge.errors import InternalError
 from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Measurement
+from judge.languages.base import Language
+from judge.languages.registry import BUILTIN_LANGUAGES, Languages
 from judge.packs.pack import Case, Pack
 from judge.settings import JudgeSettings
-from judge.supervisor.factory import SessionFactory, session_factory, warm_pool
-from judge.supervisor.feeder import Feeder, case_judgement
-from judge.supervisor.launcher import JailLauncher
-from judge.supervisor.outcome import Outcome
-from judge.supervisor.replays import ReplayedCall, Replays
+from judge.supervisor.case_runner import CaseRunner
+from judge.supervisor.factory import SessionFactory
 from judge.supervisor.session import Session
-from judge.supervisor.warm import WarmRunners
+from judge.supervisor.verdict_rules import RunnerKilled
+from judge.supervisor.warm_pool import WarmPool
 from judge.verdict import Verdict, combine_verdicts
+
+#: So often everything is judged again because a runner was killed, perhaps from outside.
+_MAX_KILLS = 2
 
 
 class Mode(StrEnum):
@@ -52,8 +45,11 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Something happened. ``stage`` is ``building``, ``built``, ``running``, ``case`` or ``timing``; ``done`` of
-    ``total`` cases, or timed calls (0 where it is not known how many there will be)."""
+    """One step of a judgement.
+
+    ``stage`` is ``building``, ``built``, ``running``, ``case`` or ``timing``. ``done`` counts cases, or timed calls in
+    the stage ``timing``; ``total`` is 0 where nobody knows it.
+    """
 
     stage: str
     case_id: str | None = None
@@ -68,39 +64,48 @@ Cancelled = Callable[[], bool]
 
 
 def build(
-    source: bytes, pack: Pack, device: DeviceInfo, settings: JudgeSettings
-) -> tuple[BuildReport, Artifact | None]:
-    """Compiles a submission for a device. No artifact means CE. Raises InternalError."""
-    target = Target.emulator() if device.kind == "emulator" else Target.cuda(device.compute_capability)
-    return build_submission(source, pack, target, settings)
+    source: bytes, pack: Pack, device: DeviceInfo, settings: JudgeSettings, *,
+    backends: Backends = BUILTIN_BACKENDS, languages: Languages = BUILTIN_LANGUAGES,
+) -> tuple[BuildReport, Artifact | None]:  # fmt: skip
+    """Compiles a submission, in the pack's language, for a device. No artifact means CE. Raises InternalError."""
+    target = backends.of(device.kind).target(device)
+    return languages.of(pack.build.language).build(source, pack, target, settings)
 
 
-def compile_error(report: BuildReport, pack: Pack, device: DeviceInfo) -> Judgement:
-    """The judgement on a source that does not build."""
+def compile_error(
+    report: BuildReport, pack: Pack, device: DeviceInfo, *, languages: Languages = BUILTIN_LANGUAGES
+) -> Judgement:
+    """Returns the judgement of a source that does not build."""
+    headline = languages.of(pack.build.language).headline(report)
     return Judgement(
         Verdict.COMPILE_ERROR, pack.slug, pack.version, device, report,
-        message=headline(report.log) or "it does not compile", wall_s=report.wall_s,
+        message=headline or "it does not compile", wall_s=report.wall_s,
     )  # fmt: skip
 
 
 def run(
     artifact: Artifact, report: BuildReport, pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings, *,
     mode: Mode = Mode.SUBMIT, progress: Report = lambda _: None, cancelled: Cancelled = lambda: False,
-    warm: WarmRunners | None = None, background: Background | None = None,
+    warm: WarmPool | None = None, background: Background | None = None,
+    backends: Backends = BUILTIN_BACKENDS, languages: Languages = BUILTIN_LANGUAGES,
 ) -> Judgement:  # fmt: skip
-    """Judges what was built. ``seed`` decides the contents of every case; ``warm`` are runners of ``warm_runners`` for
-    this device and these settings. In the ``background``, where there is one, timed processes come to their ends and
-    the device is let go of, when this has returned. Raises judge.errors.Cancelled.
+    """Judges a built submission. Raises judge.errors.Cancelled.
+
+    ``seed`` decides the contents of every case. ``warm`` are runners of ``judge.backends.sessions.warm_runners`` for
+    this device under these settings. With a ``background``, timed processes end and the device is released there,
+    after this has returned.
     """
     started = time.monotonic()
     ending = ExitStack()
     try:
-        ending.enter_context(device_lock(device, settings, cancelled=cancelled))
-        factory = factory_for(pack, device, settings, mode, cancelled, warm)
-        # The emulator wants every core for the calls; on a GPU whoever is started now would be waited for later.
-        ending.enter_context(factory.quiet(wait=factory.emulated))
-        run = _Run(report, pack, device, seed, mode, settings, progress, ending)
-        judgement = run.judge_built(artifact, factory, None)
+        backend = backends.of(device.kind)
+        ending.enter_context(backend.hold(device, settings, cancelled=cancelled))
+        task = _Task(pack, device, seed, mode, settings, backend, languages.of(pack.build.language), progress)
+        factory = sessions_for(
+            backend, pack, (*task.cases, *task.benchmarks), device, settings, cancelled=cancelled, warm=warm
+        )
+        ending.enter_context(factory.quiet(wait=backend.fills_processors))
+        judgement = _judge_despite_kills(task, artifact, report, factory, None, ending)
     except InternalError as error:
         judgement = _internal_error(error, report, pack, device)
     finally:
@@ -114,23 +119,26 @@ def run(
 def judge(
     source: bytes, pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings, *,
     mode: Mode = Mode.SUBMIT, progress: Report = lambda _: None, cancelled: Cancelled = lambda: False,
+    backends: Backends = BUILTIN_BACKENDS, languages: Languages = BUILTIN_LANGUAGES,
 ) -> Judgement:  # fmt: skip
-    """Builds and runs. The runner starts while the compiler works. Raises judge.errors.Cancelled."""
+    """Builds and runs a submission; its runner starts while the compiler works. Raises judge.errors.Cancelled."""
     started = time.monotonic()
     report = BuildReport(ok=False, wall_s=0.0)
     session: Session | None = None
     try:
-        with device_lock(device, settings, cancelled=cancelled), ExitStack() as ending:
-            factory = factory_for(pack, device, settings, mode, cancelled)
+        backend = backends.of(device.kind)
+        with backend.hold(device, settings, cancelled=cancelled), ExitStack() as ending:
+            task = _Task(pack, device, seed, mode, settings, backend, languages.of(pack.build.language), progress)
+            cases = (*task.cases, *task.benchmarks)
+            factory = sessions_for(backend, pack, cases, device, settings, cancelled=cancelled)
             session = factory.start()
             progress(Progress("building"))
-            report, artifact = build(source, pack, device, settings)
+            report, artifact = build(source, pack, device, settings, backends=backends, languages=languages)
             progress(Progress("built"))
             if artifact is None:
-                judgement = compile_error(report, pack, device)
+                judgement = compile_error(report, pack, device, languages=languages)
             else:
-                run = _Run(report, pack, device, seed, mode, settings, progress, ending)
-                judgement = run.judge_built(artifact, factory, session)
+                judgement = _judge_despite_kills(task, artifact, report, factory, session, ending)
     except InternalError as error:
         judgement = _internal_error(error, report, pack, device)
     finally:
@@ -139,173 +147,108 @@ def judge(
     return _with_wall(judgement, time.monotonic() - started)
 
 
-def warm_runners(device: DeviceInfo, settings: JudgeSettings, count: int, report: Callable[[str], None]) -> WarmRunners:
-    """``count`` runners that wait, for ``run``. Close them when no judgement is under way. Raises InternalError."""
-    library = _library(device, settings)
-    launcher = JailLauncher(device, settings, library=library)
-    return warm_pool(device, settings, launcher, count, library=library, report=report)
-
-
-def factory_for(
-    pack: Pack, device: DeviceInfo, settings: JudgeSettings, mode: Mode, cancelled: Cancelled,
-    warm: WarmRunners | None = None,
-) -> SessionFactory:  # fmt: skip
-    """Makes sessions for all of a pack's cases. Raises InternalError."""
-    cases = (*_cases(pack, device, mode), *_benchmarks(pack, device, mode))
-    if not cases:
-        raise InternalError(f"{pack.slug} has no case for {device.kind}")
-    library = _library(device, settings)
-    launcher = JailLauncher(device, settings, library=library)
-    return session_factory(pack, cases, device, settings, launcher, library=library, cancelled=cancelled, warm=warm)
-
-
-def _library(device: DeviceInfo, settings: JudgeSettings) -> Path:
-    """The emulator's native library, or the machine code of the judge's kernels for this GPU. Raises InternalError."""
-    wanted = device.kind, device.compute_capability, settings.data_dir, settings.nvcc
-    if not (library := _ensure_library(*wanted)).exists():
-        _ensure_library.cache_clear()
-        library = _ensure_library(*wanted)
-    return library
-
-
-@functools.lru_cache(maxsize=16)
-def _ensure_library(kind: str, compute_capability: str, data_dir: Path, nvcc: Path | None) -> Path:
-    """Kept for the life of the process: to find out that the sources are the same takes milliseconds."""
-    if kind == "cuda":
-        return ensure_kernels(compute_capability, data_dir / "kernels", nvcc)
-    from emulator import native
-
-    try:
-        return native.ensure(data_dir / "emulator")
-    except native.NativeBuildError as error:
-        raise InternalError(f"the emulator's native library cannot be built: {error}") from error
-
-
-def _cases(pack: Pack, device: DeviceInfo, mode: Mode) -> tuple[Case, ...]:
-    cases = pack.cases_for(device.kind)
-    return tuple(case for case in cases if case.group == "sample") if mode is Mode.RUN else cases
-
-
-def _benchmarks(pack: Pack, device: DeviceInfo, mode: Mode) -> tuple[Case, ...]:
-    return pack.benchmarks_for(device.kind) if mode is Mode.SUBMIT else ()
-
-
 @dataclass(frozen=True, slots=True)
-class _Run:
-    """One submission that was built, on one device. What its end leaves to be done is put on ``ending``."""
+class _Task:
+    """What is to be judged of a submission, and on which device."""
 
-    build: BuildReport
     pack: Pack
     device: DeviceInfo
     seed: int
     mode: Mode
     settings: JudgeSettings
+    backend: Backend
+    language: Language
     progress: Report
-    ending: ExitStack
 
-    def judge_built(self, artifact: Artifact, factory: SessionFactory, session: Session | None) -> Judgement:
-        pack, device = self.pack, self.device
-        cases, benchmarks = _cases(pack, device, self.mode), _benchmarks(pack, device, self.mode)
-        total = len(cases)
-        feeder = Feeder(factory, pack, artifact.library, self.seed, started=session)
-        replays = Replays(factory, pack, artifact.library, self.seed)
-        emulated = device.kind == "emulator"
-        judged: list[CaseJudgement] = []
-        score: Measurement | None = None
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """The functional cases."""
+        cases = self.pack.cases_for(self.device.kind)
+        return tuple(case for case in cases if case.group == "sample") if self.mode is Mode.RUN else cases
+
+    @property
+    def benchmarks(self) -> tuple[Case, ...]:
+        """The cases that are scored."""
+        return self.pack.benchmarks_for(self.device.kind) if self.mode is Mode.SUBMIT else ()
+
+    def build_null_kernel(self) -> Artifact:
+        """Builds a ``solve`` that does nothing. Raises InternalError."""
+        return self.language.build_null_kernel(self.pack, self.backend.target(self.device), self.settings)
+
+    def on_timed(self, case: Case, calls: int, total: int) -> None:
+        """Reports how many calls of a benchmark were timed."""
+        self.progress(Progress("timing", case.id, None, calls, total))
+
+
+def _judge_despite_kills(
+    task: _Task, artifact: Artifact, report: BuildReport, factory: SessionFactory, session: Session | None,
+    ending: ExitStack,
+) -> Judgement:  # fmt: skip
+    """Judges again when a runner was killed, perhaps from outside, while it was timed. A submission whose runners are
+    killed every time is taken to kill itself, unless nothing inside the jail can have done it: then InternalError."""
+    for attempt in range(1 + _MAX_KILLS):
         try:
-            self.progress(Progress("running", total=total))
-            for answer in feeder.judge_cases(cases):
-                case = answer.judgement
-                judged.append(case)
-                self.progress(Progress("case", case.id, case.verdict, len(judged), total, case.group))
-                if emulated and benchmarks and len(judged) == 1 and _all_accepted(judged):
-                    replays.begin()
-            if benchmarks and _all_accepted(judged):
-                self.progress(Progress("timing"))
-                with factory.quiet():
-                    if emulated:
-                        score = self._model(replays, feeder, benchmarks, judged)
-                    else:
-                        score = self._time(factory, artifact, feeder, benchmarks, judged)
-            feeder.end_session()
-            if feeder.flooded and _all_accepted(judged):
-                flood = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
-                judged[-1] = _replaced(judged[-1], flood)
-                score = None
-        finally:
-            replays.close()
-            feeder.close()
-        verdict = combine_verdicts(case.verdict for case in judged)
-        message = next((case.message for case in judged if case.verdict is verdict), "")
-        if verdict is Verdict.ACCEPTED:
-            message = ""
-        return Judgement(verdict, pack.slug, pack.version, device, self.build, tuple(judged), score, message)
+            return _judge_built(task, artifact, report, factory, session if attempt == 0 else None, ending)
+        except RunnerKilled as killed:
+            last = killed
+    if last.outcome is None:
+        raise last
+    verdict, message = last.outcome.verdict, last.outcome.message
+    return Judgement(verdict, task.pack.slug, task.pack.version, task.device, report, message=message)
 
-    def _model(
-        self, replays: Replays, feeder: Feeder, benchmarks: tuple[Case, ...], judged: list[CaseJudgement]
-    ) -> Measurement | None:
-        """The score by one run of each, done again without the submission's host code: what is counted there is the
-        same every time. The judgements of the benchmarks are appended to ``judged``; no score where one is not
-        accepted."""
-        timed: list[TimedCase] = []
-        gpu = load_gpu(self.settings.emulator_gpu)
-        for case in benchmarks:
-            judgement, call = _judge_replayed(case, replays, feeder)
-            judged.append(judgement)
-            report = call.report
-            if judgement.verdict is not Verdict.ACCEPTED or report is None:
-                break
-            task = self.pack.case_bytes(case), self.pack.case_flops(case)
-            modelled = modelled_call(report, self.build, gpu, call.transfers)
-            doubt = why_count_not_believed(float(report.warp_instructions), *task)
-            doubt = doubt or why_model_not_believed(modelled.seconds, *task, gpu)
-            if doubt:
-                judged[-1] = _replaced(judgement, Outcome(Verdict.TIMING_NOT_TRUSTED, doubt))
-                break
-            timed.append(TimedCase(case, ((modelled.seconds,),), details=modelled.details))
-            self.progress(Progress("timing", case.id, None, 1, 1))
-        if len(timed) < len(benchmarks):
-            return None
-        return modelled_time(self.pack, timed, gpu=self.settings.emulator_gpu, model=MODEL_VERSION)
 
-    def _time(
-        self, factory: SessionFactory, artifact: Artifact, feeder: Feeder, benchmarks: tuple[Case, ...],
-        judged: list[CaseJudgement],
-    ) -> Measurement | None:  # fmt: skip
-        """The score as measured, and the judgements of the benchmarks, as in ``_model``."""
-        made: Counter[str] = Counter()
+def _judge_built(
+    task: _Task, artifact: Artifact, report: BuildReport, factory: SessionFactory, session: Session | None,
+    ending: ExitStack,
+) -> Judgement:  # fmt: skip
+    """Judges the cases one by one and, if all are accepted, scores the benchmarks.
 
-        def heard(case: Case, calls: int) -> None:
-            made[case.id] += calls
-            self.progress(Progress("timing", case.id, None, made[case.id], 0))
-
-        opened = timing_room(self.pack, benchmarks, self.device, self.settings, factory, self.seed)
-        room = self.ending.enter_context(opened)
-        ended = room.bench.background.submit(feeder.end_session)
-        [(results, score)] = room.time([artifact.library], heard)
-        ended.result()
-        judged += [case_judgement(result.case, result.outcome, result.wall_s) for result in results]
-        return score
+    ``session`` is unused so far. ``ending`` takes what may be closed once the judgement is there.
+    """
+    pack, device, cases, benchmarks = task.pack, task.device, task.cases, task.benchmarks
+    case_runner = CaseRunner(factory, pack, artifact, task.seed, started=session)
+    job = ScoringJob(
+        pack, benchmarks, device, task.settings, task.seed, report, artifact, task.build_null_kernel, factory,
+        case_runner, task.on_timed, ending,
+    )  # fmt: skip
+    scorer = task.backend.scorer(job)
+    judged: list[CaseJudgement] = []
+    score: Measurement | None = None
+    try:
+        task.progress(Progress("running", total=len(cases)))
+        for answer in case_runner.judge_cases(cases):
+            case = answer.judgement
+            judged.append(case)
+            task.progress(Progress("case", case.id, case.verdict, len(judged), len(cases), case.group))
+            if benchmarks and len(judged) == 1 and _all_accepted(judged):
+                scorer.prepare()
+        if benchmarks and _all_accepted(judged):
+            task.progress(Progress("timing"))
+            with factory.quiet():
+                scored = scorer.score()
+            judged += scored.cases
+            score = scored.measurement
+        case_runner.end_session()
+        if case_runner.flooded and _all_accepted(judged):
+            judged[-1] = _flooded(judged[-1])
+            score = None
+    finally:
+        scorer.close()
+        case_runner.close()
+    verdict = combine_verdicts(case.verdict for case in judged)
+    message = next((case.message for case in judged if case.verdict is verdict), "")
+    if verdict is Verdict.ACCEPTED:
+        message = ""
+    return Judgement(verdict, pack.slug, pack.version, device, report, tuple(judged), score, message)
 
 
 def _all_accepted(judged: Sequence[CaseJudgement]) -> bool:
     return bool(judged) and all(case.verdict is Verdict.ACCEPTED for case in judged)
 
 
-def _judge_replayed(case: Case, replays: Replays, feeder: Feeder) -> tuple[CaseJudgement, ReplayedCall]:
-    """What the call did without the submission's host code. Where that is not right, what the submission does by itself
-    decides; if that is right, the call is done again once more before its time is called not trusted."""
-    call = replays.judge(case)
-    if call.outcome.verdict is Verdict.TIMING_NOT_TRUSTED:
-        for answer in feeder.judge_cases([case]):
-            if answer.judgement.verdict is not Verdict.ACCEPTED:
-                return answer.judgement, call
-        call = replays.judge(case)
-    return case_judgement(case, call.outcome, call.wall_s), call
-
-
-def _replaced(case: CaseJudgement, outcome: Outcome) -> CaseJudgement:
-    return CaseJudgement(case.id, case.group, outcome.verdict, case.wall_s, outcome.message)
+def _flooded(case: CaseJudgement) -> CaseJudgement:
+    verdict = Verdict.OUTPUT_LIMIT_EXCEEDED
+    return CaseJudgement(case.id, case.group, verdict, case.wall_s, "it printed more than is allowed")
 
 
 def _internal_error(error: InternalError, report: BuildReport, pack: Pack, device: DeviceInfo) -> Judgement:

@@ -1,4 +1,4 @@
-"""What the engine needs to know of the machine it runs on. Made once, in an entry point, and passed down."""
+"""What the engine needs to know of its machine. Made once, in an entry point, and passed down."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class BuildLimits:
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """Bounds on one runner process that hold whatever the pack says; packs set the limits of single calls."""
+    """Bounds on one runner process, whatever the pack says; packs bound single calls."""
 
     start_s: float = 20.0
     wall_s: float = 300.0
@@ -30,16 +30,17 @@ class RunLimits:
 
 @dataclass(frozen=True, slots=True)
 class JudgeSettings:
-    """``data_dir`` holds caches and the emulator's native library; ``nvcc`` None means: find it.
+    """The engine's settings.
 
-    ``jail`` is ``required`` (the default: no jail, no judging) or ``off`` (one's own code on one's own machine only).
+    ``data_dir`` has caches and the emulator's native library. ``nvcc`` None means that it is searched for. ``jail`` is
+    ``required`` (the default: no jail, no judging) or ``off`` (one's own code on one's own machine only).
     """
 
     data_dir: Path
     nvcc: Path | None = None
     jail: str = "required"
     emulator_threads: int | None = None
-    #: For which GPU the emulator models times; a name of ``emulator.model.gpu_names()``.
+    #: The GPU for which the emulator models times: a name of ``emulator.model.gpu_names()``.
     emulator_gpu: str = "h200"
     build: BuildLimits = field(default_factory=BuildLimits)
     run: RunLimits = field(default_factory=RunLimits)

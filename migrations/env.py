@@ -1,4 +1,4 @@
-"""How Alembic reaches the database: over the connection that ``store.migrate`` gives it, under the lock it holds."""
+"""Runs Alembic's migrations over the connection of ``store.migrate``, which holds the migration lock."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from store.models import Base
 
 
 def render_type(kind: str, item: Any, _context: Any) -> str | Literal[False]:
-    """Our column types as what they are in the database: a migration must not change when the code does."""
+    """Renders our column types as plain ones: a migration must not change when the code does."""
     if kind == "type" and isinstance(item, UtcDateTime):
         return "sa.DateTime(timezone=True)"
     if kind == "type" and isinstance(item, PlainJson):
@@ -21,11 +21,11 @@ def render_type(kind: str, item: Any, _context: Any) -> str | Literal[False]:
 
 
 def migrate(connection: Connection) -> None:
-    """Run the migrations that the command asked for, each in a transaction of its own."""
+    """Runs the requested migrations, each in its own transaction."""
     context.configure(
         connection=connection,
         target_metadata=Base.metadata,
-        # SQLite cannot alter a column in place: Alembic copies the table.
+        # SQLite cannot alter a column in place, so Alembic copies the table.
         render_as_batch=connection.dialect.name == "sqlite",
         transactional_ddl=True,
         transaction_per_migration=True,

@@ -1,1 +1,4 @@
-"""The database: settings, models, job leases, leaderboards. The rows are the truth; the broker is only a doorbell."""
+"""The database: settings, models, job leases, leaderboards.
+
+The rows are the source of truth; the broker only wakes workers.
+"""

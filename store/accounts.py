@@ -1,4 +1,7 @@
-"""People and their API tokens. Passwords are kept as argon2 hashes, tokens as SHA-256 of something random."""
+"""Stores users and their API tokens.
+
+Passwords are stored as argon2 hashes. Tokens are random, so SHA-256 is enough to protect them.
+"""
 
 from __future__ import annotations
 
@@ -16,22 +19,22 @@ from sqlalchemy.orm import Session
 from store.clock import utc_now
 from store.models import ApiToken, User
 
-TOKEN_PREFIX = "gpj_"  # what every token begins with, so that scanners for leaked secrets can know it
+TOKEN_PREFIX = "gpj_"  # scanners for leaked secrets recognise tokens by it
 USERNAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{1,31}")
-#: A token's last use is written down at most this often: reading requests should not all become writes.
-LAST_USE_GRAIN_S = 300.0
+#: A token's last use is recorded at most this often, so that not every read request becomes a write.
+LAST_USE_INTERVAL_S = 300.0
 
 _hasher = PasswordHasher()
-# Compared against when there is no such user, so that the time taken does not tell which names exist.
-_NOBODY = _hasher.hash(secrets.token_hex(16))
+# Verified when the user does not exist, so that response times do not reveal which names exist.
+_DUMMY_HASH = _hasher.hash(secrets.token_hex(16))
 
 
 class AccountError(Exception):
-    """Shown to the user: the name or the password will not do."""
+    """Raised when a user name is invalid or taken; the message is shown to the user."""
 
 
 def create_user(session: Session, *, username: str, password: str, now: datetime | None = None) -> User:
-    """A new user. Raises AccountError when the name is not allowed or taken."""
+    """Creates a user. Raises AccountError if the name is invalid or taken."""
     if USERNAME.fullmatch(username) is None:
         raise AccountError("a user name has 2 to 32 letters, digits, dots, dashes or underscores")
     user = User(
@@ -49,14 +52,17 @@ def create_user(session: Session, *, username: str, password: str, now: datetime
 
 
 def find_user(session: Session, username: str) -> User | None:
-    """The user of that name, in any case."""
+    """Returns the user with this name, ignoring case, or None."""
     return session.scalar(select(User).where(User.username_key == username.casefold()))
 
 
 def check_password(session: Session, username: str, password: str) -> User | None:
-    """The user, if the password is theirs and the account is open. Takes as long when there is no such user."""
+    """Returns the user if the password is right and the account is active, else None.
+
+    Takes equally long if the user does not exist.
+    """
     user = find_user(session, username)
-    stored = _NOBODY if user is None or user.password_hash is None else user.password_hash
+    stored = _DUMMY_HASH if user is None or user.password_hash is None else user.password_hash
     try:
         _hasher.verify(stored, password)
     except (Argon2Error, InvalidHashError):
@@ -65,7 +71,7 @@ def check_password(session: Session, username: str, password: str) -> User | Non
 
 
 def create_token(session: Session, *, user: User, name: str, now: datetime | None = None) -> tuple[ApiToken, str]:
-    """A new token and its text, which can never be had again."""
+    """Creates a token. Returns it and its text, which cannot be recovered later."""
     text = TOKEN_PREFIX + secrets.token_urlsafe(32)
     token = ApiToken(
         user_id=user.id,
@@ -81,18 +87,18 @@ def create_token(session: Session, *, user: User, name: str, now: datetime | Non
 
 
 def find_token(session: Session, text: str) -> ApiToken | None:
-    """The token with that text, if its user's account is open. Reads only."""
+    """Returns the token with this text if its user's account is active, else None. Only reads."""
     token = session.scalar(select(ApiToken).where(ApiToken.token_hash == _token_hash(text)))
     return token if token is not None and token.user.is_active else None
 
 
 def token_use_is_stale(token: ApiToken, now: datetime) -> bool:
-    """Whether a use at ``now`` is worth writing down."""
-    return token.last_used_at is None or now - token.last_used_at >= timedelta(seconds=LAST_USE_GRAIN_S)
+    """Returns whether the last recorded use is old enough to record a use at ``now``."""
+    return token.last_used_at is None or now - token.last_used_at >= timedelta(seconds=LAST_USE_INTERVAL_S)
 
 
 def touch_token(session: Session, token: ApiToken, *, now: datetime | None = None) -> bool:
-    """Write down that the token was used, unless that was done lately. True when it wrote."""
+    """Records that the token was used, unless a recent use is recorded. Returns whether it wrote."""
     now = now or utc_now()
     if not token_use_is_stale(token, now):
         return False
@@ -101,18 +107,18 @@ def touch_token(session: Session, token: ApiToken, *, now: datetime | None = Non
 
 
 def list_tokens(session: Session, *, user: User) -> list[ApiToken]:
-    """The user's tokens, newest first."""
+    """Returns the user's tokens, newest first."""
     return list(session.scalars(select(ApiToken).where(ApiToken.user_id == user.id).order_by(ApiToken.id.desc())))
 
 
 def revoke_token(session: Session, *, user: User, token_id: int) -> bool:
-    """End a token. False when the user has none of that id."""
+    """Deletes a token. Returns False if the user has no token with this id."""
     revoke = delete(ApiToken).where(ApiToken.id == token_id, ApiToken.user_id == user.id).returning(ApiToken.id)
     return session.scalar(revoke) is not None
 
 
 def change_password(session: Session, *, user: User, password: str) -> None:
-    """Another password, which is not checked against the old one here."""
+    """Replaces the password. The caller checks the old one."""
     user.password_hash = _hasher.hash(password)
     session.flush()
 

@@ -1,4 +1,4 @@
-"""What the compiler made, by digest, from the build worker to the device worker. Small and short-lived."""
+"""Stores artifacts by digest, from the build worker to the device worker. They are small and short-lived."""
 
 from __future__ import annotations
 
@@ -12,18 +12,24 @@ from store.upsert import upsert
 
 
 def store_artifact(session: Session, digest: str, data: bytes, *, now: datetime) -> None:
-    """Keep the artifact. One that is there already is dated anew, which also keeps a purge at this instant off it."""
+    """Stores the artifact.
+
+    If it is already stored, only its date is renewed, which also protects it from a concurrent purge.
+    """
     values = {"digest": digest, "data": data, "last_built_at": now}
     session.execute(upsert(session, Artifact, values, ["digest"], {"last_built_at"}))
 
 
 def load_artifact(session: Session, digest: str) -> bytes | None:
-    """The artifact's bytes; None when it was purged."""
+    """Returns the artifact's bytes, or None if it was purged."""
     return session.scalar(select(Artifact.data).where(Artifact.digest == digest))
 
 
 def purge_artifacts(session: Session, *, now: datetime, keep_s: float) -> int:
-    """Delete those that no job needs (a finished job lets go of its own), made ``keep_s`` ago or earlier."""
+    """Deletes artifacts that no unfinished job needs and that are older than ``keep_s`` seconds.
+
+    Returns how many. A finished job no longer refers to its artifact.
+    """
     needed = select(Job.id).where(Job.artifact_digest == Artifact.digest).exists()
     gone = session.execute(
         delete(Artifact)

@@ -1,10 +1,13 @@
-"""Audits: the first places of a board of measured times are timed again, together, on one GPU, and the board is in the
-order of what that gave.
+"""Stores audits, which time the top entries of a board again, together on one GPU.
 
-A board's audit is wanted as soon as something new is on it, and due while one of its first places was never audited. A
-worker claims it when no submission waits for the device. As with submissions a random token says who may write the
-result, but there is no heartbeat: nobody waits for an audit, so a lost one may be taken up late. The caller commits;
-functions that return False have written nothing.
+The audit's times replace those on the board. An entry whose kernels were also replayed without its host code, within
+tolerance, counts as audited. An entry whose kernels could not be replayed keeps its time and its rank, but is not
+marked as audited; the reason is stored (docs/decisions/0008-audited-means-replayed.md).
+
+A new entry requests an audit of its board. The audit is due while a top entry has never been audited. A worker claims
+it when no submission waits for the device. As with submissions, a random lease token decides who may write the result.
+There is no heartbeat: no user waits for an audit, so a lost one may be retried late. The caller commits; functions that
+return False have written nothing.
 """
 
 from __future__ import annotations
@@ -18,28 +21,30 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, or_, select, update
 from sqlalchemy.orm import Session
 
-from judge.judgement import Judgement
+from judge.judgement import NOT_REPLAYED, Judgement
+from judge.judgement import Measurement as JudgedMeasurement
 from judge.verdict import Verdict
 from store.leaderboards import LeaderboardEntry, leaderboard, score_columns
 from store.models import Audit, AuditJob, Job, Measurement, State, Submission
 from store.upsert import upsert
 
-#: Only these are audited: what is modelled or counted comes out the same every time.
+#: Only measured times are audited; modelled times and counts are the same every time.
 AUDITED_METRIC = "time_s"
 #: Places 1 to 3 are audited, and no more than five entries where ties make them more.
 PODIUM_RANK = 3
 PODIUM_ENTRIES = 5
-#: Longer than any audit takes.
+#: Longer than any audit takes, in seconds.
 LEASE_S = 1800.0
+_REASON_CHARACTERS = 120
 
 
 class AuditHeldError(Exception):
-    """Another process audits the board now: the message names it."""
+    """Raised when another process is auditing the board; the message names the process."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoardKey:
-    """Which board."""
+    """Identifies a board."""
 
     challenge: str
     device_key: str
@@ -60,7 +65,7 @@ class AuditLease:
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """An entry to be timed again."""
+    """An entry that an audit times again."""
 
     submission_id: int
     username: str
@@ -70,13 +75,13 @@ class Contender:
 
 
 def podium(session: Session, board: BoardKey) -> list[LeaderboardEntry]:
-    """The entries that an audit times, best first; none on a board of anything but measured times."""
+    """Returns the entries that an audit times, best first. Empty unless the board has measured times."""
     first = board_entries(session, board, limit=PODIUM_ENTRIES)
     return [entry for entry in first if entry.rank <= PODIUM_RANK and entry.metric == AUDITED_METRIC]
 
 
 def board_entries(session: Session, board: BoardKey, *, limit: int = 100) -> list[LeaderboardEntry]:
-    """The board as it is shown."""
+    """Returns the board's entries as the website shows them."""
     return leaderboard(
         session,
         challenge=board.challenge,
@@ -86,19 +91,24 @@ def board_entries(session: Session, board: BoardKey, *, limit: int = 100) -> lis
     )
 
 
-def want_audit(session: Session, submission: Submission, judgement: Judgement, *, now: datetime) -> None:
-    """Something new is on a board. Whether that needs an audit is found out when one is claimed: here, a submission
-    that is judged at the same instant could not be seen."""
+def request_audit(session: Session, submission: Submission, judgement: Judgement, *, now: datetime) -> None:
+    """Requests an audit of the submission's board, which has a new entry.
+
+    ``claim_audit`` decides whether one is due: concurrent judgements are not yet visible here.
+    """
     if judgement.measurement is not None and judgement.measurement.metric == AUDITED_METRIC:
-        place = _columns(BoardKey.of(submission))
-        values = {**place, "wanted": True, "failures": 0, "available_at": now}
-        session.execute(upsert(session, AuditJob, values, list(place), {"wanted", "failures"}))
+        board = _columns(BoardKey.of(submission))
+        values = {**board, "wanted": True, "failures": 0, "available_at": now}
+        session.execute(upsert(session, AuditJob, values, list(board), {"wanted", "failures"}))
 
 
 def claim_audit(
     session: Session, *, device_key: str, owner: str, now: datetime, max_failures: int
 ) -> AuditLease | None:
-    """The audit of a board of this device, if one is due and no submission waits for the device."""
+    """Claims a due audit of one of the device's boards, unless a submission waits for the device.
+
+    Returns None if there is nothing to claim.
+    """
     ahead = [State.QUEUED, State.BUILDING, State.BUILT]
     if session.scalar(select(Job.id).where(Job.device_key == device_key, Job.state.in_(ahead)).limit(1)) is not None:
         return None
@@ -130,17 +140,17 @@ def claim_audit(
 
 
 def claim_board(session: Session, board: BoardKey, *, owner: str, now: datetime) -> AuditLease:
-    """The audit of this very board, due or not, as an operator asks for it. Raises AuditHeldError."""
+    """Claims the audit of this board for an operator, whether or not it is due. Raises AuditHeldError."""
     values = {**_columns(board), "wanted": False, "failures": 0, "available_at": now}
     session.execute(upsert(session, AuditJob, values, list(_columns(board)), set()))
-    job = session.scalars(select(AuditJob).where(_is(board)).with_for_update()).one()
+    job = session.scalars(select(AuditJob).where(_matches(board)).with_for_update()).one()
     if job.lease_until is not None and job.lease_until >= now:
         raise AuditHeldError(f"{job.lease_owner} audits this board now")
     return _lease(session, job, owner=owner, now=now)
 
 
 def contenders(session: Session, board: BoardKey) -> list[Contender]:
-    """What is to be timed, with its sources, best first."""
+    """Returns the entries to time, with their sources, best first."""
     found = []
     for entry in podium(session, board):
         submission = session.scalars(select(Submission).where(Submission.public_id == entry.submission_public_id)).one()
@@ -159,26 +169,30 @@ def contenders(session: Session, board: BoardKey) -> list[Contender]:
 def finish_audit(
     session: Session, lease: AuditLease, results: Mapping[int, Judgement], *, now: datetime, pause_s: float
 ) -> bool:
-    """Write the results, by submission: accepted ones are the scores from now on, others leave the board. The next
-    audit, if what is first now asks for one, may begin in ``pause_s``."""
-    if not _let_go(session, lease, wanted=True, failures=0, available_at=now + timedelta(seconds=pause_s)):
+    """Writes the results by submission id and ends the lease. Returns False if the lease was lost.
+
+    Accepted results become the scores; entries with other verdicts leave the board. The board's next audit may begin
+    after ``pause_s`` seconds.
+    """
+    if not _end_lease(session, lease, wanted=True, failures=0, available_at=now + timedelta(seconds=pause_s)):
         return False
     for submission_id, judgement in results.items():
         row = session.get(Measurement, submission_id, with_for_update=True)
         if row is None:
-            continue  # its user is gone
+            continue  # its user was deleted
         accepted = judgement.verdict is Verdict.ACCEPTED
         measured = judgement.measurement if accepted else None
         if measured is not None:
             for name, value in score_columns(measured).items():
                 setattr(row, name, value)
             row.audited_at = now
+            row.not_audited = why_not_audited(measured)
         else:
             session.delete(row)
         values = {
             "verdict": judgement.verdict.value,
             "message": judgement.message,
-            "measurement": None if measured is None else judgement.to_json()["measurement"],
+            "measurement": measured,
             "contenders": len(results),
             "audited_at": now,
         }
@@ -191,10 +205,12 @@ def finish_audit(
 def fail_audit(
     session: Session, lease: AuditLease, error: str, *, now: datetime, pause_s: float, max_failures: int
 ) -> bool:
-    """It came to nothing, through no fault of the contenders. Given up after as many failures as a job is, until the
-    board changes."""
-    failures = session.scalar(select(AuditJob.failures).where(_is(lease.board))) or 0
-    return _let_go(
+    """Records that the audit failed through no fault of the contenders. Returns False if the lease was lost.
+
+    It is tried at most ``max_failures`` times, ``pause_s`` seconds apart; after that, only a new entry requests one.
+    """
+    failures = session.scalar(select(AuditJob.failures).where(_matches(lease.board))) or 0
+    return _end_lease(
         session,
         lease,
         wanted=failures + 1 < max_failures,
@@ -205,13 +221,25 @@ def fail_audit(
 
 
 def hand_back_audit(session: Session, lease: AuditLease) -> bool:
-    """Given back because the worker is stopping."""
-    return _let_go(session, lease, wanted=True)
+    """Returns the audit to the queue because the worker is stopping. False if the lease was lost."""
+    return _end_lease(session, lease, wanted=True)
 
 
 def find_audit(session: Session, submission: Submission) -> Audit | None:
-    """The latest audit of a submission."""
+    """Returns the latest audit of an accepted submission, or None."""
     return session.get(Audit, submission.id) if submission.verdict == Verdict.ACCEPTED else None
+
+
+def why_not_audited(measurement: JudgedMeasurement) -> str | None:
+    """Returns why an audit's times do not count as audited, or None if the kernels of all cases were replayed.
+
+    The submission may control the text, so it is reduced to one short printable line.
+    """
+    replay = measurement.audit
+    if replay is not None and replay.complete:
+        return None
+    reason = NOT_REPLAYED if replay is None else next(iter(replay.not_replayed.values()))
+    return "".join(character for character in " ".join(reason.split()) if character.isprintable())[:_REASON_CHARACTERS]
 
 
 def _lease(session: Session, job: AuditJob, *, owner: str, now: datetime) -> AuditLease:
@@ -222,10 +250,10 @@ def _lease(session: Session, job: AuditJob, *, owner: str, now: datetime) -> Aud
     return AuditLease(BoardKey.of(job), job.lease_token)
 
 
-def _let_go(session: Session, lease: AuditLease, **values: Any) -> bool:
+def _end_lease(session: Session, lease: AuditLease, **values: Any) -> bool:
     ended = session.execute(
         update(AuditJob)
-        .where(_is(lease.board), AuditJob.lease_token == lease.token)
+        .where(_matches(lease.board), AuditJob.lease_token == lease.token)
         .values(lease_token=None, lease_owner=None, lease_until=None, **values)
         .returning(AuditJob.challenge)
         .execution_options(synchronize_session=False)
@@ -237,7 +265,7 @@ def _columns(board: BoardKey) -> dict[str, Any]:
     return {"challenge": board.challenge, "device_key": board.device_key, "pack_major": board.pack_major}
 
 
-def _is(board: BoardKey) -> ColumnElement[bool]:
+def _matches(board: BoardKey) -> ColumnElement[bool]:
     return and_(
         AuditJob.challenge == board.challenge,
         AuditJob.device_key == board.device_key,

@@ -1,14 +1,14 @@
-"""Time, passed in so that tests need not wait for it."""
+"""Supplies the current time as a parameter, so that tests can control it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-#: Gives the present instant, aware and in UTC.
+#: Returns the current time, timezone-aware, in UTC.
 Clock = Callable[[], datetime]
 
 
 def utc_now() -> datetime:
-    """The clock of the real world."""
+    """Returns the system time."""
     return datetime.now(UTC)

@@ -1,20 +1,23 @@
-"""Column types that behave alike on SQLite and PostgreSQL."""
+"""Defines column types that behave the same on SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Integer
 from sqlalchemy.types import TypeDecorator
 
-#: A 64-bit primary key; SQLite numbers rows by itself only for a column called INTEGER.
+from judge.judgement_json import to_json
+
+#: A 64-bit primary key. SQLite numbers rows automatically only if the column type is INTEGER.
 BigKey = BigInteger().with_variant(Integer, "sqlite")
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """An instant: always aware, always UTC. A naive datetime is refused rather than guessed at."""
+    """Stores a timezone-aware datetime in UTC. Raises ValueError for a naive one."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -34,8 +37,11 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class PlainJson(TypeDecorator[Any]):
-    """JSON that every database accepts: what a submission printed may hold NULs, lone surrogates, NaN and infinities,
-    which PostgreSQL or strict readers refuse. Numbers that are not finite become ``"nan"``, ``"inf"``, ``"-inf"``."""
+    """Stores JSON that every database and strict reader accepts.
+
+    A submission's output may contain NULs, lone surrogates, NaN and infinities, which PostgreSQL rejects. Non-finite
+    numbers become ``"nan"``, ``"inf"`` or ``"-inf"``; invalid characters become U+FFFD.
+    """
 
     impl = JSON(none_as_null=True)
     cache_ok = True
@@ -44,8 +50,28 @@ class PlainJson(TypeDecorator[Any]):
         return plain_json(value)
 
 
+class JudgementPart(TypeDecorator[Any]):
+    """Stores a judgement or a part of one as JSON.
+
+    ``read`` builds the object from any stored version of the JSON. Raises UnreadableJudgement.
+    """
+
+    impl = JSON(none_as_null=True)
+    cache_ok = True
+
+    def __init__(self, read: Callable[[Mapping[str, Any]], object]) -> None:
+        super().__init__()
+        self.read = read
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002
+        return None if value is None else plain_json(to_json(value))
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002
+        return None if value is None else self.read(value)
+
+
 def plain_json(value: Any) -> Any:
-    """A copy of ``value`` that any JSON reader takes. Keys become strings."""
+    """Returns a copy of ``value`` that is valid strict JSON. Keys become strings."""
     if isinstance(value, dict):
         return {_plain_text(str(key)): plain_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -61,5 +87,5 @@ def _plain_text(text: str) -> str:
     clean = text.replace("\x00", "\ufffd")
     if clean.isascii():
         return clean
-    # Only surrogates cannot be encoded; the question mark that "replace" gives is made the usual sign.
+    # Decoding turns each lone surrogate into U+FFFD; encoding with "replace" would give a question mark instead.
     return clean.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,9 +1,9 @@
-"""Engines and sessions. The caller owns the transaction: nothing in ``store`` commits.
+"""Makes database engines and sessions. The caller owns the transaction: nothing in ``store`` commits.
 
-SQLite is made to behave under several processes: a write-ahead log, a busy timeout, foreign keys on, and every writing
-transaction begins with ``BEGIN IMMEDIATE``. (A deferred one that reads and then writes fails at once with "database is
-locked" when another process wrote in between, whatever the timeout.) Whoever only reads takes a session from
-``make_session_factory(engine, read_only=True)``: it never waits for a writer, nor makes one wait.
+SQLite is configured for several processes: a write-ahead log, a busy timeout, foreign keys, and ``BEGIN IMMEDIATE`` for
+every writing transaction. (A deferred transaction that reads and then writes fails at once with "database is locked" if
+another process wrote in between, whatever the timeout.) For reading, take sessions from
+``make_session_factory(engine, read_only=True)``: they neither wait for a writer nor block one.
 """
 
 from __future__ import annotations
@@ -19,12 +19,15 @@ from store.inotify import Change, FileWatch
 from store.settings import Settings
 
 BUSY_TIMEOUT_S = 20
-#: Enough for a web server of many threads, each of which holds a connection for milliseconds; workers use two or three.
+#: Enough for a web server with many threads, which hold connections for milliseconds; a worker uses two or three.
 _POOL: dict[str, Any] = {"pool_size": 5, "max_overflow": 35, "pool_timeout": 10}
 
 
 def make_engine(settings: Settings) -> Engine:
-    """The engine for the settings' database. Connects to nothing yet; makes the folder of an SQLite file."""
+    """Returns an engine for the configured database, without connecting to it.
+
+    Creates the folder of an SQLite file. Raises ValueError for an SQLite database in memory.
+    """
     url = settings.sqlalchemy_url
     if url.get_backend_name() == "sqlite":
         if not url.database or url.database == ":memory:":
@@ -36,7 +39,7 @@ def make_engine(settings: Settings) -> Engine:
         return engine
     return create_engine(
         url,
-        # A connection that the server closed (a restart, an idle timeout) is found out before it is used.
+        # Detects connections that the server closed (a restart, an idle timeout) before they are used.
         pool_pre_ping=True,
         **_POOL,
         connect_args={"connect_timeout": 5, "options": "-c timezone=utc"},
@@ -44,7 +47,10 @@ def make_engine(settings: Settings) -> Engine:
 
 
 def make_session_factory(engine: Engine, *, read_only: bool = False) -> sessionmaker[Session]:
-    """Sessions whose objects stay readable after the commit. ``read_only`` ones cannot write, on either database."""
+    """Returns a factory of sessions whose objects stay readable after the commit.
+
+    With ``read_only``, the database rejects writes.
+    """
     if not read_only:
         return sessionmaker(engine, expire_on_commit=False)
     bound = engine.execution_options(gpujudge_read_only=True, postgresql_readonly=True)
@@ -52,15 +58,15 @@ def make_session_factory(engine: Engine, *, read_only: bool = False) -> sessionm
 
 
 def watch_writes(engine: Engine) -> FileWatch:
-    """Tells that some process has written to an SQLite database; of another database nothing."""
+    """Returns a watch that reports writes by any process to an SQLite database, but nothing for others."""
     url = engine.url
     sqlite = url.get_backend_name() == "sqlite" and url.database
-    # What is committed is written to the log first.
+    # Every commit is appended to the write-ahead log first.
     return FileWatch(Path(f"{url.database}-wal") if sqlite else None, Change.MODIFY)
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
-    # The driver's own idea of when a transaction begins is switched off: _begin_sqlite says it.
+    # Disables the driver's implicit BEGIN; _begin_sqlite begins transactions explicitly.
     connection.isolation_level = None
     cursor = connection.cursor()
     cursor.execute("PRAGMA journal_mode=WAL")

@@ -1,4 +1,4 @@
-"""The devices that workers offer. A row is written when a worker starts and touched while it lives."""
+"""Stores the devices that workers offer. Each worker updates its device's row while it runs."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from judge.judgement import DeviceInfo, DeviceKind
+from judge.judgement import DeviceInfo
 from store.clock import utc_now
 from store.models import Device
 from store.upsert import upsert
 
-#: A device whose workers have been silent for longer than this is not offered.
+#: A device counts as away when its row is older than this, in seconds.
 RECENT_S = 60.0
 
 
 def upsert_device(session: Session, device: DeviceInfo, *, now: datetime | None = None) -> None:
-    """Record that a worker offers this device now."""
+    """Records that a worker offers this device at ``now``."""
     now = now or utc_now()
     seen = {
         "kind": device.kind,
@@ -30,17 +30,19 @@ def upsert_device(session: Session, device: DeviceInfo, *, now: datetime | None 
 
 
 def list_devices(session: Session, *, now: datetime | None = None, recent_s: float = RECENT_S) -> list[Device]:
-    """The devices with a living worker, by key."""
+    """Returns the devices with a running worker, ordered by key."""
     since = (now or utc_now()) - timedelta(seconds=recent_s)
     return list(session.scalars(select(Device).where(Device.last_seen_at >= since).order_by(Device.key)))
 
 
 def device_info(device: Device) -> DeviceInfo:
-    """The engine's description of a recorded device: what a build worker, which has none, builds for."""
-    kind: DeviceKind = "cuda" if device.kind == "cuda" else "emulator"
+    """Returns the engine's description of a recorded device, for build workers, which have no device.
+
+    The kind is returned as recorded; the engine rejects unknown kinds.
+    """
     return DeviceInfo(
         key=device.key,
-        kind=kind,
+        kind=device.kind,
         name=device.name,
         compute_capability=device.compute_capability,
         details=dict(device.details),

@@ -1,6 +1,6 @@
-"""The doorbell: tells a worker, through the broker, that the database has something for it. Rung after the commit.
+"""Rings the doorbell: wakes a worker through the broker when a job waits in the database.
 
-Losing a ring is harmless: the sweeper rings again, and workers look by themselves every couple of seconds.
+Ring after the commit. A lost ring is harmless: the sweeper rings again, and workers also poll the database.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from store.settings import Settings
 log = structlog.get_logger(__name__)
 
 
-def make_bell(settings: Settings) -> Celery:
-    """A Celery app that can only send. Connects to nothing yet."""
+def make_doorbell(settings: Settings) -> Celery:
+    """Returns a Celery app for sending only, without connecting to the broker."""
     prepare_broker(settings)
     app = Celery("gpujudge", set_as_current=False)
     app.conf.update(celery_config(settings))
     return app
 
 
-def ring(bell: Celery, waiting: Submission | Job) -> bool:
-    """Wake a worker for what waits. False, and no exception, when the broker is away or nothing waits."""
+def ring(doorbell: Celery, waiting: Submission | Job) -> bool:
+    """Wakes a worker for a waiting job. Returns False if the broker is unreachable or nothing waits."""
     if waiting.state == State.QUEUED:
-        return ring_queue(bell, BUILD_QUEUE)
+        return ring_queue(doorbell, BUILD_QUEUE)
     if waiting.state == State.BUILT:
-        return ring_queue(bell, device_queue(waiting.device_key))
+        return ring_queue(doorbell, device_queue(waiting.device_key))
     return False
 
 
-def ring_queue(bell: Celery, queue: str) -> bool:
-    """One ring on a queue. False, and no exception, when the broker is away."""
+def ring_queue(doorbell: Celery, queue: str) -> bool:
+    """Wakes one worker of a queue. Returns False if the broker is unreachable; raises nothing."""
     task = BUILD_TASK if queue == BUILD_QUEUE else RUN_TASK
     try:
-        bell.send_task(task, queue=queue, retry=False, ignore_result=True)
-    except Exception as error:  # the transports raise whatever their libraries raise
+        doorbell.send_task(task, queue=queue, retry=False, ignore_result=True)
+    except Exception as error:  # transports pass on the exceptions of their libraries
         log.warning("doorbell.lost", queue=queue, error=f"{type(error).__name__}: {error}")
         return False
     return True

@@ -1,7 +1,7 @@
-"""The steps of a submission, as its page and ``gpujudge watch`` follow them.
+"""Stores a submission's events, which its page and ``gpujudge watch`` follow.
 
-Numbers are given by a counter on the submission's row: the update locks the row, so that two writers (a worker, and a
-user who cancels) get numbers in the order in which they commit, and a reader who has seen N has seen all before it.
+A counter in the submission's row numbers the events. Updating it locks the row, so concurrent writers (a worker, and a
+user who cancels) get numbers in commit order, and a reader that has seen event N has seen all earlier ones.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ def record_event(
     lease_token: str | None = None,
     state: State | None = None,
 ) -> Event | None:
-    """Add an event; ``state`` is that of the submission from then on, where it changes. With ``lease_token``, only if
-    the submission's job is still held by it; None when it is not."""
+    """Adds an event and, if ``state`` is given, sets the submission's state.
+
+    With ``lease_token``, it does so only if that lease still holds the submission's job, and otherwise returns None.
+    """
     count = (
         update(Submission)
         .where(Submission.id == submission_id)
@@ -49,7 +51,7 @@ def record_event(
 
 
 def events_after(session: Session, submission: Submission, seq: int) -> list[Event]:
-    """The events numbered above ``seq``, in order."""
+    """Returns the events with numbers above ``seq``, in order."""
     found = session.scalars(
         select(Event).where(Event.submission_id == submission.id, Event.seq > seq).order_by(Event.seq)
     )
@@ -57,7 +59,7 @@ def events_after(session: Session, submission: Submission, seq: int) -> list[Eve
 
 
 def last_event_seqs(session: Session, public_ids: Collection[str]) -> dict[str, int]:
-    """The number of the last event of each of these submissions, by public id; without those that there are not."""
+    """Returns the last event's number of each submission, by public id. Unknown ids are left out."""
     found = session.execute(
         select(Submission.public_id, Submission.last_event_seq).where(Submission.public_id.in_(public_ids))
     )

@@ -1,8 +1,8 @@
-"""The broker of files: kombu's, with messages and tables of bindings that appear whole, and waiters that are woken.
+"""A file-based broker: kombu's filesystem transport with atomic writes and immediate wake-ups.
 
-kombu opens a file under its final name and then writes it. A process that looks in between finds it empty and ends with
-an error that Celery cannot recover from. Here a file is written under a name that nobody asks for, and then renamed.
-Where kombu sleeps between two looks into the folder, here the kernel tells of a new file (inotify).
+kombu opens a file under its final name and then writes it. A process that reads it in between finds it empty and fails
+with an error from which Celery cannot recover. Here, files are written under a temporary name and then renamed. Where
+kombu sleeps between two polls of the folder, this transport waits for a new file with inotify.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from store.inotify import Change, FileWatch
 
 
 class Channel(filesystem.Channel):
-    """A channel of :class:`Transport`."""
+    """Writes messages and binding tables atomically."""
 
     def _put(self, queue: str, message: Any, **_: Any) -> None:  # type: ignore[override]
         folder = Path(self.data_folder_out)
-        # Sorted by name is sorted by age; the part behind the first point is the queue's.
+        # File names sort by age; kombu takes the queue from the part after the first dot.
         name = f"{round(time.monotonic() * 1000)}_{uuid.uuid4()}"
         unfinished = folder / f"{name}.unfinished"
         try:
@@ -53,7 +53,7 @@ class Channel(filesystem.Channel):
 
 
 class Transport(filesystem.Transport):
-    """The transport that Celery is told to use, as ``store.file_broker:Transport``."""
+    """The transport that the Celery configuration names as ``store.file_broker:Transport``."""
 
     Channel = Channel
     client: Any
@@ -64,9 +64,9 @@ class Transport(filesystem.Transport):
         self._arrivals: FileWatch | None = None
 
     def drain_events(self, connection: Any, timeout: float | None = None) -> None:  # type: ignore[override]  # noqa: ARG002
-        """Deliver one message. Raises TimeoutError when none came in time."""
+        """Delivers one message. Raises TimeoutError if none arrives within ``timeout`` seconds."""
         if self._arrivals is None:
-            # Before the first look: what comes after it ends the wait.
+            # Opened before the first poll, so that a message that arrives after the poll ends the wait.
             self._arrivals = FileWatch(Path(self.client.transport_options["data_folder_in"]), Change.MOVED_TO)
         until = None if timeout is None else time.monotonic() + timeout
         while True:

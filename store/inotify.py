@@ -1,4 +1,4 @@
-"""What the kernel tells of files, for those who would otherwise look again and again (inotify)."""
+"""Waits for changes of files with inotify, in place of polling."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pathlib import Path
 
 
 class Change(IntFlag):
-    """From <sys/inotify.h>."""
+    """The event masks of <sys/inotify.h> that this project uses."""
 
     MODIFY = 0x02
     MOVED_TO = 0x80
 
 
 class FileWatch:
-    """Changes of a file, or of a folder's files. Where the kernel tells nothing, each wait is as long as it may be."""
+    """Watches a file, or the files of a folder. Without inotify, each wait lasts its whole timeout."""
 
     def __init__(self, path: Path | None, change: Change) -> None:
-        """Without a path there is nothing to tell of."""
+        """With ``path`` None, watches nothing, and each wait lasts its whole timeout."""
         libc = ctypes.CDLL(None)
         self._file: int = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         self._poll = select.poll()
@@ -30,14 +30,14 @@ class FileWatch:
             self._poll.register(self._file, select.POLLIN)
 
     def wait(self, seconds: float) -> None:
-        """Until there has been a change since the last wait, or ``seconds`` are over."""
+        """Waits for a change since the previous wait, for at most ``seconds``."""
         if self._poll.poll(1000 * seconds):
             with contextlib.suppress(BlockingIOError):
                 while os.read(self._file, 1 << 16):
                     pass
 
     def close(self) -> None:
-        """Idempotent."""
+        """Closes the inotify descriptor. Idempotent."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1

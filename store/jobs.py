@@ -1,10 +1,11 @@
-"""Leases on jobs: who works on what, and who may write its result.
+"""Leases jobs to workers and moves jobs through their states.
 
 ``queued -> building -> built -> running -> done | dead``. A worker claims the oldest waiting job of its stage with one
-UPDATE that gives it a random token; it extends the lease while it works; every change it makes afterwards carries the
-token in its WHERE. A worker that was silent for too long has lost the job to another and can write nothing any more. So
-each submission is judged once, whatever dies when. Attempts that end without a result are counted; at the third the
-judgement is IE. All functions leave the commit to the caller; those that return False have written nothing.
+UPDATE that sets a random lease token, and extends the lease while it works. Every later UPDATE requires the token, so a
+worker whose lease expired can write nothing. Thus each submission is judged exactly once, whichever process dies.
+
+Failed attempts are counted; after ``max_failures`` the judgement is IE. Lost workers are counted separately, up to
+``max_losses``. The caller commits; functions that return False or None have written nothing.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from sqlalchemy.orm import Session
 
 from judge.judgement import BuildReport, Judgement
 from store.artifacts import store_artifact
-from store.audits import want_audit
+from store.audits import request_audit
 from store.events import record_event
 from store.leaderboards import record_measurement
 from store.models import Job, State, Submission
-from store.reports import build_report_to_json, internal_error
+from store.reports import internal_error
 from store.settings import Settings
 from store.submissions import record_cancelled
 
 
 class Stage(enum.Enum):
-    """The two kinds of work: the state a job waits in, and the state it is worked on in."""
+    """The two stages of judging, each with the state of a waiting job and that of a job in work."""
 
     BUILD = (State.QUEUED, State.BUILDING)
     RUN = (State.BUILT, State.RUNNING)
@@ -44,8 +45,8 @@ class Stage(enum.Enum):
         return self.value[1]
 
 
-class Standing(enum.Enum):
-    """What has become of a lease."""
+class LeaseStatus(enum.Enum):
+    """Whether a lease is held, is lost, or should be given up because the user cancelled."""
 
     HELD = "held"
     CANCEL_REQUESTED = "cancel requested"
@@ -54,20 +55,29 @@ class Standing(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class LeaseRules:
-    """``retry_s`` is the pause after a first failure, doubled after the second, so that a passing trouble may pass."""
+    """The duration of a lease and the limits on retries.
+
+    ``retry_s`` is the pause after the first failure; it doubles with each further one, so that brief faults can pass.
+    """
 
     lease_s: float = 30.0
     max_failures: int = 3
+    max_losses: int = 10
     retry_s: float = 2.0
 
     @classmethod
     def from_settings(cls, settings: Settings) -> LeaseRules:
-        return cls(lease_s=settings.lease_s, max_failures=settings.max_failures, retry_s=settings.retry_s)
+        return cls(
+            lease_s=settings.lease_s,
+            max_failures=settings.max_failures,
+            max_losses=settings.max_losses,
+            retry_s=settings.retry_s,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The right to work on a job and to write its result."""
+    """A worker's right to work on a job and to write its result."""
 
     job_id: int
     submission_id: int
@@ -87,17 +97,17 @@ def claim_job(
     device_key: str | None = None,
     rung_before: datetime | None = None,
 ) -> Lease | None:
-    """The oldest waiting job of the stage (and the device), now held by ``owner``; None when there is none.
+    """Claims the stage's oldest waiting job for ``owner``. Returns None if no job waits.
 
-    ``rung_before`` leaves jobs alone whose bell was rung since: whoever looks without having been rung takes only what
-    others seem to have missed.
+    ``device_key`` restricts the claim to one device. ``rung_before`` skips jobs rung since then, so that polling takes
+    only jobs whose ring was probably lost.
     """
     waiting = select(Job.id).where(Job.state == stage.waiting, Job.available_at <= now)
     if device_key is not None:
         waiting = waiting.where(Job.device_key == device_key)
     if rung_before is not None:
         waiting = waiting.where(Job.rung_at < rung_before)
-    # PostgreSQL passes over rows that others are claiming at this instant; SQLite has one writer at a time.
+    # PostgreSQL skips rows that other workers are claiming; SQLite has only one writer at a time.
     oldest = waiting.order_by(Job.id).limit(1).with_for_update(skip_locked=True).scalar_subquery()
     token = secrets.token_hex(16)
     row = session.execute(
@@ -109,18 +119,18 @@ def claim_job(
             lease_owner=owner,
             lease_until=now + timedelta(seconds=rules.lease_s),
         )
-        .returning(Job.id, Job.submission_id, Job.failures)
+        .returning(Job.id, Job.submission_id, (Job.failures + Job.losses).label("attempts"))
         .execution_options(synchronize_session=False)
     ).first()
     if row is None:
         return None
-    lease = Lease(row.id, row.submission_id, token, stage, attempt=row.failures + 1)
-    _enter(session, lease.submission_id, stage.working, {"attempt": lease.attempt}, now=now)
+    lease = Lease(row.id, row.submission_id, token, stage, attempt=row.attempts + 1)
+    _record_state(session, lease.submission_id, stage.working, {"attempt": lease.attempt}, now=now)
     return lease
 
 
-def extend_lease(session: Session, lease: Lease, *, now: datetime, rules: LeaseRules) -> Standing:
-    """Go on holding the job; tells, too, whether its user wants it stopped."""
+def extend_lease(session: Session, lease: Lease, *, now: datetime, rules: LeaseRules) -> LeaseStatus:
+    """Extends the lease by ``rules.lease_s``. Returns its status."""
     cancelled = session.execute(
         update(Job)
         .where(Job.id == lease.job_id, Job.lease_token == lease.token)
@@ -128,70 +138,78 @@ def extend_lease(session: Session, lease: Lease, *, now: datetime, rules: LeaseR
         .returning(Job.cancel_requested)
         .execution_options(synchronize_session=False)
     ).scalar_one_or_none()
-    return _standing(cancelled)
+    return _status(cancelled)
 
 
-def lease_standing(session: Session, lease: Lease) -> Standing:
-    """As ``extend_lease`` tells it, reading only."""
+def lease_status(session: Session, lease: Lease) -> LeaseStatus:
+    """Returns the lease's status. Only reads."""
     query = select(Job.cancel_requested).where(Job.id == lease.job_id, Job.lease_token == lease.token)
-    return _standing(session.execute(query).scalar_one_or_none())
+    return _status(session.execute(query).scalar_one_or_none())
 
 
 def finish_build(
     session: Session, lease: Lease, *, digest: str, data: bytes, report: BuildReport, now: datetime
 ) -> bool:
-    """Built: the artifact is stored, and the job waits for its device."""
-    if lease_standing(session, lease) is Standing.LOST:
+    """Stores the artifact and queues the job for its device. Returns False if the lease was lost.
+
+    If its user has cancelled it, cancels it instead.
+    """
+    if lease_status(session, lease) is LeaseStatus.LOST:
         return False
     store_artifact(session, digest, data, now=now)
-    job = _let_go(
+    job = _end_lease(
         session,
         lease,
         state=State.BUILT,
         artifact_digest=digest,
-        build_report=build_report_to_json(report),
+        build_report=report,
         available_at=now,
         rung_at=now,
     )
     if job is None:
         return False
     if job.cancel_requested:
-        _cancel(session, job, now=now)
+        _record_cancellation(session, job, now=now)
         return True
-    _enter(session, lease.submission_id, State.BUILT, {"wall_s": report.wall_s}, now=now)
+    _record_state(session, lease.submission_id, State.BUILT, {"wall_s": report.wall_s}, now=now)
     return True
 
 
 def finish_judged(session: Session, lease: Lease, judgement: Judgement, *, now: datetime) -> bool:
-    """Done: the judgement, the place on the board, the final state and the event, together. A submission whose user
-    has asked to stop it is cancelled instead: they were told that it is."""
-    job = _let_go(session, lease, state=State.DONE, artifact_digest=None, build_report=None)
+    """Writes the judgement, the score, the final state and the event. Returns False if the lease was lost.
+
+    If its user has cancelled the submission, cancels it instead: the user was told that it is cancelled.
+    """
+    job = _end_lease(session, lease, state=State.DONE, artifact_digest=None, build_report=None)
     if job is None:
         return False
     if job.cancel_requested:
-        _cancel(session, job, now=now)
+        _record_cancellation(session, job, now=now)
     else:
-        _judge(session, job, judgement, now=now)
+        _record_judgement(session, job, judgement, now=now)
     return True
 
 
 def finish_cancelled(session: Session, lease: Lease, *, now: datetime) -> bool:
-    """Stopped because its user asked for it."""
-    job = _let_go(session, lease, state=State.CANCELLED)
+    """Ends a job that its user cancelled. Returns False if the lease was lost."""
+    job = _end_lease(session, lease, state=State.CANCELLED)
     if job is not None:
-        _cancel(session, job, now=now)
+        _record_cancellation(session, job, now=now)
     return job is not None
 
 
 def hand_back(session: Session, lease: Lease, *, now: datetime) -> bool:
-    """Give the job back, unharmed, because the worker is stopping. Counts as no failure."""
-    job = _let_go(session, lease, state=lease.stage.waiting, available_at=now, rung_at=now)
+    """Returns the job to its queue because the worker is stopping. False if the lease was lost.
+
+    The attempt does not count as a failure.
+    """
+    job = _end_lease(session, lease, state=lease.stage.waiting, available_at=now, rung_at=now)
     if job is None:
         return False
     if job.cancel_requested:
-        _cancel(session, job, now=now)
+        _record_cancellation(session, job, now=now)
     else:
-        _wait_again(session, job, lease.stage.waiting, "the worker was stopped", now=now)
+        _requeue(session, job, lease.stage.waiting, "the worker was stopped", now=now)
     return True
 
 
@@ -204,35 +222,65 @@ def fail_job(
     rules: LeaseRules,
     retry_from: Stage | None = None,
 ) -> State | None:
-    """An attempt ended without a judgement through no fault of the submission. Gives the state that the job is in now:
-    waiting for another attempt (at ``retry_from``, when the build is of no more use), cancelled, or dead with the
-    judgement IE; None when the lease was lost."""
+    """Records an attempt that failed through no fault of the submission. Returns the job's new state.
+
+    The job waits for another attempt (from stage ``retry_from``, if the build must be repeated), is cancelled, or is
+    dead with the judgement IE. Returns None if the lease was lost.
+    """
     stage = retry_from or lease.stage
-    job = _let_go(session, lease, state=stage.waiting, failures=Job.failures + 1, last_error=error[:4000])
+    job = _end_lease(session, lease, state=stage.waiting, failures=Job.failures + 1, last_error=error[:4000])
     if job is None:
         return None
     if job.cancel_requested:
-        _cancel(session, job, now=now)
+        _record_cancellation(session, job, now=now)
     elif job.failures >= rules.max_failures:
-        submission = session.get_one(Submission, job.submission_id)
-        judgement = internal_error(session, job, submission, job.failures)
-        job.state, job.artifact_digest = State.DEAD, None
-        _judge(session, job, judgement, now=now)
+        _give_up(session, job, now=now)
     else:
         job.available_at = job.rung_at = now + timedelta(seconds=rules.retry_s * 2 ** (job.failures - 1))
-        _wait_again(session, job, stage.waiting, "the judge failed", now=now)
+        _requeue(session, job, stage.waiting, "the judge failed", now=now)
     session.flush()
     return State(job.state)
 
 
-def _standing(cancel_requested: bool | None) -> Standing:
+def lose_job(session: Session, lease: Lease, error: str, *, now: datetime, rules: LeaseRules) -> State | None:
+    """Records that the job's worker was lost. Returns the job's new state, or None if the lease was lost.
+
+    The job waits for another attempt, or is dead after ``rules.max_losses``: then the submission is likely the cause.
+    """
+    job = _end_lease(session, lease, state=lease.stage.waiting, losses=Job.losses + 1, last_error=error[:4000])
+    if job is None:
+        return None
+    if job.cancel_requested:
+        _record_cancellation(session, job, now=now)
+    elif job.losses >= rules.max_losses:
+        _give_up(session, job, now=now)
+    else:
+        # The first loss causes no pause; repeated losses cause longer pauses.
+        job.available_at = job.rung_at = now + timedelta(seconds=rules.retry_s * min(job.losses - 1, 5))
+        _requeue(session, job, lease.stage.waiting, "the worker was lost", now=now)
+    session.flush()
+    return State(job.state)
+
+
+def _give_up(session: Session, job: Job, *, now: datetime) -> None:
+    """Ends the job with the judgement IE."""
+    submission = session.get_one(Submission, job.submission_id)
+    judgement = internal_error(session, job, submission, job.failures + job.losses)
+    job.state, job.artifact_digest = State.DEAD, None
+    _record_judgement(session, job, judgement, now=now)
+
+
+def _status(cancel_requested: bool | None) -> LeaseStatus:
     if cancel_requested is None:
-        return Standing.LOST
-    return Standing.CANCEL_REQUESTED if cancel_requested else Standing.HELD
+        return LeaseStatus.LOST
+    return LeaseStatus.CANCEL_REQUESTED if cancel_requested else LeaseStatus.HELD
 
 
-def _let_go(session: Session, lease: Lease, **values: Any) -> Job | None:
-    """Change the job and end the lease, if the token still holds it. The row stays locked until the caller commits."""
+def _end_lease(session: Session, lease: Lease, **values: Any) -> Job | None:
+    """Ends the lease and sets the job's columns. Returns None if the lease was lost.
+
+    The row stays locked until the caller commits.
+    """
     return session.scalars(
         update(Job)
         .where(Job.id == lease.job_id, Job.lease_token == lease.token)
@@ -242,28 +290,32 @@ def _let_go(session: Session, lease: Lease, **values: Any) -> Job | None:
     ).one_or_none()
 
 
-def _enter(session: Session, submission_id: int, state: State, payload: dict[str, Any], *, now: datetime) -> None:
-    """The submission is in this state from now on; whoever follows it hears so."""
+def _record_state(
+    session: Session, submission_id: int, state: State, payload: dict[str, Any], *, now: datetime
+) -> None:
+    """Sets the submission's state and records the event."""
     record_event(session, submission_id, state, payload, now=now, state=state)
 
 
-def _judge(session: Session, job: Job, judgement: Judgement, *, now: datetime) -> None:
+def _record_judgement(session: Session, job: Job, judgement: Judgement, *, now: datetime) -> None:
     submission = session.get_one(Submission, job.submission_id, populate_existing=True)
     submission.state = State.DONE
     submission.verdict = judgement.verdict.value
-    submission.judgement = judgement.to_json()
+    submission.judgement = judgement
     submission.finished_at = now
     session.flush()
     if record_measurement(session, submission, judgement, now=now):
-        want_audit(session, submission, judgement, now=now)
+        request_audit(session, submission, judgement, now=now)
     record_event(session, submission.id, State.DONE, {"verdict": judgement.verdict.value}, now=now)
 
 
-def _cancel(session: Session, job: Job, *, now: datetime) -> None:
+def _record_cancellation(session: Session, job: Job, *, now: datetime) -> None:
     job.state, job.artifact_digest = State.CANCELLED, None
     session.flush()
     record_cancelled(session, job.submission_id, now=now)
 
 
-def _wait_again(session: Session, job: Job, state: State, reason: str, *, now: datetime) -> None:
-    _enter(session, job.submission_id, state, {"attempt": job.failures + 1, "reason": reason}, now=now)
+def _requeue(session: Session, job: Job, state: State, reason: str, *, now: datetime) -> None:
+    _record_state(
+        session, job.submission_id, state, {"attempt": job.failures + job.losses + 1, "reason": reason}, now=now
+    )

@@ -1,11 +1,10 @@
-"""Leaderboards, as a query: the best accepted measurement of each user for a challenge, a device and a pack's major
-version. Less is better.
+"""Queries leaderboards: each user's best accepted score for a challenge, device and major pack version.
 
-A rank is 1 + the number of entries whose whole 95 % interval lies below this one's low end: entries that the
-measurement cannot tell apart from the best of them share its rank. One without an interval is as if it were exact, so
-equal values share a rank and the next is left out, as in sports (1, 2, 2, 4).
+Less is better. A rank is 1 + the number of entries whose whole 95 % interval lies below this entry's low end, so
+entries that the measurement cannot distinguish share a rank. A score without an interval counts as exact, so equal
+scores share a rank and the next rank is skipped, as in sports (1, 2, 2, 4).
 
-The query reads one range of ``ix_measurements_board``, which is in the order in which it picks each user's best.
+The query reads one range of ``ix_measurements_board``, whose order is that in which it selects each user's best.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ from typing import Any
 from sqlalchemy import Select, func, literal, null, select, union_all
 from sqlalchemy.orm import Session
 
-from judge.judgement import Judgement
+from judge.judgement import Fingerprint, Judgement
 from judge.judgement import Measurement as JudgedMeasurement
 from judge.verdict import Verdict
 from store.models import Measurement, Submission, User
 
-#: Only these are ranked: a run over the public cases measures nothing.
+#: Only submissions in this mode are ranked: a run of the public cases measures nothing.
 RANKED_MODE = "submit"
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardEntry:
-    """One user's best."""
+    """A user's best score on a board."""
 
     rank: int
     username: str
@@ -38,25 +37,31 @@ class LeaderboardEntry:
     spread: float
     gb_per_s: float | None
     gflop_per_s: float | None
-    #: The ends of the 95 % interval of ``value``; None where nothing varies, and of old scores.
+    #: The ends of the 95 % interval of ``value``; None for metrics that do not vary, and for old scores.
     low: float | None
     high: float | None
     roofline_share: float | None
-    fingerprint: dict[str, Any] | None
+    fingerprint: Fingerprint | None
     submission_public_id: str
     created_at: datetime
-    #: When the first places, this among them, were timed again together; ``value`` is what came of it. None: not yet.
+    #: When an audit last timed this entry; ``value`` is then its time. None if never.
     audited_at: datetime | None
+    #: Why the entry does not count as audited although an audit timed it; None otherwise.
+    not_audited: str | None
+
+    @property
+    def audited(self) -> bool:
+        """Returns whether an audit timed the entry and replayed its kernels within tolerance."""
+        return self.audited_at is not None and self.not_audited is None
 
 
 def leaderboard(
     session: Session, *, challenge: str, device_key: str, pack_major: int, metric: str | None = None, limit: int = 100
 ) -> list[LeaderboardEntry]:
-    """The board, by rank; of those that share one the least value first, of equal values the older.
+    """Returns the board's entries, ordered by rank, then value, then age (older first).
 
-    ``metric`` is the scale of a judged measurement; None means that of the latest one: where a device came to be scored
-    otherwise (in modelled times and no longer in instructions, by another version of the model), scores of different
-    kinds are not mixed.
+    ``metric`` None selects the metric of the latest score. A board never mixes metrics: a device's metric may have
+    changed, for example from instruction counts to modelled times, or to a new version of the model.
     """
     if metric is None:
         metric = session.scalar(
@@ -77,7 +82,7 @@ def leaderboard(
 
 @dataclass(frozen=True, slots=True)
 class BoardSummary:
-    """A board as a list of boards shows it."""
+    """A board, as lists of boards show it."""
 
     challenge: str
     device_key: str
@@ -88,27 +93,29 @@ class BoardSummary:
 
 
 def list_boards(session: Session, *, challenge: str | None = None) -> list[BoardSummary]:
-    """The boards that have an entry, by challenge, device, newest version; of several metrics the latest, as on the
-    board itself."""
-    place = (Measurement.challenge, Measurement.device_key, Measurement.pack_major)
+    """Returns the boards with at least one entry, by challenge, device and version (newest first).
+
+    Where a board has several metrics, the latest one counts, as on the board itself.
+    """
+    board = (Measurement.challenge, Measurement.device_key, Measurement.pack_major)
     query = select(
-        *place,
+        *board,
         Measurement.metric,
         func.count(Measurement.user_id.distinct()),
         func.min(Measurement.value),
         func.max(Measurement.submission_id).label("latest"),
-    ).group_by(*place, Measurement.metric)
+    ).group_by(*board, Measurement.metric)
     if challenge is not None:
         query = query.where(Measurement.challenge == challenge)
     order = (Measurement.challenge, Measurement.device_key, Measurement.pack_major.desc())
     rows = session.execute(query.order_by(*order, "latest"))
-    # Of one place the last row is the latest.
+    # A board's last row has its latest metric.
     boards = {row[:3]: BoardSummary(*row[:6]) for row in rows}
     return list(boards.values())
 
 
 def board_query(*, challenge: str, device_key: str, pack_major: int, metric: str, limit: int) -> Select[Any]:
-    """The columns of LeaderboardEntry, in its order."""
+    """Returns the query of a board; its columns are the fields of LeaderboardEntry."""
     order_within_user = (Measurement.value, Measurement.submission_id)
     candidates = (
         select(
@@ -116,7 +123,7 @@ def board_query(*, challenge: str, device_key: str, pack_major: int, metric: str
             Measurement.value,
             func.coalesce(Measurement.low, Measurement.value).label("low"),
             func.coalesce(Measurement.high, Measurement.value).label("high"),
-            func.row_number().over(partition_by=Measurement.user_id, order_by=order_within_user).label("place"),
+            func.row_number().over(partition_by=Measurement.user_id, order_by=order_within_user).label("user_rank"),
         )
         .where(
             Measurement.challenge == challenge,
@@ -126,9 +133,9 @@ def board_query(*, challenge: str, device_key: str, pack_major: int, metric: str
         )
         .subquery("candidates")
     )
-    best = select(candidates).where(candidates.c.place == 1).cte("best")
-    # How many intervals end before each begins, in one pass over all ends in order. Where one ends exactly at
-    # another's beginning the beginning comes first: they touch, and are not apart.
+    best = select(candidates).where(candidates.c.user_rank == 1).cte("best")
+    # Counts the intervals that end before each one begins, in one pass over the sorted ends. Where one interval ends
+    # exactly where another begins, the beginning sorts first: intervals that touch are not distinguishable.
     edges = union_all(
         select(best.c.submission_id, best.c.value, best.c.low.label("edge"), literal(0).label("ends")),
         select(null(), null(), best.c.high, literal(1)),
@@ -159,6 +166,7 @@ def board_query(*, challenge: str, device_key: str, pack_major: int, metric: str
             Submission.public_id.label("submission_public_id"),
             Measurement.created_at,
             Measurement.audited_at,
+            Measurement.not_audited,
         )
         .join_from(ranked, Measurement, Measurement.submission_id == ranked.c.submission_id)
         .join(Submission, Submission.id == ranked.c.submission_id)
@@ -168,7 +176,7 @@ def board_query(*, challenge: str, device_key: str, pack_major: int, metric: str
 
 
 def record_measurement(session: Session, submission: Submission, judgement: Judgement, *, now: datetime) -> bool:
-    """Put an accepted, measured submission on its board. False, and nothing written, for any other."""
+    """Puts an accepted, measured submission on its board. Returns False, without writing, for any other."""
     measured: JudgedMeasurement | None = judgement.measurement
     if judgement.verdict is not Verdict.ACCEPTED or measured is None or submission.mode != RANKED_MODE:
         return False
@@ -189,7 +197,7 @@ def record_measurement(session: Session, submission: Submission, judgement: Judg
 
 
 def score_columns(measured: JudgedMeasurement) -> dict[str, Any]:
-    """The columns of a row that say what was measured."""
+    """Returns the columns of a ``measurements`` row that hold the score."""
     return {
         "value": measured.value,
         "runs": measured.runs,
@@ -200,5 +208,5 @@ def score_columns(measured: JudgedMeasurement) -> dict[str, Any]:
         "low": measured.low,
         "high": measured.high,
         "roofline_share": measured.roofline_share,
-        "fingerprint": measured.fingerprint or None,
+        "fingerprint": None if measured.fingerprint == Fingerprint() else measured.fingerprint,
     }

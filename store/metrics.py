@@ -1,4 +1,4 @@
-"""Figures of the queue, for ``/metrics`` and for operators."""
+"""Collects the queue's figures for ``/metrics`` and for operators."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from prometheus_client.registry import Collector
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, sessionmaker
 
+from store.clock import utc_now
 from store.models import FINAL_STATES, Job, State, Submission
+from store.sweeping import queue_delays
 
 
 @dataclass(frozen=True, slots=True)
 class QueueFigures:
-    """``unfinished`` counts jobs by state and device; ``judged`` counts submissions by verdict."""
+    """``unfinished`` counts jobs by (state, device key); ``judged`` counts submissions by verdict."""
 
     unfinished: dict[tuple[str, str], int]
     judged: dict[str, int]
 
 
 def queue_figures(session: Session) -> QueueFigures:
-    """The figures as they are now."""
+    """Returns the current figures. Only reads."""
     open_states = [state for state in State if state not in FINAL_STATES]
     jobs = session.execute(
         select(Job.state, Job.device_key, func.count())
@@ -39,28 +41,41 @@ def queue_figures(session: Session) -> QueueFigures:
 
 
 class QueueCollector(Collector):
-    """Asks the database whenever Prometheus asks us. ``sessions`` should be read-only ones."""
+    """Queries the database on each Prometheus scrape. ``sessions`` should be read-only."""
 
     def __init__(self, sessions: sessionmaker[Session]) -> None:
         self._sessions = sessions
 
     def describe(self) -> Iterable[Metric]:
-        """Told apart from ``collect`` so that registering needs no database."""
+        """Returns empty families, so that registration needs no database."""
         return self._families()
 
     def collect(self) -> Iterable[Metric]:
         with self._sessions() as session:
             figures = queue_figures(session)
-        jobs, judged = self._families()
+            delays = queue_delays(session, now=utc_now())
+        jobs, judged, sweep, lease, wait = self._families()
         for (state, device), count in figures.unfinished.items():
             jobs.add_metric([state, device], count)
         for verdict, count in figures.judged.items():
             judged.add_metric([verdict], count)
-        return jobs, judged
+        for family, seconds in (
+            (sweep, delays.sweep_age_s),
+            (lease, delays.lease_overdue_s),
+            (wait, delays.oldest_wait_s),
+        ):
+            if seconds is not None:
+                family.add_metric([], seconds)
+        return jobs, judged, sweep, lease, wait
 
     @staticmethod
-    def _families() -> tuple[GaugeMetricFamily, CounterMetricFamily]:
+    def _families() -> tuple[
+        GaugeMetricFamily, CounterMetricFamily, GaugeMetricFamily, GaugeMetricFamily, GaugeMetricFamily
+    ]:
         return (
             GaugeMetricFamily("gpujudge_jobs", "Jobs that are not finished.", labels=["state", "device"]),
             CounterMetricFamily("gpujudge_judged", "Submissions judged.", labels=["verdict"]),
+            GaugeMetricFamily("gpujudge_sweep_age_seconds", "Time since the last sweep of leases and queues."),
+            GaugeMetricFamily("gpujudge_lease_overdue_seconds", "Time since the oldest lease ran out."),
+            GaugeMetricFamily("gpujudge_oldest_wait_seconds", "How long the oldest job has waited to be claimed."),
         )

@@ -1,7 +1,7 @@
-"""Bring a database to the schema of this version, from a program: ``upgrade(settings)``.
+"""Migrates a database to this version's schema: ``upgrade(settings)``.
 
-Any number of processes may start at once: one migrates, the others wait and find nothing left to do. On PostgreSQL
-the lock is an advisory one, on SQLite a file beside the database; both are let go of by the death of their holder.
+Any number of processes may start at once: one migrates; the others wait and then find nothing to do. The lock is an
+advisory lock on PostgreSQL and a locked file beside the database on SQLite; both are released if their holder dies.
 """
 
 from __future__ import annotations
@@ -24,46 +24,46 @@ from store.models import Base
 from store.settings import Settings
 
 FOLDER = Path(__file__).resolve().parent.parent / "migrations"
-#: "gpujudge" as a number: whoever shares the server with us will hardly have chosen it.
+#: "gpujudge" as a number: other applications on the same server are unlikely to use the same key.
 _ADVISORY_LOCK = int.from_bytes(b"gpujudge", "big", signed=True)
 
 
 def upgrade(settings: Settings, revision: str = "head") -> None:
-    """Migrate up to ``revision``. Does nothing, quickly, when the database is there already."""
+    """Migrates up to ``revision``. Returns quickly if the database is already there."""
     with _migrating(settings) as config:
         command.upgrade(config, revision)
 
 
 def downgrade(settings: Settings, revision: str) -> None:
-    """Migrate down to ``revision`` (``base``: an empty database). Loses the data of what is undone."""
+    """Migrates down to ``revision`` (``base``: no tables). Deletes the data of dropped tables and columns."""
     with _migrating(settings) as config:
         command.downgrade(config, revision)
 
 
 def write_revision(settings: Settings, message: str) -> None:
-    """For developers: write a migration from the difference between the models and the migrated database."""
+    """Writes a migration from the difference between the models and the database, for developers."""
     with _migrating(settings) as config:
         command.revision(config, message, autogenerate=True)
 
 
 def head_revision() -> str | None:
-    """The newest schema that this version knows."""
+    """Returns the newest revision that this version knows."""
     return ScriptDirectory(str(FOLDER)).get_current_head()
 
 
 def current_revision(engine: Engine) -> str | None:
-    """The schema of the database; None when it was never migrated."""
+    """Returns the database's revision, or None if it was never migrated."""
     with engine.connect() as connection:
         return MigrationContext.configure(connection).get_current_revision()
 
 
 def is_current(engine: Engine) -> bool:
-    """Whether the database has this version's schema, as readiness checks ask."""
+    """Returns whether the database has this version's schema, for readiness checks."""
     return current_revision(engine) == head_revision()
 
 
 def differences(engine: Engine) -> list[Any]:
-    """What autogenerate would change to bring the migrated database to the models: nothing, or there is a bug."""
+    """Returns the differences between the migrated database and the models. Any difference is a bug."""
     with engine.connect() as connection:
         context = MigrationContext.configure(
             connection, opts={"compare_type": True, "compare_server_default": True, "target_metadata": Base.metadata}
@@ -88,7 +88,7 @@ def _migrating(settings: Settings) -> Iterator[Config]:
 @contextlib.contextmanager
 def _lock(connection: Connection) -> Iterator[None]:
     if connection.dialect.name == "postgresql":
-        # Of the session, not of a transaction: every migration commits by itself.
+        # A session lock, not a transaction lock: each migration commits its own transaction.
         connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": _ADVISORY_LOCK})
         connection.commit()
         try:
@@ -102,7 +102,7 @@ def _lock(connection: Connection) -> Iterator[None]:
     assert database is not None, "make_engine refuses a database in memory"
     with Path(f"{database}.migrate.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        # A table that is copied is dropped for a moment; with keys enforced that would cascade into other tables.
+        # Alembic alters a table by copying and dropping it; enforced foreign keys would cascade to other tables.
         connection.exec_driver_sql("PRAGMA foreign_keys=OFF")
         connection.commit()
         try:

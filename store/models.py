@@ -1,8 +1,8 @@
-"""The tables. All times are instants in UTC; all names users see are chosen by the functions beside this module.
+"""Defines the tables. All times are in UTC.
 
 Invariants: a submission has exactly one job, and the two change state in one transaction; ``lease_token`` is set
-exactly while the job is ``building`` or ``running``; ``verdict`` and ``judgement`` exactly when the submission is
-``done``.
+exactly while the job is ``building`` or ``running``; ``verdict`` and ``judgement`` are set exactly when the submission
+is ``done``.
 """
 
 from __future__ import annotations
@@ -14,11 +14,18 @@ from typing import Any
 from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, MetaData, String, Text, UniqueConstraint, false, true
 from sqlalchemy.orm import DeclarativeBase, Mapped, deferred, mapped_column, relationship
 
-from store.columns import BigKey, PlainJson, UtcDateTime
+from judge.judgement import BuildReport, Fingerprint, Judgement
+from judge.judgement import Measurement as JudgedMeasurement
+from judge.judgement_json import read_build_report, read_fingerprint, read_judgement, read_measurement
+from store.columns import BigKey, JudgementPart, PlainJson, UtcDateTime
 
 
 class State(enum.StrEnum):
-    """Where a submission is. Its job has the same state, but ``dead`` for ``done`` where judging failed for good."""
+    """The states of submissions and jobs.
+
+    A submission and its job have the same state, except that a job whose attempts all failed is ``dead`` while its
+    submission is ``done``.
+    """
 
     QUEUED = "queued"
     BUILDING = "building"
@@ -29,12 +36,12 @@ class State(enum.StrEnum):
     DEAD = "dead"
 
 
-#: States in which nothing will happen any more.
+#: The states that a job never leaves.
 FINAL_STATES = frozenset({State.DONE, State.CANCELLED, State.DEAD})
 
 
 class Base(DeclarativeBase):
-    """Constraints are named by a rule, so that migrations can speak of them on every database."""
+    """The base of all tables; it names constraints by a rule, so that migrations can refer to them."""
 
     metadata = MetaData(
         naming_convention={
@@ -47,7 +54,7 @@ class Base(DeclarativeBase):
 
 
 class User(Base):
-    """A person. ``username_key`` is the case-folded name: ``Ada`` and ``ada`` cannot both exist."""
+    """A user. ``username_key`` is the case-folded name: ``Ada`` and ``ada`` cannot both exist."""
 
     __tablename__ = "users"
 
@@ -61,7 +68,7 @@ class User(Base):
 
 
 class ApiToken(Base):
-    """A key for the API. Only its SHA-256 is kept: it is random enough that nothing slower is needed."""
+    """An API token. Only its SHA-256 is stored: the token is random, so a slow hash would add nothing."""
 
     __tablename__ = "api_tokens"
 
@@ -69,7 +76,7 @@ class ApiToken(Base):
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
     name: Mapped[str] = mapped_column(String(100))
     token_hash: Mapped[str] = mapped_column(String(64), unique=True)
-    #: The first characters, so that its owner can tell tokens apart.
+    #: The first characters, by which its owner recognises the token.
     prefix: Mapped[str] = mapped_column(String(16))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     last_used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -78,7 +85,7 @@ class ApiToken(Base):
 
 
 class PackVersion(Base):
-    """A version of a challenge that was served here. The same version with another digest is another row."""
+    """A version of a pack that was served here. The same version with another digest is another row."""
 
     __tablename__ = "pack_versions"
     __table_args__ = (UniqueConstraint("slug", "version", "digest"),)
@@ -93,7 +100,7 @@ class PackVersion(Base):
 
 
 class Device(Base):
-    """A kind of device that workers offered, such as ``emulator`` or ``nvidia-h200``; boards are kept by its key."""
+    """A device model that workers have offered, such as ``nvidia-h200``; its key selects boards."""
 
     __tablename__ = "devices"
 
@@ -107,7 +114,10 @@ class Device(Base):
 
 
 class Submission(Base):
-    """A source sent for a challenge and a device, and what came of it. ``seed`` never leaves the trusted side."""
+    """A source submitted for a challenge and a device, and its judgement.
+
+    ``seed`` never leaves the trusted side.
+    """
 
     __tablename__ = "submissions"
     __table_args__ = (
@@ -125,13 +135,13 @@ class Submission(Base):
     pack_digest: Mapped[str] = mapped_column(String(64))
     device_key: Mapped[str] = mapped_column(String(100))
     mode: Mapped[str] = mapped_column(String(16))
-    #: Bytes, since what people send may be no text at all, and is then told so by the compiler's report.
+    #: Bytes, because a source may not be valid UTF-8; the compiler then reports what is wrong.
     source_bytes: Mapped[bytes] = deferred(mapped_column(LargeBinary, nullable=False))
     seed: Mapped[int] = mapped_column(BigInteger)
     idempotency_key: Mapped[str | None] = mapped_column(String(200))
     state: Mapped[str] = mapped_column(String(16), default=State.QUEUED)
     verdict: Mapped[str | None] = mapped_column(String(4), index=True)
-    judgement: Mapped[dict[str, Any] | None] = mapped_column(PlainJson)
+    judgement: Mapped[Judgement | None] = mapped_column(JudgementPart(read_judgement))
     last_event_seq: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -141,12 +151,12 @@ class Submission(Base):
 
     @property
     def source(self) -> str:
-        """The source for showing it; bytes that are no UTF-8 are replaced."""
+        """Returns the source for display, with invalid UTF-8 replaced."""
         return self.source_bytes.decode("utf-8", "replace")
 
 
 class Artifact(Base):
-    """What the compiler made, by the digest of its library. Kept while a job needs it, and a little longer."""
+    """A compiled artifact, by the digest of its library. Kept while a job needs it, and for a while after."""
 
     __tablename__ = "artifacts"
 
@@ -156,7 +166,11 @@ class Artifact(Base):
 
 
 class Job(Base):
-    """The work that a submission needs. ``failures`` counts attempts that ended without a judgement."""
+    """The work of judging a submission.
+
+    ``failures`` counts attempts that ended without a judgement; ``losses`` counts attempts whose worker was lost. A
+    submission rarely causes a loss, so more losses are allowed than failures.
+    """
 
     __tablename__ = "jobs"
     __table_args__ = (Index("ix_jobs_state_device_key_id", "state", "device_key", "id"),)
@@ -166,22 +180,34 @@ class Job(Base):
     device_key: Mapped[str] = mapped_column(String(100))
     state: Mapped[str] = mapped_column(String(16), default=State.QUEUED)
     failures: Mapped[int] = mapped_column(default=0)
+    losses: Mapped[int] = mapped_column(default=0, server_default="0")
     last_error: Mapped[str | None] = mapped_column(Text)
     lease_token: Mapped[str | None] = mapped_column(String(64))
     lease_owner: Mapped[str | None] = mapped_column(String(200))
     lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime, index=True)
     cancel_requested: Mapped[bool] = mapped_column(default=False, server_default=false())
-    #: Not to be claimed before this instant (a failed attempt waits a little).
+    #: Not to be claimed before this time: a failed attempt is retried after a pause.
     available_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    #: When a ring was last sent, or is due, for this job.
     rung_at: Mapped[datetime] = mapped_column(UtcDateTime)
     artifact_digest: Mapped[str | None] = mapped_column(ForeignKey("artifacts.digest"), index=True)
-    build_report: Mapped[dict[str, Any] | None] = mapped_column(PlainJson)
+    build_report: Mapped[BuildReport | None] = mapped_column(JudgementPart(read_build_report))
 
     submission: Mapped[Submission] = relationship(back_populates="job")
 
 
+class Duty(Base):
+    """A periodic task, when it was last done and by whom. The only one is ``sweep``."""
+
+    __tablename__ = "duties"
+
+    name: Mapped[str] = mapped_column(String(32), primary_key=True)
+    done_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    done_by: Mapped[str] = mapped_column(String(200))
+
+
 class Event(Base):
-    """A step in the life of a submission, numbered from 1 without gaps in the order of commit."""
+    """An event of a submission, numbered from 1 without gaps in commit order."""
 
     __tablename__ = "events"
 
@@ -193,15 +219,16 @@ class Event(Base):
 
 
 class Measurement(Base):
-    """A score on a leaderboard, of one accepted submission. The best of each user is found by query, never stored.
+    """The leaderboard score of one accepted submission. A query finds each user's best.
 
-    Since ``audited_at`` (None: never audited) it is what the audit measured; what the judge did is in the submission's
-    judgement.
+    If ``audited_at`` is set, the figures are those of that audit; the submission's judgement keeps the original ones.
+    ``not_audited`` then says why the entry does not count as audited (its kernels could not be replayed without its
+    host code), or is None if it does.
     """
 
     __tablename__ = "measurements"
     __table_args__ = (
-        # Everything the query for a board filters and orders by, so that it reads one range of this index.
+        # Every column by which a board's query filters or sorts, so that it reads one range of this index.
         Index(
             "ix_measurements_board",
             *("challenge", "device_key", "pack_major", "metric", "user_id", "value", "submission_id"),
@@ -214,39 +241,45 @@ class Measurement(Base):
     device_key: Mapped[str] = mapped_column(String(100))
     pack_major: Mapped[int]
     metric: Mapped[str] = mapped_column(String(32))
-    #: Ascending: less is better.
+    #: Less is better.
     value: Mapped[float]
     runs: Mapped[int]
     spread: Mapped[float]
     median_s: Mapped[float | None]
     gb_per_s: Mapped[float | None]
     gflop_per_s: Mapped[float | None]
-    #: The ends of the 95 % interval of ``value``; None where nothing varies, and in rows of old.
+    #: The ends of the 95 % interval of ``value``; None for metrics that do not vary, and in old rows.
     low: Mapped[float | None]
     high: Mapped[float | None]
     roofline_share: Mapped[float | None]
-    fingerprint: Mapped[dict[str, Any] | None] = mapped_column(PlainJson)
+    fingerprint: Mapped[Fingerprint | None] = mapped_column(JudgementPart(read_fingerprint))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     audited_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    not_audited: Mapped[str | None] = mapped_column(Text)
 
 
 class Audit(Base):
-    """The latest audit of a submission, among so many ``contenders``. One that is not AC has taken it off its board."""
+    """The latest audit of a submission; ``contenders`` counts the entries that it timed together.
+
+    A verdict other than AC has taken the submission off its board.
+    """
 
     __tablename__ = "audits"
 
     submission_id: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True)
     verdict: Mapped[str] = mapped_column(String(4))
     message: Mapped[str] = mapped_column(Text)
-    #: As in a judgement; None unless AC.
-    measurement: Mapped[dict[str, Any] | None] = mapped_column(PlainJson)
+    #: None unless AC.
+    measurement: Mapped[JudgedMeasurement | None] = mapped_column(JudgementPart(read_measurement))
     contenders: Mapped[int]
     audited_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class AuditJob(Base):
-    """The audits that a board needs. ``wanted`` since something was put on the board; whether its first places need
-    one is looked at when it is claimed."""
+    """A board's pending audit.
+
+    A new entry sets ``wanted``; whether the audit is due is decided when a worker claims it.
+    """
 
     __tablename__ = "audit_jobs"
 
@@ -259,5 +292,5 @@ class AuditJob(Base):
     lease_token: Mapped[str | None] = mapped_column(String(64))
     lease_owner: Mapped[str | None] = mapped_column(String(200))
     lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    #: Not to be claimed before this instant: audits of one board keep a distance.
+    #: Not to be claimed before this time: audits of one board are spaced apart.
     available_at: Mapped[datetime] = mapped_column(UtcDateTime)

@@ -1,4 +1,4 @@
-"""A record of every pack version that was ever served here, so that old submissions can be told what judged them."""
+"""Records every pack version served here, so that old submissions can name what judged them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from store.upsert import upsert
 
 
 class TitledPack(PackIdentity, Protocol):
-    """A pack as far as the record goes; ``judge.packs.pack.Pack`` is one."""
+    """The fields of a pack that are recorded; ``judge.packs.pack.Pack`` has them."""
 
     @property
     def title(self) -> str: ...
 
 
 def record_packs(session: Session, packs: Iterable[TitledPack], *, now: datetime | None = None) -> None:
-    """Record the packs that are not recorded yet; the others are left as they are."""
+    """Records the packs that are not yet recorded. Leaves recorded ones unchanged."""
     recorded_at = now or utc_now()
     for pack in packs:
         values = {

@@ -1,7 +1,7 @@
-"""Names of queues and tasks, and how Celery reaches its broker: what the web (which rings) and the workers share.
+"""Names the queues and tasks and configures Celery, for the website (which rings) and the workers.
 
-A message carries nothing but a public id for the log: a worker that is rung claims the oldest job of its queue from the
-database. So a lost, doubled or late message changes nothing but the latency.
+A ring names no job: the worker claims the oldest job of its stage from the database. So a lost, duplicate or late ring
+affects only latency.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ BUILD_QUEUE = "build"
 BUILD_TASK = "gpujudge.build"
 RUN_TASK = "gpujudge.run"
 
-#: How often a worker looks into the folder of the broker of files where nothing tells it to.
+#: How often a worker polls the folder of the file-based broker where inotify does not work.
 FILE_POLL_S = 0.1
 
 
 def device_queue(device_key: str) -> str:
-    """The queue of the jobs that are built for a device."""
+    """Returns the name of the queue for built jobs of a device."""
     return f"device.{device_key}"
 
 
 def celery_config(settings: Settings) -> dict[str, Any]:
-    """The configuration of every Celery app of this project."""
+    """Returns the configuration of every Celery app of this project."""
     common: dict[str, Any] = {
         "task_ignore_result": True,
         "task_serializer": "json",
@@ -32,7 +32,7 @@ def celery_config(settings: Settings) -> dict[str, Any]:
         "task_acks_late": True,
         "worker_prefetch_multiplier": 1,
         "worker_detect_quorum_queues": False,
-        # Remote control and events need fan-out, which the broker of files does badly and nothing here uses.
+        # Remote control and events need fan-out, which the file-based broker handles badly and nothing here uses.
         "worker_enable_remote_control": False,
         "worker_send_task_events": False,
         "worker_hijack_root_logger": False,
@@ -50,12 +50,12 @@ def celery_config(settings: Settings) -> dict[str, Any]:
                 "global_keyprefix": "gpujudge:",
                 "socket_connect_timeout": 2,
                 "socket_keepalive": True,
-                # A ring that cannot be delivered is given up at once: workers look into the database by themselves.
+                # A ring that cannot be delivered is dropped at once: workers also poll the database.
                 "max_retries": 0,
                 "interval_start": 0,
                 "interval_step": 0,
                 "interval_max": 0,
-                # An unacknowledged ring comes back after this; the sweeper rings again much earlier.
+                # Redis redelivers an unacknowledged ring after this many seconds; the sweeper rings again much earlier.
                 "visibility_timeout": 3600,
             },
         }
@@ -74,7 +74,7 @@ def celery_config(settings: Settings) -> dict[str, Any]:
 
 
 def prepare_broker(settings: Settings) -> None:
-    """Make the folders of the broker of files, where that is the broker."""
+    """Creates the folders of the file-based broker. Does nothing for Redis."""
     if settings.redis_url is None:
         for name in ("messages", "control"):
             (settings.data_dir / "broker" / name).mkdir(mode=0o700, parents=True, exist_ok=True)

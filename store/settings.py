@@ -1,19 +1,19 @@
-"""The settings of the server and its workers: one frozen object, made in an entry point and passed down.
+"""Defines the settings that the website and the workers share: data, database, broker, leases, packs, engine.
 
-Every field is read from the environment variable ``GPUJUDGE_<FIELD>``. Nothing here is read at import, and nothing is
-created on disk by making a ``Settings``: ``prepare_data_dir`` and ``load_secret_key`` do that when they are called.
+An entry point makes the frozen object and passes it down. ``web.settings`` has the website's own settings and ``logs``
+those of logging.
+
+Each field is read from the environment variable ``GPUJUDGE_<FIELD>``. Importing this module reads nothing, and making a
+``Settings`` creates nothing on disk: ``prepare_data_dir`` does.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
-import secrets
-import tempfile
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from sqlalchemy.engine import URL, make_url
 
@@ -22,16 +22,17 @@ from judge.settings import JudgeSettings
 
 
 def builtin_packs() -> Path:
-    """The folder of the challenges that come with gpujudge."""
+    """Returns the folder of the built-in challenges."""
     return Path(__file__).resolve().parent.parent / "challenges"
 
 
 class Settings(BaseSettings):
-    """``database_url`` None means SQLite in ``data_dir``; ``redis_url`` None means a broker of files in ``data_dir``.
+    """The settings that the website and the workers share.
 
-    ``pack_paths`` (separated by ``:`` in the environment) are folders of packs; installed packages may bring more.
-    ``lease_s`` is how long a worker may be silent before its job is given to another; it beats every ``heartbeat_s``.
-    ``poll_s`` is how often a worker looks into the database by itself, so that losing the broker only adds latency.
+    ``database_url`` None selects SQLite in ``data_dir``; ``redis_url`` None selects a file-based broker there.
+    ``pack_paths`` (separated by ``:`` in the environment) are folders of packs; installed packages may add more.
+    A lease lasts ``lease_s``, and the worker extends it every ``heartbeat_s``. Workers poll the database every
+    ``poll_s``, so that losing the broker only adds latency.
     """
 
     model_config = SettingsConfigDict(env_prefix="GPUJUDGE_", frozen=True, extra="ignore")
@@ -39,45 +40,33 @@ class Settings(BaseSettings):
     data_dir: Path = Path("data")
     database_url: str | None = None
     redis_url: str | None = None
-    secret_key: SecretStr | None = None
     pack_paths: Annotated[tuple[Path, ...], NoDecode] = Field(default_factory=lambda: (builtin_packs(),))
-
-    host: str = "127.0.0.1"
-    port: int = Field(default=8000, ge=0, le=65535)
-    session_cookie_secure: bool = False
-    #: How many proxies stand before the server: so many X-Forwarded-* values are believed, none by default.
-    trusted_proxies: int = Field(default=0, ge=0)
-    #: Attempts to log in or sign up, per address; and submissions, per user. As Flask-Limiter writes rates.
-    log_in_rate: str = "10 per minute; 100 per hour"
-    submission_rate: str = "30 per minute; 500 per hour"
-    #: The server's threads; each open page with live progress holds one, so only some of them may be held that way.
-    web_threads: int = Field(default=64, ge=4)
-    log_format: Literal["auto", "console", "json"] = "auto"
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     nvcc: Path | None = None
     jail: Literal["required", "off"] = "required"
     emulator_threads: int | None = Field(default=None, ge=1)
-    #: For which GPU the emulator models times.
+    #: The GPU whose times the emulator models.
     emulator_gpu: str = "h200"
-    #: How many runners wait for submissions on a device; None: as many as its kind is served best by.
+    #: How many runners wait for submissions; None selects the default of the device kind.
     warm_runners: int | None = Field(default=None, ge=0, le=16)
 
     lease_s: float = Field(default=30.0, gt=0)
     heartbeat_s: float = Field(default=8.0, gt=0)
     poll_s: float = Field(default=2.0, gt=0)
     sweep_s: float = Field(default=5.0, gt=0)
-    #: How long the sweeper waits for somebody to pick a job up before it rings again.
+    #: How long a job waits for a worker to claim it before the sweeper rings again.
     ring_again_s: float = Field(default=10.0, gt=0)
     max_failures: int = Field(default=3, ge=1)
-    #: The pause after a failed attempt, doubled after the second.
+    #: After this many lost workers, a submission ends with IE.
+    max_losses: int = Field(default=10, ge=1)
+    #: The pause after the first failed attempt; it doubles with each further one.
     retry_s: float = Field(default=2.0, ge=0)
-    #: A device whose workers have been silent for longer is not offered.
+    #: A device whose workers have been silent for longer counts as away.
     device_seen_s: float = Field(default=60.0, gt=0)
     artifact_keep_s: float = Field(default=3600.0, ge=0)
-    #: Between two audits of one board: it bounds what they take of a GPU, however often the first places change.
+    #: The least time between two audits of one board. Bounds the GPU time of audits if top entries change often.
     audit_pause_s: float = Field(default=600.0, ge=0)
-    #: How long a stopping worker may go on with its job before it hands it back.
+    #: How long a stopping worker waits for its job to stop before it hands the job back and exits.
     stop_grace_s: float = Field(default=8.0, ge=0)
 
     @field_validator("data_dir")
@@ -113,13 +102,13 @@ class Settings(BaseSettings):
 
     @property
     def sqlalchemy_url(self) -> URL:
-        """The URL of the database with its driver named."""
+        """Returns the database URL, with its driver."""
         if self.database_url is None:
             return URL.create("sqlite", database=str(self.data_dir / "gpujudge.db"))
         return normalised_url(self.database_url)
 
     def judge_settings(self) -> JudgeSettings:
-        """What the engine needs of these."""
+        """Returns the settings that the engine needs."""
         return JudgeSettings(
             data_dir=self.data_dir,
             nvcc=self.nvcc,
@@ -130,35 +119,12 @@ class Settings(BaseSettings):
 
 
 def normalised_url(text: str) -> URL:
-    """``postgres://`` and ``postgresql://`` are taken for psycopg 3, as hosting services write them."""
+    """Parses a database URL; ``postgres://`` and ``postgresql://`` get the driver psycopg 3."""
     url = make_url("postgresql" + text.removeprefix("postgres") if text.startswith("postgres://") else text)
     return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
 
 
 def prepare_data_dir(settings: Settings) -> Path:
-    """The data folder, made if it was not there, readable by its owner only when new."""
+    """Creates the data folder if missing, readable only by its owner. Returns its path."""
     settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     return settings.data_dir
-
-
-def load_secret_key(settings: Settings) -> str:
-    """The key that signs sessions: the one set, or one made once and kept in ``data_dir/secret_key`` with mode 0600.
-
-    Any number of processes may ask at once for the first time: all get the same key, since the whole file is linked
-    into place and only one link can succeed.
-    """
-    if settings.secret_key is not None:
-        return settings.secret_key.get_secret_value()
-    path = prepare_data_dir(settings) / "secret_key"
-    if not path.exists():
-        handle, temporary = tempfile.mkstemp(prefix=".secret_key.", dir=settings.data_dir)  # mkstemp makes it 0600
-        try:
-            with os.fdopen(handle, "w") as file:
-                file.write(secrets.token_urlsafe(48))
-                file.flush()
-                os.fsync(file.fileno())
-            with contextlib.suppress(FileExistsError):
-                os.link(temporary, path)
-        finally:
-            Path(temporary).unlink()
-    return path.read_text().strip()

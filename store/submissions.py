@@ -1,4 +1,4 @@
-"""Submissions as their owners see them: created, listed, followed, cancelled. The caller commits, and then rings."""
+"""Creates, lists, follows and cancels submissions. The caller commits, and then rings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 
 
 class PackIdentity(Protocol):
-    """What is kept of the pack with every submission; ``judge.packs.pack.Pack`` has it."""
+    """The fields of a pack stored with each submission; ``judge.packs.pack.Pack`` has them."""
 
     @property
     def slug(self) -> str: ...
@@ -44,12 +44,15 @@ class PackIdentity(Protocol):
 
 
 class IdempotencyConflictError(Exception):
-    """The key was used before, by the same user, for something else."""
+    """Raised when the user has already used the idempotency key for another submission."""
 
 
 def encode_source(text: str) -> bytes:
-    """The bytes that ``text`` came from. JSON cannot carry bytes that are no UTF-8: clients send them as Python reads
-    them, one lone surrogate each. What is wrong with them the compiler's report will say."""
+    """Returns the bytes that ``text`` was decoded from.
+
+    JSON cannot carry invalid UTF-8, so clients send each invalid byte as a lone surrogate (Python's surrogateescape).
+    The compiler reports what is wrong with them.
+    """
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -67,10 +70,10 @@ def create_submission(
     idempotency_key: str | None = None,
     now: datetime | None = None,
 ) -> Submission:
-    """The submission, its job and its first event; all or nothing, with the caller's commit.
+    """Creates a submission with its job and its first event, atomically with the caller's commit.
 
-    The same ``idempotency_key`` from the same user gives the submission that the first call made. Raises
-    IdempotencyConflictError when that one was for another source, challenge, device or mode.
+    Returns the existing submission if the user has already used ``idempotency_key``. Raises IdempotencyConflictError if
+    that one has another source, challenge, device or mode.
     """
     data = encode_source(source) if isinstance(source, str) else source
     if idempotency_key is not None and (earlier := _find_by_key(session, user, idempotency_key)) is not None:
@@ -99,7 +102,7 @@ def create_submission(
         with session.begin_nested():
             session.add(submission)
     except IntegrityError:
-        # Two requests with one key at the same instant: the unique constraint let one through.
+        # Of two concurrent requests with the same key, the unique constraint let only one through.
         winner = None if idempotency_key is None else _find_by_key(session, user, idempotency_key)
         if winner is None:
             raise
@@ -110,12 +113,15 @@ def create_submission(
 
 
 def get_submission(session: Session, public_id: str) -> Submission | None:
-    """The submission by its public id; None when there is none."""
+    """Returns the submission with this public id, or None."""
     return session.scalar(select(Submission).where(Submission.public_id == public_id))
 
 
 def get_progress(session: Session, public_id: str) -> Submission | None:
-    """As ``get_submission``, for whoever asks often how far it is: judgement and user are read only if looked at."""
+    """Returns the submission like ``get_submission``, but loads its judgement and user lazily.
+
+    For frequent polling of the progress.
+    """
     rarely = defer(Submission.judgement), lazyload(Submission.user)
     return session.scalar(select(Submission).where(Submission.public_id == public_id).options(*rarely))
 
@@ -129,8 +135,11 @@ def list_submissions(
     before: str | None = None,
     with_judgements: bool = False,
 ) -> list[Submission]:
-    """The user's submissions, newest first; ``before`` is the public id after which the page goes on. An unknown one
-    gives an empty page. Judgements are loaded at once when asked for, else one by one as they are looked at."""
+    """Returns a page of the user's submissions, newest first.
+
+    ``before`` is the public id of the previous page's last submission; an unknown id gives an empty page. Judgements
+    are loaded one by one on access unless ``with_judgements``.
+    """
     query = select(Submission).where(Submission.user_id == user.id)
     if not with_judgements:
         query = query.options(defer(Submission.judgement))
@@ -143,7 +152,7 @@ def list_submissions(
 
 
 def solved_challenges(session: Session, *, user_id: int) -> frozenset[str]:
-    """The challenges for which the user has an accepted submission of all cases (a run of the public ones is none)."""
+    """Returns the challenges that the user has solved. Runs of only the public cases do not count."""
     accepted = select(Submission.challenge).where(
         Submission.user_id == user_id, Submission.mode == "submit", Submission.verdict == Verdict.ACCEPTED
     )
@@ -151,7 +160,7 @@ def solved_challenges(session: Session, *, user_id: int) -> frozenset[str]:
 
 
 def cancel_submission(session: Session, submission: Submission, *, now: datetime | None = None) -> bool:
-    """Cancel it: at once when it waits, else its worker is told to stop. False when it is over already."""
+    """Cancels a waiting submission at once, or asks its worker to stop. Returns False if it is finished."""
     now = now or utc_now()
     waiting = session.execute(
         update(Job)
@@ -164,7 +173,7 @@ def cancel_submission(session: Session, submission: Submission, *, now: datetime
         record_cancelled(session, submission.id, now=now)
         session.refresh(submission)
         return True
-    told = session.execute(
+    asked_to_stop = session.execute(
         update(Job)
         .where(Job.submission_id == submission.id, Job.state.in_([State.BUILDING, State.RUNNING]))
         .values(cancel_requested=True)
@@ -172,11 +181,11 @@ def cancel_submission(session: Session, submission: Submission, *, now: datetime
         .execution_options(synchronize_session=False)
     ).first()
     session.refresh(submission)
-    return told is not None
+    return asked_to_stop is not None
 
 
 def record_cancelled(session: Session, submission_id: int, *, now: datetime) -> None:
-    """The submission's side of a cancelled job."""
+    """Sets the submission's state to cancelled and records the event."""
     session.execute(
         update(Submission)
         .where(Submission.id == submission_id)
@@ -187,7 +196,7 @@ def record_cancelled(session: Session, submission_id: int, *, now: datetime) -> 
 
 
 def queue_position(session: Session, submission: Submission) -> int | None:
-    """1 for the next of those that wait for the same device; None when it does not wait."""
+    """Returns the position in the device's queue, from 1, or None if the submission does not wait."""
     if submission.state not in (State.QUEUED, State.BUILT):
         return None
     own = select(Job.id).where(Job.submission_id == submission.id).scalar_subquery()
@@ -201,7 +210,7 @@ def queue_position(session: Session, submission: Submission) -> int | None:
 
 
 def new_public_id() -> str:
-    """Twelve characters that say nothing, are safe in a URL and easy to read out: 60 bits of chance."""
+    """Returns a random id of twelve URL-safe, easily dictated characters (60 random bits)."""
     return base64.b32encode(secrets.token_bytes(8)).decode("ascii").lower()[:12]
 
 
@@ -210,7 +219,7 @@ def _find_by_key(session: Session, user: User, key: str) -> Submission | None:
 
 
 def _same_request(earlier: Submission, pack: PackIdentity, device_key: str, mode: str, data: bytes) -> Submission:
-    # The pack's version is left out: a retry must not fail because the pack was updated in between.
+    # The pack's version is not compared: a retry must not fail because the pack was updated in between.
     same = (earlier.challenge, earlier.device_key, earlier.mode, earlier.source_bytes)
     if same != (pack.slug, device_key, str(mode), data):
         raise IdempotencyConflictError("this idempotency key was used for another submission")

@@ -1,4 +1,4 @@
-"""INSERT ... ON CONFLICT for both databases, which SQLAlchemy spells in two places."""
+"""Builds INSERT ... ON CONFLICT for both databases; SQLAlchemy has a separate construct for each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from store.models import Base
 def upsert(
     session: Session, table: type[Base], values: Mapping[str, Any], key: Sequence[str], replace: set[str]
 ) -> Executable:
-    """Insert ``values``, or set the ``replace`` columns of the row that has the same ``key`` (none: leave it alone)."""
+    """Returns an INSERT of ``values`` that, if a row has the same ``key``, updates its ``replace`` columns.
+
+    With ``replace`` empty, it leaves the existing row unchanged.
+    """
     if session.get_bind().dialect.name == "postgresql":
         into_postgresql = postgresql.insert(table).values(**values)
         if not replace:

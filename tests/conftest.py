@@ -1,8 +1,10 @@
-"""The requirements gate, and the fixtures that stand for real services.
+"""The requirements gate, the choice of cases of exhaustive tests, and the fixtures that stand for real services.
 
-A test marked ``jail``, ``nvcc``, ``browser``, ``postgres``, ``redis`` or ``gpu`` is skipped, with the reason in the
-summary, where the machine lacks the thing. GPUJUDGE_TEST_REQUIRE=all turns such a skip into a failure. GPU tests run
-only when asked for (``-m gpu``, which is ``make test-gpu``).
+A test marked ``jail``, ``nvcc``, ``cxx``, ``browser``, ``postgres``, ``redis`` or ``gpu`` is skipped, with the reason
+in the summary, where the machine lacks the thing. GPUJUDGE_TEST_REQUIRE=all turns such a skip into a failure. GPU tests
+run only when asked for (``-m gpu``, which is ``make test-gpu``).
+
+Every session imports this file first, so it imports no more than what any test needs.
 """
 
 from __future__ import annotations
@@ -12,46 +14,65 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.services import postgres, probes, redis_server
+from tests import builds, gate, sampling
 
 if TYPE_CHECKING:
     from judge.packs.pack import Pack
     from judge.settings import JudgeSettings
 
-ROOT = Path(__file__).resolve().parent.parent
+# Before any process is started: all of them share the native libraries that one of them built.
+os.environ.setdefault("GPUJUDGE_LIBRARY_CACHE", str(builds.LIBRARIES))
 
 
-def pytest_configure() -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    sampling.add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
     # A shell that puts the tests in the background has them ignore Ctrl-C, and so would all that they start.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    sampling.configure(config)
 
 
-def _missing(reason: str) -> NoReturn:
-    """Ends the test: skipped, or failed where everything is required."""
-    if os.environ.get("GPUJUDGE_TEST_REQUIRE") == "all":
-        pytest.fail(f"required by GPUJUDGE_TEST_REQUIRE=all: {reason}", pytrace=False)
-    pytest.skip(reason)
+def pytest_report_header(config: pytest.Config) -> str:
+    scope = sampling.scope_of(config)
+    drawn = "" if scope is sampling.Scope.ALL else f" ({sampling.SEED}={sampling.seed()})"
+    return f"cases of exhaustive tests: {scope.value}{drawn}"
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Tests that are named (``file::test``) and those of one file of ``tests/unit`` are run by this process: starting
+    others would take longer."""
+    if all("::" in argument for argument in config.args):
+        return 0
+    file = Path(config.args[0]).absolute()
+    if len(config.args) == 1 and file.suffix == ".py" and builds.ROOT / "tests" / "unit" in file.parents:
+        return 0
+    # More than there are processors: many tests wait, for a process, a lease, or a clock.
+    return 2 * len(os.sched_getaffinity(0))
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if "gpu" in config.option.markexpr:
-        return
-    apart = [item for item in items if item.get_closest_marker("gpu")]
-    if apart:
-        config.hook.pytest_deselected(items=apart)
+    if wrong := gate.misplaced(items, config.rootpath):
+        raise pytest.UsageError("\n".join(wrong))
+    left = []
+    if "gpu" not in config.option.markexpr:
+        left = [item for item in items if item.get_closest_marker("gpu")]
         items[:] = [item for item in items if not item.get_closest_marker("gpu")]
+    items[:], not_drawn = sampling.select(items, sampling.scope_of(config))
+    if left := left + not_drawn:
+        config.hook.pytest_deselected(items=left)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    for name, probe in probes.PROBES.items():
-        if item.get_closest_marker(name) and (reason := probe()) is not None:
-            _missing(reason)
+    gate.require(item)
     # A marker stands for the service, whether or not the test takes its URL.
     for name, fixture in (("postgres", "postgres_server"), ("redis", "redis_server_url")):
         if item.get_closest_marker(name) and fixture not in getattr(item, "fixturenames", ()):
@@ -61,6 +82,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture(scope="session")
 def _postgres_or_reason() -> Iterator[tuple[str | None, str]]:
     # The reason is kept rather than raised: a session fixture that skips is asked again, slowly, by each test.
+    from tests.services import postgres
+
     with contextlib.ExitStack() as stack:
         try:
             outcome: tuple[str | None, str] = (stack.enter_context(postgres.server()), "")
@@ -71,6 +94,8 @@ def _postgres_or_reason() -> Iterator[tuple[str | None, str]]:
 
 @pytest.fixture(scope="session")
 def _redis_or_reason() -> Iterator[tuple[str | None, str]]:
+    from tests.services import redis_server
+
     with contextlib.ExitStack() as stack:
         try:
             outcome: tuple[str | None, str] = (stack.enter_context(redis_server.server()), "")
@@ -83,12 +108,14 @@ def _redis_or_reason() -> Iterator[tuple[str | None, str]]:
 def postgres_server(_postgres_or_reason: tuple[str | None, str]) -> str:
     """The URL of a server where databases can be made."""
     url, reason = _postgres_or_reason
-    return url if url is not None else _missing(reason)
+    return url if url is not None else gate.missing(reason)
 
 
 @pytest.fixture
 def new_postgres_database(postgres_server: str) -> Iterator[Callable[[], str]]:
     """Makes new, empty databases (SQLAlchemy URLs), all dropped after the test."""
+    from tests.services import postgres
+
     with contextlib.ExitStack() as stack:
         yield lambda: stack.enter_context(postgres.new_database(postgres_server))
 
@@ -102,7 +129,7 @@ def postgres_url(new_postgres_database: Callable[[], str]) -> str:
 @pytest.fixture
 def redis_server_url(_redis_or_reason: tuple[str | None, str]) -> str:
     url, reason = _redis_or_reason
-    return url if url is not None else _missing(reason)
+    return url if url is not None else gate.missing(reason)
 
 
 @pytest.fixture
@@ -118,7 +145,9 @@ def redis_url(redis_server_url: str) -> str:
 @pytest.fixture(scope="session")
 def chromium_path() -> str:
     """The browser to drive."""
-    return probes.find_chromium() or _missing("Chromium is not installed")
+    from tests.services import probes
+
+    return probes.find_chromium() or gate.missing("Chromium is not installed")
 
 
 @pytest.fixture
@@ -130,13 +159,28 @@ def data_dir(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def library() -> Path:
+    """The emulator's library."""
+    from emulator.native import NativeBuildError
+
+    try:
+        return builds.emulator_library()
+    except NativeBuildError as error:
+        gate.missing(str(error))
+
+
+@pytest.fixture(scope="session")
 def judge_settings(tmp_path_factory: pytest.TempPathFactory) -> JudgeSettings:
-    """Settings of the engine; one data folder for the whole session, so that the emulator is built once.
-    GPUJUDGE_TEST_DATA names one that stays, with all that was built."""
+    """Settings of the engine, with a data folder of the session's; what the judge builds is kept in the checkout.
+    GPUJUDGE_TEST_DATA names a data folder that stays."""
     from judge.settings import JudgeSettings
 
-    kept = os.environ.get("GPUJUDGE_TEST_DATA")
-    return JudgeSettings(data_dir=Path(kept).absolute() if kept else tmp_path_factory.mktemp("judge-data"))
+    if kept := os.environ.get("GPUJUDGE_TEST_DATA"):
+        return JudgeSettings(data_dir=Path(kept).absolute())
+    folder = tmp_path_factory.mktemp("judge-data")
+    builds.SUBMISSIONS.mkdir(parents=True, exist_ok=True)
+    (folder / "cache").symlink_to(builds.SUBMISSIONS)
+    return JudgeSettings(data_dir=folder)
 
 
 @pytest.fixture(scope="session")
@@ -144,6 +188,6 @@ def packs() -> dict[str, Pack]:
     """The built-in challenges by slug; a broken one is an error."""
     from judge.packs.registry import Registry
 
-    registry: Any = Registry.load([ROOT / "challenges"])
+    registry: Any = Registry.load([builds.ROOT / "challenges"])
     assert not registry.problems, registry.problems
     return {pack.slug: pack for pack in registry.packs.values()}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from judge.devices.nvml import GpuState
+from judge.gpu.nvml import GpuState
 
 
 class FakeGpuWatch:
-    """``judge.devices.nvml.GpuWatch``. ``samples`` counts how often it was asked."""
+    """``judge.gpu.nvml.GpuWatch``. ``samples`` counts how often it was asked."""
 
     def __init__(self, states: Iterable[GpuState] = ()) -> None:
         self.states = list(states)

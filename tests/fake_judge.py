@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import Cancelled, InternalError
-from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Measurement
+from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, KernelResources, Measurement
 from judge.verdict import Verdict
 
 EMULATOR = DeviceInfo("emulator", "emulator", "a device of tests", "8.0", {"cpu": "none"})
@@ -68,7 +68,7 @@ class FakeJudge:
         if orders.get("die") == "build":
             raise InternalError("told to fail in the build")
         ok = orders.get("verdict") != "CE"
-        report = BuildReport(ok, 0.1, "the compiler's words", 32, 0, ({"kernel": "k"},))
+        report = BuildReport(ok, 0.1, "the compiler's words", 32, 0, (KernelResources("k"),))
         return report, FakeArtifact(source) if ok else None
 
     def compile_error(self, report: BuildReport, pack: Any, device: DeviceInfo) -> Judgement:

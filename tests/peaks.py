@@ -1,4 +1,4 @@
-"""What the matrix kernels of ``judge/devices/peaks`` should give, by the layouts of registers that PTX documents."""
+"""What the matrix kernels of ``judge/gpu/peaks`` should give, by the layouts of registers that PTX documents."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from judge.devices.peaks.counts import PEAKS, Peak
+from judge.gpu.peaks.counts import PEAKS, Peak
 
 Values = npt.NDArray[Any]
 

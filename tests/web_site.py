@@ -21,7 +21,18 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
-from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Measurement, MemoryFault, Mismatch
+from judge.judgement import (
+    BenchmarkCase,
+    BuildReport,
+    CaseJudgement,
+    DeviceInfo,
+    Fingerprint,
+    Judgement,
+    Measurement,
+    MemoryFault,
+    Mismatch,
+    ObservedConditions,
+)
 from judge.verdict import Verdict, combine_verdicts
 from store.accounts import create_token, find_user
 from store.devices import upsert_device
@@ -29,9 +40,9 @@ from store.events import record_event
 from store.jobs import LeaseRules, Stage, claim_job, finish_build, finish_judged
 from store.migrate import upgrade
 from store.models import Submission, User
-from store.settings import Settings
 from web.app import create_app
 from web.services import EXTENSION, Services
+from web.settings import WebSettings
 
 EMULATOR = DeviceInfo(key="emulator", kind="emulator", name="Emulator", compute_capability="8.0")
 H200 = DeviceInfo(
@@ -166,7 +177,7 @@ def make_site(data_dir: Path, **settings: Any) -> Site:
         "submission_rate": "1000 per second",
         **settings,
     }
-    made = Settings(**chosen)
+    made = WebSettings(**chosen)
     made.data_dir.mkdir(parents=True, exist_ok=True)
     if made.database_url is None:
         shutil.copy(_migrated_database(), made.data_dir / "gpujudge.db")
@@ -180,7 +191,7 @@ def _migrated_database() -> Path:
     """An empty database, migrated once for all tests."""
     folder = Path(tempfile.mkdtemp(prefix="gpujudge-test-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    settings = Settings(data_dir=folder)
+    settings = WebSettings(data_dir=folder)
     upgrade(settings)
     # The last connection to close empties the write-ahead log: the one file is all.
     assert not (folder / "gpujudge.db-wal").exists()
@@ -255,7 +266,7 @@ def timed(value: float = 1.25e-4) -> Measurement:
         median_s=value,
         gb_per_s=3210.5,
         gflop_per_s=267.5,
-        cases=({"id": "bench-25m", "value": value, "samples": samples, "bytes": 3e8, "flops": 2.5e7},),
+        cases=(BenchmarkCase(id="bench-25m", value=value, samples=tuple(samples), bytes=3e8, flops=2.5e7),),
     )
 
 
@@ -267,7 +278,14 @@ def trusted(value: float = 1.25e-4, half: float = 4e-7) -> Measurement:
     ]
     processes[1][20] = 1.4 * value  # another program had the GPU for a moment
     samples = [sample for process in processes for sample in process]
-    case = {"id": "bench-25m", "value": value, "samples": samples, "processes": processes, "bytes": 3e8, "flops": 2.5e7}
+    case = BenchmarkCase(
+        id="bench-25m",
+        value=value,
+        samples=tuple(samples),
+        processes=tuple(tuple(process) for process in processes),
+        bytes=3e8,
+        flops=2.5e7,
+    )
     return Measurement(
         metric="time_s",
         value=value,
@@ -276,26 +294,22 @@ def trusted(value: float = 1.25e-4, half: float = 4e-7) -> Measurement:
         median_s=value,
         gb_per_s=3e8 / value / 1e9,
         gflop_per_s=2.5e7 / value / 1e9,
-        cases=({**case, "low": value - half, "high": value + half},),
+        cases=(case,),
         low=value - half,
         high=value + half,
         roofline_share=0.9e-4 / value,
-        fingerprint={
-            "gpu": "NVIDIA H200",
-            "uuid_hash": "9f86d081884c",
-            "driver": "580.95.05",
-            "memory_bytes": 150_110_011_392,
-            "memory_clock_khz": 3_201_000,
-            "nvcc": "13.0.88",
-            "nvcc_flags": ["-std=c++17", "-O3"],
-            "calibrated": None,
-            "seen": {
-                "sm_mhz": [1965, 1980],
-                "temperature_c": [41.0, 41.0],
-                "power_capped": False,
-                "bursts_dropped": 2,
-            },
-        },
+        fingerprint=Fingerprint(
+            gpu="NVIDIA H200",
+            uuid_hash="9f86d081884c",
+            driver="580.95.05",
+            memory_bytes=150_110_011_392,
+            memory_clock_khz=3_201_000,
+            nvcc="13.0.88",
+            nvcc_flags=("-std=c++17", "-O3"),
+            seen=ObservedConditions(
+                sm_mhz=(1965, 1980), temperature_c=(41.0, 41.0), power_capped=False, bursts_dropped=2
+            ),
+        ),
     )
 
 

@@ -1,15 +1,15 @@
-"""Whether the broker can be reached."""
+"""The check that the message broker is reachable."""
 
 from __future__ import annotations
 
 from celery import Celery
 
 
-def broker_answers(bell: Celery) -> bool:
-    """Tries once, for two seconds at most."""
+def broker_answers(doorbell: Celery) -> bool:
+    """Returns whether the broker accepts a connection within two seconds. Tries once."""
     try:
-        with bell.connection_for_write(connect_timeout=2) as connection:
+        with doorbell.connection_for_write(connect_timeout=2) as connection:
             connection.ensure_connection(max_retries=1, interval_start=0, interval_step=0, timeout=2)
-    except Exception:  # the transports raise whatever their libraries raise
+    except Exception:  # each transport raises its own library's exceptions
         return False
     return True

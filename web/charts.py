@@ -1,4 +1,4 @@
-"""Charts as SVG made here: no script, no inline style, readable by a screen reader through their title."""
+"""Charts as inline SVG, without scripts or inline styles. Screen readers read their title."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from markupsafe import Markup
 
 WIDTH, HEIGHT = 640, 74
 LEFT, RIGHT, BASELINE = 12, 12, 50
-#: The height of a process's lane, and how many of its samples are drawn.
-LANE, MOST_DOTS = 34, 200
-#: Samples so many interquartile ranges above the upper quartile are far out (Tukey's fence).
-FAR_OUT = 3.0
+#: The height of a process's lane, and the largest number of its samples that is drawn.
+LANE, MAX_DOTS = 34, 200
+#: Samples this many interquartile ranges above the upper quartile are outliers (Tukey's fence).
+OUTLIER_IQRS = 3.0
 
 
 def strip_chart(samples: Sequence[float], label: Callable[[float], str], title: str) -> Markup:
-    """All samples as dots on one axis, the interquartile range behind them and the median as a line.
+    """Draws all samples as dots on one axis, with the interquartile range as a band and the median as a line.
 
-    Dots that would cover each other are stacked. Empty for fewer than two samples: there is no spread to show.
+    Stacks dots that would overlap. Returns an empty string for fewer than two samples, which have no spread.
     """
     if len(samples) < 2:
         return Markup("")
     ordered = sorted(samples)
     lower, median, upper = statistics.quantiles(ordered, n=4, method="inclusive")
-    across = _axis(ordered[0], ordered[-1])
+    to_x = _axis(ordered[0], ordered[-1])
     parts = [
         Markup('<svg class="strip" viewBox="0 0 {} {}" role="img"><title>{}</title>').format(WIDTH, HEIGHT, title),
-        _band(across(lower), across(upper), BASELINE - 6),
+        _band(to_x(lower), to_x(upper), BASELINE - 6),
         _baseline(BASELINE),
     ]
     parts += [
         Markup('<circle class="dot" cx="{}" cy="{}" r="4"/>').format(x, BASELINE - 6 - 7 * (level % 5))
-        for x, level in _stacked([across(value) for value in ordered])
+        for x, level in _stacked([to_x(value) for value in ordered])
     ]
     line = Markup('<line class="median" x1="{0}" x2="{0}" y1="4" y2="{1}"/>')
-    parts.append(line.format(across(median), BASELINE + 4))
-    parts += _labels(BASELINE, across, ordered[0], median, ordered[-1], label)
+    parts.append(line.format(to_x(median), BASELINE + 4))
+    parts += _labels(BASELINE, to_x, ordered[0], median, ordered[-1], label)
     return Markup("").join([*parts, Markup("</svg>")])
 
 
@@ -46,60 +46,64 @@ def process_chart(
     title: str,
     interval: tuple[float, float] | None = None,
 ) -> Markup:
-    """The samples of each process in a lane of its own, from top to bottom in the order of the calls, with the lane's
-    median as a line; behind all of them the 95 % ``interval``. Calls that took far longer than the others are drawn,
-    hollow, at the right edge. Empty where there is no spread to show."""
+    """Draws the samples of each process in its own lane, with the lane's median as a line.
+
+    Within a lane, calls go from top to bottom in the order in which they ran. A band shows the 95 % ``interval``.
+    Outliers are hollow dots at the right edge. Returns an empty string for fewer than two samples.
+    """
     lanes = [list(samples) for samples in processes if samples]
     everything = sorted(sample for samples in lanes for sample in samples)
     if len(everything) < 2:
         return Markup("")
     lower, median, upper = statistics.quantiles(everything, n=4, method="inclusive")
-    fence = max(upper + FAR_OUT * (upper - lower), interval[1] if interval else 0.0)
+    fence = max(upper + OUTLIER_IQRS * (upper - lower), interval[1] if interval else 0.0)
     slowest = max(sample for sample in everything if sample <= fence)
     least = min(everything[0], interval[0] if interval else everything[0])
-    across = _axis(least, max(slowest, interval[1] if interval else slowest))
+    to_x = _axis(least, max(slowest, interval[1] if interval else slowest))
     bottom = 6 + LANE * len(lanes)
     parts = [Markup('<svg class="strip" viewBox="0 0 {} {}" role="img"><title>{}</title>').format(
         WIDTH, bottom + HEIGHT - BASELINE, title
     )]  # fmt: skip
     if interval:
-        parts.append(_band(across(interval[0]), across(interval[1]), bottom - 6))
+        parts.append(_band(to_x(interval[0]), to_x(interval[1]), bottom - 6))
     for lane, samples in enumerate(lanes):
         top = 8 + LANE * lane
-        for place, sample in _thinned(samples):
-            y = round(top + (LANE - 8) * (place + 0.5) / len(samples), 1)
+        for index, sample in _thinned(samples):
+            y = round(top + (LANE - 8) * (index + 0.5) / len(samples), 1)
             dot = Markup('<circle class="{}" cx="{}" cy="{}" r="2.5"/>')
             parts.append(
-                dot.format("dot", across(sample), y) if sample <= slowest else dot.format("far", WIDTH - RIGHT, y)
+                dot.format("dot", to_x(sample), y) if sample <= slowest else dot.format("far", WIDTH - RIGHT, y)
             )
         line = Markup('<line class="median" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>')
-        parts.append(line.format(across(min(statistics.median(samples), slowest)), top - 1, top + LANE - 7))
+        parts.append(line.format(to_x(min(statistics.median(samples), slowest)), top - 1, top + LANE - 7))
     parts.append(_baseline(bottom))
-    parts += _labels(bottom, across, everything[0], median, slowest, label)
+    parts += _labels(bottom, to_x, everything[0], median, slowest, label)
     return Markup("").join([*parts, Markup("</svg>")])
 
 
 def interval_bar(value: float, ends: tuple[float, float] | None, window: tuple[float, float], title: str) -> Markup:
-    """A value as a dot and its interval as a bar with caps, on the scale that ``window`` spans over the whole width;
-    what reaches beyond it is cut off there. As wide as the place it is put in."""
+    """Draws a value as a dot and its interval as a bar with caps; the chart fills its container's width.
+
+    ``window`` gives the values at the left and right edges; what lies outside is clipped.
+    """
     first, last = window
 
-    def across(at: float) -> float:
+    def to_x(at: float) -> float:
         return round(4 + 92 * min(max((at - first) / (last - first), 0.0), 1.0), 2) if last > first else 50.0
 
     parts = [Markup('<svg class="interval" role="img"><title>{}</title>').format(title)]
     if ends is not None:
-        low, high = (across(end) for end in ends)
+        low, high = (to_x(end) for end in ends)
         parts.append(Markup('<line x1="{}%" x2="{}%" y1="8" y2="8"/>').format(low, high))
         cap = Markup('<line x1="{0}%" x2="{0}%" y1="3" y2="13"/>')
-        parts += [cap.format(place) for end, place in zip(ends, (low, high), strict=True) if first <= end <= last]
-    parts.append(Markup('<circle cx="{}%" cy="8" r="3.5"/>').format(across(value)))
+        parts += [cap.format(x) for end, x in zip(ends, (low, high), strict=True) if first <= end <= last]
+    parts.append(Markup('<circle cx="{}%" cy="8" r="3.5"/>').format(to_x(value)))
     return Markup("").join([*parts, Markup("</svg>")])
 
 
 def _axis(low: float, high: float) -> Callable[[float], float]:
-    """From values to places across the chart."""
-    # Equal samples still need an axis: a thousandth of the value, or one where it is zero.
+    """Returns a function from values to x coordinates."""
+    # Equal samples still need an axis of some width: a thousandth of the value, or 1 if the value is zero.
     margin = (high - low) * 0.06 or abs(high) * 1e-3 or 1.0
     low, high = low - margin, high + margin
     return lambda value: round(LEFT + (value - low) / (high - low) * (WIDTH - LEFT - RIGHT), 1)
@@ -115,9 +119,9 @@ def _baseline(y: float) -> Markup:
 
 
 def _labels(
-    y: float, across: Callable[[float], float], low: float, median: float, high: float, label: Callable[[float], str]
+    y: float, to_x: Callable[[float], float], low: float, median: float, high: float, label: Callable[[float], str]
 ) -> list[Markup]:
-    middle = min(max(across(median), LEFT + 150), WIDTH - RIGHT - 150)
+    middle = min(max(to_x(median), LEFT + 150), WIDTH - RIGHT - 150)
     return [
         Markup('<text x="{}" y="{}" text-anchor="{}">{}</text>').format(x, y + 19, anchor, text)
         for x, anchor, text in (
@@ -129,14 +133,14 @@ def _labels(
 
 
 def _thinned(samples: Sequence[float]) -> list[tuple[int, float]]:
-    """At most MOST_DOTS of them, evenly taken, with their places; always the slowest."""
-    step = -(-len(samples) // MOST_DOTS)
+    """Returns at most about MAX_DOTS evenly spaced samples with their indices; always includes the slowest."""
+    step = -(-len(samples) // MAX_DOTS)
     slowest = max(range(len(samples)), key=samples.__getitem__)
-    return [(place, sample) for place, sample in enumerate(samples) if place % step == 0 or place == slowest]
+    return [(index, sample) for index, sample in enumerate(samples) if index % step == 0 or index == slowest]
 
 
 def _stacked(positions: Sequence[float], apart: float = 5.0) -> list[tuple[float, int]]:
-    """Each position with the lowest level at which nothing to its left touches it."""
+    """Returns each position with the lowest level at which no dot to its left overlaps it."""
     last_at_level: list[float] = []
     placed = []
     for x in positions:

@@ -1,4 +1,4 @@
-"""The devices that can be chosen, as pages and the API list them."""
+"""The devices that users can choose, for the pages and the API."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from store.clock import Clock
 from store.devices import list_devices
 from store.settings import Settings
 
-#: A device that was there within a week can still be chosen: its worker is taken to come back. An older one is history.
+#: Devices seen within the last week can still be chosen: their workers are expected back.
 REMEMBERED_S = 7 * 86400.0
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceChoice:
-    """``online`` says whether a worker for it was heard of lately; a submission to one that is away waits for it."""
+    """A device. ``online``: its worker reported recently. Submissions to an offline device wait for its worker."""
 
     key: str
     kind: str
@@ -27,7 +27,7 @@ class DeviceChoice:
 
 
 def device_choices(session: Session, settings: Settings, clock: Clock) -> list[DeviceChoice]:
-    """Those online first, real GPUs before the emulator, then by key."""
+    """Returns the devices seen within a week: online ones first, GPUs before the emulator, then by key."""
     now = clock()
     recent = now - timedelta(seconds=settings.device_seen_s)
     choices = [

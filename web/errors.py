@@ -1,4 +1,4 @@
-"""Every error as an answer: a page for people, ``{"error": {...}}`` under ``/api``. No stack trace leaves here."""
+"""Error responses: a page for people, ``{"error": {...}}`` under ``/api``. They never contain a stack trace."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from web.problems import Problem
 
 log = structlog.get_logger(__name__)
 
-#: Pages and codes for what the framework raises by itself.
+#: Codes and messages for the errors that Flask itself raises, by status.
 _PROBLEMS = {
     400: ("bad_request", "That request could not be understood."),
     401: ("unauthorized", "Log in first."),
@@ -38,14 +38,14 @@ DATABASE_AWAY = Problem(
 
 
 def wants_json() -> bool:
-    """Whether the answer goes to a program."""
+    """Returns whether the client expects JSON: under ``/api``, or by its ``Accept`` header."""
     if request.path.startswith("/api/") or request.path == "/api":
         return True
     return request.accept_mimetypes.best_match(["text/html", "application/json"]) == "application/json"
 
 
 def answer(problem: Problem) -> Response:
-    """The problem as a response of its status."""
+    """Returns a problem as a response, in JSON or HTML as the client expects."""
     if wants_json():
         body = {"error": {"code": problem.code, "message": problem.message, "nearest": list(problem.nearest)}}
         response = make_response(body, problem.status)
@@ -58,14 +58,14 @@ def answer(problem: Problem) -> Response:
 
 
 def register_error_handlers(app: Flask) -> None:
-    """From the most particular to any exception at all."""
+    """Registers a handler for each kind of error, down to any unexpected exception."""
 
     @app.errorhandler(Problem)
     def problem(error: Problem) -> Response:
         return answer(error)
 
     @app.errorhandler(CSRFError)
-    def forged(_error: CSRFError) -> Response:
+    def csrf_failed(_error: CSRFError) -> Response:
         return answer(
             Problem(400, "csrf", "This form is too old, or did not come from this site. Reload the page and try again.")
         )
@@ -76,7 +76,7 @@ def register_error_handlers(app: Flask) -> None:
             return make_response(error.response)
         status = error.code or 500
         code, message = _PROBLEMS.get(status, ("error", error.description or "That did not work."))
-        # Headers such as Allow and Retry-After say more than the page; its own body and its type do not count.
+        # Keeps headers such as Allow and Retry-After, but not the type of the body that is replaced.
         response = answer(Problem(status, code, message))
         for name, value in error.get_headers(request.environ):
             if name not in {"Content-Type", "Content-Length"}:
@@ -91,8 +91,8 @@ def register_error_handlers(app: Flask) -> None:
         return answer(DATABASE_AWAY)
 
     @app.errorhandler(DataError)
-    def no_data(error: DataError) -> Response:
-        # PostgreSQL holds no NUL in text and no number beyond its type: there can be nothing of that name.
+    def invalid_data(error: DataError) -> Response:
+        # PostgreSQL rejects NUL in text and numbers out of range, so no row can match such a request.
         log.info("refused by the database", error=str(error.orig), path=request.path)
         return answer(Problem(400, *_PROBLEMS[400]))
 

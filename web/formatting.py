@@ -1,4 +1,4 @@
-"""How figures, times and names are written in pages: template filters, each a pure function."""
+"""Template filters that format numbers, times and names. Each is a pure function."""
 
 from __future__ import annotations
 
@@ -14,55 +14,55 @@ from store.clock import Clock
 
 
 def seconds(value: float | None, digits: int = 3) -> str:
-    """A duration with so many significant digits and the unit that suits it: ``1.85 µs``, ``12.3 ms``, ``2.50 s``."""
+    """Formats a duration with ``digits`` significant digits and a fitting unit: ``1.85 µs``, ``2.50 s``."""
     if value is None:
         return "–"
     for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        # The rounded figure decides: 999.96 µs is 1.00 ms.
+        # The rounded number decides the unit: 999.96 µs is 1.00 ms.
         if value / factor >= 1 - 0.5 * 10**-digits:
             return f"{significant(value / factor, digits)} {unit}"
     return f"{significant(value / 1e-9, digits)} ns" if value > 0 else "0 s"
 
 
 def milliseconds(value: float | None) -> str:
-    """A duration in ms, for columns where all rows share the unit."""
+    """Formats a duration in ms, without the unit, for columns whose rows share it."""
     return "–" if value is None else significant(value * 1e3, 4)
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """The ends of an interval of time, with digits that tell them apart and one unit: ``125.0–125.4 µs``."""
+    """Formats a time interval with one unit and enough digits to tell its ends apart: ``125.0–125.4 µs``."""
     if low is None or high is None:
         return ""
     digits = interval_digits(low, high)
     last, _, unit = seconds(high, digits).partition(" ")
     factor = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}[unit]
-    # As many decimals as the upper end has, so that the two read as a pair.
+    # Both ends get the decimals of the upper one.
     return f"{low / factor:,.{len(last.partition('.')[2])}f}–{last} {unit}"
 
 
 def significant(value: float | None, digits: int = 3) -> str:
-    """At least ``digits`` significant digits, thousands separated, no exponent: ``0.0123``, ``1.23``, ``12,346``."""
+    """Formats a number with at least ``digits`` significant digits and no exponent: ``0.0123``, ``12,346``."""
     if value is None:
         return "–"
     if value == 0:
         return "0"
-    # The exponent of the rounded number: 0.99996 is 1.00.
+    # The exponent after rounding: 0.99996 becomes 1.00.
     exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
     return f"{value:,.{max(digits - 1 - exponent, 0)}f}"
 
 
 def whole(value: float | None) -> str:
-    """A count: ``1,234,567``."""
+    """Formats a count: ``1,234,567``."""
     return "–" if value is None else f"{value:,.0f}"
 
 
 def percent(value: float | None) -> str:
-    """A share: ``0.3 %``."""
+    """Formats a fraction as a percentage: ``0.3 %``."""
     return "–" if value is None else f"{value * 100:.1f} %"
 
 
 def size(value: float | None) -> str:
-    """Bytes in binary units: ``256 KiB``."""
+    """Formats a number of bytes in binary units: ``256 KiB``."""
     if value is None:
         return "–"
     for unit in ("B", "KiB", "MiB", "GiB"):
@@ -73,7 +73,7 @@ def size(value: float | None) -> str:
 
 
 def verdict_title(code: str) -> str:
-    """``wrong answer`` for ``WA``; what is no verdict is shown as it is."""
+    """Returns ``wrong answer`` for ``WA``. Returns an unknown code unchanged."""
     try:
         return Verdict(code).in_words
     except ValueError:
@@ -81,22 +81,22 @@ def verdict_title(code: str) -> str:
 
 
 def figure(value: Any) -> str:
-    """A number of a mismatch: floats with the digits that tell float32 values apart, words (nan, inf) as they are."""
+    """Formats an element of a mismatch: floats with nine digits, which distinguish all float32 values."""
     return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
 def day(moment: datetime | None) -> str:
-    """An instant's date."""
+    """Formats the date of an instant, in UTC."""
     return "" if moment is None else moment.astimezone(UTC).strftime("%-d %b %Y")
 
 
 def iso(moment: datetime | None) -> str:
-    """An instant for machines and titles."""
+    """Formats an instant as ISO 8601 in UTC."""
     return "" if moment is None else moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def make_ago(clock: Clock) -> Callable[[datetime | None], str]:
-    """A filter that says how long ago an instant was; older ones get their date."""
+    """Returns a filter that formats the age of an instant; after 30 days, its date."""
 
     def ago(moment: datetime | None) -> str:
         if moment is None:
@@ -114,7 +114,7 @@ def make_ago(clock: Clock) -> Callable[[datetime | None], str]:
 
 
 def register_filters(app: Flask, clock: Clock) -> None:
-    """All of them, by their names."""
+    """Registers every filter under its function's name, and ``ago``."""
     filters = (seconds, milliseconds, significant, whole, percent, size, verdict_title, figure, day, iso)
     app.jinja_env.filters.update({function.__name__: function for function in filters})
     app.jinja_env.filters["ago"] = make_ago(clock)

@@ -1,9 +1,9 @@
 """Live progress: a submission's events as server-sent events, read from the database.
 
-The rows are polled: no broker is needed for it, nothing is lost when one is away, and a reader who comes late or comes
-back (``Last-Event-ID``) sees all from where it was. A stream looks when the news say that there is something
-(``web.news``), and each second by itself: places in the queue change without an event of one's own, and what the news
-miss comes a second late, no more. No connection is held between two looks.
+Streams poll the rows, so they need no broker and lose no event without one. A client that connects late or reconnects
+(``Last-Event-ID``) receives every event since the last one it saw. A stream polls when ``web.event_watcher`` wakes it,
+and once a second: the queue position changes without an event of this submission, and an event that the watcher
+misses arrives at most a second late. No database connection is held between two polls.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from store.models import FINAL_STATES, Event
 from store.submissions import events_after, get_progress, queue_position
-from web.news import Listener, News
+from web.event_watcher import EventWatcher, Listener
 
-#: Between the looks that nobody has asked for.
+#: Seconds between two polls if nothing wakes the stream.
 POLL_S = 1.0
-#: Well below the minute after which proxies cut a silent connection off.
+#: Well below the minute after which proxies cut off a silent connection.
 KEEPALIVE_S = 10.0
-#: A browser comes back by itself; this bounds what a forgotten tab holds.
-LONGEST_S = 600.0
+#: Limits how long a forgotten tab occupies a slot. Browsers reconnect by themselves.
+MAX_STREAM_S = 600.0
 
 
 class StreamSlots:
-    """How many streams may be open at once: each holds a thread of the server, and pages need threads too."""
+    """Limits the number of open streams: each occupies a server thread, and pages need threads too."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -38,7 +38,7 @@ class StreamSlots:
         self._lock = threading.Lock()
 
     def acquire(self) -> bool:
-        """Take a slot; False when there is none left, and the client should poll."""
+        """Takes a slot. Returns False if none is free; the client should then poll."""
         with self._lock:
             if self._open >= self._limit:
                 return False
@@ -46,27 +46,27 @@ class StreamSlots:
             return True
 
     def release(self) -> None:
-        """Give a slot back."""
+        """Frees a slot."""
         with self._lock:
             self._open -= 1
 
     @property
     def open(self) -> int:
-        """How many are in use."""
+        """The number of slots in use."""
         return self._open
 
 
 class EventStream:
-    """The body of a streamed answer: an iterator of server-sent events that frees its slot when it is closed.
+    """The body of a streaming response: an iterator of server-sent events that frees its slot when closed.
 
-    Sends ``hello`` at once (so that a client knows the stream is not held back by something between), ``position``
-    while it waits in a queue, then each event by its kind, ``tick`` when nothing happened for a while, and ``end``.
+    Sends ``hello`` at once (which tells the client that no proxy buffers the stream), ``position`` while the submission
+    is queued, then each event under its kind, ``tick`` as a keep-alive, and ``end``.
     """
 
     def __init__(
         self,
         readers: sessionmaker[Session],
-        news: News,
+        watcher: EventWatcher,
         slots: StreamSlots,
         public_id: str,
         after: int,
@@ -74,7 +74,7 @@ class EventStream:
         wait: Callable[[Listener, float], object] = Listener.wait,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._readers, self._news, self._slots = readers, news, slots
+        self._readers, self._watcher, self._slots = readers, watcher, slots
         self._public_id, self._after = public_id, after
         self._wait, self._monotonic = wait, monotonic
         self._events = self._run()
@@ -87,7 +87,7 @@ class EventStream:
         return next(self._events)
 
     def close(self) -> None:
-        """Called by the server when the client has gone or the stream is over."""
+        """Frees the slot. The server calls it when the client disconnects or the stream ends."""
         if not self._closed:
             self._closed = True
             self._slots.release()
@@ -95,45 +95,45 @@ class EventStream:
 
     def _run(self) -> Generator[str, None, None]:
         yield _frame("hello", {})
-        with self._news.listen(self._public_id) as listener:
+        with self._watcher.listen(self._public_id) as listener:
             yield from self._listen(listener)
 
     def _listen(self, listener: Listener) -> Iterator[str]:
-        began = spoke = self._monotonic()
+        started = last_sent = self._monotonic()
         position: int | None = None
-        while (now := self._monotonic()) - began < LONGEST_S:
+        while (now := self._monotonic()) - started < MAX_STREAM_S:
             frames: list[str] = []
-            over = False
+            is_final = False
             try:
                 with self._readers() as session:
                     submission = get_progress(session, self._public_id)
                     if submission is None:
                         return
-                    # The state is read before the events: a final state's last event is then among them.
-                    over = submission.state in FINAL_STATES
+                    # The state is read before the events, so that the events include the last one of a final state.
+                    is_final = submission.state in FINAL_STATES
                     for event in events_after(session, submission, self._after):
                         self._after = event.seq
                         frames.append(_frame(event.kind, event_json(event), event.seq))
-                    if (place := queue_position(session, submission)) != position and place is not None:
-                        frames.append(_frame("position", {"position": place}))
-                    position = place
+                    if (current := queue_position(session, submission)) != position and current is not None:
+                        frames.append(_frame("position", {"position": current}))
+                    position = current
                     listener.seen = submission.last_event_seq
             except OperationalError:
                 listener.seen = None
                 frames.append(": the database is away\n\n")
-            if not frames and now - spoke >= KEEPALIVE_S:
+            if not frames and now - last_sent >= KEEPALIVE_S:
                 frames.append(_frame("tick", {}))
             if frames:
-                spoke = now
+                last_sent = now
                 yield "".join(frames)
-            if over:
+            if is_final:
                 yield _frame("end", {})
                 return
             self._wait(listener, POLL_S)
 
 
 def event_json(event: Event) -> dict[str, Any]:
-    """An event as clients see it."""
+    """Returns an event in the form sent to clients."""
     return {"seq": event.seq, "kind": event.kind, "at": event.created_at.isoformat(), "payload": event.payload}
 
 

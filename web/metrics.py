@@ -1,4 +1,4 @@
-"""Figures for Prometheus: requests here, and the state of the queue as the database has it at each scrape."""
+"""Prometheus metrics: this process's requests, and the queue's state read from the database at each scrape."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ BUCKETS_S = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
 class StateCollector(Collector):
-    """Streams open here, and devices with a living worker: read when asked."""
+    """Collects the number of open streams and the online devices at each scrape."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
 
     def describe(self) -> Iterable[Metric]:
-        """Told apart from ``collect`` so that registering needs no database."""
+        """Returns the metric families without values, so that registration needs no database."""
         return self._families()
 
     def collect(self) -> Iterable[Metric]:
-        """The gauges."""
+        """Returns the gauges with their current values."""
         streams, online = self._families()
         streams.add_metric([], self._services.streams.open)
         with self._services.readers() as session:
@@ -70,7 +70,7 @@ def register_metrics(app: Flask, services: Services) -> None:
 
     @app.after_request
     def count(response: Response) -> Response:
-        # The endpoint, not the path: paths are without number, and a scraper would drown in them.
+        # The endpoint, not the path: paths are unbounded, and each would become a time series.
         endpoint = request.endpoint or "unknown"
         requests.labels(request.method, endpoint, str(response.status_code)).inc()
         if "began_s" in g:
@@ -80,7 +80,7 @@ def register_metrics(app: Flask, services: Services) -> None:
     @blueprint.get("/metrics")
     def metrics() -> Response:
         figures = generate_latest(registry)
-        # Requests are counted here: a database that is away takes only its own figures with it.
+        # If the database is unavailable, the metrics of this process are still served.
         with suppress(SQLAlchemyError):
             figures += generate_latest(of_database)
         return Response(figures, content_type=CONTENT_TYPE_LATEST)

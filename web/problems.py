@@ -1,4 +1,4 @@
-"""Errors that are shown to the user: raised by views, rendered as a page or as the API's JSON by ``web.errors``."""
+"""Errors for the user: views raise them, and ``web.errors`` renders them as a page or as JSON."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 class Problem(Exception):
-    """``code`` is a fixed word for programs, ``message`` a sentence for people, ``nearest`` what may be meant."""
+    """An error response. ``code`` is for programs, ``message`` for people; ``nearest`` lists similar names."""
 
     def __init__(
         self, status: int, code: str, message: str, *, nearest: Iterable[str] = (), retry_after_s: int | None = None
@@ -21,7 +21,7 @@ class Problem(Exception):
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> Problem:
-    """A 404 for a ``kind`` (challenge, device) called ``name``, with the nearest of the ``known`` names."""
+    """Returns a 404 for an unknown challenge or device (``kind``), with the nearest of the ``known`` names."""
     known = sorted(known)
     nearest = difflib.get_close_matches(name.casefold(), known, n=3, cutoff=0.5)
     if not nearest:

@@ -1,6 +1,6 @@
-"""How often somebody may do what is dear or dangerous. Counted in Redis when there is one, else in this process.
+"""Rate limits for submissions and log-ins, counted in Redis if it is configured, else in memory.
 
-The count in memory is per process: the server runs one process with many threads (see ``gunicorn_conf.py``).
+Memory is enough because the server is one process with many threads (see ``gunicorn_conf.py``).
 """
 
 from __future__ import annotations
@@ -9,23 +9,23 @@ from flask import Flask, current_app, g
 from flask_limiter import Limiter
 from flask_limiter.util import get_remote_address
 
-from store.settings import Settings
 from web.accounts.visitor import Visitor, signed_in
+from web.settings import WebSettings
 
 
 def per_user() -> str:
-    """Who asks, known by session or by token, so that one's two ways in count together; else the address."""
+    """Returns the key of the rate limit: the user, whether known by session or by token, else the IP address."""
     visitor: Visitor | None = g.get("api_visitor") or signed_in()
     return f"address:{get_remote_address()}" if visitor is None else f"user:{visitor.id}"
 
 
 def log_in_rate() -> str:
-    """The configured rate of attempts to log in or sign up, per address."""
+    """Returns the configured rate of log-in and sign-up attempts per IP address."""
     return str(current_app.config["LOG_IN_RATE"])
 
 
 def submission_rate() -> str:
-    """The configured rate of submissions, per user."""
+    """Returns the configured rate of submissions per user."""
     return str(current_app.config["SUBMISSION_RATE"])
 
 
@@ -35,8 +35,8 @@ limit_log_ins = limiter.shared_limit(log_in_rate, scope="log-in", methods=["POST
 limit_submissions = limiter.shared_limit(submission_rate, scope="submit", key_func=per_user, methods=["POST"])
 
 
-def register_limits(app: Flask, settings: Settings) -> None:
-    """Binds the limiter to the application; a Redis that is away falls back to counting here."""
+def register_limits(app: Flask, settings: WebSettings) -> None:
+    """Binds the limiter to the application. If Redis is unavailable, it counts in memory."""
     app.config.update(
         LOG_IN_RATE=settings.log_in_rate,
         SUBMISSION_RATE=settings.submission_rate,

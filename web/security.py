@@ -1,8 +1,8 @@
-"""Headers that every answer carries, and the check of where a log-in may lead.
+"""Security headers of every response, and the check of redirect targets after a log-in.
 
-The policy for content allows no inline script at all. Styles come from this site or carry the request's nonce: the
-editor (CodeMirror) makes its style sheet at run time, and is handed the nonce by the page. KaTeX sets styles through
-the CSSOM, which the policy does not concern.
+The content security policy forbids inline scripts. Style sheets come from this site or carry the request's nonce: the
+editor (CodeMirror) creates its style sheet at run time with the nonce that the page gives it. KaTeX sets styles through
+the CSSOM, which the policy does not restrict.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from flask import Flask, Response, g, request
 
 
 def style_nonce() -> str:
-    """The nonce of this request's style sheets."""
+    """Returns the nonce of this request's style sheets."""
     if "style_nonce" not in g:
         g.style_nonce = secrets.token_urlsafe(16)
     return str(g.style_nonce)
 
 
 def register_security_headers(app: Flask) -> None:
-    """Sets the headers on every response, and offers the nonce to templates."""
+    """Sets the headers on every response and offers the nonce to templates."""
     app.context_processor(lambda: {"style_nonce": style_nonce()})
 
     @app.after_request
@@ -39,16 +39,16 @@ def register_security_headers(app: Flask) -> None:
         response.headers["Permissions-Policy"] = "camera=(), microphone=(), geolocation=()"
         if request.is_secure:
             response.headers["Strict-Transport-Security"] = "max-age=31536000"
-        # Pages show who is logged in and what they sent: no cache between here and the browser may keep them.
+        # Pages contain private data (user names, sources), so caches must not store them.
         if request.endpoint != "static":
             response.headers.setdefault("Cache-Control", "no-store")
         return response
 
 
 def safe_next(target: str | None, default: str) -> str:
-    """``target`` if it is a path on this site, else ``default``: a log-in must not lead elsewhere.
+    """Returns ``target`` if it is a path on this site, else ``default``, to prevent open redirects.
 
-    Browsers read a backslash as a slash and drop tabs and newlines, so anything with them is refused.
+    Browsers treat a backslash as a slash and drop tabs and newlines, so a target that contains them is rejected.
     """
     if not target or not target.startswith("/") or target.startswith("//"):
         return default

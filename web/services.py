@@ -1,4 +1,4 @@
-"""What the views work with: made once in ``create_app``, kept on the application, never global."""
+"""The services that views use: built once in ``create_app`` and kept on the application, never global."""
 
 from __future__ import annotations
 
@@ -14,20 +14,22 @@ from sqlalchemy.orm import Session, sessionmaker
 from judge.packs.pack import Pack
 from store.clock import Clock
 from store.models import Submission
-from store.settings import Settings
+from web.event_watcher import EventWatcher
 from web.live import StreamSlots
-from web.news import News
+from web.settings import WebSettings
 
 EXTENSION = "gpujudge"
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """``ring`` tells the workers of a submission after its commit: False when the broker is away, and no exception,
-    since the row is what counts. ``broker_answers`` says whether the broker can be reached, within a second or two.
+    """The application's services.
+
+    ``ring`` notifies the workers of a committed submission. It returns False, without raising, if the broker is
+    unavailable: the workers then find the row by polling. ``broker_answers`` returns within about two seconds.
     """
 
-    settings: Settings
+    settings: WebSettings
     engine: Engine
     readers: sessionmaker[Session]
     writers: sessionmaker[Session]
@@ -35,17 +37,17 @@ class Services:
     ring: Callable[[Submission], bool]
     broker_answers: Callable[[], bool]
     streams: StreamSlots
-    news: News
+    event_watcher: EventWatcher
     clock: Clock
 
 
 def services() -> Services:
-    """The services of the application that serves this request."""
+    """Returns the services of the application that handles this request."""
     return cast(Services, current_app.extensions[EXTENSION])
 
 
 def reader() -> Session:
-    """The request's session for reading: one transaction, one view of the database, never waiting for a writer."""
+    """Returns the request's read session: one transaction, one snapshot, never blocked by a writer."""
     if "reader" not in g:
         g.reader = services().readers()
     return cast(Session, g.reader)
@@ -53,13 +55,13 @@ def reader() -> Session:
 
 @contextmanager
 def transaction() -> Iterator[Session]:
-    """A session for writing, committed at the end, rolled back by an exception. Kept short: SQLite has one writer."""
+    """Opens a write session, committed at the end or rolled back. Keep it short: SQLite allows one writer."""
     with services().writers.begin() as session:
         yield session
 
 
 def close_reader_after_requests(app: Flask) -> None:
-    """Gives the reading session's connection back, whatever became of the request."""
+    """Closes the read session after each request, failed ones included."""
 
     @app.teardown_appcontext
     def close_reader(_error: BaseException | None) -> None:

@@ -1,42 +1,78 @@
-"""CUDA source as highlighted HTML lines. Classes only, coloured by the site's style sheet."""
+"""Syntax highlighting of CUDA source as HTML with classes, which the site's style sheet colours.
+
+One regular expression matches every coloured token. Each alternative always finds an end, so the time is linear in the
+length of any text; a library's lexer can take minutes for sources of the largest size.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from markupsafe import Markup, escape
-from pygments.lexers.c_like import CudaLexer
-from pygments.token import STANDARD_TYPES, Text, _TokenType
+
+_KEYWORDS = (
+    "alignas alignof asm auto break case catch class concept const const_cast consteval constexpr constinit "
+    "continue decltype default delete do dynamic_cast else enum explicit export extern for friend goto if inline "
+    "mutable namespace new noexcept operator private protected public register reinterpret_cast requires return "
+    "sizeof static static_assert static_cast struct switch template this throw try typedef typeid typename union "
+    "using virtual volatile while true false nullptr __restrict__ __restrict __forceinline__ __noinline__ "
+    "__global__ __device__ __host__ __shared__ __constant__ __managed__ __grid_constant__ __launch_bounds__"
+)
+_TYPES = (
+    "void bool char short int long signed unsigned float double half half2 __half __half2 __nv_bfloat16 "
+    "__nv_bfloat162 size_t ssize_t ptrdiff_t wchar_t char8_t char16_t char32_t dim3 uint int8_t int16_t int32_t "
+    "int64_t uint8_t uint16_t uint32_t uint64_t float2 float3 float4 double2 int2 int3 int4 uint2 uint3 uint4 "
+    "char4 uchar4"
+)
+_BUILTINS = ["threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "__syncthreads", "__syncwarp", "__ldg"]
+_WORDS = {
+    **dict.fromkeys(_KEYWORDS.split(), "tok-k"),
+    **dict.fromkeys(_TYPES.split(), "tok-kt"),
+    **dict.fromkeys(_BUILTINS, "tok-nb"),
+}
+#: Each alternative takes what it begins: a comment or a literal that is not closed ends with the text or its line.
+_TOKEN = re.compile(
+    r"(?P<comment>//(?:[^\\\n]++|\\.|\\\n)*+|/\*(?:.*?\*/|.*+))"
+    r'|(?P<string>R"(?P<delimiter>[^()\\\s"]{0,16})\((?:.*?\)(?P=delimiter)"|.*+)|"(?:[^"\\\n]++|\\.)*+"?+'
+    r"|'(?:[^'\\\n]++|\\.)*+'?+)"
+    r"|(?P<directive>^[ \t]*+#[ \t]*+\w*+)"
+    r"|(?P<word>[A-Za-z_]\w*+)"
+    r"|(?P<number>\d(?:[\w.']++)?+)",
+    re.DOTALL | re.MULTILINE,
+)
+_CLASSES = {"comment": "tok-c", "string": "tok-s", "directive": "tok-cp", "number": "tok-m"}
 
 
 def highlight_lines(source: str) -> list[Markup]:
-    """One piece of HTML a line, tags closed within each: a token that spans lines (a comment) is split at them."""
-    lines: list[Markup] = [Markup()]
-    for kind, text in _tokens(source):
-        pieces = text.split("\n")
-        for number, piece in enumerate(pieces):
-            if number:
-                lines.append(Markup())
-            if piece:
-                lines[-1] += _span(kind, piece)
+    """Returns one piece of HTML per line. Tokens that span lines, such as comments, are split."""
+    # Blank lines are kept: line numbers must match the compiler's.
+    text = source.replace("\r\n", "\n").replace("\r", "\n")
+    lines = [Markup(line) for line in "".join(_pieces(text)).split("\n")]
     if len(lines) > 1 and not lines[-1]:
         lines.pop()
     return lines
 
 
 def highlight_block(source: str) -> Markup:
-    """The whole as one piece of HTML."""
-    return Markup("").join(_span(kind, text) for kind, text in _tokens(source))
+    """Returns the whole source as one piece of HTML."""
+    return Markup("\n").join(highlight_lines(source)) + ("\n" if source.endswith("\n") else "")
 
 
-def _tokens(source: str) -> Iterator[tuple[_TokenType, str]]:
-    # Blank lines count: line numbers must be those of the compiler.
-    text = source.replace("\r\n", "\n").replace("\r", "\n")
-    return iter(CudaLexer(stripnl=False, ensurenl=False).get_tokens(text))
-
-
-def _span(kind: _TokenType, text: str) -> Markup:
-    if kind in Text:
-        return escape(text)
-    name = STANDARD_TYPES.get(kind) or STANDARD_TYPES.get(kind.parent, "")
-    return Markup('<span class="tok-{}">{}</span>').format(name, text) if name else escape(text)
+def _pieces(text: str) -> Iterator[str]:
+    """Yields pieces of HTML in which every tag is closed before its line ends."""
+    at = 0
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup if match.lastgroup != "delimiter" else "string"
+        css = _WORDS.get(match[0]) if kind == "word" else _CLASSES[str(kind)]
+        if css is None:
+            continue
+        if at < match.start():
+            yield str(escape(text[at : match.start()]))
+        opening = f'<span class="{css}">'
+        inside = str(escape(match[0]))
+        if "\n" in inside:
+            inside = inside.replace("\n", f"</span>\n{opening}")
+        yield f"{opening}{inside}</span>"
+        at = match.end()
+    yield str(escape(text[at:]))

@@ -1,7 +1,7 @@
-"""A challenge's statement as HTML: CommonMark with tables and dollar maths, sanitised.
+"""Renders a challenge's statement, CommonMark with tables and dollar maths, as sanitised HTML.
 
-Maths stays LaTeX in ``.math`` elements; KaTeX typesets it in the browser, from files that this site serves, and
-without a script the LaTeX can still be read.
+Maths stays LaTeX in ``.math`` elements, readable without scripts; KaTeX, served by this site, typesets it in the
+browser.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _highlight(code: str, language: str, _attributes: str) -> str:
 
 @functools.lru_cache(maxsize=256)
 def render_statement(markdown: str) -> Markup:
-    """Safe HTML. A first-level heading at the top is left out: the page has the title already."""
+    """Returns sanitised HTML. Leaves out a first-level heading at the top, since the page shows the title."""
     lines = markdown.lstrip().splitlines()
     if lines and lines[0].startswith("# "):
         lines = lines[1:]
@@ -46,5 +46,5 @@ def render_statement(markdown: str) -> Markup:
         url_schemes={"http", "https", "mailto"},
         link_rel="noopener noreferrer nofollow",
     )
-    # A wide block scrolls: the keyboard must be able to reach it.
+    # A wide block scrolls, so the keyboard must be able to focus it.
     return Markup(clean.replace("<pre>", '<pre tabindex="0">'))

@@ -1,1 +1,1 @@
-"""The processes that judge: build workers, device workers, and the sweeper. Started by ``python -m workers``."""
+"""The build workers, the device workers and the sweeper, started by ``python -m workers``."""

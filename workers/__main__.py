@@ -1,4 +1,4 @@
-"""``python -m workers``."""
+"""Runs ``python -m workers``."""
 
 import sys
 

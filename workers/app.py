@@ -1,4 +1,4 @@
-"""The Celery side of a worker: one process, one thread for jobs (the solo pool), one queue."""
+"""Runs a worker under Celery: one process, one thread for jobs (the solo pool), one queue."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from celery.worker import WorkController
 
 from store.queues import BUILD_QUEUE, BUILD_TASK, RUN_TASK, celery_config, device_queue, prepare_broker
 from store.settings import Settings
-from workers.shift import Shift
+from workers.job_loop import JobLoop
 from workers.tasks import register
 
 log = structlog.get_logger(__name__)
@@ -20,29 +20,29 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def make_app(settings: Settings) -> Celery:
-    """The app of a worker. Connects to nothing yet."""
+    """Returns a worker's Celery app, without connecting to the broker."""
     prepare_broker(settings)
     app = Celery("gpujudge", set_as_current=False)
     app.conf.update(celery_config(settings))
     return app
 
 
-def serve(app: Celery, shift: Shift, *, device_key: str | None) -> None:
-    """Answer rings of the build queue (None) or of a device's, until a signal stops it. Main thread only.
+def serve(app: Celery, job_loop: JobLoop, *, device_key: str | None) -> None:
+    """Answers the rings of a device's queue (or the build queue, for None) until a signal. Main thread only.
 
-    Celery's own program is not used, only its worker: signals and logging stay ours, and a stop takes no two seconds.
+    It runs Celery's worker without Celery's program, to keep its own signal handlers and logging and to stop quickly.
     """
     queue, task = (BUILD_QUEUE, BUILD_TASK) if device_key is None else (device_queue(device_key), RUN_TASK)
-    register(app, task, shift)
+    register(app, task, job_loop)
     app.finalize()
     app.set_default()
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
-        shift.stop()
+        job_loop.stop()
 
     for number in STOP_SIGNALS:
         signal.signal(number, stop)
-    shift.start_looking()
+    job_loop.start_polling()
     log.info("worker.ready", queue=queue)
     controller = WorkController(
         app=app,
@@ -56,4 +56,4 @@ def serve(app: Celery, shift: Shift, *, device_key: str | None) -> None:
     try:
         controller.start()
     finally:
-        shift.end()
+        job_loop.end()

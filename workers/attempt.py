@@ -1,8 +1,7 @@
-"""One attempt at one job, the same for both stages: claim, hold the lease, work, write the outcome.
+"""Makes one attempt at one job, in either stage: claims it, holds the lease, works, writes the outcome.
 
-The work returns what is to be written, as a function of a session; it is called in the one transaction that also ends
-the lease, and writes nothing if the lease is no longer held. Anything the work raises is an attempt that failed, never
-the end of the worker.
+The work returns a function that writes the outcome. It is called in the transaction that also ends the lease, and
+writes nothing if the lease was lost. An exception in the work fails the attempt, never the worker.
 """
 
 from __future__ import annotations
@@ -17,20 +16,20 @@ from sqlalchemy.orm import Session
 
 from judge.errors import Cancelled, InternalError
 from store.doorbell import ring
-from store.jobs import Lease, Stage, Standing, claim_job, fail_job, finish_cancelled, hand_back
+from store.jobs import Lease, LeaseStatus, Stage, claim_job, fail_job, finish_cancelled, hand_back
 from store.models import Job
 from workers.context import WorkerContext
-from workers.heartbeat import Watch, holding
+from workers.heartbeat import LeaseWatch, holding
 
 log = structlog.get_logger(__name__)
 
-#: Writes the outcome; falsy when the lease was lost and nothing was written.
+#: Writes the outcome. Returns a falsy value if the lease was lost, having written nothing.
 Finish = Callable[[Session], object]
-Work = Callable[[WorkerContext, Watch], Finish]
+Work = Callable[[WorkerContext, LeaseWatch], Finish]
 
 
 class BuildAgainError(InternalError):
-    """What was built is of no more use: the next attempt begins with the build."""
+    """Raised when the artifact is missing or outdated: the next attempt begins with the build."""
 
 
 def attempt_one(
@@ -41,9 +40,9 @@ def attempt_one(
     device_key: str | None = None,
     rung_before: datetime | None = None,
 ) -> Lease | None:
-    """Claim the oldest waiting job and work on it to the end of the stage. None when nothing waits.
+    """Claims the oldest waiting job and makes one attempt at it. Returns None if no job waits.
 
-    Raises SQLAlchemyError when the database cannot be reached, before or (after long patience) after the work.
+    Raises SQLAlchemyError if the database is unreachable, also after the work, once ``persist`` gives up.
     """
     with context.sessions.begin() as session:
         lease = claim_job(
@@ -59,13 +58,13 @@ def attempt_one(
         return None
     with structlog.contextvars.bound_contextvars(job=lease.job_id, stage=stage.name.lower(), attempt=lease.attempt):
         log.info("job.claimed")
-        context.in_hand.add(lease)
+        context.held_leases.add(lease)
         with holding(context, lease) as watch:
             finish = _work(context, watch, work)
-            job = context.persist(lambda session: _finished(session, lease, finish))
-            context.in_hand.discard(lease)
+            job = context.persist(lambda session: _write_outcome(session, lease, finish))
+            context.held_leases.discard(lease)
             if job is not None and job.available_at <= context.clock():
-                ring(context.bell, job)
+                ring(context.doorbell, job)
         if job is None:
             log.warning("job.lease_lost")
         else:
@@ -73,21 +72,24 @@ def attempt_one(
     return lease
 
 
-def _finished(session: Session, lease: Lease, finish: Finish) -> Job | None:
-    """The job as ``finish`` has left it; None when the lease was lost."""
+def _write_outcome(session: Session, lease: Lease, finish: Finish) -> Job | None:
+    """Calls ``finish``. Returns the job afterwards, or None if the lease was lost."""
     return session.get_one(Job, lease.job_id) if finish(session) else None
 
 
-def _work(context: WorkerContext, watch: Watch, work: Work) -> Finish:
+def _work(context: WorkerContext, watch: LeaseWatch, work: Work) -> Finish:
     lease = watch.lease
     try:
         return work(context, watch)
     except Cancelled:
-        if watch.standing is Standing.CANCEL_REQUESTED:
+        if watch.status is LeaseStatus.CANCEL_REQUESTED:
             return lambda session: finish_cancelled(session, lease, now=context.clock())
         return lambda session: hand_back(session, lease, now=context.clock())
     except InternalError as error:
         log.error("job.failed", error=str(error))
+        if context.stopping.is_set():
+            # A stop often signals all of the worker's processes, so a compiler or runner may have failed because of it.
+            return lambda session: hand_back(session, lease, now=context.clock())
         return _failure(context, lease, error)
     except SQLAlchemyError as error:
         log.error("job.failed", error=str(error))
@@ -96,7 +98,7 @@ def _work(context: WorkerContext, watch: Watch, work: Work) -> Finish:
         log.exception("job.crashed")
         return _failure(context, lease, error)
     except BaseException:
-        # The process is being ended from within (SystemExit): the job goes back, whole, to another worker.
+        # The process is exiting (SystemExit): another worker takes the job.
         context.persist(lambda session: hand_back(session, lease, now=context.clock()))
         raise
 
@@ -109,15 +111,15 @@ def _failure(context: WorkerContext, lease: Lease, error: Exception) -> Finish:
     )
 
 
-def abandon(context: WorkerContext) -> None:
-    """Hand back what is in hand while its work still goes on: what it comes to will find the lease lost."""
-    for lease in tuple(context.in_hand):
+def hand_back_held_leases(context: WorkerContext) -> None:
+    """Hands back the held jobs although their work goes on; its outcome will find the lease lost."""
+    for lease in tuple(context.held_leases):
         with contextlib.suppress(SQLAlchemyError), context.sessions.begin() as session:
             hand_back(session, lease, now=context.clock())
 
 
 def held_job(session: Session, lease: Lease) -> Job:
-    """The job of the lease. Raises Cancelled when it is not held any more."""
+    """Returns the lease's job. Raises Cancelled if the lease is no longer held."""
     job = session.get(Job, lease.job_id)
     if job is None or job.lease_token != lease.token:
         raise Cancelled

@@ -1,4 +1,4 @@
-"""An audit: the first places of a board built again, and timed again together on this worker's device."""
+"""Audits a board: rebuilds its top entries and times them together on this worker's device."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from store.audits import (
     hand_back_audit,
 )
 from workers.context import WorkerContext
-from workers.gpu import GpuService
+from workers.gpu import DeviceService
 
 if TYPE_CHECKING:
     from judge.packs.pack import Pack
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 
-def audit_one(context: WorkerContext, device: DeviceInfo, service: GpuService | None = None) -> bool:
-    """Audit a board of the device for which one is due, if nothing else waits; False when there is none."""
+def audit_one(context: WorkerContext, device: DeviceInfo, service: DeviceService | None = None) -> bool:
+    """Runs a due audit of one of the device's boards if no submission waits. Returns False if none is due."""
     with context.sessions.begin() as session:
         lease = claim_audit(
             session,
@@ -59,10 +59,13 @@ def audit_one(context: WorkerContext, device: DeviceInfo, service: GpuService | 
 
 
 def audit_board(context: WorkerContext, device: DeviceInfo, lease: AuditLease) -> dict[Contender, Judgement]:
-    """Do the audit that is held, and write what came of it. Whatever it raises has been written down as the failure,
-    or (Cancelled, and what ends the process) the audit given back. Raises InternalError, too, for a lost lease."""
+    """Audits the leased board and writes the results. Returns the judgements.
+
+    Raises InternalError, also if the lease was lost. Before an error is raised, it is stored as the audit's failure. On
+    Cancelled, and when the process exits, the audit is handed back.
+    """
     try:
-        results = _time_again(context, device, lease.board)
+        results = _rebuild_and_time(context, device, lease.board)
     except Exception as error:
         if isinstance(error, Cancelled):
             context.persist(lambda session: hand_back_audit(session, lease))
@@ -91,12 +94,12 @@ def audit_board(context: WorkerContext, device: DeviceInfo, lease: AuditLease) -
     return results
 
 
-def _time_again(context: WorkerContext, device: DeviceInfo, board: BoardKey) -> dict[Contender, Judgement]:
+def _rebuild_and_time(context: WorkerContext, device: DeviceInfo, board: BoardKey) -> dict[Contender, Judgement]:
     with context.reads() as session:
         found = contenders(session, board)
     if not found:
         return {}
-    # All by one pack, that of now: what is timed together must have the same task.
+    # All use the current version of the pack: submissions timed together must solve the same task.
     pack = context.packs.find(board.challenge, found[0].pack_digest)
     if pack.major != board.pack_major:
         raise InternalError(f"this worker has version {pack.version} of {pack.slug}, not {board.pack_major}.x")
@@ -112,12 +115,12 @@ def _time_again(context: WorkerContext, device: DeviceInfo, board: BoardKey) -> 
             built.append((contender, artifact.to_bytes(), report))
     if built:
         sources = [contender.source for contender, _, _ in built]
-        judged = _judged(context, device, pack, [(artifact, report) for _, artifact, report in built], sources)
+        judged = _time_together(context, device, pack, [(artifact, report) for _, artifact, report in built], sources)
         results |= {contender: judgement for (contender, _, _), judgement in zip(built, judged, strict=True)}
     return results
 
 
-def _judged(
+def _time_together(
     context: WorkerContext, device: DeviceInfo, pack: Pack, built: list[tuple[bytes, BuildReport]], sources: list[bytes]
 ) -> list[Judgement]:
     stop = context.stopping.is_set

@@ -1,4 +1,4 @@
-"""The build worker: sources in, artifacts out, for any device. Needs nvcc and no GPU."""
+"""Runs build jobs: compiles sources for any device. Needs nvcc but no GPU."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from store.models import Submission
 from store.reports import recorded_device
 from workers.attempt import Finish, attempt_one, held_job
 from workers.context import WorkerContext
-from workers.heartbeat import Watch
+from workers.heartbeat import LeaseWatch
 
 if TYPE_CHECKING:
     from judge.packs.pack import Pack
 
 
 def build_one(context: WorkerContext, *, rung_before: datetime | None = None) -> bool:
-    """Build the oldest queued submission; False when there is none. One that does not compile is judged at once."""
+    """Builds the oldest queued submission. Returns False if there is none.
+
+    If it does not compile, judges it CE.
+    """
     return attempt_one(context, Stage.BUILD, _build, rung_before=rung_before) is not None
 
 
-def _build(context: WorkerContext, watch: Watch) -> Finish:
+def _build(context: WorkerContext, watch: LeaseWatch) -> Finish:
     lease = watch.lease
     with context.reads() as session:
         job = held_job(session, lease)
@@ -51,6 +54,6 @@ def _build(context: WorkerContext, watch: Watch) -> Finish:
 
 
 def _record_pack(session: Session, submission_id: int, pack: Pack) -> None:
-    """A submission says what it was judged by, though the pack may have been updated after it was sent."""
+    """Records the pack that judges the submission: it may have been updated after the submission arrived."""
     submission = session.get_one(Submission, submission_id)
     submission.pack_digest, submission.pack_version, submission.pack_major = pack.digest, pack.version, pack.major

@@ -1,4 +1,4 @@
-"""What every part of a worker works with, made once when the process starts."""
+"""Holds what all parts of a worker share; made once when the process starts."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from store.clock import Clock, utc_now
 from store.database import make_engine, make_session_factory
-from store.doorbell import make_bell
+from store.doorbell import make_doorbell
 from store.jobs import Lease, LeaseRules
 from store.settings import Settings
 from workers.judging import Judge, PipelineJudge
+from workers.lease_keeper import LeaseKeeper
 from workers.packs import Packs
 
 if TYPE_CHECKING:
@@ -29,21 +30,24 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: How long a result is kept in hand when the database is away, before the attempt is given up.
+#: How long writing a result is retried while the database is unreachable, before the attempt is given up.
 PERSIST_S = 120.0
-_PAUSES_S = (0.1, 0.3, 1.0, 2.0, 5.0)
+_RETRY_PAUSES_S = (0.1, 0.3, 1.0, 2.0, 5.0)
 
 T = TypeVar("T")
 
 
 def owner_name() -> str:
-    """Who holds a lease, for operators."""
+    """Returns the lease owner's name (host and process id), for operators."""
     return f"{platform.node()}:{os.getpid()}"
 
 
 @dataclass(frozen=True)
 class WorkerContext:
-    """``sessions`` write and ``reads`` do not; ``stopping`` is set once the process has been told to stop."""
+    """What all parts of a worker share.
+
+    ``sessions`` makes writing sessions and ``reads`` read-only ones. ``stopping`` is set when the process must stop.
+    """
 
     settings: Settings
     engine: Engine
@@ -51,16 +55,21 @@ class WorkerContext:
     reads: sessionmaker[Session]
     judge: Judge
     packs: Packs
-    bell: Celery
+    doorbell: Celery
     rules: LeaseRules
     owner: str
     clock: Clock = utc_now
     stopping: threading.Event = field(default_factory=threading.Event)
-    #: The leases that this process works under: one at most, but no lock is needed to look.
-    in_hand: set[Lease] = field(default_factory=set)
+    #: This process's leases, at most one; a set, because it can be read without a lock.
+    held_leases: set[Lease] = field(default_factory=set)
+    #: Extends the leases. If None, a thread does.
+    keeper: LeaseKeeper | None = None
 
     def persist(self, write: Callable[[Session], T]) -> T:
-        """``write`` in a transaction, again and again while the database is away. Raises DBAPIError in the end."""
+        """Calls ``write`` in a transaction, with retries while the database is unreachable. Returns its result.
+
+        Raises DBAPIError after PERSIST_S seconds, or at once if the error is not transient.
+        """
         until = time.monotonic() + PERSIST_S
         attempt = 0
         while True:
@@ -68,23 +77,23 @@ class WorkerContext:
                 with self.sessions.begin() as session:
                     return write(session)
             except DBAPIError as error:
-                pause_s = _PAUSES_S[min(attempt, len(_PAUSES_S) - 1)]
-                if not may_pass(error) or time.monotonic() + pause_s > until:
+                pause_s = _RETRY_PAUSES_S[min(attempt, len(_RETRY_PAUSES_S) - 1)]
+                if not is_transient(error) or time.monotonic() + pause_s > until:
                     raise
                 log.warning("database.away", error=str(error.orig), attempt=attempt)
             attempt += 1
             time.sleep(pause_s)
 
 
-def may_pass(error: DBAPIError) -> bool:
-    """Whether it is the kind of error that a database gives while it is away, busy or restarting."""
+def is_transient(error: DBAPIError) -> bool:
+    """Returns whether the error is one of an unreachable, busy or restarting database."""
     return error.connection_invalidated or isinstance(error, (OperationalError, InterfaceError))
 
 
 def make_context(
     settings: Settings, *, judge: Judge | None = None, packs: Mapping[str, Pack] | None = None
 ) -> WorkerContext:
-    """The context of a real worker; ``judge`` and ``packs`` stand in for the engine and the packs on disk."""
+    """Returns a worker's context. ``judge`` and ``packs`` replace the engine and the packs on disk."""
     engine = make_engine(settings)
     return WorkerContext(
         settings=settings,
@@ -93,7 +102,7 @@ def make_context(
         reads=make_session_factory(engine, read_only=True),
         judge=judge or PipelineJudge(settings.judge_settings()),
         packs=Packs(settings.pack_paths, given=packs),
-        bell=make_bell(settings),
+        doorbell=make_doorbell(settings),
         rules=LeaseRules.from_settings(settings),
         owner=owner_name(),
     )

@@ -1,4 +1,4 @@
-"""The device worker: artifacts in, judgements out, one at a time on the one device that it serves."""
+"""Runs device jobs: judges built submissions, one at a time, on one device."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ from store.artifacts import load_artifact
 from store.devices import upsert_device
 from store.jobs import Stage, finish_judged
 from store.models import Submission
-from store.reports import build_report_from_json
 from workers.attempt import BuildAgainError, Finish, attempt_one, held_job
 from workers.audit import audit_one
 from workers.context import WorkerContext
-from workers.gpu import GpuService
-from workers.heartbeat import Watch
+from workers.gpu import DeviceService
+from workers.heartbeat import LeaseWatch
 from workers.progress import ProgressEvents
 
 log = structlog.get_logger(__name__)
@@ -34,13 +33,16 @@ def run_one(
     device: DeviceInfo,
     *,
     rung_before: datetime | None = None,
-    service: GpuService | None = None,
+    service: DeviceService | None = None,
 ) -> bool:
-    """Judge the oldest built submission for the device; False when there is none, or ``service`` says not now."""
+    """Judges the device's oldest built submission.
+
+    Returns False if there is none or ``service`` accepts no job now.
+    """
     if service is not None and not service.fit():
         return False
 
-    def work(context: WorkerContext, watch: Watch) -> Finish:
+    def work(context: WorkerContext, watch: LeaseWatch) -> Finish:
         with nullcontext() if service is None else service.job():
             return _run(context, watch, device)
 
@@ -53,15 +55,18 @@ def run_or_audit_one(
     device: DeviceInfo,
     *,
     rung_before: datetime | None = None,
-    service: GpuService | None = None,
+    service: DeviceService | None = None,
 ) -> bool:
-    """Judge the oldest, or where none waits audit a board; False when there is neither, or ``service`` says not now."""
+    """Judges the device's oldest built submission or, if none waits, audits a board.
+
+    Returns False if there is nothing to do or ``service`` accepts no job now.
+    """
     if run_one(context, device, rung_before=rung_before, service=service):
         return True
     return (service is None or service.in_service) and audit_one(context, device, service)
 
 
-def _run(context: WorkerContext, watch: Watch, device: DeviceInfo) -> Finish:
+def _run(context: WorkerContext, watch: LeaseWatch, device: DeviceInfo) -> Finish:
     lease = watch.lease
     with context.reads() as session:
         job = held_job(session, lease)
@@ -76,7 +81,7 @@ def _run(context: WorkerContext, watch: Watch, device: DeviceInfo) -> Finish:
     with ProgressEvents(context, lease) as progress:
         judgement = context.judge.run(
             artifact,
-            build_report_from_json(report),
+            report,
             pack,
             device,
             seed=submission.seed,
@@ -94,7 +99,7 @@ def _run(context: WorkerContext, watch: Watch, device: DeviceInfo) -> Finish:
 
 
 class Presence:
-    """The thread that keeps the device's row fresh while the worker lives and the device is ``offered``."""
+    """Reports the device as online, from a thread, while the worker runs and ``offered`` returns True."""
 
     def __init__(
         self, context: WorkerContext, device: DeviceInfo, *, offered: Callable[[], bool] = lambda: True
@@ -105,11 +110,12 @@ class Presence:
         self._thread = threading.Thread(target=self._announce_for_ever, name="presence", daemon=True)
 
     def start(self) -> None:
-        """Announce the device now, and then often enough that it is always thought alive."""
+        """Announces the device now, and then often enough that it stays online."""
         self.announce()
         self._thread.start()
 
     def announce(self) -> None:
+        """Updates the device's row if it is offered. Logs database errors."""
         if not self._offered():
             return
         try:

@@ -1,4 +1,4 @@
-"""What a worker does about its GPU beside judging on it: measures it once, and gives it no jobs when it is unwell."""
+"""Guards a worker's device: calibrates it once, and accepts no jobs while it is unhealthy."""
 
 from __future__ import annotations
 
@@ -14,21 +14,18 @@ from judge.judgement import DeviceInfo
 from judge.settings import JudgeSettings
 
 if TYPE_CHECKING:
-    from judge.devices.health import GpuHealth
+    from judge.backends.base import Backend
+    from judge.gpu.health import GpuHealth
+    from workers.judging import PipelineJudge
 
 log = structlog.get_logger(__name__)
 
-#: A judgement takes one for its cases, three for its times and an empty one beside them; the emulator judges with one,
-#: and has a second when the next submission comes before the first is replaced.
-_RUNNERS = 5
-_EMULATOR_RUNNERS = 2
-#: Each takes a context and what flushes the caches: a small GPU's memory is for submissions.
-_MEMORY_PER_RUNNER_BYTES = 8 << 30
 
+class DeviceService:
+    """Decides from the device's health whether it accepts jobs.
 
-class GpuService:
-    """Whether the GPU takes jobs. ``settle`` waits until the last one has left it; ``paused`` is held while it takes
-    none."""
+    ``settle`` waits until the previous job has left the device. ``paused`` is entered while it is out of service.
+    """
 
     def __init__(
         self, health: GpuHealth, *, settle: Callable[[], None] = lambda: None,
@@ -37,31 +34,35 @@ class GpuService:
         self._health = health
         self._settle = settle
         self._paused = paused
-        self._out = contextlib.ExitStack()
-        self._told = ""
+        self._pause = contextlib.ExitStack()
+        self._reported_problem = ""
 
     @property
     def in_service(self) -> bool:
+        """Returns whether the last health check found no problem."""
         return not self._health.problem
 
     def fit(self) -> bool:
-        """Whether to take a job now; says when that changes for longer."""
+        """Checks the health and returns whether to take a job now.
+
+        Logs when the device goes out of service or returns to it.
+        """
         self._settle()
         fit = self._health.fit()
         problem = self._health.problem
-        if problem and problem != self._told:
+        if problem and problem != self._reported_problem:
             log.error("device.out_of_service", reason=problem)
-        if problem and not self._told:
-            self._out.enter_context(self._paused())
-        if self._told and not problem:
-            self._out.close()
+        if problem and not self._reported_problem:
+            self._pause.enter_context(self._paused())
+        if self._reported_problem and not problem:
+            self._pause.close()
             log.info("device.in_service")
-        self._told = problem
+        self._reported_problem = problem
         return fit
 
     @contextlib.contextmanager
     def job(self) -> Iterator[None]:
-        """Around each job: one that the machine let fail casts doubt on the GPU."""
+        """Wraps each job, to check the device's health after it; an InternalError makes the device suspect."""
         failed = False
         try:
             yield
@@ -72,40 +73,33 @@ class GpuService:
             self._health.job_ended(failed=failed)
 
 
-def open_health(device: DeviceInfo, settings: JudgeSettings, *, runners: int) -> GpuHealth:
-    """With NVML, where there is one, and trials in processes of their own. Before the first runner is started."""
-    from judge.devices.health import GpuHealth
-    from judge.devices.nvml import watch_device
-    from judge.devices.trial import why_not_working
+def open_service(
+    backend: Backend, device: DeviceInfo, settings: JudgeSettings, judge: PipelineJudge, *, runners: int
+) -> DeviceService | None:
+    """Returns the device's service, or None if its backend has no health checks.
 
-    watch = watch_device(device)
-    if watch is None:
-        log.warning("device.no_nvml", remedy="pip install 'gpujudge[cuda]'")
-    return GpuHealth(device, settings, watch, lambda: why_not_working(device, settings), runners=runners)
-
-
-def calibrate_once(device: DeviceInfo, settings: JudgeSettings) -> None:
-    """Measures the GPU's peaks if nobody has. When that fails times are bounded by its data sheet: no reason not to
-    judge.
+    Call it before the first runner starts.
     """
-    from judge.devices.calibrate import calibrate
-    from judge.devices.calibration import load_calibration
+    health = backend.open_health(device, settings, runners=runners)
+    if health is None:
+        return None
+    if not health.is_watched:
+        log.warning("device.no_nvml", remedy="pip install 'gpujudge[cuda]'")
+    return DeviceService(health, settle=judge.settle, paused=judge.paused)
 
-    if load_calibration(settings, device) is not None:
+
+def calibrate_once(backend: Backend, device: DeviceInfo, settings: JudgeSettings) -> None:
+    """Measures the device's peak rates, if its backend can and no calibration is stored.
+
+    If that fails, it logs the reason; the worker then bounds times by the data sheet alone.
+    """
+    calibrator = backend.calibrator
+    if calibrator is None or calibrator.load(device, settings) is not None:
         return
     log.info("device.calibrating", device=device.key)
     try:
-        calibration = calibrate(device, settings)
+        calibration = calibrator.calibrate(device, settings)
     except InternalError as error:
         log.warning("device.not_calibrated", reason=error.message, remedy="gpujudge device calibrate")
         return
     log.info("device.calibrated", read_bytes_per_s=calibration.read_bytes_per_s, **calibration.rates)
-
-
-def runners_for(device: DeviceInfo, wanted: int | None) -> int:
-    """How many runners wait: as the settings say, else by the kind of the device and the size of its memory."""
-    if wanted is not None:
-        return wanted
-    if device.kind != "cuda":
-        return _EMULATOR_RUNNERS
-    return min(_RUNNERS, int(device.details.get("memory_bytes", 0)) // _MEMORY_PER_RUNNER_BYTES)

@@ -1,7 +1,7 @@
-"""What a worker asks of the engine, as a protocol, and the engine behind it.
+"""Defines what workers need of the engine as a protocol, and implements it with the judging pipeline.
 
-Workers take a ``Judge`` as a parameter, so that their own duties (leases, retries, cancellation) can be tested with one
-that is slow, fails or lies at will.
+Workers take a ``Judge`` as a parameter, so that leases, retries and cancellation can be tested with one that is slow or
+fails on purpose.
 """
 
 from __future__ import annotations
@@ -12,21 +12,22 @@ from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
-from judge.bench.background import Background
-from judge.errors import InternalError
+from judge.backends.registry import BUILTIN_BACKENDS, Backends
+from judge.bench.conditions import Background
 from judge.judgement import BuildReport, DeviceInfo, Judgement
+from judge.languages.registry import BUILTIN_LANGUAGES, Languages
 from judge.settings import JudgeSettings
 
 if TYPE_CHECKING:
     from judge.packs.pack import Pack
     from judge.pipeline import Progress
-    from judge.supervisor.warm import WarmRunners
+    from judge.supervisor.warm_pool import WarmPool
 
 log = structlog.get_logger(__name__)
 
 
 class Built(Protocol):
-    """What a build made, as the store keeps it."""
+    """An artifact, as the store needs it."""
 
     @property
     def digest(self) -> str: ...
@@ -34,13 +35,13 @@ class Built(Protocol):
 
 
 class Judge(Protocol):
-    """The two halves of judging. Both raise ``judge.errors.InternalError`` for what is not the submission's fault."""
+    """Builds, judges and audits. All methods raise ``judge.errors.InternalError`` for faults of the judge."""
 
     def build(self, source: bytes, pack: Pack, device: DeviceInfo) -> tuple[BuildReport, Built | None]:
-        """The report, and the artifact unless the source does not compile."""
+        """Compiles a source. Returns the report, and the artifact or None if it does not compile."""
 
     def compile_error(self, report: BuildReport, pack: Pack, device: DeviceInfo) -> Judgement:
-        """The judgement of a source that does not compile."""
+        """Returns the judgement of a source that does not compile."""
 
     def run(
         self,
@@ -54,7 +55,10 @@ class Judge(Protocol):
         progress: Callable[[Progress], None],
         cancelled: Callable[[], bool],
     ) -> Judgement:
-        """The judgement of an artifact. Raises ``judge.errors.Cancelled`` when ``cancelled`` came to say so."""
+        """Returns the judgement of an artifact.
+
+        Raises ``judge.errors.Cancelled`` once ``cancelled`` returns True.
+        """
 
     def audit(
         self,
@@ -66,38 +70,44 @@ class Judge(Protocol):
         seed: int,
         cancelled: Callable[[], bool],
     ) -> list[Judgement]:
-        """Artifacts timed together, in alternation: a judgement of each, in their order, as are the ``sources`` that
-        they were built from. Raises as ``run`` does."""
+        """Times artifacts together, in alternation. Returns their judgements in the order of ``built``.
+
+        ``sources`` are the sources of the artifacts, in the same order. Raises as ``run`` does.
+        """
 
 
 class PipelineJudge:
-    """The engine. Imported when first used: the workers' other parts need neither NumPy nor the emulator."""
+    """Judges with the pipeline, which it imports on first use: other parts of workers do without NumPy."""
 
-    def __init__(self, settings: JudgeSettings) -> None:
+    def __init__(
+        self, settings: JudgeSettings, backends: Backends = BUILTIN_BACKENDS, languages: Languages = BUILTIN_LANGUAGES
+    ) -> None:
         self._settings = settings
-        self._warm: WarmRunners | None = None
+        self._backends = backends
+        self._languages = languages
+        self._warm: WarmPool | None = None
         self._background = Background()
 
     def warm_up(self, device: DeviceInfo | None, *, runners: int = 0) -> None:
-        """Do now what the first job would otherwise wait for. ``device`` None: builds only; ``runners``: how many wait
-        for submissions from now on, until ``close``. Raises InternalError.
-        """
-        from emulator import native
-        from judge import pipeline
+        """Prepares the device and starts ``runners`` runners, so that the first job need not wait for them.
 
-        if device is not None and device.kind == "emulator":
-            try:
-                native.ensure(self._settings.data_dir / "emulator")
-            except native.NativeBuildError as error:
-                raise InternalError(str(error)) from error
-        if device is not None and runners:
-            self._warm = pipeline.warm_runners(
-                device, self._settings, runners, lambda problem: log.warning("runner.not_started", problem=problem)
-            )
+        Does nothing for ``device`` None (a build worker). The runners wait until ``close``. Raises InternalError.
+        """
+        from judge.backends.sessions import warm_runners
+
+        if device is None:
+            return
+        backend = self._backends.of(device.kind)
+        backend.prepare(self._settings)
+        if runners:
+            self._warm = warm_runners(
+                backend, device, self._settings, runners,
+                lambda problem: log.warning("runner.not_started", problem=problem),
+            )  # fmt: skip
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """Until the block ends no runner waits, and none is started."""
+        """Ends the waiting runners and starts none until the block ends."""
         if self._warm is None:
             yield
             return
@@ -106,12 +116,12 @@ class PipelineJudge:
             yield
 
     def settle(self) -> None:
-        """Waits until nothing is left of the last judgement: a verdict comes before the last processes are gone."""
+        """Waits for the previous judgement's processes, which may outlive its verdict, to exit."""
         for error in self._background.wait():
             log.error("judgement.not_ended", error=f"{type(error).__name__}: {error}")
 
     def close(self) -> None:
-        """Ends the runners. Idempotent."""
+        """Ends the waiting runners. Idempotent."""
         self._background.close()
         if self._warm is not None:
             self._warm.close()
@@ -119,12 +129,12 @@ class PipelineJudge:
     def build(self, source: bytes, pack: Pack, device: DeviceInfo) -> tuple[BuildReport, Built | None]:
         from judge import pipeline
 
-        return pipeline.build(source, pack, device, self._settings)
+        return pipeline.build(source, pack, device, self._settings, backends=self._backends, languages=self._languages)
 
     def compile_error(self, report: BuildReport, pack: Pack, device: DeviceInfo) -> Judgement:
         from judge import pipeline
 
-        return pipeline.compile_error(report, pack, device)
+        return pipeline.compile_error(report, pack, device, languages=self._languages)
 
     def run(
         self,
@@ -139,7 +149,7 @@ class PipelineJudge:
         cancelled: Callable[[], bool],
     ) -> Judgement:
         from judge import pipeline
-        from judge.build.artifact import Artifact
+        from judge.compile.artifact import Artifact
 
         self.settle()
         return pipeline.run(
@@ -154,6 +164,8 @@ class PipelineJudge:
             cancelled=cancelled,
             warm=self._warm,
             background=self._background,
+            backends=self._backends,
+            languages=self._languages,
         )
 
     def audit(
@@ -167,17 +179,11 @@ class PipelineJudge:
         cancelled: Callable[[], bool],
     ) -> list[Judgement]:
         from judge.audit import audit
-        from judge.build.artifact import Artifact
+        from judge.compile.artifact import Artifact
 
         self.settle()
         opened = [(Artifact.from_bytes(artifact), report) for artifact, report in built]
         return audit(
-            opened, pack, device, seed, self._settings, sources=sources, cancelled=cancelled, warm=self._warm
+            opened, pack, device, seed, self._settings, sources=sources, cancelled=cancelled, warm=self._warm,
+            backends=self._backends, languages=self._languages,
         )  # fmt: skip
-
-
-def find_device(selector: str, settings: JudgeSettings) -> DeviceInfo:
-    """The device of this machine that a worker shall serve: ``emulator``, ``cuda:0``. Raises UnknownDevice."""
-    from judge.devices import catalog
-
-    return catalog.find_device(selector, settings)

@@ -1,8 +1,9 @@
-"""``python -m workers {build,device,sweeper}``: the entry point of every worker process."""
+"""Starts a worker process: ``python -m workers {build,device,sweeper}``."""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import signal
 import sys
 from collections.abc import Sequence
@@ -11,57 +12,58 @@ from types import FrameType
 
 import structlog
 
-from judge.devices.catalog import UnknownDevice
+from judge.backends.registry import BUILTIN_BACKENDS, Backends, UnknownDevice
 from judge.errors import InternalError
 from judge.judgement import DeviceInfo
 from judge.sandbox.probe import require_walls
-from store.logs import configure_logging
+from logs import LogSettings, configure_logging
 from store.settings import Settings, prepare_data_dir
 from workers.app import STOP_SIGNALS, make_app, serve
 from workers.build import build_one
 from workers.context import WorkerContext, make_context
 from workers.device import Presence, run_or_audit_one
-from workers.gpu import GpuService, calibrate_once, open_health, runners_for
-from workers.judging import PipelineJudge, find_device
-from workers.shift import Shift
+from workers.gpu import DeviceService, calibrate_once, open_service
+from workers.job_loop import JobLoop
+from workers.judging import PipelineJudge
+from workers.lease_keeper import LeaseKeeper
 from workers.sweeper import sweep_for_ever
 
 log = structlog.get_logger(__name__)
 
 
 def run_build_worker(context: WorkerContext) -> None:
-    """Build submissions until stopped."""
+    """Builds submissions until a signal stops it."""
     _require_jail(context)
     _warm_up(context, None)
-    serve(make_app(context.settings), Shift(context, partial(build_one, context)), device_key=None)
+    serve(make_app(context.settings), JobLoop(context, partial(build_one, context)), device_key=None)
 
 
-def run_device_worker(context: WorkerContext, selector: str) -> None:
-    """Judge built submissions on the device until stopped."""
+def run_device_worker(context: WorkerContext, selector: str, backends: Backends = BUILTIN_BACKENDS) -> None:
+    """Judges built submissions on the device until a signal stops it."""
     settings = context.settings
     judge_settings = settings.judge_settings()
-    device = find_device(selector, judge_settings)
+    device = backends.find_device(selector, judge_settings)
+    backend = backends.of(device.kind)
     _require_jail(context)
-    runners = runners_for(device, settings.warm_runners)
-    service: GpuService | None = None
-    if device.kind == "cuda" and isinstance(context.judge, PipelineJudge):
-        health = open_health(device, judge_settings, runners=runners)
-        service = GpuService(health, settle=context.judge.settle, paused=context.judge.paused)
-    # Offered at once: what is sent meanwhile waits for the warming up, which takes a minute the very first time.
+    runners = backend.warm_runners(device) if settings.warm_runners is None else settings.warm_runners
+    service: DeviceService | None = None
+    if isinstance(context.judge, PipelineJudge):
+        service = open_service(backend, device, judge_settings, context.judge, runners=runners)
+    # Announced before the warm-up, which takes a minute the first time: submissions may queue meanwhile.
     Presence(context, device, offered=lambda: service is None or service.in_service).start()
     if service is not None:
-        calibrate_once(device, judge_settings)
+        calibrate_once(backend, device, judge_settings)
     _warm_up(context, device, runners=runners)
     work = partial(run_or_audit_one, context, device, service=service)
     try:
-        serve(make_app(settings), Shift(context, work), device_key=device.key)
+        serve(make_app(settings), JobLoop(context, work), device_key=device.key)
     finally:
         if isinstance(context.judge, PipelineJudge):
             context.judge.close()
 
 
 def _require_jail(context: WorkerContext) -> None:
-    """Raises JailUnavailable: other people's code does not run without it."""
+    """Raises JailUnavailable if the jail is required and does not hold."""
     if isinstance(context.judge, PipelineJudge):
         require_walls(context.settings.jail)
         if context.settings.jail == "off":
@@ -75,7 +77,7 @@ def _warm_up(context: WorkerContext, device: DeviceInfo | None, *, runners: int 
 
 
 def run_sweeper(context: WorkerContext) -> None:
-    """Sweep until stopped."""
+    """Sweeps until a signal stops it."""
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
         context.stopping.set()
@@ -86,7 +88,10 @@ def run_sweeper(context: WorkerContext) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The exit code: 0 after a stop by signal, 2 for wrong usage, 1 when the device is not there."""
+    """Runs a worker. Returns the exit code: 0 after a stop by signal, 1 if the worker cannot start.
+
+    Exits with 2 on wrong usage.
+    """
     parser = argparse.ArgumentParser(prog="python -m workers", description="The workers of gpujudge.")
     kinds = parser.add_subparsers(dest="kind", required=True)
     kinds.add_parser("build", help="compile submissions (start as many as there are cores to spare)")
@@ -98,15 +103,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     settings = Settings()
     prepare_data_dir(settings)
     name = f"device {options.device}" if options.kind == "device" else options.kind
-    configure_logging(settings, process=name)
+    configure_logging(LogSettings(), process=name)
     context = make_context(settings)
     try:
-        if options.kind == "build":
-            run_build_worker(context)
-        elif options.kind == "device":
-            run_device_worker(context, options.device)
-        else:
+        if options.kind == "sweeper":
             run_sweeper(context)
+            return 0
+        with LeaseKeeper() as keeper:
+            kept = dataclasses.replace(context, keeper=keeper)
+            if options.kind == "build":
+                run_build_worker(kept)
+            else:
+                run_device_worker(kept, options.device)
     except (UnknownDevice, InternalError) as error:
         log.error("worker.cannot_start", reason=str(error))
         return 1

@@ -1,4 +1,4 @@
-"""The packs as a worker sees them: loaded once, and again when a submission names one that is not the same here."""
+"""Loads packs for a worker, and reloads them when a submission names an unknown or changed one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 
 
 class Packs:
-    """``given`` are used instead of those on disk, for tests."""
+    """The worker's packs. ``given`` replaces those on disk, for tests. Thread-safe."""
 
     def __init__(self, paths: Sequence[Path], *, given: Mapping[str, Pack] | None = None) -> None:
         self._paths = tuple(paths)
@@ -27,7 +27,7 @@ class Packs:
         self._lock = threading.Lock()
 
     def load(self) -> Mapping[str, Pack]:
-        """All of them, read now. Broken ones are logged and left out."""
+        """Reads all packs from disk and returns them by slug. Logs and leaves out broken ones."""
         if self._given is not None:
             return self._given
         from judge.packs.registry import Registry
@@ -39,8 +39,10 @@ class Packs:
         return registry.packs
 
     def find(self, slug: str, digest: str) -> Pack:
-        """The pack that is served now, which has the asked-for ``digest`` unless it was changed since. Raises
-        InternalError when there is none."""
+        """Returns the current pack, which has the given ``digest`` unless the pack has changed since.
+
+        Raises InternalError if there is no such pack.
+        """
         with self._lock:
             packs = self._packs if self._packs is not None else self.load()
             pack = packs.get(slug)

@@ -1,4 +1,4 @@
-"""What the engine reports while it judges, as events of the submission, written by a thread of their own."""
+"""Writes the engine's progress reports as events of the submission, in a separate thread."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: Timing reports come by the hundred; more than this many a second are no use to anybody.
+#: Of hundreds of timing reports, at most one per this interval is written.
 TIMING_EVERY_S = 0.25
-#: Many small cases are judged in less time than it takes to write each by itself.
+#: Events within this time are written together: small cases are judged faster than single events can be written.
 GATHER_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _PendingEvent:
     kind: str
     payload: dict[str, Any]
     at: datetime
@@ -39,10 +39,11 @@ class _Told:
 
 
 class ProgressEvents:
-    """Called by the engine, which waits for the database only between timed calls, so that nothing is written while one
-    is on the clock. What comes within GATHER_S is written together, in order. A context manager: after its end all is
-    written, and nothing is written any more. Losing an event is no reason to lose a judgement: database errors are only
-    logged.
+    """The engine's progress callback. A context manager; its exit waits until every event is written.
+
+    Events within GATHER_S are written together, in order. The engine waits, between timed calls, until its
+    timing events are written, so that nothing is written while a call is timed. A database error is logged and loses
+    the event, not the judgement.
     """
 
     def __init__(
@@ -52,8 +53,8 @@ class ProgressEvents:
         self._lease = lease
         self._monotonic = monotonic
         self._timing_at_s = -TIMING_EVERY_S
-        #: None is the last.
-        self._told: Queue[_Told | None] = Queue()
+        #: None ends the thread.
+        self._pending: Queue[_PendingEvent | None] = Queue()
         self._thread = threading.Thread(target=self._write_all, name="progress", daemon=True)
 
     def __enter__(self) -> Self:
@@ -63,12 +64,12 @@ class ProgressEvents:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._told.put(None)
+        self._pending.put(None)
         self._thread.join()
 
     def __call__(self, progress: Progress) -> None:
         if progress.stage == "case":
-            self._tell(
+            self._enqueue(
                 "case",
                 {
                     "id": progress.case_id,
@@ -83,36 +84,36 @@ class ProgressEvents:
             if now_s - self._timing_at_s >= TIMING_EVERY_S or progress.done == progress.total:
                 self._timing_at_s = now_s
                 payload = {"id": progress.case_id, "done": progress.done, "total": progress.total}
-                self._tell("timing", payload, awaited=progress.done > 0)
+                self._enqueue("timing", payload, awaited=progress.done > 0)
 
-    def _tell(self, kind: str, payload: dict[str, Any], *, awaited: bool = False) -> None:
-        self._told.put(_Told(kind, payload, self._context.clock(), awaited))
+    def _enqueue(self, kind: str, payload: dict[str, Any], *, awaited: bool = False) -> None:
+        self._pending.put(_PendingEvent(kind, payload, self._context.clock(), awaited))
         if awaited and self._thread.is_alive():
-            self._told.join()
+            self._pending.join()
 
     def _write_all(self) -> None:
         over = False
         while not over:
-            told = self._gather()
-            over = told[-1] is None
-            self._write([each for each in told if each is not None])
-            for _ in told:
-                self._told.task_done()
+            batch = self._gather()
+            over = batch[-1] is None
+            self._write([each for each in batch if each is not None])
+            for _ in batch:
+                self._pending.task_done()
 
-    def _gather(self) -> list[_Told | None]:
-        """What comes next, and what else comes soon, unless it is waited for."""
-        told = [self._told.get()]
+    def _gather(self) -> list[_PendingEvent | None]:
+        """Returns the next event and those that follow within GATHER_S, up to one that the engine waits for."""
+        batch = [self._pending.get()]
         until_s = time.monotonic() + GATHER_S
         with contextlib.suppress(Empty):
-            while (last := told[-1]) is not None and not last.awaited:
-                told.append(self._told.get(timeout=max(0.0, until_s - time.monotonic())))
-        return told
+            while (last := batch[-1]) is not None and not last.awaited:
+                batch.append(self._pending.get(timeout=max(0.0, until_s - time.monotonic())))
+        return batch
 
-    def _write(self, told: list[_Told]) -> None:
+    def _write(self, batch: list[_PendingEvent]) -> None:
         lease = self._lease
         try:
             with self._context.sessions.begin() as session:
-                for each in told:
+                for each in batch:
                     record_event(
                         session,
                         lease.submission_id,
@@ -122,7 +123,7 @@ class ProgressEvents:
                         lease_token=lease.token,
                     )
         except SQLAlchemyError as error:
-            log.warning("progress.lost", job=lease.job_id, events=len(told), error=str(error))
+            log.warning("progress.lost", job=lease.job_id, events=len(batch), error=str(error))
         except Exception:
-            # Whatever it is: with this thread would go all events that follow.
-            log.exception("progress.lost", job=lease.job_id, events=len(told))
+            # If this thread ended, all later events would be lost.
+            log.exception("progress.lost", job=lease.job_id, events=len(batch))

@@ -1,6 +1,6 @@
-"""The sweeper: ends the leases of workers that died, rings for what nobody picked up, throws old artifacts away.
+"""Sweeps: ends the leases of lost workers, rings again for unclaimed jobs, deletes old artifacts.
 
-Any number may run; one is enough, and while none runs nothing is lost, only late.
+One sweeper is enough, but any number may run. While none runs, the workers sweep.
 """
 
 from __future__ import annotations
@@ -10,41 +10,65 @@ from dataclasses import dataclass
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
+from judge.compile.cache import remove_half_written
+from judge.compile.toolchain import remove_scratch
+from judge.sandbox.cgroup_hierarchy import find_hierarchy, remove_stale
 from store.artifacts import purge_artifacts
 from store.doorbell import ring_queue
-from store.sweeping import Expired, expire_leases, unheard_queues
+from store.sweeping import Expired, claim_overdue_sweep, expire_leases, queues_to_ring_again, record_sweep
 from workers.context import WorkerContext
 
 log = structlog.get_logger(__name__)
 
+#: Workers sweep when no sweep has begun for this many sweep intervals.
+_OVERDUE_SWEEPS = 4
+
 
 @dataclass(frozen=True, slots=True)
-class Swept:
-    """What one sweep found."""
+class SweepResult:
+    """The results of one sweep. ``cgroups`` counts removed cgroups of jails whose owner has died."""
 
     expired: tuple[Expired, ...]
     rung: tuple[str, ...]
     purged: int
+    cgroups: int = 0
 
 
-def sweep(context: WorkerContext) -> Swept:
-    """One sweep. Raises SQLAlchemyError when the database cannot be reached."""
+def sweep(context: WorkerContext) -> SweepResult:
+    """Sweeps once. Raises SQLAlchemyError if the database is unreachable."""
     now = context.clock()
+    cgroups = remove_stale(find_hierarchy())
+    remove_half_written(context.settings.data_dir)
+    remove_scratch()
     with context.sessions.begin() as session:
+        record_sweep(session, owner=context.owner, now=now)
         expired = expire_leases(session, now=now, rules=context.rules)
     with context.sessions.begin() as session:
-        queues = sorted(unheard_queues(session, now=now, after_s=context.settings.ring_again_s))
+        queues = sorted(queues_to_ring_again(session, now=now, after_s=context.settings.ring_again_s))
     with context.sessions.begin() as session:
         purged = purge_artifacts(session, now=now, keep_s=context.settings.artifact_keep_s)
     for one in expired:
         log.warning("lease.expired", job=one.job_id, owner=one.owner, state=one.state)
     for queue in queues:
-        ring_queue(context.bell, queue)
-    return Swept(tuple(expired), tuple(queues), purged)
+        ring_queue(context.doorbell, queue)
+    if cgroups:
+        log.warning("jails.removed", groups=cgroups)
+    return SweepResult(tuple(expired), tuple(queues), purged, cgroups)
+
+
+def sweep_if_overdue(context: WorkerContext) -> bool:
+    """Sweeps if no process has done so for too long. Returns whether it swept. Raises SQLAlchemyError."""
+    with context.sessions.begin() as session:
+        after_s = _OVERDUE_SWEEPS * context.settings.sweep_s
+        due = claim_overdue_sweep(session, owner=context.owner, now=context.clock(), after_s=after_s)
+    if due:
+        log.warning("sweeper.absent", after_s=after_s)
+        sweep(context)
+    return due
 
 
 def sweep_for_ever(context: WorkerContext) -> None:
-    """Sweep until the process is told to stop, whatever happens to the database meanwhile."""
+    """Sweeps until the process is stopped. Logs database errors and goes on."""
     log.info("sweeper.ready")
     while True:
         try:

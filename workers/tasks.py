@@ -1,4 +1,4 @@
-"""The tasks that a ring runs. They carry no arguments: the database says what is to be done."""
+"""Registers the Celery tasks that answer rings. They have no arguments: the database has the jobs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any
 
 from celery import Celery
 
-from workers.shift import Shift
+from workers.job_loop import JobLoop
 
 
-def register(app: Celery, name: str, shift: Shift) -> Any:
-    """Make ``app`` run the shift when the task ``name`` comes."""
+def register(app: Celery, name: str, job_loop: JobLoop) -> Any:
+    """Registers a task ``name`` that runs one job of the job loop."""
 
     def answer() -> None:
-        shift.rung()
+        job_loop.on_ring()
 
     return app.task(name=name, ignore_result=True)(answer)

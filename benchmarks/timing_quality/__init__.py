@@ -1,1 +1,1 @@
-"""How well times repeat, tell kernels apart, and agree with Nsight Compute: see ``__main__``."""
+"""Measures how well times repeat, tell kernels apart and agree with Nsight Compute; see ``__main__``."""

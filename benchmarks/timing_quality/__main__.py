@@ -1,4 +1,4 @@
-"""How well times repeat, tell kernels apart, and agree with Nsight Compute, on the GPUs of this machine.
+"""Measures how well times repeat, tell kernels apart and agree with Nsight Compute, on this machine's GPUs.
 
     python -m benchmarks.timing_quality
     python -m benchmarks.timing_quality --devices cuda:0,cuda:1 --count 20 --json quality.json
@@ -30,14 +30,14 @@ from benchmarks.timing_quality import workload  # noqa: E402
 from benchmarks.timing_quality.judging import Job, Judged, judge_everywhere  # noqa: E402
 from benchmarks.timing_quality.profiler import NoProfiler, median_duration  # noqa: E402
 from judge import pipeline  # noqa: E402
-from judge.devices.catalog import find_device  # noqa: E402
-from judge.devices.kernels.build import ensure_kernels  # noqa: E402
+from judge.backends.registry import BUILTIN_BACKENDS  # noqa: E402
+from judge.gpu.kernels.build import ensure_kernels  # noqa: E402
 from judge.packs.loader import load_pack  # noqa: E402
 from judge.settings import JudgeSettings  # noqa: E402
 
 #: Differences of the pairs in percent; 0 is a kernel against itself.
 DIFFERENCES = (0.0, 0.5, 1.0, 2.0)
-#: Each launches one kernel a call.
+#: Reference solutions that launch one kernel per call.
 PROFILED = (
     "vector-add/plain.cu",
     "vector-add/tuned.cu",
@@ -48,8 +48,11 @@ PROFILED = (
 
 
 def jobs_of(folder: Path, devices: Sequence[str], count: int, pair_count: int) -> dict[str, list[Job]]:
-    """What each GPU judges, in rounds, so that what drifts meets every kernel alike. ``pair_count``: how often each
-    kernel of a pair is judged on a GPU, but for the one that all have in common on the first."""
+    """Returns each GPU's jobs, in rounds, so that drift affects all kernels alike.
+
+    ``pair_count`` is how often each kernel of a pair is judged on a GPU, except, on the first GPU, the kernel that all
+    pairs share.
+    """
     large, short = (str(workload.write_pack(folder, name).directory) for name in ("large", "short"))
     alone = [("memory-bound", workload.memory_bound(), large), ("short", workload.memory_bound(), short)]
     pairs = [(_compute_bound(percent), workload.compute_bound(percent), short) for percent in DIFFERENCES]
@@ -64,7 +67,7 @@ def jobs_of(folder: Path, devices: Sequence[str], count: int, pair_count: int) -
 def _rounds(
     kernels: Sequence[tuple[str, str, str]], count: int, more: Sequence[tuple[str, str, str]] = (), more_count: int = 0
 ) -> list[Job]:
-    """``count`` rounds of ``kernels``, and with the first of them ``more_count`` of ``more``."""
+    """Returns ``count`` rounds of ``kernels`` and, along with the first of them, ``more_count`` rounds of ``more``."""
     return [
         Job(kernel, source, pack, seed)
         for seed in range(1, max(count, more_count) + 1)
@@ -77,7 +80,7 @@ def _compute_bound(percent: float) -> str:
 
 
 def repeatability(judged: Sequence[Judged]) -> list[dict[str, Any]]:
-    """Of each kernel on the first GPU: the median, and the standard deviation over the mean."""
+    """Returns the median and the coefficient of variation of each kernel on the first GPU."""
     rows = []
     judged = [j for j in judged if j.device == judged[0].device]
     for kernel in ("memory-bound", "compute-bound", "short"):
@@ -96,8 +99,11 @@ def repeatability(judged: Sequence[Judged]) -> list[dict[str, Any]]:
 
 
 def ordering(judged: Sequence[Judged]) -> list[dict[str, Any]]:
-    """Over all pairs of one judgement of each kernel on one GPU: how often the faster has the smaller value, and how
-    often the intervals do not touch, which is when a board ranks them apart."""
+    """Returns how often the faster kernel has the smaller value, and how often the intervals are disjoint.
+
+    Counts all pairs of judgements of two kernels on one GPU. A board ranks two entries apart if their intervals are
+    disjoint.
+    """
     rows = []
     for percent in DIFFERENCES:
         pairs, measured = [], []
@@ -120,10 +126,13 @@ def ordering(judged: Sequence[Judged]) -> list[dict[str, Any]]:
 
 
 def bias(device_name: str, data_dir: str, folder: Path) -> list[dict[str, Any]]:
-    """The judge's time against Nsight Compute's, for reference solutions and the memory-bound kernel here. What is
-    compared are the clocks: in both a kernel finds the caches alike. Beside it, Nsight Compute's with empty ones."""
+    """Compares the judge's times with Nsight Compute's, for reference solutions and the memory-bound kernel.
+
+    This compares the clocks: both let a kernel find the caches in the same state. Nsight Compute's time with empty
+    caches is returned as well.
+    """
     settings = JudgeSettings(data_dir=Path(data_dir))
-    device = find_device(device_name, settings)
+    device = BUILTIN_BACKENDS.find_device(device_name, settings)
     kernels = [(name, (ROOT / "reference_solutions" / name).read_bytes(), ROOT / "challenges" / name.split("/")[0])
                for name in PROFILED]  # fmt: skip
     kernels.append(("twice (537 MB)", workload.memory_bound().encode(), folder / "twice-large"))
@@ -148,7 +157,7 @@ def bias(device_name: str, data_dir: str, folder: Path) -> list[dict[str, Any]]:
 
 
 def tables(result: dict[str, Any]) -> str:
-    """The figures in Markdown; what was not measured is left out."""
+    """Returns the figures in Markdown, without those that were not measured."""
     shown = [
         *(_repeatability_table(result["repeatability"]) if result["repeatability"] else ()),
         *(_ordering_table(result["ordering"]) if result["ordering"] else ()),

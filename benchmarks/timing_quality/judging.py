@@ -1,4 +1,4 @@
-"""Judges kernels as submissions, on several GPUs at a time."""
+"""Judges kernels as submissions, on several GPUs at once."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judge import pipeline
-from judge.devices.catalog import find_device
+from judge.backends.registry import BUILTIN_BACKENDS
 from judge.packs.loader import load_pack
 from judge.settings import JudgeSettings
 
 
 @dataclass(frozen=True)
 class Job:
-    """Judge ``source`` once. ``kernel`` names it in the tables."""
+    """One judgement of ``source`` to make. ``kernel`` is its name in the tables."""
 
     kernel: str
     source: str
@@ -27,7 +27,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Judged:
-    """``value``, ``low`` and ``high`` in seconds; None where the verdict is not AC."""
+    """One judgement. ``value``, ``low`` and ``high`` are in seconds, and None unless the verdict is AC."""
 
     device: str
     kernel: str
@@ -40,9 +40,9 @@ class Judged:
 
 
 def judge_jobs(device_name: str, jobs: Sequence[Job], data_dir: str, within_s: float) -> list[Judged]:
-    """One after the other on one GPU; none is begun when the time is up."""
+    """Makes the judgements one after the other on one GPU, and begins none once the time is up."""
     settings = JudgeSettings(data_dir=Path(data_dir))
-    device = find_device(device_name, settings)
+    device = BUILTIN_BACKENDS.find_device(device_name, settings)
     judged: list[Judged] = []
     until = time.monotonic() + within_s
     for job in jobs:
@@ -61,7 +61,7 @@ def judge_jobs(device_name: str, jobs: Sequence[Job], data_dir: str, within_s: f
 
 
 def judge_everywhere(jobs: Mapping[str, Sequence[Job]], data_dir: str, within_s: float) -> list[Judged]:
-    """Each GPU's jobs in a process of its own, at the same time."""
+    """Runs each GPU's jobs in a process of its own, at the same time."""
     with multiprocessing.get_context("spawn").Pool(len(jobs)) as pool:
         waiting = [pool.apply_async(judge_jobs, (device, part, data_dir, within_s)) for device, part in jobs.items()]
         return [judged for result in waiting for judged in result.get()]

@@ -1,4 +1,4 @@
-"""What Nsight Compute says of a kernel's duration, beside what the judge measures.
+"""Measures kernels with Nsight Compute, for comparison with the judge's times.
 
 ``python -m benchmarks.timing_quality.profiler LIBRARY PACK COUNT [KERNELS]`` calls ``solve`` of a built library on
 inputs of the benchmark case, in this process and without the jail: only for kernels of our own. ``durations`` runs it
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from judge.bench.schedule import most_shift_bytes
+from judge.bench.schedule import max_offset_bytes
 from judge.bench.statistics import PROCESSES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,13 +32,15 @@ _PAGE_BYTES = 4096
 
 
 class NoProfiler(Exception):
-    """Nsight Compute is not here, or could not read the counters; says why."""
+    """Nsight Compute is missing or cannot read the counters; the message says why."""
 
 
 def durations(library: bytes, pack_folder: Path, kernels: Path | None) -> list[float]:
-    """Seconds of device time of each call of ``solve``, the kernels of a call added up. Clocks are left as they are.
-    With the judge's ``kernels`` (machine code for this GPU) each call finds the caches as in the judge, full of clean
-    lines of something else; without, each kernel finds them invalidated by ``ncu``. Raises NoProfiler."""
+    """Returns the device seconds of each call of ``solve``, summed over its kernels, at unchanged clocks.
+
+    With the judge's ``kernels`` (machine code for this GPU) each call finds the caches as in the judge, full of
+    unrelated clean lines. Without, ``ncu`` invalidates them before each kernel. Raises NoProfiler.
+    """
     ncu = shutil.which("ncu")
     if ncu is None:
         raise NoProfiler("ncu is not installed")
@@ -69,30 +71,34 @@ def durations(library: bytes, pack_folder: Path, kernels: Path | None) -> list[f
 
 
 def median_duration(library: bytes, pack_folder: Path, kernels: Path | None) -> float:
-    """Seconds: the median of as many processes' medians as the judge's is of. In each a kernel's data lie elsewhere."""
+    """Returns the median in seconds of as many processes' medians as the judge uses; data lie elsewhere in each."""
     return statistics.median(statistics.median(durations(library, pack_folder, kernels)) for _ in range(PROCESSES))
 
 
 def call_solve(library: Path, pack_folder: Path, count: int, kernels: str | None) -> None:
-    """``count`` calls of ``solve`` with the inputs of the first benchmark case for GPUs, which alone are profiled. Each
-    has outputs in pages of their own, as in the judge's bursts: where they lie matters, to atomics above all."""
+    """Makes ``count`` profiled calls of ``solve`` with the inputs of the first benchmark case for GPUs.
+
+    Each call has outputs in pages of their own, as in the judge's bursts: their addresses matter, above all to atomics.
+    """
     import pycuda.driver as cuda
 
-    from judge.devices.base import DeviceOptions
-    from judge.devices.cuda import open_device
+    from judge.packs.inputs import make_inputs
     from judge.packs.loader import load_pack
+    from judge.packs.sizes import shape
+    from judge.runner.cuda.device import open_device
+    from judge.runner.device import DeviceOptions
     from judge.runner.submission import Submission
     from judge.supervisor.layout import argument_specs
 
     pack = load_pack(pack_folder)
     case = pack.benchmarks_for("cuda")[0]
-    inputs = pack.inputs(case, 1)
+    inputs = make_inputs(pack, case, 1)
     cuda.init()
     context = cuda.Device(0).retain_primary_context()
     context.push()
     device = open_device(DeviceOptions(0, kernels, 0)) if kernels else None
     kept: list[cuda.DeviceAllocation] = []
-    pages = most_shift_bytes() // _PAGE_BYTES
+    pages = max_offset_bytes() // _PAGE_BYTES
 
     def on_device(host: npt.NDArray[Any]) -> int:
         kept.append(cuda.mem_alloc(host.nbytes + (pages + 1) * _PAGE_BYTES))
@@ -101,7 +107,7 @@ def call_solve(library: Path, pack_folder: Path, count: int, kernels: str | None
         return address
 
     initial = {
-        argument.name: np.zeros(pack.shape(case, argument), argument.dtype) if argument.role == "out"
+        argument.name: np.zeros(shape(case, argument), argument.dtype) if argument.role == "out"
         else np.asarray(inputs[argument.name], argument.dtype)
         for argument in pack.arguments
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The task that is timed, and kernels for it whose running time can be set: ``output[i] = 2 * input[i]``.
+"""Defines the timed task, ``output[i] = 2 * input[i]``, and kernels for it whose running time can be set.
 
 Two packs of the same task: ``large`` moves 537 MB, ``short`` 16 MB, which takes less than 10 µs. The compute-bound
 kernel adds a loop of multiply-adds to the copy, with so many turns that the copy vanishes behind; a pair differs in the
@@ -70,7 +70,7 @@ def reference(input, N):
 
 
 def spot_check(rng, inputs, outputs):
-    """Blocks at random places, always with the ends."""
+    """Checks blocks at random places, and always both ends."""
     size = len(outputs["output"])
     begins = np.concatenate([[0, max(0, size - 4096)], rng.integers(0, max(1, size - 4096), 256)])
     rows = (begins[:, None] + np.arange(min(size, 4096))).reshape(-1)
@@ -118,17 +118,17 @@ TURNS = 2400
 
 
 def memory_bound() -> str:
-    """A copy kernel."""
+    """Returns a copy kernel."""
     return _MEMORY_BOUND
 
 
 def compute_bound(percent: float = 0.0) -> str:
-    """A kernel that computes for nothing, ``percent`` longer than with 0."""
+    """Returns a kernel with useless arithmetic that takes ``percent`` longer than with 0."""
     return _COMPUTE_BOUND.replace("TURNS", str(round(TURNS * (1 + percent / 100))))
 
 
 def write_pack(folder: Path, name: str) -> Pack:
-    """The pack ``large`` or ``short``, made in ``folder``."""
+    """Writes the pack ``large`` or ``short`` into ``folder`` and loads it."""
     place = folder / f"twice-{name}"
     place.mkdir()
     (place / "challenge.toml").write_text(_TOML.format(name=name, elements=_ELEMENTS[name]))

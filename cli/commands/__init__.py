@@ -1,1 +1,1 @@
-"""The commands, by what they talk to: a server, the judge in this process, or the machine that runs a server."""
+"""The commands: those for a server, those that judge in this process, and those for operators."""

@@ -1,4 +1,4 @@
-"""``login``: a token for this machine."""
+"""The ``login`` command, which stores a token on this machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from cli import options
 from cli.api import Api
-from cli.config import config_path, load_config, normal_server, resolve_server, save_config
+from cli.config import config_path, load_config, normalize_server, resolve_server, save_config
 from cli.console import print_json, say
 from cli.errors import UsageError
 
@@ -29,7 +29,7 @@ def login(
     The token goes to $XDG_CONFIG_HOME/gpujudge/config.json, readable only by you. GPUJUDGE_SERVER and GPUJUDGE_TOKEN
     stand above it.
     """
-    url = normal_server(resolve_server(server))
+    url = normalize_server(resolve_server(server))
     if token_stdin:
         token = sys.stdin.readline().strip()
         if not token:

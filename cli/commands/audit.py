@@ -1,4 +1,4 @@
-"""``audit``: the first places of a board timed again, together, on a GPU of this machine."""
+"""The ``audit`` command, which times the first places of a board again on a GPU of this machine."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from cli.console import print_json, print_table, say
 from cli.errors import FAILED, INTERRUPTED, CliError, UsageError
 from cli.extras import need
 from cli.render import format_interval, format_score
+from judge.judgement import Measurement
+from judge.judgement_json import read_measurement, to_json
 
 if TYPE_CHECKING:
     from judge.judgement import DeviceInfo
@@ -42,7 +44,7 @@ def audit(
             first = str(getattr(error, "orig", error)).partition("\n")[0]
             raise CliError(f"the database is away: {first}", hint="Is it migrated? gpujudge db upgrade") from None
     finally:
-        context.bell.close()
+        context.doorbell.close()
         context.engine.dispose()
     if as_json:
         print_json({"challenge": challenge, "device": found.key, "contenders": rows})
@@ -58,10 +60,10 @@ def audit(
                 row["rank_before"],
                 row["username"],
                 "" if row["measurement"] is None else format_score("time_s", row["measurement"]["value"]),
-                "" if row["measurement"] is None else format_interval(row["measurement"]),
+                "" if row["measurement"] is None else _interval(read_measurement(row["measurement"])),
                 row["verdict"],
                 row["submission"],
-                row["message"],
+                row["message"] or ("" if row["not_audited"] is None else f"not audited: {row['not_audited']}"),
             )
             for row in rows
         ),
@@ -69,8 +71,12 @@ def audit(
     )
 
 
+def _interval(measured: Measurement) -> str:
+    return format_interval(measured.value, measured.low, measured.high)
+
+
 def _audit(context: WorkerContext, challenge: str, device: DeviceInfo) -> list[dict[str, Any]]:
-    """What came of it, in the board's new order; those taken off it last, without a rank."""
+    """Returns a row for each contender, in the board's new order; entries removed from it come last."""
     audits, worker = need("store.audits", "server"), need("workers.audit", "server")
     errors = need("judge.errors", "judge")
     pack = context.packs.load().get(challenge)
@@ -100,7 +106,10 @@ def _audit(context: WorkerContext, challenge: str, device: DeviceInfo) -> list[d
             "rank_before": before.get(contender.public_id),
             "username": contender.username,
             "submission": contender.public_id,
-            **{key: judgement.to_json()[key] for key in ("verdict", "message", "measurement")},
+            "verdict": judgement.verdict.value,
+            "message": judgement.message,
+            "measurement": to_json(judgement.measurement),
+            "not_audited": judgement.measurement and audits.why_not_audited(judgement.measurement),
         }
         for contender, judgement in results.items()
     ]

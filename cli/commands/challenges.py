@@ -1,4 +1,4 @@
-"""``challenges``, ``show``, ``init`` and ``leaderboard``: what there is to solve, and who solved it best."""
+"""The commands ``challenges``, ``show``, ``init`` and ``leaderboard``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from cli import options
+from cli.answers import BoardEntry, Challenge, read
 from cli.connect import connect
 from cli.console import print_json, print_table, print_text, say, stdout
 from cli.errors import UsageError
@@ -22,12 +23,10 @@ def challenges(server: options.Server = None, as_json: options.Json = False) -> 
     if as_json:
         print_json({"challenges": listed})
         return
+    found = [read(Challenge, item) for item in listed]
     print_table(
         ("slug", "title", "difficulty", "version", "tags"),
-        (
-            (item["slug"], item["title"], item["difficulty"], item["version"], ", ".join(item.get("tags") or ()))
-            for item in listed
-        ),
+        ((item.slug, item.title, item.difficulty, item.version, ", ".join(item.tags)) for item in found),
     )
 
 
@@ -65,9 +64,9 @@ def init(
         directory / f"{slug}.cu": f"// gpujudge: challenge={slug} device={device}\n{challenge['starter']}",
         directory / f"{slug}.md": _document(challenge),
     }
-    there = [str(path) for path in files if path.exists()]
-    if there and not force:
-        raise UsageError(f"{' and '.join(there)} would be overwritten", hint="--force overwrites.")
+    existing = [str(path) for path in files if path.exists()]
+    if existing and not force:
+        raise UsageError(f"{' and '.join(existing)} would be overwritten", hint="--force overwrites.")
     try:
         directory.mkdir(parents=True, exist_ok=True)
         for path, text in files.items():
@@ -101,20 +100,25 @@ def leaderboard(
         ("rank", "user", "score", "95 % interval", "of roofline", "GB/s", "GFLOP/s", "audited", "submission"),
         (
             (
-                entry["rank"],
-                entry["username"],
-                format_score(entry["metric"], entry["value"]),
-                format_interval(entry),
-                "" if entry.get("roofline_share") is None else f"{entry['roofline_share']:.0%}",
-                _rate(entry.get("gb_per_s")),
-                _rate(entry.get("gflop_per_s")),
-                str(entry.get("audited_at") or "")[:10],
-                entry.get("submission") or entry.get("submission_public_id"),
+                entry.rank,
+                entry.username,
+                format_score(entry.metric, entry.value),
+                format_interval(entry.value, entry.low, entry.high),
+                "" if entry.roofline_share is None else f"{entry.roofline_share:.0%}",
+                _rate(entry.gb_per_s),
+                _rate(entry.gflop_per_s),
+                _audited(entry),
+                entry.submission,
             )
-            for entry in entries
+            for entry in (read(BoardEntry, row) for row in entries)
         ),
         right=("rank", "score", "95 % interval", "of roofline", "GB/s", "GFLOP/s"),
     )
+
+
+def _audited(entry: BoardEntry) -> str:
+    """Returns the date of the audit, or the reason why a re-timed entry does not count as audited."""
+    return f"not audited: {entry.not_audited}" if entry.not_audited else (entry.audited_at or "")[:10]
 
 
 def _rate(value: float | None) -> str:
@@ -122,12 +126,12 @@ def _rate(value: float | None) -> str:
 
 
 def _items(answer: Any, key: str) -> list[dict[str, Any]]:
-    """A list that the server gives bare or under ``key``."""
+    """Returns a list that the server sends either bare or under ``key``."""
     return list(answer[key] if isinstance(answer, dict) else answer)
 
 
 def _document(challenge: dict[str, Any]) -> str:
-    """The statement as one Markdown document, under its title."""
+    """Returns title, statement, signature and version as one Markdown document."""
     statement = str(challenge["statement"]).strip()
     title = "" if statement.startswith("# ") else f"# {challenge['title']}\n\n"
     facts = f"Version {challenge['version']}, {challenge['difficulty']}."

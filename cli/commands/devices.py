@@ -1,4 +1,4 @@
-"""``device list`` and ``device calibrate``: the devices of this machine, and what its GPUs were measured to reach."""
+"""The commands ``device list`` and ``device calibrate``, for this machine's devices and their measured peaks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from cli.errors import FAILED, CliError, UsageError
 from cli.extras import need
 
 if TYPE_CHECKING:
-    from judge.devices.calibration import Calibration
+    from judge.backends.registry import Backends
+    from judge.gpu.calibration import Calibration
     from judge.judgement import DeviceInfo
     from judge.settings import JudgeSettings
 
@@ -29,15 +30,17 @@ DataDir = Annotated[Path | None, typer.Option(metavar="DIR", help="Where it is k
 def list_(data_dir: DataDir = None, as_json: options.Json = False) -> None:
     """The emulator and the GPUs, and whether their peaks have been measured."""
     settings = _settings(data_dir)
-    found = need("judge.devices.catalog", "judge").list_devices(settings)
+    backends = _backends()
+    found = backends.list_devices(settings)
     calibrations = [_load(settings, device) for device in found]
     if as_json:
         print_json({"devices": [_as_json(*pair) for pair in zip(found, calibrations, strict=True)]})
         return
     rows = []
     for device, calibration in zip(found, calibrations, strict=True):
-        state = "not needed" if device.kind == "emulator" else "no" if calibration is None else calibration.date
-        rows.append((selector(device), device.key, device.name, device.compute_capability, state))
+        needed = backends.of(device.kind).calibrator is not None
+        state = "not needed" if not needed else "no" if calibration is None else calibration.date
+        rows.append((backends.selector(device), device.key, device.name, device.compute_capability, state))
     print_table(("device", "key", "name", "capability", "calibrated"), rows)
 
 
@@ -49,13 +52,14 @@ def calibrate(
 ) -> None:
     """Measure what a GPU can do: no submission is believed to be faster than that. Takes some ten seconds."""
     settings = _settings(data_dir)
-    catalog, errors = need("judge.devices.catalog", "judge"), need("judge.errors", "judge")
+    registry, errors = need("judge.backends.registry", "judge"), need("judge.errors", "judge")
     try:
-        found = catalog.find_device(device, settings)
-        if found.kind != "cuda":
+        found = _backends().find_device(device, settings)
+        calibrator = _backends().of(found.kind).calibrator
+        if calibrator is None:
             raise UsageError(f"{device} is no GPU: there is nothing to be measured")
-        measured = need("judge.devices.calibrate", "judge").calibrate(found, settings, lambda doing: say(f"  {doing}"))
-    except catalog.UnknownDevice as error:
+        measured = calibrator.calibrate(found, settings, lambda doing: say(f"  {doing}"))
+    except registry.UnknownDevice as error:
         raise UsageError(str(error)) from None
     except errors.InternalError as error:
         raise CliError(error.message, exit_code=FAILED, hint=error.remedy) from None
@@ -69,9 +73,9 @@ def _settings(data_dir: Path | None) -> JudgeSettings:
     return judge_settings() if data_dir is None else local_settings(data_dir)
 
 
-def selector(device: DeviceInfo) -> str:
-    """The name that commands of this machine take."""
-    return "emulator" if device.kind == "emulator" else f"cuda:{device.details.get('ordinal', 0)}"
+def _backends() -> Backends:
+    backends: Backends = need("judge.backends.registry", "judge").BUILTIN_BACKENDS
+    return backends
 
 
 def _rows(calibration: Calibration) -> list[tuple[str, str]]:
@@ -86,14 +90,14 @@ def _rows(calibration: Calibration) -> list[tuple[str, str]]:
 
 
 def _load(settings: JudgeSettings, device: DeviceInfo) -> Calibration | None:
-    loaded: Calibration | None = need("judge.devices.calibration", "judge").load_calibration(settings, device)
-    return loaded
+    calibrator = _backends().of(device.kind).calibrator
+    return None if calibrator is None else calibrator.load(device, settings)
 
 
 def _as_json(device: DeviceInfo, calibration: Calibration | None) -> dict[str, Any]:
     measured = None if calibration is None else dataclasses.asdict(calibration)
     return {
-        "device": selector(device),
+        "device": _backends().selector(device),
         "key": device.key,
         "name": device.name,
         "compute_capability": device.compute_capability,

@@ -1,4 +1,4 @@
-"""``emulate``: any CUDA program on the CPU, with a report of what it did."""
+"""The ``emulate`` command, which runs any CUDA program on the CPU and reports on it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 from cli.commands.local import DataDir, local_settings
 from cli.extras import need
 
-#: What follows PROGRAM is the program's, whatever it looks like.
+#: Everything after PROGRAM belongs to the program, even if it looks like an option.
 CONTEXT = {"allow_interspersed_args": False}
 
 
@@ -23,7 +23,7 @@ class Checks(StrEnum):
 
 
 def _as(kind: str) -> Callable[[str], Any]:
-    """Reads an option's text as ``python -m emulator`` does."""
+    """Returns a parser for an option's text, the same that ``python -m emulator`` uses."""
 
     def read(text: str) -> Any:
         command = need("emulator.standalone.command", "judge")
@@ -43,7 +43,7 @@ def emulate(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report to FILE.")
     ] = None,
     check: Annotated[
-        Checks, typer.Option(help="full: look for races and reads of uninitialised memory, too; slower.")
+        Checks, typer.Option(help="full: also check for races and for reads of uninitialised memory; slower.")
     ] = Checks.DEFAULT,
     profile: Annotated[bool, typer.Option("--profile", help="Say what each kernel and line cost.")] = False,
     gpu: Annotated[str | None, typer.Option(metavar="NAME", help="Modelled time on that GPU, such as h200.")] = None,

@@ -1,9 +1,10 @@
-"""``judge``: the engine in this process, without server, database or queue."""
+"""The ``judge`` command, which runs the engine in this process, without server, database or queue."""
 
 from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,12 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli import options
+from cli.answers import Step
 from cli.console import print_json, say
 from cli.errors import UsageError
 from cli.extras import need
 from cli.progress import ProgressLine
 from cli.render import print_judgement
 from cli.source import read_source
+from judge.judgement_json import to_json
 from judge.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -58,39 +61,34 @@ def judge(
     with ProgressLine() as line:
 
         def show(progress: Progress) -> None:
-            payload = {
-                "case_id": progress.case_id,
-                "verdict": progress.verdict,
-                "done": progress.done,
-                "total": progress.total,
-            }
-            line.update(progress.stage, payload)
+            verdict = None if progress.verdict is None else progress.verdict.value
+            line.update(progress.stage, Step(progress.case_id or "", verdict, progress.done, progress.total))
 
-        if found.kind == "emulator":
-            line.update("preparing the emulator", {})
-            prepare_emulator(settings)
+        prepare_device(found, settings, line.update)
         chosen = secrets.randbits(63) if seed is None else seed
         judgement = pipeline.judge(source.content, pack, found, chosen, settings, mode=mode, progress=show)
-    plain = judgement.to_json()
     if as_json:
-        print_json(plain)
+        print_json(to_json(judgement))
     else:
-        print_judgement(plain)
+        print_judgement(judgement)
         if judgement.verdict is Verdict.INTERNAL_ERROR:
             say("`gpujudge doctor` says what this machine lacks.")
     raise typer.Exit(judgement.verdict.exit_code)
 
 
-def prepare_emulator(settings: JudgeSettings) -> None:
-    """Compiles it, the first time: half a minute in which otherwise nothing would seem to happen."""
-    native = need("emulator.native", "judge")
-    # The judgement says it again, as the IE that it is.
-    with suppress(native.NativeBuildError):
-        native.ensure(settings.data_dir / "emulator")
+def prepare_device(device: DeviceInfo, settings: JudgeSettings, say: Callable[[str], None]) -> None:
+    """Builds what the device needs, if it is missing. Calls ``say`` before each slow step."""
+    backends = need("judge.backends.registry", "judge").BUILTIN_BACKENDS
+    # The judgement will report the same failure as an IE.
+    with suppress(need("judge.errors", "judge").InternalError):
+        backends.of(device.kind).prepare(settings, say)
 
 
 def local_settings(data_dir: Path | None) -> JudgeSettings:
-    """The engine's settings where there is no server: from GPUJUDGE_*, with a data folder in the user's cache."""
+    """Returns the engine's settings without a server, from GPUJUDGE_*. Raises UsageError for a wrong value.
+
+    The data folder defaults to one in the user's cache.
+    """
     settings = need("judge.settings", "judge")
     environ = os.environ
     cache = Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gpujudge"
@@ -122,7 +120,7 @@ def local_settings(data_dir: Path | None) -> JudgeSettings:
 
 
 def pack_folders(given: list[Path] | None) -> list[Path]:
-    """The folders of ``--packs``, else GPUJUDGE_PACK_PATHS, else the built-in one."""
+    """Returns the folders of ``--packs``, else those of GPUJUDGE_PACK_PATHS, else the built-in one."""
     if given:
         return given
     named = os.environ.get("GPUJUDGE_PACK_PATHS")
@@ -132,7 +130,7 @@ def pack_folders(given: list[Path] | None) -> list[Path]:
 
 
 def find_pack(slug: str, folders: list[Path] | None) -> Pack:
-    """The challenge of that name. Raises UsageError with the nearest names, or with why it is broken."""
+    """Returns the pack of a challenge. Raises UsageError if it is unknown or broken."""
     module = need("judge.packs.registry", "judge")
     registry = module.Registry.load(pack_folders(folders))
     try:
@@ -146,10 +144,10 @@ def find_pack(slug: str, folders: list[Path] | None) -> Pack:
 
 
 def find_device(name: str, settings: JudgeSettings) -> DeviceInfo:
-    """The device of this machine that ``emulator``, ``cuda:0`` or a key such as ``nvidia-h200`` names."""
-    catalog = need("judge.devices.catalog", "judge")
+    """Returns the device of this machine named ``emulator``, ``cuda:0`` or by key. Raises UsageError."""
+    registry = need("judge.backends.registry", "judge")
     try:
-        device: DeviceInfo = catalog.find_device(name, settings)
-    except catalog.UnknownDevice as error:
+        device: DeviceInfo = registry.BUILTIN_BACKENDS.find_device(name, settings)
+    except registry.UnknownDevice as error:
         raise UsageError(str(error)) from None
     return device

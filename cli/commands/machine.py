@@ -1,4 +1,4 @@
-"""``up``, ``worker``, ``doctor`` and ``db``: the machine that a server runs on."""
+"""The commands ``up``, ``worker``, ``doctor`` and ``db``, for operators of a server."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from cli.supervise import Supervisor
 
 if TYPE_CHECKING:
     from judge.settings import JudgeSettings
-    from store.settings import Settings
+    from web.settings import WebSettings
 
-#: After this the address is given even though a worker has not come up yet.
+#: Seconds after which the address is printed even if a worker has not reported yet.
 _READY_S = 40.0
 _OWN_HOSTS = ("127.0.0.1", "localhost", "::1")
 _NO_JAIL = "See above. For your own code on your own machine, and nothing else: GPUJUDGE_JAIL=off gpujudge up"
@@ -30,14 +30,15 @@ _NO_JAIL = "See above. For your own code on your own machine, and nothing else: 
 db_app = typer.Typer(help="The server's database.", no_args_is_help=True)
 
 
-def load_settings(**changes: Any) -> Settings:
-    """The server's settings from GPUJUDGE_*, with ``changes`` that are not None. Raises UsageError for a wrong one."""
-    module = need("store.settings", "server")
-    # Settings alone need little; this says at once, and by its right name, what the server lacks.
+def load_settings(**changes: Any) -> WebSettings:
+    """Returns the server's settings from GPUJUDGE_* and ``changes`` that are not None. Raises UsageError."""
+    module = need("web.settings", "server")
+    # The settings import little; these checks report a missing server package by name, and at once.
     need("celery", "server")
     need("flask", "server")
     try:
-        made: Settings = module.Settings(**{key: value for key, value in changes.items() if value is not None})
+        made: WebSettings = module.WebSettings(**{key: value for key, value in changes.items() if value is not None})
+        need("logs", "server").LogSettings()
     except need("pydantic", "server").ValidationError as error:
         wrong = [f"GPUJUDGE_{str(one['loc'][0]).upper()}: {one['msg']}" for one in error.errors()]
         raise UsageError("; ".join(wrong)) from None
@@ -62,17 +63,17 @@ def up(
     """
     settings = load_settings(host=host, port=port)
     data_dir = need("store.settings", "server").prepare_data_dir(settings)
-    # Until the supervisor takes over, a SIGTERM ends this (and a compiler it runs) as Ctrl-C does.
+    # Until the supervisor takes over, SIGTERM stops this process and its compiler as Ctrl-C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with stack.only_one(data_dir):
+    with stack.lock_data_dir(data_dir):
         chosen_port = stack.choose_port(settings.host, settings.port)
-        found = need("judge.devices.catalog", "judge").list_devices(settings.judge_settings())
+        backends = need("judge.backends.registry", "judge").BUILTIN_BACKENDS
+        found = backends.list_devices(settings.judge_settings())
         chosen = stack.choose_devices(found, device or ())
         _check(settings)
         stack.migrate_database(settings)
         stack.record_packs(settings, say)
-        if any(one.kind == "emulator" for _, one in chosen):
-            stack.prepare_emulator(settings, say)
+        stack.prepare_devices([one for _, one in chosen], settings, say)
         supervisor = Supervisor(
             stack.services(
                 settings,
@@ -86,12 +87,15 @@ def up(
         )
         shown_host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.host, settings.host)
         announce = _Announcement(f"http://{shown_host}:{chosen_port}", {one.key for _, one in chosen})
-        supervisor.run(tick=announce.tick)
+        try:
+            supervisor.run(tick=announce.tick)
+        finally:
+            stack.remove_leftovers()
         say("stopped")
 
 
 class _Announcement:
-    """Says the address, once, when the website answers and the devices' workers have reported."""
+    """Prints the address once the website answers and the devices' workers have reported."""
 
     def __init__(self, address: str, devices: set[str]) -> None:
         self._address, self._devices = address, devices
@@ -99,7 +103,7 @@ class _Announcement:
         self._done = False
 
     def tick(self) -> None:
-        """Called often; costs nothing once said."""
+        """Checks whether to print the address. Does nothing after it was printed."""
         if self._done:
             return
         missing = self._missing()
@@ -112,7 +116,7 @@ class _Announcement:
         print_text(f"gpujudge is at {self._address}")
 
     def _missing(self) -> set[str] | None:
-        """The devices that are not there yet; None when the website itself is not."""
+        """Returns the devices without an online worker; None if the website does not answer."""
         with suppress(httpx.HTTPError, ValueError, KeyError):
             answer = httpx.get(f"{self._address}/api/v1/devices", timeout=2.0)
             if answer.status_code == 200:
@@ -120,9 +124,11 @@ class _Announcement:
         return None
 
 
-def _check(settings: Settings) -> None:
-    """What will keep kernels from being judged is said at the start, not at the first submission. Raises CliError where
-    other people's code would run without the jail."""
+def _check(settings: WebSettings) -> None:
+    """Prints what prevents judging, before the first submission fails because of it.
+
+    Raises CliError if other people's code would run without the jail.
+    """
     if settings.jail == "off" and settings.host not in _OWN_HOSTS:
         raise CliError(
             f"GPUJUDGE_JAIL=off is for your own code, and {settings.host} is for others too", exit_code=FAILED,
@@ -173,7 +179,7 @@ def doctor(as_json: options.Json = False) -> None:
 
 
 def judge_settings() -> JudgeSettings:
-    """The engine's settings of the server that this machine has, or of one that only judges."""
+    """Returns the engine's settings: the server's, or the local ones if no server is installed."""
     try:
         return load_settings().judge_settings()
     except UsageError:
@@ -185,7 +191,7 @@ def _all_checks() -> list[Check]:
     try:
         settings = load_settings()
     except UsageError:
-        # Only the judge is installed: what a server needs is of no interest.
+        # Only the judge is installed, so the server's checks do not apply.
         return list(judge_checks(local_settings(None)))
     return [*judge_checks(settings.judge_settings()), *server_checks(settings)]
 

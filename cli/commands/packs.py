@@ -1,4 +1,4 @@
-"""``pack verify``: for authors of challenges."""
+"""The ``pack verify`` command, for authors of challenges."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli import options
-from cli.commands.local import DataDir, find_device, local_settings, prepare_emulator
+from cli.commands.local import DataDir, find_device, local_settings, prepare_device
 from cli.console import print_json, print_text
 from cli.errors import FAILED, CliError
 from cli.extras import need
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from judge.packs.pack import Pack
     from judge.packs.verify import SubmissionCheck, Verification
 
-#: The same inputs each time: what an author looks into must not change under his hands.
+#: Fixed, so that authors can reproduce a failure with the same inputs.
 _SEED = 1
 
 app = typer.Typer(help="For authors of challenges.", no_args_is_help=True)
@@ -47,16 +47,14 @@ def verify(
             pipeline = need("judge.pipeline", "judge")
             settings = local_settings(data_dir)
             chosen = find_device(device, settings)
-            if chosen.kind == "emulator":
-                line.update("preparing the emulator", {})
-                prepare_emulator(settings)
+            prepare_device(chosen, settings, line.update)
 
             def judge(source: bytes, pack: Pack) -> Judgement:
                 judged: Judgement = pipeline.judge(source, pack, chosen, _SEED, settings)
                 return judged
 
-            line.update("checking", {})
-            found = verify_pack(path, judge, on_submission=lambda check: line.update(_line(check), {}))
+            line.update("checking")
+            found = verify_pack(path, judge, on_submission=lambda check: line.update(_line(check)))
     if as_json:
         print_json(_plain(path, found))
     else:

@@ -1,4 +1,4 @@
-"""``submit``, ``run``, ``watch`` and ``submissions``: sending a kernel to a server and following what becomes of it."""
+"""The commands ``submit``, ``run``, ``watch`` and ``submissions``, which send kernels to a server."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from cli import options
+from cli.answers import Step, SubmissionStatus, read, read_status_judgement
 from cli.api import Api
 from cli.connect import connect
 from cli.console import print_json, print_table, say
@@ -18,8 +19,8 @@ from cli.render import format_score, print_judgement
 from cli.source import read_source
 from judge.verdict import Verdict
 
-#: States that a submission stays in; a dead one has an IE as its judgement.
-_OVER = ("done", "cancelled", "dead")
+#: States that a submission never leaves. The judgement of a dead one is an IE.
+_FINAL_STATES = ("done", "cancelled", "dead")
 
 NoWait = Annotated[bool, typer.Option("--no-wait", help="Do not wait for the verdict.")]
 
@@ -60,7 +61,7 @@ def watch(
 ) -> None:
     """Follow a submission to its verdict; the exit code says it, as for submit."""
     with connect(server) as api:
-        _await(api, api.get(f"submissions/{submission_id}"), as_json=as_json)
+        _wait_for_verdict(api, api.get(f"submissions/{submission_id}"), as_json=as_json)
 
 
 def submissions(
@@ -80,23 +81,23 @@ def submissions(
         ("id", "challenge", "device", "mode", "verdict", "score", "at"),
         (
             (
-                item["id"],
-                item["challenge"],
-                item["device"],
-                item["mode"],
-                item["verdict"] or item["state"],
-                _score(item.get("judgement")),
-                str(item["created_at"])[:19],
+                item.id,
+                item.challenge,
+                item.device,
+                item.mode,
+                item.verdict or item.state,
+                _score(item),
+                item.created_at[:19],
             )
-            for item in listed
+            for item in (read(SubmissionStatus, entry) for entry in listed)
         ),
         right=("score",),
     )
 
 
-def _score(judgement: dict[str, Any] | None) -> str:
-    measurement = (judgement or {}).get("measurement")
-    return format_score(measurement["metric"], measurement["value"]) if measurement else ""
+def _score(status: SubmissionStatus) -> str:
+    measurement = None if status.judgement is None else read_status_judgement(status.judgement).measurement
+    return "" if measurement is None else format_score(measurement.metric, measurement.value)
 
 
 def _send(
@@ -105,46 +106,47 @@ def _send(
     source = read_source(file, challenge=challenge, device=device)
     body = {"challenge": source.challenge, "device": source.device, "mode": mode, "source": source.text()}
     with connect(server) as api:
-        # The key makes a request that was sent twice one submission.
-        status = api.post("submissions", body, idempotency_key=str(uuid.uuid4()))
+        # With the key, a request sent twice creates one submission.
+        answer = api.post("submissions", body, idempotency_key=str(uuid.uuid4()))
         if not no_wait:
-            _await(api, status, as_json=as_json)
+            _wait_for_verdict(api, answer, as_json=as_json)
             return
-    say(f"Submitted as {status['id']}. To follow it: gpujudge watch {status['id']}")
+    submission_id = read(SubmissionStatus, answer).id
+    say(f"Submitted as {submission_id}. To follow it: gpujudge watch {submission_id}")
     if as_json:
-        print_json(status)
+        print_json(answer)
     else:
-        print(status["id"])
+        print(submission_id)
 
 
-def _await(api: Api, status: dict[str, Any], *, as_json: bool) -> None:
-    """Follows, prints the judgement and ends the process with the verdict's exit code."""
-    submission_id = str(status["id"])
+def _wait_for_verdict(api: Api, answer: Any, *, as_json: bool) -> None:
+    """Follows the submission, prints its judgement and exits with the verdict's code. Raises CliError."""
+    status = read(SubmissionStatus, answer)
     try:
-        if status["state"] not in _OVER:
+        if status.state not in _FINAL_STATES:
             with ProgressLine() as progress:
-                progress.update(status["state"], status)
-                for event in follow(api, submission_id):
+                progress.update(status.state, Step(position=status.position))
+                for event in follow(api, status.id):
                     progress.update(event.kind, event.payload)
-            status = api.get(f"submissions/{submission_id}")
+            answer = api.get(f"submissions/{status.id}")
+            status = read(SubmissionStatus, answer)
     except KeyboardInterrupt:
-        hint = f"It is still being judged: gpujudge watch {submission_id}"
+        hint = f"It is still being judged: gpujudge watch {status.id}"
         raise CliError("stopped waiting", exit_code=INTERRUPTED, hint=hint) from None
-    if status["state"] == "cancelled" or status["judgement"] is None:
+    if status.state == "cancelled" or status.judgement is None:
         if as_json:
-            print_json(status)
-        raise CliError(f"{submission_id} was cancelled", exit_code=FAILED)
-    judgement = status["judgement"]
+            print_json(answer)
+        raise CliError(f"{status.id} was cancelled", exit_code=FAILED)
     if as_json:
-        print_json(judgement)
+        print_json(status.judgement)
     else:
-        print_judgement(judgement)
-        audit = status.get("audit") or {}
-        if audit.get("verdict", "AC") != "AC":
-            say(f"An audit took it off the leaderboard, {audit['verdict']}: {audit['message']}", "bold red")
-        if status.get("url"):
-            say(_absolute(api.server, str(status["url"])))
-    raise typer.Exit(Verdict(judgement["verdict"]).exit_code)
+        print_judgement(read_status_judgement(status.judgement))
+        if status.audit is not None and status.audit.verdict is not Verdict.ACCEPTED:
+            verdict, message = status.audit.verdict.value, status.audit.message
+            say(f"An audit took it off the leaderboard, {verdict}: {message}", "bold red")
+        if status.url:
+            say(_absolute(api.server, status.url))
+    raise typer.Exit(Verdict(status.judgement["verdict"]).exit_code)
 
 
 def _absolute(server: str, url: str) -> str:

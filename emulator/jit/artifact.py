@@ -1,7 +1,7 @@
-"""What compiling a kernel yields, as bytes: its machine code, and all that is needed to load and run it.
+"""A compiled kernel as bytes: its machine code, and all that is needed to load and run it.
 
-The bytes begin with a checksum, so that a truncated or otherwise damaged file is known from a good one. They are no
-protection against somebody who means harm: who can write an artifact decides what code runs.
+The bytes begin with a checksum, which detects damage but not intent: whoever can write an artifact decides what code
+runs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from enum import IntEnum
 from typing import Any
 
 from emulator.jit.abi import Access, AtomicForm, Order, Space
-from emulator.jit.contents import Content
+from emulator.jit.instruction_mix import LineMix
 from emulator.jit.polling import Polling, Range
 
 _MAGIC = b"emukrn06"
@@ -23,7 +23,7 @@ _LENGTH_BYTES = 4
 
 
 class ArtifactError(ValueError):
-    """These bytes are no artifact, or a damaged one."""
+    """The bytes are not an artifact, or are damaged."""
 
 
 class Function(IntEnum):
@@ -34,7 +34,7 @@ class Function(IntEnum):
 
 
 class Tier(IntEnum):
-    """How much was done for the code's speed."""
+    """How much the code was optimised."""
 
     QUICK = 0
     BEST = 1
@@ -78,7 +78,7 @@ class SharedArray:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A kernel compiled for one block shape, but for its code. Sizes in bytes."""
+    """Describes a kernel compiled for one block shape. Sizes in bytes."""
 
     name: str  # mangled
     block: tuple[int, int, int]
@@ -97,15 +97,15 @@ class Description:
     uses_barriers: bool
     block_count: int  # basic blocks
     observed: bool
-    contents: tuple[Content, ...]  # of an observed kernel
+    instruction_mix: tuple[LineMix, ...]  # of an observed kernel
     polling: Polling  # of an observed kernel
     uses_stack: bool = False
 
     @property
     def files(self) -> list[str]:
-        """Source files that it names."""
-        places = (self.sites, self.block_lines, self.contents)
-        return sorted({it.file for those in places for it in those})
+        """The source files that it names, sorted."""
+        located = (self.sites, self.block_lines, self.instruction_mix)
+        return sorted({it.file for items in located for it in items})
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """``code`` has at least one function: the other one may never be needed."""
+    """A compiled kernel. ``code`` has at least one of its functions: the other may never be needed."""
 
     description: Description
     code: Mapping[Function, Code]
@@ -157,14 +157,14 @@ class Artifact:
 
 def _plain(d: Description) -> dict[str, Any]:
     numbers = {file: index for index, file in enumerate(d.files)}
-    fields = {name: getattr(d, name) for name in Description.__slots__}
+    fields = {name: getattr(d, name) for name in Description.__slots__ if name != "instruction_mix"}
     fields["files"] = d.files
     fields["sites"] = [
         (numbers[s.file], s.line, s.kind, s.space, s.size, s.order, s.block, s.atomic_form) for s in d.sites
     ]
-    fields["block_lines"] = [(numbers[place.file], place.line) for place in d.block_lines]
+    fields["block_lines"] = [(numbers[line.file], line.line) for line in d.block_lines]
     fields["shared_arrays"] = [(a.name, a.offset, a.size) for a in d.shared_arrays]
-    fields["contents"] = [(c.block, numbers[c.file], c.line, *c[3:]) for c in d.contents]
+    fields["contents"] = [(c.block, numbers[c.file], c.line, *c[3:]) for c in d.instruction_mix]
     fields["polling"] = (d.polling.heads, d.polling.live)
     fields["parameters"] = [(p.name, p.offset, p.size) for p in d.parameters]
     return fields
@@ -176,8 +176,8 @@ def _described(fields: dict[str, Any]) -> Description:
         AccessSite(files[file], line, Access(kind), Space(space), size, Order(order), block, AtomicForm(form))
         for file, line, kind, space, size, order, block, form in fields.pop("sites")
     )
-    contents = tuple(
-        Content(block, files[file], line, tuple(instructions), tuple(flops), *chains)
+    instruction_mix = tuple(
+        LineMix(block, files[file], line, tuple(instructions), tuple(flops), *chains)
         for block, file, line, instructions, flops, *chains in fields.pop("contents")
     )
     block_lines = tuple(Line(files[file], line) for file, line in fields.pop("block_lines"))
@@ -194,7 +194,7 @@ def _described(fields: dict[str, Any]) -> Description:
         symbols=symbols,
         block_lines=block_lines,
         shared_arrays=shared_arrays,
-        contents=contents,
+        instruction_mix=instruction_mix,
         polling=polling,
         **fields,
     )

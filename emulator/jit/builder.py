@@ -10,8 +10,6 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from emulator.ptx.types import ScalarType
-
 LANES = 32
 BITS = {"i1": 1, "i4": 4, "i8": 8, "i16": 16, "half": 16, "i32": 32, "float": 32, "i64": 64, "double": 64, "i128": 128}
 SIZE = {"i1": 1, "i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4, "i64": 8, "double": 8, "i128": 16}
@@ -36,24 +34,13 @@ def lanes_type(scalar: str) -> str:
     return f"<{LANES} x {scalar}>"
 
 
-def register_type(scalar: ScalarType) -> str:
-    """The LLVM type that a register of this PTX type is kept in."""
-    if scalar.kind == "pred":
-        return "i1"
-    if scalar.name == "f32":
-        return "float"
-    if scalar.name == "f64":
-        return "double"
-    return f"i{scalar.bits}"
-
-
 def float_literal(value: float) -> str:
-    """An LLVM literal for a float or double (a float's value must be exactly representable)."""
+    """Returns an LLVM literal for a float or double (a float's value must be exactly representable)."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
 def bits_literal(type_: str, bits: int) -> str:
-    """The literal of ``type_`` with this bit pattern."""
+    """Returns the literal of ``type_`` with this bit pattern."""
     if type_ == "double":
         return f"0x{bits:016X}"
     if type_ == "float":
@@ -96,7 +83,7 @@ class Builder:
         return name
 
     def compiler_barrier(self) -> None:
-        """No access is moved past it."""
+        """Emits a fence that the compiler moves no access across."""
         self.line('fence syncscope("singlethread") seq_cst')
 
     def declare(self, text: str) -> None:

@@ -1,8 +1,8 @@
-"""Artifacts kept on disk, so that a kernel seen before needs no compiler.
+"""Keeps artifacts on disk, so that a kernel is compiled once.
 
 A folder of files, each named by a hash of everything that its code depends on. Any number of processes may share it:
-a file appears whole or not at all, and says itself whether it is undamaged. Whoever can write to the folder decides
-what code runs in the processes that read it, so it must not be shared between users who do not trust each other.
+a file appears whole or not at all, and contains a checksum. Whoever can write to the folder decides what code runs in
+the processes that read it, so it must not be shared between users who do not trust each other.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from emulator.jit.artifact import Artifact, ArtifactError
 from emulator.jit.options import Options
 
-_DEFAULT_MOST_BYTES = 256 << 20
+_DEFAULT_MAX_BYTES = 256 << 20
 _SOURCES = Path(__file__).parents[1]
 _SUFFIX = ".kernel"
 _STALE_S = 3600  # a temporary file this old is of a process that died
@@ -29,7 +29,7 @@ _STALE_S = 3600  # a temporary file this old is of a process that died
 
 @dataclass(frozen=True, slots=True)
 class KernelKey:
-    """What machine code depends on, but for the emulator and the CPU. ``ptx``: a hash of the module's text."""
+    """What machine code depends on, apart from the emulator and the CPU. ``ptx``: a hash of the module's text."""
 
     ptx: bytes
     entry: str
@@ -42,7 +42,7 @@ class Cache:
     """``folder`` is made when it is missing. When its files exceed ``most_bytes``, the oldest go."""
 
     folder: Path
-    most_bytes: int = _DEFAULT_MOST_BYTES
+    most_bytes: int = _DEFAULT_MAX_BYTES
     _identity: bytes = field(init=False)
     _written: int = field(init=False, default=0)  # bytes since files were last counted
 
@@ -52,7 +52,7 @@ class Cache:
         self._written = self.most_bytes  # what is there is counted at the first store
 
     def load(self, key: KernelKey) -> Artifact | None:
-        """None: not there, or damaged, which removes it."""
+        """Returns the artifact; None if there is none. Removes a damaged one."""
         path = self._path(key)
         try:
             data = path.read_bytes()
@@ -68,7 +68,7 @@ class Cache:
         return artifact
 
     def store(self, key: KernelKey, artifact: Artifact) -> None:
-        """Replaces what was there. A full or read-only disk is no error: it is only a cache."""
+        """Stores or replaces the artifact. Ignores a full or read-only disk: it is only a cache."""
         data = artifact.to_bytes()
         with contextlib.suppress(OSError):
             handle, name = tempfile.mkstemp(dir=self.folder, prefix="new-")
@@ -94,7 +94,7 @@ class Cache:
         return self.folder / (digest.hexdigest()[:40] + _SUFFIX)
 
     def _evict(self) -> None:
-        """Other processes may do the same at the same time."""
+        """Removes the oldest files until the rest fits. Other processes may do the same at the same time."""
         kept: list[tuple[float, int, str]] = []
         now = time.time()
         with os.scandir(self.folder) as entries:
@@ -115,17 +115,18 @@ class Cache:
 
 
 def _source_digest() -> bytes:
-    """Of all that decides what code is made, and of what it calls."""
+    """Hashes the sources that decide what code is generated, and those of the library that it calls."""
     digest = hashlib.sha256()
-    for folder in ("ptx", "jit", "jit/ops", "profile", "native"):
-        for path in sorted((_SOURCES / folder).iterdir()):
+    for folder in ("ptx", "jit", "profile", "native"):
+        for path in sorted((_SOURCES / folder).rglob("*")):
             if path.suffix in (".py", ".h", ".cpp"):
-                digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+                name = path.relative_to(_SOURCES).as_posix()
+                digest.update(name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
     return digest.digest()
 
 
 def _llvm_version() -> bytes:
-    """Of llvmlite, without loading it; each release has one LLVM."""
+    """Identifies llvmlite's release, and so its LLVM, without loading it."""
     found = importlib.util.find_spec("llvmlite")
     if found is None or not found.origin:
         return b""
@@ -135,7 +136,7 @@ def _llvm_version() -> bytes:
 
 
 def _cpu() -> bytes:
-    """Model and features, as the kernel of the operating system has them."""
+    """Identifies the CPU by model and features, as the operating system reports them."""
     with contextlib.suppress(OSError), Path("/proc/cpuinfo").open("rb") as file:
         first = file.read(16384).split(b"\n\n", 1)[0]  # one CPU's part: the others are alike
         return b"\n".join(re.findall(rb"^(?:vendor_id|cpu family|model|stepping|flags)\s*:.*$", first, re.MULTILINE))

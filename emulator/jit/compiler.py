@@ -1,4 +1,4 @@
-"""PTX kernel and block shape → artifact.
+"""Compiles a PTX kernel for one block shape into an artifact.
 
 ``compile_artifact`` makes all of it at once. A ``Compilation`` makes one function at a time, as they are needed, which
 is what a running program wants: the masked function of a kernel is often never used.
@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from emulator.jit import engine
 from emulator.jit.artifact import AccessSite, Artifact, Code, Description, Function, Line, Parameter, SharedArray, Tier
-from emulator.jit.contents import contents
+from emulator.jit.instruction_mix import instruction_mix
 from emulator.jit.masked import MaskedFunction
 from emulator.jit.options import DEFAULT_OPTIONS, Options
+from emulator.jit.passes import lower_kernel
 from emulator.jit.polling import Polling, polling_of
-from emulator.jit.register_file import register_file
-from emulator.jit.shapes import ShapeAnalysis
 from emulator.jit.uniform import UniformFunction
-from emulator.jit.unit import Unit
 from emulator.ptx.ir import Module
-from emulator.ptx.program import Program, build_program
+from emulator.ptx.program import Program
 
 _EMITTERS: dict[Function, type[UniformFunction] | type[MaskedFunction]] = {
     Function.UNIFORM: UniformFunction,
@@ -28,7 +26,7 @@ _EMITTERS: dict[Function, type[UniformFunction] | type[MaskedFunction]] = {
 def compile_artifact(
     module: Module, entry: str, block_shape: tuple[int, int, int], options: Options = DEFAULT_OPTIONS
 ) -> bytes:
-    """Compile ``entry`` (mangled name) for blocks of ``block_shape`` threads, both functions, as well as can be.
+    """Compiles both functions of ``entry`` (mangled name) for blocks of ``block_shape`` threads, optimised.
 
     Takes 20 to 500 ms. Raises ``Unsupported`` (what, file, line) for what the emulator cannot run, ``PtxError`` for
     PTX it cannot read.
@@ -44,20 +42,8 @@ class Compilation:
     def __init__(
         self, module: Module, entry: str, block_shape: tuple[int, int, int], options: Options = DEFAULT_OPTIONS
     ) -> None:
-        program = build_program(module, entry)
-        shapes = ShapeAnalysis(program, block_shape).run()
-        self._program = program.restartable_at(shapes.widened)
         self._target = options.target or engine.host_target()
-        self._unit = Unit(
-            module,
-            self._program,
-            shapes,
-            block_shape,
-            options.check_memory,
-            self._target.has_avx512,
-            options.observe,
-        )
-        self._file = register_file(self._program, shapes)
+        self._unit, self._file = lower_kernel(module, entry, block_shape, options, self._target)
         self._texts: dict[Function, str] = {}
         x, y, z = block_shape
         # A warp that is not full is never all together.
@@ -67,7 +53,7 @@ class Compilation:
         return Code(tier, engine.emit_object(self.text(function), self._target, tier))
 
     def text(self, function: Function) -> str:
-        """The function as an LLVM module.
+        """Returns the function as the text of an LLVM module.
 
         The first of ``functions`` is always emitted first: sites and symbols are numbered as they are met, and the
         numbers must be the same in every compilation of this kernel.
@@ -87,16 +73,18 @@ class Compilation:
 
     def description(self) -> Description:
         self.text(self.functions[0])
-        unit, program = self._unit, self._program
+        unit, program = self._unit, self._unit.program
         return Description(
             name=program.entry.name,
             block=unit.block,
             instruction_count=sum(len(block.instructions) for block in program.cfg.blocks),
-            parameters=tuple(Parameter(name, offset, size) for name, (offset, size) in program.parameters.items()),
-            parameter_bytes=program.parameter_bytes,
-            shared_bytes=program.shared_bytes,
-            reserved_shared_bytes=program.reserved_shared_bytes,
-            local_bytes=program.local_bytes,
+            parameters=tuple(
+                Parameter(name, offset, size) for name, (offset, size) in program.layout.parameters.items()
+            ),
+            parameter_bytes=program.layout.parameter_bytes,
+            shared_bytes=program.layout.shared_bytes,
+            reserved_shared_bytes=program.layout.reserved_shared_bytes,
+            local_bytes=program.layout.local_bytes,
             register_bytes=self._file.size_bytes,
             sites=tuple(
                 AccessSite(s.location.file, s.location.line, s.kind, s.space, s.size, s.order, s.block, s.atomic_form)
@@ -110,7 +98,7 @@ class Compilation:
             uses_barriers=unit.uses_barriers,
             block_count=len(program.cfg.blocks),
             observed=unit.observe,
-            contents=contents(program) if unit.observe else (),
+            instruction_mix=instruction_mix(program) if unit.observe else (),
             polling=polling_of(program, self._file) if unit.observe else Polling(),
         )
 
@@ -118,14 +106,14 @@ class Compilation:
 def _block_lines(program: Program) -> tuple[Line, ...]:
     lines = []
     for block in program.cfg.blocks:
-        known = [i.location for i in block.instructions if i.location.line]
-        lines += [Line(place.file, place.line) for place in (known[0], known[-1])] if known else [Line("", 0)] * 2
+        known = [Line(i.location.file, i.location.line) for i in block.instructions if i.location.line]
+        lines += [known[0], known[-1]] if known else [Line("", 0)] * 2
     return tuple(lines)
 
 
 def _shared_arrays(module: Module, program: Program) -> tuple[SharedArray, ...]:
     arrays = []
-    for name, offset in program.shared.items():
+    for name, offset in program.layout.shared.items():
         variable = program.entry.variables.get(name) or module.variables.get(name)
         arrays.append(SharedArray(name, offset, variable.size if variable else 0))
     return tuple(arrays)

@@ -1,4 +1,4 @@
-"""The longest chain of instructions in a basic block, each of which needs the result of the one before."""
+"""Finds the critical path of a basic block: the longest chain of instructions that need each other's results."""
 
 from __future__ import annotations
 

@@ -11,10 +11,9 @@ import struct
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from emulator.jit.builder import BITS, FLOATS, LANES, SIZE, Builder, Value, lanes_type, register_type
+from emulator.jit.access_groups import AccessGroup
+from emulator.jit.builder import BITS, FLOATS, LANES, SIZE, Builder, Value, lanes_type
 from emulator.jit.shapes import Shape
-from emulator.jit.spans import Span
-from emulator.jit.special import special_register
 from emulator.jit.unit import Unit
 from emulator.jit.warp_context import LOCAL, PARAMS, SYMBOLS
 from emulator.ptx.effects import has_result
@@ -35,28 +34,32 @@ class Emitter(ABC):
         self.b = Builder(unit.declarations)
         self.program = unit.program
         self.offset_base = False  # reading operands of an instruction whose result keeps offsets: bases only
-        self.spans: dict[int, tuple[Span, int]] = {}  # see ``spans_of``; of the current block
+        self.access_groups: dict[int, tuple[AccessGroup, int]] = {}  # see ``access_groups_of``; of the current block
         self._scratch_used = 0
-        self._registers = {name: register_type(scalar) for name, scalar in unit.program.registers.items()}
+        self._registers = {name: scalar.register for name, scalar in unit.program.registers.items()}
         self._current: dict[str, Value] = {}
         self._dirty: set[str] = set()
 
     # ------------------------------------------------------------------------------------------- of the subclasses
     @abstractmethod
     def load_register(self, name: str) -> Value:
-        """The register's value at the start of the block: scalar, base of an offset shape, or vector."""
+        """Returns the register's value at the start of the block: a scalar, a base without offsets, or a vector."""
 
     @abstractmethod
     def shape_of(self, name: str) -> Shape | None:
-        """None: kept as a vector."""
+        """Returns the register's shape; None for one that is kept as a vector."""
 
     @abstractmethod
-    def everyone(self) -> Value | None:
-        """The lanes that execute this block; None when all 32 do."""
+    def special_register(self, name: str) -> Value:
+        """Emits the read of a special register."""
+
+    @abstractmethod
+    def block_lanes(self) -> Value | None:
+        """Returns the lanes that execute this block; None when all 32 do."""
 
     # --------------------------------------------------------------------------------------------------- operands
     def read(self, operand: Operand, type_: str, *, signed: bool = False) -> Value:
-        """``operand`` as ``type_``: bits reinterpreted, wider registers truncated, narrower ones extended."""
+        """Returns ``operand`` as ``type_``: bits reinterpreted, wider registers truncated, narrower ones extended."""
         if isinstance(operand, Imm):
             return self.immediate(operand, type_)
         if isinstance(operand, Reg):
@@ -64,7 +67,7 @@ class Emitter(ABC):
             if operand.negated:
                 value = self.b.negate(value)
         elif isinstance(operand, Special):
-            value = special_register(self, operand.name)
+            value = self.special_register(operand.name)
         elif isinstance(operand, Sym):
             value = self.symbol(operand)
         else:
@@ -72,7 +75,7 @@ class Emitter(ABC):
         return self.convert(value, type_, signed=signed)
 
     def convert(self, value: Value, type_: str, *, signed: bool = False) -> Value:
-        """Same bits at another type; integer widths adjusted."""
+        """Returns the same bits at another type; integer widths are adjusted."""
         if value.type == type_:
             return value
         b = self.b
@@ -82,7 +85,7 @@ class Emitter(ABC):
         return b.bitcast(value, type_)
 
     def constant(self, operand: Operand) -> int | None:
-        """The integer that ``operand`` always is, where that is known."""
+        """Returns the integer that ``operand`` always is; None where that is unknown."""
         if isinstance(operand, Imm) and not operand.float_bits:
             return operand.value
         return self.unit.shapes.constants.get(operand.name) if isinstance(operand, Reg) else None
@@ -94,7 +97,7 @@ class Emitter(ABC):
         return self.b.bits(type_, pattern & ((1 << BITS[type_]) - 1))
 
     def register(self, name: str) -> Value:
-        """As a scalar or vector; a base with offsets is spread out unless ``offset_base``."""
+        """Returns a register as a scalar or vector; a base gets its offsets added unless ``offset_base`` is set."""
         value = self._raw(name)
         shape = self.shape_of(name)
         if shape is None or shape.is_uniform or self.offset_base:
@@ -116,7 +119,7 @@ class Emitter(ABC):
         return Value(text, base.type, True)
 
     def write(self, operand: Operand, value: Value, *, signed: bool = False) -> None:
-        """Set a register; lanes whose guard is false keep the old value."""
+        """Writes a register; lanes whose guard is false keep the old value."""
         if isinstance(operand, Sink):
             return
         assert isinstance(operand, Reg)
@@ -127,14 +130,14 @@ class Emitter(ABC):
             value = self.materialise(value)
         elif value.vector:
             assert shape.is_uniform, (name, self.instruction.name)
-            value = self.b.extract(value, 0) if self.everyone() is None else self.first(value)
+            value = self.b.extract(value, 0) if self.block_lanes() is None else self.first(value)
         if self._guard is not None:
             value = self.b.select(self._guard, value, self._raw(name))
         self._current[name] = value
         self._dirty.add(name)
 
     def materialise(self, value: Value) -> Value:
-        """As a vector that has an SSA name."""
+        """Returns the value as a vector that has an SSA name."""
         if value.vector:
             return value
         text = self.b.spread(value)
@@ -147,7 +150,7 @@ class Emitter(ABC):
     _guard: Value | None = None
 
     def begin(self, instruction: Instruction) -> None:
-        """Evaluate the guard, choose how operands are read."""
+        """Starts an instruction: evaluates its guard and decides how its operands are read."""
         self._guard = None
         self.offset_base = False
         self.instruction = instruction
@@ -165,20 +168,20 @@ class Emitter(ABC):
         self._scratch_used = 0
 
     def active(self) -> Value | None:
-        """The lanes that execute the instruction (vector of i1), None when all 32 do."""
-        lanes = self.everyone()
+        """Returns the lanes that execute the instruction (a vector of i1); None when all 32 do."""
+        lanes = self.block_lanes()
         if self._guard is None:
             return lanes
         guard = self.materialise(self._guard)
         return guard if lanes is None else self.b.op("and", lanes, guard)
 
     def active_bits(self) -> Value:
-        """The same as an i32."""
+        """Returns the lanes that execute the instruction as the bits of an i32."""
         lanes = self.active()
         return self.b.integer("i32", -1) if lanes is None else self.b.ballot(lanes)
 
     def first(self, value: Value) -> Value:
-        """Of the first active lane."""
+        """Returns the first active lane's value."""
         if not value.vector:
             return value
         lanes = self.active()
@@ -187,19 +190,19 @@ class Emitter(ABC):
         lane = self.b.intrinsic("cttz", self.b.ballot(lanes), extra=("i1 false",))
         return self.b.extract(value, self.b.op("and", lane, self.b.integer("i32", LANES - 1)))
 
-    def begin_anew_unless(self, condition: Value) -> bool:  # noqa: ARG002 (the uniform function can)
-        """Emit: where ``condition`` (i1) does not hold, a function that looks closer does the block, from its start.
+    def restart_unless(self, condition: Value) -> bool:  # noqa: ARG002 (the uniform function can)
+        """Emits: where ``condition`` (i1) does not hold, the masked function runs the block from its start.
 
-        False, and nothing is emitted, where that cannot be.
+        Returns False, and emits nothing, where the block cannot restart.
         """
         return False
 
-    def touch(self) -> None:  # noqa: B027 (the uniform function cares)
-        """What is emitted now has effects that must not come twice: the block cannot be begun anew after it."""
+    def forbid_restart(self) -> None:  # noqa: B027 (the uniform function cares)
+        """Notes that the code emitted now has effects that must not happen twice: the block cannot restart after it."""
 
     @abstractmethod
     def trap_if(self, condition: Value, site: int) -> None:
-        """End the launch where ``condition`` (i1) holds."""
+        """Emits: end the launch where ``condition`` (i1) holds."""
 
     def unsupported(self, what: str = "") -> Unsupported:
         location = self.instruction.location
@@ -215,18 +218,22 @@ class Emitter(ABC):
         return Value(self.b.load(lanes_type("i32"), pointer, 64, note=INVARIANT), "i32", True)
 
     def symbol(self, operand: Sym) -> Value:
-        """A variable's address: host address, but for shared memory the offset in the window (both as i64)."""
+        """Returns a variable's host address; for shared memory its offset in the window. Both are i64."""
         b, name, program = self.b, operand.name, self.program
-        if name in program.shared:
-            return b.integer("i64", program.shared[name] + operand.offset)
-        if name in program.local:
-            base = b.op("add", self.context("i64", LOCAL), b.integer("i64", program.local[name] + operand.offset))
+        if name in program.layout.shared:
+            return b.integer("i64", program.layout.shared[name] + operand.offset)
+        if name in program.layout.local:
+            base = b.op(
+                "add", self.context("i64", LOCAL), b.integer("i64", program.layout.local[name] + operand.offset)
+            )
             if self.is_uniform and self.offset_base:
                 return base
-            return self.with_offsets(base, [lane * program.local_bytes for lane in range(LANES)])
-        if name in program.parameters:
+            return self.with_offsets(base, [lane * program.layout.local_bytes for lane in range(LANES)])
+        if name in program.layout.parameters:
             return b.op(
-                "add", self.context("i64", PARAMS), b.integer("i64", program.parameters[name][0] + operand.offset)
+                "add",
+                self.context("i64", PARAMS),
+                b.integer("i64", program.layout.parameters[name][0] + operand.offset),
             )
         if name in self.unit.module.variables:
             index = self.unit.symbols.setdefault(name, len(self.unit.symbols))
@@ -239,7 +246,7 @@ class Emitter(ABC):
 
     # -------------------------------------------------------------------------------------------- helpers, scratch
     def scratch(self) -> str:
-        """A pointer to SCRATCH_BYTES of stack, good until the next instruction."""
+        """Returns a pointer to SCRATCH_BYTES of stack, valid until the next instruction."""
         self._scratch_used += 1
         self.most_scratch = max(self.most_scratch, self._scratch_used)
         return f"%scratch{self._scratch_used - 1}"
@@ -247,7 +254,7 @@ class Emitter(ABC):
     most_scratch = 0
 
     def spill(self, *values: Value) -> str:
-        """The vectors one after another in a scratch slot."""
+        """Stores the vectors one after another in a scratch slot. Returns its pointer."""
         pointer = self.scratch()
         for index, value in enumerate(values):
             wide = lanes_type(value.type)
@@ -255,12 +262,12 @@ class Emitter(ABC):
         return pointer
 
     def fill(self, pointer: str, type_: str, index: int = 0) -> Value:
-        """Vector number ``index`` of a scratch slot."""
+        """Returns vector number ``index`` of a scratch slot."""
         place = self.b.offset(pointer, index * LANES * SIZE[type_])
         return Value(self.b.load(lanes_type(type_), place, 64), type_, True)
 
     def call(self, name: str, *arguments: str, result: str = "void") -> str:
-        """Call a helper of the library with typed arguments (``ptr %x``)."""
+        """Emits a call of a helper of the library with typed arguments (``ptr %x``)."""
         kinds = ", ".join(a.split()[0] for a in arguments)
         self.b.declare(f"{result} @{name}({kinds})")
         text = f"call {result} @{name}({', '.join(arguments)})"
@@ -271,7 +278,7 @@ class Emitter(ABC):
 
 
 def _refloat(pattern: int, bits: int, wanted: int) -> int:
-    """A ``0f``/``0d`` literal where a value of another width is wanted."""
+    """Returns the bits of a ``0f``/``0d`` literal converted to another width."""
     if wanted not in (32, 64):
         return pattern
     value = struct.unpack("<f" if bits == 32 else "<d", pattern.to_bytes(bits // 8, "little"))[0]

@@ -1,4 +1,4 @@
-"""LLVM IR text → machine code, as a relocatable object."""
+"""Compiles LLVM IR text to machine code, as a relocatable object."""
 
 from __future__ import annotations
 
@@ -77,5 +77,5 @@ def emit_object(text: str, target: Target, tier: Tier) -> bytes:
 
 
 def warm_up() -> None:
-    """Touch what the first kernel would else wait for."""
+    """Loads the parts of LLVM that the first kernel would otherwise wait for."""
     emit_object(module_text((), ("define i32 @f() #0 {\n ret i32 0\n}",), host_target()), host_target(), Tier.QUICK)

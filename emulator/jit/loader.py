@@ -1,4 +1,4 @@
-"""Artifact → code in memory, ready to run. Needs no LLVM."""
+"""Loads an artifact's code into memory, ready to run. Needs no LLVM."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def load_artifact(library: ctypes.CDLL, artifact: bytes | Artifact, resolve: Cal
     arrays = (EmuSharedArray * max(1, len(d.shared_arrays)))(
         *(EmuSharedArray(a.name.encode(), a.offset, a.size) for a in d.shared_arrays)
     )
-    contents = (EmuContent * max(1, len(d.contents)))(
-        *(EmuContent(files[c.file], c.line, c.block, *c[3:]) for c in d.contents)
+    contents = (EmuContent * max(1, len(d.instruction_mix)))(
+        *(EmuContent(files[c.file], c.line, c.block, *c[3:]) for c in d.instruction_mix)
     )
     heads, ends, live = (_words(values) for values in d.polling.tables())
     addresses = (ctypes.c_uint64 * max(1, len(d.symbols)))(*(resolve(name) for name in d.symbols))
@@ -70,7 +70,7 @@ def load_artifact(library: ctypes.CDLL, artifact: bytes | Artifact, resolve: Cal
     native.uses_barriers = d.uses_barriers
     native.block_count = d.block_count
     native.observed = d.observed
-    native.content_count = len(d.contents)
+    native.content_count = len(d.instruction_mix)
     native.contents = contents
     native.polling_count = len(d.polling.heads)
     native.polling = heads

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from emulator.jit.abi import AT_BARRIER, AT_WARP_SYNC, EXITED, MASKED, Access, Space
 from emulator.jit.builder import LANES, Value, lanes_type
-from emulator.jit.function import BARRIER, DONE, SWITCH, YIELD, FunctionEmitter
+from emulator.jit.function import BARRIER, DONE, SWITCH, FunctionEmitter
 from emulator.jit.ops.barrier import arrive, check_mask
 from emulator.jit.register_file import RegisterFile
 from emulator.jit.shapes import Shape
 from emulator.jit.uniform import table_goals, table_lookup, uniform_entries
 from emulator.jit.unit import Unit
-from emulator.jit.warp_context import FUEL, LANE_PC, MODE, PC, POLICY
+from emulator.jit.warp_context import LANE_PC, MODE, PC, POLICY
 from emulator.ptx.cfg import Block, is_barrier, sync_mask
+from emulator.ptx.facts import Flow
 from emulator.ptx.ir import Imm, Instruction, Operand, Sym
 
 _VECTOR = lanes_type("i32")
@@ -35,7 +36,7 @@ class MaskedFunction(FunctionEmitter):
     def shape_of(self, name: str) -> Shape | None:  # noqa: ARG002 (every register is a vector)
         return None
 
-    def everyone(self) -> Value | None:
+    def block_lanes(self) -> Value | None:
         return self._lanes
 
     def load_register(self, name: str) -> Value:
@@ -110,7 +111,7 @@ class MaskedFunction(FunctionEmitter):
         b.line("unreachable")
 
     def _return_to_uniform(self, block: Block) -> None:
-        """If every live register has the shape that the uniform function takes for granted."""
+        """Emits the switch to the uniform function, if every live register has the shape that it assumes."""
         b = self.b
         b.label(f"C{block.index}")
         table, count = self.unit.shape_table(self.file, block.live_in)
@@ -128,20 +129,17 @@ class MaskedFunction(FunctionEmitter):
     def _block(self, block: Block) -> None:
         b = self.b
         cfg = self.unit.program.cfg
-        b.label(f"B{block.index}")
-        self._current = {}
-        self._dirty = set()
-        self._guard = None
+        self.begin_block(block)
         self._lanes, self._pcs = Value("%lanes", "i1", True), Value("%pcs", "i32", True)
         self.instruction = block.instructions[0]
         if block.index in cfg.loop_heads:
-            self._burn_fuel()
+            self.burn_fuel(self._change_policy)
         mask = sync_mask(block.instructions[0])
         if mask is not None:
             self._meet(block, mask)
         self.count(block)
         last = block.instructions[-1]
-        ends = last.opcode in ("bra", "brx", "ret", "exit", "trap", "brkpt") or is_barrier(last)
+        ends = last.facts.ends_block
         for instruction in block.instructions[:-1] if ends else block.instructions:
             self.do(instruction)
         following = b.integer("i32", block.index + 1 if block.index + 1 < len(cfg.blocks) else EXITED)
@@ -160,26 +158,13 @@ class MaskedFunction(FunctionEmitter):
         b.store(_VECTOR, pcs.text, "%lane_pc", 64)
         b.line("br label %dispatch")
 
-    def _burn_fuel(self) -> None:
-        b = self.b
-        place = b.offset("%ctx", FUEL)
-        fuel = b.load("i32", place, 4)
-        empty = b.emit(f"icmp sle i32 {fuel}, 0")
-        label = b.fresh("y")
-        b.line(f"br i1 {empty}, label %{label}y, label %{label}n, !prof !2")
-        b.label(f"{label}y")
-        b.store("i32", self._other_policy(), b.offset("%ctx", POLICY), 4)
-        self.leave(YIELD)
-        b.label(f"{label}n")
-        b.store("i32", b.emit(f"sub i32 {fuel}, 1"), place, 4)
-
-    def _other_policy(self) -> str:
+    def _change_policy(self) -> None:
         b = self.b
         policy = b.load("i32", b.offset("%ctx", POLICY), 4)
-        return b.emit(f"xor i32 {policy}, 1")
+        b.store("i32", b.emit(f"xor i32 {policy}, 1"), b.offset("%ctx", POLICY), 4)
 
     def _meet(self, block: Block, mask: Operand) -> None:
-        """Each lane waits for those of its own ``mask`` that still live; lanes whose masks are complete go on."""
+        """Emits: each lane waits for the live lanes of its own ``mask``; lanes whose masks are complete go on."""
         b = self.b
         here = Value("%bits", "i32")
         forced = Value("%forced", "i1")
@@ -202,7 +187,7 @@ class MaskedFunction(FunctionEmitter):
         check_mask(self, block.instructions[0], mask, b.ballot(self._lanes), left)
 
     def _end(self, last: Instruction, following: Value) -> Value | None:
-        """Where each lane goes; None when nothing comes after."""
+        """Returns the block that each lane goes to; None when the launch ends."""
         b = self.b
         self.begin(last)
         if is_barrier(last):
@@ -210,17 +195,17 @@ class MaskedFunction(FunctionEmitter):
             if not waits:
                 return following
             return self._guarded(b.op("or", following, b.integer("i32", AT_BARRIER)), following)
-        if last.opcode in ("trap", "brkpt"):
+        if last.facts.flow in (Flow.TRAP, Flow.BREAKPOINT):
             site = self.unit.site(last, Access.NONE, Space.GENERIC, 1)
             if last.guard is None:
                 self.trap(site)
                 return None
             self.trap_if(b.compare("icmp ne", self.active_bits(), b.integer("i32", 0)), site)
             return following
-        if last.opcode == "brx":
+        if last.facts.flow is Flow.TABLE:
             goals = table_goals(self.unit.program, last)
             return table_lookup(self, goals, self.read(last.operands[0], "i32"), int(following.text))
-        if last.opcode == "bra":
+        if last.facts.flow is Flow.JUMP:
             operand = last.operands[0]
             assert isinstance(operand, Sym)
             return self._guarded(b.integer("i32", self.unit.program.cfg.labels[operand.name]), following)

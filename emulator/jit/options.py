@@ -1,4 +1,4 @@
-"""How to compile a kernel. Needs no LLVM, so that the cache can tell what it has without it."""
+"""The options of the compiler. Needs no LLVM, so that the cache can be read without it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The CPU that code is made for: LLVM's name of it, and its features (``+avx2,-avx512f,…``)."""
+    """The CPU that code is compiled for: LLVM's name for it, and its features (``+avx2,-avx512f,…``)."""
 
     cpu: str
     features: str
@@ -21,7 +21,7 @@ class Target:
 class Options:
     """``check_memory`` False leaves the checks of global and shared accesses out (benchmarks of their cost).
     ``observe`` tells the library of every access and warp-wide sync, and counts how often each basic block runs, with
-    how many lanes (native/observe.h). ``target``: None is this CPU."""
+    how many lanes (native/exec/observe.h). ``target``: None is this CPU."""
 
     check_memory: bool = True
     observe: bool = False

@@ -1,7 +1,7 @@
-"""Which loops may be waiting for other warps, and what a warp's state is there.
+"""Finds the loops that may poll, and the registers that make up a warp's state there.
 
-A profile does not count rounds of a loop that only looked (native/spin.h). To tell them it compares what is live of
-the registers where the loop begins, all but those that do no more than count the rounds.
+A profile does not count rounds of a loop that only polled (native/profile/poll_detector.h). It finds them by
+comparing the registers that are live where the loop begins, except those that merely count the rounds.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
-from emulator.jit.builder import LANES, SIZE, register_type
+from emulator.jit.builder import LANES, SIZE
 from emulator.jit.register_file import RegisterFile
-from emulator.jit.unit import STRONG
 from emulator.ptx.effects import defs_and_uses
 from emulator.ptx.ir import Imm, Instruction, Reg
+from emulator.ptx.opcodes import STRONG
 from emulator.ptx.program import Program
 
 
 class Range(NamedTuple):
-    """Of the register file."""
+    """A range of bytes in the register file."""
 
     offset: int
     size_bytes: int
@@ -35,7 +35,7 @@ class Polling:
     live: tuple[tuple[Range, ...], ...] = ()
 
     def tables(self) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
-        """``polling``, ``live_ends`` and ``live`` of abi.h."""
+        """Returns ``polling``, ``live_ends`` and ``live`` of abi.h."""
         ends = list(accumulate(len(ranges) for ranges in self.live))
         return self.heads, ends, [word for ranges in self.live for r in ranges for word in r]
 
@@ -43,21 +43,21 @@ class Polling:
 def polling_of(program: Program, file: RegisterFile) -> Polling:
     blocks = program.cfg.blocks
     constants = _constants(program)
-    looks = [any(_looks(i, constants) for i in block.instructions) for block in blocks]
+    polls = [any(_polls(i, constants) for i in block.instructions) for block in blocks]
     edges = [(head, b.index) for b in blocks for head in b.successors if head <= b.index]
-    loops = [range(head, end + 1) for head, end in edges if any(looks[head : end + 1])]
+    loops = [range(head, end + 1) for head, end in edges if any(polls[head : end + 1])]
     if not loops:
         return Polling()
     counting = _only_counting(program, frozenset(index for loop in loops for index in loop))
     live = tuple(
-        _merged(sorted(r for name in block.live_in - counting for r in _places(program, file, name)))
+        _merged(sorted(r for name in block.live_in - counting for r in _ranges_of(program, file, name)))
         for block in blocks
     )
     return Polling(tuple(sorted({loop.start for loop in loops})), live)
 
 
 def _constants(program: Program) -> frozenset[str]:
-    """Registers that never hold anything but a number which the program names: nvcc gives locks theirs this way."""
+    """Returns the registers that only ever hold literals, as nvcc's code for locks has them."""
     found, others = set[str](), set[str]()
     for block in program.cfg.blocks:
         for i in block.instructions:
@@ -66,8 +66,8 @@ def _constants(program: Program) -> frozenset[str]:
     return frozenset(found - others)
 
 
-def _looks(i: Instruction, constants: frozenset[str]) -> bool:
-    """Whether loops that wait do this: a strong load, a wait, an atomic that changes nothing or tries a lock."""
+def _polls(i: Instruction, constants: frozenset[str]) -> bool:
+    """Returns whether it polls: a strong load, a wait, an atomic that changes nothing or tries a lock."""
     if i.opcode == "ld":
         return not STRONG.isdisjoint(i.modifiers)
     if i.opcode == "mbarrier":
@@ -99,7 +99,7 @@ def _only_counting(program: Program, in_loops: frozenset[int]) -> frozenset[str]
 
 
 def _more_than_counts(i: Instruction, counters: set[str], changing: set[str], *, in_loop: bool) -> tuple[str, ...]:
-    """The registers that the instruction makes, or makes use of, in another way."""
+    """Returns the registers that the instruction writes or reads other than as counters."""
     written, read = defs_and_uses(i)
     constants = sum(isinstance(o, Imm) for o in i.operands[1:])
     if i.guard is None and len(read) + constants == len(i.operands) - 1:
@@ -114,8 +114,8 @@ def _more_than_counts(i: Instruction, counters: set[str], changing: set[str], *,
     return (*written, *read)
 
 
-def _places(program: Program, file: RegisterFile, name: str) -> Iterator[Range]:
-    type_ = register_type(program.registers[name])
+def _ranges_of(program: Program, file: RegisterFile, name: str) -> Iterator[Range]:
+    type_ = program.registers[name].register
     if type_ == "i1":
         yield Range(file.lanes[name], 4)
         return

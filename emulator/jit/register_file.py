@@ -1,11 +1,11 @@
-"""Where a warp's registers are while it does not run."""
+"""Where a warp's registers lie while the warp does not run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from emulator.jit.builder import LANES, SIZE, register_type
+from emulator.jit.builder import LANES, SIZE
 from emulator.jit.shapes import Shapes
 from emulator.ptx.program import Program
 
@@ -23,9 +23,10 @@ class RegisterFile:
     size_bytes: int
 
 
-def register_file(program: Program, shapes: Shapes) -> RegisterFile:
+def lay_out_registers(program: Program, shapes: Shapes) -> RegisterFile:
+    """Returns the register file of a kernel."""
     live = sorted(frozenset[str]().union(*(block.live_in for block in program.cfg.blocks)))
-    types = {name: register_type(program.registers[name]) for name in live}
+    types = {name: program.registers[name].register for name in live}
     predicates = [name for name in live if types[name] == "i1"]
     scalars: dict[str, int] = {}
     end = 4 * len(predicates)

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from emulator.ptx.effects import CARRY, defs_and_uses, has_result
+from emulator.ptx.facts import Divergence
 from emulator.ptx.ir import Address, Imm, Instruction, Operand, Pair, Reg, Sink, Special, Sym, Vec
 from emulator.ptx.program import Program
 from emulator.ptx.types import ScalarType
@@ -35,13 +36,13 @@ class Shape:
         return self.offsets is _NO_OFFSETS or not any(self.offsets)
 
     def disjoint(self, bits: int, *, signed: bool = False) -> bool:
-        """Base and offsets share no bits, nor the sign's: base + offset is base | offset, and wraps in no lane."""
+        """Returns whether base and offsets share no bits, nor the sign's: base + offset then wraps in no lane."""
         limit = min(self.align, bits - signed)
         return self.is_uniform or (min(self.offsets) >= 0 and max(self.offsets) < 1 << limit)
 
     @property
     def is_compact(self) -> bool:
-        """The offsets are small enough for a check of base + least and base + most to speak for all lanes."""
+        """Whether the offsets are so small that checks of base + least and base + most cover all lanes."""
         return max(map(abs, self.offsets)) < 1 << 31
 
 
@@ -66,7 +67,7 @@ def join(a: Shape | None, b: Shape | None) -> Shape | None:
 
 
 def thread_shapes(block: tuple[int, int, int]) -> tuple[Shape | None, Shape | None, Shape | None]:
-    """Of %tid.x, .y, .z for warps that are full."""
+    """Returns the shapes of %tid.x, .y and .z in full warps."""
     x, y, z = block
     if x % LANES == 0:
         return Shape(_LANE_NUMBERS, 5), UNIFORM, UNIFORM
@@ -120,40 +121,30 @@ def special_shape(
 
 
 def local_shape(stride: int) -> Shape:
-    """Of the address of a local variable."""
+    """Returns the shape of the address of a local variable."""
     return _shape(tuple(lane * stride for lane in _LANE_NUMBERS), 0)
 
 
 _TOP = Shape((1,) * LANES, -1)  # not looked at yet
 
-# Results that differ per lane whatever goes in.
-_VARYING = frozenset(
-    [
-        "atom",
-        "shfl",
-        "match",
-        "wmma",
-        "mma",
-        "ldmatrix",
-        "movmatrix",
-        "call_printf",
-        "call_malloc",
-        "mbarrier",
-        "elect",
-        "tex",
-        "tld4",
-        "suld",
-    ]
-)
-_PURE_SCALARS = frozenset(("vote", "redux", "activemask", "barget"))
-
 
 def source_type(instruction: Instruction) -> ScalarType:
-    """Of the operand that cvt, mul.wide and mad.wide extend."""
+    """Returns the type of the operand that cvt, mul.wide and mad.wide extend."""
     return instruction.types[1] if instruction.opcode == "cvt" else instruction.type
 
 
-class ShapeAnalysis:
+def _collective(instruction: Instruction) -> Shape | None:
+    mask = instruction.operands[-1]
+    whole = isinstance(mask, Imm) and mask.value & 0xFFFFFFFF == 0xFFFFFFFF
+    return UNIFORM if whole or not instruction.has("sync") else None
+
+
+def analyse_shapes(program: Program, block: tuple[int, int, int]) -> Shapes:
+    """Returns the shapes of all registers in full warps of blocks of ``block`` threads."""
+    return _ShapeAnalysis(program, block).run()
+
+
+class _ShapeAnalysis:
     """A forward fixpoint over all instructions, flow-insensitive per register: optimistic start, values only fall."""
 
     def __init__(self, program: Program, block: tuple[int, int, int]) -> None:
@@ -204,7 +195,7 @@ class ShapeAnalysis:
         return Shapes(self._known, frozenset(self._widened & self._carries()), self._thread, self._constants)
 
     def _carries(self) -> set[int]:
-        """The instructions whose result kept its offsets in the end."""
+        """Returns the instructions whose results kept their offsets."""
         kept = set()
         for block in self._program.cfg.blocks:
             for instruction in block.instructions:
@@ -215,7 +206,7 @@ class ShapeAnalysis:
         return kept
 
     def _note_constant(self, instruction: Instruction, written: Counter[str]) -> None:
-        """Registers written in one place, by a mov of something known."""
+        """Notes a register that only one instruction writes, a mov of a known value."""
         target = instruction.operands[0]
         if instruction.opcode != "mov" or instruction.guard is not None or not isinstance(target, Reg):
             return
@@ -233,7 +224,7 @@ class ShapeAnalysis:
         return None
 
     def _restrict(self, name: str, shape: Shape | None) -> Shape | None:
-        """Only whole integer registers carry offsets."""
+        """Returns the shape that the register can have: only 32- and 64-bit integers carry offsets."""
         if shape is None or shape.is_uniform:
             return shape
         scalar = self._program.registers[name]
@@ -247,10 +238,10 @@ class ShapeAnalysis:
         if isinstance(operand, Special):
             return special_shape(operand.name, self._thread, self._block)
         if isinstance(operand, Sym):
-            if operand.name in self._program.local:
-                return local_shape(self._program.local_bytes)
-            if operand.name in self._program.shared:
-                return Shape(align=_trailing_zeros(self._program.shared[operand.name] + operand.offset))
+            if operand.name in self._program.layout.local:
+                return local_shape(self._program.layout.local_bytes)
+            if operand.name in self._program.layout.shared:
+                return Shape(align=_trailing_zeros(self._program.layout.shared[operand.name] + operand.offset))
             return UNIFORM
         return None
 
@@ -265,14 +256,22 @@ class ShapeAnalysis:
         return shape
 
     def _result(self, instruction: Instruction) -> Shape | None:
-        opcode = instruction.opcode
-        if opcode in _VARYING:
-            return self._shuffle(instruction) if opcode == "shfl" else None
-        if opcode in _PURE_SCALARS:
-            return self._collective(instruction)
+        match instruction.facts.divergence:
+            case Divergence.ALWAYS:
+                return None
+            case Divergence.NEVER:
+                return UNIFORM
+            case Divergence.BROADCAST:
+                return self._shuffle(instruction)
+            case Divergence.FULL_MASK:
+                return _collective(instruction)
+            case Divergence.ADDRESS:
+                return self._load(instruction)
+            case Divergence.OPERANDS:
+                return self._from_operands(instruction)
+
+    def _from_operands(self, instruction: Instruction) -> Shape | None:
         operands = instruction.operands[1:]
-        if opcode in ("ld", "ldu"):
-            return self._load(instruction)
         shapes: list[Shape | None] = []
         for operand in operands:
             items = operand.items if isinstance(operand, Vec) else (operand,)
@@ -281,7 +280,7 @@ class ShapeAnalysis:
             for item in items:
                 if not isinstance(item, Sink):
                     shapes.append(self._of(item.base) if isinstance(item, Address) else self._of(item))
-        if opcode in ("addc", "subc", "madc"):
+        if instruction.facts.reads_carry:
             shapes.append(self._known.get(CARRY, _TOP))
         if any(s is _TOP for s in shapes):
             return _TOP if None not in shapes else None
@@ -300,20 +299,13 @@ class ShapeAnalysis:
         return UNIFORM if base is not None and base.is_uniform else None
 
     def _shuffle(self, instruction: Instruction) -> Shape | None:
-        """A broadcast of one lane to the whole warp is uniform."""
+        """Returns the shape of a shuffle: a broadcast of one lane to the whole warp is uniform."""
         lane, clamp = self._of(instruction.operands[2]), instruction.operands[3]
         if "idx" not in instruction.modifiers or not isinstance(clamp, Imm) or clamp.value != 31:
             return None
         if lane is _TOP:
             return _TOP
         return UNIFORM if lane is not None and lane.is_uniform else None
-
-    def _collective(self, instruction: Instruction) -> Shape | None:
-        if instruction.opcode in ("barget", "activemask"):
-            return UNIFORM
-        mask = instruction.operands[-1]
-        whole = isinstance(mask, Imm) and mask.value & 0xFFFFFFFF == 0xFFFFFFFF
-        return UNIFORM if whole or not instruction.has("sync") else None
 
     def _arithmetic(self, instruction: Instruction, shapes: list[Shape]) -> Shape | None:
         opcode = instruction.opcode
@@ -388,7 +380,7 @@ class ShapeAnalysis:
         return _shape(tuple(merged), min(a.align, _trailing_zeros(constant)))
 
     def _widen(self, instruction: Instruction, a: Shape) -> bool:
-        """Whether a 32-bit ``a`` may be extended as base and offsets; the code checks where it may not be."""
+        """Returns whether a 32-bit ``a`` may be extended as base and offsets, with a check in the code if need be."""
         if not a.disjoint(32, signed=source_type(instruction).is_signed):
             if instruction.guard is not None or not a.is_compact:
                 return False

@@ -1,4 +1,4 @@
-"""The uniform function: all 32 lanes together, registers in SSA, values that all lanes share kept as scalars.
+"""Emits the uniform function: all 32 lanes together, registers in SSA, values that all lanes share as scalars.
 
 It leaves where lanes part (spilling what is live, each lane with its own block number) and goes on in the masked
 function; it can be entered at ``entries``: the start, loop heads, joins, and behind barriers.
@@ -7,25 +7,27 @@ function; it can be entered at ``entries``: the start, loop heads, joins, and be
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from emulator.jit.abi import EXITED, MASKED, MASKED_ONCE, Access, Space
+from emulator.jit.access_groups import access_groups_of
 from emulator.jit.builder import SIZE, Value, lanes_type
-from emulator.jit.function import BARRIER, BARRIER_QUIET, DONE, SWITCH, YIELD, FunctionEmitter
+from emulator.jit.function import BARRIER, BARRIER_QUIET, DONE, SWITCH, FunctionEmitter
 from emulator.jit.ops.barrier import arrive, check_mask, touches_memory_first
+from emulator.jit.predication import predicated_block
 from emulator.jit.register_file import RegisterFile
 from emulator.jit.shapes import Shape, source_type
-from emulator.jit.sides import side_of
-from emulator.jit.spans import spans_of
 from emulator.jit.unit import Unit
-from emulator.jit.warp_context import FUEL, LANE_PC, MODE, PC
+from emulator.jit.warp_context import LANE_PC, MODE, PC
 from emulator.ptx.cfg import Block, is_barrier, sync_mask
-from emulator.ptx.effects import defs_and_uses, has_effect
+from emulator.ptx.effects import defs_and_uses
+from emulator.ptx.facts import Flow
 from emulator.ptx.ir import Instruction, Reg, Sym
 from emulator.ptx.program import Program
 
 
 def uniform_entries(program: Program) -> tuple[int, ...]:
-    """Blocks at which the uniform function may be entered."""
+    """Returns the blocks at which the uniform function may be entered."""
     cfg = program.cfg
     entries = {0} | cfg.loop_heads | cfg.joins
     entries.update(block.index + 1 for block in cfg.blocks if is_barrier(block.instructions[-1]))
@@ -34,7 +36,6 @@ def uniform_entries(program: Program) -> tuple[int, ...]:
 
 _MOST_SSA_VECTORS = 24
 _MOST_LOOP_BLOCKS = 40
-_TELLING = frozenset(("ldmatrix", "wmma"))  # helpers that report bad addresses
 
 
 class UniformFunction(FunctionEmitter):
@@ -45,9 +46,9 @@ class UniformFunction(FunctionEmitter):
         self.entries = uniform_entries(unit.program)
         self._slots: dict[str, str] = {}
         self._in_ssa = self._choose_homes()
-        self._some: Value | None = None  # the lanes that do a block which the others skip
-        self._touched = False  # the block has done what must not be done twice
-        self._begins_anew = False  # somewhere in the block
+        self._predicate: Value | None = None  # the lanes that do a block which the others skip
+        self._restart_forbidden = False  # the block has done what must not be done twice
+        self._has_restart = False  # somewhere in the block
 
     def _choose_homes(self) -> frozenset[str]:
         """The registers that are SSA values across blocks: those of loops without barriers, while their vectors fit
@@ -75,15 +76,15 @@ class UniformFunction(FunctionEmitter):
     def shape_of(self, name: str) -> Shape | None:
         return self.unit.shapes.of(name)
 
-    def everyone(self) -> Value | None:
-        return self._some
+    def block_lanes(self) -> Value | None:
+        return self._predicate
 
     def _in_file(self, name: str) -> bool:
-        """Whether the register lives in the register file between blocks, not in SSA."""
+        """Returns whether the register lives in the register file between blocks, not in SSA."""
         return name in self.file.lanes and name not in self._in_ssa
 
     def _slot(self, name: str) -> tuple[str, str]:
-        """(the register's stack slot, its type): promoted to SSA by LLVM."""
+        """Returns (the register's stack slot, its type). LLVM promotes the slot to SSA."""
         slot = self._slots.get(name)
         if slot is None:
             slot = self._slots[name] = f"%R{len(self._slots)}"
@@ -106,7 +107,7 @@ class UniformFunction(FunctionEmitter):
         self.b.line(f"store {type_} {text}, ptr {slot}")
 
     def _write_back(self, live: Iterable[str]) -> None:
-        """At the end of a block: what was written goes to where it lives."""
+        """Ends a block: stores the written registers where they live between blocks."""
         for name in sorted(self._dirty.intersection(live)):
             if self._in_file(name):
                 self._park_one(name, self._current[name])
@@ -114,7 +115,7 @@ class UniformFunction(FunctionEmitter):
                 self._store_slot(name, self._current[name])
 
     def _park_one(self, name: str, value: Value) -> None:
-        """Into the register file; of a register without a vector only lane 0's value."""
+        """Stores a register in the register file; only lane 0's value of one that has a shape."""
         b = self.b
         shape = self.shape_of(name)
         if shape is None or value.type == "i1":
@@ -136,13 +137,13 @@ class UniformFunction(FunctionEmitter):
         return b.op("sub", value, b.integer(type_, shape.offsets[0])) if shape.offsets[0] else value
 
     def _park(self, live: Iterable[str]) -> None:
-        """Before leaving: what is live and not in the register file goes there."""
+        """Stores the live registers that are not in the register file there, before the function is left."""
         for name in sorted(live):
             if not self._in_file(name):
                 self._park_one(name, self._raw(name))
 
     def _spread(self, live: Iterable[str]) -> None:
-        """Before the masked function takes over: parked scalars become vectors."""
+        """Turns the scalars in the register file into vectors, before the masked function takes over."""
         table, count = self.unit.shape_table(self.file, live)
         if count:
             self.call("emu_spread", "ptr %registers", f"ptr {table}", f"i32 {count}")
@@ -180,30 +181,27 @@ class UniformFunction(FunctionEmitter):
         return blocks[index].live_in if index < len(blocks) else frozenset()
 
     def _block(self, block: Block) -> None:
-        b = self.b
-        cfg = self.unit.program.cfg
-        b.label(f"B{block.index}")
-        self._current = {}
-        self._dirty = set()
+        self.begin_block(block)
         self._here = block
-        self.spans = spans_of(block)
-        self._touched = self._begins_anew = False
-        if block.index in cfg.loop_heads:
-            self._burn_fuel(block)
+        self.access_groups = access_groups_of(block)
+        self._restart_forbidden = self._has_restart = False
+        if block.index in self.unit.program.cfg.loop_heads:
+            self.burn_fuel(partial(self._suspend, block))
+            self._current = {}
         self.count(block)
         last = block.instructions[-1]
         for instruction in block.instructions[:-1]:
             self.do(instruction)
         self._end_block(block, last)
-        if self._begins_anew:
-            self._begin_anew(block)
+        if self._has_restart:
+            self._emit_restart(block)
 
     def _end_block(self, block: Block, last: Instruction) -> None:
         live_out = frozenset[str]().union(*(self._live(s) for s in block.successors))
-        if last.opcode in ("bra", "brx", "ret", "exit", "trap", "brkpt"):
-            self._leave_block(block, last, live_out)
-        elif is_barrier(last):
+        if is_barrier(last):
             self._barrier(block, last)
+        elif last.facts.ends_block:
+            self._leave_block(block, last, live_out)
         else:
             self.do(last)
             self._write_back(live_out)
@@ -217,14 +215,14 @@ class UniformFunction(FunctionEmitter):
             self.begin(instruction)
             check_mask(self, instruction, mask, self.active_bits(), self.b.integer("i1", 0))
         super().do(instruction)
-        if has_effect(instruction) or instruction.opcode in _TELLING:
-            self.touch()
+        if instruction.facts.has_effect or instruction.facts.reports_faults:
+            self.forbid_restart()
 
-    def touch(self) -> None:
-        self._touched = True
+    def forbid_restart(self) -> None:
+        self._restart_forbidden = True
 
     def _check_widening(self, instruction: Instruction) -> None:
-        """Where base + offset wraps in 32 bits for some lane, the masked function does the block, from its start."""
+        """Emits: where base + offset wraps in 32 bits for some lane, the masked function restarts the block."""
         b = self.b
         signed = source_type(instruction).is_signed
         for operand in instruction.operands[1:3]:
@@ -241,51 +239,40 @@ class UniformFunction(FunctionEmitter):
             if least < 0:
                 low = b.compare(f"icmp {prefix}lt", base, b.integer("i32", bottom - least))
                 bad = b.op("or", bad, low)
-            self._branch_anew(b.negate(bad))
+            self._branch_to_restart(b.negate(bad))
 
-    def begin_anew_unless(self, condition: Value) -> bool:
-        if self._touched or self._some is not None or self.unit.observe:
+    def restart_unless(self, condition: Value) -> bool:
+        if self._restart_forbidden or self._predicate is not None or self.unit.observe:
             return False
-        self._branch_anew(condition)
+        self._branch_to_restart(condition)
         return True
 
-    def _branch_anew(self, unless: Value) -> None:
-        self._begins_anew = True
+    def _branch_to_restart(self, unless: Value) -> None:
+        self._has_restart = True
         label = self.b.fresh("x")
         self.b.line(f"br i1 {unless.text}, label %{label}, label %A{self._here.index}, !prof !1")
         self.b.label(label)
 
-    def _begin_anew(self, block: Block) -> None:
-        """In the masked function: registers' homes still hold what they held when the block began."""
+    def _emit_restart(self, block: Block) -> None:
+        """Emits the restart of the block in the masked function: no register has been stored since the block began."""
         self.b.label(f"A{block.index}")
         self.count(block, times=-1)
         self._current = {}
         self._park(block.live_in)
         self._spread(block.live_in)
-        self._part(self.b.integer("i32", block.index), mode=MASKED_ONCE)
+        self._diverge(self.b.integer("i32", block.index), mode=MASKED_ONCE)
+
+    def _suspend(self, block: Block) -> None:
+        self._park(block.live_in)
+        self.b.store("i32", str(block.index), self.b.offset("%ctx", PC), 4)
 
     def _target(self, index: int) -> str:
         return f"%B{index}" if index < len(self.unit.program.cfg.blocks) else "%exit"
 
-    def _burn_fuel(self, block: Block) -> None:
-        b = self.b
-        place = b.offset("%ctx", FUEL)
-        fuel = b.load("i32", place, 4)
-        label = b.fresh("y")
-        empty = b.emit(f"icmp sle i32 {fuel}, 0")
-        b.line(f"br i1 {empty}, label %{label}y, label %{label}n, !prof !2")
-        b.label(f"{label}y")
-        self._park(block.live_in)
-        b.store("i32", str(block.index), b.offset("%ctx", PC), 4)
-        self.leave(YIELD)
-        b.label(f"{label}n")
-        self._current = {}
-        b.store("i32", b.emit(f"sub i32 {fuel}, 1"), place, 4)
-
     # ----------------------------------------------------------------------------------------------- ends of blocks
     def _goal(self, instruction: Instruction) -> int | None:
-        """The block that a bra goes to; None: out."""
-        if instruction.opcode != "bra":
+        """Returns the block that a bra goes to; None where the function ends."""
+        if instruction.facts.flow is not Flow.JUMP:
             return None
         operand = instruction.operands[0]
         assert isinstance(operand, Sym)
@@ -294,7 +281,7 @@ class UniformFunction(FunctionEmitter):
     def _leave_block(self, block: Block, last: Instruction, live_out: frozenset[str]) -> None:
         b = self.b
         self.begin(last)
-        if last.opcode in ("trap", "brkpt"):
+        if last.facts.flow in (Flow.TRAP, Flow.BREAKPOINT):
             site = self.unit.site(last, Access.NONE, Space.GENERIC, 1)
             if last.guard is None:
                 self.trap(site)
@@ -303,7 +290,7 @@ class UniformFunction(FunctionEmitter):
             self._write_back(live_out)
             b.line(f"br label {self._target(block.index + 1)}")
             return
-        if last.opcode == "brx":
+        if last.facts.flow is Flow.TABLE:
             self._branch_table(block, last, live_out)
             return
         goal = self._goal(last)
@@ -326,32 +313,32 @@ class UniformFunction(FunctionEmitter):
         none = b.compare("icmp eq", bits, b.integer("i32", 0))
         b.line(f"br i1 {none.text}, label {following}, label %{label}b")
         b.label(f"{label}b")
-        side = side_of(self.unit.program.cfg, self.unit.shapes, block, goal)
+        side = predicated_block(self.unit.program.cfg, self.unit.shapes, block, goal)
         if side is not None:
-            self._do_side(side, b.negate(guard))
+            self._do_predicated(side, b.negate(guard))
             b.line(f"br label {taken}")
             return
         self._park(live_out)
         self._spread(live_out)
         where = b.select(guard, b.integer("i32", EXITED if goal is None else goal), b.integer("i32", block.index + 1))
-        self._part(where)
+        self._diverge(where)
 
-    def _do_side(self, side: Block, lanes: Value) -> None:
-        """A block by some of the lanes; the registers are where blocks leave them."""
-        self._current, self._dirty, self._guard, self._some = {}, set(), None, lanes
-        self.spans = {}
+    def _do_predicated(self, side: Block, lanes: Value) -> None:
+        """Emits a block that only ``lanes`` execute."""
+        self._current, self._dirty, self._guard, self._predicate = {}, set(), None, lanes
+        self.access_groups = {}
         self.count(side)
         for instruction in side.instructions:
-            if instruction.opcode != "bra":
+            if instruction.facts.flow is Flow.NEXT:
                 self.do(instruction)
         live_out = self._live(side.successors[0])
-        self._some = None
+        self._predicate = None
         for name in sorted(self._dirty & live_out):
             self._current[name] = self.b.select(lanes, self._current[name], self.load_register(name))
         self._write_back(live_out)
 
-    def _part(self, where: Value, mode: int = MASKED) -> None:
-        """Go on in the masked function, each lane at its block."""
+    def _diverge(self, where: Value, mode: int = MASKED) -> None:
+        """Emits the switch to the masked function, where each lane continues at its block."""
         b = self.b
         b.store(lanes_type("i32"), b.spread(where), b.offset("%ctx", LANE_PC), 64)
         b.store("i32", str(mode), b.offset("%ctx", MODE), 4)
@@ -365,13 +352,13 @@ class UniformFunction(FunctionEmitter):
         if index.vector or last.guard is not None:
             self._park(live_out)
             self._spread(live_out)
-            self._part(table_lookup(self, goals, index, block.index + 1))
+            self._diverge(table_lookup(self, goals, index, block.index + 1))
             return
         cases = " ".join(f"i32 {n}, label %B{goal}" for n, goal in enumerate(goals[:-1]))
         b.line(f"switch i32 {index.text}, label %B{goals[-1]} [ {cases} ]")
 
     def _barrier(self, block: Block, last: Instruction) -> None:
-        """A return: the next run() enters behind it."""
+        """Emits a barrier as a return from the function: the next run() enters behind it."""
         b = self.b
         self.begin(last)
         following = block.index + 1
@@ -391,7 +378,7 @@ def table_goals(program: Program, last: Instruction) -> tuple[int, ...]:
 
 
 def table_lookup(e: FunctionEmitter, goals: tuple[int, ...], index: Value, otherwise: int) -> Value:
-    """A block number per lane."""
+    """Returns each lane's block number."""
     b = e.b
     where = b.integer("i32", goals[-1])
     for n, goal in enumerate(goals[:-1]):

@@ -1,4 +1,4 @@
-"""What the two functions of a kernel share: its sites (accesses), constant tables and symbols."""
+"""The state that the two functions of a kernel share: access sites, constant tables and symbols."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from emulator.jit.abi import NO_BLOCK, Access, AtomicForm, Order, Space
-from emulator.jit.builder import LANES, SIZE, register_type
+from emulator.jit.builder import LANES, SIZE
 from emulator.jit.register_file import RegisterFile
 from emulator.jit.shapes import Shapes
 from emulator.ptx.effects import defs_and_uses
+from emulator.ptx.facts import Memory
 from emulator.ptx.ir import Imm, Instruction, Location, Module, Reg
+from emulator.ptx.opcodes import STRONG
 from emulator.ptx.program import Program
-
-#: Modifiers of accesses that other threads may race with.
-STRONG = frozenset(("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"))
 
 
 def order_of(instruction: Instruction, kind: Access) -> Order:
-    """What the access means to other threads."""
+    """Returns the order that the access has for other threads."""
     modifiers = instruction.modifiers
     order = Order(0)
     if kind is Access.ATOMIC or not STRONG.isdisjoint(modifiers):
@@ -38,11 +37,12 @@ _SHARED_64 = frozenset(("exch", "cas"))
 
 
 def form_of(instruction: Instruction, used: frozenset[str]) -> AtomicForm:
-    """What ptxas makes of an atomic. ``used``: the registers that some instruction reads."""
+    """Returns the form in which ptxas compiles an atomic. ``used``: the registers that some instruction reads."""
     form = AtomicForm(0)
-    if instruction.opcode not in ("atom", "red"):  # an mbarrier's
+    facts = instruction.facts
+    if facts.memory is not Memory.ATOMIC:  # an mbarrier's
         return form
-    is_reduction = instruction.opcode == "red"
+    is_reduction = not facts.writes
     target = instruction.operands[0]
     awaited = not is_reduction and isinstance(target, Reg) and target.name in used
     if awaited:
@@ -75,7 +75,7 @@ _TABLE_ROW = "{i32, i32, i32, ptr}"
 
 @dataclass(slots=True)
 class Unit:
-    """What the two functions of a kernel share."""
+    """The state that the two functions of a kernel share."""
 
     module: Module
     program: Program
@@ -89,7 +89,10 @@ class Unit:
     uses_barriers: bool = False
 
     def site(self, instruction: Instruction, kind: Access, space: Space, size: int) -> int:
-        """Each instruction has a site of its own (its cache of the allocation hit last), shared by both functions."""
+        """Returns the number of an access site.
+
+        Each instruction has its own, which both functions share, with a cache of the allocation that it hit last.
+        """
         key = (id(instruction), kind, space, size)
         index = self._site_of.get(key)
         if index is None:
@@ -115,7 +118,7 @@ class Unit:
         return self._used
 
     def pattern(self, offsets: tuple[int, ...]) -> str:
-        """A constant table of byte offsets, one per lane."""
+        """Returns the name of a constant table of byte offsets, one per lane."""
         name = self._patterns.get(offsets)
         if name is None:
             name = self._patterns[offsets] = f"@pattern{len(self._patterns)}"
@@ -131,11 +134,11 @@ class Unit:
         for name in sorted(live):
             shape = self.shapes.of(name)
             if shape is not None:
-                type_ = register_type(self.program.registers[name])
+                type_ = self.program.registers[name].register
                 size = 0 if type_ == "i1" else SIZE[type_]
                 pattern = "null" if shape.is_uniform else self.pattern(shape.offsets)
-                places = f"i32 {file.lanes[name]}, i32 {file.scalars.get(name, 0)}"
-                rows.append(f"{_TABLE_ROW} {{{places}, i32 {size}, ptr {pattern}}}")
+                offsets = f"i32 {file.lanes[name]}, i32 {file.scalars.get(name, 0)}"
+                rows.append(f"{_TABLE_ROW} {{{offsets}, i32 {size}, ptr {pattern}}}")
         text = ", ".join(rows)
         table = self._tables.get(text)
         if table is None:
@@ -143,7 +146,7 @@ class Unit:
         return table, len(rows)
 
     def constants(self) -> list[str]:
-        """The definitions of all patterns and tables handed out."""
+        """Returns the definitions of all tables whose names were returned."""
         patterns = [
             f"{name} = private unnamed_addr constant [{LANES} x i64] [" + ", ".join(f"i64 {o}" for o in offsets) + "]"
             for offsets, name in self._patterns.items()

@@ -1,4 +1,4 @@
-"""Modelled time: what the counts of a launch's profile come to on a GPU that is not here. See README.md beside this."""
+"""Models the time that a launch takes on a GPU, from the counts of its profile. README.md explains the model."""
 
 from emulator.model.gpu import Gpu, gpu_names, load_gpu
 from emulator.model.occupancy import Occupancy, occupancy_of

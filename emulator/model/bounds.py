@@ -1,6 +1,6 @@
-"""The least time that each part of a GPU needs for what a launch did: one bound each, in seconds.
+"""Computes, for each part of a GPU, the least time in seconds that it needs for the work of a launch.
 
-How the figures come about, and what they leave out, is told in README.md beside this.
+README.md beside this file explains where the figures come from and what the model leaves out.
 """
 
 from __future__ import annotations
@@ -16,25 +16,28 @@ from emulator.runtime.report import LaunchStats
 
 WARP = 32
 SECTOR_BYTES = 32
-#: Where neither a cubin nor ptxas tells.
+#: Registers per thread where neither a cubin nor ptxas gives the number.
 PRESUMED_REGISTERS = 32
-#: What a step of the longest chain of a basic block takes more than its latency: instructions beside the chain are
-#: issued in between, and chains go on from one basic block into the next.
+#: Factor on the latency of each step of a basic block's critical path: other instructions are issued between the steps,
+#: and critical paths continue from one basic block into the next.
 _STEP_SURCHARGE = 1.25
+#: Accesses to shared memory by one warp that overlap.
 _SHARED_AT_ONCE = 16.0
-#: Of the loads that wait for the same, half of those between two branches or barriers are under way together; but no
-#: more than this.
+#: Half of the loads between two branches or barriers overlap, but no more than this many.
 _MOST_LOADS_AT_ONCE = 2.3
-#: Clocks from a block's place becoming free to the first instruction of the next block there.
+#: Clocks between the end of a block and the first instruction of the block that takes its place.
 _BLOCK_START_CYCLES = 120.0
-#: Of a round of the loop by which shared memory does what it has no atomic instruction for, beside the compare-and-swap
-#: (machine code for sm_90: add, compare, branch).
+#: Instructions per round of a compare-and-swap loop, besides the compare-and-swap: add, compare and branch in machine
+#: code for sm_90. ptxas makes such loops for atomics that shared memory has no instruction for.
 _SWAP_ROUND_INSTRUCTIONS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """``seconds`` by what sets the bound; ``rounds`` is how often a multiprocessor is filled with blocks anew."""
+    """Lower bounds on the time of a launch.
+
+    ``seconds`` by the part of the GPU. ``rounds``: how many times a multiprocessor fills up with blocks.
+    """
 
     seconds: Mapping[str, float]
     occupancy: Occupancy
@@ -43,31 +46,37 @@ class Bounds:
 
 
 def bounds_of(stats: LaunchStats, profile: LaunchProfile, gpu: Gpu) -> Bounds:
-    """The bounds of a launch with this profile."""
+    """Returns the bounds of a launch that has this profile."""
     blocks = max(1, stats.grid[0] * stats.grid[1] * stats.grid[2])
     threads = max(1, stats.block[0] * stats.block[1] * stats.block[2])
     shared = profile.static_shared_bytes + profile.dynamic_shared_bytes
     occupancy = occupancy_of(gpu, threads, profile.registers_per_thread or PRESUMED_REGISTERS, shared)
     rounds = -(-blocks // (occupancy.blocks * gpu.multiprocessors))
-    fullest = _Fullest(-(-blocks // gpu.multiprocessors) / blocks, profile.busy_blocks, gpu.multiprocessors)
+    busiest = _BusiestMultiprocessor(
+        -(-blocks // gpu.multiprocessors) / blocks, profile.busy_blocks, gpu.multiprocessors
+    )
     of_all, of_block = pipe_cycles(profile.totals, gpu), pipe_cycles(profile.busiest_block, gpu)
-    seconds = {what: fullest.part(cycles, of_block[what]) / gpu.clock_hz for what, cycles in of_all.items()}
-    seconds |= _memory_seconds(profile, gpu, fullest)
+    seconds = {what: busiest.load(cycles, of_block[what]) / gpu.clock_hz for what, cycles in of_all.items()}
+    seconds |= _memory_seconds(profile, gpu, busiest)
     seconds["latency"] = _latency_cycles(profile, gpu, blocks * -(-threads // WARP), rounds) / gpu.clock_hz
     return Bounds(seconds, occupancy, blocks, rounds)
 
 
 @dataclass(frozen=True, slots=True)
-class _Fullest:
-    """The multiprocessor with the most to do: it has the most blocks, which are ``share`` of all."""
+class _BusiestMultiprocessor:
+    """The multiprocessor with the most work. ``share``: the fraction of all blocks that it runs."""
 
     share: float
     busy_blocks: int
     multiprocessors: int
 
-    def part(self, of_all: float, of_block: float) -> float:
-        """How much it has of something. A block stays on one, so that it is at least what one block has, and where many
-        have next to nothing it is that of the others that come together there."""
+    def load(self, of_all: float, of_block: float) -> float:
+        """Returns how much of a quantity falls to this multiprocessor.
+
+        ``of_all`` is the launch's total, ``of_block`` that of its busiest block. A block stays on one multiprocessor,
+        so the result is at least ``of_block``. Where few blocks do most of the work, those that share this
+        multiprocessor count as if there were no others.
+        """
         busy = max(1, self.busy_blocks)
         together = -(-busy // self.multiprocessors) * min(of_block, of_all / busy)
         return max(of_all * self.share, of_block, together)
@@ -86,7 +95,7 @@ _PIPES = {
 
 
 def pipe_cycles(counters: Counters, gpu: Gpu) -> dict[str, float]:
-    """Clocks of one multiprocessor, were all that is counted done on it, by the part of it that is busy then."""
+    """Returns, by part of a multiprocessor, the clocks that it would need to do all of the counted work alone."""
     counts = machine_instructions(counters.warp_instructions)
     issued = sum(counts.values()) + counters.swap_rounds * (_SWAP_ROUND_INSTRUCTIONS + 1)
     cycles = {"instruction issue": issued / gpu.schedulers}
@@ -97,10 +106,10 @@ def pipe_cycles(counters: Counters, gpu: Gpu) -> dict[str, float]:
         for kind, flops in counters.flops.items()
         if kind.startswith("tensor_")
     )
-    # Both go through one pipe.
+    # Shared memory and the L1 share one pipe.
     shared = counters.shared_wavefronts / gpu.memory.shared_wavefronts_per_clock
     cached = max(counters.global_requests, counters.global_sectors_ideal / gpu.memory.l1_sectors_per_clock)
-    # Sectors that need not have been touched lie in lines of their own, each of which takes a look-up.
+    # Each sector beyond the fewest possible lies in a line of its own, which costs one more tag look-up.
     cached += max(0, counters.global_sectors - counters.global_sectors_ideal) / gpu.memory.l1_lines_per_clock
     cycles["shared-memory bandwidth"] = shared + cached if shared > cached else 0.0
     cycles["L1 bandwidth"] = shared + cached if shared <= cached else 0.0
@@ -108,19 +117,19 @@ def pipe_cycles(counters: Counters, gpu: Gpu) -> dict[str, float]:
     return cycles
 
 
-def _memory_seconds(profile: LaunchProfile, gpu: Gpu, fullest: _Fullest) -> dict[str, float]:
-    """What the device as a whole has to move, and the fullest multiprocessor to take in."""
+def _memory_seconds(profile: LaunchProfile, gpu: Gpu, busiest: _BusiestMultiprocessor) -> dict[str, float]:
+    """Returns the bounds of DRAM, the L2 and contended atomics, which serve the whole device."""
     totals, of_block, memory = profile.totals, profile.busiest_block, gpu.memory
     l2_cycles = max(
         totals.l2_sectors * SECTOR_BYTES / memory.l2_bytes_per_clock,
-        fullest.part(totals.l2_sectors, of_block.l2_sectors) / memory.fill_sectors_per_clock,
+        busiest.load(totals.l2_sectors, of_block.l2_sectors) / memory.fill_sectors_per_clock,
     )
     contended = profile.hottest_atomic_turns / memory.contended_atomics_per_clock
     contended += profile.hottest_float_atomic_turns / memory.contended_float_atomics_per_clock
     atomics = of_block.atomics / totals.atomics if totals.atomics else 0.0
     shared = profile.shared_atomic_turns
     shared += 0 if memory.counts_shared_increments else profile.shared_increment_turns
-    contended += shared * fullest.part(1.0, atomics) / memory.shared_atomics_per_clock
+    contended += shared * busiest.load(1.0, atomics) / memory.shared_atomics_per_clock
     return {
         "DRAM bandwidth": (profile.dram_read_bytes + profile.dram_write_bytes) / memory.dram_bytes_per_s,
         "L2 bandwidth": l2_cycles / gpu.clock_hz,
@@ -129,8 +138,10 @@ def _memory_seconds(profile: LaunchProfile, gpu: Gpu, fullest: _Fullest) -> dict
 
 
 def _latency_cycles(profile: LaunchProfile, gpu: Gpu, warps: int, rounds: int) -> float:
-    """How long the warps of one multiprocessor take when nothing but waiting for results holds them up: as many
-    rounds as it takes, the last with the longest warp in it (Little's law, seen from the warp)."""
+    """Returns the clocks that a multiprocessor needs if its warps do nothing but wait for results.
+
+    The mean warp decides all rounds but the last, the longest warp the last (Little's law, seen from the warp).
+    """
     barrier = gpu.latency_cycles.barrier
     of_mean = (waiting_cycles(profile.totals, gpu, profile.dram_loads) + profile.barriers * barrier) / warps
     longest = waiting_cycles(profile.busiest_warp, gpu, profile.critical_warp_dram_loads)
@@ -139,29 +150,30 @@ def _latency_cycles(profile: LaunchProfile, gpu: Gpu, warps: int, rounds: int) -
 
 
 def waiting_cycles(counters: Counters, gpu: Gpu, dram_loads: float) -> float:
-    """Clocks that warps wait for the results of what is counted, one warp after the other. ``dram_loads``: of the loads
-    those that the L2 has not."""
+    """Returns the clocks that warps wait for the results of the counted work, summed over the warps.
+
+    ``dram_loads``: how many of the loads miss the L2.
+    """
     counts, latency = counters.warp_instructions, gpu.latency_cycles
     breaks = max(1, counts.get("control", 0) + counts.get("sync", 0))
 
-    def in_turn(many: float) -> float:
-        """Of so many loads those that wait for each other. It must never be less for more of them: whatever a warp
-        does besides, what it waits for takes no less."""
-        return min(many, max(2 * breaks, counters.dependent_loads, many / _MOST_LOADS_AT_ONCE))
+    def serial(loads: float) -> float:
+        """Returns how many of the loads do not overlap with others. Never decreases with more loads."""
+        return min(loads, max(2 * breaks, counters.dependent_loads, loads / _MOST_LOADS_AT_ONCE))
 
     return (
         counters.dependent_steps * latency.issue * _STEP_SURCHARGE
-        + in_turn(counters.global_loads) * latency.l1
-        + in_turn(counters.missed_loads) * (latency.l2 - latency.l1)
-        + in_turn(dram_loads) * (latency.dram - latency.l2)
+        + serial(counters.global_loads) * latency.l1
+        + serial(counters.missed_loads) * (latency.l2 - latency.l1)
+        + serial(dram_loads) * (latency.dram - latency.l2)
         + counts.get("shared", 0) * latency.shared / _SHARED_AT_ONCE
-        + in_turn(counters.awaited_global_atomics) * latency.l2
+        + serial(counters.awaited_global_atomics) * latency.l2
         + counters.awaited_shared_atomics * latency.shared
         + counters.swap_rounds * (latency.shared + _SWAP_ROUND_INSTRUCTIONS * latency.issue)
     )
 
 
 def share_from_dram(profile: LaunchProfile) -> float:
-    """Of the loads that go past the L1."""
+    """Returns the fraction of the loads past the L1 that also miss the L2."""
     missed = profile.totals.missed_loads
     return min(1.0, profile.dram_loads / missed) if missed else 0.0

@@ -1,4 +1,4 @@
-"""What the model knows of a GPU: the figures of one file in ``gpus/``, each of which names its source there."""
+"""Loads the figures of a GPU from its file in ``gpus/``, which names the source of each figure."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from importlib import resources
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Bandwidths: of the device per second, of the L2 per clock of the device, of the rest per clock of a
-    multiprocessor. A sector has 32 bytes. ``counts_shared_increments``: lanes that add one to the same word of shared
-    memory, and use no result, do it in one turn."""
+    """Bandwidths: DRAM's per second, the L2's per clock of the device, the others per clock of a multiprocessor.
+
+    A sector has 32 bytes. ``counts_shared_increments``: lanes that add one to the same word of shared memory and do not
+    use the result are served in one turn.
+    """
 
     dram_peak_bytes_per_s: float
     dram_bytes_per_s: float
@@ -32,7 +34,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """In clocks. ``issue`` is from an arithmetic instruction to one that needs its result."""
+    """Latencies in clocks. ``issue``: from an arithmetic instruction to one that needs its result."""
 
     issue: float
     l1: float
@@ -44,7 +46,7 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class ResidentLimits:
-    """What one multiprocessor can hold at a time."""
+    """The resources of one multiprocessor."""
 
     threads: int
     blocks: int
@@ -55,7 +57,7 @@ class ResidentLimits:
 
 @dataclass(frozen=True, slots=True)
 class LaunchCost:
-    """``first_s`` is an empty call, ``each_s`` what a kernel that does nothing adds to it."""
+    """``first_s``: the time of an empty call. ``each_s``: what each empty kernel adds to it."""
 
     first_s: float
     each_s: float
@@ -63,8 +65,11 @@ class LaunchCost:
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """``lanes_per_clock`` (by class of instruction) and ``tensor_flops_per_clock`` (by type) are a multiprocessor's;
-    ``host_link_bytes_per_s`` is for one direction."""
+    """The figures of one GPU.
+
+    ``lanes_per_clock`` (by class of instruction) and ``tensor_flops_per_clock`` (by type) are those of one
+    multiprocessor; ``host_link_bytes_per_s`` counts one direction.
+    """
 
     key: str
     name: str
@@ -85,14 +90,14 @@ _FILES = resources.files("emulator.model") / "gpus"
 
 
 def gpu_names() -> tuple[str, ...]:
-    """The names that ``load_gpu`` takes."""
+    """Returns the names that ``load_gpu`` accepts, sorted."""
     names = (file.name for file in _FILES.iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
 @functools.cache
 def load_gpu(name: str) -> Gpu:
-    """The GPU of that name. Raises ValueError, which names those there are."""
+    """Returns the GPU of that name. Raises ``ValueError`` with the known names for an unknown one."""
     if name not in gpu_names():
         raise ValueError(f"no GPU is known as {name!r}: there are {', '.join(gpu_names())}")
     values = tomllib.loads((_FILES / f"{name}.toml").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Which source lines the modelled time of a launch goes to."""
+"""Divides the modelled time of a launch among its source lines."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from emulator.profile import Counters, LaunchProfile
 
 
 def line_shares(profile: LaunchProfile, gpu: Gpu, parts: Mapping[str, float]) -> tuple[float, ...]:
-    """The share of each of ``profile.lines`` in the time: its shares of the bounds, each weighed by the square of its
-    seconds, since the larger bound is the one that counts. Their sum is 1 where no line is left out."""
+    """Returns the share of each of ``profile.lines`` in the time.
+
+    A line's share is the mean of its shares in the bounds, weighted by the square of the bound's seconds in ``parts``,
+    because the largest bound decides. The shares add up to 1 if the profile has all lines.
+    """
     whole = _costs(profile.totals, profile, gpu)
     weights = {what: parts.get(what, 0.0) ** 2 if cost else 0.0 for what, cost in whole.items()}
     total = sum(weights.values())
@@ -26,9 +29,9 @@ def line_shares(profile: LaunchProfile, gpu: Gpu, parts: Mapping[str, float]) ->
 
 
 def _costs(counters: Counters, profile: LaunchProfile, gpu: Gpu) -> dict[str, float]:
-    """What a line contributes to each bound, in the bound's own unit."""
+    """Returns what the counted work contributes to each bound, in the bound's own unit."""
     pipes = pipe_cycles(counters, gpu)
-    # Which of the two names it has differs from line to line.
+    # The two share a pipe, and lines differ in which of the two names it gets.
     pipes["shared-memory bandwidth"] = pipes["L1 bandwidth"] = pipes["shared-memory bandwidth"] + pipes["L1 bandwidth"]
     return {
         **pipes,

@@ -1,13 +1,14 @@
-"""What ptxas makes of PTX instructions for which there is no machine instruction.
+"""Estimates the machine instructions that ptxas makes of PTX instructions.
 
-Counted in its code for sm_90 (CUDA 13.0), along the way that ordinary numbers take; where the kinds of a class differ
-(division, root, reciprocal; with and without sign), about their mean.
+The counts are from its code for sm_90 (CUDA 13.0), on the path that ordinary numbers take. Where the members of a class
+differ (division, root and reciprocal; signed and unsigned), the count is about their mean.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+#: By class of PTX instruction: the machine instructions of one, by class.
 EXPANSIONS: Mapping[str, Mapping[str, int]] = {
     "int_division": {"int": 17, "convert": 2, "special": 1},
     "long_product": {"int": 4},
@@ -15,12 +16,12 @@ EXPANSIONS: Mapping[str, Mapping[str, int]] = {
     "fp32_division": {"fp32": 5, "special": 1, "int": 2, "control": 3},
     "fp64_division": {"fp64": 7, "fp32": 1, "special": 1, "int": 4, "control": 3},
 }
-#: Of PTX's integer instructions so many are left in machine code: address arithmetic goes into the accesses.
+#: Fraction of PTX's integer instructions that remain in machine code: accesses absorb address arithmetic.
 _INTEGER_SHARE = 0.6
 
 
 def machine_instructions(counts: Mapping[str, int]) -> dict[str, float]:
-    """Warp instructions by class, of PTX → about those of machine code."""
+    """Returns the estimated number of machine instructions by class, given that of PTX instructions by class."""
     found = {kind: float(count) for kind, count in counts.items() if kind not in EXPANSIONS}
     found["int"] = _INTEGER_SHARE * found.get("int", 0.0)
     for kind, parts in EXPANSIONS.items():

@@ -1,22 +1,19 @@
-"""Profiles of several launches as one, and of the average launch."""
+"""Adds the profiles of several launches, and divides a sum to get the mean launch."""
 
 from __future__ import annotations
 
 import dataclasses
 
 from emulator.profile import Counters, LaunchProfile, LineProfile
-from emulator.profile.counters import add
+from emulator.profile.counters import KERNEL_PROPERTIES, LAUNCH_COUNTS, add
 
 _MOST_LINES = 10
-_COUNTS = (
-    *("dram_read_bytes", "dram_write_bytes", "barriers", "critical_warp_instructions", "critical_warp_barriers"),
-    *("busy_blocks", "dram_loads", "critical_warp_dram_loads"),
-    *("hottest_atomic_turns", "hottest_float_atomic_turns", "shared_atomic_turns", "shared_increment_turns", "polls"),
-)
+#: The counts of what a launch did, which add up.
+_COUNTS = tuple(name for name in LAUNCH_COUNTS if name not in KERNEL_PROPERTIES)
 
 
 def added(one: LaunchProfile, other: LaunchProfile) -> LaunchProfile:
-    """The sum; what belongs to the kernel stays as it is."""
+    """Returns the sum of two profiles of one kernel. Properties of the kernel itself are taken from the first."""
     lines = {(line.file, line.line): line for line in one.lines}
     for line in other.lines:
         known = lines.get((line.file, line.line))
@@ -33,7 +30,7 @@ def added(one: LaunchProfile, other: LaunchProfile) -> LaunchProfile:
 
 
 def mean(total: LaunchProfile, count: int) -> LaunchProfile:
-    """One of ``count`` launches whose sum is ``total``."""
+    """Returns the mean of ``count`` launches whose profiles add up to ``total``."""
     if count == 1:
         return total
     lines = (dataclasses.replace(line, counters=_divided(line.counters, count)) for line in total.lines)

@@ -1,4 +1,4 @@
-"""How many blocks of a launch a multiprocessor holds at a time."""
+"""Computes how many blocks of a launch a multiprocessor holds at a time."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from emulator.model.gpu import Gpu
 
 _WARP = 32
-#: Registers are given out to warps in units of this many (CUDA Occupancy Calculator, "Register allocation unit size").
+#: A warp gets registers in units of this many (CUDA Occupancy Calculator, "Register allocation unit size").
 _REGISTER_UNIT = 256
 _SHARED_UNIT = 128
 
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """``blocks`` and ``warps`` fit on one multiprocessor; ``ratio`` is of the warps that it could hold at the most.
-    ``limiter`` is what ran out first: ``threads``, ``blocks``, ``registers`` or ``shared memory``."""
+    """How many ``blocks`` and ``warps`` fit on one multiprocessor.
+
+    ``ratio``: the fraction of the most warps that it can hold. ``limiter``: the resource that runs out
+    first: ``threads``, ``blocks``, ``registers`` or ``shared memory``.
+    """
 
     blocks: int
     warps: int
@@ -24,9 +27,10 @@ class Occupancy:
 
 
 def occupancy_of(gpu: Gpu, threads: int, registers: int, shared_bytes: int) -> Occupancy:
-    """For blocks of ``threads`` threads with ``registers`` each and ``shared_bytes`` (static and dynamic) a block.
+    """Returns the occupancy for blocks of ``threads`` threads.
 
-    A block that does not fit at all counts as one that does: the launch did run, in the emulator.
+    ``registers`` are those of a thread; ``shared_bytes`` those of a block, static and dynamic. At least one block fits:
+    the launch did run in the emulator.
     """
     limits = gpu.limits
     warps = -(-max(threads, 1) // _WARP)

@@ -1,4 +1,4 @@
-"""The modelled time of a program: its launches, one after the other, those alike taken together."""
+"""Computes the modelled time of a program: similar launches are grouped, and the groups run one after the other."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from emulator.profile.counters import add
 from emulator.replay.recording import Transfers
 from emulator.runtime.report import Dim3, LaunchStats
 
-#: Raised whenever the model says something else of the same profile: times of two versions are not comparable.
+#: Goes up with every change that gives another time for the same profile: times of two versions are not comparable.
 MODEL_VERSION = 4
 _MOST_REASONS = 8
 _MOST_LINES = 10
-#: Of the program's time: kernels below it are not worth a word.
-_TELLING = 0.15
-#: Beside warp instructions: what launches of one kind have about as much of.
-_TELLING_COUNTS = ("global_requests", "global_sectors", "l2_sectors", "missed_loads", "shared_wavefronts", "atomics")
-#: This share of the warp instructions.
+#: Fraction of the program's time below which a kernel or transfer is not explained.
+_SIGNIFICANT = 0.15
+#: Counters that, besides warp instructions, must be similar within a group.
+_GROUPED_COUNTS = ("global_requests", "global_sectors", "l2_sectors", "missed_loads", "shared_wavefronts", "atomics")
+#: Counts smaller than this fraction of the warp instructions are ignored when launches are compared (its reciprocal).
 _SMALL = 16
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchGroup:
-    """``count`` launches of one kernel in one shape. ``profile`` is their sum, but for what belongs to the kernel."""
+    """``count`` similar launches of one kernel in one shape. ``profile`` is their sum (``merging.added``)."""
 
     kernel: str
     grid: Dim3
@@ -40,7 +40,7 @@ class LaunchGroup:
     profile: LaunchProfile
 
     def mean(self) -> LaunchStats:
-        """A launch of the group as it is on average."""
+        """Returns the mean launch of the group."""
         profile = mean(self.profile, self.count)
         instructions = sum(profile.totals.warp_instructions.values())
         return LaunchStats(self.kernel, self.grid, self.block, instructions, 0.0, profile)
@@ -48,7 +48,7 @@ class LaunchGroup:
 
 @dataclass(frozen=True, slots=True)
 class KernelTime:
-    """The launches of a group: ``seconds`` of them all, ``each`` of one."""
+    """The time of a group: ``seconds`` of all its launches, ``each`` of the mean launch."""
 
     group: LaunchGroup
     seconds: float
@@ -57,7 +57,7 @@ class KernelTime:
 
 @dataclass(frozen=True, slots=True)
 class LineTime:
-    """What a source line did in all launches, and its share of the program's time."""
+    """The work of a source line in all launches, and its share of the program's time."""
 
     file: str
     line: int
@@ -67,9 +67,12 @@ class LineTime:
 
 @dataclass(frozen=True, slots=True)
 class ProgramTime:
-    """``seconds`` on the GPU, from before the first launch to after the last, for launches, copies and memsets in one
-    stream. ``kernels``: the costliest first, whose ``limiter`` this is, unless a kind of copy takes longer. ``why``
-    comes from all that matter; ``lines``: the costliest ten."""
+    """The time of a program whose launches, copies and memsets run in one stream.
+
+    ``seconds``: from before the first launch to after the last. ``kernels``: the slowest first. ``limiter``: that of
+    the slowest kernel, or a kind of copy that takes longer. ``why``: advice on every significant kernel and transfer.
+    ``lines``: the ten most expensive.
+    """
 
     seconds: float
     limiter: str
@@ -79,16 +82,16 @@ class ProgramTime:
 
 
 def group_launches(launches: Iterable[LaunchStats], most: int | None = None) -> tuple[LaunchGroup, ...]:
-    """The profiled launches, those of one kernel in one shape that did much the same together, in the order of their
-    first.
+    """Groups the profiled launches of one kernel in one shape whose profiles are similar.
 
-    With ``most``, what comes after so many groups is counted into the last group of its kernel, or the last of all.
+    The groups are in the order of their first launches. Once there are ``most`` groups, a launch that fits in none is
+    added to the last group of its kernel, or to the last group of all.
     """
     groups: dict[tuple[str, Dim3, Dim3, Hashable], LaunchGroup] = {}
     for launch in launches:
         if launch.profile is None:
             continue
-        key = (launch.kernel, launch.grid, launch.block, _kind(launch.profile))
+        key = (launch.kernel, launch.grid, launch.block, _similarity_key(launch.profile))
         if key not in groups and most is not None and len(groups) >= most:
             key = next((one for one in reversed(groups) if one[0] == launch.kernel), next(reversed(groups)))
         known = groups.get(key)
@@ -100,14 +103,16 @@ def group_launches(launches: Iterable[LaunchStats], most: int | None = None) -> 
     return tuple(groups.values())
 
 
-def _kind(profile: LaunchProfile) -> Hashable:
-    """What launches must have in common: those that are held up by different things take longer than as many of their
-    mean would. Each count within a factor of two, where it is not small beside the others."""
+def _similarity_key(profile: LaunchProfile) -> Hashable:
+    """Returns a key that launches share if each of their counts is equal to within a factor of two, or is small.
+
+    Launches with different limiters must not be averaged: together they take longer than as many mean launches.
+    """
     totals = profile.totals
     counts = {
         **totals.warp_instructions,
         **totals.flops,
-        **{name: getattr(totals, name) for name in _TELLING_COUNTS},
+        **{name: getattr(totals, name) for name in _GROUPED_COUNTS},
         "dram": (profile.dram_read_bytes + profile.dram_write_bytes) // SECTOR_BYTES,
     }
     least = totals.total_warp_instructions // _SMALL
@@ -120,20 +125,20 @@ def program_time(
     gpu: Gpu,
     transfers: Transfers = Transfers(),  # noqa: B008 - frozen
 ) -> ProgramTime:
-    """Without launches and transfers it is the time of an empty call."""
+    """Returns the time of a program; that of an empty call for one without launches and transfers."""
     kernels = []
     for group in groups:
         each = modelled_time(group.mean(), gpu)
         kernels.append(KernelTime(group, each.seconds * group.count, each))
     kernels.sort(key=lambda kernel: -kernel.seconds)
-    moving = transfer_times(transfers, gpu)
-    seconds = gpu.launch.first_s + sum(kernel.seconds for kernel in kernels) + sum(moving.values())
+    transfer_seconds = transfer_times(transfers, gpu)
+    seconds = gpu.launch.first_s + sum(kernel.seconds for kernel in kernels) + sum(transfer_seconds.values())
     reasons = tuple(
-        f"{what} take {moving_s / seconds:.0%} of the time"
-        for what, moving_s in moving.items()
-        if moving_s > _TELLING * seconds
+        f"{what} take {transfer_s / seconds:.0%} of the time"
+        for what, transfer_s in transfer_seconds.items()
+        if transfer_s > _SIGNIFICANT * seconds
     )
-    costs = {kernel.each.limiter: kernel.seconds for kernel in kernels[:1]} | moving
+    costs = {kernel.each.limiter: kernel.seconds for kernel in kernels[:1]} | transfer_seconds
     limiter = max(costs, key=lambda what: costs[what], default="launch overhead")
     if not kernels:
         return ProgramTime(seconds, limiter, (), (*reasons, "no kernel was launched"), ())
@@ -155,10 +160,10 @@ def _lines(kernels: Sequence[KernelTime], seconds: float, gpu: Gpu) -> tuple[Lin
 
 
 def _reasons(kernels: Sequence[KernelTime], seconds: float) -> tuple[str, ...]:
-    telling = [kernel for kernel in kernels if kernel.seconds > _TELLING * seconds] or list(kernels[:1])
+    significant = [kernel for kernel in kernels if kernel.seconds > _SIGNIFICANT * seconds] or list(kernels[:1])
     several = len({kernel.group.kernel for kernel in kernels}) > 1
     reasons = []
-    for kernel in telling:
+    for kernel in significant:
         prefix = f"{kernel.group.kernel}: " if several else ""
         reasons += [prefix + reason for reason in kernel.each.why]
     return tuple(dict.fromkeys(reasons))[:_MOST_REASONS]

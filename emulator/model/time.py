@@ -1,4 +1,4 @@
-"""The modelled time of one launch: its bounds put together, and what to say of them."""
+"""Computes the modelled time of one launch from its bounds."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from emulator.model.gpu import Gpu
 from emulator.model.why import reasons
 from emulator.runtime.report import LaunchStats
 
-#: Bounds that come near each other get in each other's way: they are added under this power.
+#: Exponent of the norm that combines the bounds: parts of the GPU that are about equally busy slow each other down.
 _OVERLAP = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class ModelledTime:
-    """``seconds`` is what the launch adds to a program on the GPU; ``limiter`` names the largest of ``parts``, the
-    bounds in seconds. ``occupancy`` is the share of a multiprocessor's warps that fit. ``why`` tells learners what to
-    look at, the most telling first."""
+    """The time of one launch.
+
+    ``seconds``: what the launch adds to a program's time on the GPU. ``parts``: the bounds in seconds, of which
+    ``limiter`` names the largest. ``occupancy``: the fraction of a multiprocessor's warps that fit. ``why``: advice for
+    the kernel's author, the most important first.
+    """
 
     seconds: float
     limiter: str
@@ -28,14 +31,14 @@ class ModelledTime:
 
 
 def modelled_time(stats: LaunchStats, gpu: Gpu) -> ModelledTime:
-    """Of a launch that was profiled. Raises ValueError for one that was not."""
+    """Returns the modelled time of a launch. Raises ``ValueError`` if the launch was not profiled."""
     profile = stats.profile
     if profile is None:
         raise ValueError(f"the launch of {stats.kernel} was not profiled")
     bounds = bounds_of(stats, profile, gpu)
     parts = {**bounds.seconds, "launch overhead": gpu.launch.each_s}
     limiter = max(parts, key=lambda what: parts[what])
-    working = sum(seconds**_OVERLAP for seconds in bounds.seconds.values()) ** (1 / _OVERLAP)
-    seconds = gpu.launch.each_s + working
+    busy_s = sum(seconds**_OVERLAP for seconds in bounds.seconds.values()) ** (1 / _OVERLAP)
+    seconds = gpu.launch.each_s + busy_s
     why = reasons(profile, gpu, bounds, limiter, seconds)
     return ModelledTime(seconds, limiter, parts, bounds.occupancy.ratio, why)

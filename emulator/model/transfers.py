@@ -1,8 +1,7 @@
-"""The modelled time of what a program does beside its launches: copies and memsets.
+"""Computes the modelled time of a program's copies and memsets.
 
-A copy costs at least what a kernel that does nothing adds to a program, and its bytes: by the link to the host, or by
-the device's memory, which a copy on the device reads and writes. That is a lower bound: pageable memory is slower. A
-memset is a kernel's launch, too.
+Each costs as much as an empty kernel, and its bytes: over the link to the host, or through DRAM, which a copy on the
+device both reads and writes. This is a lower bound, because pageable memory is slower.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from emulator.replay.recording import Transfers
 
 
 def transfer_times(transfers: Transfers, gpu: Gpu) -> dict[str, float]:
-    """Seconds by what was done, only of what was."""
+    """Returns seconds by kind of transfer; leaves out kinds that did not occur."""
     dram, link = gpu.memory.dram_bytes_per_s, gpu.host_link_bytes_per_s
     each_s = gpu.launch.each_s
     found = {

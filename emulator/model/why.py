@@ -1,4 +1,4 @@
-"""Why a launch is slow, in sentences for those who wrote the kernel: what, at which line, and how much it costs."""
+"""Explains to the author of a kernel why a launch is slow: the cause, its line, and what it costs."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from emulator.model.bounds import PRESUMED_REGISTERS, SECTOR_BYTES, WARP, Bounds
 from emulator.model.gpu import Gpu
 from emulator.profile import Counters, LaunchProfile, LineProfile
 
-#: Twice the least traffic or wavefronts is worth a word, if the line is responsible for so much of the whole.
+#: Ratio to the least possible traffic or wavefronts from which a line is reported.
 _WASTEFUL = 1.5
-_TELLING_SHARE = 0.1
+#: Fraction of the whole from which a line is reported.
+_SIGNIFICANT_SHARE = 0.1
+#: Fraction of idle lanes from which divergence is reported.
 _IDLE = 0.25
-#: Of DRAM's peak: no kernel has been seen to do much better in a single call.
+#: Fraction of DRAM's peak above which there is little to gain: no kernel was measured far above it in a single call.
 _GOOD = 0.7
 
 
 def reasons(profile: LaunchProfile, gpu: Gpu, bounds: Bounds, limiter: str, seconds: float) -> tuple[str, ...]:
-    """The limiter first, then what makes it worse, by line, then the shape of the launch."""
+    """Returns sentences: first the limiter, then what makes it worse, by line, then the shape of the launch."""
     found = [
         _limit(profile, gpu, bounds, limiter, seconds),
         *_few_blocks(gpu, bounds),
@@ -69,14 +71,14 @@ def _uncoalesced(profile: LaunchProfile) -> Iterator[str]:
     for line in profile.lines:
         counters = line.counters
         wasted = counters.global_sectors - counters.global_sectors_ideal
-        if not _wasted(counters) or wasted < _TELLING_SHARE * excess:
+        if not _wasted(counters) or wasted < _SIGNIFICANT_SHARE * excess:
             continue
         touched = counters.global_sectors / counters.global_requests
         least = counters.global_sectors_ideal / counters.global_requests
         factor = counters.global_sectors / counters.global_sectors_ideal
         yield (
-            f"global accesses of a warp touch {_few(touched)} sectors of {SECTOR_BYTES} bytes where {_few(least)} "
-            f"would do ({_place(line, profile)}): {_few(factor)}x the memory traffic; let neighbouring threads use "
+            f"global accesses of a warp touch {_round(touched)} sectors of {SECTOR_BYTES} bytes where {_round(least)} "
+            f"would do ({_where(line, profile)}): {_round(factor)}x the memory traffic; let neighbouring threads use "
             "neighbouring addresses"
         )
 
@@ -89,29 +91,29 @@ def _conflicts(profile: LaunchProfile) -> Iterator[str]:
     excess = profile.totals.shared_wavefronts - profile.totals.shared_wavefronts_ideal
     for line in profile.lines:
         wavefronts, least = line.counters.shared_wavefronts, line.counters.shared_wavefronts_ideal
-        if least and wavefronts >= _WASTEFUL * least and wavefronts - least >= _TELLING_SHARE * excess:
-            yield f"bank conflicts: {_few(wavefronts / least)}-way ({_place(line, profile)})"
+        if least and wavefronts >= _WASTEFUL * least and wavefronts - least >= _SIGNIFICANT_SHARE * excess:
+            yield f"bank conflicts: {_round(wavefronts / least)}-way ({_where(line, profile)})"
 
 
 def _divergence(profile: LaunchProfile) -> Iterator[str]:
     whole = sum(profile.totals.warp_instructions.values())
     for line in profile.lines:
         instructions = sum(line.counters.warp_instructions.values())
-        if not instructions or instructions < _TELLING_SHARE / 2 * whole:
+        if not instructions or instructions < _SIGNIFICANT_SHARE / 2 * whole:
             continue
         idle = 1 - line.counters.thread_instructions / instructions / WARP
         if idle >= _IDLE:
-            place = _place(line, profile)
-            yield f"{_percent(idle)} of the lanes idle ({place}): the threads of a warp part ways (divergence)"
+            where = _where(line, profile)
+            yield f"{_percent(idle)} of the lanes idle ({where}): the threads of a warp part ways (divergence)"
 
 
 def _atomics(profile: LaunchProfile, limiter: str) -> Iterator[str]:
     totals = profile.totals
     if totals.atomics and (totals.atomic_serialized > totals.atomics / 4 or limiter.endswith("atomics")):
         worst = max(profile.lines, key=lambda line: line.counters.atomics, default=None)
-        place = f" ({_place(worst, profile)})" if worst is not None and worst.counters.atomics else ""
+        where = f" ({_where(worst, profile)})" if worst is not None and worst.counters.atomics else ""
         yield (
-            f"{totals.atomics:,} atomic operations{place}, of which {totals.atomic_serialized:,} wait for another lane "
+            f"{totals.atomics:,} atomic operations{where}, of which {totals.atomic_serialized:,} wait for another lane "
             "of their warp at the same address: combine values within the warp or block first"
         )
 
@@ -132,11 +134,11 @@ def _low_occupancy(profile: LaunchProfile, bounds: Bounds, limiter: str) -> Iter
 
 def _local(profile: LaunchProfile) -> Iterator[str]:
     used = profile.totals.warp_instructions.get("local", 0)
-    if used >= _TELLING_SHARE * sum(profile.totals.warp_instructions.values()):
+    if used >= _SIGNIFICANT_SHARE * sum(profile.totals.warp_instructions.values()):
         yield f"local memory ({profile.local_bytes} bytes a thread): an array indexed by what is known only at run time"
 
 
-def _place(line: LineProfile, profile: LaunchProfile) -> str:
+def _where(line: LineProfile, profile: LaunchProfile) -> str:
     several = len({other.file for other in profile.lines}) > 1
     return f"{line.file.rpartition('/')[2]}:{line.line}" if several else f"line {line.line}"
 
@@ -145,5 +147,5 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def _few(number: float) -> str:
+def _round(number: float) -> str:
     return f"{number:.0f}" if abs(number - round(number)) < 0.05 else f"{number:.1f}"

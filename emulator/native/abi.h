@@ -1,4 +1,4 @@
-// The contract between generated code (emulator/jit), the scheduler and the helper functions (emulator/native/*.cpp).
+// The contract between generated code (emulator/jit), the scheduler and the helper functions (emulator/native/**/*.cpp).
 //
 // One warp at a time. A kernel is two functions: one for warps whose lanes run together, one for the others (EmuMode). Each
 // runs one warp until it has finished, waits at a barrier, has used up its fuel, traps, or is to go on in the other function, and
@@ -13,6 +13,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+
+#include "profile/counter_table.h"
 
 enum EmuStatus : int32_t {
     EMU_DONE = 0,     // every lane has exited
@@ -67,12 +69,12 @@ struct EmuSite {
 };
 constexpr uint32_t EMU_NO_BLOCK = 0xffffffffu;
 
-// What of one basic block is of one source line: instructions by class and operations by type, as figures.h numbers them.
+// What of one basic block is of one source line: instructions by class and operations by type, as emulator/profile/counters.py numbers them.
 struct EmuContent {
     const char* file;
     uint32_t line, block;
-    uint32_t instructions[22];
-    uint32_t flops[11];
+    uint32_t instructions[EMU_CLASS_COUNT];
+    uint32_t flops[EMU_FLOP_TYPES];
     uint32_t dependent_steps;  // of the block's longest chain of arithmetic
     uint32_t dependent_loads;  // of its longest chain of loads
 };
@@ -222,5 +224,5 @@ void emu_observe_sync(WarpContext*, uint32_t mask);
 void emu_observe_fence(WarpContext*, uint32_t device);
 
 // ------------------------------------------------------------------------ instruction semantics: written by the JIT (semantics*.cpp)
-// Their prototypes are in semantics.h; generated code finds every emu_* function by name in the library.
+// Their prototypes are in exec/semantics.h; generated code finds every emu_* function by name in the library.
 }

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 
-#include "errors.h"
-#include "memory.h"
-#include "observe.h"
-#include "profile.h"
-#include "report.h"
-#include "scheduler.h"
-#include "session.h"
+#include "api/errors.h"
+#include "exec/memory.h"
+#include "exec/observe.h"
+#include "exec/scheduler.h"
+#include "profile/profile.h"
+#include "report/report.h"
+#include "report/session.h"
 
 using namespace emu;
 

@@ -1,4 +1,4 @@
-// What the process that hosts the emulator (Python, through ctypes) calls. Mirrored in emulator/runtime/library.py.
+// The interface for the process that hosts the emulator (Python, through ctypes). emulator/runtime/library.py mirrors it.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 
 struct EmuKernel;  // abi.h
 namespace emu {
-struct Figures;
+struct Counters;
+struct LaunchCounters;
 }
 
 extern "C" {
@@ -15,7 +16,7 @@ extern "C" {
 struct EmuReport {
     uint64_t warp_instructions, fault_count;
     uint32_t launches, faults;
-    uint64_t untold_sites;
+    uint64_t omitted_sites;
     const char *unchecked;  // a line each
     const char *limit, *unsupported;  // empty: none
     const char *printf_output;
@@ -29,21 +30,16 @@ struct EmuLaunch {
     double wall_s;
 };
 
-// Of a profiled launch; figures.h and emulator/profile say what the figures mean.
+// Of a profiled launch; emulator/profile/counters.py says what the counters mean.
 struct EmuProfile {
-    const emu::Figures *totals, *busiest_block, *busiest_warp;
-    uint64_t dram_read_bytes, dram_write_bytes, barriers, critical_warp_instructions, critical_warp_barriers;
-    uint64_t busy_blocks, dram_loads, critical_warp_dram_loads;
-    uint64_t hottest_atomic_turns, hottest_float_atomic_turns, shared_atomic_turns, shared_increment_turns;
-    uint64_t polls;
+    const emu::Counters *totals, *busiest_block, *busiest_warp;
+    const emu::LaunchCounters *launch;
     uint32_t lines;
-    uint32_t registers;  // 0: not known
-    uint32_t static_shared_bytes, dynamic_shared_bytes, local_bytes;
 };
 
 struct EmuProfileLine {
     const char *file;
-    const emu::Figures *figures;
+    const emu::Counters *counters;
     uint32_t line;
 };
 
@@ -70,7 +66,7 @@ struct EmuSettings {
     uint64_t l2_bytes;  // of the profile's L2
 };
 
-// What else a report tells; strings as in EmuReport.
+// The rest of a report; strings as in EmuReport.
 struct EmuEndings {
     uint64_t call_error_count, leak_count, leaked_bytes;
     uint32_t call_errors, leaks;
@@ -84,10 +80,10 @@ struct EmuEndings {
 struct EmuCallError {
     const char *kind, *message, *call, *frames;
     int32_t code;
-    uint32_t looked_at;
+    uint32_t was_queried;
 };
 
-// What a recorded program moved: from the host, to the host, and on the device.
+// The transfers of a recorded program: from the host, to the host, and on the device.
 struct EmuTransfers {
     uint64_t writes, written_bytes, reads, read_bytes, copies, copied_bytes, fills, filled_bytes;
     uint64_t shared;  // allocations and variables that the host can read and write as it likes
@@ -98,10 +94,10 @@ struct EmuLeak {
     uint64_t size;
 };
 
-// What is known of a kernel before it is compiled.
+// The properties of a kernel that are known before it is compiled.
 struct EmuKernelInfo {
     uint32_t static_shared_bytes, local_bytes, constant_bytes;
-    uint32_t most_threads;       // of a block: from __launch_bounds__, else 1024
+    uint32_t max_threads;       // of a block: from __launch_bounds__, else 1024
 };
 
 enum EmuCodeWanted : uint32_t {
@@ -116,7 +112,7 @@ struct EmuCallbacks {
     int (*describe_kernel)(uint64_t module, const char *name, EmuKernelInfo *info);
     // Registers of a thread, 0 when nothing tells them: machine code in the program, or else, where `ask_ptxas`, ptxas (it takes long).
     int (*count_registers)(uint64_t module, const char *name, uint32_t ask_ptxas, uint32_t *registers);
-    // `*kernel` stays valid for the rest of the process. `observe`: the kernel is to tell what it does (see observe.h).
+    // `*kernel` stays valid for the rest of the process. `observe`: the kernel calls observers (see exec/observe.h).
     int (*compile_kernel)(uint64_t module, const char *name, const uint32_t *block, uint32_t observe, const EmuKernel **kernel);
     // Code for a kernel that compile_kernel() gave, to be had by emu_install_code(). Called on any thread.
     int (*make_code)(const EmuKernel *kernel, EmuCodeWanted wanted);

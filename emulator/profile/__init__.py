@@ -1,4 +1,4 @@
-"""What a launch did, in figures that do not depend on the machine: see "What a profile says" in the README."""
+"""Profiles of launches: counters that do not depend on the machine (README, "What a profile says")."""
 
 from emulator.profile.counters import Counters, LaunchProfile, LineProfile
 

@@ -1,26 +1,32 @@
-"""The figures of a profile: plain frozen data."""
+"""The counters of a profile: plain frozen data.
+
+These classes are the only list of them. The C++ structures (``native_header``), their ctypes mirrors and the conversion
+from them follow from the fields here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-# Of warp instructions.
+#: Classes of warp instructions.
 CLASSES = (
     *("int", "fp32", "fp64", "fp16", "special", "convert", "tensor", "load", "store", "atomic", "shared", "local"),
     *("control", "sync", "warp", "other", "match"),
     *("int_division", "long_division", "fp32_division", "fp64_division", "long_product"),
 )
-# Of floating-point (and matrix) operations.
+#: Types of floating-point and matrix operations.
 FLOP_TYPES = (
     *("fp16", "bf16", "fp32", "fp64", "tensor_f16", "tensor_bf16", "tensor_tf32", "tensor_f64"),
     *("tensor_int8", "tensor_int4", "tensor_b1"),
 )
+#: The first of them are counted for each lane; the others, of matrix instructions, for each warp.
+LANE_FLOP_TYPES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """Of a launch, or of one source line in it. Sectors have 32 bytes; what was never met is left out of the dicts.
+    """The counters of a launch, or of one source line in it. Sectors have 32 bytes; the dicts omit zeros.
 
     ``warp_instructions`` by class (``CLASSES``); ``thread_instructions`` sums the active lanes over them.
     ``global_sectors_ideal`` is the least for the distinct bytes that each request asks for. Bank conflicts are
@@ -84,10 +90,10 @@ class LaunchProfile:
     that has most of them.
     ``hottest_atomic_turns``: of the sector of global memory that integer atomics ask for most often, a turn for each
     lane, but one for a warp whose lanes all meet at one address (compilers combine those);
-    ``hottest_float_atomic_turns``: the same of floating-point ones, which nobody combines. ``shared_atomic_turns``: in
-    shared memory, the turns of each request's busiest address; ``shared_increment_turns``: those of additions of one
-    whose result is not used. ``polls``: rounds of loops in which a warp only looked whether others had got on,
-    and which left it as it was. They count nowhere else.
+    ``hottest_float_atomic_turns``: the same of floating-point ones, which compilers do not combine.
+    ``shared_atomic_turns``: in shared memory, the turns of each request's busiest address;
+    ``shared_increment_turns``: those of additions of one whose result is not used. ``polls``: rounds of loops in which
+    a warp only polled and which left its state unchanged. They count nowhere else.
     """
 
     totals: Counters
@@ -114,13 +120,21 @@ class LaunchProfile:
 
     @property
     def active_lane_ratio(self) -> float:
-        """Active lanes by lanes of a full warp, over all warp instructions; 1.0 for none."""
+        """Returns active lanes divided by lanes of full warps, over all warp instructions; 1.0 for none."""
         warp_instructions = self.totals.total_warp_instructions
         return self.totals.thread_instructions / (32 * warp_instructions) if warp_instructions else 1.0
 
 
+#: The fields of Counters that are one number each.
+COUNTS = tuple(field.name for field in fields(Counters) if field.type == "int")
+#: The same of LaunchProfile.
+LAUNCH_COUNTS = tuple(field.name for field in fields(LaunchProfile) if field.type in ("int", "int | None"))
+#: Those of them that belong to the kernel rather than to what the launch did.
+KERNEL_PROPERTIES = ("registers_per_thread", "static_shared_bytes", "dynamic_shared_bytes", "local_bytes")
+
+
 def add(many: Iterable[Counters]) -> Counters:
-    """Their sum."""
+    """Returns the sum."""
     totals: dict[str, int] = {}
     dicts: dict[str, dict[str, int]] = {"warp_instructions": {}, "flops": {}}
     for counters in many:

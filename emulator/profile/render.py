@@ -1,4 +1,4 @@
-"""A profile as text for people, and as plain data for JSON."""
+"""Renders a profile as text, and as plain data for JSON."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from emulator.profile.counters import Counters, LaunchProfile, LineProfile, add
 from emulator.runtime.report import LaunchStats, Report
 
 _WIDTH = 100
-_LARGEST_SOURCE = 4 << 20
+_MAX_SOURCE_BYTES = 4 << 20
 
 
 def to_json(profile: LaunchProfile) -> dict[str, Any]:
-    """For ``json.dumps``: the fields, and the active-lane ratio."""
+    """Returns the fields and the active-lane ratio, for ``json.dumps``."""
     return dataclasses.asdict(profile) | {"active_lane_ratio": profile.active_lane_ratio}
 
 
 def render(report: Report) -> str:
-    """A table for each kernel and shape that was profiled, the one with most warp instructions first. Figures are sums
-    over its launches."""
+    """Returns a table for each profiled kernel and shape, the one with most warp instructions first.
+
+    Counters are sums over its launches.
+    """
     groups: dict[tuple[object, ...], list[LaunchStats]] = {}
     for launch in report.launches:
         if launch.profile is not None:
@@ -43,7 +45,7 @@ def _group(launches: list[LaunchStats]) -> Iterator[str]:
     read = sum(profile.dram_read_bytes for profile in profiles)
     written = sum(profile.dram_write_bytes for profile in profiles)
     rows = [
-        *figures(totals),
+        *counter_rows(totals),
         ("active lanes", f"{lanes:.1%}"),
         ("DRAM bytes", f"{read:,} read, {written:,} written"),
         ("barriers", f"{sum(profile.barriers for profile in profiles):,}"),
@@ -63,8 +65,8 @@ def _polls(count: int) -> Iterator[tuple[str, str]]:
         yield "polls", f"{count:,}, not counted above"
 
 
-def figures(counters: Counters) -> Iterator[tuple[str, str]]:
-    """(name, value) of what counters have; what is zero is left out."""
+def counter_rows(counters: Counters) -> Iterator[tuple[str, str]]:
+    """Yields (name, value) of the counters that are not zero."""
     yield "warp instructions", f"{counters.total_warp_instructions:,}: {_mix(counters.warp_instructions)}"
     if counters.global_sectors:
         yield "global requests", f"{counters.global_requests:,}"
@@ -96,10 +98,10 @@ def _lines(lines: Iterable[LineProfile]) -> Iterator[str]:
 
 
 def _source(file: str) -> dict[int, str]:
-    """Its lines by number; empty when it cannot be read. The name is the program's own word."""
+    """Returns the file's lines by number; nothing if it cannot be read. The program chose the name: do not trust it."""
     path = Path(file)
     try:
-        is_source = file and path.is_file() and path.stat().st_size <= _LARGEST_SOURCE
+        is_source = file and path.is_file() and path.stat().st_size <= _MAX_SOURCE_BYTES
         text = path.read_text(errors="replace") if is_source else ""
     except (OSError, ValueError):
         return {}

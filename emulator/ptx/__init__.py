@@ -1,4 +1,4 @@
-"""PTX text to a typed intermediate form: modules, functions, basic blocks, liveness.
+"""Translates PTX text to a typed intermediate form: modules, functions, basic blocks, liveness.
 
 Knows nothing of LLVM or of running.
 """

@@ -1,4 +1,4 @@
-"""The body of a function: statements, scopes, source locations, operands."""
+"""Reads the body of a function: statements, scopes, source locations, operands."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class BodyReader:
         return name
 
     def _bind(self, name: str, taken: bool) -> str:
-        """The unique name for ``name`` declared in the current scope."""
+        """Returns the unique name for ``name`` declared in the current scope."""
         if len(self._scopes) == 1 and not taken:
             return name
         self._renamed += 1
@@ -143,10 +143,10 @@ class BodyReader:
             self._parents[key] = (int(inlined.group(1)), int(inlined.group(2)), int(inlined.group(3)))
         elif self._main_file < 0:
             self._main_file = key[0]
-        place, steps = key, 0
-        while place[0] != self._main_file and place in self._parents and steps < 64:
-            place, steps = self._parents[place], steps + 1
-        self._location = Location(self._files.get(place[0], ""), place[1])
+        origin, steps = key, 0
+        while origin[0] != self._main_file and origin in self._parents and steps < 64:
+            origin, steps = self._parents[origin], steps + 1
+        self._location = Location(self._files.get(origin[0], ""), origin[1])
 
     # --------------------------------------------------------------------------------------------------- declarations
     def _declare(self, statement: str) -> None:

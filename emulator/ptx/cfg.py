@@ -1,15 +1,14 @@
-"""Basic blocks of a function, and which registers are live where."""
+"""Builds the basic blocks of a function and computes which registers are live in each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from emulator.ptx.effects import defs_and_uses, has_effect
+from emulator.ptx.effects import defs_and_uses
 from emulator.ptx.errors import PtxError
+from emulator.ptx.facts import Flow, Sync
 from emulator.ptx.ir import Imm, Instruction, Label, Operand, Reg, Sym
-
-_SYNC_OPCODES = frozenset(("shfl", "vote", "match", "redux"))
 
 
 @dataclass(slots=True)
@@ -29,38 +28,22 @@ class Cfg:
 
 
 def is_barrier(instruction: Instruction) -> bool:
-    """A block-wide barrier, other than ``bar.warp.sync``."""
-    return (
-        instruction.opcode in ("bar", "barrier")
-        and "warp" not in instruction.modifiers
-        and "cluster" not in instruction.modifiers
-    )
-
-
-def is_warp_sync(instruction: Instruction) -> bool:
-    """Waits for the lanes that its mask names: it begins a block, so that they can meet there."""
-    if instruction.opcode in _SYNC_OPCODES:
-        return "sync" in instruction.modifiers
-    return instruction.opcode == "bar" and "warp" in instruction.modifiers
-
-
-def is_warp_collective(instruction: Instruction) -> bool:
-    """Needs all lanes of the warp at once (``.aligned`` matrix instructions)."""
-    return instruction.opcode in ("wmma", "mma", "ldmatrix", "stmatrix", "movmatrix")
+    """Returns whether it is a barrier of the whole block; ``bar.warp.sync`` is none."""
+    return instruction.facts.sync is Sync.BLOCK
 
 
 def sync_mask(instruction: Instruction) -> Operand | None:
-    """The lanes (a mask) that must be there before the instruction runs; None when it waits for nobody."""
-    if is_warp_collective(instruction):
+    """Returns the mask of lanes that must arrive before the instruction runs; None when it waits for no lane.
+
+    Such an instruction begins a basic block, so that the lanes can meet there.
+    """
+    sync = instruction.facts.sync
+    if sync is Sync.WARP:
         return Imm(0xFFFFFFFF)
-    if is_warp_sync(instruction):
+    if sync is Sync.MASK and "sync" in instruction.modifiers:
         mask = instruction.operands[-1]
         return Imm(mask.value & 0xFFFFFFFF) if isinstance(mask, Imm) else mask
     return None
-
-
-def ends_block(instruction: Instruction) -> bool:
-    return instruction.opcode in ("bra", "brx", "ret", "exit", "trap", "brkpt") or is_barrier(instruction)
 
 
 def build_cfg(
@@ -71,7 +54,7 @@ def build_cfg(
     """Raises ``PtxError`` for a branch to a label that does not exist.
 
     ``restartable``: ids of instructions before which nothing in their block may have an effect beyond registers, so
-    that the block can be begun anew from there.
+    that the block can restart there.
     """
     groups: list[list[Instruction]] = [[]]
     labels: dict[str, int] = {}
@@ -96,10 +79,10 @@ def build_cfg(
                 groups.append([])
             met = waits_for
         groups[-1].append(item)
-        touched = touched or has_effect(item)
+        touched = touched or item.facts.has_effect
         if isinstance(met, Reg) and met.name in defs_and_uses(item)[0]:
             met = None
-        if ends_block(item):
+        if item.facts.ends_block:
             groups.append([])
             met = None
             touched = False
@@ -123,7 +106,7 @@ def build_cfg(
 
 
 def _leaves(instruction: Instruction) -> bool:
-    return instruction.guard is None and instruction.opcode in ("bra", "brx", "ret", "exit", "trap")
+    return instruction.guard is None and instruction.facts.flow not in (Flow.NEXT, Flow.BREAKPOINT)
 
 
 def _successors(block: Block, labels: dict[str, int], tables: dict[str, tuple[str, ...]]) -> tuple[int, ...]:
@@ -135,15 +118,16 @@ def _successors(block: Block, labels: dict[str, int], tables: dict[str, tuple[st
             raise PtxError(f"branch to {name}, which is not there")
         return labels[name]
 
-    if last.opcode == "bra":
+    flow = last.facts.flow
+    if flow is Flow.JUMP:
         operand = last.operands[0]
         assert isinstance(operand, Sym)
         goal: tuple[int, ...] = (target(operand.name),)
-    elif last.opcode == "brx":
+    elif flow is Flow.TABLE:
         operand = last.operands[1]
         assert isinstance(operand, Sym)
         goal = tuple(dict.fromkeys(target(name) for name in tables[operand.name]))
-    elif last.opcode in ("ret", "exit", "trap"):
+    elif flow in (Flow.LEAVE, Flow.TRAP):
         goal = ()
     else:
         return following

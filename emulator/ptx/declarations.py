@@ -1,4 +1,4 @@
-"""Declarations: module and function variables with their initialisers, parameters, function headers."""
+"""Parses declarations: variables with their initialisers, parameters, function headers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DROPPED = re.compile(r"\.attribute\s*\([^)]*\)|\.ptr\b(?:\s*\.(?:global|const|s
 
 
 def split_list(text: str) -> list[str]:
-    """Split at commas that are not inside brackets."""
+    """Splits the text at commas that are not inside brackets."""
     items: list[str] = []
     depth = 0
     start = 0
@@ -34,7 +34,7 @@ def split_list(text: str) -> list[str]:
 
 
 def parse_integer(text: str) -> int:
-    """A PTX integer literal: decimal, 0x, 0b, octal, with an optional U."""
+    """Parses a PTX integer literal: decimal, 0x, 0b, octal, with an optional U."""
     text = text.strip().rstrip("uU")
     sign = -1 if text.startswith("-") else 1
     digits = text.lstrip("+-")
@@ -44,7 +44,7 @@ def parse_integer(text: str) -> int:
 
 
 def parse_variable(statement: str, space: str | None = None) -> Variable:
-    """``.global .align 4 .u32 name[4] = {…}`` without the semicolon."""
+    """Parses ``.global .align 4 .u32 name[4] = {…}``, without the semicolon."""
     declaration, _, initialiser = statement.partition("=")
     external = bool(re.search(r"\.extern\b", declaration))
     declaration = _DROPPED.sub(" ", _LINKAGE.sub(" ", declaration))

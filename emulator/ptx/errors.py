@@ -1,10 +1,10 @@
-"""What can be wrong with PTX."""
+"""The errors that PTX can cause."""
 
 from __future__ import annotations
 
 
 class PtxError(Exception):
-    """The text is not PTX that this reader understands."""
+    """The text is not PTX, or not PTX that the parser can read."""
 
 
 # What reading text that is no PTX may end with, where it is not looked at so closely as to say what is wrong.
@@ -12,7 +12,7 @@ MALFORMED = (ValueError, LookupError, TypeError, AttributeError, AssertionError,
 
 
 class Unsupported(Exception):
-    """The PTX is fine, but the emulator does not do it. ``what`` names the instruction or feature."""
+    """The PTX is valid, but the emulator does not support it. ``what`` names the instruction or feature."""
 
     def __init__(self, what: str, file: str = "", line: int = 0) -> None:
         self.what = what

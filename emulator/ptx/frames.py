@@ -16,7 +16,7 @@ from emulator.ptx.effects import defs_and_uses
 from emulator.ptx.errors import Unsupported
 from emulator.ptx.inline import STACK_TOP, Piece
 from emulator.ptx.ir import Address, Guard, Imm, Instruction, Label, Location, Operand, Reg, Special, Sym, Variable, Vec
-from emulator.ptx.types import TYPES, ScalarType
+from emulator.ptx.types import TYPES, ScalarType, untyped
 
 _FRAME = "%stack.frame"
 _RETURN = "%stack.return"
@@ -37,7 +37,7 @@ def needs_stack(kernel: Piece, shared: dict[str, Piece]) -> bool:
     return bool(shared) or any(i.opcode in ("alloca", "stacksave", "stackrestore") for i in kernel.instructions())
 
 
-def join(kernel: Piece, shared: dict[str, Piece]) -> Piece:
+def lower_stack(kernel: Piece, shared: dict[str, Piece]) -> Piece:
     """All of it as one piece without ``enter``, ``alloca`` and ``ret`` from functions.
 
     The functions come before the kernel's own code: lanes that are still in one then run first, and all meet again
@@ -66,7 +66,7 @@ def join(kernel: Piece, shared: dict[str, Piece]) -> Piece:
 
 
 class _Frame:
-    """Of one recursive function. Offsets are from the frame's start, in bytes."""
+    """The stack frame of one recursive function. Offsets are in bytes from its start."""
 
     def __init__(self, piece: Piece) -> None:
         name = piece.function.name
@@ -75,38 +75,38 @@ class _Frame:
         self.return_labels: list[str] = []
         self.cycle = piece.cycle
         self._end = _HEADER_BYTES
-        self.formals = [self._place(v) for v in piece.formals]
-        self.places = {v.name: offset for v, offset in zip(piece.formals, self.formals, strict=True)}
+        self.formals = [self._reserve_variable(v) for v in piece.formals]
+        self.offsets = {v.name: offset for v, offset in zip(piece.formals, self.formals, strict=True)}
         self._saved: dict[str, int] = {}
 
     def add(self, variable: Variable) -> None:
-        self.places[variable.name] = self._place(variable)
+        self.offsets[variable.name] = self._reserve_variable(variable)
 
     def slot(self, register: str, size: int) -> int:
         if register not in self._saved:
-            self._saved[register] = self._take(size, size)
+            self._saved[register] = self._reserve(size, size)
         return self._saved[register]
 
     def size(self) -> int:
         return -(-self._end // 16) * 16
 
-    def _place(self, variable: Variable) -> int:
-        return self._take(max(1, variable.size), max(1, variable.align))
+    def _reserve_variable(self, variable: Variable) -> int:
+        return self._reserve(max(1, variable.size), max(1, variable.align))
 
-    def _take(self, size: int, align: int) -> int:
+    def _reserve(self, size: int, align: int) -> int:
         offset = -(-self._end // align) * align
         self._end = offset + size
         return offset
 
 
 class _Lowering:
-    """One piece, as plain instructions. ``frame`` is None for the kernel, whose variables have fixed places."""
+    """One piece, as plain instructions. ``frame`` is None for the kernel, whose variables have fixed offsets."""
 
     def __init__(self, piece: Piece, frame: _Frame | None, frames: dict[str, _Frame]) -> None:
         self._piece = piece
         self._frame = frame
         self._frames = frames
-        self._places: dict[str, tuple[str, int]] = {}  # variable → register, offset from it
+        self._addresses: dict[str, tuple[str, int]] = {}  # variable → register, offset from it
         self._labels = 0
 
     def run(self) -> _Body:
@@ -115,9 +115,9 @@ class _Lowering:
                 self._bind_arguments(instruction)
         if self._frame is not None:
             for variable in self._piece.variables.values():
-                if variable.space in ("local", "param") and variable.name not in self._places:
+                if variable.space in ("local", "param") and variable.name not in self._addresses:
                     self._frame.add(variable)
-            self._places.update((name, (_FRAME, offset)) for name, offset in self._frame.places.items())
+            self._addresses.update((name, (_FRAME, offset)) for name, offset in self._frame.offsets.items())
         live = _live_after(self._piece)
         body: _Body = []
         for item in self._piece.body:
@@ -129,7 +129,7 @@ class _Lowering:
                 body += self._return(item, self._frame)
             else:
                 body += self._plain(item)
-        self._piece.variables = {n: v for n, v in self._piece.variables.items() if n not in self._places}
+        self._piece.variables = {n: v for n, v in self._piece.variables.items() if n not in self._addresses}
         return [*self._prologue(), *body]
 
     def _bind_arguments(self, enter: Instruction) -> None:
@@ -140,7 +140,7 @@ class _Lowering:
         for given, offset in zip((*results.items, *arguments.items), self._frames[target.name].formals, strict=True):
             assert isinstance(given, Sym)
             place = (STACK_TOP, offset)
-            if self._places.setdefault(given.name, place) != place:
+            if self._addresses.setdefault(given.name, place) != place:
                 raise Unsupported("one parameter in two calls", enter.location.file, enter.location.line)
 
     def _prologue(self) -> _Body:
@@ -178,21 +178,21 @@ class _Lowering:
         scalar = self._piece.registers[name]
         if scalar.bits > 64:
             raise Unsupported("a 128-bit register across a recursive call", at.file, at.line)
-        kept = TYPES["u32"] if scalar.kind == "pred" else TYPES[f"b{max(8, scalar.bits)}"]
+        kept = TYPES["u32"] if scalar.is_predicate else untyped(max(8, scalar.bits))
         assert self._frame is not None
         return kept, Address(Reg(_FRAME), self._frame.slot(name, kept.size_bytes))
 
     def _save(self, name: str, at: Location) -> Iterator[Instruction]:
         kept, slot = self._slot(name, at)
         value = Reg(name)
-        if self._piece.registers[name].kind == "pred":
+        if self._piece.registers[name].is_predicate:
             value = Reg(_RETURN)
             yield _make("selp", "u32", value, Imm(1), Imm(0), Reg(name), at=at)
         yield _make("st", f"local.{kept.name}", slot, value, at=at)
 
     def _restore(self, name: str, at: Location) -> Iterator[Instruction]:
         kept, slot = self._slot(name, at)
-        is_predicate = self._piece.registers[name].kind == "pred"
+        is_predicate = self._piece.registers[name].is_predicate
         target = Reg(_RETURN if is_predicate else name)
         yield _make("ld", f"local.{kept.name}", target, slot, at=at)
         if is_predicate:
@@ -221,12 +221,12 @@ class _Lowering:
             yield from self._rebased(i)
 
     def _rebased(self, i: Instruction) -> Iterator[Instruction]:
-        """With variables in frames addressed from their registers."""
+        """Yields the instruction with variables in frames addressed through their base registers."""
         operands: list[Operand] = []
         modifiers = i.modifiers
         for operand in i.operands:
             symbol = operand.base if isinstance(operand, Address) else operand
-            place = self._places.get(symbol.name) if isinstance(symbol, Sym) else None
+            place = self._addresses.get(symbol.name) if isinstance(symbol, Sym) else None
             if place is None:
                 operands.append(operand)
                 continue
@@ -259,7 +259,7 @@ def _allocate(i: Instruction) -> Iterator[Instruction]:
 
 
 def _live_after(piece: Piece) -> dict[int, frozenset[str]]:
-    """For each ``enter`` (by id) the registers whose values are read after it."""
+    """Returns, for each ``enter`` (by id), the registers that are live after it."""
     cfg = build_cfg(piece.body, piece.branch_tables)
     found: dict[int, frozenset[str]] = {}
     for block in cfg.blocks:

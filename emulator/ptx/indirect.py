@@ -11,19 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from emulator.ptx.ir import (
-    Function,
-    Guard,
-    Imm,
-    Instruction,
-    Label,
-    Module,
-    Operand,
-    Reg,
-    Sym,
-    Variable,
-    Vec,
-)
+from emulator.ptx.ir import Function, Guard, Imm, Instruction, Label, Module, Operand, Reg, Sym, Variable, Vec
 from emulator.ptx.types import TYPES, ScalarType
 
 # No host or device pointer begins like this; 16 apart, so that flags in low bits (pointers to members) survive.
@@ -32,7 +20,7 @@ _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 
 
 def function_address(module: Module, name: str) -> int | None:
-    """What ``&name`` is in this module's program; None when there is no such device function."""
+    """Returns the number that stands for ``&name``; None when the module has no such device function."""
     function = module.functions.get(name)
     if function is None or function.is_entry:
         return None
@@ -40,7 +28,7 @@ def function_address(module: Module, name: str) -> int | None:
 
 
 def with_function_addresses(module: Module, instruction: Instruction) -> Instruction:
-    """The instruction with the addresses of functions in place of their names."""
+    """Returns the instruction with the addresses of functions in place of their names."""
     if instruction.opcode != "mov":
         return instruction
     operands: list[Operand] = []
@@ -51,7 +39,7 @@ def with_function_addresses(module: Module, instruction: Instruction) -> Instruc
 
 
 def fitting(candidates: list[Function], call: Instruction, variables: dict[str, Variable]) -> list[Function]:
-    """Those with results and parameters of the sizes that the call has."""
+    """Returns the candidates whose results and parameters have the sizes of the call's."""
     results, _, arguments = call.operands
     assert isinstance(results, Vec)
     assert isinstance(arguments, Vec)
@@ -92,7 +80,7 @@ def _sizes(operands: Vec, variables: dict[str, Variable]) -> tuple[int, ...]:
 
 
 def address_taken(module: Module) -> list[Function]:
-    """Defined device functions whose address is taken: in a variable (tables, virtual functions) or by ``mov``."""
+    """Returns the defined device functions whose address a variable (tables, virtual functions) or a ``mov`` takes."""
     taken = {relocation.symbol for variable in module.variables.values() for relocation in variable.relocations}
     for function in module.functions.values():
         for instruction in function.instructions():

@@ -12,22 +12,9 @@ from dataclasses import dataclass, field, replace
 
 from emulator.ptx.errors import Unsupported
 from emulator.ptx.indirect import address_taken, choices, fitting, with_function_addresses
-from emulator.ptx.ir import (
-    Address,
-    Function,
-    Guard,
-    Imm,
-    Instruction,
-    Label,
-    Module,
-    Operand,
-    Pair,
-    Reg,
-    Sym,
-    Variable,
-    Vec,
-)
+from emulator.ptx.ir import Function, Guard, Instruction, Label, Module, Operand, Reg, Sym, Variable, Vec
 from emulator.ptx.parser import parse_body
+from emulator.ptx.renaming import renamed
 from emulator.ptx.types import TYPES, ScalarType
 
 # Functions of the CUDA device runtime: instructions of our own, done by helpers.
@@ -56,7 +43,7 @@ class Piece:
         return (item for item in self.body if isinstance(item, Instruction))
 
 
-def expand(module: Module, entry: Function) -> tuple[Piece, dict[str, Piece]]:
+def inline_calls(module: Module, entry: Function) -> tuple[Piece, dict[str, Piece]]:
     """(the kernel, the recursive functions that it reaches by name). Raises ``Unsupported``."""
     return _Inliner(module).expand(entry)
 
@@ -79,7 +66,7 @@ class _Inliner:
 
     # ----------------------------------------------------------------------------------------------------- who calls
     def _calls_from(self, entry: Function) -> dict[str, set[str]]:
-        """For each function that may be reached those that it may call."""
+        """Returns, for each reachable function, the functions that it may call."""
         graph: dict[str, set[str]] = {}
         work = [entry]
         while work:
@@ -102,12 +89,12 @@ class _Inliner:
 
     # ------------------------------------------------------------------------------------------------------- copying
     def _append(self, function: Function, piece: Piece, names: dict[str, str], end: str | None) -> None:
-        """``function``'s body, under ``names``; ``ret`` goes to the label ``end``, or stays (None)."""
+        """Appends ``function``'s body under ``names``; ``ret`` becomes a jump to ``end``, if that is not None."""
         for item in function.body:
             if isinstance(item, Label):
                 piece.body.append(Label(names.get(item.name, item.name)))
                 continue
-            instruction = _renamed(item, names) if names else item
+            instruction = renamed(item, names) if names else item
             if instruction.opcode == "ret" and end is not None:
                 instruction = Instruction("bra", (), (Sym(end),), instruction.guard, instruction.location)
             if instruction.opcode == "call":
@@ -182,7 +169,7 @@ class _Inliner:
         piece.body.append(Instruction("ret", (), ()))  # the end of a body returns
 
     def _declare(self, function: Function, piece: Piece, prefix: str) -> dict[str, str]:
-        """Its registers, variables and tables in ``piece``; returns their names there, and those of its labels."""
+        """Declares its registers, variables and tables in ``piece``. Returns their new names and its labels'."""
         parse_body(self._module, function)
         names = {name: prefix + name for name in (*function.registers, *function.variables, *function.branch_tables)}
         names.update({item.name: prefix + item.name for item in function.body if isinstance(item, Label)})
@@ -195,7 +182,7 @@ class _Inliner:
 
 
 def _cycles(graph: dict[str, set[str]]) -> dict[str, frozenset[str]]:
-    """For each function that may call itself, all functions that it reaches and that reach it."""
+    """Returns, for each function that may call itself, all functions that it reaches and that reach it."""
     left = {name: set(callees) for name, callees in graph.items()}
     leaves = [name for name, callees in left.items() if not callees]
     callers: dict[str, set[str]] = {}
@@ -226,25 +213,3 @@ def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
             found.add(name)
             work += graph[name]
     return found
-
-
-def _renamed(instruction: Instruction, names: dict[str, str]) -> Instruction:
-    def operand(o: Operand) -> Operand:
-        if isinstance(o, Reg):
-            return Reg(names.get(o.name, o.name), o.negated)
-        if isinstance(o, Sym):
-            return Sym(names.get(o.name, o.name), o.offset)
-        if isinstance(o, Address):
-            base = operand(o.base)
-            assert isinstance(base, Reg | Sym | Imm)
-            return Address(base, o.offset)
-        if isinstance(o, Vec):
-            return Vec(tuple(operand(x) for x in o.items))
-        if isinstance(o, Pair):
-            return Pair(operand(o.first), operand(o.second))
-        return o
-
-    guard = instruction.guard
-    if guard is not None:
-        guard = Guard(names.get(guard.reg, guard.reg), guard.negated)
-    return replace(instruction, operands=tuple(operand(o) for o in instruction.operands), guard=guard)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from emulator.ptx.errors import Unsupported
+from emulator.ptx.facts import Facts
+from emulator.ptx.opcodes import facts_of
 from emulator.ptx.types import TYPES, ScalarType
 
 
@@ -69,7 +72,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Sink:
-    """``_``: a destination that is thrown away."""
+    """``_``: a destination whose value is discarded."""
 
 
 Operand = Reg | Imm | Special | Sym | Address | Vec | Pair | Sink
@@ -94,8 +97,16 @@ class Instruction:
         return ".".join((self.opcode, *self.modifiers))
 
     @property
+    def facts(self) -> Facts:
+        """What ``opcodes`` says about it. Raises ``Unsupported`` with the instruction's name for an unknown opcode."""
+        facts = facts_of(self.opcode, self.modifiers)
+        if facts is None:
+            raise Unsupported(f"the instruction {self.name}", self.location.file, self.location.line)
+        return facts
+
+    @property
     def type(self) -> ScalarType:
-        """The last type among the modifiers: the one that most instructions are about."""
+        """The last type among the modifiers, which is that of most instructions' operands."""
         for modifier in reversed(self.modifiers):
             if modifier in TYPES:
                 return TYPES[modifier]

@@ -1,4 +1,4 @@
-"""Several modules as one program, as the linker of ``nvcc -rdc=true`` would join them.
+"""Links several modules into one program, as ``nvcc -rdc=true`` does.
 
 Definitions take the place of ``.extern`` declarations of the same name; of several definitions (``.weak``) the first
 is taken. A name that is a module's own (neither visible nor weak) is made unique where another module has it as well.
@@ -33,7 +33,7 @@ def link(texts: Sequence[str]) -> Module:
 
 
 def _is_own(text: str, name: str) -> bool:
-    """Whether no declaration of it says that others may see it."""
+    """Returns whether no declaration makes it visible to other modules."""
     declared = re.compile(
         rf"^[^\n;{{}}]*\.(?:visible|weak|extern|common)\b[^;{{}}]*?(?<![\w$%]){re.escape(name)}(?![\w$%])", re.M
     )

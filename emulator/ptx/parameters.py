@@ -1,4 +1,4 @@
-"""Call parameters as registers.
+"""Puts call parameters into registers.
 
 ``st.param`` and ``ld.param`` of a call parameter that is only accessed whole parts at constant offsets become
 ``param.set`` and ``param.get`` of a register for each part. What is left stays in memory.
@@ -6,14 +6,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from emulator.ptx.errors import Unsupported
 from emulator.ptx.inline import Piece
-from emulator.ptx.ir import Address, Instruction, Label, Operand, Reg, Sym, Vec
-from emulator.ptx.types import TYPES, ScalarType
+from emulator.ptx.ir import Address, Instruction, Label, Operand, Reg, Sink, Sym, Vec
+from emulator.ptx.types import ScalarType, untyped
 
 
-def promote_call_parameters(piece: Piece) -> None:
-    """Changes ``piece``. The parameters of ``enter`` stay in memory."""
+def promote_call_parameters(pieces: Iterable[Piece]) -> None:
+    """Replaces the call parameters of each piece, in place, by registers. Those of ``enter`` stay in memory."""
+    for piece in pieces:
+        _promote(piece)
+
+
+def _promote(piece: Piece) -> None:
     candidates = {name for name, v in piece.variables.items() if v.space == "param"}
     for instruction in piece.instructions():
         if instruction.opcode == "enter":
@@ -68,7 +75,7 @@ def _vector_width(instruction: Instruction) -> int:
 
 def _parameter_register(name: str, offset: int, size: int, registers: dict[str, ScalarType]) -> Reg:
     register = f"{name}+{offset}"
-    registers.setdefault(register, TYPES[f"b{8 * size}"])
+    registers.setdefault(register, untyped(8 * size))
     return Reg(register)
 
 
@@ -88,7 +95,7 @@ def _parameter_moves(item: Instruction, address: Address, registers: dict[str, S
 
 
 def _call_on_registers(call: Instruction, piece: Piece, registers: dict[str, ScalarType]) -> Instruction:
-    """A call of a builtin with its parameters' registers in place: ``call`` (result?, function, arguments…)."""
+    """Returns a call of a builtin with registers for its parameters: (result?, arguments…)."""
     operands: list[Operand] = []
     for operand in call.operands:
         variable = piece.variables.get(operand.name) if isinstance(operand, Sym) else None
@@ -99,4 +106,6 @@ def _call_on_registers(call: Instruction, piece: Piece, registers: dict[str, Sca
     position = operands.index(target)
     opcode = {"vprintf": "printf", "__assertfail": "assertfail"}.get(target.name, target.name)
     results = tuple(operands[:position])
+    if opcode == "printf" and not results:
+        results = (Sink(),)
     return Instruction(f"call_{opcode}", (), (*results, *operands[position + 1 :]), call.guard, call.location)

@@ -1,4 +1,4 @@
-"""PTX text → ``Module``.
+"""Parses PTX text into a ``Module``.
 
 Bodies are read when asked for: a Thrust program carries hundreds of kernels and launches three. ``parse_module``
 finds the functions and module variables; ``parse_body`` fills one function in (once).
@@ -96,7 +96,7 @@ def _matching_brace(text: str, position: int) -> int:
 
 
 def parse_body(module: Module, function: Function) -> None:
-    """Fill in ``function.body``, ``registers`` and ``variables``; does nothing the second time."""
+    """Fills in ``function.body``, ``registers`` and ``variables``; does nothing the second time."""
     text = module.bodies.pop(function.name, None)
     if text is not None:
         try:

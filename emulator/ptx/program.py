@@ -1,98 +1,83 @@
-"""A kernel ready to be compiled: calls inlined, memory laid out, basic blocks made.
-
-``inline`` puts the functions that are called into the kernel, ``parameters`` what they are called with into registers,
-and ``frames`` recursive ones on a stack.
-"""
+"""A kernel ready to be compiled: calls inlined, memory laid out, basic blocks made."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from emulator.ptx.cfg import Cfg, build_cfg
 from emulator.ptx.effects import CARRY
 from emulator.ptx.errors import MALFORMED, PtxError
-from emulator.ptx.frames import join, needs_stack
-from emulator.ptx.inline import Piece, expand
-from emulator.ptx.ir import Address, Function, Instruction, Label, Module, Special, Sym, Variable
+from emulator.ptx.frames import lower_stack, needs_stack
+from emulator.ptx.inline import Piece, inline_calls
+from emulator.ptx.ir import Function, Instruction, Label, Module
+from emulator.ptx.layout import Layout, lay_out_memory
 from emulator.ptx.parameters import promote_call_parameters
 from emulator.ptx.types import TYPES, ScalarType
-
-#: Of each block, the system's own from compute capability 8.0 on (CUDA C++ Programming Guide, "Compute Capabilities").
-RESERVED_SHARED_BYTES = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """``parameters``: name → (offset, size).
-
-    ``local``/``shared``: name → offset; dynamic shared variables begin at ``shared_bytes``. The first
-    ``reserved_shared_bytes`` are those that ``%reserved_smem_*`` tell of, in kernels that ask.
-    """
+    """One kernel with everything that it calls."""
 
     entry: Function
     registers: dict[str, ScalarType]
-    parameters: dict[str, tuple[int, int]]
-    parameter_bytes: int
-    local: dict[str, int]
-    local_bytes: int
-    shared: dict[str, int]
-    shared_bytes: int
-    reserved_shared_bytes: int
+    layout: Layout
     cfg: Cfg
     branch_tables: dict[str, tuple[str, ...]]
     body: tuple[Instruction | Label, ...]
     uses_stack: bool
 
     def restartable_at(self, instructions: frozenset[int]) -> Program:
-        """With blocks cut so that each can be begun anew at these instructions (ids); see ``build_cfg``."""
+        """Returns it with blocks cut so that each can run again from its start at these instructions (ids).
+
+        See ``build_cfg``.
+        """
         return replace(self, cfg=build_cfg(self.body, self.branch_tables, instructions))
 
 
 def build_program(module: Module, name: str) -> Program:
-    """Raises ``PtxError`` when there is no such entry, ``Unsupported`` for calls of what is not there."""
+    """Returns the kernel ``name``.
+
+    Raises ``PtxError`` when the module has no such kernel or the kernel is malformed, and ``Unsupported`` for unknown
+    opcodes and for calls of functions that are not defined.
+    """
     function = module.functions.get(name)
     if function is None or not function.is_entry or not function.defined:
         raise PtxError(f"no kernel {name} in this module")
     try:
-        return _build(module, function)
+        return _run_passes(module, function)
     except MALFORMED as error:
         raise PtxError(f"{name} makes no sense: {error}") from error
 
 
-def _build(module: Module, function: Function) -> Program:
-    flat, shared_functions = expand(module, function)
-    for piece in (flat, *shared_functions.values()):
-        promote_call_parameters(piece)
-    uses_stack = needs_stack(flat, shared_functions)
+def _run_passes(module: Module, function: Function) -> Program:
+    """Runs the passes from PTX to a program. ``emulator.jit.passes`` lists those that follow."""
+    kernel, recursive = inline_calls(module, function)
+    refuse_unknown_opcodes((kernel, *recursive.values()))
+    promote_call_parameters((kernel, *recursive.values()))
+    uses_stack = needs_stack(kernel, recursive)
     if uses_stack:
-        flat = join(flat, shared_functions)
-    body = _split_barrier_reductions(flat.body)
-    registers = {**flat.registers, CARRY: TYPES["pred"]}
-    parameters, parameter_bytes = _lay_out_parameters(function)
-    local, local_bytes = _lay_out(v for v in flat.variables.values() if v.space in ("local", "param"))
-    reserved = RESERVED_SHARED_BYTES if _asks_for_reserved(body) else 0
-    shared, shared_bytes = _lay_out_shared(module, flat, body, reserved)
-    cfg = build_cfg(body, flat.branch_tables)
-    return Program(
-        function,
-        registers,
-        parameters,
-        parameter_bytes,
-        local,
-        local_bytes,
-        shared,
-        shared_bytes,
-        reserved,
-        cfg,
-        flat.branch_tables,
-        tuple(body),
-        uses_stack,
-    )
+        kernel = lower_stack(kernel, recursive)
+    body = split_barrier_reductions(kernel.body)
+    layout = lay_out_memory(module, kernel, body)
+    cfg = build_cfg(body, kernel.branch_tables)
+    registers = {**kernel.registers, CARRY: TYPES["pred"]}
+    return Program(function, registers, layout, cfg, kernel.branch_tables, tuple(body), uses_stack)
 
 
-def _split_barrier_reductions(body: list[Instruction | Label]) -> list[Instruction | Label]:
-    """``bar.red`` becomes an arrival with a predicate, which ends a block, and ``barget``, which fetches the result."""
+def refuse_unknown_opcodes(pieces: Iterable[Piece]) -> None:
+    """Raises ``Unsupported`` for the first instruction whose opcode has no row in ``opcodes``."""
+    for piece in pieces:
+        for instruction in piece.instructions():
+            _ = instruction.facts
+
+
+def split_barrier_reductions(body: Sequence[Instruction | Label]) -> list[Instruction | Label]:
+    """Splits each ``bar.red`` in two.
+
+    The first is an arrival with a predicate, which ends a block; the second, ``barget``, reads the result.
+    """
     split: list[Instruction | Label] = []
     for item in body:
         if isinstance(item, Instruction) and item.opcode in ("bar", "barrier") and item.has("red"):
@@ -103,56 +88,3 @@ def _split_barrier_reductions(body: list[Instruction | Label]) -> list[Instructi
         else:
             split.append(item)
     return split
-
-
-def _align(offset: int, align: int) -> int:
-    return -(-offset // align) * align
-
-
-def _lay_out_parameters(entry: Function) -> tuple[dict[str, tuple[int, int]], int]:
-    offsets: dict[str, tuple[int, int]] = {}
-    end = 0
-    for parameter in entry.parameters:
-        end = _align(end, max(1, parameter.align))
-        offsets[parameter.name] = (end, parameter.size)
-        end += parameter.size
-    return offsets, end
-
-
-def _asks_for_reserved(body: list[Instruction | Label]) -> bool:
-    return any(
-        isinstance(operand, Special) and operand.name.startswith("%reserved_smem")
-        for item in body
-        if isinstance(item, Instruction)
-        for operand in item.operands
-    )
-
-
-def _lay_out(variables: Iterable[Variable], end: int = 0) -> tuple[dict[str, int], int]:
-    offsets: dict[str, int] = {}
-    for variable in variables:
-        end = _align(end, max(1, variable.align))
-        offsets[variable.name] = end
-        end += variable.size
-    return offsets, _align(end, 16)
-
-
-def _lay_out_shared(
-    module: Module, flat: Piece, body: list[Instruction | Label], reserved: int
-) -> tuple[dict[str, int], int]:
-    """The function's own shared variables and the module's that it names; those of open size last, all at the same
-    place."""
-    named: dict[str, Variable] = {v.name: v for v in flat.variables.values() if v.space == "shared"}
-    for item in body:
-        if isinstance(item, Instruction):
-            for operand in item.operands:
-                symbol = operand.base if isinstance(operand, Address) else operand
-                if isinstance(symbol, Sym):
-                    variable = module.variables.get(symbol.name)
-                    if variable is not None and variable.space == "shared":
-                        named.setdefault(variable.name, variable)
-    offsets, end = _lay_out((v for v in named.values() if v.size), reserved)
-    align = max((v.align for v in named.values() if not v.size), default=16)
-    end = _align(end, max(16, align))
-    offsets.update({v.name: end for v in named.values() if not v.size})
-    return offsets, end

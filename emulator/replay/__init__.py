@@ -1,4 +1,4 @@
-"""What a program asked of the device, recorded in its process, and done again in one that has none of its host code."""
+"""Records a program's device calls in its process and replays them in a process without its host code."""
 
 from emulator.replay.recorder import Recorder
 from emulator.replay.recording import Recording, RecordingError, Transfers

@@ -1,4 +1,4 @@
-"""Records what the programs of this process ask of the device."""
+"""Records the calls that the programs of this process make to the device."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Recorder:
         runtime.library.emu_recording_begin(most_bytes)
 
     def take(self) -> Recording:
-        """All since the beginning. Raises RecordingError when that is more than ``most_bytes``."""
+        """Returns the recording so far. Raises ``RecordingError`` if it is larger than ``most_bytes``."""
         steps, size = ctypes.c_void_p(), ctypes.c_uint64()
         if not self._runtime.library.emu_recording_take(ctypes.byref(steps), ctypes.byref(size)):
             raise RecordingError("the program asks for more than can be recorded")

@@ -1,4 +1,4 @@
-"""A recording as data: the program's modules, and the steps that it took on the device (``native/recording.h``).
+"""A recording as data: the program's modules, and the steps that it took on the device (``native/replay/recording.h``).
 
 Whoever shares the process that records can make it say anything. What is done with it must hold for any bytes.
 """
@@ -15,7 +15,7 @@ _MOST_MODULES = 64
 
 
 class RecordingError(Exception):
-    """There is no recording, or it cannot be done again; the message says why."""
+    """There is no recording, or it cannot be replayed; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)

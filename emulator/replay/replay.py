@@ -1,4 +1,4 @@
-"""Does a recording again."""
+"""Replays a recording."""
 
 from __future__ import annotations
 

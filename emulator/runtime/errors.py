@@ -1,4 +1,4 @@
-"""Errors of the CUDA runtime, as Python sees them."""
+"""Errors of the CUDA runtime as a Python exception."""
 
 from __future__ import annotations
 

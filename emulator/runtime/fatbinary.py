@@ -1,6 +1,6 @@
-"""Fat binaries: the container in which nvcc puts PTX and machine code into a program.
+"""Reads fat binaries, the containers in which nvcc puts PTX and machine code into a program.
 
-The layout is not documented; what is used here was read off files of nvcc 11 to 13. A 16-byte header is followed by
+The layout is not documented; this reader follows files of nvcc 11 to 13. A 16-byte header is followed by
 entries, each with a header that gives its kind, architecture, size and compression.
 """
 
@@ -24,11 +24,11 @@ _LARGEST = 1 << 30
 
 
 class FatBinaryError(Exception):
-    """The bytes are no fat binary that this reader understands."""
+    """The data is not a fat binary, or one that this reader does not understand."""
 
 
 class NoPtxError(FatBinaryError):
-    """It holds machine code for some GPU only."""
+    """The fat binary has machine code but no PTX."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Cubin:
 
 
 def read_at(address: int) -> bytes:
-    """The bytes of the fat binary that begins at ``address`` in this process."""
+    """Returns the fat binary that begins at ``address`` in this process."""
     magic, _, header_size, size = _HEADER.unpack(ctypes.string_at(address, _HEADER.size))
     if magic != _MAGIC or size > _LARGEST:
         raise FatBinaryError("not a fat binary: wrong magic number")
@@ -56,7 +56,7 @@ def read_at(address: int) -> bytes:
 
 
 def ptx_images(data: bytes) -> list[PtxImage]:
-    """Every PTX in it. Raises ``FatBinaryError`` for foreign or truncated data."""
+    """Returns every PTX image in it. Raises ``FatBinaryError`` for foreign or truncated data."""
     return [
         PtxImage(architecture, payload.rstrip(b"\0").decode("utf-8", errors="replace"))
         for architecture, payload in _payloads(data, _KIND_PTX)
@@ -64,12 +64,12 @@ def ptx_images(data: bytes) -> list[PtxImage]:
 
 
 def cubins(data: bytes) -> list[Cubin]:
-    """Every piece of machine code in it. Raises as ``ptx_images``."""
+    """Returns every cubin in it. Raises as ``ptx_images`` does."""
     return [Cubin(architecture, payload) for architecture, payload in _payloads(data, _KIND_CUBIN)]
 
 
 def _payloads(data: bytes, wanted: int) -> Iterator[tuple[int, bytes]]:
-    """(architecture, plain content) of the entries of one kind."""
+    """Yields (architecture, decompressed content) of the entries of one kind."""
     for position, fields in _entries(data):
         kind, _, header_size, size, compressed_size, _, _, _, architecture, _, _, flags, _, plain_size = fields
         if kind != wanted:
@@ -82,8 +82,10 @@ def _payloads(data: bytes, wanted: int) -> Iterator[tuple[int, bytes]]:
 
 
 def objects(data: bytes) -> list[bytes]:
-    """The fat binaries that a program was linked from (native/fat_binary.h); itself when it was not. Raises as
-    ``ptx_images``."""
+    """Returns the fat binaries that a program was linked from (native/api/fat_binary.h), or else ``data`` itself.
+
+    Raises as ``ptx_images`` does.
+    """
     linked = [
         data[position + fields[2] : position + fields[2] + fields[3]]
         for position, fields in _entries(data)
@@ -93,7 +95,7 @@ def objects(data: bytes) -> list[bytes]:
 
 
 def choose(images: list[PtxImage], architecture: int) -> PtxImage | None:
-    """The newest one that a device of ``architecture`` takes, else the oldest of those that are too new for it."""
+    """Returns the newest image that a device of ``architecture`` takes, else the oldest that is too new for it."""
     if not images:
         return None
     suitable = [image for image in images if image.architecture <= architecture]
@@ -138,7 +140,7 @@ def _decompress(payload: bytes, plain_size: int, *, zstd: bool) -> bytes:
 
 
 def _lz4_block(payload: bytes, plain_size: int) -> bytes:
-    """The LZ4 block format: literals, then a copy from what was written so far, again and again."""
+    """Decompresses an LZ4 block: literals, then a copy from the output so far, repeatedly."""
     out = bytearray()
     position = 0
 

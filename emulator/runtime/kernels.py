@@ -1,7 +1,7 @@
-"""Machine code for the kernels of this process, loaded and ready to run.
+"""Holds the machine code of this process's kernels.
 
-A kernel that turns out to be hot (``jit.tiers``) gets better code, made on a thread of its own and put in place while
-the kernel runs: a warp finds it when it next enters the kernel.
+A hot kernel (``jit.tiers``) gets better code, compiled on a background thread and installed while the kernel runs:
+warps use it from when they next enter the kernel.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class Kernels:
         self._background = _Background()
 
     def use_cache(self, cache: Cache | None) -> None:
-        """Without one every kernel has to be compiled: LLVM, which takes a while to load, is loaded in advance."""
+        """Sets the disk cache. Without one every kernel must be compiled, so LLVM is loaded in advance."""
         self._cache = cache
         if cache is None:
             self._background.do(_load_llvm)
 
     def compile(self, module: Module, key: KernelKey, resolve: Callable[[str], int]) -> int:
-        """The address of the kernel's EmuKernel. Raises as ``Compilation``."""
+        """Returns the address of the kernel's EmuKernel. Raises as ``Compilation`` does."""
         with self._lock:
             kernel = self._from_cache(module, key, resolve) or self._compiled(module, key, resolve)
             native = kernel.loaded.native
@@ -77,7 +77,7 @@ class Kernels:
         return kernel
 
     def add_function(self, address: int, function: Function) -> None:
-        """Make the function, which warps wait for."""
+        """Compiles the function, for which warps wait."""
         with self._lock:
             kernel = self._kernels[address]
             if function not in kernel.code.artifact.code:
@@ -86,7 +86,7 @@ class Kernels:
                     self.improve(address)
 
     def improve(self, address: int) -> None:
-        """The kernel is hot. Returns at once."""
+        """Begins to make better code for a hot kernel; returns at once."""
         self._background.do(lambda: self._improve(address))
 
     def _improve(self, address: int) -> None:
@@ -117,8 +117,7 @@ def _load_llvm() -> None:
 
 
 class _Background:
-    """A thread that does one thing after another. What it has not begun when the process ends is not done, unless it
-    is quick and was given as such."""
+    """A thread that runs tasks in turn. At the end of the process it drops all but those marked ``at_the_end``."""
 
     def __init__(self) -> None:
         self._tasks: queue.SimpleQueue[tuple[Callable[[], None], bool] | None] = queue.SimpleQueue()

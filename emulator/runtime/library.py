@@ -1,4 +1,4 @@
-"""The native library through ctypes: mirrors ``emulator/native/host.h``."""
+"""Mirrors ``emulator/native/host.h``, the native library's interface, in ctypes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 
-from emulator.profile.counters import CLASSES, FLOP_TYPES
+from emulator.profile.counters import CLASSES, COUNTS, FLOP_TYPES, LAUNCH_COUNTS
 from emulator.runtime.limits import Limits
 
 
@@ -25,7 +25,7 @@ class NativeSettings(ctypes.Structure):
     ]
 
 
-#: Of the modelled L2, where no GPU is named: an H100's.
+#: The size of the modelled L2 where no GPU is named: an H100's.
 DEFAULT_L2_BYTES = 50 << 20
 
 
@@ -38,8 +38,11 @@ def native_settings(
     profile: bool,
     l2_bytes: int | None = None,
 ) -> NativeSettings:
-    """``threads`` None: one for each CPU that this process may use. ``schedule_seed`` None: the usual order.
-    ``l2_bytes`` None: ``DEFAULT_L2_BYTES``."""
+    """Returns the settings as the library takes them.
+
+    ``threads`` None: one for each CPU that this process may use. ``schedule_seed`` None: the usual order. ``l2_bytes``
+    None: ``DEFAULT_L2_BYTES``.
+    """
     return NativeSettings(
         memory_bytes=limits.memory_bytes or 0,
         warp_instructions=limits.warp_instructions or 0,
@@ -59,7 +62,7 @@ class NativeReport(ctypes.Structure):
         ("fault_count", c_uint64),
         ("launches", c_uint32),
         ("faults", c_uint32),
-        ("untold_sites", c_uint64),
+        ("omitted_sites", c_uint64),
         ("unchecked", c_char_p),
         ("limit", c_char_p),
         ("unsupported", c_char_p),
@@ -78,59 +81,30 @@ class NativeLaunch(ctypes.Structure):
     ]
 
 
-class NativeFigures(ctypes.Structure):
+class NativeCounters(ctypes.Structure):
     _fields_ = [
         ("warp_instructions", c_uint64 * len(CLASSES)),
-        ("thread_instructions", c_uint64),
-        ("global_requests", c_uint64),
-        ("global_sectors", c_uint64),
-        ("global_sectors_ideal", c_uint64),
-        ("shared_wavefronts", c_uint64),
-        ("shared_wavefronts_ideal", c_uint64),
-        ("l1_hit_sectors", c_uint64),
-        ("l2_sectors", c_uint64),
-        ("atomics", c_uint64),
-        ("atomic_serialized", c_uint64),
-        ("global_loads", c_uint64),
-        ("missed_loads", c_uint64),
-        ("global_atomics", c_uint64),
-        ("awaited_global_atomics", c_uint64),
-        ("awaited_shared_atomics", c_uint64),
-        ("swap_rounds", c_uint64),
-        ("dependent_steps", c_uint64),
-        ("dependent_loads", c_uint64),
+        *((name, c_uint64) for name in COUNTS),
         ("flops", c_uint64 * len(FLOP_TYPES)),
     ]
 
 
+class NativeLaunchCounters(ctypes.Structure):
+    _fields_ = [(name, c_uint64) for name in LAUNCH_COUNTS]
+
+
 class NativeProfile(ctypes.Structure):
     _fields_ = [
-        ("totals", POINTER(NativeFigures)),
-        ("busiest_block", POINTER(NativeFigures)),
-        ("busiest_warp", POINTER(NativeFigures)),
-        ("dram_read_bytes", c_uint64),
-        ("dram_write_bytes", c_uint64),
-        ("barriers", c_uint64),
-        ("critical_warp_instructions", c_uint64),
-        ("critical_warp_barriers", c_uint64),
-        ("busy_blocks", c_uint64),
-        ("dram_loads", c_uint64),
-        ("critical_warp_dram_loads", c_uint64),
-        ("hottest_atomic_turns", c_uint64),
-        ("hottest_float_atomic_turns", c_uint64),
-        ("shared_atomic_turns", c_uint64),
-        ("shared_increment_turns", c_uint64),
-        ("polls", c_uint64),
+        ("totals", POINTER(NativeCounters)),
+        ("busiest_block", POINTER(NativeCounters)),
+        ("busiest_warp", POINTER(NativeCounters)),
+        ("launch", POINTER(NativeLaunchCounters)),
         ("lines", c_uint32),
-        ("registers", c_uint32),
-        ("static_shared_bytes", c_uint32),
-        ("dynamic_shared_bytes", c_uint32),
-        ("local_bytes", c_uint32),
     ]
 
 
 class NativeProfileLine(ctypes.Structure):
-    _fields_ = [("file", c_char_p), ("figures", POINTER(NativeFigures)), ("line", c_uint32)]
+    _fields_ = [("file", c_char_p), ("counters", POINTER(NativeCounters)), ("line", c_uint32)]
 
 
 class NativeFault(ctypes.Structure):
@@ -181,7 +155,7 @@ class NativeCallError(ctypes.Structure):
         ("call", c_char_p),
         ("frames", c_char_p),
         ("code", c_int32),
-        ("looked_at", c_uint32),
+        ("was_queried", c_uint32),
     ]
 
 
@@ -208,7 +182,7 @@ class KernelInfo(ctypes.Structure):
         ("static_shared_bytes", c_uint32),
         ("local_bytes", c_uint32),
         ("constant_bytes", c_uint32),
-        ("most_threads", c_uint32),
+        ("max_threads", c_uint32),
     ]
 
 
@@ -229,7 +203,7 @@ class Callbacks(ctypes.Structure):
     ]
 
 
-# For each name the type of its result, then those of its parameters.
+# For each function the type of its result, then those of its parameters.
 _FUNCTIONS: dict[str, tuple[object, ...]] = {
     "emu_configure": (None, POINTER(NativeSettings)),
     "emu_set_callbacks": (None, POINTER(Callbacks)),
@@ -266,7 +240,7 @@ _FUNCTIONS: dict[str, tuple[object, ...]] = {
 
 
 def load(path: Path) -> ctypes.CDLL:
-    """Loads it for the whole process, so that programs loaded later that need ``libcudart.so.13`` find this one."""
+    """Loads the library for the whole process: programs loaded later that need ``libcudart.so.13`` get this one."""
     library = ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
     for name, (result, *parameters) in _FUNCTIONS.items():
         function = getattr(library, name)

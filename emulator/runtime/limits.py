@@ -1,4 +1,4 @@
-"""What a program may use."""
+"""Limits on a program's memory, instructions and time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program's fat binary says of its variables and kernels, and what becomes of the errors in reading it."""
+"""Reads a program's fat binary for its variables and kernels; turns errors into CUDA error codes."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _INVALID_PTX = 218
 _NOT_SUPPORTED = 801
 _OUT_OF_MEMORY = 2
 
-_MOST_THREADS = 1024
-_MOST_CONSTANT_BYTES = 64 << 10
+_MAX_THREADS = 1024
+_MAX_CONSTANT_BYTES = 64 << 10
 _LOCAL = re.compile(r"\.local\s+\.align\s+(\d+)\s+\.b8\s+[\w$]+\[(\d+)\]")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
@@ -42,18 +42,20 @@ class Refusal:
 
 
 def read_module(image: bytes) -> tuple[Module, bytes]:
-    """The PTX that the emulator runs, and a hash of its text. Raises ``FatBinaryError``, ``PtxError``,
-    ``Unsupported``."""
+    """Returns the linked PTX that the emulator runs, and a hash of its text.
+
+    Raises ``FatBinaryError``, ``PtxError``, ``Unsupported``.
+    """
     texts = _texts(image)
     module = link(texts)
     constants = sum(v.size for v in defined_variables(module) if v.space == "const")
-    if constants > _MOST_CONSTANT_BYTES:
-        raise PtxError(f"its __constant__ variables take {constants} bytes, of {_MOST_CONSTANT_BYTES} that there are")
+    if constants > _MAX_CONSTANT_BYTES:
+        raise PtxError(f"its __constant__ variables take {constants} bytes, of {_MAX_CONSTANT_BYTES} that there are")
     return module, _digest(texts)
 
 
 def digest_of(image: bytes) -> bytes:
-    """The hash that ``read_module`` gives. Raises ``FatBinaryError``."""
+    """Returns the hash that ``read_module`` returns. Raises ``FatBinaryError``."""
     return _digest(_texts(image))
 
 
@@ -70,12 +72,12 @@ def _digest(texts: list[str]) -> bytes:
 
 
 def defined_variables(module: Module) -> list[Variable]:
-    """Those that need device memory."""
+    """Returns the variables that need device memory."""
     return [v for v in module.variables.values() if v.space in ("global", "const") and not v.external]
 
 
 def describe_kernel(module: Module, name: str) -> KernelInfo:
-    """Raises ``PtxError`` when there is no such kernel."""
+    """Returns what is known of a kernel before it is compiled. Raises ``PtxError`` if there is no such kernel."""
     function = module.functions.get(name)
     if function is None or not function.is_entry:
         raise PtxError(f"no kernel {name} in this program")
@@ -84,12 +86,12 @@ def describe_kernel(module: Module, name: str) -> KernelInfo:
         static_shared_bytes=_shared_bytes(module, body),
         local_bytes=sum(int(size) for _, size in _LOCAL.findall(body)),
         constant_bytes=sum(v.size for v in module.variables.values() if v.space == "const"),
-        most_threads=min(function.max_threads or _MOST_THREADS, _MOST_THREADS),
+        max_threads=min(function.max_threads or _MAX_THREADS, _MAX_THREADS),
     )
 
 
 def refusal_of(error: Exception) -> Refusal:
-    """What the program is told when a question about it ended with ``error``."""
+    """Returns the error code and reason that the program gets for ``error``."""
     match error:
         case Unsupported():
             what = f"{error.what} ({error.file}:{error.line})" if error.line else error.what
@@ -109,7 +111,7 @@ def refusal_of(error: Exception) -> Refusal:
 
 
 def _shared_bytes(module: Module, body: str) -> int:
-    """Static shared memory of the kernel: its own variables, and those of the module that it names."""
+    """Returns the kernel's static shared memory in bytes: its own variables and those of the module that it names."""
     end = 0
     names = set(_NAME.findall(body))
     for variable in module.variables.values():

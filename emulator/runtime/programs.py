@@ -33,7 +33,7 @@ class _Program:
 
 
 class Programs:
-    """The programs loaded into this process, by the number that the library gave each.
+    """The programs loaded into this process, by the numbers that the library gave them.
 
     Keep the object for the rest of the process: the library calls it, and runs the code that it holds.
     """
@@ -51,7 +51,7 @@ class Programs:
         )
 
     def digests(self) -> dict[int, bytes]:
-        """Of the text of each module loaded so far (``modules.digest_of``), by its number."""
+        """Returns the digest of each module loaded so far (``modules.digest_of``), by the module's number."""
         return {number: program.digest for number, program in self._programs.items()}
 
     def _guarded(self, answer: Callable[..., None]) -> Callable[..., int]:

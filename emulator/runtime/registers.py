@@ -1,8 +1,8 @@
-"""How many registers a thread of each kernel takes: of machine code in the program, or else as ptxas allots them.
+"""Finds how many registers a thread of each kernel takes: from machine code in the program, or else from ptxas.
 
-The emulator itself has no use for it, but what a profile says of occupancy depends on it, and so do the answers of the
-occupancy API. Those go by machine code alone, since ptxas may take seconds, and is not everywhere. Only compute
-capability 8.0 is looked for, since others differ a little.
+The emulator itself does not need the number, but a profile's occupancy depends on it, and so do the answers of the
+occupancy API. Those use machine code only, since ptxas may take seconds and may not be installed. Only code for compute
+capability 8.0 counts, since others differ a little.
 """
 
 from __future__ import annotations
@@ -16,14 +16,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from emulator.elf import ElfFile
 from emulator.runtime import fatbinary
 from emulator.runtime.modules import ARCHITECTURE
 
 _PTXAS_S = 60.0
 
-_SECTION = struct.Struct("<IIQQQQIIQQ")  # name, type, flags, address, offset, size, link, info, alignment, entry size
-_SYMBOL = struct.Struct("<IBBHQQ")  # name, …
-_SYMBOL_TABLE = 2
 _ATTRIBUTE = struct.Struct("<BBH")  # format, attribute, size or value
 _WITH_SIZE, _REGISTER_COUNT = 4, 0x2F  # a symbol's number and a count, 32 bits each
 _COMPILING = re.compile(r"Compiling entry function '([^']+)'|Used (\d+) registers")
@@ -34,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 
 class RegisterCounts:
-    """Of the kernels in one fat binary; found out when first asked."""
+    """The register counts of the kernels in one fat binary, read when first asked for."""
 
     def __init__(self, image: bytes) -> None:
         self._image = image
@@ -42,7 +40,7 @@ class RegisterCounts:
         self._by_ptxas: dict[str, int] | None = None
 
     def of(self, kernel: str, *, ask_ptxas: bool) -> int | None:
-        """By its mangled name; None where nothing tells it."""
+        """Returns the count for a mangled kernel name; None where it is not known."""
         if self._by_code is None:
             self._by_code = _from_machine_code(self._image)
         if kernel in self._by_code or not ask_ptxas:
@@ -63,24 +61,14 @@ def _from_machine_code(image: bytes) -> dict[str, int]:
 
 
 def cubin_registers(cubin: bytes) -> dict[str, int]:
-    """Kernel → registers, of an ELF file for a GPU. Raises one of ``UNREADABLE`` for what is none."""
-    if cubin[:5] != b"\x7fELF\x02":
-        raise ValueError("not a 64-bit ELF file")
-    (table,) = struct.unpack_from("<Q", cubin, 0x28)
-    size, count, names = struct.unpack_from("<HHH", cubin, 0x3A)
-    sections = [_SECTION.unpack_from(cubin, table + index * size) for index in range(count)]
-    symbols: list[str] = []
-    for section in sections:
-        if section[1] == _SYMBOL_TABLE:
-            strings = sections[section[6]][4]
-            places = range(section[4], section[4] + section[5], _SYMBOL.size)
-            symbols = [_text(cubin, strings + _SYMBOL.unpack_from(cubin, place)[0]) for place in places]
-    counts: dict[str, int] = {}
-    for section in sections:
-        if _text(cubin, sections[names][4] + section[0]) == ".nv.info":
-            for symbol, number in _register_counts(cubin[section[4] : section[4] + section[5]]):
-                counts[symbols[symbol]] = number
-    return counts
+    """Returns registers by kernel, from an ELF file for a GPU. Raises one of ``UNREADABLE`` for other data."""
+    elf = ElfFile.from_bytes(cubin)
+    symbols = [symbol.name.decode() for symbol in elf.symbols()]
+    return {
+        symbols[symbol]: number
+        for section in elf.named(b".nv.info")
+        for symbol, number in _register_counts(elf.content(section))
+    }
 
 
 def _register_counts(info: bytes) -> Iterator[tuple[int, int]]:
@@ -94,12 +82,8 @@ def _register_counts(info: bytes) -> Iterator[tuple[int, int]]:
             position += size
 
 
-def _text(data: bytes, position: int) -> str:
-    return data[position : data.index(b"\0", position)].decode()
-
-
 def _from_ptxas(image: bytes) -> dict[str, int]:
-    """Empty where there is no ptxas, or it may not run, or does not take the PTX."""
+    """Returns nothing where ptxas is missing, must not run, or rejects the PTX."""
     try:
         ptx = fatbinary.choose(fatbinary.ptx_images(image), ARCHITECTURE)
         ptxas = shutil.which("ptxas")

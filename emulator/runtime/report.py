@@ -1,4 +1,4 @@
-"""What is told about the launches since somebody last asked: plain frozen data."""
+"""The report on the launches since it was last taken: plain frozen data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from emulator.profile import LaunchProfile
 Dim3 = tuple[int, int, int]
 
 
-#: What can be wrong with what a kernel does; README.md says what each means.
+#: Kinds of findings in kernels; README.md says what each means.
 MEMORY_KINDS = (
     "out-of-bounds read",
     "out-of-bounds write",
@@ -36,7 +36,7 @@ FULL_KINDS = ("uninitialized read", "uninitialized shared read", "race on shared
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """The other side of a race: who did what, where."""
+    """The other access of a race."""
 
     file: str | None
     line: int | None
@@ -47,12 +47,12 @@ class Party:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that a kernel does wrong: the first of its place. ``message`` tells all of it in one sentence.
+    """A fault of a kernel: the first at its site. ``message`` explains it in one sentence.
 
     ``kind`` is one of ``MEMORY_KINDS``, ``SYNC_KINDS`` and ``FULL_KINDS``. ``file`` and ``line`` are None when the
     program was built without ``-lineinfo``. ``address`` and ``size`` (bytes) are 0 where no access is meant.
     ``allocation`` is the label of the allocation, or the name of the ``__shared__`` array, that was likely meant.
-    ``count`` says how often it happened there. ``other`` is the other side of a race.
+    ``count`` says how often it happened there. ``other`` is the other access of a race.
     """
 
     kind: str
@@ -103,7 +103,7 @@ class CallError:
     """A call of the CUDA runtime that failed. ``code`` and ``name`` are the error's (1, "cudaErrorInvalidValue").
 
     ``kind`` is such as "bad launch configuration", "invalid free", "copy past the end", "wrong copy direction", "use
-    after destruction"; None when nothing is known but the error. ``looked_at``: the program asked about errors
+    after destruction"; None when only the error code is known. ``was_queried``: the program asked about errors
     afterwards (``cudaGetLastError``, ``cudaGetErrorString``, ..). ``frames`` are innermost first.
     """
 
@@ -112,7 +112,7 @@ class CallError:
     call: str
     code: int
     name: str
-    looked_at: bool
+    was_queried: bool
     frames: tuple[Frame, ...] = ()
 
 
@@ -127,9 +127,9 @@ class Leak:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a program that ran by itself ended, by its own account.
+    """How a program that ran by itself ended, as its own process recorded.
 
-    ``is_regular``: it ran its exit handlers. ``crash`` tells of a SIGSEGV or SIGBUS. ``kernel`` is what ran then.
+    ``is_regular``: it ran its exit handlers. ``crash`` describes a SIGSEGV or SIGBUS. ``kernel`` ran then.
     """
 
     process: int
@@ -142,10 +142,10 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``findings`` holds the first of each place and kind, at most 20; ``untold_sites`` is the number of further
-    places, ``finding_count`` counts every lane's every time.
+    """``findings`` holds the first of each site and kind, at most 20; ``omitted_sites`` is the number of further
+    sites, ``finding_count`` counts every occurrence in every lane.
 
-    ``unchecked`` says what the full checks could not look at, and why.
+    ``unchecked`` says what the full checks could not examine, and why.
 
     ``limit`` is the first limit that was hit. ``unsupported`` names what the emulator does not do, with file and line
     where known. ``failure`` says what broke the context (a fault, an assert, a limit, ...). ``call_errors`` and
@@ -157,7 +157,7 @@ class Report:
     launches: tuple[LaunchStats, ...] = ()
     findings: tuple[Finding, ...] = ()
     finding_count: int = 0
-    untold_sites: int = 0
+    omitted_sites: int = 0
     unchecked: tuple[str, ...] = ()
     limit: Literal["memory", "instructions", "wall"] | None = None
     unsupported: str | None = None
@@ -173,12 +173,12 @@ class Report:
 
     @property
     def memory_faults(self) -> tuple[Finding, ...]:
-        """The accesses that go where they must not."""
+        """Returns the findings about accesses to memory."""
         return tuple(f for f in self.findings if f.kind in MEMORY_KINDS)
 
     @property
     def memory_fault_count(self) -> int:
-        """Of those that are told."""
+        """Returns how often the accesses in ``memory_faults`` happened."""
         return sum(f.count for f in self.memory_faults)
 
     @property

@@ -12,9 +12,9 @@ from emulator.jit.cache import Cache
 from emulator.runtime import library as native
 from emulator.runtime.errors import CudaError
 from emulator.runtime.limits import Limits
+from emulator.runtime.native_report import take_report
 from emulator.runtime.programs import Programs
 from emulator.runtime.report import Report
-from emulator.runtime.taking import take_report
 
 Checks = Literal["default", "full"]
 
@@ -28,8 +28,8 @@ class Runtime:
     One device to a process: a second Runtime is the same device with other limits. All threads are made here,
     ``threads`` of them (default: one for each CPU that this process may use); later nothing needs a new one.
     ``schedule_seed`` runs warps and blocks in another order, the same for the same seed. ``checks="full"``
-    looks for what the default checks leave out, ``profile`` fills in ``LaunchStats.profile``: either makes kernels
-    several times as slow. ``l2_bytes`` is the size of the profile's L2 (default: 50 MiB; a GPU's is
+    adds racecheck and initcheck, ``profile`` fills in ``LaunchStats.profile``: either makes kernels several times as
+    slow. ``l2_bytes`` is the size of the profile's L2 (default: 50 MiB; a GPU's is
     ``load_gpu(name).memory.l2_bytes``). ``cache`` is a folder where machine code is kept for the next process
     (``emulator.jit.cache``); who can write there decides what code runs here. Load programs afterwards
     (``ctypes.CDLL``).
@@ -66,20 +66,21 @@ class Runtime:
         _installed[0].kernels.use_cache(Cache(cache) if cache is not None else None)
 
     def observe(self, *, checks: Checks | None = None, profile: bool | None = None) -> None:
-        """Changes what is looked for in the launches from now on; None leaves it as it is."""
+        """Changes the checks and the profiling of later launches; None leaves a setting as it is."""
         self._checks = checks or self._checks
         self._profile = self._profile if profile is None else profile
         self._library.emu_set_observe(self._checks == "full", self._profile)
 
     def limit_wall(self, wall_s: float | None) -> None:
-        """Changes the limit on each launch from now on."""
+        """Changes the wall-clock limit of each later launch."""
         self._settings.wall_s = wall_s or 0.0
         self._settings.check_full, self._settings.profile = self._checks == "full", self._profile
         self._library.emu_configure(ctypes.byref(self._settings))
 
     def malloc(self, size: int, *, label: str | None = None, at: int = 0) -> int:
-        """Zeroed device memory at a multiple of 256, which reports call ``label``; at the address ``at``, if that is
-        not 0. Raises ``CudaError`` (2)."""
+        """Allocates zeroed device memory, at ``at`` if that is not 0, else at a multiple of 256. Returns its address.
+
+        Reports call it ``label``. Raises ``CudaError`` (2)."""
         out = ctypes.c_uint64()
         code = self._library.emu_malloc(size, (label or "").encode(), at, ctypes.byref(out))
         if code:
@@ -87,36 +88,37 @@ class Runtime:
         return out.value
 
     def free(self, ptr: int) -> None:
-        """Raises ``CudaError`` (1) for what is no allocation. Works after sticky errors, too."""
+        """Frees an allocation, after sticky errors too. Raises ``CudaError`` (1) if none begins at ``ptr``."""
         code = self._library.emu_free(ptr)
         if code:
             raise self._error(code, f"no allocation begins at {ptr:#x}")
 
     def view(self, ptr: int, size: int) -> memoryview:
-        """The bytes themselves, writable; valid until they are freed. Raises ``ValueError`` outside of allocations."""
+        """Returns the memory itself, writable, until it is freed. Raises ``ValueError`` outside of allocations."""
         if size and not self._library.emu_holds(ptr, size):
             raise ValueError(f"{ptr:#x}..{ptr + size:#x} is not inside one allocation")
         return memoryview((ctypes.c_ubyte * size).from_address(ptr)).cast("B")
 
     def synchronize(self) -> None:
-        """Raises ``CudaError`` for a sticky error (every time), or for this thread's last error, which it forgets."""
+        """Raises ``CudaError`` for a sticky error (every time), or for this thread's last error, which it clears."""
         message = ctypes.c_char_p()
         code = self._library.emu_take_error(ctypes.byref(message))
         if code:
             raise self._error(code, (message.value or b"").decode(errors="replace"))
 
     def last_error(self) -> int:
-        """As ``cudaGetLastError``: returns it and forgets it, unless it is sticky."""
+        """Returns this thread's last error and clears it unless it is sticky, as ``cudaGetLastError`` does."""
         return int(self._library.cudaGetLastError())
 
     def clear_errors(self) -> None:
-        """Forgets sticky errors as well: for hosts that go on in the same process. Device memory stays as it is."""
+        """Clears all errors, sticky ones too, for hosts that continue in the same process. Device memory is kept."""
         self._library.emu_clear_errors()
 
     @contextlib.contextmanager
     def shielded(self) -> Iterator[None]:
-        """Keeps the host's code from the device's memory inside: what dereferences a device pointer gets SIGSEGV, as
-        with a GPU. Kernels and copies are as ever; ``view`` is of no use until it ends."""
+        """Makes host code that dereferences a device pointer get SIGSEGV while inside, as with a GPU.
+
+        Kernels and copies work as usual; views of device memory must not be used inside."""
         self._library.emu_set_shield(1)
         try:
             yield
@@ -134,7 +136,7 @@ class Runtime:
         return _installed[0]
 
     def take_report(self) -> Report:
-        """What happened since the last call."""
+        """Returns the report on what happened since the last call."""
         return take_report(self._library)
 
     def _error(self, code: int, message: str) -> CudaError:

@@ -1,4 +1,4 @@
-"""The answers to what a program's library asks (native/remote.h): of any number of processes, on any thread."""
+"""The answers to what a program's library asks (native/report/remote.h): of any number of processes, on any thread."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Answers:
     def _describe_kernel(self, question: Reader) -> bytes:
         found, name = self._module(question)
         info = describe_kernel(found.module, name)
-        sizes = (info.static_shared_bytes, info.local_bytes, info.constant_bytes, info.most_threads)
+        sizes = (info.static_shared_bytes, info.local_bytes, info.constant_bytes, info.max_threads)
         return Writer().numbers("4I", *sizes).bytes()
 
     def _count_registers(self, question: Reader) -> bytes:
@@ -153,7 +153,7 @@ def _kernel_bytes(number: int, kernel: TieredKernel) -> bytes:
         "Q", kernel.hot_after
     )
     out.each(
-        d.contents,
+        d.instruction_mix,
         lambda to, it: (
             to.numbers("3I", files[it.file], it.line, it.block)
             .numbers(f"{len(it.instructions)}I", *it.instructions)

@@ -55,7 +55,7 @@ class Settings:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code."""
+    """Runs the command. Returns its exit code."""
     return run(parse(arguments))
 
 

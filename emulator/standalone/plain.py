@@ -1,4 +1,4 @@
-"""The report for programs: one JSON object (README, "Of use alone")."""
+"""Writes the report for programs: one JSON object (README, "Of use alone")."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FORMAT = 1
 
 
 def report_plain(outcome: Outcome, *, command: Sequence[str], gpu: Gpu | None) -> dict[str, Any]:
-    """What ``json.dumps`` takes."""
+    """Returns the report as plain data for ``json.dumps``."""
     return {
         "format": FORMAT,
         "command": list(command),
@@ -34,7 +34,7 @@ def _process(report: Report, gpu: Gpu | None) -> dict[str, Any]:
         "running_kernel": ending.kernel if ending else None,
         "problems": [_problem(problem) for problem in problems_of(report)],
         "findings": [asdict(finding) for finding in report.findings],
-        "untold_sites": report.untold_sites,
+        "untold_sites": report.omitted_sites,
         "unchecked": list(report.unchecked),
         "call_error_count": report.call_error_count,
         "leak_count": report.leak_count,
@@ -50,14 +50,14 @@ def _process(report: Report, gpu: Gpu | None) -> dict[str, Any]:
 
 
 def _problem(problem: Problem) -> dict[str, Any]:
-    place = problem.place
+    location = problem.location
     return {
         "kind": problem.kind,
         "message": problem.message,
         "count": problem.count,
-        "function": place.function if place else None,
-        "file": place.file if place else None,
-        "line": place.line if place else None,
+        "function": location.function if location else None,
+        "file": location.file if location else None,
+        "line": location.line if location else None,
     }
 
 

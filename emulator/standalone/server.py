@@ -1,4 +1,4 @@
-"""Serves the questions of a program's library over a socket (native/remote.h)."""
+"""Serves the questions of a program's library over a socket (native/report/remote.h)."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Server:
 
 
 def _receive(connection: socket.socket, size: int) -> bytes | None:
-    """None when the other side has gone."""
+    """Returns ``size`` bytes; None when the other side has closed the connection."""
     data = bytearray(size)
     view = memoryview(data)
     while view:

@@ -1,4 +1,4 @@
-"""One run of a program: its process, the server beside it, and what is known when it has ended."""
+"""Runs a program: its process, the server beside it, and the reports at its end."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from emulator.runtime import library as native
+from emulator.runtime.native_report import take_report
 from emulator.runtime.report import Report
-from emulator.runtime.taking import take_report
 from emulator.standalone.answers import Answers
-from emulator.standalone.program import NOT_EXECUTABLE, ProgramError, read_elf
+from emulator.standalone.program import NOT_EXECUTABLE, ProgramError, read_program
 from emulator.standalone.server import Server
 
 # Of the path of a Unix socket, with room for "/socket".
@@ -109,7 +109,7 @@ def _environment(folder: Path, library: Path, program: Path) -> dict[str, str]:
     # Found by its name, before what the program's own RUNPATH and the system have.
     paths = [str(library.parent), environment.get("LD_LIBRARY_PATH", "")]
     environment["LD_LIBRARY_PATH"] = os.pathsep.join(path for path in paths if path)
-    elf = read_elf(program)
+    elf = read_program(program)
     if elf is not None and elf.has_old_rpath:
         loaded = [str(library), environment.get("LD_PRELOAD", "")]
         environment["LD_PRELOAD"] = os.pathsep.join(path for path in loaded if path)

@@ -1,4 +1,4 @@
-"""The report for people: what is wrong, what ran, and on request what it cost."""
+"""Writes the report for people: what is wrong, what ran and, on request, what it cost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _INDENT = "  "
 
 
 def report_text(outcome: Outcome, *, profile: bool, gpu: Gpu | None) -> str:
-    """Of all processes of the program that used the device."""
+    """Returns the report on all processes of the program that used the device."""
     lines = list(_heading(outcome))
     for report in outcome.reports:
         if len(outcome.reports) > 1 and report.ending:
@@ -64,17 +64,17 @@ def _problems(problems: Sequence[Problem]) -> Iterator[str]:
         yield from _wrapped(problem.message if says_kind else f"{problem.kind}: {problem.message}")
         if problem.count > 1:
             yield f"{_INDENT}{_INDENT}{_number(problem.count)} times"
-        if problem.place:
-            yield f"{_INDENT}{_INDENT}{'allocated' if problem.is_leak else 'called'} in {problem.place}"
+        if problem.location:
+            yield f"{_INDENT}{_INDENT}{'allocated' if problem.is_leak else 'called'} in {problem.location}"
 
 
 def _rest(report: Report) -> Iterator[str]:
-    """What is not told one by one."""
+    """Yields the counts of problems that are not listed one by one."""
     if report.launch_count > len(report.launches):
         first, all_of_them = _number(len(report.launches)), _number(report.launch_count)
         yield f"of {all_of_them} launches only the first {first} are told one by one"
-    if report.untold_sites:
-        yield f"{_number(report.untold_sites)} further places in kernels where something is wrong"
+    if report.omitted_sites:
+        yield f"{_number(report.omitted_sites)} further places in kernels where something is wrong"
     if report.leak_count > len(report.leaks):
         yield f"{_number(report.leak_count)} leaks in all, of {_number(report.leaked_bytes)} bytes"
     for what in report.unchecked:

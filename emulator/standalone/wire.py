@@ -1,4 +1,7 @@
-"""Values as bytes, as emulator/native/wire.h has them: numbers as the machine does, strings and lists after a count."""
+"""Values as bytes, as native/report/wire.h lays them out.
+
+Numbers are in the machine's byte order; a count stands before strings and lists.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Timing: how often a kernel is called, what is made of the samples, and when a time is not believed."""
+"""Measures how long a submission's ``solve`` takes, and decides whether a measured time can be trusted."""

@@ -1,21 +1,23 @@
-"""Whether claimed times agree with the supervisor's own clock.
+"""Compares claimed times with the supervisor's own clock.
 
-The claims come out of the submission's process; when a call was asked for and when it was answered is known here. What
-that takes beside ``solve``, and what lies between two calls, is had from an empty one, timed by the same protocol in a
-clean process. Two things are asked:
+Claims come out of the submission's process. The supervisor knows when it requested a call and when the reply arrived.
+The difference between that wall time and the claim is the call's overhead. A null kernel (an empty ``solve``), timed by
+the same protocol in a clean process, tells how large the overhead and the time between two calls should be. Two
+questions are asked:
 
-* How long does a call take? What of it is not in its claim may exceed that of the empty calls right after its burst by
-  the slack only: what makes answers late for a while, on a busy machine, makes both late. Who lies about the time is
-  found out by this. Of a process, the calls that decide its median are asked, those with the smaller claims; of the
-  processes the middle one counts. The first call of a burst is not asked: it wakes the process.
-* How long does all of it take? Of the bursts of each size the faster half is asked: the others were disturbed. Work can
-  be done before a call is asked for or after it is answered, by who takes over the process: while inputs are made, or
-  before the outputs are committed. Bursts of K calls take longer for each call more: the Theil-Sen slope of T over K,
-  less that of the empty solve, says by how much, whatever a burst takes once. And since who reads K can make short
-  bursts longer until the slope is anything he likes, T(K) of the long bursts, less the empty solve's line at K, over K,
-  is a second witness. What surrounds a call is longer than most calls and varies with what the call leaves in caches
-  and clocks: both may exceed the claim by a share of it too. The empty solve's line is had without a submission, which
-  could slow down what runs beside it.
+* How long does one call take? The overhead of a call may exceed the overhead of the null calls right after the same
+  burst by the slack only: a busy machine delays both. This exposes a false timer. Of each process, only the half of the
+  calls with the smaller claims is used, since these decide the median; of the three processes, the middle one. The
+  first call of a burst is not used, because it wakes the process up.
+* How long do all calls take together? Code that takes over the process can also work before a call is requested, while
+  inputs are made, or after the reply, before the outputs are committed. Bursts of K calls take longer with each call:
+  the Theil-Sen slope of T over K, less the null kernel's slope, is the time per call, whatever a burst costs once. Code
+  that reads K can delay short bursts until the slope is whatever it likes. T(K) of the long bursts, less the null
+  kernel's line at K, divided by K, is therefore a second witness. Of the bursts of each size only the faster half is
+  used, since the others were disturbed. The time around a call is longer than most calls, and it varies with what the
+  call leaves behind in caches and clocks. Both estimates may therefore exceed the claim by a share of that time as
+  well. The null kernel's line is measured while no submission runs, since a submission could slow down what runs beside
+  it.
 """
 
 from __future__ import annotations
@@ -28,35 +30,40 @@ from dataclasses import dataclass
 
 from judge.bench.statistics import PROCESSES, median_interval
 
-#: What a claim may fall short by: of the time seen here, and in seconds; the larger holds.
+#: How far a claim may fall short of the supervisor's estimate, as a share of it and in seconds; the larger one applies.
 SLACK_RELATIVE = 0.05
 SLACK_S = 5e-6
-#: What two bursts of equal K may differ by that has to do with no call.
-_ONCE_S = 100e-6
-#: By which share of itself what surrounds a call may differ from what surrounds an empty one.
+#: How much two bursts of equal K may differ for reasons that do not depend on K.
+_FIXED_DIFFERENCE_S = 100e-6
+#: By what share of itself the time around a call may differ from the time around a null call.
 AROUND_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class EmptyCalls:
-    """A few calls of an empty solve, one by one: ``claims_s``, what they read between the two events, ``beside_s``,
-    what of the time from asking for a call to its answer is not in that, and whether they were ``preempted``."""
+class NullCalls:
+    """A few calls of the null kernel, one entry each.
+
+    ``claims_s`` are the times between the two events, ``overhead_s`` the rest of each call's wall time, and
+    ``preempted`` says whether the process lost its processor meanwhile.
+    """
 
     claims_s: tuple[float, ...]
-    beside_s: tuple[float, ...]
+    overhead_s: tuple[float, ...]
     preempted: tuple[bool, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """Calls that were all over ``wall_s`` after the burst was begun. One by one: ``claims_s``, what each is said to
-    have taken, and ``beside_s``, what of the time from asking for it to its answer is not in its claim. ``empty``:
-    calls of an empty solve right after them."""
+    """Calls made one after the other, all over ``wall_s`` after the burst began.
+
+    ``claims_s`` and ``overhead_s`` have one entry per call: the claimed time, and the rest of the call's wall time.
+    ``null_calls`` are the null kernel's calls right after the burst.
+    """
 
     wall_s: float
     claims_s: tuple[float, ...]
-    beside_s: tuple[float, ...]
-    empty: EmptyCalls | None = None
+    overhead_s: tuple[float, ...]
+    null_calls: NullCalls | None = None
 
     @property
     def calls(self) -> int:
@@ -65,23 +72,25 @@ class Burst:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """``once_s`` and ``each_s``: a burst of K calls takes once_s + K each_s. ``error_s`` is half the 95 % interval of
-    ``each_s``."""
+    """The wall time of a burst of K calls: ``fixed_s`` + K ``per_call_s``.
 
-    once_s: float
-    each_s: float
+    ``error_s`` is half the 95 % interval of ``per_call_s``.
+    """
+
+    fixed_s: float
+    per_call_s: float
     error_s: float
 
     def at(self, calls: int) -> float:
-        return self.once_s + calls * self.each_s
+        return self.fixed_s + calls * self.per_call_s
 
 
 def fit_line(bursts: Sequence[Burst]) -> Line:
-    """Theil-Sen: the median of the slopes of all pairs with different K, and the median of what is left of each.
+    """Returns the Theil-Sen line: the median slope of all pairs with different K, and the median intercept.
 
-    Unmoved by outliers as long as they are fewer than 29 % (P. K. Sen, Journal of the American Statistical Association
-    63, 1968, also for the interval: the slopes that lie 0.98 standard deviations of Kendall's statistic from the
-    middle one). Raises ValueError where all K are the same.
+    Up to 29 % outliers do not move it. The interval reaches 0.98 standard deviations of Kendall's statistic from the
+    middle slope to either side (P. K. Sen, Journal of the American Statistical Association 63, 1968). Raises ValueError
+    if all bursts have the same K.
     """
     slopes = sorted(
         (b.wall_s - a.wall_s) / (b.calls - a.calls)
@@ -91,54 +100,56 @@ def fit_line(bursts: Sequence[Burst]) -> Line:
     )
     if not slopes:
         raise ValueError("bursts of one size have no slope")
-    each_s = statistics.median(slopes)
-    once_s = statistics.median(burst.wall_s - burst.calls * each_s for burst in bursts)
+    per_call_s = statistics.median(slopes)
+    fixed_s = statistics.median(burst.wall_s - burst.calls * per_call_s for burst in bursts)
     size = len(bursts)
     # Half of 1.96 sqrt(n (n - 1) (2 n + 5) / 18): pairs between the middle and an end of the interval.
     reach = 0.98 * math.sqrt(size * (size - 1) * (2 * size + 5) / 18)
     low = slopes[max(0, math.floor((len(slopes) - 1) / 2 - reach))]
     high = slopes[min(len(slopes) - 1, math.ceil((len(slopes) - 1) / 2 + reach))]
-    return Line(once_s, each_s, (high - low) / 2)
+    return Line(fixed_s, per_call_s, (high - low) / 2)
 
 
 @dataclass(frozen=True, slots=True)
-class Empty:
-    """What an empty solve takes while nothing else is there: its bursts' line, what a call reads between the two
-    events, and what is ``beside_s`` that."""
+class NullBaseline:
+    """The null kernel's times while nothing else runs: the line of its bursts, and one call's claim and overhead."""
 
     line: Line
     claim_s: float
-    beside_s: float
+    overhead_s: float
 
 
-def measure_empty(processes: Sequence[Sequence[Burst]]) -> Empty:
-    """Of the bursts of several processes, beside nothing. Raises ValueError where all are of one size."""
-    processes = [[dataclasses.replace(burst, empty=None) for burst in bursts] for bursts in processes]
-    line = fit_line(_faster([burst for bursts in processes for burst in bursts]))
+def fit_baseline(processes: Sequence[Sequence[Burst]]) -> NullBaseline:
+    """Returns the baseline from several processes' bursts. Raises ValueError if all bursts have the same K."""
+    processes = [[dataclasses.replace(burst, null_calls=None) for burst in bursts] for bursts in processes]
+    line = fit_line(_faster_half([burst for bursts in processes for burst in bursts]))
     medians = [statistics.median(claim_s for burst in bursts for claim_s in burst.claims_s) for bursts in processes]
-    beside_s = statistics.median(statistics.median(_beside(bursts)) for bursts in processes)
-    return Empty(line, statistics.median(medians), beside_s)
+    overhead_s = statistics.median(statistics.median(_excess_overhead(bursts)) for bursts in processes)
+    return NullBaseline(line, statistics.median(medians), overhead_s)
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
-    """A claim that the clock here contradicts: seconds of a call as claimed and as seen here."""
+class Contradiction:
+    """A claim that the supervisor's clock contradicts: one call's seconds as claimed and as estimated by the clock."""
 
     claim_s: float
-    seen_s: float
+    clock_s: float
 
     def __str__(self) -> str:
         return (
-            f"a call is said to take {_shown(self.claim_s)}, but by the judge's own clock each takes "
-            f"{_shown(self.seen_s)} more than an empty one"
+            f"a call is said to take {_in_words(self.claim_s)}, but by the judge's own clock each takes "
+            f"{_in_words(self.clock_s)} more than an empty one"
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What the clock here says that a call takes more than an empty one: the call by itself; with what surrounds it, by
-    the slope (0 for bursts of one size); and likewise by how long bursts took in all. The latter two may be too large
-    by ``slope_error_s`` and ``in_all_error_s``."""
+class ClockEstimate:
+    """The supervisor's estimates of how much longer a call takes than a null call, in seconds.
+
+    ``by_call_s`` is from single calls, ``by_slope_s`` from the slope of T over K (0 if all bursts have the same K), and
+    ``in_all_s`` from the whole length of the long bursts. The latter two may be too large by ``slope_error_s`` and
+    ``in_all_error_s``.
+    """
 
     by_call_s: float
     by_slope_s: float
@@ -147,85 +158,95 @@ class Seen:
     in_all_error_s: float
 
 
-def see(processes: Sequence[Sequence[Burst]], claim_s: float, empty: Empty) -> Seen:
-    """Of the bursts of several processes. ``claim_s`` is the median claim of the middle one, less that of the empty
-    solve. Raises ValueError without bursts."""
-    bursts = _faster([burst for of_process in processes for burst in of_process])
-    around_s = AROUND_SHARE * max(0.0, empty.line.each_s)
+def estimate_call_time(processes: Sequence[Sequence[Burst]], claim_s: float, baseline: NullBaseline) -> ClockEstimate:
+    """Returns the clock's estimates from several processes' bursts. Raises ValueError without bursts.
+
+    ``claim_s`` is the median claim of the middle process, less the null kernel's claim.
+    """
+    bursts = _faster_half([burst for of_process in processes for burst in of_process])
+    around_s = AROUND_SHARE * max(0.0, baseline.line.per_call_s)
     by_slope_s = slope_error_s = 0.0
     if len({burst.calls for burst in bursts}) > 1:
         line = fit_line(bursts)
-        by_slope_s = line.each_s - empty.line.each_s
-        slope_error_s = around_s + math.hypot(line.error_s, empty.line.error_s)
-    # Short bursts say nothing that what differs once could not hide.
+        by_slope_s = line.per_call_s - baseline.line.per_call_s
+        slope_error_s = around_s + math.hypot(line.error_s, baseline.line.error_s)
+    # In short bursts, a difference that does not depend on K would hide the calls.
     longest = [burst for burst in bursts if 2 * burst.calls > max(other.calls for other in bursts)]
-    in_all_s = statistics.median((burst.wall_s - empty.line.at(burst.calls)) / burst.calls for burst in longest)
-    once_s = statistics.median(_ONCE_S / burst.calls for burst in longest)
-    beside_s = statistics.median(statistics.median(_beside(of_process, empty)) for of_process in processes)
-    return Seen(claim_s + beside_s, by_slope_s, in_all_s, slope_error_s, around_s + once_s)
+    in_all_s = statistics.median((burst.wall_s - baseline.line.at(burst.calls)) / burst.calls for burst in longest)
+    fixed_s = statistics.median(_FIXED_DIFFERENCE_S / burst.calls for burst in longest)
+    excess_s = statistics.median(statistics.median(_excess_overhead(of_process, baseline)) for of_process in processes)
+    return ClockEstimate(claim_s + excess_s, by_slope_s, in_all_s, slope_error_s, around_s + fixed_s)
 
 
-def doubt_claim(claim_s: float, seen: Seen) -> Doubt | None:
-    """``claim_s`` as in ``see``, of the calls in the bursts that were ``seen``."""
-    for seen_s, error_s in (
-        (seen.by_call_s, 0.0),
-        (seen.by_slope_s, seen.slope_error_s),
-        (seen.in_all_s, seen.in_all_error_s),
+def find_contradiction(claim_s: float, estimate: ClockEstimate) -> Contradiction | None:
+    """Returns the first estimate that exceeds ``claim_s`` (as in ``estimate_call_time``) by more than is allowed."""
+    for clock_s, error_s in (
+        (estimate.by_call_s, 0.0),
+        (estimate.by_slope_s, estimate.slope_error_s),
+        (estimate.in_all_s, estimate.in_all_error_s),
     ):
-        if claim_s < seen_s - slack(seen_s) - error_s:
-            return Doubt(claim_s, seen_s)
+        if claim_s < clock_s - slack(clock_s) - error_s:
+            return Contradiction(claim_s, clock_s)
     return None
 
 
-def is_settled(bursts: Sequence[Burst], claim_s: float) -> bool:
-    """Whether one process's bursts tell a call's time well enough to judge such a claim, three such processes together
-    to a third of the slack; and whether they have a slope."""
-    known = median_interval(_beside(bursts))
+def is_overhead_known(bursts: Sequence[Burst], claim_s: float) -> bool:
+    """Returns whether one process's bursts suffice to check such a claim: overhead known, and a slope defined.
+
+    The overhead is known if the half-width of its interval, for three such processes together, is at most a third of
+    the slack.
+    """
+    known = median_interval(_excess_overhead(bursts))
     several = len({burst.calls for burst in bursts}) > 1
     return several and (known.high - known.low) / 2 <= math.sqrt(PROCESSES) * slack(claim_s) / 3
 
 
-def _beside(bursts: Sequence[Burst], empty: Empty | None = None) -> list[float]:
-    """Of one process: by how much what surrounds a call exceeds what surrounded the empty ones after its burst, over
-    the calls with the smaller claims but the first of each burst (where bursts have more than one)."""
+def _excess_overhead(bursts: Sequence[Burst], baseline: NullBaseline | None = None) -> list[float]:
+    """Returns by how much the overhead of one process's calls exceeds that of the null calls after the same burst.
+
+    Only the half of the calls with the smaller claims is used, without the first call of each burst (if bursts have
+    more than one).
+    """
     first = 1 if any(burst.calls > 1 for burst in bursts) else 0
     calls = []
     for burst in bursts:
-        usual_s = _usual(burst.empty, empty)
-        asked = zip(burst.claims_s[first:], burst.beside_s[first:], strict=True)
-        calls += [(claim_s, beside_s - usual_s) for claim_s, beside_s in asked]
+        null_s = _null_overhead(burst.null_calls, baseline)
+        used = zip(burst.claims_s[first:], burst.overhead_s[first:], strict=True)
+        calls += [(claim_s, overhead_s - null_s) for claim_s, overhead_s in used]
     calls.sort()
-    return [more_s for _, more_s in calls[: (len(calls) + 1) // 2]]
+    return [excess_s for _, excess_s in calls[: (len(calls) + 1) // 2]]
 
 
-def _usual(calls: EmptyCalls | None, empty: Empty | None) -> float:
-    """What surrounds an empty call; nothing where something else ran on the GPU at the time, by what they read; and of
-    calls that something else took the processor from no more than surrounds one with nothing else there: who goes on
-    working while it is somebody else's turn shall not gain by it."""
+def _null_overhead(calls: NullCalls | None, baseline: NullBaseline | None) -> float:
+    """Returns the overhead of a null call beside the submission.
+
+    It is 0 if the claims show that something else kept the GPU busy. A preempted call counts with no more overhead than
+    the baseline's: a submission that keeps working while it is not its turn must not gain by that.
+    """
     if calls is None:
         return 0.0
-    if empty is None:
-        return statistics.median(calls.beside_s)
-    if statistics.median(calls.claims_s) > empty.claim_s + SLACK_S:
+    if baseline is None:
+        return statistics.median(calls.overhead_s)
+    if statistics.median(calls.claims_s) > baseline.claim_s + SLACK_S:
         return 0.0
     return statistics.median(
-        min(beside_s, empty.beside_s) if preempted else beside_s
-        for beside_s, preempted in zip(calls.beside_s, calls.preempted, strict=True)
+        min(overhead_s, baseline.overhead_s) if preempted else overhead_s
+        for overhead_s, preempted in zip(calls.overhead_s, calls.preempted, strict=True)
     )
 
 
-def _faster(bursts: Sequence[Burst]) -> list[Burst]:
-    """Of each size the faster half."""
+def _faster_half(bursts: Sequence[Burst]) -> list[Burst]:
+    """Returns the faster half of the bursts of each size."""
     by_size: dict[int, list[Burst]] = {}
     for burst in sorted(bursts, key=lambda burst: burst.wall_s):
         by_size.setdefault(burst.calls, []).append(burst)
     return [burst for same in by_size.values() for burst in same[: (len(same) + 1) // 2]]
 
 
-def slack(seen_s: float) -> float:
-    """By how much a claim may fall short of the seconds seen here."""
-    return max(SLACK_RELATIVE * seen_s, SLACK_S)
+def slack(clock_s: float) -> float:
+    """Returns by how many seconds a claim may fall short of the clock's estimate."""
+    return max(SLACK_RELATIVE * clock_s, SLACK_S)
 
 
-def _shown(seconds: float) -> str:
+def _in_words(seconds: float) -> str:
     return f"{seconds * 1e6:.1f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.3f} ms"

@@ -1,34 +1,50 @@
-"""The state of the GPU while it is timed: whether a burst counts, and what is told of it afterwards."""
+"""Controls and records what else happens on the machine while calls are timed: GPU state, processor, background work.
+
+``GpuConditions`` drops bursts that ran while the GPU was throttled. ``processor_for_timing`` reserves one processor for
+the timed processes. ``Background`` runs clean-up work in threads and defers it while calls count.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import os
+import random
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
-from judge.devices.nvml import GpuState, GpuWatch
 from judge.errors import InternalError
+from judge.gpu.nvml import GpuState, GpuWatch
+from judge.judgement import ObservedConditions
 
-#: So many dropped bursts of one submission, with a pause after each, and the GPU is in no state to time anything.
-MOST_DROPPED = 40
+#: After this many dropped bursts of one submission, with a pause after each, the GPU is in no state to time anything.
+MAX_DROPPED_BURSTS = 40
 _PAUSE_S = 0.25
+#: On a machine with fewer processors, the operating system places processes better than the judge would.
+_MIN_PROCESSORS = 8
+
+T = TypeVar("T")
 
 
 @dataclass
-class Conditions:
-    """``watch`` is None where there is no NVML: then every burst counts."""
+class GpuConditions:
+    """Reads the GPU's state around each burst. Without NVML ``watch`` is None, and every burst counts."""
 
     watch: GpuWatch | None = None
     pause: Callable[[float], None] = time.sleep
     dropped: int = 0
-    #: The largest and smallest of what was read, by name.
+    #: The smallest and largest reading, by name.
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
     _power_capped: bool | None = None
     _others: int = 0
 
-    def look(self) -> GpuState:
-        """Between two bursts."""
+    def sample(self) -> GpuState:
+        """Reads and records the state of the GPU between two bursts."""
         if self.watch is None:
             return GpuState()
         state = self.watch.sample()
@@ -41,13 +57,16 @@ class Conditions:
         self._others = max(self._others, len(state.other_pids))
         return state
 
-    def counts(self, before: GpuState, after: GpuState) -> bool:
-        """Whether the burst between these counts. Raises InternalError when too many have not."""
+    def accepts(self, before: GpuState, after: GpuState) -> bool:
+        """Returns whether the burst between two readings counts; pauses if it does not.
+
+        Raises InternalError after too many dropped bursts.
+        """
         reasons = sorted({*before.throttled_by, *after.throttled_by})
         if not reasons:
             return True
         self.dropped += 1
-        if self.dropped > MOST_DROPPED:
+        if self.dropped > MAX_DROPPED_BURSTS:
             heat = f" at {after.temperature_c} °C" if after.temperature_c is not None else ""
             raise InternalError(
                 f"the GPU stays throttled ({', '.join(reasons)}{heat}): no time taken now would mean anything",
@@ -56,13 +75,92 @@ class Conditions:
         self.pause(_PAUSE_S)
         return False
 
-    def summary(self) -> dict[str, Any]:
-        """What was seen: ranges as [least, most]; bursts dropped for throttling; empty without NVML."""
+    def summary(self) -> ObservedConditions:
+        """Returns the ranges of the readings and the number of dropped bursts; nothing is known without NVML."""
         if self.watch is None:
-            return {}
-        return {
-            **{name: list(ends) for name, ends in self.ranges.items()},
-            "power_capped": self._power_capped,
-            "other_processes": self._others,
-            "bursts_dropped": self.dropped,
-        }
+            return ObservedConditions()
+        return ObservedConditions(
+            **self.ranges,
+            power_capped=self._power_capped,
+            other_processes=self._others,
+            bursts_dropped=self.dropped,
+        )
+
+
+@contextlib.contextmanager
+def processor_for_timing(folder: Path) -> Iterator[int | None]:
+    """Reserves a processor that no other judgement with this ``folder`` uses, and yields its number.
+
+    Yields None on a machine with few processors, or if all are taken. The timed processes and the null kernel's process
+    take turns on this processor. How long a reply takes depends on where a process runs: close to the GPU and the
+    supervisor or not, alone on a core or not. On a machine with two H200s the standard deviation was 8 µs, more than
+    the bound by the clock allows; processes on one processor do not differ in this respect.
+    """
+    processors = list(os.sched_getaffinity(0))
+    random.shuffle(processors)
+    with contextlib.ExitStack() as stack:
+        folder.mkdir(parents=True, exist_ok=True)
+        for processor in processors if len(processors) >= _MIN_PROCESSORS else ():
+            fd = os.open(folder / f"processor-{processor}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            stack.callback(os.close, fd)
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                yield processor
+                return
+        yield None
+
+
+class Background:
+    """Runs work in threads for one caller. ``close`` waits for all of it.
+
+    Ending a process and checking its outputs load the processor and the GPU. Nobody has to wait for either, as long as
+    no call counts meanwhile; ``defer`` and ``start_deferred`` keep the two apart.
+    """
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(thread_name_prefix="background")
+        self._running: list[Future[Any]] = []
+        self._deferred: list[Future[Any]] = []
+        self._released = threading.Event()
+
+    def submit(self, work: Callable[[], T]) -> Future[T]:
+        """Starts ``work`` at once."""
+        future = self._pool.submit(work)
+        self._running.append(future)
+        return future
+
+    def defer(self, work: Callable[[], T]) -> Future[T]:
+        """Starts ``work`` at the next ``start_deferred``, ``wait`` or ``close``."""
+        released = self._released
+
+        def when_released() -> T:
+            released.wait()
+            return work()
+
+        future = self._pool.submit(when_released)
+        self._deferred.append(future)
+        return future
+
+    def start_deferred(self) -> None:
+        """Starts all deferred work."""
+        self._running += self._deferred
+        self._deferred.clear()
+        self._released.set()
+        self._released = threading.Event()
+
+    def busy(self) -> bool:
+        """Returns whether any started work is still running."""
+        self._running = [future for future in self._running if not future.done()]
+        return bool(self._running)
+
+    def wait(self) -> list[BaseException]:
+        """Waits for all work, deferred work included, and returns the errors since the last call."""
+        self.start_deferred()
+        ended, self._running = self._running, []
+        wait(ended)
+        return [error for future in ended if (error := future.exception()) is not None]
+
+    def close(self) -> None:
+        """Waits for all work. Idempotent."""
+        self.start_deferred()
+        self._pool.shutdown()

@@ -1,9 +1,9 @@
-"""Whether a submission's kernels are as fast without its host code as they were said to be with it.
+"""Times a submission's kernels without its host code, and compares that with the claimed time.
 
-Host code shares the process that times it, and code that takes that process over can say what it likes between the
-bounds of ``clock_bound`` and ``roofline``. So one call of the submission, built again with a recorder, tells what it
-asks of the GPU: a claim. Then clean processes do that again, with the machine code of the artifact, timed by the same
-protocol on inputs that the recorded call never saw. If the outputs are right, their time is what the kernels take.
+Host code shares the process that times it. Code that takes that process over can claim any time between the bounds of
+``clock_bound`` and ``plausibility``. The submission is therefore built again with a recorder, and one call records what
+it asks of the GPU: a claim. Clean processes replay the recording with the machine code of the artifact, timed by the
+same protocol on inputs that the recorded call never saw. If the outputs are right, that is the kernels' time.
 """
 
 from __future__ import annotations
@@ -12,36 +12,44 @@ import dataclasses
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from judge.bench.clock_bound import slack
-from judge.bench.empty_solve import EmptySolve
-from judge.bench.trial import Bench, Trial, time_processes
+from judge.bench.null_kernel import NullBaselines
+from judge.bench.submission_timer import time_processes
+from judge.bench.trial import Bench, Trial
+from judge.compile.artifact import Artifact
 from judge.errors import InternalError
+from judge.judgement import BenchmarkCase
+from judge.packs.inputs import make_inputs
 from judge.packs.pack import Case, Pack
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.layout import lay_out
 from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.session import Session
 
-#: By so much more may issuing an operation cost from the runner's Python than from the submission's host code.
+#: How much longer issuing one operation may take from the runner's Python than from the submission's host code.
 ISSUE_S = 1e-6
-#: The first makes what is made only once; the second is the one that is done again.
+#: The first call also makes what is made only once; the second is replayed.
 _RECORDED_CALLS = 2
 _REASON_CHARACTERS = 300
+
+C = TypeVar("C", bound=BenchmarkCase)
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """``time_s``: the median of the processes' medians, for so many ``operations`` a call; None where it could not be
-    done again, for the ``reason``."""
+    """The result of a replay: the median of the processes' medians, and the number of operations per call.
+
+    ``time_s`` is None if the call could not be replayed, for the ``reason``.
+    """
 
     time_s: float | None = None
     operations: int = 0
     reason: str = ""
 
     def doubt(self, claim_s: float) -> str:
-        """In words, if what was claimed is less than the kernels take by themselves; else empty."""
+        """Returns why the claim is too short for these kernels, or an empty string."""
         if self.time_s is None or claim_s >= self.time_s - slack(self.time_s) - self.operations * ISSUE_S:
             return ""
         return (
@@ -49,24 +57,28 @@ class Replayed:
             f"host code, take {self.time_s * 1e6:.1f} µs"
         )
 
-    def entry(self) -> dict[str, Any]:
-        """What is kept beside the case's time."""
-        return (
-            {"not_replayed": self.reason[:_REASON_CHARACTERS]} if self.time_s is None else {"replayed_s": self.time_s}
-        )
+    def beside(self, case: C) -> C:
+        """Returns the judgement's ``case`` with the replayed time, or with the reason why there is none."""
+        if self.time_s is None:
+            return dataclasses.replace(case, not_replayed=self.reason[:_REASON_CHARACTERS])
+        return dataclasses.replace(case, replayed_s=self.time_s)
 
 
 class NotRecorded(Exception):
-    """What a submission asks of the device cannot be said; the message tells why."""
+    """The submission's call cannot be recorded; the message says why."""
 
 
-def replay_case(bench: Bench, empty: EmptySolve, case: Case, library: bytes, recorded: Callable[[], bytes]) -> Replayed:
-    """Times what the submission asks of the device in this case, in processes without its host code. ``recorded`` makes
-    its library with the recorder in it, and may raise NotRecorded. Raises Cancelled."""
+def replay_case(
+    bench: Bench, baselines: NullBaselines, case: Case, artifact: Artifact, recorded: Callable[[], Artifact]
+) -> Replayed:
+    """Replays and times the submission's call of this case. Raises Cancelled.
+
+    ``recorded`` builds the submission with the recorder in it, and may raise NotRecorded.
+    """
     try:
         factory = _ReplayFactory.of(bench.factory, record_call(bench, case, recorded()))
         pinned = dataclasses.replace(bench, pack=_pinned(bench.pack, case), cases=(case,), factory=factory)
-        trial = Trial(pinned, empty, library)
+        trial = Trial(pinned, baselines, artifact)
         time_processes(pinned, [trial])
         [result] = trial.results({})
     except NotRecorded as error:
@@ -78,13 +90,13 @@ def replay_case(bench: Bench, empty: EmptySolve, case: Case, library: bytes, rec
     return Replayed(statistics.median(map(statistics.median, result.timed.processes)), factory.operations[0])
 
 
-def record_call(bench: Bench, case: Case, library: bytes) -> bytes:
-    """What the submission, built with the recorder, says that it asks of the device in a call. Raises NotRecorded."""
+def record_call(bench: Bench, case: Case, artifact: Artifact) -> bytes:
+    """Returns the recording of a call of the submission, built with the recorder: a claim. Raises NotRecorded."""
     session = bench.factory.start()
     try:
-        inputs = bench.pack.inputs(case, bench.seed)
+        inputs = make_inputs(bench.pack, case, bench.seed)
         layout = lay_out(bench.pack, case, inputs)
-        session.load_recorded(library)
+        session.load_recorded(artifact)
         layout.put_inputs(session.runner.inputs, inputs)
         for _ in range(_RECORDED_CALLS):
             session.call(layout.request)
@@ -98,20 +110,20 @@ def record_call(bench: Bench, case: Case, library: bytes) -> bytes:
 
 
 def _pinned(pack: Pack, case: Case) -> Pack:
-    """Without other sizes to draw: a recording is of this one's."""
+    """Returns the pack without other sizes to draw, since a recording fits one size only."""
     axes = tuple(dataclasses.replace(axis, min=case.axes.get(axis.name, axis.min)) for axis in pack.axes)
     return dataclasses.replace(pack, axes=axes)
 
 
 class _ReplaySession(Session):
-    """Loads the recording where another would load the submission."""
+    """Loads the recording instead of the submission."""
 
     recording: bytes
-    #: Receives how many operations a call has.
+    #: Receives the number of operations per call.
     operations: list[int]
 
-    def load(self, library: bytes) -> None:
-        self.operations[:] = [self.load_replay(library, self.recording).counts[0]]
+    def load(self, artifact: Artifact) -> None:
+        self.operations[:] = [self.load_replay(artifact, self.recording).operations]
 
 
 @dataclass(frozen=True, slots=True)

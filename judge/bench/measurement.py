@@ -1,4 +1,4 @@
-"""From the benchmark cases of a submission to its score."""
+"""Computes a submission's score from its benchmark cases, and records the conditions under which it was measured."""
 
 from __future__ import annotations
 
@@ -6,26 +6,42 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
+from judge import __version__
 from judge.bench.statistics import Interval, between_processes, geometric_mean, relative_error, summarize
-from judge.judgement import Measurement
+from judge.compile.architecture import gpu_architecture, nvcc_flags
+from judge.compile.toolchain import find_toolchain
+from judge.errors import ToolchainMissing
+from judge.gpu.calibration import Calibration
+from judge.judgement import BenchmarkCase, DeviceInfo, Fingerprint, Measurement, ModelledCase, ObservedConditions
 from judge.packs.pack import Case, Pack
+from judge.packs.sizes import case_bytes, case_flops
+from judge.settings import JudgeSettings
+
+_FINGERPRINT_DETAILS = (
+    "uuid_hash", "driver", "cuda_driver", "multiprocessors", "memory_bytes", "memory_clock_khz", "clock_khz",
+)  # fmt: skip
+
+C = TypeVar("C", bound=BenchmarkCase)
 
 
 @dataclass(frozen=True, slots=True)
 class TimedCase:
-    """A benchmark case and its samples, process by process: seconds, or one modelled time. ``least_s`` is its roofline
-    where the device has been measured, ``details`` what else is told of it."""
+    """A benchmark case and its samples in seconds, process by process; or one modelled time.
+
+    ``roofline_s`` is the case's roofline if the device was calibrated. ``details`` are the further fields of the
+    measurement's BenchmarkCase or ModelledCase.
+    """
 
     case: Case
     processes: tuple[tuple[float, ...], ...]
-    least_s: float | None = None
+    roofline_s: float | None = None
     details: dict[str, Any] = field(default_factory=dict)
 
     @property
     def samples(self) -> tuple[float, ...]:
-        """Of all processes, in their order."""
+        """The samples of all processes, in order."""
         return tuple(sample for process in self.processes for sample in process)
 
     @property
@@ -34,69 +50,99 @@ class TimedCase:
         return statistics.median(statistics.median(process) for process in self.processes)
 
 
-def measured_time(pack: Pack, timed: Sequence[TimedCase], *, fingerprint: dict[str, Any]) -> Measurement:
-    """The score of what three processes were measured to take.
+def measured_score(pack: Pack, timed: Sequence[TimedCase], *, fingerprint: Fingerprint) -> Measurement:
+    """Returns the score of times measured in three processes.
 
-    A process's score is the geometric mean of its medians over the cases, so that a long case does not drown a short
-    one; the score is the median of the three. ``runs`` counts all calls, ``spread`` is the largest of a case.
+    The score of one process is the geometric mean of its medians over the cases, so that a long case does not outweigh
+    a short one. The score is the median of the three. ``runs`` counts all calls; ``spread`` is the largest of any case.
 
-    Dividing each time by its roofline first would order submissions alike: the geometric mean of the rooflines is the
-    same for all of them on a device, and ``roofline_share`` is its ratio to the score.
+    Dividing each time by its roofline first would rank submissions in the same order: the geometric mean of the
+    rooflines is the same for all submissions on a device. ``roofline_share`` is its ratio to the score.
     """
     found = score_interval(timed)
-    flops = [pack.case_flops(each.case) for each in timed]
+    flops = [case_flops(pack, each.case) for each in timed]
     flop_rates = [count / each.value / 1e9 for count, each in zip(flops, timed, strict=True) if count]
-    least = [each.least_s for each in timed if each.least_s]
+    rooflines = [each.roofline_s for each in timed if each.roofline_s]
     return Measurement(
         metric="time_s",
         value=found.value,
         runs=sum(len(each.samples) for each in timed),
         spread=max(summarize(each.samples).spread for each in timed),
         median_s=found.value,
-        gb_per_s=geometric_mean([pack.case_bytes(each.case) / each.value / 1e9 for each in timed]),
+        gb_per_s=geometric_mean([case_bytes(pack, each.case) / each.value / 1e9 for each in timed]),
         gflop_per_s=geometric_mean(flop_rates) if len(flop_rates) == len(timed) else None,
-        cases=_entries(pack, timed),
+        cases=_benchmark_cases(pack, timed, BenchmarkCase),
         low=found.low,
         high=found.high,
-        roofline_share=geometric_mean(least) / found.value if len(least) == len(timed) else None,
+        roofline_share=geometric_mean(rooflines) / found.value if len(rooflines) == len(timed) else None,
         fingerprint=fingerprint,
     )
 
 
-def modelled_time(pack: Pack, timed: Sequence[TimedCase], *, gpu: str, model: int) -> Measurement:
-    """The score of times that nothing varies: the geometric mean over the cases."""
+def modelled_score(pack: Pack, timed: Sequence[TimedCase], *, gpu: str, model: int) -> Measurement:
+    """Returns the score of modelled times, which do not vary: their geometric mean over the cases."""
     return Measurement(
         metric="modelled_time_s",
         value=geometric_mean([each.value for each in timed]),
         runs=sum(len(each.samples) for each in timed),
         spread=0.0,
-        cases=_entries(pack, timed),
+        cases=_benchmark_cases(pack, timed, ModelledCase),
         gpu=gpu,
         model=model,
     )
 
 
 def score_interval(timed: Sequence[TimedCase]) -> Interval:
-    """The score of what three processes were measured to take, and its 95 % interval: see ``between_processes``."""
+    """Returns the score of times measured in three processes, with its 95 % interval (see ``between_processes``)."""
     by_process = list(zip(*(each.processes for each in timed), strict=True))
     scores = [geometric_mean([statistics.median(samples) for samples in process]) for process in by_process]
     middle = by_process[scores.index(statistics.median(scores))]
-    # Independent relative errors of a geometric mean's factors.
+    # The factors of a geometric mean have independent relative errors.
     own = math.hypot(*(relative_error(samples) for samples in middle)) / len(middle)
     return between_processes(scores, own)
 
 
-def _entries(pack: Pack, timed: Sequence[TimedCase]) -> tuple[dict[str, Any], ...]:
+def fingerprint(
+    pack: Pack, device: DeviceInfo, settings: JudgeSettings, calibration: Calibration | None, seen: ObservedConditions
+) -> Fingerprint:
+    """Returns what must agree (or be taken into account) before two measured times are compared.
+
+    ``seen`` is NVML's summary of the measurement. The fingerprint has a hash of the GPU's UUID, but neither the UUID
+    nor the serial number.
+    """
+    return Fingerprint(
+        gpu=device.name,
+        device=device.key,
+        compute_capability=device.compute_capability,
+        **{name: device.details[name] for name in _FINGERPRINT_DETAILS if name in device.details},
+        nvcc=_nvcc_version(settings),
+        nvcc_flags=(f"-std={pack.build.std}", *nvcc_flags(gpu_architecture(device.compute_capability))),
+        pack=f"{pack.slug} {pack.version}",
+        pack_digest=pack.digest,
+        judge=__version__,
+        calibrated=None if calibration is None else calibration.date,
+        seen=seen,
+    )
+
+
+def _nvcc_version(settings: JudgeSettings) -> str:
+    try:
+        return find_toolchain(settings.nvcc).version
+    except ToolchainMissing:
+        return ""
+
+
+def _benchmark_cases(pack: Pack, timed: Sequence[TimedCase], kind: type[C]) -> tuple[C, ...]:
     return tuple(
-        {
-            "id": each.case.id,
-            "value": each.value,
-            "samples": list(each.samples),
-            "processes": [list(process) for process in each.processes],
-            "bytes": pack.case_bytes(each.case),
-            "flops": pack.case_flops(each.case),
-            **({"roofline_s": each.least_s} if each.least_s else {}),
+        kind(
+            id=each.case.id,
+            value=each.value,
+            samples=each.samples,
+            processes=each.processes,
+            bytes=case_bytes(pack, each.case),
+            flops=case_flops(pack, each.case),
+            roofline_s=each.roofline_s or None,
             **each.details,
-        }
+        )
         for each in timed
     )

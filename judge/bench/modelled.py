@@ -1,36 +1,35 @@
-"""The emulator's score: the time that a call is modelled to take on a named GPU.
+"""Computes the emulator's score: the time that a call is modelled to take on a named GPU.
 
-The counts that it comes from are those of a process that has none of the submission's host code
-(judge.supervisor.replays); the time is made of them here. What cannot be, given what the task takes at the least, is
-not trusted (judge.bench.plausibility).
+The counts come from a process that runs none of the submission's host code (judge.supervisor.emulator_replay); the time
+is computed from them here. A time below what the task needs at least is not trusted (judge.bench.plausibility).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from emulator.model import Gpu, KernelTime, LaunchGroup, LineTime, ProgramTime, program_time
 from emulator.profile import Counters, LaunchProfile, LineProfile
 from emulator.replay import Transfers
-from judge.build.kernels import kernel_name
-from judge.judgement import BuildReport
-from judge.runner.messages import ReportClaim
-from judge.runner.profiles import CLASSES, COUNTS, FLOPS, KERNEL_COUNTS, ProfileClaim
+from judge.compile.kernels import kernel_name
+from judge.judgement import BuildReport, KernelResources, ModelledKernel, ModelledLine
+from judge.wire.messages import ReportClaim
+from judge.wire.profiles import CLASSES, COUNTS, FLOPS, KERNEL_COUNTS, ProfileClaim
 
-_MOST_KERNELS = 8
-#: Of a thread.
-_MOST_REGISTERS = 255
-#: This share of the registers.
-_LITTLE = 8
-#: Where the compiler's jail has the source.
+_MAX_KERNELS = 8
+#: The most registers that a thread can have.
+_MAX_REGISTERS = 255
+#: Spills up to the registers divided by this number are ignored.
+_IGNORED_SPILL_DIVISOR = 8
+#: The folder of the source in the compiler's jail.
 _BUILD_FOLDER = "/tmp/"
 
 
 @dataclass(frozen=True, slots=True)
 class ModelledCall:
-    """``seconds`` on the GPU, and in ``details`` what is told of them (JSON: see ``Measurement.cases``)."""
+    """The modelled ``seconds`` on the GPU, and in ``details`` the fields that explain them (see ``ModelledCase``)."""
 
     seconds: float
     details: dict[str, Any]
@@ -42,7 +41,7 @@ def modelled_call(
     gpu: Gpu,
     transfers: Transfers = Transfers(),  # noqa: B008 - frozen
 ) -> ModelledCall:
-    """From what the emulator counted. Registers are ptxas's, from the build."""
+    """Returns the modelled time from the emulator's counts. Register counts are ptxas's, from the build."""
     time = program_time([_group(claim, build) for claim in report.profiles], gpu, transfers)
     return ModelledCall(time.seconds, _details(time, report))
 
@@ -66,18 +65,19 @@ def _file(path: str) -> str:
 
 
 def _registers(kernel: str, build: BuildReport) -> int | None:
-    """Of the kernel; of templates the most of any instance."""
+    """Returns the kernel's registers per thread; for templates, the most of any instance."""
     name = kernel.partition("<")[0]
-    of_name = [_held(entry) for entry in build.kernels if kernel_name(entry["kernel"]) == name]
+    of_name = [_registers_and_spills(entry) for entry in build.kernels if kernel_name(entry.kernel) == name]
     return max(of_name, default=build.registers)
 
 
-def _held(entry: Mapping[str, Any]) -> int:
-    """What is spilled counts as held, since the emulator knows nothing of the accesses that it takes instead; a little
-    does not matter. It is no more than has room on the stack: of stores ptxas counts each instruction's bytes."""
-    registers = int(entry["registers"])
-    spilled = min(int(entry.get("spill_stores_bytes", 0)), int(entry.get("stack_bytes", 0))) // 4
-    return min(_MOST_REGISTERS, registers + max(0, spilled - registers // _LITTLE))
+def _registers_and_spills(entry: KernelResources) -> int:
+    """Returns the registers per thread, spilled ones included, since the emulator does not see the spills' accesses.
+
+    Small spills are ignored. Spills count up to the size of the stack: ptxas counts the bytes of each store.
+    """
+    spilled = min(entry.spill_stores_bytes, entry.stack_bytes) // 4
+    return min(_MAX_REGISTERS, entry.registers + max(0, spilled - entry.registers // _IGNORED_SPILL_DIVISOR))
 
 
 def _counters(numbers: Sequence[int]) -> Counters:
@@ -99,34 +99,34 @@ def _details(time: ProgramTime, report: ReportClaim) -> dict[str, Any]:
         "warp_instructions": report.warp_instructions,
         "launches": report.launches,
         "limiter": time.limiter,
-        "why": list(time.why),
-        "kernels": [_kernel(kernel, time.seconds) for kernel in time.kernels[:_MOST_KERNELS]],
-        "lines": [_line(line) for line in time.lines],
+        "why": tuple(time.why),
+        "kernels": tuple(_kernel(kernel, time.seconds) for kernel in time.kernels[:_MAX_KERNELS]),
+        "lines": tuple(_line(line) for line in time.lines),
     }
 
 
-def _kernel(kernel: KernelTime, seconds: float) -> dict[str, Any]:
+def _kernel(kernel: KernelTime, seconds: float) -> ModelledKernel:
     group, profile = kernel.group, kernel.group.profile
-    return {
-        "kernel": group.kernel,
-        "grid": list(group.grid),
-        "block": list(group.block),
-        "launches": group.count,
-        "seconds": kernel.seconds,
-        "share": kernel.seconds / seconds,
-        "limiter": kernel.each.limiter,
-        "bounds": {what: bound for what, bound in kernel.each.parts.items() if bound > 0},
-        "occupancy": kernel.each.occupancy,
-        "registers": profile.registers_per_thread,
-        "shared_bytes": profile.static_shared_bytes + profile.dynamic_shared_bytes,
-        "dram_bytes": profile.dram_read_bytes + profile.dram_write_bytes,
-        "barriers": profile.barriers,
+    return ModelledKernel(
+        kernel=group.kernel,
+        grid=group.grid,
+        block=group.block,
+        launches=group.count,
+        seconds=kernel.seconds,
+        share=kernel.seconds / seconds,
+        limiter=kernel.each.limiter,
+        bounds={what: bound for what, bound in kernel.each.parts.items() if bound > 0},
+        occupancy=kernel.each.occupancy,
+        registers=profile.registers_per_thread,
+        shared_bytes=profile.static_shared_bytes + profile.dynamic_shared_bytes,
+        dram_bytes=profile.dram_read_bytes + profile.dram_write_bytes,
+        barriers=profile.barriers,
         **_counts(profile.totals),
-    }
+    )
 
 
-def _line(line: LineTime) -> dict[str, Any]:
-    return {"file": line.file, "line": line.line, "share": line.share, **_counts(line.counters)}
+def _line(line: LineTime) -> ModelledLine:
+    return ModelledLine(file=line.file, line=line.line, share=line.share, **_counts(line.counters))
 
 
 def _counts(counters: Counters) -> dict[str, Any]:

@@ -1,26 +1,93 @@
-"""Whether a claimed time can be true. Claims come from a process that the submission shares."""
+"""Computes the least time in which a device can do a task, and rejects claims that contradict it.
+
+Claims come from a process that the submission shares. There are two lower bounds, because kernels are inventive: a
+single-precision matrix product can be assembled from half-precision products on the tensor cores. The roofline uses the
+arithmetic that the pack names. The floor, below which no time is trusted, uses the fastest arithmetic that could stand
+in for it.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from emulator.model import Gpu
+from judge.gpu.calibration import Calibration
+from judge.judgement import DeviceInfo
+from judge.packs.pack import Case, Pack
+from judge.packs.sizes import case_bytes, case_flops
 
-#: An empty solve between two events reads 3.1 µs on an H200; what reads less than this did not lie between them. And
-#: a kernel that does nothing takes 1.1 µs more than an empty solve.
+#: An empty solve between two events reads 3.1 µs on an H200; a shorter reading did not lie between them. A kernel that
+#: does nothing takes 1.1 µs more than an empty solve.
 _LEAST_S = 0.5e-6
-#: How far below the least time that the peaks allow a time may lie: clocks differ from day to day.
+#: A time is trusted down to this share of the floor: clocks differ from day to day.
 _FLOOR_SHARE = 0.95
-#: What one warp instruction can do at the most, with a factor of two in hand: 32 lanes load 16 bytes each; a matrix
-#: instruction (m16n8k32) multiplies and adds 4096 pairs.
+#: The most that one warp instruction can do, with a safety factor of two: 32 lanes load 16 bytes each; a matrix
+#: instruction (m16n8k32) does 4096 multiply-adds.
 _BYTES_PER_INSTRUCTION = 2 * 32 * 16
 _FLOPS_PER_INSTRUCTION = 2 * 2 * 4096
+#: For each arithmetic type, the types whose units can stand in for it.
+_STAND_INS = {
+    "fp64": ("fp64", "fp32", "tf32", "fp16", "bf16", "int8"),
+    "fp32": ("fp32", "tf32", "fp16", "bf16"),
+    "tf32": ("fp32", "tf32", "fp16", "bf16"),
+    "fp16": ("fp16", "bf16"),
+    "bf16": ("fp16", "bf16"),
+    "int8": ("int8", "fp16", "bf16"),
+}
 
 
-def why_call_not_believed(claim_s: float, wall_s: float) -> str:
-    """Why the claimed time of a call cannot be, in words; empty when nothing speaks against it.
+@dataclass(frozen=True, slots=True)
+class Roofline:
+    """The lower bounds of one pack on one device. ``calibration`` is None if the device was never calibrated."""
 
-    ``wall_s`` is what the supervisor saw from asking for the call to hearing of its end.
+    pack: Pack
+    device: DeviceInfo
+    calibration: Calibration | None
+
+    def roofline_s(self, case: Case) -> float | None:
+        """Returns the roofline in seconds, or None if the device was not calibrated for this arithmetic.
+
+        The roofline is the larger of all bytes at the measured bandwidth and all operations at the measured rate of the
+        pack's arithmetic.
+        """
+        if self.calibration is None:
+            return None
+        moving_s = case_bytes(self.pack, case) / _bandwidth(self.calibration)
+        flops = case_flops(self.pack, case)
+        if not flops:
+            return moving_s
+        if not self.calibration.bounds(self.pack.bench.arithmetic):
+            return None
+        return max(moving_s, flops / self.calibration.rates[self.pack.bench.arithmetic])
+
+    def floor_s(self, case: Case) -> float:
+        """Returns the seconds that no kernel can beat, or 0 if nothing is known of the device.
+
+        The floor is the larger of the bytes that the L2 cannot hold and the operations at the fastest rate that could
+        serve. (The L2 is empty before a call but may still hold what the call wrote last.) Without a calibration only
+        the memory's data rate bounds.
+        """
+        moved = case_bytes(self.pack, case) - float(self.device.details.get("l2_bytes") or 0)
+        peak = float(self.device.details.get("peak_bytes_per_s") or 0.0)
+        if self.calibration is not None:
+            peak = _bandwidth(self.calibration)
+        moving_s = max(0.0, moved / peak) if peak > 0 else 0.0
+        return max(moving_s, self._computing_floor_s(case))
+
+    def _computing_floor_s(self, case: Case) -> float:
+        flops = case_flops(self.pack, case)
+        stand_ins = _STAND_INS[self.pack.bench.arithmetic]
+        calibration = self.calibration
+        if not flops or calibration is None or not all(calibration.bounds(name) for name in stand_ins):
+            return 0.0
+        return flops / max(calibration.rates[name] for name in stand_ins)
+
+
+def why_call_implausible(claim_s: float, wall_s: float) -> str:
+    """Returns why the claimed time of one call is impossible, or an empty string.
+
+    ``wall_s`` is the time that the supervisor measured from requesting the call to receiving its reply.
     """
     if not math.isfinite(claim_s) or claim_s < _LEAST_S:
         return f"a call is said to have taken {claim_s:.3g} s, less than an empty one takes"
@@ -29,23 +96,24 @@ def why_call_not_believed(claim_s: float, wall_s: float) -> str:
     return ""
 
 
-def why_time_not_believed(median_s: float, floor_s: float, *, measured: bool) -> str:
-    """Why a time is not believed that lies below the least in which this device can do the task (judge.bench.roofline),
-    or any; empty when it does not. ``measured``: the device's peaks were, here."""
+def why_time_implausible(median_s: float, floor_s: float, *, measured: bool) -> str:
+    """Returns why a case's time is impossible on this device, or an empty string.
+
+    ``floor_s`` is ``Roofline.floor_s``; ``measured`` says whether the device was calibrated.
+    """
     if median_s < _LEAST_S:
         return f"a call is said to take {median_s:.3g} s more than one that does nothing"
     if median_s >= _FLOOR_SHARE * floor_s:
         return ""
-    whose = "at the peaks that were measured of it" if measured else "at its memory's data rate"
-    return f"a call is said to take {median_s:.4g} s, but this device needs {floor_s:.4g} s for the task, {whose}"
+    peaks = "at the peaks that were measured of it" if measured else "at its memory's data rate"
+    return f"a call is said to take {median_s:.4g} s, but this device needs {floor_s:.4g} s for the task, {peaks}"
 
 
-def why_count_not_believed(warp_instructions: float, bytes_moved: float, flops: float | None) -> str:
-    """Why an emulator's count is not trusted; empty when nothing speaks against it.
+def why_count_implausible(warp_instructions: float, bytes_moved: float, flops: float | None) -> str:
+    """Returns why the emulator's instruction count is too low for the task, or an empty string.
 
-    What is computed has to pass through a kernel's registers. Device memory is host memory there, so that host code
-    could do the work instead, and the kernels would have had nothing to do. Cases without flops are left alone: copies
-    need no kernel.
+    Everything computed has to pass through a kernel's registers. On the emulator device memory is host memory, so host
+    code could do the work and leave nothing to the kernels. Cases without flops are not checked: copies need no kernel.
     """
     if not flops:
         return ""
@@ -58,9 +126,12 @@ def why_count_not_believed(warp_instructions: float, bytes_moved: float, flops: 
     )
 
 
-def why_model_not_believed(seconds: float, bytes_moved: float, flops: float | None, gpu: Gpu) -> str:
-    """Why a modelled time is not trusted; empty when nothing speaks against it: it must leave the GPU the time to move
-    and compute what the pack says that the task takes, at its peaks, whatever the emulator is said to have counted."""
+def why_model_implausible(seconds: float, bytes_moved: float, flops: float | None, gpu: Gpu) -> str:
+    """Returns why a modelled time is too short for the task, or an empty string.
+
+    The GPU must have the time to move the pack's bytes and do its operations at peak rates, whatever the emulator is
+    said to have counted.
+    """
     moving_s = (bytes_moved - gpu.memory.l2_bytes) / gpu.memory.dram_peak_bytes_per_s
     fastest = max(gpu.tensor_flops_per_clock["int8"], 2 * gpu.lanes_per_clock["fp32"])
     computing_s = (flops or 0.0) / (fastest * gpu.multiprocessors * gpu.clock_hz)
@@ -68,3 +139,7 @@ def why_model_not_believed(seconds: float, bytes_moved: float, flops: float | No
     if seconds >= least_s:
         return ""
     return f"the call is modelled to take {seconds:.3g} s, but an {gpu.name} needs {least_s:.3g} s for the task"
+
+
+def _bandwidth(calibration: Calibration) -> float:
+    return max(calibration.read_bytes_per_s, calibration.copy_bytes_per_s)

@@ -1,9 +1,10 @@
-"""What a process is asked to compute, in which order: drawn from a secret stream, so that no call can be told apart.
+"""Plans what a process is asked to compute and in which order, and turns planned calls into requests to the runner.
 
-A burst is a number of calls that are asked for and answered together. Bursts that count (TIMED) have the advertised
-sizes; unannounced warm-ups (WARM_UP) look the same; decoys (DECOY) have other sizes or do not count for no reason that
-shows. Every call has contents of its own, or those of an earlier call but for a few elements (a near copy); its buffers
-begin at shifts of their own, and its outputs lie apart from the burst's other outputs.
+A burst is a number of calls that are requested together. Bursts that count (TIMED) have the advertised sizes.
+Unannounced warm-ups (WARM_UP) look the same. Decoys (DECOY) have other sizes, or do not count for no visible reason.
+Each call has inputs of its own, or a near copy of an earlier call's; its buffers begin at offsets of their own, and its
+outputs lie apart from the burst's other outputs. The plan is drawn from a secret stream, so a submission cannot tell
+the calls apart.
 """
 
 from __future__ import annotations
@@ -12,39 +13,50 @@ import dataclasses
 import enum
 import math
 import random
+import secrets
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
-from judge.bench.stopping import LEAST_SAMPLES
+import numpy as np
+
+from judge.native.library import Bytes
+from judge.packs.inputs import host_inputs, input_recipes, lazy_inputs, scalar_values
 from judge.packs.pack import Case, Pack
-from judge.runner.bursts import SHIFT_BYTES
+from judge.packs.sizes import buffer_bytes, element_count, output_specs
+from judge.packs.streams import mask
+from judge.supervisor.factory import BURST_OUTPUT_BYTES
+from judge.supervisor.layout import POISON_BYTE, Array
+from judge.supervisor.session import Session
+from judge.supervisor.shared_memory import align
+from judge.wire.bursts import SHIFT_BYTES, ReserveRequest, StageRequest, TimedCall, TimedSlot, TimeRequest
+from judge.wire.digest import level_sizes
+from judge.wire.elements import element_of_numpy
+from judge.wire.recipe import Kind, Recipe
 
 #: The longest burst.
-MOST_CALLS = 16
-#: What the outputs of one burst may take on the device, all told, and as a share of its memory.
+MAX_CALLS = 16
+#: What the outputs of one burst may take on the device, in total and as a share of its memory.
 _OUTPUT_BYTES = 2 << 30
 _OUTPUT_SHARE = 0.25
-#: Buffers are shifted by whole pages: where a kernel's data begin within one would change its time.
-_SHIFT_STEP_BYTES = 16 * SHIFT_BYTES
-_SHIFT_STEPS = 16
-#: A process warms up for a time drawn from these.
+#: Buffers are offset by whole pages: an offset within a page would change a kernel's time.
+_OFFSET_STEP_BYTES = 16 * SHIFT_BYTES
+_OFFSET_STEPS = 16
+#: The range from which a process's warm-up time is drawn.
 _WARM_UP_S = (0.2, 0.4)
 _DECOY_SHARE = 0.2
 _DECOY_CALLS = 3
-#: Decoys that have the advertised sizes all the same.
+#: The share of decoys that have the advertised sizes.
 _PLAIN_DECOYS = 0.3
-_LEAST_DECOY_SIZE = 0.75
+_MIN_DECOY_SIZE = 0.75
 _NEAR_COPY_SHARE = 0.25
-#: Calls that are looked at in each process, decoys among them: as many as have so many bytes of inputs and outputs in
-#: all, within these bounds. All calls have been committed; where a share f of them is not honest, none of 4 in each of
-#: three processes is seen with probability (1 - f)^12: two in ten thousand for the half that moves a median.
-_OPENED_BYTES = 512 << 20
-_LEAST_OPENED, _MOST_OPENED = 4, 10
-#: Looking at every such call costs next to nothing.
-SMALL_BYTES = 1 << 20
+#: Outputs of one call up to this total size are copied out at once instead of being committed by a digest.
+SMALL_OUTPUT_BYTES = 64 << 10
 
 
 class Purpose(enum.Enum):
-    """What a burst is for; only this side knows."""
+    """What a burst is for; only the supervisor knows."""
 
     WARM_UP = "warm-up"
     TIMED = "timed"
@@ -52,8 +64,8 @@ class Purpose(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
-    """Which inputs: those of ``call``, or those of the earlier call ``like`` with a few elements of ``call``'s."""
+class InputKey:
+    """Names a call's inputs: those numbered ``call``, or those of call ``like`` with a few elements of ``call``'s."""
 
     call: int
     like: int | None = None
@@ -61,61 +73,66 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCall:
-    """``shifts``: bytes, one an argument."""
+    """A call with one buffer offset in bytes per argument."""
 
     case: Case
-    contents: Contents
-    shifts: tuple[int, ...]
+    inputs: InputKey
+    offsets: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedBurst:
-    """The calls in their order; the outputs of the n-th lie in the n-th place."""
+    """Calls in their order; the n-th call's outputs lie in the n-th output arena."""
 
     purpose: Purpose
     calls: tuple[PlannedCall, ...]
 
 
-def places_for(output_bytes: int, memory_bytes: int) -> int:
-    """How many calls' outputs a device of so much memory (0: unknown) keeps at a time; two at the least, since bursts
-    of one size have no slope."""
+def max_burst_calls(output_bytes: int, memory_bytes: int) -> int:
+    """Returns how many calls' outputs a device with this much memory (0: unknown) can hold at a time.
+
+    The result is at least two, since bursts of a single size have no slope.
+    """
     room = min(_OUTPUT_BYTES, int(_OUTPUT_SHARE * memory_bytes)) if memory_bytes else _OUTPUT_BYTES
-    return max(2, min(MOST_CALLS, room // max(1, output_bytes)))
+    return max(2, min(MAX_CALLS, room // max(1, output_bytes)))
 
 
-def most_shift_bytes() -> int:
-    """No shift is larger."""
-    return (_SHIFT_STEPS - 1) * _SHIFT_STEP_BYTES
+def max_offset_bytes() -> int:
+    """Returns the largest buffer offset."""
+    return (_OFFSET_STEPS - 1) * _OFFSET_STEP_BYTES
 
 
 class Schedule:
-    """One process's bursts of one case. ``first_call`` numbers the contents: no two processes share any."""
+    """Draws the bursts of one case for one process.
 
-    def __init__(self, stream: random.Random, pack: Pack, case: Case, places: int, first_call: int) -> None:
+    ``first_call`` is the number of the first call's inputs; no two processes share any.
+    """
+
+    def __init__(self, stream: random.Random, pack: Pack, case: Case, max_calls: int, first_call: int) -> None:
         self._stream = stream
         self._pack = pack
         self._case = case
-        self._places = places
+        self._max_calls = max_calls
         self._next_call = first_call
         self._warm_up_s = stream.uniform(*_WARM_UP_S)
         self._sizes: list[int] = []
-        #: The last call with the advertised sizes and contents of its own.
+        #: The last call with the advertised sizes and inputs of its own.
         self._like: int | None = None
 
     def next_burst(self, elapsed_s: float) -> PlannedBurst:
-        """``elapsed_s``: since this process's first burst of the case."""
+        """Returns the next burst, ``elapsed_s`` after this process's first burst of the case."""
         if elapsed_s < self._warm_up_s:
             return self._burst(Purpose.WARM_UP, self._case, self._size())
         if self._stream.random() < _DECOY_SHARE:
             case = self._case if self._stream.random() < _PLAIN_DECOYS else self._jittered()
-            calls = self._stream.randint(1, min(_DECOY_CALLS, self._places))
+            calls = self._stream.randint(1, min(_DECOY_CALLS, self._max_calls))
             return self._burst(Purpose.DECOY, case, calls)
         return self._burst(Purpose.TIMED, self._case, self._size())
 
     def _size(self) -> int:
-        """Every few bursts each of a few sizes comes up once, so that a slope is well known."""
+        """Returns the size of the next burst; every round has each of a few sizes once, so that the slope is known."""
         if not self._sizes:
-            self._sizes = sorted({1, *(math.ceil(self._places * part / 4) for part in (1, 2, 3, 4))})
+            self._sizes = sorted({1, *(math.ceil(self._max_calls * part / 4) for part in (1, 2, 3, 4))})
             self._stream.shuffle(self._sizes)
         return self._sizes.pop()
 
@@ -123,29 +140,29 @@ class Schedule:
         return PlannedBurst(purpose, tuple(self._call(case) for _ in range(calls)))
 
     def _call(self, case: Case) -> PlannedCall:
-        shifts = tuple(
-            _SHIFT_STEP_BYTES * self._stream.randrange(_SHIFT_STEPS) if argument.is_pointer else 0
+        offsets = tuple(
+            _OFFSET_STEP_BYTES * self._stream.randrange(_OFFSET_STEPS) if argument.is_pointer else 0
             for argument in self._pack.arguments
         )
-        return PlannedCall(case, self._contents(case), shifts)
+        return PlannedCall(case, self._input_key(case), offsets)
 
-    def _contents(self, case: Case) -> Contents:
+    def _input_key(self, case: Case) -> InputKey:
         call = self._next_call
         self._next_call += 1
         if case is not self._case:
-            return Contents(call)
+            return InputKey(call)
         if self._like is not None and self._stream.random() < _NEAR_COPY_SHARE:
-            return Contents(call, self._like)
+            return InputKey(call, self._like)
         self._like = call
-        return Contents(call)
+        return InputKey(call)
 
     def _jittered(self) -> Case:
-        """The case with sizes at or below the advertised, within what the axes allow."""
+        """Returns the case with sizes at or below the advertised ones, as far as the axes allow."""
         axes = {axis.name: axis for axis in self._pack.axes}
         sizes: dict[str, int] = {}
         for name, size in self._case.axes.items():
             step = axes[name].multiple_of
-            least = max(axes[name].min, math.ceil(size * _LEAST_DECOY_SIZE))
+            least = max(axes[name].min, math.ceil(size * _MIN_DECOY_SIZE))
             first = -(-least // step) * step
             sizes[name] = first + step * self._stream.randrange((size - first) // step + 1) if first <= size else size
         case = dataclasses.replace(self._case, axes=sizes)
@@ -153,43 +170,162 @@ class Schedule:
 
 
 def _fits(pack: Pack, case: Case, advertised: Case) -> bool:
-    """Whether such sizes make sense together, and no buffer becomes larger than the advertised."""
+    """Returns whether the sizes are valid together and no buffer is larger than the advertised one."""
     try:
         return all(
-            0 <= math.prod(pack.shape(case, argument)) <= math.prod(pack.shape(advertised, argument))
-            for argument in pack.arguments
+            0 <= element_count(case, argument) <= element_count(advertised, argument) for argument in pack.arguments
         )
     except (ValueError, ArithmeticError):
         return False
 
 
-def how_many_to_open(call_bytes: int) -> int | None:
-    """Of a process's calls, each with so many bytes of inputs and outputs; None: all of them."""
-    if call_bytes <= SMALL_BYTES:
-        return None
-    return max(_LEAST_OPENED, min(_MOST_OPENED, _OPENED_BYTES // call_bytes))
+@dataclass(frozen=True, slots=True)
+class _OutputRegion:
+    """Where an output and its piece digests lie in the shared memory, in bytes."""
+
+    output_offset: int = 0
+    digests_offset: int = 0
+    digests_bytes: int = 0
 
 
-class Openings:
-    """Which calls of a process are looked at: an even sample of ``count`` of them (None: all), however many there will
-    be; from another stream than the schedule's, which nothing in the jail tells. Of the first LEAST_SAMPLES, which are
-    always made, the sample is drawn at once; each later call takes the place of one in it with the right probability
-    (J. S. Vitter's algorithm R, ACM Transactions on Mathematical Software 11, 1985).
-    """
+@dataclass(frozen=True, slots=True)
+class CallMaker:
+    """Makes the calls of one case, at or below its sizes. ``seed`` decides the inputs."""
 
-    def __init__(self, stream: random.Random, count: int | None) -> None:
-        self._stream = stream
-        self._count = count
-        first = stream.sample(range(LEAST_SAMPLES), count) if count is not None else []
-        self._first = {call: place for place, call in enumerate(first)}
-        self._calls = 0
+    pack: Pack
+    case: Case
+    seed: int
+    memory_bytes: int = 0
 
-    def place_of_next(self) -> int | None:
-        """Where the next call lies among those to be looked at, in place of an earlier one maybe; None: nowhere."""
-        call, self._calls = self._calls, self._calls + 1
-        if self._count is None:
-            return call
-        if call < LEAST_SAMPLES:
-            return self._first.get(call)
-        place = self._stream.randrange(self._calls)
-        return place if place < self._count else None
+    @property
+    def max_calls(self) -> int:
+        """The calls of the longest burst."""
+        host_made = self._host_made()
+        staged = sum(buffer_bytes(self.case, each) for each in self.pack.arguments if each.name in host_made)
+        return max_burst_calls(self.output_bytes + staged, self.memory_bytes)
+
+    @property
+    def input_bytes(self) -> int:
+        return self._bytes("in", "inout")
+
+    @property
+    def output_bytes(self) -> int:
+        return self._bytes("out", "inout")
+
+    @property
+    def copies_outputs(self) -> bool:
+        """Whether outputs are small enough to be copied out at once."""
+        room = self.max_calls * self._output_stride
+        return self.output_bytes <= SMALL_OUTPUT_BYTES and room <= BURST_OUTPUT_BYTES
+
+    @property
+    def opened_bytes(self) -> int:
+        """The shared memory that an opened call takes; 0 if all outputs are copied at once."""
+        regions = self._output_regions(self.case, 0).values()
+        return (
+            0 if self.copies_outputs else max((each.digests_offset + each.digests_bytes for each in regions), default=0)
+        )
+
+    def reserve(self, session: Session, max_calls: int | None = None) -> None:
+        """Reserves device memory for bursts of up to ``max_calls`` calls. Raises what the session raises."""
+        rooms = tuple(
+            buffer_bytes(self.case, argument) + max_offset_bytes() if argument.is_pointer else 0
+            for argument in self.pack.arguments
+        )
+        session.reserve(ReserveRequest(rooms, max_calls or self.max_calls))
+
+    def request(self, session: Session, calls: Sequence[PlannedCall]) -> TimeRequest:
+        """Builds the request for a burst. Raises what the session raises.
+
+        Inputs that only the host can make are copied to the device first, masked, so that they mean nothing there
+        before their call.
+        """
+        staged = self._stage(session, calls) if self._host_made() else {}
+        return TimeRequest(tuple(self._timed(call, index, staged) for index, call in enumerate(calls)))
+
+    def inputs(self, call: PlannedCall, threads: int) -> dict[str, Any]:
+        """Returns the call's inputs, made lazily where they are read, on up to ``threads`` threads."""
+        key = call.inputs
+        return lazy_inputs(self.pack, call.case, self.seed, key.call, like=key.like, threads=threads)
+
+    def outputs(self, session: Session, call: PlannedCall, index: int) -> dict[str, Array]:
+        """Returns private copies of the outputs of the burst's call ``index``, once they lie in the shared memory."""
+        regions = self._output_regions(call.case, index)
+        return {
+            name: session.runner.outputs.read(regions[name].output_offset, spec.shape, spec.dtype)
+            for name, spec in output_specs(self.pack, call.case).items()
+        }
+
+    def pieces(self, session: Session, call: PlannedCall) -> dict[str, Bytes]:
+        """Returns private copies of the piece digests of an opened call's outputs."""
+        read, dtype = session.runner.outputs.read, np.dtype(np.uint8)
+        return {
+            name: read(region.digests_offset, (region.digests_bytes,), dtype).view(np.uint8)
+            for name, region in self._output_regions(call.case, 0).items()
+        }
+
+    def _host_made(self) -> list[str]:
+        """Returns the names of the inputs that the device cannot make."""
+        return [name for name, recipe in input_recipes(self.pack, self.case, self.seed).items() if recipe is None]
+
+    def _timed(self, call: PlannedCall, index: int, staged: dict[tuple[int, str], Recipe]) -> TimedCall:
+        key = call.inputs
+        recipes = input_recipes(self.pack, call.case, self.seed, key.call, like=key.like)
+        scalars = scalar_values(self.pack, call.case)
+        specs = output_specs(self.pack, call.case)
+        regions = self._output_regions(call.case, index)
+        slots = []
+        for argument, offset in zip(self.pack.arguments, call.offsets, strict=True):
+            if not argument.is_pointer:
+                slots.append(TimedSlot(value=scalars[argument.name].tobytes().ljust(8, b"\0")))
+                continue
+            spec = specs.get(argument.name)
+            region = regions.get(argument.name, _OutputRegion())
+            slots.append(
+                TimedSlot(
+                    size=buffer_bytes(call.case, argument),
+                    output_offset=region.output_offset,
+                    digests_offset=region.digests_offset,
+                    fill=POISON_BYTE if spec is not None and spec.initial == "poison" else 0,
+                    recipe=recipes.get(argument.name) or staged.get((index, argument.name)),
+                    shift=offset,
+                    place=index if spec is not None else 0,
+                )
+            )
+        return TimedCall(tuple(slots), copy=self.copies_outputs)
+
+    def _stage(self, session: Session, calls: Sequence[PlannedCall]) -> dict[tuple[int, str], Recipe]:
+        """Copies masked host-made inputs to the device; returns their recipes by call index and argument."""
+        recipes: dict[tuple[int, str], Recipe] = {}
+        with ThreadPoolExecutor(thread_name_prefix="inputs") as pool:
+            for index, arrays in enumerate(pool.map(self._host_inputs, calls)):
+                for name, array in arrays.items():
+                    key = (secrets.randbits(64), secrets.randbits(64))
+                    masked = mask(array, key)
+                    session.runner.inputs.write(0, masked)
+                    session.stage(StageRequest(len(recipes), 0, masked.nbytes))
+                    element = element_of_numpy(array.dtype.name)
+                    recipes[index, name] = Recipe(Kind.MASKED, element, key, stage=len(recipes))
+        return recipes
+
+    def _host_inputs(self, call: PlannedCall) -> dict[str, Array]:
+        return host_inputs(self.pack, call.case, self.seed, call.inputs.call, like=call.inputs.like)
+
+    def _output_regions(self, case: Case, index: int) -> dict[str, _OutputRegion]:
+        """Returns where a call's outputs go. Outputs copied at once have a region per call and no digests."""
+        at = index * self._output_stride if self.copies_outputs else 0
+        regions = {}
+        for argument in self.pack.outputs:
+            size = buffer_bytes(case, argument)
+            end = at + align(size)
+            regions[argument.name] = _OutputRegion(at, end, 0 if self.copies_outputs else level_sizes(size)[0])
+            at = end + align(regions[argument.name].digests_bytes)
+        return regions
+
+    @property
+    def _output_stride(self) -> int:
+        return sum(align(buffer_bytes(self.case, argument)) for argument in self.pack.outputs)
+
+    def _bytes(self, *roles: str) -> int:
+        sizes = (buffer_bytes(self.case, each) for each in self.pack.arguments if each.role in roles)
+        return sum(sizes)

@@ -1,9 +1,12 @@
-"""What is made of samples: medians, their intervals, means over cases.
+"""Summarises samples and decides when a process has made enough of them.
 
-Times of one process are not normal (they have a floor and a tail), so a process is told by its median, and how well
-that is known by order statistics, which hold for every distribution. Processes differ from each other by more than
-their medians are uncertain: where the loader put things, which pages were had. Hence a score is the median of three
-processes' medians, and its interval comes from how these differ.
+The times of one process are not normally distributed: they have a floor and a long tail. A process is therefore
+summarised by its median, whose confidence interval comes from order statistics and holds for every distribution.
+Processes differ from one another by more than the uncertainty of their medians, because the loader and the driver place
+things differently. The score is therefore the median of three processes' medians, and its interval follows from how
+much these three differ.
+
+The stopping criteria follow the idea of NVIDIA's nvbench.
 """
 
 from __future__ import annotations
@@ -11,22 +14,26 @@ from __future__ import annotations
 import functools
 import math
 import statistics
+from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Protocol
 
 PROCESSES = 3
 #: Student's t for 2 degrees of freedom, 97.5 %.
 _T = 4.3027
-#: The standard deviation of the middle of three normal values, in theirs: sqrt(1 - sqrt(3) / pi).
-_MIDDLE_OF_THREE = math.sqrt(1.0 - math.sqrt(3.0) / math.pi)
-#: No interval is narrower than this to either side, of the value: three processes within a minute do not see what
-#: another hour's temperature and clocks do.
-LEAST_RELATIVE = 0.003
+#: The standard deviation of the median of three normal values, in units of theirs: sqrt(1 - sqrt(3) / pi).
+_MEDIAN_OF_THREE = math.sqrt(1.0 - math.sqrt(3.0) / math.pi)
+#: The least half-width of an interval, relative to its value: three processes timed within a minute do not sample the
+#: temperature and clocks of another hour.
+MIN_RELATIVE_HALF_WIDTH = 0.003
+#: The verified calls that every process makes, however soon its median is known.
+MIN_SAMPLES = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """``spread`` is half the interquartile range over the median: robust against the odd late interrupt."""
+    """``spread`` is half the interquartile range over the median: one late interrupt does not change it."""
 
     median: float
     spread: float
@@ -35,7 +42,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A value and the ends of its 95 % interval."""
+    """A value and the ends of its 95 % confidence interval."""
 
     value: float
     low: float
@@ -43,8 +50,9 @@ class Interval:
 
 
 def summarize(samples: Sequence[float]) -> Summary:
-    """Raises ValueError without samples. Quartiles by linear interpolation between order statistics (NumPy's
-    default).
+    """Returns the median, spread and number of the samples. Raises ValueError without samples.
+
+    Quartiles are interpolated linearly between order statistics, as NumPy does by default.
     """
     if not samples:
         raise ValueError("no samples")
@@ -55,11 +63,12 @@ def summarize(samples: Sequence[float]) -> Summary:
 
 
 def median_interval(samples: Sequence[float]) -> Interval:
-    """The median and its 95 % interval by order statistics, for samples of any continuous distribution.
+    """Returns the median and its 95 % interval by order statistics, for any continuous distribution.
 
-    It goes from the k-th smallest to the k-th largest, k being the largest for which 2 P(B < k) <= 5 %, B binomial with
-    n and 1/2 (the sign test turned around; W. R. Thompson, Annals of Mathematical Statistics 7, 1936). Fewer than six
-    samples have no such k: then it is all of them. Raises ValueError without samples.
+    The interval reaches from the k-th smallest to the k-th largest sample. k is the largest number for which
+    2 P(B < k) <= 5 %, where B is binomial with n trials and probability 1/2 (the inverted sign test; W. R. Thompson,
+    Annals of Mathematical Statistics 7, 1936). Fewer than six samples have no such k; the interval then spans all of
+    them. Raises ValueError without samples.
     """
     if not samples:
         raise ValueError("no samples")
@@ -69,30 +78,33 @@ def median_interval(samples: Sequence[float]) -> Interval:
 
 
 def relative_error(samples: Sequence[float]) -> float:
-    """Half the width of ``median_interval``, over the median; infinite where that is not positive."""
+    """Returns half the width of ``median_interval`` over the median; infinity if the median is not positive."""
     found = median_interval(samples)
     return (found.high - found.low) / 2 / found.value if found.value > 0 else math.inf
 
 
 def between_processes(values: Sequence[float], own_relative: float = 0.0) -> Interval:
-    """The median of three processes' values and its 95 % interval.
+    """Returns the median of three processes' values and its 95 % interval.
 
-    Half its width is t s e: t Student's for 2 degrees of freedom, s the standard deviation of the three, e = 0.670 the
-    standard error of the middle of three normal values in units of theirs (H. L. Jones, Annals of Mathematical
-    Statistics 19, 1948). The middle and s are not independent, as they are for the mean, and the interval holds the
-    true value a little more often than 95 %: 96.1 % for normal values. It is at least ``own_relative`` of the value
-    (what is known of the middle process by its own samples) and LEAST_RELATIVE. Raises ValueError unless there are
-    three.
+    The half-width is t s e, where t is Student's for 2 degrees of freedom, s the standard deviation of the three values
+    and e = 0.670 the standard error of the median of three normal values in units of their standard deviation
+    (H. L. Jones, Annals of Mathematical Statistics 19, 1948). Unlike a mean, the median is not independent of s, so the
+    interval covers the true value slightly more often than 95 %: 96.1 % for normal values. The half-width is at least
+    ``own_relative`` of the value (the error of the median process by its own samples) and MIN_RELATIVE_HALF_WIDTH.
+    Raises ValueError unless there are three values.
     """
     if len(values) != PROCESSES:
         raise ValueError(f"{len(values)} processes, not {PROCESSES}")
     value = statistics.median(values)
-    half = max(_T * _MIDDLE_OF_THREE * statistics.stdev(values), own_relative * value, LEAST_RELATIVE * value)
+    half = max(_T * _MEDIAN_OF_THREE * statistics.stdev(values), own_relative * value, MIN_RELATIVE_HALF_WIDTH * value)
     return Interval(value, max(0.0, value - half), value + half)
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """Of positive values; 0 if one of them is 0. The one mean under which no case's unit weighs more than another's."""
+    """Returns the geometric mean of positive values, or 0 if one of them is 0. Raises ValueError without values.
+
+    It is the only mean under which the unit of one case does not outweigh that of another.
+    """
     if not values:
         raise ValueError("no values")
     if len(values) == 1:
@@ -102,9 +114,82 @@ def geometric_mean(values: Sequence[float]) -> float:
     return math.exp(math.fsum(math.log(value) for value in values) / len(values))
 
 
+class Criterion(Protocol):
+    """Decides after every accepted burst, from all samples so far, whether there are enough."""
+
+    def is_met(self, samples: Sequence[float], elapsed_s: float) -> bool:
+        """Returns whether the samples suffice."""
+
+
+@dataclass
+class Precise:
+    """Met when half the 95 % interval of the median is at most ``target`` of the median."""
+
+    target: float = 0.002
+
+    def is_met(self, samples: Sequence[float], elapsed_s: float) -> bool:  # noqa: ARG002 -- the protocol's signature
+        return relative_error(samples) <= self.target
+
+
+@dataclass
+class Plateau:
+    """Met when the relative error varied by at most ``change`` of itself over the last ``window`` bursts.
+
+    While noise averages out, the error falls with the square root of the number of samples. Once it stays level, what
+    remains does not average out and more samples do not help.
+    """
+
+    window: int = 5
+    change: float = 0.1
+    _errors: deque[float] = field(default_factory=deque)
+
+    def is_met(self, samples: Sequence[float], elapsed_s: float) -> bool:  # noqa: ARG002 -- the protocol's signature
+        self._errors.append(relative_error(samples))
+        if len(self._errors) > self.window:
+            self._errors.popleft()
+        largest, least = max(self._errors), min(self._errors)
+        return len(self._errors) == self.window and largest - least <= self.change * largest
+
+
+@dataclass
+class OutOfTime:
+    """Met when ``budget_s`` is used up."""
+
+    budget_s: float
+
+    def is_met(self, samples: Sequence[float], elapsed_s: float) -> bool:  # noqa: ARG002 -- the protocol's signature
+        return elapsed_s >= self.budget_s
+
+
+@dataclass
+class StoppingRule:
+    """Stops one process at the first criterion that is met, but never before ``least`` samples."""
+
+    least: int = MIN_SAMPLES
+    budget_s: float = 2.0
+    target: float = 0.002
+
+    def __post_init__(self) -> None:
+        self._criteria: dict[str, Criterion] = {
+            "precise": Precise(self.target),
+            "plateau": Plateau(),
+            "out of time": OutOfTime(self.budget_s),
+        }
+
+    def reason_to_stop(self, samples: Sequence[float], elapsed_s: float, *, overhead_known: bool = True) -> str:
+        """Returns which criterion is met (``precise``, ``plateau`` or ``out of time``), or an empty string to go on.
+
+        ``elapsed_s`` is the time this process has taken so far. Until ``overhead_known``, only time can run out.
+        """
+        if len(samples) < self.least:
+            return ""
+        met = [name for name, criterion in self._criteria.items() if criterion.is_met(samples, elapsed_s)]
+        return next((name for name in met if overhead_known or name == "out of time"), "")
+
+
 @functools.cache
 def _rank(size: int) -> int:
-    """The largest k with 2 P(B < k) <= 5 %, B binomial(size, 1/2); 0 where there is none."""
+    """Returns the largest k with 2 P(B < k) <= 5 %, B binomial(size, 1/2); 0 if there is none."""
     below = 0
     for k in range(size // 2 + 1):
         below += math.comb(size, k)
@@ -114,7 +199,7 @@ def _rank(size: int) -> int:
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:
-    place = share * (len(ordered) - 1)
-    below = math.floor(place)
+    position = share * (len(ordered) - 1)
+    below = math.floor(position)
     above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)

@@ -1,8 +1,8 @@
-"""Looks at the outputs of calls that were opened: whether they are those that had been committed, and whether they are
-right.
+"""Checks the outputs of opened calls: that they are the committed ones, and that they are right.
 
-Nothing is looked at while calls count: checking loads the processor. What has been opened waits here, in memory that is
-bounded, until there is time.
+A call is committed when the runner sends the digests of its outputs, and opened when the supervisor then asks for the
+outputs themselves. Nothing is checked while calls count, because checking loads the processor. Opened calls wait in
+memory, whose size is bounded, until there is time.
 """
 
 from __future__ import annotations
@@ -14,30 +14,81 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
-from judge.bench.calls import CallMaker
-from judge.bench.committed import CommittedArray, NotCommittedError
-from judge.bench.schedule import PlannedCall
+from judge.bench.schedule import CallMaker, PlannedCall
 from judge.errors import Cancelled
+from judge.native.digest import picked_digests, tree_digest
 from judge.native.library import Bytes, loaded
-from judge.supervisor.layout import Array
-from judge.supervisor.outcome import Outcome
+from judge.packs.judging import spot_check
+from judge.packs.lazy_array import Array, LazyArray, Numbers
+from judge.supervisor.verdict_rules import Outcome
 from judge.verdict import Verdict
+from judge.wire.digest import DIGEST_BYTES, PIECE_BYTES, level_sizes
 
-#: What may wait to be looked at, and what the checks may take at a time; no more than an eighth and a quarter of the
-#: machine's memory.
-_HELD_BYTES = 4 << 30
+#: The memory for waiting calls and for the checks that run at a time; at most an eighth and a quarter of the machine's.
+_WAITING_BYTES = 4 << 30
 _WORKING_BYTES = 16 << 30
-#: What a check takes for each byte of a call's arguments, where the pack looks at all of them at once.
+#: The working memory of a check per byte of a call's arguments, for packs that check all of them at once.
 _BYTES_A_BYTE = 4
 _POLL_S = 0.1
 
 
+class NotCommittedError(Exception):
+    """The outputs differ from the committed ones."""
+
+
+class CommittedArray(LazyArray):
+    """An output whose bytes are compared with their committed digest where they are read.
+
+    ``digest`` is the committed root of the digest tree, and ``pieces`` what the runner claims to be its first level. At
+    most ``threads`` threads compare. All methods, the constructor included, raise NotCommittedError.
+    """
+
+    def __init__(self, array: Array, digest: bytes, pieces: Bytes, threads: int) -> None:
+        super().__init__(array.shape, array.dtype)
+        self._array = array
+        self._bytes: Bytes = array.reshape(-1).view(np.uint8)
+        self._pieces = pieces
+        self._threads = threads
+        if pieces.size != level_sizes(self.nbytes)[0]:
+            raise ValueError(f"{pieces.size} bytes of digests for {self.nbytes} bytes")
+        if (pieces.tobytes() if pieces.size == DIGEST_BYTES else tree_digest(pieces, threads)) != digest:
+            raise NotCommittedError
+
+    def _make(self) -> Array:
+        self._compare(np.array([0]), np.array([self.size]))
+        return self._array
+
+    def _fill(self, start: int, flat: Array) -> None:
+        self._fill_runs(np.array([start]), np.array([flat.size]), flat)
+
+    def _fill_runs(self, starts: Numbers, ends: Numbers, flat: Array) -> None:
+        begins = np.append(0, ends[:-1])
+        self._compare(starts, starts + (ends - begins))
+        elements = self._array.reshape(-1)
+        for start, begin, end in zip(starts.tolist(), begins.tolist(), ends.tolist(), strict=True):
+            flat[begin:end] = elements[start : start + (end - begin)]
+
+    def _compare(self, starts: Numbers, stops: Numbers) -> None:
+        """Compares the pieces in which these runs of elements lie."""
+        first = starts * self.dtype.itemsize // PIECE_BYTES
+        counts = np.where(starts < stops, -(-stops * self.dtype.itemsize // PIECE_BYTES) - first, 0)
+        # All pieces of each run, from its first on.
+        picked = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+        found = picked_digests(self._bytes, picked, self._threads)
+        if not np.array_equal(found.reshape(-1, DIGEST_BYTES), self._pieces.reshape(-1, DIGEST_BYTES)[picked]):
+            raise NotCommittedError
+
+
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """A call with its outputs. ``digests`` are those that had been committed, ``pieces`` those of the outputs' pieces,
-    as they came with the outputs: none where these were copied at once."""
+class OpenedCall:
+    """A call with its outputs.
+
+    ``digests`` are the committed ones and ``pieces`` the digests of the outputs' pieces, as they came with the outputs;
+    both are empty if the outputs were copied at once.
+    """
 
     call: PlannedCall
     outputs: dict[str, Array]
@@ -45,7 +96,7 @@ class Opened:
     pieces: dict[str, Bytes] = field(default_factory=dict)
 
     def committed(self, threads: int) -> Mapping[str, Array | CommittedArray]:
-        """The outputs, compared with what had been committed as they are looked at."""
+        """Returns the outputs, which compare themselves with what was committed as they are read."""
         if not self.digests:
             return self.outputs
         named = zip(self.outputs.items(), self.digests, strict=True)
@@ -53,7 +104,7 @@ class Opened:
 
 
 class _OneThreadedProducts:
-    """While any thread is in it, NumPy's matrix products take one thread each. The limit is the whole process's."""
+    """Limits NumPy's matrix products to one thread each while any thread is inside. The limit is process-wide."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -78,78 +129,78 @@ _PRODUCTS = _OneThreadedProducts()
 
 
 class Verifier:
-    """Holds opened calls of one case and checks them in threads."""
+    """Collects the opened calls of one case and checks them in threads."""
 
     def __init__(self, maker: CallMaker, cancelled: Callable[[], bool] = lambda: False) -> None:
         self._maker = maker
         self._cancelled = cancelled
-        self._held: dict[tuple[int, int], Opened] = {}
-        self._looks: list[Future[Outcome | None]] = []
-        #: Calls that were looked at.
+        self._waiting: dict[tuple[int, int], OpenedCall] = {}
+        self._checks: list[Future[Outcome | None]] = []
+        #: How many calls were checked.
         self.checked = 0
-        each = _BYTES_A_BYTE * (maker.input_bytes + maker.output_bytes)
+        call_bytes = _BYTES_A_BYTE * (maker.input_bytes + maker.output_bytes)
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        self._held_bytes = min(_HELD_BYTES, memory // 8)
+        self._waiting_bytes = min(_WAITING_BYTES, memory // 8)
         self._processors = len(os.sched_getaffinity(0))
-        self._at_a_time = max(1, min(self._processors, min(_WORKING_BYTES, memory // 4) // max(1, each)))
+        self._at_a_time = max(1, min(self._processors, min(_WORKING_BYTES, memory // 4) // max(1, call_bytes)))
 
-    def hold(self, place: tuple[int, int], opened: Opened) -> None:
-        """To be looked at later, instead of what was held there: ``place`` names a process and a place of its own."""
-        self._held[place] = opened
+    def add(self, slot: tuple[int, int], opened: OpenedCall) -> None:
+        """Keeps a call for a later check, in place of what was in its slot: (process, reservoir slot)."""
+        self._waiting[slot] = opened
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing more should be added before the next ``check``."""
-        return len(self._held) * self._maker.output_bytes >= self._held_bytes
+        """Whether the waiting calls have to be checked before more are added."""
+        return len(self._waiting) * self._maker.output_bytes >= self._waiting_bytes
 
-    def begin(self) -> None:
-        """Begins to look at all that waits; ``check`` tells what is found. What is held later takes no place of it."""
-        held, self._held = self._held, {}
-        if not held:
+    def start_checks(self) -> None:
+        """Starts to check all waiting calls; ``finish_checks`` returns what is found."""
+        waiting, self._waiting = self._waiting, {}
+        if not waiting:
             return
-        self.checked += len(held)
-        at_a_time = min(self._at_a_time, len(held))
-        # Processors are left over where there are few checks, or room for few. NumPy's many short steps on many threads
-        # would wait for each other.
+        self.checked += len(waiting)
+        at_a_time = min(self._at_a_time, len(waiting))
+        # With few checks, or memory for few, processors are left over. NumPy's many short steps would only wait for one
+        # another on many threads.
         threads = self._processors // at_a_time if loaded() is not None else 1
         pool = ThreadPoolExecutor(at_a_time, thread_name_prefix="verify")
-        self._looks += [pool.submit(self._check_one, opened, threads) for opened in held.values()]
-        # Its threads end with the last of them.
+        self._checks += [pool.submit(self._check, opened, threads) for opened in waiting.values()]
+        # Its threads end with the last check.
         pool.shutdown(wait=False)
 
-    def check(self) -> Outcome | None:
-        """Looks at all that waits and lets go of it: what is wrong with the first that is. Raises Cancelled."""
-        self.begin()
+    def finish_checks(self) -> Outcome | None:
+        """Checks all waiting calls and returns the outcome of the first that is wrong. Raises Cancelled."""
+        self.start_checks()
         try:
-            for look in self._looks:
-                self._wait_for(look)
-                if (wrong := look.result()) is not None:
+            for check in self._checks:
+                self._wait_for(check)
+                if (wrong := check.result()) is not None:
                     return wrong
         finally:
-            self.forget()
+            self.discard()
         return None
 
-    def forget(self) -> None:
-        """Lets go of all that waits. Returns when nothing is looked at any more."""
-        looks, self._looks = self._looks, []
-        self._held.clear()
-        for look in looks:
-            look.cancel()
-        wait(looks)
+    def discard(self) -> None:
+        """Discards all waiting calls. Returns once no check runs any more."""
+        checks, self._checks = self._checks, []
+        self._waiting.clear()
+        for check in checks:
+            check.cancel()
+        wait(checks)
 
-    def _wait_for(self, look: Future[Outcome | None]) -> None:
-        while wait([look], _POLL_S).not_done:
+    def _wait_for(self, check: Future[Outcome | None]) -> None:
+        while wait([check], _POLL_S).not_done:
             if self._cancelled():
                 raise Cancelled
 
-    def _check_one(self, opened: Opened, threads: int) -> Outcome | None:
+    def _check(self, opened: OpenedCall, threads: int) -> Outcome | None:
         call, pack = opened.call, self._maker.pack
         inputs = self._maker.inputs(call, threads)
         try:
-            # Drawn now, after the outputs were committed: nothing could know where it would be looked at. Each look is
-            # a thread; a product within one must not take all processors to itself.
+            # The seed is drawn now, after the outputs were committed, so that nothing could know which elements are
+            # checked. Each check is a thread; a product within one must not take all processors.
             with _PRODUCTS:
-                wrong = pack.spot_check(call.case, inputs, opened.committed(threads), secrets.randbits(62))
+                wrong = spot_check(pack, call.case, inputs, opened.committed(threads), secrets.randbits(62))
         except NotCommittedError:
             message = "the outputs of a timed call are not those that had been committed before it was opened"
             return Outcome(Verdict.SECURITY_VIOLATION, message)

@@ -1,1 +1,1 @@
-"""Deciding whether an output is right: how far it may be off, and where it is."""
+"""Decides whether an output is right: the error allowed for each element, the comparison, and the report."""

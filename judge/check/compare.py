@@ -1,4 +1,4 @@
-"""Comparing an output with what was expected.
+"""Compares an output with the expected values.
 
 NaN equals only an expected NaN; equal infinities are equal; every other number must lie within the bound of its
 element. The largest errors are taken over the mismatching elements whose expected and actual values are both finite.
@@ -19,15 +19,15 @@ _CHUNK = 1 << 16
 
 
 def compare(name: str, expected: Expected, got: npt.NDArray[np.generic]) -> Mismatch | None:
-    """None where ``got`` agrees with ``expected``, else where and how far it does not.
+    """Returns None where ``got`` agrees with ``expected``, else which elements differ and by how much.
 
-    ``got`` may have any numeric type; its shape must be that of the expected values (ValueError: a bug of the caller).
+    ``got`` may have any numeric type. Raises ValueError, for a bug of the caller, if its shape is not the expected one.
     """
     if got.shape != expected.values.shape:
         raise ValueError(f"{name}: got shape {got.shape}, expected {expected.values.shape}")
     values, actual = expected.values.reshape(-1), got.reshape(-1)
     bound = None if expected.bound is None else expected.bound.reshape(-1)
-    # As a rule everything is near, which the native library sees in one pass.
+    # Outputs are usually right, which the native library finds in one pass.
     if (
         (native := loaded()) is not None
         and bound is not None
@@ -57,13 +57,13 @@ def _wrong(
         error = np.subtract(values, actual, dtype=np.float64)
         np.abs(error, out=error)
         near = error <= (0.0 if bound is None else bound)
-    # A finite difference is one of finite numbers: as a rule that is all that there is.
+    # Usually all differences are finite, and so are the numbers.
     unsure = np.flatnonzero(~(near & np.isfinite(error)))
     if unsure.size == 0:
         return unsure
     want, have, near = values[unsure].astype(np.float64), actual[unsure].astype(np.float64), near[unsure]
     same = (want == have) | (np.isnan(want) & np.isnan(have))
-    # An infinity is within no bound of anything but itself, even where the bound is infinite.
+    # An infinity equals only itself, even where the bound is infinite.
     wrong: npt.NDArray[np.intp] = unsure[~(same | (near & np.isfinite(want) & np.isfinite(have)))]
     return wrong
 

@@ -1,4 +1,4 @@
-"""Saying where an output is wrong: the first few places, how many there are, and how far off the worst is."""
+"""Reports where an output is wrong: the first few elements, their number, and the largest errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHOWN = 5
 
 
 def plain_number(value: object) -> float | int | str:
-    """A number as JSON can carry it: infinities and NaN become words."""
+    """Returns a number as JSON can carry it: infinities and NaN become words."""
     if isinstance(value, (int, np.integer)):
         return int(value)
     number = float(value)  # type: ignore[arg-type]
@@ -31,34 +31,34 @@ class MismatchCollector:
     shape: tuple[int, ...]
     total: int
     count: int = 0
-    places: list[tuple[int, ...]] = field(default_factory=list)
+    indices: list[tuple[int, ...]] = field(default_factory=list)
     expected: list[float | int | str] = field(default_factory=list)
     got: list[float | int | str] = field(default_factory=list)
     max_abs_error: float | None = None
     max_rel_error: float | None = None
 
     def add(self, index: int, expected: object, got: object) -> None:
-        """One wrong element by its flat index; only the first few are kept."""
-        if len(self.places) < SHOWN:
-            self.places.append(tuple(int(i) for i in np.unravel_index(index, self.shape)) if self.shape else ())
+        """Records one wrong element by its flat index; only the first few are kept."""
+        if len(self.indices) < SHOWN:
+            self.indices.append(tuple(int(i) for i in np.unravel_index(index, self.shape)) if self.shape else ())
             self.expected.append(plain_number(expected))
             self.got.append(plain_number(got))
 
     def raise_errors(self, absolute: float, relative: float) -> None:
-        """Raises the largest errors seen to these."""
+        """Raises the largest errors so far to these."""
         self.max_abs_error = max(absolute, self.max_abs_error or 0.0)
         self.max_rel_error = max(relative, self.max_rel_error or 0.0)
 
     def result(self) -> Mismatch | None:
-        """None where nothing was wrong."""
+        """Returns the mismatch; None where nothing was wrong."""
         if self.count == 0:
             return None
-        place = ", ".join(str(i) for i in self.places[0])
+        place = ", ".join(str(i) for i in self.indices[0])
         share = f"{self.count} of {self.total} elements differ" if self.total > 1 else "the value differs"
         message = f"{self.output}[{place}] is {self.got[0]}, expected {self.expected[0]}; {share}"
         return Mismatch(
             output=self.output,
-            indices=tuple(self.places),
+            indices=tuple(self.indices),
             expected=tuple(self.expected),
             got=tuple(self.got),
             count=self.count,
@@ -70,18 +70,18 @@ class MismatchCollector:
 
 
 def at_rows(mismatch: Mismatch, rows: npt.NDArray[np.integer[Any]]) -> Mismatch:
-    """The mismatch with the rows that were picked in place of their positions among the picked."""
+    """Returns the mismatch of picked rows with their row numbers in the whole output."""
     return replace(mismatch, indices=tuple((int(rows[index[0]]), *index[1:]) for index in mismatch.indices))
 
 
-def joined(mismatches: Sequence[Mismatch], looked_at: int) -> Mismatch:
-    """One of those in parts of an output, of which ``looked_at`` elements are looked at."""
+def joined(mismatches: Sequence[Mismatch], compared: int) -> Mismatch:
+    """Returns one mismatch for those in parts of an output, of which ``compared`` elements were compared."""
     first = mismatches[0]
     count = sum(mismatch.count for mismatch in mismatches)
     place = ", ".join(str(i) for i in first.indices[0])
     message = (
         f"{first.output}[{place}] is {first.got[0]}, expected {first.expected[0]}; "
-        f"{count} of the {looked_at} elements looked at differ"
+        f"{count} of the {compared} elements checked differ"
     )
     absolutes = [mismatch.max_abs_error for mismatch in mismatches if mismatch.max_abs_error is not None]
     relatives = [mismatch.max_rel_error for mismatch in mismatches if mismatch.max_rel_error is not None]
@@ -91,7 +91,7 @@ def joined(mismatches: Sequence[Mismatch], looked_at: int) -> Mismatch:
         expected=tuple(value for mismatch in mismatches for value in mismatch.expected)[:SHOWN],
         got=tuple(value for mismatch in mismatches for value in mismatch.got)[:SHOWN],
         count=count,
-        total=looked_at,
+        total=compared,
         max_abs_error=max(absolutes, default=None),
         max_rel_error=max(relatives, default=None),
         message=message,

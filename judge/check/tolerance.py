@@ -1,31 +1,32 @@
-r"""How far an output may be from the float64 reference.
+r"""Bounds how far an output may be from the float64 reference.
 
 A pack states the *kind* of computation, not a tolerance; the bound follows from the case. With R the reference, u the
 unit roundoff of the type that sums are kept in (2^-24 for float32), v that of the output's type, n the number of terms
 and M the magnitude that the pack's reference gives (the sum of the absolute terms):
 
-* ``exact``: no difference at all.
+* ``exact``: no difference.
 * ``elementwise``: ``operations · u · M``, M being |R| where the pack gives none.
 * ``sum``: ``3 · u · (M + sqrt(n)·|R|)``.
 * ``dot``: ``8 · u · (M + sqrt(n)·|R|)``.
 * ``softmax``: ``4 · u · (M + sqrt(n)·|R|)``, M carrying the conditioning of the exponentials as well.
 
-To each but ``exact`` comes ``2 · v · |R|`` for writing the output (faithful, not only nearest rounding) and a floor:
-the smallest normal float32, below which hardware may flush to zero, or the spacing of the output's subnormals where
-that is larger.
+Each but ``exact`` adds ``2 · v · |R|`` for rounding the output (faithfully, not only to nearest) and a floor: the
+smallest normal float32, below which hardware may flush to zero, or the spacing of the output's subnormals where that is
+larger.
 
-Why this law. Rounding errors of additions behave as independent ones (Higham and Mary, 2019: growth sqrt(n), not n).
-Adding n terms one after another in one accumulator then has the standard error u·sqrt(Σ s_k²/3) over the partial sums
-s_k, which walk from 0 to R; for terms of mean square q² that is about u·sqrt(n·R²/9 + n²·q²/18). So even the least
+Why these bounds: rounding errors of additions behave as independent ones (Higham and Mary, 2019: growth sqrt(n), not
+n). Adding n terms one after another in one accumulator then has the standard error u·sqrt(Σ s_k²/3) over the partial
+sums s_k, which walk from 0 to R; for terms of mean square q² that is about u·sqrt(n·R²/9 + n²·q²/18). So even the least
 accurate honest kernel (one thread, or atomicAdd of every element) lies several standard errors within 3·u·(M +
 sqrt(n)·|R|); trees, per-thread sums and atomicAdd of block sums have far smaller errors. For terms that cancel the
 bound stays at a few u·Σ|terms| whatever n is; for terms of one sign it grows with sqrt(n). Outside lie half-precision
 sums (u 8192 times larger), skipped terms, and a single accumulator that has grown so far above terms of one sign that
-they vanish in it (a million and more of them, or fewer of very different size): its errors are no longer independent,
-and no longer small either.
+they vanish in it (a million and more of them, or fewer of very different size): its errors are neither independent nor
+small.
 
-``dot`` is wider as tensor cores cut off instead of rounding, which gives the errors one sign, and as products are
-rounded too where they are not fused; ``softmax`` because of fast exponentials (a few u each, weighted in M).
+``dot`` is wider because tensor cores truncate instead of rounding, which gives the errors one sign, and because
+products are rounded too where they are not fused; ``softmax`` because of fast exponentials (a few u each, weighted in
+M).
 """
 
 from __future__ import annotations
@@ -47,8 +48,7 @@ _OUTPUT_SLACK = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What an output should be: ``values`` in float64 or int64, ``bound`` the absolute error allowed for each (None:
-    exact)."""
+    """The right values of an output in float64 or int64, and the absolute error allowed for each (None: exact)."""
 
     values: npt.NDArray[np.float64] | npt.NDArray[np.int64]
     bound: npt.NDArray[np.float64] | None
@@ -68,7 +68,7 @@ class Tolerance:
         magnitude: npt.NDArray[np.float64] | None,
         output: np.dtype[Any],
     ) -> npt.NDArray[np.float64] | None:
-        """The absolute error allowed for each of ``values``, written to an ``output`` type; None for ``exact``."""
+        """Returns the absolute error allowed for each of ``values``, stored as ``output``; None for ``exact``."""
         if self.kind == "exact":
             return None
         accumulate_info, output_info = np.finfo(self.accumulate), np.finfo(output)
@@ -81,7 +81,7 @@ class Tolerance:
             return native.bounds(values, magnitude, growth, factor, written, least)
         absolute = np.abs(values)
         with np.errstate(invalid="ignore"):
-            # In place: there may be millions, and every array of them that is allocated takes longer than a step.
+            # In place: for millions of values, allocating another array takes longer than a step.
             bound = growth * absolute
             bound += absolute if magnitude is None else magnitude
             bound *= factor

@@ -1,5 +1,5 @@
-"""The trusted side's own machine code for what takes long in Python: making inputs, and digests of outputs.
+"""The trusted side's native library, for what is slow in Python: making inputs, digesting and comparing outputs.
 
-NumPy and hashlib define what comes out, to the bit, and do the work where there is no compiler. The runner, which
-shares a process with an attacker, never loads it.
+NumPy and hashlib define its results, to the bit, and do the work where there is no compiler. The runner, which shares
+its process with an attacker, never loads it.
 """

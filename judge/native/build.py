@@ -1,4 +1,4 @@
-"""Brings the native library up, where it can be had."""
+"""Builds and loads the native library, where there is a compiler."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 def prepare(folder: Path) -> None:
     """Builds the library under ``folder`` when it is not there (some two seconds), and has this process use it from now
-    on. Where it cannot be had a warning says why, once, and everything goes on without."""
+    on. Without a compiler a warning says why, once, and NumPy does the work."""
     if library.loaded() is None:
         _prepare(folder)
 

@@ -1,15 +1,15 @@
-"""The digests of ``judge.runner.digest``, by the native library where there is one."""
+"""Computes the digests of ``judge.wire.digest``, by the native library where it is loaded."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from judge.native.library import Bytes, Numbers, loaded
-from judge.runner import digest
+from judge.wire import digest
 
 
 def piece_digests(data: Bytes, threads: int = 1, *, portable: bool = False) -> Bytes:
-    """The first level. ``data`` must be contiguous. ``portable``: as ``NativeLibrary.digest_pieces`` has it."""
+    """Returns the first level. ``data`` must be contiguous; ``portable`` is as for ``NativeLibrary.digest_pieces``."""
     native = loaded()
     if native is None:
         return np.frombuffer(digest.piece_digests(data.data), np.uint8)
@@ -17,7 +17,7 @@ def piece_digests(data: Bytes, threads: int = 1, *, portable: bool = False) -> B
 
 
 def picked_digests(data: Bytes, picked: Numbers, threads: int = 1) -> Bytes:
-    """Those of the pieces that are numbered in ``picked``."""
+    """Returns the digests of the pieces whose numbers are in ``picked``."""
     native = loaded()
     if native is None:
         starts = (int(piece) * digest.PIECE_BYTES for piece in picked)
@@ -27,7 +27,7 @@ def picked_digests(data: Bytes, picked: Numbers, threads: int = 1) -> Bytes:
 
 
 def tree_digest(data: Bytes, threads: int = 1, *, portable: bool = False) -> bytes:
-    """32 bytes. Arguments as for :func:`piece_digests`."""
+    """Returns the root: 32 bytes. Arguments as for :func:`piece_digests`."""
     level = piece_digests(data, threads, portable=portable)
     while level.size > digest.DIGEST_BYTES:
         level = piece_digests(level, threads, portable=portable)

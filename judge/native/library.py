@@ -1,6 +1,6 @@
 """The native library through ctypes: mirrors what ``sources/`` exports.
 
-Each call lets go of the interpreter once, for all of its work.
+Each call releases the interpreter's lock once, for all of its work.
 """
 
 from __future__ import annotations
@@ -13,18 +13,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from judge.recipe import Element, Key, Kind, Recipe
+from judge.wire.recipe import Key, Kind, Recipe
 
 Bytes = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.integer[Any]]
 Doubles = npt.NDArray[np.float64]
 
 _DIGEST_BYTES = 32
-_FLOATS = (Element.FLOAT16, Element.FLOAT32, Element.FLOAT64)
 
 
 class NativeLibrary:
-    """Safe with any number of callers at a time. ``threads``: on how many a call works at the most."""
+    """The loaded library. Any number of threads may call it; ``threads`` bounds those that one call uses."""
 
     def __init__(self, path: Path) -> None:
         """Raises OSError."""
@@ -56,22 +55,25 @@ class NativeLibrary:
 
     @staticmethod
     def makes(recipe: Recipe) -> bool:
-        """Whether :meth:`fill` and :meth:`fill_runs` can; no pack declares the other combinations but constants."""
+        """Returns whether :meth:`fill` and :meth:`fill_runs` make it; apart from constants, packs declare no other."""
         return recipe.kind is Kind.INTEGERS or (
-            recipe.kind in (Kind.UNIFORM, Kind.NORMAL) and recipe.element in _FLOATS
+            recipe.kind in (Kind.UNIFORM, Kind.NORMAL) and recipe.element.facts.is_float
         )
 
     def fill(self, recipe: Recipe, start: int, out: npt.NDArray[np.generic], threads: int) -> None:
-        """Fills ``out`` with the elements that are numbered from ``start`` on, sentinels and changes apart. It must be
-        contiguous and of the recipe's type."""
+        """Fills ``out``, contiguous and of the recipe's type, with the elements from number ``start`` on, sentinels and
+        changes apart."""
         self.fill_runs(recipe, np.array([start], np.uint64), np.array([out.size], np.uint64), out, threads)
 
     def fill_runs(
         self, recipe: Recipe, starts: Numbers, ends: Numbers, out: npt.NDArray[np.generic], threads: int
     ) -> None:
-        """The same with runs of elements, one after another: each has those that are numbered from its ``starts`` on,
-        and lies before the place ``ends`` of ``out``, which the last one fills up."""
-        if not self.makes(recipe) or out.itemsize != recipe.element.size:
+        """Fills ``out`` with runs of elements, one after another, sentinels and changes apart.
+
+        Run i holds the elements from number ``starts[i]`` on and ends before ``out[ends[i]]``; the last one fills up
+        ``out``.
+        """
+        if not self.makes(recipe) or out.itemsize != recipe.element.facts.size_bytes:
             raise ValueError(f"{recipe.kind.name} as {recipe.element.name} in {out.dtype}")
         begins, places = (np.ascontiguousarray(numbers, np.uint64) for numbers in (starts, ends))
         size = int(places[-1]) if places.size else 0
@@ -83,14 +85,14 @@ class NativeLibrary:
         )  # fmt: skip
 
     def run_begins(self, rows: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.int64] | None:
-        """The places in ``rows`` where one does not follow the one before; None where there are more than ``most``."""
+        """Returns the positions in ``rows`` where a number does not follow the one before; None if over ``most``."""
         numbers = np.ascontiguousarray(rows, np.int64)
         begins = np.empty(min(most, numbers.size), np.int64)
         found = self._run_begins(_address(numbers), numbers.size, _address(begins), begins.size)
         return begins[:found] if found <= begins.size else None
 
     def mask(self, source: Bytes, key: Key, out: Bytes, threads: int) -> None:
-        """To ``out`` the bytes of ``source``, as many, XORed with those of the stream of ``key``."""
+        """Writes to ``out`` the bytes of ``source``, XORed with those of the stream of ``key``."""
         if source.size != out.size:
             raise ValueError(f"{source.size} bytes to {out.size}")
         self._mask(*key, _address(source), source.size, _address(out), max(1, threads))
@@ -98,8 +100,8 @@ class NativeLibrary:
     def digest_pieces(
         self, data: Bytes, piece_bytes: int, threads: int, picked: Numbers | None = None, *, portable: bool = False
     ) -> Bytes:
-        """The SHA-256 digests, one after another, of the pieces of ``data`` (one piece where it has no bytes), or of
-        those that are ``picked``. ``portable``: without the processor's instructions for it."""
+        """Returns the SHA-256 digests, one after another, of the pieces of ``data`` (one empty piece where it has no
+        bytes), or of the ``picked`` ones. ``portable`` avoids the processor's SHA instructions."""
         pieces = max(1, -(-data.size // piece_bytes))
         if picked is not None:
             picked = np.ascontiguousarray(picked, np.uint64)
@@ -116,8 +118,8 @@ class NativeLibrary:
     def bounds(
         self, values: Doubles, magnitude: Doubles | None, growth: float, factor: float, written: float, least: float
     ) -> Doubles:
-        """``(growth · |R| + M) · factor + written · |R| + least`` for each R of ``values`` and M of ``magnitude``, or
-        |R| where that is None; 0 where R is not finite."""
+        """Returns ``(growth · |R| + M) · factor + written · |R| + least`` for each R of ``values`` and M of
+        ``magnitude`` (|R| where that is None); 0 where R is not finite."""
         wanted = np.ascontiguousarray(values, np.float64)
         scale = None if magnitude is None else np.ascontiguousarray(magnitude, np.float64)
         if scale is not None and scale.shape != wanted.shape:
@@ -130,8 +132,8 @@ class NativeLibrary:
         return bound
 
     def all_near(self, values: npt.NDArray[Any], bound: Doubles, actual: npt.NDArray[np.generic]) -> bool:
-        """Whether every element of ``actual`` (float32 or float64) differs from that of ``values`` by a finite number
-        that is no larger than its ``bound``."""
+        """Returns whether every element of ``actual`` (float32 or float64) differs from that of ``values`` by a finite
+        number no larger than its ``bound``."""
         if not values.shape == bound.shape == actual.shape:
             raise ValueError(f"shapes {values.shape}, {bound.shape} and {actual.shape}")
         single = actual.dtype == np.float32
@@ -142,13 +144,13 @@ class NativeLibrary:
 
 
 def load(path: Path) -> None:
-    """Has this process use the library from now on. Raises OSError."""
+    """Makes this process use the library from now on. Raises OSError."""
     global _loaded
     _loaded = NativeLibrary(path)
 
 
 def loaded() -> NativeLibrary | None:
-    """The library, where there is one."""
+    """Returns the library; None where this process has loaded none."""
     return _loaded
 
 

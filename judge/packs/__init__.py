@@ -1,1 +1,1 @@
-"""Challenge packs: what a challenge is, read from a directory, as plain frozen data with a few methods."""
+"""Challenge packs: a challenge, read from a directory as frozen data, and the functions that use it."""

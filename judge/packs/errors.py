@@ -1,4 +1,4 @@
-"""What is said of a pack that cannot be used."""
+"""The error of a pack that cannot be used."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 class PackError(Exception):
-    """A pack is broken: ``file`` and ``key`` say where, ``reason`` what is wrong and what to do about it."""
+    """A broken pack: ``file`` and ``key`` say where, ``reason`` says what is wrong and what to do about it."""
 
     def __init__(self, file: Path, key: str, reason: str) -> None:
         self.file = file

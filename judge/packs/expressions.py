@@ -1,8 +1,8 @@
-"""Small arithmetic expressions over a case's axes and parameters, such as ``2*M*N*K`` or ``ceil_div(N, 32)``.
+"""Parses and evaluates arithmetic expressions over a case's axes and parameters, such as ``2*M*N*K``.
 
-They stand in TOML for shapes, scalar values, bytes, flops and numbers of terms. Only numbers, names, ``+ - * / // %
-**``, unary minus and the functions ``min``, ``max``, ``ceil_div`` are understood; anything else is refused when the
-pack is loaded, so that evaluating one can do nothing but compute a number.
+``challenge.toml`` uses them for shapes, scalar values, bytes, flops and numbers of terms. They consist of numbers,
+names, ``+ - * / // % **``, unary minus and the functions ``min``, ``max`` and ``ceil_div``. The loader refuses anything
+else, so that evaluating an expression can do nothing but compute a number.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FUNCTIONS: dict[str, Callable[..., Number]] = {"min": min, "max": max, "ceil_di
 
 
 class ExpressionError(ValueError):
-    """The text is no expression of this language, or names something unknown."""
+    """A text that is not an expression, names something unknown, or has no value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Expression:
     _body: ast.expr = field(repr=False, compare=False)
 
     def evaluate(self, variables: Mapping[str, Number]) -> Number:
-        """Its value; raises ExpressionError for a missing name or arithmetic that has no result."""
+        """Returns its value. Raises ExpressionError for a missing name or arithmetic without a result."""
         try:
             return _evaluate(self._body, variables)
         except KeyError as error:
@@ -51,7 +51,7 @@ class Expression:
             raise ExpressionError(f"'{self.text}': {error}") from None
 
     def evaluate_int(self, variables: Mapping[str, Number]) -> int:
-        """Its value, which has to be whole; raises ExpressionError otherwise."""
+        """Returns its value. Raises ExpressionError unless it is a whole number."""
         value = self.evaluate(variables)
         if value != int(value):
             raise ExpressionError(f"'{self.text}' is {value}, not a whole number")
@@ -59,7 +59,7 @@ class Expression:
 
 
 def parse_expression(text: str | int | float) -> Expression:
-    """Parses ``text``; raises ExpressionError with what is not understood."""
+    """Parses ``text``. Raises ExpressionError with what is not allowed."""
     source = str(text)
     try:
         body = ast.parse(source, mode="eval").body
@@ -73,7 +73,7 @@ def parse_expression(text: str | int | float) -> Expression:
 def _check(node: ast.expr, source: str, names: set[str]) -> None:
     match node:
         case ast.Constant(value=bool()):
-            raise ExpressionError(f"'{source}': True and False are no numbers here")
+            raise ExpressionError(f"'{source}': True and False are not numbers here")
         case ast.Constant(value=int() | float()):
             return
         case ast.Name(id=name):

@@ -1,20 +1,19 @@
-"""The NumPy side of a pack: ``reference.py``, loaded from its path. It is trusted code: the pack's maintainers wrote
-it.
+"""Loads a pack's ``reference.py``, its code in NumPy. It is trusted: the pack's maintainers wrote it.
 
-What it may define (arrays come as the kernel gets them, by argument name, scalars as NumPy scalars):
+It may define these functions. Arrays come as the kernel gets them, by argument name, and scalars as NumPy scalars.
 
 * ``reference(**inputs)``: the outputs in float64 or int64: an array where there is one output, else a dict by name.
   Required.
 * ``magnitude(**inputs)``: the magnitude M of judge.check.tolerance, of the same form.
 * ``make_inputs(rng, **axes, **parameters)``: a dict of arrays for the inputs that have no distribution; ``rng`` is a
   ``numpy.random.Generator``.
-* ``spot_check(rng, inputs, outputs)``: for outputs too dear to check whole in every timed call. Returns
-  ``{output: (rows, values, magnitude)}``: indices along the first axis, chosen after the outputs were seen, what the
-  reference has there, and the magnitude there (or None). The rows are then held against the usual bound. Where there
-  are many it yields such dicts one after another, of rows few enough to stay in a processor's cache. Of inputs that
-  are declared it gets a judge.packs.drawn.DrawnArray each, which is made as it is looked at: rows by their numbers, and
-  ranges, cost what they are long; whatever else is done with it makes the whole. Large outputs are likewise compared
-  with what had been committed as they are looked at (judge.bench.committed). Both are to be read alone.
+* ``spot_check(rng, inputs, outputs)``: for outputs that take too long to check whole in every timed call. Returns
+  ``{output: (rows, values, magnitude)}``: indices along the first axis, chosen after the outputs were made, the right
+  values there, and the magnitude there (or None). The rows are then compared within the usual bound. Where there are
+  many, it yields such dicts one after another, of rows few enough to stay in a processor's cache. Each
+  declared input is a judge.packs.lazy_input.LazyInput: reading rows by their numbers, or ranges, makes these alone; any
+  other use makes the whole array. Large outputs are likewise compared with what was committed where they are read
+  (judge.bench.verification). Do not write to either.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class Reference:
 
 
 def load_reference(path: Path, module_name: str) -> Reference:
-    """Imports the file under a name of its own; raises PackError where that fails or ``reference`` is missing."""
+    """Imports the file as a module of its own. Raises PackError if that fails or ``reference`` is missing."""
     if not path.is_file():
         raise PackError(path, "", "is missing; it must define reference(**inputs)")
     module = _import(path, module_name)

@@ -1,4 +1,4 @@
-"""All packs of an installation: those in the given folders and those that installed packages bring."""
+"""All packs of an installation: those in the given folders and those of installed Python packages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ENTRY_POINTS = "gpujudge.packs"
 
 
 class UnknownChallenge(KeyError):
-    """No pack of that name; ``nearest`` are names that look like it."""
+    """There is no pack of that name; ``nearest`` lists similar names."""
 
     def __init__(self, slug: str, nearest: tuple[str, ...]) -> None:
         self.slug = slug
@@ -30,14 +30,14 @@ class UnknownChallenge(KeyError):
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """The packs by slug, in order of their slugs, and what was wrong with those that are not among them."""
+    """The packs by slug, sorted, and the errors of those that could not be loaded."""
 
     packs: dict[str, Pack]
     problems: tuple[PackError, ...]
 
     @classmethod
     def load(cls, paths: Iterable[Path], *, entry_points: bool = True) -> Registry:
-        """Loads every pack found; a broken one goes to ``problems`` and hinders no other.
+        """Loads every pack that it finds. A broken one is recorded in ``problems`` and does not affect the others.
 
         Each path is a pack, or a folder of packs. ``entry_points`` adds those of installed packages: an entry point of
         the group ``gpujudge.packs`` names a Python package whose folder is a pack or holds packs.
@@ -62,7 +62,7 @@ class Registry:
         return cls(dict(sorted(packs.items())), tuple(problems))
 
     def find(self, slug: str) -> Pack:
-        """The pack of that name; raises UnknownChallenge, with the nearest names."""
+        """Returns the pack of that name. Raises UnknownChallenge, with similar names."""
         if slug not in self.packs:
             raise UnknownChallenge(slug, tuple(difflib.get_close_matches(slug, self.packs, n=3, cutoff=0.5)))
         return self.packs[slug]
@@ -75,7 +75,7 @@ def _pack_directories(folders: Iterable[Path], problems: list[PackError]) -> Ite
         elif folder.is_dir():
             yield from sorted(path.parent for path in folder.glob("*/challenge.toml"))
         else:
-            problems.append(PackError(folder, "", "is no directory; name a pack or a folder of packs"))
+            problems.append(PackError(folder, "", "is not a directory; give a pack or a folder of packs"))
 
 
 def _installed(problems: list[PackError]) -> list[Path]:

@@ -1,19 +1,23 @@
-"""The form of ``challenge.toml`` (schema version 1): pydantic models that refuse what is misspelt, missing or out of
-range.
+"""The form of ``challenge.toml`` (schema version 1): pydantic models that refuse misspelt, missing and invalid values.
 
-Only the loader uses them; everybody else sees the frozen data of :mod:`judge.packs.pack`.
+Only the loader uses them; everything else uses the frozen data of :mod:`judge.packs.pack`.
 """
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from judge.kinds import KINDS, check_kind
+from judge.languages.registry import DEFAULT_LANGUAGE, check_language
 
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=32)]
 Version = Annotated[str, Field(pattern=r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$")]
 ExpressionText = str | int | float
+KindName = Annotated[str, AfterValidator(check_kind)]
+LanguageName = Annotated[str, AfterValidator(check_language)]
 
 
 class _Strict(BaseModel):
@@ -21,7 +25,7 @@ class _Strict(BaseModel):
 
 
 class SentinelsModel(_Strict):
-    """A few large values of alternating sign at random places; see judge.packs.distributions."""
+    """A few large values of alternating sign at random positions; see judge.packs.recipes."""
 
     count: int = Field(ge=1, le=4096)
     magnitude: float = Field(gt=0)
@@ -69,7 +73,7 @@ class AxisModel(_Strict):
 
 
 class ParameterModel(_Strict):
-    """A number that is no size (alpha, a scale, a zero point). ``integer`` ones must be whole."""
+    """A number that is not a size (alpha, a scale, a zero point). ``integer`` ones must be whole."""
 
     default: float
     min: float | None = None
@@ -85,7 +89,7 @@ class ArgumentModel(_Strict):
     type: str
     role: Literal["in", "out", "inout", "scalar"]
     shape: tuple[ExpressionText, ...] = ()
-    #: A scalar's value over axes and parameters; its own name where not given.
+    #: A scalar's value over axes and parameters; by default its own name.
     value: ExpressionText | None = None
     distribution: DistributionModel | None = None
     initial: Literal["zero", "poison"] = "zero"
@@ -108,7 +112,7 @@ class LimitsModel(_Strict):
 
 
 class EmulatorModel(_Strict):
-    """What only the emulator sees, and what it means here."""
+    """The verdict on errors that only the emulator detects."""
 
     out_of_bounds_reads: Literal["warning", "error"] = "warning"
 
@@ -116,6 +120,7 @@ class EmulatorModel(_Strict):
 class BuildModel(_Strict):
     """How submissions are compiled."""
 
+    language: LanguageName = DEFAULT_LANGUAGE
     std: Literal["c++17", "c++20"] = "c++17"
     libraries: tuple[str, ...] = ()
 
@@ -128,9 +133,9 @@ class CaseModel(_Strict):
     axes: dict[Name, int]
     parameters: dict[Name, float] = {}
     distributions: dict[Name, DistributionModel] = {}
-    devices: tuple[Literal["emulator", "cuda"], ...] = Field(default=("emulator", "cuda"), min_length=1)
+    devices: tuple[KindName, ...] = Field(default=tuple(KINDS), min_length=1)
     description: str = ""
-    #: A copy or a constant is the right answer here; ``gpujudge pack verify`` does not complain of it.
+    #: A copy of an input or a constant is the right answer here, so ``gpujudge pack verify`` allows it.
     guessable: bool = False
 
 
@@ -141,14 +146,16 @@ class BenchmarkModel(_Strict):
     axes: dict[Name, int]
     parameters: dict[Name, float] = {}
     distributions: dict[Name, DistributionModel] = {}
-    devices: tuple[Literal["emulator", "cuda"], ...] = Field(min_length=1)
+    devices: tuple[KindName, ...] = Field(min_length=1)
     description: str = ""
 
 
 class BenchModel(_Strict):
-    """What a timed call has to move and compute at the least, over axes and parameters. ``arithmetic``: the type whose
-    measured peak the roofline is drawn with; ``budget_s``: what timing all cases may take on a GPU, in three processes,
-    once each has made the calls that it must."""
+    """What a timed call has to move and compute at the least, over axes and parameters.
+
+    ``arithmetic`` is the type whose measured peak the roofline is drawn with. ``budget_s`` is the time on a GPU for the
+    timed calls of all cases in three processes, beyond those that each process must make.
+    """
 
     bytes: ExpressionText
     flops: ExpressionText
@@ -157,7 +164,7 @@ class BenchModel(_Strict):
 
 
 class LinkModel(_Strict):
-    """Somewhere to read on."""
+    """Further reading."""
 
     title: str
     url: str = Field(pattern=r"^https://")

@@ -3,84 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import NamedTuple
 
-import numpy as np
-
-from judge.packs.expressions import Expression
-
-Role = Literal["in", "out", "inout", "scalar"]
-
-#: C types that arguments may have, by NumPy type.
-C_TYPES: dict[str, np.dtype[np.generic]] = {
-    "float": np.dtype(np.float32),
-    "double": np.dtype(np.float64),
-    "half": np.dtype(np.float16),
-    "int8_t": np.dtype(np.int8),
-    "uint8_t": np.dtype(np.uint8),
-    "unsigned char": np.dtype(np.uint8),
-    "int16_t": np.dtype(np.int16),
-    "uint16_t": np.dtype(np.uint16),
-    "int": np.dtype(np.int32),
-    "int32_t": np.dtype(np.int32),
-    "unsigned int": np.dtype(np.uint32),
-    "uint32_t": np.dtype(np.uint32),
-    "int64_t": np.dtype(np.int64),
-    "uint64_t": np.dtype(np.uint64),
-    "size_t": np.dtype(np.uint64),
-}
+from judge.packs.argument import Argument
+from judge.wire.elements import C_NAMES, Element
 
 _ACCESS = {"in": "read", "out": "write", "inout": "read and write"}
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """One argument of ``solve``. ``c_type`` is written as in C, ``dtype`` is that of an element, ``shape`` the extents
-    over the axes (empty for a scalar), ``value`` a scalar's value over axes and parameters (None for arrays)."""
+class CType(NamedTuple):
+    """A type of the argument list, taken apart."""
 
-    name: str
-    c_type: str
-    role: Role
-    dtype: np.dtype[np.generic]
-    shape: tuple[Expression, ...]
-    value: Expression | None
-    description: str
-
-    @property
-    def is_pointer(self) -> bool:
-        return self.role != "scalar"
+    element: Element
+    is_pointer: bool
+    is_const: bool
 
 
-def parse_c_type(c_type: str) -> tuple[np.dtype[np.generic], bool, bool]:
-    """(dtype, is a pointer, is const) of a type such as ``const float*``; raises ValueError for one that is not
-    known."""
+def parse_c_type(c_type: str) -> CType:
+    """Parses a type such as ``const float*``. Raises ValueError for one that is not known."""
     words = c_type.strip()
-    is_const = words.startswith("const ")
-    is_pointer = words.endswith("*")
-    base = words.removeprefix("const ").removesuffix("*").strip()
-    if base not in C_TYPES:
-        raise ValueError(f"unknown type '{c_type}': known are {', '.join(C_TYPES)}, with * and const for pointers")
-    return C_TYPES[base], is_pointer, is_const
+    base = _base_name(words)
+    if base not in C_NAMES:
+        raise ValueError(f"unknown type '{c_type}': known are {', '.join(C_NAMES)}, with * and const for pointers")
+    element, _ = C_NAMES[base]
+    return CType(element, words.endswith("*"), words.startswith("const "))
 
 
 def signature_text(arguments: Sequence[Argument]) -> str:
-    """``void solve(const float* A, ..., int N)``"""
+    """Returns ``void solve(const float* A, ..., int N)``."""
     return f"void solve({', '.join(f'{argument.c_type} {argument.name}' for argument in arguments)})"
 
 
 def prototype(arguments: Sequence[Argument]) -> str:
-    """``extern "C" void solve(...);``"""
+    """Returns ``extern "C" void solve(...);``."""
     return f'extern "C" {signature_text(arguments)};'
 
 
 def header(arguments: Sequence[Argument]) -> str:
-    """The text of ``solve.h``: what the signature needs, and the prototype."""
+    """Returns the text of ``solve.h``: the headers that the signature needs, and the prototype."""
     return "\n".join(["#pragma once", "", *_includes(arguments), "", prototype(arguments), ""])
 
 
 def starter(title: str, arguments: Sequence[Argument]) -> str:
-    """The text of ``starter.cu``: compiles, and does nothing yet."""
+    """Returns the text of ``starter.cu``, which compiles and does nothing yet."""
     width = max(len(argument.name) for argument in arguments)
     notes = []
     for argument in arguments:
@@ -97,10 +62,9 @@ def starter(title: str, arguments: Sequence[Argument]) -> str:
 
 
 def _includes(arguments: Sequence[Argument]) -> list[str]:
-    types = " ".join(argument.c_type for argument in arguments)
-    lines = ["#include <cuda_runtime.h>"]
-    if "half" in types:
-        lines.append("#include <cuda_fp16.h>")
-    if "int8_t" in types or "int16_t" in types or "int32_t" in types or "int64_t" in types:
-        lines.append("#include <cstdint>")
-    return lines
+    headers = dict.fromkeys(C_NAMES[_base_name(argument.c_type)][1] for argument in arguments)
+    return [f"#include {header}" for header in ("<cuda_runtime.h>", *headers) if header]
+
+
+def _base_name(c_type: str) -> str:
+    return c_type.strip().removeprefix("const ").removesuffix("*").strip()

@@ -1,4 +1,4 @@
-"""Filling a statement: ``{{...}}`` stands for what the TOML says, so that no size or limit is written twice.
+"""Fills a statement in: ``{{...}}`` stands for what the TOML says, so that no size or limit is written twice.
 
 Known are ``signature``, ``constraints`` (a list of the axes' and parameters' ranges), ``N.min`` and ``N.max`` of an
 axis or parameter, ``limits.wall_s``, ``limits.memory_mib`` and ``benchmarks`` (a list of what is timed on which
@@ -8,20 +8,24 @@ device).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from judge.packs.pack import Axis, Case, Pack, Parameter
+from judge.kinds import KINDS
+from judge.packs.pack import Axis, Case, Pack, Parameter
 
 _PLACEHOLDER = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 
 
 class StatementError(ValueError):
-    """A placeholder that means nothing."""
+    """A placeholder that is not known."""
+
+
+def read_statement(pack: Pack) -> str:
+    """Returns the pack's statement in Markdown, sizes and limits filled in. Raises StatementError, OSError."""
+    return fill_statement((pack.directory / "statement.md").read_text(encoding="utf-8"), pack)
 
 
 def fill_statement(template: str, pack: Pack) -> str:
-    """The statement with every placeholder replaced; raises StatementError for one that is not known."""
+    """Returns ``template`` with every placeholder replaced. Raises StatementError for one that is not known."""
     known = _values(pack)
 
     def value(match: re.Match[str]) -> str:
@@ -72,6 +76,5 @@ def _parameter_line(parameter: Parameter) -> str:
 
 
 def _benchmark_line(case: Case) -> str:
-    devices = {"cuda": "a GPU", "emulator": "the emulator"}
     sizes = ", ".join(f"{_tex_name(name)} = {_tex_number(size)}" for name, size in case.axes.items())
-    return f"- on {' and '.join(devices[kind] for kind in case.devices)}: ${sizes}$"
+    return f"- on {' and '.join(KINDS[kind].phrase for kind in case.devices)}: ${sizes}$"

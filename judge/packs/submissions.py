@@ -1,8 +1,8 @@
-"""The submissions that a pack brings along, with the verdict each must get: data for tests, and examples for authors.
+"""The submissions of a pack, with the verdict that each must get: data for tests, and examples for authors.
 
-They lie in ``submissions/<verdict>/*.cu``, the folder being a verdict in words (``wrong_answer``). A first line such as
-``// expect: verdict=RE,WA case=prime`` narrows or widens that: any of these verdicts will do, and the first case that
-is not accepted must be that one.
+They lie in ``submissions/<verdict>/*.cu``, where the folder is a verdict in words (``wrong_answer``). A first line such
+as ``// expect: verdict=RE,WA case=prime`` narrows or widens that: any of these verdicts will do, and the first case
+that is not accepted must be that one.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _FOLDERS = {verdict.name.lower(): verdict for verdict in Verdict if verdict is n
 
 @dataclass(frozen=True, slots=True)
 class ListedSubmission:
-    """One file and what must be said of it."""
+    """One file, the verdicts that it may get, and the first case that it must fail (None: any)."""
 
     path: Path
     verdicts: frozenset[Verdict]
     case: str | None
 
     def complaint(self, judgement: Judgement) -> str | None:
-        """What is wrong with a judgement on it; None where it is as expected."""
+        """Returns how a judgement differs from what is expected; None where it does not."""
         if judgement.verdict not in self.verdicts:
             wanted = " or ".join(sorted(self.verdicts))
             said = f": {judgement.message}" if judgement.message else ""
@@ -42,13 +42,13 @@ class ListedSubmission:
 
 
 def listed_submissions(pack: Pack) -> tuple[ListedSubmission, ...]:
-    """All of them, in order of their paths; raises PackError for a folder or a first line that means nothing."""
+    """Returns all submissions, sorted by path. Raises PackError for an unknown folder or an invalid first line."""
     root = pack.directory / "submissions"
     listed = []
     for path in sorted(root.glob("*/*.cu")):
         folder = path.parent.name
         if folder not in _FOLDERS:
-            raise PackError(path.parent, "", f"'{folder}' is no verdict; known are {', '.join(_FOLDERS)}")
+            raise PackError(path.parent, "", f"'{folder}' is not a verdict; known are {', '.join(_FOLDERS)}")
         listed.append(_read(path, _FOLDERS[folder], pack))
     return tuple(listed)
 
@@ -63,14 +63,14 @@ def _read(path: Path, verdict: Verdict, pack: Pack) -> ListedSubmission:
         if key == "verdict":
             unknown = set(value.split(",")) - {known.value for known in Verdict}
             if unknown:
-                raise PackError(path, "expect", f"{', '.join(sorted(unknown))}: no verdict")
+                raise PackError(path, "expect", f"{', '.join(sorted(unknown))}: not a verdict")
             verdicts = frozenset(Verdict(short) for short in value.split(","))
             if verdict not in verdicts:
-                raise PackError(path, "expect", f"leaves out {verdict}, the verdict of its folder; move the file")
+                raise PackError(path, "expect", f"does not include {verdict}, the verdict of its folder; move the file")
         elif key == "case":
             if value not in {known.id for known in (*pack.cases, *pack.benchmarks)}:
                 raise PackError(path, "expect", f"there is no case '{value}'")
             case = value
         else:
-            raise PackError(path, "expect", f"'{word}' is not understood; write verdict=WA,RE or case=ID")
+            raise PackError(path, "expect", f"'{word}' is unknown; write verdict=WA,RE or case=ID")
     return ListedSubmission(path, verdicts, case)

@@ -1,9 +1,9 @@
-"""Checking a pack as its author would want it checked, before anybody submits to it.
+"""Verifies a pack before anybody submits to it.
 
-Statically: it loads; ``starter.cu`` is what its argument list generates; the statement's placeholders mean something;
-on every functional case the reference runs, inputs depend on the seed and on nothing else, the reference's own answer
-is accepted (by ``spot_check`` too) and guesses are not; submissions lie in folders of verdicts. With a judge, every
-submission is judged and must get its verdict.
+Without a judge it checks that the pack loads; that ``starter.cu`` is the generated one; that the statement's
+placeholders are known; and for every functional case that the reference runs, that inputs depend on the seed and on
+nothing else, that the reference's own answer is accepted (by ``spot_check`` too) and that trivial answers are not; and
+that submissions lie in folders of verdicts. With a judge, it also judges every submission, which must get its verdict.
 """
 
 from __future__ import annotations
@@ -15,26 +15,30 @@ from pathlib import Path
 import numpy as np
 
 from judge.judgement import Judgement
+from judge.packs.distributions import Constant
 from judge.packs.errors import PackError
 from judge.packs.expressions import ExpressionError
-from judge.packs.guesses import passing_guesses, right_answer
+from judge.packs.inputs import Inputs, lazy_inputs, make_inputs
+from judge.packs.judging import expected_checker, expected_outputs, spot_check
 from judge.packs.loader import load_pack
-from judge.packs.pack import Case, Inputs, Pack
-from judge.packs.statement import StatementError
+from judge.packs.pack import Case, Pack
+from judge.packs.sizes import case_bytes, output_specs
+from judge.packs.statement import StatementError, read_statement
 from judge.packs.submissions import ListedSubmission, listed_submissions
+from judge.packs.trivial_answers import accepted_trivial_answers, right_answer
 from judge.verdict import Verdict
 
 __all__ = ["Finding", "ListedSubmission", "SubmissionCheck", "Verification", "listed_submissions", "verify_pack"]
 
 JudgeFunction = Callable[[bytes, Pack], Judgement]
 
-#: Without these a pack shows neither that it can be solved nor that it notices when it is not.
+#: Without these a pack proves neither that it can be solved nor that it detects a wrong answer.
 _REQUIRED_SUBMISSIONS = (Verdict.ACCEPTED, Verdict.WRONG_ANSWER)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something to put right: where (``key`` may be empty), and what."""
+    """Something to fix: where (``key`` may be empty), and what."""
 
     file: Path
     key: str
@@ -46,7 +50,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class SubmissionCheck:
-    """What one of the pack's submissions got; ``complaint`` is None where that was right."""
+    """The judgement of one of the pack's submissions; ``complaint`` is None where it is as expected."""
 
     submission: ListedSubmission
     judgement: Judgement
@@ -55,7 +59,7 @@ class SubmissionCheck:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """All that was found. ``pack`` is None where it could not even be loaded."""
+    """The result of a verification. ``pack`` is None if it could not be loaded."""
 
     pack: Pack | None
     findings: tuple[Finding, ...]
@@ -72,7 +76,7 @@ def verify_pack(
     *,
     on_submission: Callable[[SubmissionCheck], None] = lambda _: None,
 ) -> Verification:
-    """Checks the pack in ``path``; with ``judge`` also runs its submissions, telling of each as it is done."""
+    """Verifies the pack in ``path``. With ``judge`` it also judges its submissions, and reports each one when done."""
     try:
         pack = load_pack(path)
     except PackError as error:
@@ -91,11 +95,11 @@ def verify_pack(
 def _check_texts(pack: Pack) -> Iterator[Finding]:
     starter = pack.directory / "starter.cu"
     if not starter.is_file():
-        yield Finding(starter, "", f"is missing; it should read:\n{pack.starter()}")
+        yield Finding(starter, "", f"is missing; write:\n{pack.starter()}")
     elif starter.read_text(encoding="utf-8") != pack.starter():
-        yield Finding(starter, "", f"differs from what the argument list makes; it should read:\n{pack.starter()}")
+        yield Finding(starter, "", f"differs from the one generated from the argument list; write:\n{pack.starter()}")
     try:
-        pack.statement()
+        read_statement(pack)
     except StatementError as error:
         yield Finding(pack.directory / "statement.md", "", str(error))
 
@@ -110,33 +114,34 @@ def _check_cases(pack: Pack) -> Iterator[Finding]:
             yield Finding(pack.directory / "reference.py", f"cases.{case.id}", f"{type(error).__name__}: {error}")
     for case in pack.benchmarks:
         try:
-            pack.output_spec(case)
-            if pack.case_bytes(case) <= 0:
-                yield Finding(file, "bench.bytes", f"is not above zero in {case.id}")
+            output_specs(pack, case)
+            if case_bytes(pack, case) <= 0:
+                yield Finding(file, "bench.bytes", f"must be above zero, and is not in the case {case.id}")
         except ExpressionError as error:
             yield Finding(file, f"benchmarks.{case.id}", str(error))
 
 
 def _complaints(pack: Pack, case: Case) -> Iterator[str]:
-    inputs = pack.inputs(case, 1)
-    if not _same(inputs, pack.inputs(case, 1)):
-        yield "the same seed gives other inputs; draw only from the generator that make_inputs is given"
-    declared = {argument.name: case.distributions.get(argument.name) for argument in pack.arguments}
-    if _same(inputs, pack.inputs(case, 2)) and not any(d and d.kind == "constant" for d in declared.values()):
-        yield "another seed gives the same inputs"
-    expected = pack.expected(case, inputs)
+    inputs = make_inputs(pack, case, 1)
+    if not _same(inputs, make_inputs(pack, case, 1)):
+        yield "the same seed makes different inputs; draw only from the generator that make_inputs gets"
+    replaced_by_constant = any(isinstance(each, Constant) for each in case.distributions.values())
+    if _same(inputs, make_inputs(pack, case, 2)) and not replaced_by_constant:
+        yield "another seed makes the same inputs; draw from the generator that make_inputs gets"
+    expected = expected_outputs(pack, case, inputs)
     if not all(np.isfinite(want.values).any() for want in expected.values()):
-        yield "the reference gives no finite number"
+        yield "the reference returns no finite number"
     right = right_answer(pack, expected)
-    mismatch = pack.check(case, inputs, right) or pack.spot_check(case, pack.drawn_inputs(case, 1), right, seed=1)
+    mismatch = expected_checker(expected)(right) or spot_check(pack, case, lazy_inputs(pack, case, 1), right, seed=1)
     if mismatch is not None:
-        yield f"the reference's own answer is refused: {mismatch.message}"
-    passing = passing_guesses(pack, inputs, expected)
-    # Where a copy or a constant is right, doing nothing, or not all, is wrong still.
+        yield f"the reference's own answer is rejected: {mismatch.message}"
+    passing = accepted_trivial_answers(pack, inputs, expected)
+    # Even where a copy or a constant is right, doing nothing or only a part is wrong.
     if case.guessable:
         passing = tuple(guess for guess in passing if guess in ("zeros", "the first nine tenths"))
     if passing:
-        yield f"accepts {', '.join(passing)} as right; choose other contents, or say guessable = true if it is right"
+        answers = ", ".join(passing)
+        yield f"accepts a trivial answer ({answers}); change the distributions, or set guessable = true if it is right"
 
 
 def _same(one: Inputs, other: Inputs) -> bool:
@@ -152,4 +157,4 @@ def _check_listing(pack: Pack) -> Iterator[Finding]:
         return
     for verdict in _REQUIRED_SUBMISSIONS:
         if not any(verdict in submission.verdicts for submission in listed):
-            yield Finding(root / verdict.name.lower(), "", "holds no submission; show one that gets this verdict")
+            yield Finding(root / verdict.name.lower(), "", "has no submission; add one that gets this verdict")

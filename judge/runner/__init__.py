@@ -1,3 +1,1 @@
-"""The process inside the jail: it loads the submission, calls it and hands raw bytes back. Nothing that it says is
-believed.
-"""
+"""The process inside the jail: loads the submission, calls it and returns raw bytes. Nobody trusts what it says."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 import ctypes
 import mmap
 
-from judge.devices.base import Buffer, Device, DeviceError
-from judge.runner.frames import FrameError, Role
+from judge.runner.device import Buffer, Device, DeviceError
 from judge.runner.memory import SharedMemory, same_bytes
-from judge.runner.messages import ArgumentSpec, FetchReply, PrepareRequest, RunReply, Slot
 from judge.runner.refusal import device_errors
 from judge.runner.submission import Program
+from judge.wire.frames import FrameError, Role
+from judge.wire.messages import ArgumentSpec, FetchReply, PrepareRequest, RunReply, Slot
 
 _libc = ctypes.CDLL(None)
 
 
 class JudgedCalls:
-    """The buffers stay from call to call, as long as their sizes do."""
+    """Makes judged calls. Buffers are kept from call to call as long as their sizes stay the same."""
 
     def __init__(
         self, device: Device, inputs: SharedMemory, outputs: SharedMemory, arguments: tuple[ArgumentSpec, ...]
@@ -58,7 +58,7 @@ class JudgedCalls:
             reply = RunReply(elapsed_s, *submission.take_error())
         except DeviceError as error:
             reply = RunReply(-1.0, error.code, error.name, error.message)
-        # What the submission printed belongs to this call, and would be lost at _exit.
+        # The submission's output belongs to this call; _exit would lose what is still buffered.
         _libc.fflush(None)
         return reply.pack()
 
@@ -78,11 +78,11 @@ class JudgedCalls:
         return FetchReply(tuple(damage), report).pack()
 
     def addresses(self) -> tuple[int, ...]:
-        """Of the buffers, 0 for scalars."""
+        """Returns the addresses of the buffers, 0 for scalars."""
         return tuple(0 if buffer is None else buffer.address for buffer in self._buffers)
 
     def release(self) -> None:
-        """Frees the buffers: the device's memory is wanted for something else."""
+        """Frees the buffers, so that others have the device's memory."""
         buffers, self._buffers = self._buffers, []
         for buffer in buffers:
             if buffer is not None:

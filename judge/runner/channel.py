@@ -6,11 +6,11 @@ import os
 import select
 import time
 
-from judge.runner.frames import Frame, FrameError, Op, pack_frame, split_frame
+from judge.wire.frames import Frame, FrameError, Op, pack_frame, split_frame
 
 
 class Channel:
-    """Reads requests from, and writes replies to, one stream socket given by its descriptor."""
+    """Reads requests from a stream socket, given by its descriptor, and writes replies to it."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
@@ -19,8 +19,10 @@ class Channel:
         self._poll.register(fd, select.POLLIN)
 
     def receive(self, awake_s: float = 0.0) -> Frame | None:
-        """The next request, for whose first ``awake_s`` this thread does not sleep; None when the supervisor has gone.
-        Raises FrameError."""
+        """Returns the next request; None when the supervisor has closed the socket. Raises FrameError.
+
+        For the first ``awake_s`` the thread polls instead of sleeping.
+        """
         until = time.perf_counter() + awake_s
         while (found := split_frame(self._buffer)) is None:
             while not self._poll.poll(0) and time.perf_counter() < until:

@@ -1,10 +1,10 @@
 """``python -m judge.runner.main CHANNEL INPUTS OUTPUTS LIBRARY``: one submission's life in the jail.
 
-The four arguments are descriptors: the socket to the supervisor, the two shared memories and the (still empty) file
-that will hold the submission. The order of things is the point: device up first, since it needs threads and files;
-then the seccomp lock; then the processor to stay on; then the submission is loaded, so that its constructors meet all
-of that; then calls. Every request gets one reply, and the process ends when the socket does, by ``_exit``, so that
-nothing of the submission's runs after its time.
+The four arguments are descriptors: the socket to the supervisor, the two shared memories and the (still empty) file for
+the submission. The order of the steps matters: bring the device up, which needs threads and files; install the seccomp
+filter; move to the processor for timing; load the submission, whose constructors run under all of that; make calls.
+Every request gets one reply. When the socket closes the process ends by ``_exit``, so that nothing of the submission
+runs later.
 """
 
 from __future__ import annotations
@@ -18,28 +18,31 @@ import sys
 from pathlib import Path
 from typing import cast
 
-from judge.devices.base import Device, DeviceError, DeviceOptions, TimedDevice
-from judge.runner.bursts import OpenRequest, ReserveRequest, StageRequest, TimeRequest
+from judge.runner import landlock, seccomp
 from judge.runner.calls import JudgedCalls
 from judge.runner.channel import Channel
-from judge.runner.frames import Failure, Frame, FrameError, Op
+from judge.runner.device import Device, DeviceError, DeviceOptions, TimedDevice
 from judge.runner.memory import SharedMemory
-from judge.runner.messages import LoadRequest, PrepareRequest, StartReply, StartRequest
 from judge.runner.recordings import Recordings
 from judge.runner.refusal import Refused
 from judge.runner.submission import LoadError, Program, Submission
 from judge.runner.timing import TimedCalls
+from judge.wire.bursts import OpenRequest, ReserveRequest, StageRequest, TimeRequest
+from judge.wire.frames import Failure, Frame, FrameError, Op
+from judge.wire.messages import LoadRequest, PrepareRequest, StartReply, StartRequest
 
 _libc = ctypes.CDLL(None)
 
-#: Where a timed call is about to be asked for, to be woken for it would take longer one time than another: so long the
-#: runner stays awake for it, where there are processors to spare.
+#: How long the runner polls for the request of a timed call, where there are processors to spare: waking up would take
+#: longer one time than another.
 _AWAKE_S = 2e-3 if len(os.sched_getaffinity(0)) >= 4 else 0.0
 
 
 class Runner:
-    """Does what the requests say: START, LOAD, then calls one by one (PREPARE, RUN, FETCH) or in bursts (RESERVE,
-    STAGE, TIME, SOLVE, COMMIT, OPEN). RECORD, RECORDING, GIVE and REPLAY are told of in ``judge.runner.recordings``.
+    """Handles requests: START, LOAD, then calls one by one (PREPARE, RUN, FETCH) or in bursts.
+
+    The requests of bursts are RESERVE, STAGE, TIME, SOLVE, COMMIT and OPEN. ``judge.runner.recordings`` handles RECORD,
+    RECORDING, GIVE and REPLAY.
     """
 
     def __init__(self, input_fd: int, output_fd: int, library_fd: int) -> None:
@@ -48,7 +51,7 @@ class Runner:
         self._library_fd = library_fd
         self._device: Device | None = None
         self._locked = False
-        #: All there will be: none is made once locked.
+        #: All threads there will be: none can start under the filter.
         self._threads: list[int] = []
         self._inputs: SharedMemory
         self._outputs: SharedMemory
@@ -58,7 +61,7 @@ class Runner:
         self._bursts: TimedCalls
 
     def handle(self, request: Frame) -> bytes:
-        """The payload of the reply. Raises Refused."""
+        """Returns the payload of the reply. Raises Refused."""
         payload = request.payload
         if request.op == Op.START:
             return self._bring_up(StartRequest.unpack(payload))
@@ -106,16 +109,13 @@ class Runner:
             raise Refused(Failure.DEVICE, error.message, error.code, error.name) from None
         except Exception as error:
             raise Refused(Failure.DEVICE, f"{type(error).__name__}: {error}") from None
-        # exit() in a submission must end the process with its own code, not in the destructors of the device's
-        # libraries (PyCUDA's abort). What the submission itself registered runs before: handlers run last in, first
-        # out.
+        # exit() in a submission must end the process with the submission's code, before PyCUDA's destructors abort.
+        # Handlers that the submission registers still run before this one: last in, first out.
         _libc.on_exit(_libc._exit, None)
         self._threads = [int(path.name) for path in Path("/proc/self/task").iterdir()]
         self._locked = start.lock
         if self._locked:
             try:
-                from judge.sandbox import landlock, seccomp
-
                 landlock.restrict_runner()
                 seccomp.lock_before_load(allow_executable=self._device.makes_code)
             except Exception as error:
@@ -128,13 +128,11 @@ class Runner:
             raise FrameError("no device is up, or something is loaded already")
         device.limit(request)
         if request.processor is not None:
-            # The device's threads too: host functions run on one. Where it cannot be had, times are as good as without.
+            # Host functions run on one of the device's threads, so all move. If they cannot, times are less steady.
             for thread in self._threads:
                 with contextlib.suppress(OSError):
                     os.sched_setaffinity(thread, {request.processor})
         if self._locked:
-            from judge.sandbox import seccomp
-
             seccomp.lock_scheduling()
         reply = b""
         try:
@@ -147,7 +145,7 @@ class Runner:
         if self._locked and not device.makes_code:
             seccomp.lock_after_load()
         self._calls = JudgedCalls(device, self._inputs, self._outputs, request.arguments)
-        # Bursts are asked for only of devices that can make them.
+        # The supervisor requests bursts only of devices that can make them.
         self._bursts = TimedCalls(
             cast(TimedDevice, device), self._submission, self._inputs, self._outputs, request.arguments
         )
@@ -155,17 +153,17 @@ class Runner:
 
     @property
     def call_is_ready(self) -> bool:
-        """Whether a timed call is about to be asked for."""
+        """Whether a timed call will be requested next."""
         return self._calls is not None and self._bursts.is_ready
 
     def close(self) -> None:
-        """Takes the device down, if it came up."""
+        """Closes the device if it came up."""
         if self._device is not None:
             self._device.close()
 
 
 def serve(channel: Channel, runner: Runner) -> None:
-    """Answers requests until the supervisor goes."""
+    """Answers requests until the supervisor closes the socket."""
     awake_s = 0.0
     while (request := channel.receive(awake_s)) is not None:
         try:
@@ -176,7 +174,7 @@ def serve(channel: Channel, runner: Runner) -> None:
 
 
 def main(argv: list[str]) -> None:
-    # A collection would be on the clock of the call it falls into; what cycles there are end with the process.
+    # A collection would add to the time of a call. Cycles end with the process.
     gc.disable()
     channel_fd, input_fd, output_fd, library_fd = (int(text) for text in argv)
     runner = Runner(input_fd, output_fd, library_fd)
@@ -190,7 +188,7 @@ if __name__ == "__main__":
         main(sys.argv[1:])
     except BaseException as error:
         status = 70
-        # One line, without a traceback; there may be no descriptor left to write it to.
+        # The submission may have closed every descriptor.
         with contextlib.suppress(OSError):
             os.write(2, f"runner: {type(error).__name__}: {error}\n".encode())
     os._exit(status)

@@ -12,9 +12,7 @@ _libc.memcmp.restype = ctypes.c_int
 
 
 class SharedMemory:
-    """``size`` bytes of the file behind ``fd``. The size is the supervisor's, and the file is sealed against any
-    other.
-    """
+    """``size`` bytes of the file behind ``fd``. The supervisor sets the size and seals the file against another."""
 
     def __init__(self, fd: int, size: int, *, writable: bool) -> None:
         access = mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)
@@ -23,14 +21,14 @@ class SharedMemory:
         os.close(fd)
 
     def piece(self, offset: int, size: int) -> memoryview:
-        """Raises ValueError if it does not lie inside."""
+        """Returns the view of a piece. Raises ValueError where the piece does not lie inside."""
         if offset < 0 or size < 0 or offset + size > len(self._view):
             raise ValueError(f"{size} bytes at {offset} are outside the shared memory of {len(self._view)}")
         return self._view[offset : offset + size]
 
 
 def same_bytes(left: memoryview, right: memoryview) -> bool:
-    """Whether two views hold the same bytes; at memory speed, where comparing memoryviews goes item by item."""
+    """Returns whether two views hold the same bytes. Comparing memoryviews would go item by item."""
     if left.nbytes != right.nbytes:
         return False
     if not left.nbytes:
@@ -39,7 +37,7 @@ def same_bytes(left: memoryview, right: memoryview) -> bool:
 
 
 class _PyBuffer(ctypes.Structure):
-    """CPython's Py_buffer: the one way to the address of a read-only view without copying or NumPy."""
+    """CPython's Py_buffer: the only way to the address of a read-only view without copying or NumPy."""
 
     _fields_ = (
         ("buf", ctypes.c_void_p), ("obj", ctypes.py_object), ("len", ctypes.c_ssize_t), ("itemsize", ctypes.c_ssize_t),
@@ -49,7 +47,7 @@ class _PyBuffer(ctypes.Structure):
 
 
 def _address(view: memoryview) -> int:
-    """The address of the first byte; valid as long as the caller holds ``view``."""
+    """Returns the address of the first byte, valid as long as the caller keeps ``view``."""
     raw = _PyBuffer()
     get, release = ctypes.pythonapi.PyObject_GetBuffer, ctypes.pythonapi.PyBuffer_Release
     get.argtypes = [ctypes.py_object, ctypes.POINTER(_PyBuffer), ctypes.c_int]

@@ -1,17 +1,17 @@
-"""What a runner answers to a request that it cannot do."""
+"""What the runner replies to a request that it cannot fulfil."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
 
-from judge.devices.base import DeviceError
-from judge.runner.frames import Failure
-from judge.runner.messages import FailedReply
+from judge.runner.device import DeviceError
+from judge.wire.frames import Failure
+from judge.wire.messages import FailedReply
 
 
 class Refused(Exception):
-    """A request that cannot be done: what to reply."""
+    """A request that cannot be fulfilled, with the reply."""
 
     def __init__(self, failure: Failure, message: str, code: int = 0, name: str = "") -> None:
         super().__init__(message)
@@ -20,7 +20,7 @@ class Refused(Exception):
 
 @contextlib.contextmanager
 def device_errors() -> Iterator[None]:
-    """Turns a DeviceError into Refused: too little memory is told apart from everything else."""
+    """Turns a DeviceError into Refused, too little memory apart from all other errors."""
     try:
         yield
     except DeviceError as error:

@@ -1,4 +1,4 @@
-"""The submission's library: loaded by descriptor, its ``solve`` called with the types of the argument list."""
+"""Loads the submission's library by its descriptor and calls ``solve`` with the types of the argument list."""
 
 from __future__ import annotations
 
@@ -7,23 +7,9 @@ import os
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from judge.runner.frames import Role, Scalar
-from judge.runner.messages import ArgumentSpec
 from judge.runner.symbols import function_offsets
-
-_C_TYPES: dict[Scalar, Any] = {
-    Scalar.POINTER: ctypes.c_void_p,
-    Scalar.INT8: ctypes.c_int8,
-    Scalar.UINT8: ctypes.c_uint8,
-    Scalar.INT16: ctypes.c_int16,
-    Scalar.UINT16: ctypes.c_uint16,
-    Scalar.INT32: ctypes.c_int32,
-    Scalar.UINT32: ctypes.c_uint32,
-    Scalar.INT64: ctypes.c_int64,
-    Scalar.UINT64: ctypes.c_uint64,
-    Scalar.FLOAT32: ctypes.c_float,
-    Scalar.FLOAT64: ctypes.c_double,
-}
+from judge.wire.frames import Role
+from judge.wire.messages import ArgumentSpec
 
 
 class LoadError(Exception):
@@ -31,7 +17,7 @@ class LoadError(Exception):
 
 
 class Program(Protocol):
-    """What calls are made of: a submission, or what stands for it (judge.runner.recordings)."""
+    """What calls run: a submission, or the replay of one (judge.runner.recordings)."""
 
     def bind(self, values: Sequence[int | bytes]) -> list[Any]: ...
 
@@ -53,7 +39,7 @@ class Submission:
             solve = library.solve
         except AttributeError:
             raise LoadError("the library exports no solve") from None
-        self._types = [_C_TYPES[argument.scalar] for argument in arguments]
+        self._types = [_c_type(argument) for argument in arguments]
         solve.argtypes = self._types
         solve.restype = None
         self._library = library
@@ -62,7 +48,7 @@ class Submission:
         self._errors = _find_errors(fd, solve)
 
     def bind(self, values: Sequence[int | bytes]) -> list[Any]:
-        """The C values of one call: an address for each buffer, 8 little-endian bytes for each scalar."""
+        """Returns the C values of one call: an address for each buffer, 8 little-endian bytes for each scalar."""
         bound: list[Any] = []
         for argument, c_type, value in zip(self._arguments, self._types, values, strict=True):
             if argument.role is Role.SCALAR:
@@ -73,9 +59,10 @@ class Submission:
         return bound
 
     def take_error(self) -> tuple[int, str, str]:
-        """The code, name and message of the last error in the CUDA runtime that the library carries, which forgets it.
+        """Returns and clears the last error of the CUDA runtime inside the library: code, name, message.
 
-        Zero and empty when there is none, or the library uses the process's runtime: then the device knows.
+        Returns zero and empty texts where there is none, or where the library uses the process's runtime: the device
+        reports that error.
         """
         if self._errors is None:
             return 0, "", ""
@@ -86,7 +73,7 @@ class Submission:
         return code, (name(code) or b"").decode("utf-8", "replace"), (message(code) or b"").decode("utf-8", "replace")
 
     def call(self, bound: Sequence[Any]) -> None:
-        """Calls ``solve``. It may do anything, including never come back."""
+        """Calls ``solve``, which may do anything, including never return."""
         self._solve(*bound)
 
 
@@ -102,3 +89,12 @@ def _find_errors(fd: int, solve: Any) -> tuple[Any, Any, Any] | None:
         texts(base + offsets["cudaGetErrorName"]),
         texts(base + offsets["cudaGetErrorString"]),
     )
+
+
+def _c_type(argument: ArgumentSpec) -> Any:
+    """Returns the ctypes type that an argument is passed as."""
+    if argument.role is not Role.SCALAR:
+        return ctypes.c_void_p
+    if argument.element.facts.ctypes_name is None:
+        raise LoadError(f"{argument.name}: {argument.element.name} cannot be passed by value")
+    return getattr(ctypes, argument.element.facts.ctypes_name)

@@ -1,8 +1,8 @@
-"""Bursts of timed calls, on a device that makes inputs and looks at outputs by itself (``judge.runner.bursts``).
+"""Bursts of timed calls, on a device that makes inputs and checks outputs by itself (``judge.wire.bursts``).
 
-Each call's buffers lie where the request says, in arenas that were reserved before. The inputs are complete on the
-device only just before the call, and nothing of a later burst is here before its turn. The outputs of a burst stay in
-places of their own until the next one, so that any of its calls can be opened.
+Each call's buffers lie where the request says, in arenas reserved before. The inputs are complete on the device only
+just before the call, and nothing of a later burst arrives before its turn. The outputs of a burst stay in place until
+the next one, so that any of its calls can be opened.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ import resource
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from judge.devices.base import Buffer, DeviceError, Placed, TimedDevice
-from judge.recipe import Kind
-from judge.runner.bursts import (
+from judge.runner.device import Buffer, DeviceError, Placed, TimedDevice
+from judge.runner.memory import SharedMemory
+from judge.runner.refusal import device_errors
+from judge.runner.submission import Program
+from judge.wire.bursts import (
     CommitReply,
     OpenRequest,
     ReserveRequest,
@@ -24,26 +26,24 @@ from judge.runner.bursts import (
     TimedSlot,
     TimeRequest,
 )
-from judge.runner.digest import level_sizes
-from judge.runner.frames import FrameError, Role
-from judge.runner.memory import SharedMemory
-from judge.runner.messages import ArgumentSpec, RunReply
-from judge.runner.refusal import device_errors
-from judge.runner.submission import Program
+from judge.wire.digest import level_sizes
+from judge.wire.frames import FrameError, Role
+from judge.wire.messages import ArgumentSpec, RunReply
+from judge.wire.recipe import Kind
 
 _libc = ctypes.CDLL(None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """A call of the burst as it is placed: None for scalars."""
+    """A call of the burst with its buffers, None for scalars."""
 
     call: TimedCall
     placed: tuple[Placed | None, ...]
 
 
 class TimedCalls:
-    """Owns the arenas and the staged inputs."""
+    """Makes the calls of bursts. Owns the arenas and the staged inputs."""
 
     def __init__(
         self, device: TimedDevice, program: Program, inputs: SharedMemory, outputs: SharedMemory,
@@ -54,21 +54,21 @@ class TimedCalls:
         self._inputs = inputs
         self._outputs = outputs
         self._arguments = arguments
-        #: For each argument: none (a scalar), one (an input), or as many as there are places.
+        #: For each argument: no arena (a scalar), one (an input), or one for each place.
         self._arenas: list[list[Buffer]] = []
         self._staged: dict[int, Buffer] = {}
         self._burst: list[_Ready] = []
-        #: Which of them is ready.
+        #: The number of the prepared call.
         self._next = 0
         self._call: Callable[[], None]
-        #: Why it did not come to its end.
+        #: The error that ended the prepared call.
         self._error: DeviceError | None = None
-        #: How often this thread had lost its processor when the call was ready.
+        #: How often this thread had lost its processor when the call was prepared.
         self._preemptions = 0
 
     @property
     def is_ready(self) -> bool:
-        """Whether a call waits for being asked for."""
+        """Whether the next call of the burst is prepared."""
         return self._next < len(self._burst)
 
     def reserve(self, request: ReserveRequest) -> bytes:
@@ -103,7 +103,7 @@ class TimedCalls:
         return b""
 
     def solve(self) -> bytes:
-        """The call that was made ready, and nothing else."""
+        """Makes the prepared call and does nothing else."""
         self._current()
         try:
             self._device.make_call(self._call)
@@ -127,7 +127,7 @@ class TimedCalls:
         if self.is_ready:
             self._prepare()
         else:
-            # What the submission printed would be lost at _exit.
+            # _exit would lose the submission's buffered output.
             _libc.fflush(None)
         return CommitReply(ran, damage, findings.digests, preempted=preempted).pack()
 
@@ -151,7 +151,7 @@ class TimedCalls:
     def _ran(self) -> RunReply:
         if self._error is None:
             try:
-                # With an error such as that of a launch that was refused: the outputs tell whether it did harm.
+                # Reports an error such as a refused launch; the outputs show whether it did harm.
                 return RunReply(self._device.elapsed(), *self._program.take_error())
             except DeviceError as error:
                 self._error = error
@@ -199,5 +199,5 @@ class TimedCalls:
 
 
 def _preemptions() -> int:
-    """Of this thread so far."""
+    """Returns how often this thread lost its processor so far."""
     return resource.getrusage(resource.RUSAGE_THREAD).ru_nivcsw

@@ -1,4 +1,4 @@
-"""The jail: everything that a submission had a hand in runs inside it, the compiler included.
+"""The jail. Submissions run inside it, and so does the compiler that reads them.
 
-``policy`` says what a jail may see and use, ``launch`` starts one, ``probe`` tries each protection for real.
+``policy`` says what a jail may see and use, ``launch`` starts one, ``probe`` tests each protection on this machine.
 """

@@ -1,4 +1,4 @@
-"""A policy as the arguments of bubblewrap (0.8 or newer). Pure: it looks at the host only to see which paths exist."""
+"""Turns a policy into the arguments of bubblewrap (0.8 or newer). Of the host it reads only which paths exist."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ROOT_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
 def find_bwrap() -> str:
-    """The path of bubblewrap. Raises JailUnavailable with what to install."""
+    """Returns the path of bubblewrap. Raises JailUnavailable with what to install."""
     path = shutil.which("bwrap", path="/usr/bin:/usr/local/bin:/bin") or shutil.which("bwrap")
     if path is None:
         raise JailUnavailable("bubblewrap is not installed", "apt-get install -y bubblewrap")
@@ -25,9 +25,9 @@ def find_bwrap() -> str:
 def bwrap_arguments(
     policy: Policy, command: Sequence[str], *, sources: Mapping[Path, str], status_fd: int, seccomp_fd: int | None
 ) -> list[str]:
-    """The command line that runs ``command`` under ``policy``.
+    """Returns the command line that runs ``command`` under ``policy``.
 
-    ``sources`` says where a bind's source is to be found when that is not its own path (it was brought within reach).
+    ``sources`` maps the source of a bind to the path where it is staged, if the jail's user cannot reach its own path.
     """
     arguments = [
         find_bwrap(),
@@ -58,7 +58,7 @@ def bwrap_arguments(
         arguments += [_BIND_FLAG[bind.kind], sources.get(bind.source, str(bind.source)), bind.target]
     for folder_inside in policy.hidden:
         arguments += ["--size", "4096", "--tmpfs", folder_inside, "--remount-ro", folder_inside]
-    # The root and /dev are tmpfs without a size of their own: nobody may fill them.
+    # The root and /dev are tmpfs without a size limit: read-only, so that nothing can fill them.
     arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", policy.cwd]
     for key, value in policy.env.items():
         arguments += ["--setenv", key, value]

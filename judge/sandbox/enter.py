@@ -1,9 +1,9 @@
-"""Runs between the judge and bubblewrap, as a script of its own: joins the cgroup, sets the limits, brings what the
-jail's uid cannot reach within its reach, drops that uid and becomes bubblewrap.
+"""A script that runs between the judge and bubblewrap: joins the cgroup, sets limits, stages files, drops root.
 
-A separate process because all of this changes the process that does it, and the judge's own threads must not notice.
-It imports next to nothing, and reads its plan (JSON) from the descriptor named by its only argument. Failing, it says
-why on the plan's status descriptor and exits with 125.
+It stages the files that the jail's user cannot reach by binding them where that user can; in the end it becomes
+bubblewrap. It is a separate process because all of this changes the process that does it, and must not affect the
+judge's own threads. It imports next to nothing and reads its plan (JSON) from the descriptor named by its only
+argument. On failure it writes the reason to the plan's status descriptor and exits with 125.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ CLONE_NEWNS = 0x00020000
 MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_SLAVE = 2, 4, 4096, 16384, 1 << 19
 PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
 FAILED = 125
+CPU_GRACE_S = 2
 
 
 def enter(plan: dict[str, Any]) -> None:
-    """Carry out the plan; returns only by raising."""
+    """Carries out the plan and becomes bubblewrap; returns only by raising."""
     for path in plan["cgroups"]:
         with open(path, "w") as procs:  # noqa: PTH123
             procs.write("0")
@@ -38,9 +39,13 @@ def enter(plan: dict[str, Any]) -> None:
         limit = getattr(resource, name)
         hard = resource.getrlimit(limit)[1]
         bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(limit, (bound, bound))
+        # At a hard limit on CPU time the kernel sends SIGKILL, as anything may; at a soft one SIGXCPU, which tells why.
+        grace = CPU_GRACE_S if name == "RLIMIT_CPU" else 0
+        resource.setrlimit(
+            limit, (bound, bound + grace if hard == resource.RLIM_INFINITY else min(bound + grace, hard))
+        )
     os.umask(0o022)
-    # Python ignores these two, and what is ignored stays so through exec: nothing inside would die of its limits.
+    # Python ignores these two signals, and exec would keep them ignored: nothing inside would die of its limits.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     if plan["uid"] is not None:
@@ -57,12 +62,12 @@ def enter(plan: dict[str, Any]) -> None:
 
 
 def stage(libc: Any, sources: list[str], folder: str) -> None:
-    """Bind ``sources[i]`` on ``folder/i`` in a mount namespace of this process's own.
+    """Binds ``sources[i]`` on ``folder/i`` in a new mount namespace of this process.
 
-    The folder becomes a tmpfs that only this namespace sees; sources are opened first, since it may cover them.
+    The folder becomes a tmpfs that only this namespace sees. Sources are opened first, since it may cover them.
     """
     _check(libc.unshare(CLONE_NEWNS), "unshare(CLONE_NEWNS)")
-    # Slave, not private: unmounting a disk on the host must not be held up by a running jail.
+    # Slave, not private: a running jail must not keep the host from unmounting a disk.
     _check(libc.mount(b"none", b"/", None, MS_REC | MS_SLAVE, None), "mount(/, MS_SLAVE)")
     handles = [os.open(source, os.O_PATH | os.O_CLOEXEC) for source in sources]
     _check(libc.mount(b"tmpfs", folder.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, b"size=64k,mode=755"), "mount(tmpfs)")

@@ -8,16 +8,18 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from judge.sandbox.policy import Bind
+from judge.sandbox.bind import Bind
 
 #: The control nodes every CUDA process opens; uvm-tools is optional with some drivers and asked for by others.
 _CONTROL_NODES = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools")
 
 
 def gpu_binds(minors: Iterable[int]) -> tuple[Bind, ...]:
-    """Device nodes of the GPUs with these minor numbers (``/dev/nvidia<minor>``), ``/sys`` (the driver reads the
-    topology there; without it ``cuInit`` fails on some machines) and the driver's libraries where they lie outside
-    ``/usr``."""
+    """Returns what a jail with the GPUs of these minor numbers must show.
+
+    These are the device nodes (``/dev/nvidia<minor>``), ``/sys`` (the driver reads the topology there; without it
+    ``cuInit`` fails on some machines) and the driver's libraries where they lie outside ``/usr``.
+    """
     names = [*_CONTROL_NODES, *(f"nvidia{minor}" for minor in minors)]
     nodes = [Path("/dev") / name for name in names]
     binds = [Bind.same(node, "dev") for node in nodes if node.exists()]
@@ -30,13 +32,13 @@ def gpu_binds(minors: Iterable[int]) -> tuple[Bind, ...]:
 
 
 def visible_minors() -> tuple[int, ...]:
-    """The minor numbers of the GPUs whose device nodes are here."""
+    """Returns the minor numbers of the GPUs that have device nodes on this machine."""
     names = (path.name.removeprefix("nvidia") for path in Path("/dev").glob("nvidia[0-9]*"))
     return tuple(sorted(int(name) for name in names if name.isdigit()))
 
 
 def gpu_library_path() -> str:
-    """The LD_LIBRARY_PATH that finds the driver's libraries, empty when the loader finds them by itself."""
+    """Returns the LD_LIBRARY_PATH that finds the driver's libraries; empty where the loader finds them by itself."""
     folder = driver_folder()
     if folder is None or str(folder) in _loader_folders():
         return ""
@@ -45,7 +47,7 @@ def gpu_library_path() -> str:
 
 @functools.cache
 def driver_folder() -> Path | None:
-    """The folder of ``libcuda.so.1``: from LD_LIBRARY_PATH, the loader's cache, or where container runtimes put it."""
+    """Finds the folder of ``libcuda.so.1``: in LD_LIBRARY_PATH, the loader's cache, or where containers have it."""
     candidates = [Path(part) for part in os.environ.get("LD_LIBRARY_PATH", "").split(":") if part.startswith("/")]
     candidates += [Path(folder) for folder in sorted(_loader_folders())]
     candidates += [
@@ -63,7 +65,7 @@ def driver_folder() -> Path | None:
 
 @functools.cache
 def _loader_folders() -> frozenset[str]:
-    """Folders in which the loader's cache knows a libcuda.so.1."""
+    """Returns the folders of each libcuda.so.1 in the loader's cache."""
     for ldconfig in ("/sbin/ldconfig", "/usr/sbin/ldconfig"):
         if Path(ldconfig).exists():
             listing = subprocess.run([ldconfig, "-p"], capture_output=True, text=True, check=False).stdout

@@ -1,8 +1,8 @@
-"""Start a command in a jail, watch it, end it.
+"""Starts a command in a jail, observes it and ends it.
 
-``launch`` gives the process to the caller, who holds the clock; ``run_to_end`` is for commands that only print and end.
-The jail dies with the *thread* that launched it (the kernel's parent-death signal is per thread), so whoever launches a
-long-lived jail does it from a thread that outlives it. Ending a jail ends its whole tree: process namespace and cgroup.
+``launch`` returns the process to the caller, who keeps time; ``run_to_end`` is for commands that only print and end.
+The jail dies with the *thread* that launched it (the kernel's parent-death signal is per thread), so launch a
+long-lived jail from a thread that outlives it. Ending a jail ends its whole process tree: process namespace and cgroup.
 """
 
 from __future__ import annotations
@@ -20,23 +20,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from judge.errors import InternalError, JailUnavailable
-from judge.sandbox import seccomp
-from judge.sandbox.bwrap import bwrap_arguments
+from judge.errors import JailUnavailable
 from judge.sandbox.cgroup import Group
+from judge.sandbox.enter_plan import enter_plan
 from judge.sandbox.policy import Policy
 
-#: Whom a judge that runs as root becomes before bubblewrap: nobody.
-JAIL_UID = 65534
+#: What operators, service managers and the kernel's OOM killer end processes with.
+OUTSIDE_SIGNALS = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 _ENTER = Path(__file__).with_name("enter.py")
-#: Mount points for the stage: any folder will do, it is covered in a mount namespace of its own.
-_STAGE_FOLDERS = ("/mnt", "/media", "/srv", "/opt")
 
 
 @dataclass(frozen=True, slots=True)
 class JailExit:
-    """How a jail ended. Exactly one of ``code`` and ``signal`` is set, as the command itself saw it; both are None when
-    it was killed from outside. ``cpu_s`` and ``memory_peak_bytes`` are None where no cgroup could tell."""
+    """How a jail ended.
+
+    Exactly one of ``code`` and ``signal`` is set, as the command's own; both are None if it was killed from outside.
+    ``cpu_s`` and ``memory_peak_bytes`` are None without the cgroup controller.
+
+    ``killed``: the judge killed it. ``oom_killed``: its own memory limit did, not a container's or the machine's.
+    ``cpu_limited``: its own limit on CPU time did. ``jail_lost``: something outside killed bubblewrap itself, which no
+    process inside can do.
+    """
 
     code: int | None
     signal: int | None
@@ -45,16 +49,29 @@ class JailExit:
     memory_peak_bytes: int | None
     oom_killed: bool
     killed: bool
+    cpu_limited: bool = False
+    jail_lost: bool = False
+
+    @property
+    def perhaps_from_outside(self) -> bool:
+        """Whether something outside may have ended it.
+
+        It ended by a signal that operators and service managers send, and no limit of the jail explains that. The
+        command may have sent the signal to itself, or have ended with its number.
+        """
+        if self.killed or self.oom_killed or self.cpu_limited:
+            return False
+        return self.jail_lost or self.signal in OUTSIDE_SIGNALS
 
     @property
     def ok(self) -> bool:
-        """Ended by itself with 0."""
+        """Whether it ended by itself with 0."""
         return self.code == 0
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a command printed, standard output and error together, cut off at the limit that was asked for."""
+    """What a command printed, standard output and error together, truncated at the requested limit."""
 
     data: bytes
     truncated: bool
@@ -63,10 +80,19 @@ class Output:
 
 
 class JailProcess:
-    """A running jail. Use as a context manager, or call ``end()``: it leaves no process and no cgroup behind."""
+    """A running jail. As a context manager, or after ``end()``, it leaves no process and no cgroup behind."""
 
-    def __init__(self, process: subprocess.Popen[bytes], group: Group, status: IO[bytes], *, walled: bool) -> None:
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        group: Group,
+        status: IO[bytes],
+        *,
+        walled: bool,
+        cpu_limit_s: float | None = None,
+    ) -> None:
         self._process = process
+        self._cpu_limit_s = cpu_limit_s
         self._group = group
         self._status = status
         self._walled = walled
@@ -80,15 +106,15 @@ class JailProcess:
 
     @property
     def pid(self) -> int:
-        """The outermost process of the jail, as seen from outside."""
+        """The outermost process of the jail, by its number outside."""
         return self._process.pid
 
     def poll(self) -> bool:
-        """Whether it has ended."""
+        """Returns whether it has ended."""
         return self._process.poll() is not None
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait until it ends; False when it did not in time."""
+        """Waits until it ends; returns False if it does not in time."""
         try:
             self._process.wait(timeout_s)
         except subprocess.TimeoutExpired:
@@ -96,11 +122,11 @@ class JailProcess:
         return True
 
     def cpu_s(self) -> float | None:
-        """CPU time of the whole tree so far."""
+        """Returns the CPU time of the whole process tree so far; None without the controller."""
         return self._group.usage().cpu_s
 
     def kill(self) -> None:
-        """SIGKILL the whole tree, and wait for its root. Does nothing to one that has ended."""
+        """Kills the whole process tree and waits for its root. Does nothing to a jail that has ended."""
         if self._process.poll() is None:
             self._killed = True
             self._group.kill()
@@ -111,16 +137,16 @@ class JailProcess:
             self._process.wait()
 
     def end(self) -> JailExit:
-        """Kill what still runs, tidy up, and say how it ended. Idempotent.
+        """Kills what still runs, cleans up and returns how it ended. Idempotent.
 
-        Raises JailUnavailable when the jail could not be set up: then nothing ran in it.
+        Raises JailUnavailable if the jail could not be set up: then nothing ran in it.
         """
         if self._failure is not None:
             raise self._failure
         if self._exit is None:
             self.kill()
             wall_s = time.monotonic() - self._started_s
-            # What the root left behind dies with the process namespace; this is for a jail without walls.
+            # The process namespace takes its processes with it; this is for a jail that is switched off.
             self._group.kill()
             usage = self._group.usage()
             self._group.remove()
@@ -134,7 +160,15 @@ class JailProcess:
                 self._failure = failure
                 raise
             self._exit = JailExit(
-                code, by_signal, wall_s, usage.cpu_s, usage.memory_peak_bytes, usage.oom_killed, self._killed
+                code,
+                by_signal,
+                wall_s,
+                usage.cpu_s,
+                usage.memory_peak_bytes,
+                usage.oom_killed,
+                self._killed,
+                cpu_limited=self._cpu_limited(by_signal, usage.cpu_s),
+                jail_lost=code is None and by_signal is None and not self._killed and not usage.oom_killed,
             )
         return self._exit
 
@@ -158,18 +192,25 @@ class JailProcess:
             raise JailUnavailable(f"the jail could not be entered: {reports['enter-error']}", "gpujudge doctor")
         if self._walled:
             code = reports.get("exit-code")
-            if code is None and not self._killed and not self._group_was_oom_killed():
+            if code is None and not self._killed and not self._root_was_killed():
                 how = f"bubblewrap could not set the jail up: it ended with {self._process.returncode}"
                 raise JailUnavailable(how, "gpujudge doctor")
-            # The process that stands for pid 1 inside reports a signal as a shell would.
+            # Bubblewrap's pid 1 inside reports a signal as a shell does.
             return _split(code) if isinstance(code, int) else (None, None)
         returned = self._process.returncode
         if self._killed:
             return None, None
         return (returned, None) if returned >= 0 else (None, -returned)
 
-    def _group_was_oom_killed(self) -> bool:
-        return self._process.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL)
+    def _root_was_killed(self) -> bool:
+        return -self._process.returncode in OUTSIDE_SIGNALS or self._process.returncode == 128 + signal.SIGKILL
+
+    def _cpu_limited(self, by_signal: int | None, cpu_s: float | None) -> bool:
+        if by_signal == signal.SIGXCPU:
+            return True
+        # A process that ignores SIGXCPU is killed at the hard limit, which is never below the soft one.
+        used_up = self._cpu_limit_s is not None and cpu_s is not None and cpu_s >= self._cpu_limit_s
+        return by_signal == signal.SIGKILL and used_up
 
 
 def _split(code: int) -> tuple[int | None, int | None]:
@@ -185,10 +226,10 @@ def launch(
     stdout: int | IO[bytes] | None = subprocess.DEVNULL,
     stderr: int | IO[bytes] | None = subprocess.DEVNULL,
 ) -> JailProcess:
-    """Start ``argv`` under ``policy``. ``pass_fds`` keep their numbers inside; streams are as in subprocess.
+    """Starts ``argv`` under ``policy``. ``pass_fds`` keep their numbers inside; streams are as in subprocess.
 
-    What bubblewrap itself has to say goes to ``stderr``. Raises JailUnavailable when bubblewrap is missing,
-    something that the policy names does not exist, or this machine has no system call filters of ours.
+    Bubblewrap prints its own messages to ``stderr``. Raises JailUnavailable if bubblewrap is missing, if a path that
+    the policy names does not exist, or if there is no system call filter for this processor.
     """
     walled = policy.jail != "off"
     as_root = os.geteuid() == 0
@@ -197,7 +238,7 @@ def launch(
     plan_fd = os.memfd_create("jail-plan")
     fds = [plan_fd, status_write]
     try:
-        plan = _plan(policy, argv, group, status_write, fds, walled=walled, as_root=as_root)
+        plan = enter_plan(policy, argv, group, status_write, fds, walled=walled, as_root=as_root)
         os.write(plan_fd, json.dumps(plan).encode())
         os.lseek(plan_fd, 0, os.SEEK_SET)
         process = subprocess.Popen(
@@ -219,14 +260,18 @@ def launch(
     finally:
         for fd in fds:
             os.close(fd)
-    return JailProcess(process, group, os.fdopen(status_read, "rb", buffering=0), walled=walled)
+    status = os.fdopen(status_read, "rb", buffering=0)
+    return JailProcess(process, group, status, walled=walled, cpu_limit_s=policy.limits.cpu_s)
 
 
 def run_to_end(
     policy: Policy, argv: Sequence[str], *, wall_s: float, output_bytes: int, pass_fds: Sequence[int] = ()
 ) -> Output:
-    """Run a command that prints and ends. What it prints beyond ``output_bytes`` is read and dropped, so that a flood
-    neither fills memory nor stops it. Raises JailUnavailable when the jail could not be set up."""
+    """Runs a command that prints and ends.
+
+    Output beyond ``output_bytes`` is read and dropped, so that it neither fills memory nor blocks the command. Raises
+    JailUnavailable if the jail could not be set up.
+    """
     deadline = time.monotonic() + wall_s
     with launch(policy, argv, pass_fds=pass_fds, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as jail:
         assert jail.stdout is not None
@@ -251,74 +296,3 @@ def run_to_end(
             said = bytes(kept[:2000]).decode("utf-8", "replace").strip()
             raise JailUnavailable(f"{error.message}: {said}" if said else error.message, error.remedy) from None
     return Output(bytes(kept), total > len(kept), timed_out, ended)
-
-
-def _plan(
-    policy: Policy, argv: Sequence[str], group: Group, status_fd: int, fds: list[int], *, walled: bool, as_root: bool
-) -> dict[str, object]:
-    """What ``enter.py`` is to do. Descriptors it adds to ``fds`` are closed by the caller."""
-    for bind in policy.binds if walled else ():
-        if not bind.source.exists():
-            raise JailUnavailable(f"{bind.source} is to be seen in the jail and does not exist")
-    staged = [bind.source for bind in policy.binds if walled and as_root and not _reachable(bind.source)]
-    stage_folder = next((folder for folder in _STAGE_FOLDERS if Path(folder).is_dir()), None)
-    if staged and stage_folder is None:
-        raise InternalError(f"none of {', '.join(_STAGE_FOLDERS)} exists to mount on", "mkdir /mnt")
-    if walled:
-        argv = _bounded(policy, argv, group.controllers)
-        seccomp_fd = None
-        if policy.seccomp != "none":
-            seccomp_fd = os.memfd_create("jail-seccomp")
-            fds.append(seccomp_fd)
-            os.write(seccomp_fd, seccomp.base_program())
-            os.lseek(seccomp_fd, 0, os.SEEK_SET)
-        sources = {source: f"{stage_folder}/{index}" for index, source in enumerate(staged)}
-        command = bwrap_arguments(policy, argv, sources=sources, status_fd=status_fd, seccomp_fd=seccomp_fd)
-    else:
-        command = list(argv)
-    drop = JAIL_UID if walled and as_root else None
-    return {
-        "cgroups": group.procs_files(),
-        "rlimits": _rlimits(policy, group.controllers),
-        "stage": [str(source) for source in staged],
-        "stage_folder": stage_folder,
-        "uid": drop,
-        "gid": drop,
-        "die_with_parent": not walled,
-        "cwd": None if walled else policy.cwd,
-        "status_fd": status_fd,
-        "argv": command,
-        "env": {} if walled else dict(policy.env),
-    }
-
-
-def _bounded(policy: Policy, argv: Sequence[str], controllers: frozenset[str]) -> Sequence[str]:
-    """The command with RLIMIT_NPROC where no cgroup counts its processes.
-
-    Set inside, since the kernel (5.14 and newer) counts processes by user *and* user namespace: set outside it would
-    count those of every jail, and of whatever else runs under that uid.
-    """
-    if "pids" in controllers or policy.limits.processes is None:
-        return argv
-    prlimit = "/usr/bin/prlimit"
-    if not Path(prlimit).exists():
-        raise JailUnavailable("there is neither a pids cgroup nor prlimit to bound processes", "install util-linux")
-    return [prlimit, f"--nproc={policy.limits.processes}", "--", *argv]
-
-
-def _rlimits(policy: Policy, controllers: frozenset[str]) -> dict[str, int]:
-    limits = policy.limits
-    rlimits = {"RLIMIT_CORE": 0, "RLIMIT_NOFILE": limits.open_files, "RLIMIT_MSGQUEUE": 0}
-    if limits.file_bytes is not None:
-        rlimits["RLIMIT_FSIZE"] = limits.file_bytes
-    if limits.cpu_s is not None:
-        rlimits["RLIMIT_CPU"] = max(1, round(limits.cpu_s))
-    if "memory" not in controllers and limits.memory_bytes is not None:
-        name = "RLIMIT_AS" if limits.memory_fallback == "address_space" else "RLIMIT_DATA"
-        rlimits[name] = limits.memory_bytes
-    return rlimits
-
-
-def _reachable(path: Path) -> bool:
-    """Whether any uid may walk to ``path``."""
-    return all(os.stat(folder).st_mode & 0o001 for folder in path.absolute().parents)  # noqa: PTH116

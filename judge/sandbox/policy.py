@@ -1,7 +1,7 @@
 """What a jail may see and use, as plain data. ``bwrap.py`` turns it into arguments, ``launch.py`` into a process.
 
-Everything starts closed: a policy names what is added. A bind keeps the path that its files have outside unless it
-says otherwise, so that an interpreter finds itself. Later binds lie over earlier ones, and all of them over ``/tmp``.
+A jail starts with nothing; a policy names what is added. A bind usually keeps the path that its files have outside, so
+that an interpreter finds its own files. Later binds lie over earlier ones, and all of them over ``/tmp``.
 """
 
 from __future__ import annotations
@@ -13,35 +13,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from judge.sandbox.bind import Bind
+from judge.sandbox.gpu import gpu_binds, gpu_library_path
 from judge.settings import BuildLimits, RunLimits
 
 MIB = 1 << 20
 
-BindKind = Literal["ro", "rw", "dev"]
 SeccompLevel = Literal["none", "base"]
-
-
-@dataclass(frozen=True, slots=True)
-class Bind:
-    """A file or folder of the host shown inside as ``target``. ``dev`` is writable and its device nodes work."""
-
-    source: Path
-    target: str
-    kind: BindKind = "ro"
-
-    @staticmethod
-    def same(path: Path, kind: BindKind = "ro") -> Bind:
-        """``path`` at its own place."""
-        return Bind(path, str(path), kind)
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bounds on one jail. None means no bound.
 
-    ``memory_bytes`` and ``processes`` bound the whole tree where a cgroup can be had, ``tmpfs_bytes`` each of ``/tmp``
-    and ``/dev/shm``. Without a cgroup memory is bounded per process, by ``memory_fallback``: ``address_space`` is
-    strict, but what reserves address space for CUDA cannot live under it; ``data`` counts writable private memory.
+    ``memory_bytes`` and ``processes`` bound the whole process tree where there is a cgroup; ``tmpfs_bytes`` bounds each
+    of ``/tmp`` and ``/dev/shm``. Without a cgroup memory is bounded per process, by ``memory_fallback``:
+    ``address_space`` is strict, but CUDA reserves too much address space to run under it; ``data`` counts writable
+    private memory.
     """
 
     memory_bytes: int | None = None
@@ -63,24 +51,26 @@ class Policy:
     env: Mapping[str, str] = field(default_factory=dict)
     cwd: str = "/tmp"
     seccomp: SeccompLevel = "base"
-    #: ``off`` runs the command as it is, without any wall: only for one's own code (JudgeSettings.jail).
+    #: ``off`` runs the command without any protection: only for one's own code (JudgeSettings.jail).
     jail: str = "required"
 
 
-#: What the loader and the compiler driver look for under /etc, and nothing else of it.
+#: What the loader and the compiler driver read under /etc.
 _ETC = (Path("/etc/ld.so.cache"), Path("/etc/alternatives"))
+#: The folders of ``judge`` that a jail shows.
+_SHOWN = ("wire", "runner")
 _BASE_ENV = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
 
 
 def build_policy(
     limits: BuildLimits, *, binds: Iterable[Bind] = (), env: Mapping[str, str] | None = None, jail: str = "required"
 ) -> Policy:
-    """The jail of a compilation: the toolkit given in ``binds``, the host compiler of ``/usr``, no device."""
+    """Returns the jail of a compilation: the toolkit given in ``binds``, the host compiler of ``/usr``, no device."""
     return Policy(
         limits=Limits(
             memory_bytes=limits.memory_bytes,
             processes=96,
-            # Two halves are compiled at once, and some of it runs before the clock of the jail starts.
+            # Host and device code are compiled at once, and some of it runs before the jail's clock starts.
             cpu_s=2 * limits.wall_s + 5,
             file_bytes=build_file_bytes(limits),
             tmpfs_bytes=1024 * MIB,
@@ -93,7 +83,7 @@ def build_policy(
 
 
 def build_file_bytes(limits: BuildLimits) -> int:
-    """The largest file a compiler may write: intermediate ones are larger than the library."""
+    """Returns the largest file that a compiler may write: intermediate ones are larger than the library."""
     return max(256 * MIB, limits.artifact_bytes)
 
 
@@ -105,15 +95,15 @@ def run_policy(
     hidden: Iterable[str] = (),
     gpus: Iterable[int] | None = None,
     memory_bytes: int | None = None,
+    busy_threads: int | None = None,
     jail: str = "required",
 ) -> Policy:
-    """The jail of a runner: this Python with its packages, the code of the runner, and the GPUs whose minor numbers
-    are given (none by default).
+    """Returns the jail of a runner: this Python with its packages, the runner's code, and the GPUs with these minor
+    numbers (none by default).
 
-    ``memory_bytes`` overrides the limit on host memory. The packs, their references and the data folder are not inside.
+    ``memory_bytes`` overrides the limit on host memory. ``busy_threads`` is how many threads can work at a time; by
+    default one a processor, beside the submission's own. The packs, references and the data folder are not inside.
     """
-    from judge.sandbox.gpu import gpu_binds, gpu_library_path
-
     packages = python_binds()
     devices: tuple[Bind, ...] = ()
     extra_env: dict[str, str] = {}
@@ -126,33 +116,31 @@ def run_policy(
         limits=Limits(
             memory_bytes=memory_bytes or limits.memory_bytes,
             processes=limits.processes,
-            # Two threads of a GPU's runner can be at work; the emulator's are one a core beside the submission's own.
-            cpu_s=limits.wall_s * (2 if gpus is not None else 1 + len(os.sched_getaffinity(0))),
+            cpu_s=limits.wall_s * (busy_threads or 1 + len(os.sched_getaffinity(0))),
             file_bytes=1024 * MIB,
         ),
         binds=(*_existing(_ETC[:1]), *packages, *devices, *binds),
-        hidden=(*_pack_folders(), *hidden),
+        hidden=(*_trusted_folders(), *hidden),
         env={**_BASE_ENV, "PYTHONDONTWRITEBYTECODE": "1", **extra_env, **(env or {})},
         jail=jail,
     )
 
 
 def python_binds() -> tuple[Bind, ...]:
-    """What this interpreter needs to start inside with ``judge`` and ``emulator`` importable, each at its own place.
+    """Returns what this interpreter needs to start inside with the runner importable, each at its own path.
 
-    Of a source checkout only those two packages are shown: what lies beside them (packs, data) is none of the runner's.
+    Of a source checkout only ``judge.wire``, ``judge.runner`` and ``emulator`` are shown, never the trusted side, the
+    packs or the data.
     """
-    import judge
-
     wanted = [Path(sys.base_prefix), Path(sys.prefix), Path(sys.base_exec_prefix)]
-    # A virtual environment's interpreter is a link, often to a link elsewhere (pyenv, uv): every stop must be there.
+    # A virtual environment's interpreter is a link, often to another link (pyenv, uv): the jail shows all of them.
     link = Path(sys.executable)
     while link.is_symlink():
         target = link.readlink()
         link = target if target.is_absolute() else link.parent / target
         wanted.append(link.parent.parent if link.parent.name == "bin" else link)
-    package = Path(judge.__file__).resolve().parent
-    wanted += [package, package.parent / "emulator"]
+    judge, home = _judge_folder(), _judge_folder().parent
+    wanted += [judge / "__init__.py", *(judge / name for name in _SHOWN), home / "emulator"]
     usr = Path("/usr")
     seen: list[Path] = []
     for path in wanted:
@@ -162,13 +150,21 @@ def python_binds() -> tuple[Bind, ...]:
     return tuple(Bind.same(path) for path in seen)
 
 
-def _pack_folders() -> tuple[str, ...]:
-    """Where an installed copy of the built-in packs would lie, beside the packages that are shown."""
+def _trusted_folders() -> tuple[str, ...]:
+    """Returns the folders of the trusted side and the packs, to hide where they are installed among shown packages."""
+    judge, home = _judge_folder(), _judge_folder().parent
+    shown = [bind.source for bind in python_binds()] + [Path("/usr")]
+    if not any(judge.is_relative_to(folder) for folder in shown):
+        return ()
+    folders = [folder for folder in judge.iterdir() if folder.name not in _SHOWN]
+    folders += [home / name for name in ("challenges", "logs", "store", "workers", "web", "cli", "migrations")]
+    return tuple(str(folder) for folder in sorted(folders) if folder.is_dir())
+
+
+def _judge_folder() -> Path:
     import judge
 
-    folder = Path(judge.__file__).resolve().parent.parent / "challenges"
-    shown = any(folder.is_relative_to(bind.source) for bind in python_binds()) or folder.is_relative_to("/usr")
-    return (str(folder),) if folder.is_dir() and shown else ()
+    return Path(judge.__file__).resolve().parent
 
 
 def _existing(paths: Iterable[Path]) -> tuple[Bind, ...]:

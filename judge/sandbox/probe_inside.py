@@ -1,11 +1,11 @@
-"""What ``probe`` runs inside a jail: ``probe_inside.py WHAT``, a script that misbehaves in one way and reports."""
+"""The script that ``probe`` runs inside a jail: ``probe_inside.py ATTEMPT`` tries one thing and reports what
+happened."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
 import errno
-import importlib.util
 import json
 import mmap
 import os
@@ -16,7 +16,6 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 _CLONE_NEWUSER, _CLONE_NEWNS, _PR_SET_TIMERSLACK = 0x10000000, 0x00020000, 29
@@ -40,7 +39,7 @@ _FIXED = ("/x", "/etc/x", "/usr/x", "/dev/x", "/proc/sys/kernel/hostname")
 
 
 def surroundings() -> None:
-    """Who and where one is."""
+    """Reports this process's user, what it can read and write, and its environment."""
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     print(
         json.dumps(
@@ -60,7 +59,7 @@ def surroundings() -> None:
 
 
 def network(port: str) -> None:
-    """The addresses that answer: the host's own loopback, where the probe listens on ``port``, and two outside."""
+    """Reports which addresses answer: the host's loopback, where the probe listens on ``port``, and two outside."""
     addresses = [("127.0.0.1", int(port)), ("192.0.2.1", 80), ("1.1.1.1", 53)]
     interfaces = [line.split(":")[0].strip() for line in Path("/proc/net/dev").read_text().splitlines()[2:]]
     reached = [f"{host}:{at}" for host, at in addresses if _reaches((host, at))]
@@ -101,18 +100,25 @@ def _fill(path: str) -> int:
 
 
 def system_calls() -> None:
-    """One attempt per child; how each ended."""
-    seccomp = _module("seccomp")
+    """Makes each attempt in a child process and reports how it ended."""
+    from judge.runner import seccomp
+
     parent = os.getpid()
 
-    def locked(attempt: Callable[[], object]) -> Callable[[], object]:
-        return lambda: (seccomp.lock_before_load(), attempt())[1]
+    def after(*locks: Callable[[], None]) -> Callable[[Callable[[], object]], Callable[[], object]]:
+        def wrap(attempt: Callable[[], object]) -> Callable[[], object]:
+            def run() -> object:
+                for lock in locks:
+                    lock()
+                return attempt()
 
-    def settled(attempt: Callable[[], object]) -> Callable[[], object]:
-        return lambda: (seccomp.lock_before_load(), seccomp.lock_scheduling(), attempt())[2]
+            return run
 
-    def loaded(attempt: Callable[[], object]) -> Callable[[], object]:
-        return lambda: (seccomp.lock_before_load(), seccomp.lock_after_load(), attempt())[2]
+        return wrap
+
+    locked = after(seccomp.lock_before_load)
+    settled = after(seccomp.lock_before_load, seccomp.lock_scheduling)
+    loaded = after(seccomp.lock_before_load, seccomp.lock_after_load)
 
     attempts: dict[str, Callable[[], object]] = {
         "ptrace": lambda: _libc.ptrace(0, 0, 0, 0),
@@ -154,8 +160,9 @@ def _map_code() -> None:
 
 
 def files_once_restricted() -> None:
-    """What Landlock leaves to open, of what could be opened before; null where the kernel has no Landlock."""
-    landlock = _module("landlock")
+    """Reports which files can be opened before and after Landlock; null where the kernel has none."""
+    from judge.runner import landlock
+
     wanted = ("/proc/self/maps", "/proc/self/mem", "/tmp/x", "/dev/shm/x", "/usr/x")
     before = [path for path in wanted if _readable(path) or _writable(path)]
     if not landlock.restrict_runner():
@@ -174,7 +181,7 @@ def _start_thread() -> None:
 
 
 def _outcome(attempt: Callable[[], object]) -> str:
-    """``SIGSYS``, ``EPERM`` and the like, or ``allowed``."""
+    """Returns the signal that killed the attempt (``SIGSYS``), its error (``EPERM``), or ``allowed``."""
     read_end, write_end = os.pipe()
     child = os.fork()
     if child == 0:
@@ -194,25 +201,14 @@ def _outcome(attempt: Callable[[], object]) -> str:
     return signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else said
 
 
-def _module(name: str) -> ModuleType:
-    """One of this folder's, without the packages around it."""
-    path = Path(__file__).with_name(f"{name}.py")
-    spec = importlib.util.spec_from_file_location(f"probe_{name}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def burn() -> None:
-    """Uses a core until it is stopped."""
+    """Uses a processor until it is stopped."""
     while True:
         pass
 
 
 def fork_bomb() -> None:
-    """Forks until refused, prints how many processes there were in all."""
+    """Forks until refused and prints the number of processes."""
     made = 1
     with contextlib.suppress(OSError):
         while made < 4096:
@@ -225,7 +221,7 @@ def fork_bomb() -> None:
 
 
 def fill_memory() -> None:
-    """Takes memory and touches it until stopped, printing the bytes taken so far."""
+    """Allocates and writes memory until stopped, printing the bytes so far."""
     taken: list[bytes] = []
     try:
         while len(taken) < 128:
@@ -236,7 +232,7 @@ def fill_memory() -> None:
 
 
 def leave_behind(_token: str) -> None:
-    """A daemon with a session of its own, and a parent that waits."""
+    """Starts a daemon with a session of its own, and waits."""
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
@@ -248,12 +244,12 @@ def leave_behind(_token: str) -> None:
 
 
 def gpu_nodes() -> None:
-    """Device nodes of GPUs that exist inside."""
+    """Reports the device nodes of GPUs inside."""
     print(json.dumps([path.name for path in Path("/dev").iterdir() if path.name.startswith(("nvidia", "dri", "kfd"))]))
 
 
 def start_cuda() -> None:
-    """``<result of cuInit> <number of devices>``"""
+    """Prints the result of cuInit and the number of devices."""
     cuda = ctypes.CDLL("libcuda.so.1")
     count = ctypes.c_int(-1)
     result = cuda.cuInit(0)

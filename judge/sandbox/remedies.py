@@ -1,4 +1,4 @@
-"""The commands that give a machine what the jail needs, for each way in which it can be lacking."""
+"""The commands that fix a machine on which the jail does not work, by cause."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CONTAINER = (
 
 
 def for_failure(said: str) -> str:
-    """What to do when bubblewrap, having said this, could not set a jail up."""
+    """Returns what to do when bubblewrap failed to set a jail up with the message ``said``."""
     if _number("/proc/sys/kernel/unprivileged_userns_clone") == 0:
         return "sudo sysctl -w kernel.unprivileged_userns_clone=1"
     if _number("/proc/sys/user/max_user_namespaces") == 0:
@@ -31,10 +31,10 @@ def for_failure(said: str) -> str:
 
 
 def for_cgroups() -> str:
-    """What to do when not every controller can be had."""
+    """Returns what to do when a cgroup controller is missing."""
     if in_container():
         return (
-            "an ordinary container has no cgroup to divide: bound it as a whole (--memory, --pids-limit; "
+            "an ordinary container cannot make cgroups: bound it as a whole (--memory, --pids-limit; "
             "docker-compose.yml does), or run the workers outside of containers"
         )
     return (
@@ -44,7 +44,7 @@ def for_cgroups() -> str:
 
 
 def in_container() -> bool:
-    """Whether this process runs in a container of Docker, Podman or Kubernetes."""
+    """Returns whether this process runs in a container of Docker, Podman or Kubernetes."""
     return any(Path(marker).exists() for marker in ("/.dockerenv", "/run/.containerenv")) or (
         Path("/var/run/secrets/kubernetes.io").exists()
     )

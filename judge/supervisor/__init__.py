@@ -1,1 +1,1 @@
-"""The trusted side of the frames: feeds cases, holds the clock and the limits, and decides."""
+"""Runs submissions in jailed runners from the trusted side: sends cases, keeps the clock and the limits, decides."""

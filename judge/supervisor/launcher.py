@@ -1,4 +1,4 @@
-"""Starts the runner's process in its jail: which files and devices it sees, and how it finds its modules."""
+"""Starts a runner's process in its jail, with the files and devices it may see."""
 
 from __future__ import annotations
 
@@ -10,30 +10,28 @@ from pathlib import Path
 from typing import Protocol
 
 import judge
-from judge.judgement import DeviceInfo
+from judge.sandbox.bind import Bind
 from judge.sandbox.launch import JailProcess, launch
-from judge.sandbox.policy import Bind, run_policy
+from judge.sandbox.policy import run_policy
 from judge.settings import JudgeSettings
+from judge.supervisor.runner_spec import RunnerSpec
 
 
 class Launcher(Protocol):
-    """Starts one runner. The thread that calls it must outlive the runner: the jail dies with it."""
+    """Starts one runner. The calling thread must outlive the runner, since the jail dies with it."""
 
     def __call__(self, fds: Sequence[int], output_fd: int) -> JailProcess:
-        """``fds``: the channel, the inputs, the outputs, the library; their numbers stay. Raises InternalError."""
+        """Passes ``fds`` under their own numbers: channel, inputs, outputs, library. Raises InternalError."""
 
 
 class JailLauncher:
-    """The launcher for a device under these settings."""
+    """Launches the runners of one device under these settings."""
 
-    def __init__(
-        self, device: DeviceInfo, settings: JudgeSettings, *, library: Path | None, extra_binds: Sequence[Bind] = ()
-    ) -> None:
-        gpus = [int(device.details.get("minor", device.details.get("ordinal", 0)))] if device.kind == "cuda" else None
+    def __init__(self, spec: RunnerSpec, settings: JudgeSettings) -> None:
         paths = module_paths()
-        binds = [*(Bind.same(path) for path in paths if not _shown_anyway(path)), *extra_binds]
-        if library is not None:
-            binds.append(Bind.same(library))
+        binds = [*(Bind.same(path) for path in paths if not _shown_anyway(path)), *spec.binds]
+        if spec.library is not None:
+            binds.append(Bind.same(spec.library))
         self._policy = run_policy(
             settings.run,
             binds=binds,
@@ -43,7 +41,8 @@ class JailLauncher:
                 # NumPy's OpenBLAS starts a thread a core when it is loaded, and interrupts the process if it may not.
                 "OPENBLAS_NUM_THREADS": "1",
             },
-            gpus=gpus,
+            gpus=spec.gpu_minors,
+            busy_threads=spec.busy_threads,
             jail=settings.jail,
         )
 
@@ -54,7 +53,7 @@ class JailLauncher:
 
 
 def module_paths() -> list[Path]:
-    """Where this process finds modules, the folder of ``judge`` first; only what exists, and no working directory."""
+    """Returns where this process finds modules, the folder of ``judge`` first; no working directory."""
     home = Path(judge.__file__).resolve().parent.parent
     paths = [home]
     for entry in sys.path:
@@ -65,7 +64,7 @@ def module_paths() -> list[Path]:
 
 
 def _shown_anyway(path: Path) -> bool:
-    """Whether the jail has it without asking; of the folder of ``judge`` it shows those packages only that it needs."""
+    """Returns whether the jail shows the path without a bind; of ``judge`` it shows only what the runner needs."""
     home = Path(judge.__file__).resolve().parent.parent
     roots = (Path("/usr"), Path(sys.prefix), Path(sys.base_prefix))
     return path == home or any(path.is_relative_to(root) for root in roots)

@@ -1,7 +1,7 @@
-"""One runner, from outside: sends requests, waits for replies with the clock in hand, and tells how it ended.
+"""Controls one runner process: sends requests, awaits replies against the clock, and reports how it ended.
 
-Nothing here blocks without a deadline, and whatever comes out is checked: a reply must carry the nonce of the
-request that is open, and there must be nothing behind it when the next one is sent.
+Nothing blocks without a deadline, and every reply is checked: it must carry the nonce of the open request, and nothing
+may follow it before the next request is sent.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from judge.errors import Cancelled, JailUnavailable
-from judge.runner.frames import FrameError, Op, pack_frame, split_frame
-from judge.runner.messages import FailedReply
 from judge.sandbox.launch import JailExit, JailProcess
 from judge.supervisor.launcher import Launcher
-from judge.supervisor.output import OutputDrain
-from judge.supervisor.shared import LibraryFile, SharedRegion
+from judge.supervisor.output_drain import OutputDrain
+from judge.supervisor.shared_memory import LibraryFile, SharedRegion
+from judge.wire.frames import FrameError, Op, pack_frame, split_frame
+from judge.wire.messages import FailedReply
 
-#: How often a wait looks at the clock, the flood and whoever may cancel.
+#: How often a wait checks the clock, the amount of output and cancellation.
 _TICK_S = 0.05
 
 
 class RequestRefused(Exception):
-    """The runner is alive and says that it could not do it."""
+    """The runner is alive and reports that it could not do what was requested."""
 
     def __init__(self, reply: FailedReply) -> None:
         super().__init__(reply.message)
@@ -37,7 +37,7 @@ class RequestRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Why a runner is no more, and during which request. Exactly one reason holds, looked at in this order."""
+    """Why a runner ended, and during which request. The first reason that holds, in field order, is the one."""
 
     during: Op
     tampered: str
@@ -48,7 +48,7 @@ class Ending:
 
 
 class RunnerEnded(Exception):
-    """The runner is gone; it took the request with it."""
+    """The runner ended before it answered the request."""
 
     def __init__(self, ending: Ending) -> None:
         super().__init__(f"the runner ended during {ending.during.name}")
@@ -57,7 +57,7 @@ class RunnerEnded(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A request whose reply is due, and when it was sent."""
+    """A request that awaits its reply, and when it was sent."""
 
     op: Op
     nonce: int
@@ -65,11 +65,11 @@ class Pending:
 
 
 class RunnerProcess:
-    """Owns the process, its socket, its shared memory and its output. ``close`` leaves none of them behind."""
+    """Owns a runner process with its socket, shared memory and output. ``close`` releases them all."""
 
     def __init__(self, launcher: Launcher, input_bytes: int, output_bytes: int, *, print_limit: int,
                  cancelled: Callable[[], bool] = lambda: False) -> None:  # fmt: skip
-        #: Asked while a reply is waited for; whoever takes over a runner that was started for anybody sets it.
+        #: Asked while a reply is awaited; the session that takes over a warm runner sets it.
         self.cancelled = cancelled
         self._received = bytearray()
         self.inputs = SharedRegion("inputs", input_bytes, read_only=True)
@@ -96,13 +96,13 @@ class RunnerProcess:
         """Puts the submission where LOAD will find it."""
         self._library.fill(library)
 
-    def request(self, op: Op, payload: bytes, limit_s: float, *, awake_s: float = 0.0) -> tuple[bytes, float]:
-        """The payload of the reply, and the seconds between sending and receiving by this side's clock. For the first
-        ``awake_s`` of them this thread does not sleep.
+    def request(self, op: Op, payload: bytes, limit_s: float, *, busy_wait_s: float = 0.0) -> tuple[bytes, float]:
+        """Sends a request and returns the reply's payload and the seconds between sending and receiving.
 
+        For the first ``busy_wait_s`` this thread waits without sleeping.
         Raises RunnerEnded (the process is gone then), RequestRefused, Cancelled.
         """
-        return self.receive(self.send(op, payload), limit_s, awake_s=awake_s)
+        return self.receive(self.send(op, payload), limit_s, busy_wait_s=busy_wait_s)
 
     def send(self, op: Op, payload: bytes) -> Pending:
         """Sends a request without waiting. Raises RunnerEnded."""
@@ -125,8 +125,8 @@ class RunnerProcess:
                 self._end(op)
         return pending
 
-    def receive(self, request: Pending, limit_s: float, *, awake_s: float = 0.0) -> tuple[bytes, float]:
-        """The reply to ``request``; see ``request``."""
+    def receive(self, request: Pending, limit_s: float, *, busy_wait_s: float = 0.0) -> tuple[bytes, float]:
+        """Returns the reply to a sent request, like ``request``."""
         op, started = request.op, request.sent_s
         while True:
             waited_s = time.perf_counter() - started
@@ -138,11 +138,11 @@ class RunnerProcess:
             if found is not None:
                 break
             if self._readable(0):
-                # Before the clock: a reply that came while this side did something else is in time.
+                # Before the clock is checked: a reply that arrived while this process did something else is in time.
                 if not self._read():
                     self._end(op)
                 continue
-            if waited_s < awake_s < limit_s:
+            if waited_s < busy_wait_s < limit_s:
                 continue
             if self._drain.flooded.is_set():
                 self._end(op, flooded=True)
@@ -164,27 +164,27 @@ class RunnerProcess:
         return frame.payload, wall_s
 
     def stop_if_cancelled(self) -> None:
-        """Raises Cancelled, the runner being closed, where nobody wants it any longer."""
+        """Closes the runner and raises Cancelled if the judgement was cancelled."""
         if self.cancelled():
             self.close()
             raise Cancelled
 
     def reject(self, op: Op, reason: str) -> NoReturn:
-        """Ends the runner for a reply that makes no sense. Raises RunnerEnded."""
+        """Ends the runner because of an invalid reply. Raises RunnerEnded."""
         self._end(op, tampered=reason)
 
     @property
     def flooded(self) -> bool:
-        """Whether it has printed more than it may."""
+        """Whether it printed more than is allowed."""
         return self._drain.flooded.is_set()
 
     @property
     def alive(self) -> bool:
-        """Whether the process runs, and has said nothing that nobody asked for."""
+        """Whether the process runs and has sent nothing unrequested."""
         return self._jail is not None and not self._jail.poll() and not self._received and not self._readable(0)
 
     def close(self) -> JailExit | None:
-        """Kills what still runs and lets everything go. Idempotent; the first call returns how the process ended."""
+        """Kills the process and releases everything. Idempotent; the first call returns how the process ended."""
         jail, self._jail = self._jail, None
         try:
             return jail.end() if jail is not None else None
@@ -201,7 +201,7 @@ class RunnerProcess:
         return bool(self._poll.poll(max(0.0, timeout_s) * 1e3))
 
     def _read(self) -> bool:
-        """Takes in what is there; False at the end of the stream."""
+        """Reads what has arrived; returns False at the end of the stream."""
         try:
             piece = self._socket.recv(1 << 16)
         except BlockingIOError:
@@ -216,7 +216,7 @@ class RunnerProcess:
         if self._jail is None:
             raise RuntimeError("the runner has been closed")
         if not (tampered or flooded or timed_out):
-            # The socket closed: let the process end by itself, so that its own exit code is seen.
+            # The socket closed: wait for the process to end by itself, so that its own exit code is reported.
             self._jail.wait(2.0)
         try:
             ended = self._jail.end()

@@ -1,4 +1,4 @@
-"""Users and tokens, packs, devices, submissions with their jobs and events, artifacts, measurements."""
+"""Creates users, tokens, packs, devices, submissions, jobs, events, artifacts and measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores get the ends of their interval, their share of the roofline, and what they were measured on."""
+"""Adds the interval, the roofline share and the fingerprint of the device to measurements."""
 
 from __future__ import annotations
 

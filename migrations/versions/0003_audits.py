@@ -1,4 +1,4 @@
-"""Audits: the first places of a board timed again together."""
+"""Creates the tables of audits, which time the top entries of a board again, together."""
 
 from __future__ import annotations
 

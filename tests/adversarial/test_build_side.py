@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from judge.build.nvcc import build_submission
-from judge.build.target import Target
+from judge.compile.nvcc import build_submission
+from judge.compile.target import Target
 from judge.judgement import BuildReport
 from judge.settings import BuildLimits, JudgeSettings
-from tests.unit.judge.build.challenge import PLAIN, FakeChallenge
+from tests.unit.judge.compile.challenge import PLAIN, FakeChallenge
 
 pytestmark = [pytest.mark.nvcc, pytest.mark.jail]
 
@@ -84,11 +84,15 @@ ATTACKS = [
 
 def build(source: str, data_dir: Path) -> tuple[BuildReport, bytes]:
     report, artifact = build_submission(
-        source.encode(), FakeChallenge(), Target.emulator(), JudgeSettings(data_dir=data_dir, build=LIMITS)
+        source.encode(),
+        FakeChallenge(),
+        Target("emulator", "compute_80"),
+        JudgeSettings(data_dir=data_dir, build=LIMITS),
     )
     return report, artifact.library if artifact else b""
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 def test_it_comes_to_nothing(attack: Attack, tmp_path: Path) -> None:
     started_s = time.monotonic()

@@ -20,6 +20,7 @@ def _open_descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("hostile", ALL, ids=lambda hostile: hostile.name)
 def test_hostile(hostile: Hostile) -> None:
     before = _open_descriptors()

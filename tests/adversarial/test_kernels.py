@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from judge import pipeline
-from judge.build.nvcc import build_submission
-from judge.build.target import Target
-from judge.devices.catalog import find_device
+from judge.backends.registry import BUILTIN_BACKENDS
+from judge.compile.nvcc import build_submission
+from judge.compile.target import Target
 from judge.judgement import DeviceInfo, Judgement
 from judge.packs.pack import Pack
 from judge.settings import BuildLimits, JudgeSettings, RunLimits
@@ -37,16 +37,23 @@ Judge = Callable[..., Judgement]
 
 @pytest.fixture(scope="module")
 def emulator(judge_settings: JudgeSettings) -> DeviceInfo:
-    return find_device("emulator", judge_settings)
+    return BUILTIN_BACKENDS.find_device("emulator", judge_settings)
 
 
 @pytest.fixture(scope="module")
-def judge(emulator: DeviceInfo, packs: dict[str, Pack], judge_settings: JudgeSettings) -> Judge:
-    """``judge(source, challenge, build=limits)``"""
+def judge(
+    emulator: DeviceInfo,
+    packs: dict[str, Pack],
+    judge_settings: JudgeSettings,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Judge:
+    """``judge(source, challenge, build=limits)``. What is built with limits of its own is built, not found."""
     settings = dataclasses.replace(judge_settings, run=RUN)
+    fresh = dataclasses.replace(settings, data_dir=tmp_path_factory.mktemp("built"))
 
-    def run(source: bytes, challenge: str, build: BuildLimits = settings.build) -> Judgement:
-        return pipeline.judge(source, packs[challenge], emulator, 11, dataclasses.replace(settings, build=build))
+    def run(source: bytes, challenge: str, build: BuildLimits | None = None) -> Judgement:
+        chosen = settings if build is None else dataclasses.replace(fresh, build=build)
+        return pipeline.judge(source, packs[challenge], emulator, 11, chosen)
 
     return run
 
@@ -66,6 +73,7 @@ def honest_s(judge: Judge) -> Callable[[Hostile], float]:
     return time
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("hostile", on("emulator"), ids=str)
 def test_it_does_not_pay(
     hostile: Hostile, judge: Judge, honest_s: Callable[[Hostile], float], request: pytest.FixtureRequest
@@ -78,6 +86,7 @@ def test_it_does_not_pay(
     assert not hostile.complaint(judgement, "emulator", compared, SLACK), judgement
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_next_submission_is_judged_as_if_nothing_had_been(
     family: str, judge: Judge, honest_s: Callable[[Hostile], float]
@@ -92,6 +101,7 @@ def test_the_next_submission_is_judged_as_if_nothing_had_been(
     assert judgement.measurement.value == before_s
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("hostile", ONLY_ON_A_GPU, ids=str)
 def test_what_is_for_a_gpu_builds_for_one(
     hostile: Hostile, packs: dict[str, Pack], judge_settings: JudgeSettings
@@ -99,7 +109,9 @@ def test_what_is_for_a_gpu_builds_for_one(
     """Else it would prove nothing there."""
     if Verdict.COMPILE_ERROR in hostile.verdicts("cuda"):
         return
-    report, artifact = build_submission(hostile.source, packs[hostile.challenge], Target.cuda("9.0"), judge_settings)
+    report, artifact = build_submission(
+        hostile.source, packs[hostile.challenge], Target("cuda", "sm_90"), judge_settings
+    )
     assert artifact is not None, report.log
 
 

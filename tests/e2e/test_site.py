@@ -11,7 +11,7 @@ from judge.judgement import BuildReport
 from tests.e2e.conftest import Served
 from tests.web_site import H200, PASSWORD, accepted, counted, faulty, trusted, wrong
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive]
 
 SOURCE = 'extern "C" void solve(const float* A, const float* B, float* C, int N) { /* mine */ }\n'
 CHALLENGE = "/challenges/vector-add"

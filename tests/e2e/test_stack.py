@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from emulator.cxx import SHARED_FOLDER
 from tests.web_site import PASSWORD
 
 pytestmark = [pytest.mark.browser, pytest.mark.nvcc, pytest.mark.jail, pytest.mark.timeout(600)]
@@ -41,7 +42,9 @@ JUDGED_WITHIN_MS = 120_000
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A whole installation of its own, stopped as Ctrl-C stops it."""
     data_dir: Path = tmp_path_factory.mktemp("stack") / "data"
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("GPUJUDGE_")}
+    environment = {
+        key: value for key, value in os.environ.items() if not key.startswith("GPUJUDGE_") or key == SHARED_FOLDER
+    }
     with subprocess.Popen(
         [sys.executable, "-m", "cli.main", "up", "--port", "0", "--device", "emulator"],
         env={**environment, "GPUJUDGE_DATA_DIR": str(data_dir), "NO_COLOR": "1"},

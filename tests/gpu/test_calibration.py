@@ -9,11 +9,11 @@ import time
 import numpy as np
 import pytest
 
-from judge.build.cubin import build_cubin
-from judge.devices.calibrate import PEAKS_SOURCE, calibrate
-from judge.devices.calibration import Calibration, load_calibration
-from judge.devices.peaks.counts import Peak, peaks_for
-from judge.devices.process import own_process
+from judge.compile.cubin import build_cubin
+from judge.gpu.calibrate import PEAKS_SOURCE, calibrate
+from judge.gpu.calibration import Calibration, load_calibration
+from judge.gpu.peaks.counts import Peak, peaks_for
+from judge.gpu.process import own_process
 from judge.judgement import DeviceInfo
 from judge.settings import JudgeSettings
 from tests.peaks import matrix_sums
@@ -34,8 +34,8 @@ def _capability(gpu: DeviceInfo) -> tuple[int, int]:
 
 def _results(gpu: DeviceInfo, settings: JudgeSettings, peak: Peak, rounds: int) -> bytes:
     code = (
-        "import os, sys; import numpy as np; from judge.devices.peaks.measure import Bench\n"
-        "from judge.devices.peaks.counts import PEAKS\n"
+        "import os, sys; import numpy as np; from judge.gpu.peaks.measure import Bench\n"
+        "from judge.gpu.peaks.counts import PEAKS\n"
         "bench = Bench(int(sys.argv[1]), sys.argv[2])\n"
         "peak = next(one for one in PEAKS if one.kernel == sys.argv[3])\n"
         "found = bench.results(peak, peak.operands(np.random.default_rng(4)), int(sys.argv[4]))\n"

@@ -15,24 +15,29 @@ import numpy.typing as npt
 import pytest
 
 from judge import pipeline
-from judge.devices.base import Buffer, Placed
-from judge.devices.kernels.build import ensure_kernels
+from judge.backends.registry import BUILTIN_BACKENDS
+from judge.backends.sessions import sessions_for
+from judge.gpu.kernels.build import ensure_kernels
 from judge.judgement import DeviceInfo
-from judge.packs.distributions import Distribution, Sentinels, make, mask, recipe
+from judge.packs.distributions import Constant, Distribution, Integers, Normal, Sentinels, Uniform
+from judge.packs.drawing import fill_by_recipe
+from judge.packs.inputs import input_recipes, make_inputs, scalar_values
+from judge.packs.judging import check_outputs
 from judge.packs.pack import Pack
-from judge.packs.signature import C_TYPES
-from judge.recipe import Element, Kind, Recipe
-from judge.runner.bursts import ReserveRequest, TimedCall, TimedSlot, TimeRequest
-from judge.runner.digest import PIECE_BYTES, level_sizes, piece_digests, tree_digest
+from judge.packs.sizes import buffer_bytes, output_specs
+from judge.packs.streams import mask
+from judge.runner.device import Buffer, Placed
 from judge.settings import JudgeSettings
-from judge.supervisor.factory import session_factory
-from judge.supervisor.launcher import JailLauncher
-from judge.supervisor.layout import argument_bytes
-from judge.supervisor.shared import align
+from judge.supervisor.shared_memory import align
+from judge.wire.bursts import ReserveRequest, TimedCall, TimedSlot, TimeRequest
+from judge.wire.digest import PIECE_BYTES, level_sizes, piece_digests, tree_digest
+from judge.wire.elements import ELEMENTS, Element
+from judge.wire.recipe import Kind, Recipe
+from tests.draws import recipe
 from tests.gpu import kernels
 
 if TYPE_CHECKING:
-    from judge.devices.cuda import CudaDevice
+    from judge.runner.cuda.device import CudaDevice
 
 pytestmark = [pytest.mark.gpu, pytest.mark.nvcc]
 
@@ -42,7 +47,7 @@ _SHIFT = 4096
 
 @pytest.fixture(scope="module")
 def device(gpu: DeviceInfo, judge_settings: JudgeSettings) -> Iterator[CudaDevice]:
-    from judge.devices.cuda import CudaDevice
+    from judge.runner.cuda.device import CudaDevice
 
     library = ensure_kernels(gpu.compute_capability, judge_settings.data_dir / "kernels")
     opened = CudaDevice(gpu.details["ordinal"], str(library))
@@ -59,13 +64,15 @@ def room(device: CudaDevice) -> Iterator[Buffer]:
 
 
 def _distributions(dtype: str) -> list[Distribution]:
-    integers = [Distribution("integers", low=-100, high=100), Distribution("constant", value=7)]
+    integers = [Integers(low=-100, high=100), Constant(value=7)]
     if np.dtype(dtype).kind in "iu":
-        return [*integers, Distribution("integers", low=0, high=2**32 - 1)]
-    return [*integers, Distribution("uniform", low=-1000, high=10), Distribution("normal", mean=0.5, sd=3)]
+        return [*integers, Integers(low=0, high=2**32 - 1)]
+    return [*integers, Uniform(low=-1000, high=10), Normal(mean=0.5, sd=3)]
 
 
-CASES = [(dtype, one) for dtype in sorted({one.name for one in C_TYPES.values()}) for one in _distributions(dtype)]
+CASES = [
+    (dtype, one) for dtype in sorted(facts.numpy_name for facts in ELEMENTS.values()) for one in _distributions(dtype)
+]
 
 
 def _contents(device: CudaDevice, buffer: Buffer) -> bytearray:
@@ -90,7 +97,7 @@ def test_inputs_are_those_of_numpy_and_changes_to_them_are_seen(
         given = dataclasses.replace(distribution, sentinels=Sentinels(sentinels, 100.0) if sentinels else None)
         expected = np.empty(size, dtype)
         made = recipe(given, expected.dtype, size, 1, "case", "x", 9, like)
-        make(made, expected)
+        fill_by_recipe(made, expected)
         buffer = device.within(room, _SHIFT, expected.nbytes)
         one = Placed(buffer, made, compare=True)
         device.place(one)
@@ -152,7 +159,7 @@ def test_what_surrounds_a_call_is_short(device: CudaDevice, mebibytes: int) -> N
     """One input and one output of so many MiB; the figures are printed."""
     size = mebibytes << 20
     source, target = (device.allocate(size, label) for label in ("input", "output"))
-    uniform = Distribution("uniform", low=-1, high=1)
+    uniform = Uniform(low=-1, high=1)
 
     def around(call: int) -> Sequence[float]:
         made = recipe(uniform, np.dtype(np.float32), size // 4, 1, "c", "x", call)
@@ -186,20 +193,18 @@ def test_a_burst_in_the_jail(gpu: DeviceInfo, packs: dict[str, Pack], judge_sett
     pack = packs["vector-add"]
     case = pack.benchmarks_for("cuda")[0]
     case = dataclasses.replace(case, axes={"N": case.axes["N"] // 4})
-    library = ensure_kernels(gpu.compute_capability, judge_settings.data_dir / "kernels")
-    launcher = JailLauncher(gpu, judge_settings, library=library)
-    factory = session_factory(pack, [case], gpu, judge_settings, launcher, library=library, cancelled=lambda: False)
+    factory = sessions_for(BUILTIN_BACKENDS.of("cuda"), pack, [case], gpu, judge_settings)
     report, artifact = pipeline.build(kernels.HONEST.encode(), pack, gpu, judge_settings)
     assert artifact is not None, report
     session = factory.start()
     try:
-        session.load(artifact.library)
-        sizes = [argument_bytes(pack, case, argument) for argument in pack.arguments]
+        session.load(artifact)
+        sizes = [buffer_bytes(case, argument) for argument in pack.arguments]
         session.reserve(ReserveRequest(tuple(size + _SHIFT if size else 0 for size in sizes), 3))
         calls = []
         for call in (1, 2, 3):
-            recipes = pack.recipes(case, 5, call, like=1 if call == 3 else None)
-            scalars = pack.scalars(case)
+            recipes = input_recipes(pack, case, 5, call, like=1 if call == 3 else None)
+            scalars = scalar_values(pack, case)
             slots = tuple(
                 TimedSlot(
                     size=size,
@@ -218,17 +223,17 @@ def test_a_burst_in_the_jail(gpu: DeviceInfo, packs: dict[str, Pack], judge_sett
         inner_s = sum(claim.ran.elapsed_s for claim in made.calls)
         print(f"a burst of 3: {made.wall_s * 1e3:.3f} ms, of which {inner_s * 1e3:.3f} ms in solve")
         assert 0 < inner_s < made.wall_s
-        ((name, spec),) = pack.output_spec(case).items()
+        ((name, spec),) = output_specs(pack, case).items()
         for index, claim in enumerate(made.calls):
-            assert (claim.ran.code, set(claim.left.damage)) == (0, {0}), claim
+            assert (claim.ran.code, set(claim.commit.damage)) == (0, {0}), claim
             session.open_call(index)
             output = session.runner.outputs.read(0, spec.shape, spec.dtype)
             data = output.reshape(-1).view(np.uint8)
-            assert (tree_digest(data.data),) == claim.left.digests
+            assert (tree_digest(data.data),) == claim.commit.digests
             expected = piece_digests(data.data)
             pieces = session.runner.outputs.read(align(data.size), (len(expected),), np.dtype(np.uint8))
             assert pieces.tobytes() == expected
-            inputs = pack.inputs(case, 5, index + 1, like=1 if index == 2 else None)
-            assert pack.check(case, inputs, {name: output}) is None
+            inputs = make_inputs(pack, case, 5, index + 1, like=1 if index == 2 else None)
+            assert check_outputs(pack, case, inputs, {name: output}) is None
     finally:
         session.finish()

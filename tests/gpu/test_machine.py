@@ -8,14 +8,16 @@ from collections.abc import Iterator
 import pytest
 
 from judge import pipeline
-from judge.devices.health import GpuHealth
-from judge.devices.lock import device_lock
-from judge.devices.nvml import GpuWatch, watch_device
-from judge.devices.trial import remembers, why_not_working
+from judge.backends.registry import BUILTIN_BACKENDS
+from judge.backends.sessions import warm_runners
+from judge.gpu.health import GpuHealth
+from judge.gpu.lock import device_lock
+from judge.gpu.nvml import GpuWatch, watch_device
+from judge.gpu.trial import remembers, why_not_working
 from judge.judgement import DeviceInfo
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings
-from judge.supervisor.warm import WarmRunners
+from judge.supervisor.warm_pool import WarmPool
 from judge.verdict import Verdict
 from tests.gpu import kernels
 
@@ -54,9 +56,9 @@ def test_it_works_and_shows_nobody_what_another_process_left(gpu: DeviceInfo, ju
 
 
 @pytest.fixture
-def warm(gpu: DeviceInfo, judge_settings: JudgeSettings) -> Iterator[WarmRunners]:
+def warm(gpu: DeviceInfo, judge_settings: JudgeSettings) -> Iterator[WarmPool]:
     problems: list[str] = []
-    pool = pipeline.warm_runners(gpu, judge_settings, 3, problems.append)
+    pool = warm_runners(BUILTIN_BACKENDS.of("cuda"), gpu, judge_settings, 3, problems.append)
     deadline = time.monotonic() + 60
     while pool.ready < 3:
         assert time.monotonic() < deadline, problems
@@ -66,7 +68,7 @@ def warm(gpu: DeviceInfo, judge_settings: JudgeSettings) -> Iterator[WarmRunners
 
 
 def test_runners_that_wait_judge_as_others_do_and_sooner(
-    gpu: DeviceInfo, judge_settings: JudgeSettings, packs: dict[str, Pack], warm: WarmRunners
+    gpu: DeviceInfo, judge_settings: JudgeSettings, packs: dict[str, Pack], warm: WarmPool
 ) -> None:
     pack = packs["vector-add"]
     report, artifact = pipeline.build(kernels.HONEST.encode(), pack, gpu, judge_settings)
@@ -81,7 +83,7 @@ def test_runners_that_wait_judge_as_others_do_and_sooner(
 
 
 def test_waiting_runners_are_no_disturbance(
-    gpu: DeviceInfo, judge_settings: JudgeSettings, watch: GpuWatch, warm: WarmRunners
+    gpu: DeviceInfo, judge_settings: JudgeSettings, watch: GpuWatch, warm: WarmPool
 ) -> None:
     assert watch.sample().other_pids == ()
     health = GpuHealth(gpu, judge_settings, watch, lambda: "", runners=0)

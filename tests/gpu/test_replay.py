@@ -27,7 +27,7 @@ LIES = (
     + """
 __attribute__((constructor)) static void begin() {
     run_python(R"(
-from judge.devices.cuda_timer import CudaTimer
+from judge.runner.cuda.timer import CudaTimer
 
 def elapsed(self, real=CudaTimer.elapsed):
     return real(self) / 2
@@ -80,7 +80,7 @@ def _entry(judgement: Judgement) -> dict[str, Any]:
     if judgement.measurement is None:
         return {}
     [case] = judgement.measurement.cases
-    return {name: case.get(name) for name in ("value", "replayed_s", "not_replayed")}
+    return {name: getattr(case, name) for name in ("value", "replayed_s", "not_replayed")}
 
 
 @pytest.mark.parametrize("slug", ["vector-add", "reduction", "softmax", "gemm", "int8-matmul", "attention"])
@@ -94,7 +94,7 @@ def test_honest_kernels_take_what_they_were_said_to_take(audited: Audit, slug: s
 
 def test_half_of_a_time_is_not_trusted(audited: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
     # The clock outside would say so first.
-    monkeypatch.setattr(trial, "doubt_claim", lambda *_: None)
+    monkeypatch.setattr(trial, "find_contradiction", lambda *_: None)
     judgement = audited(LIES + (SOLUTIONS / "gemm" / "plain.cu").read_text(encoding="utf-8"), "gemm")
     assert judgement.verdict is Verdict.TIMING_NOT_TRUSTED, judgement
     assert "launched again without the program's host code" in judgement.message

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.emulator.runtime.answers import EXPECTED, answers, build, differences
+from tests.integration.emulator.runtime.answers import EXPECTED, answers, build, differences
 
 pytestmark = pytest.mark.gpu
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("answers") / "answers")
+def program() -> Path:
+    return build()
 
 
 @pytest.mark.parametrize("part", EXPECTED)

@@ -37,8 +37,8 @@ def test_an_honest_kernel_is_timed(honest: Judgement, gpu: DeviceInfo) -> None:
     assert measurement.low is not None
     assert measurement.high is not None
     assert measurement.low < measurement.value < measurement.high < 1.03 * measurement.value
-    assert [len(process) >= 50 for process in measurement.cases[0]["processes"]] == [True] * 3
-    assert measurement.fingerprint["seen"].get("bursts_dropped", 0) == 0
+    assert [len(process) >= 50 for process in measurement.cases[0].processes] == [True] * 3
+    assert not measurement.fingerprint.seen.bursts_dropped
     assert measurement.spread < 0.05
     assert measurement.gb_per_s is not None
     share = measurement.gb_per_s * 1e9 / gpu.details["peak_bytes_per_s"]

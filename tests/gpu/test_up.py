@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.stack import running_stack
-from judge.devices.catalog import find_device
+from judge.backends.registry import BUILTIN_BACKENDS
 from judge.settings import JudgeSettings
 from tests.services import redis_server
 
@@ -26,7 +26,7 @@ extern "C" void solve(const float* A, const float* B, float* C, int N) { add<<<(
 
 @pytest.mark.parametrize("broker", ["files", "redis"])
 def test_a_submission_over_http(tmp_path: Path, broker: str) -> None:
-    device = find_device("cuda:0", JudgeSettings(data_dir=tmp_path))
+    device = BUILTIN_BACKENDS.find_device("cuda:0", JudgeSettings(data_dir=tmp_path))
     with contextlib.ExitStack() as services:
         env = {}
         if broker == "redis":

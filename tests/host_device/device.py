@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.random
 
-from judge.devices.base import ALIGNMENT_BYTES, Buffer, DeviceError, DeviceOptions, Findings, Placed
-from judge.packs.distributions import make, mask
-from judge.runner.digest import piece_digests, tree_digest
-from judge.runner.messages import LoadRequest, ReportClaim, Watch
-from judge.runner.recordings import TRANSFERS
+from judge.packs.drawing import fill_by_recipe
+from judge.packs.streams import mask
+from judge.runner.device import ALIGNMENT_BYTES, Buffer, DeviceError, DeviceOptions, Findings, Placed
 from judge.runner.submission import Program
+from judge.wire.digest import piece_digests, tree_digest
+from judge.wire.messages import LoadRequest, ReportClaim, Watch
+from judge.wire.recordings import ReplayReply
 
 GUARD_BYTES = 4096
 _GUARD = bytes([0xA5]) * GUARD_BYTES
@@ -114,8 +115,8 @@ class HostDevice:
         if placed.staged is not None:
             staged = ctypes.string_at(placed.staged.address, placed.staged.size)
             return mask(np.frombuffer(staged, np.uint8), recipe.key).tobytes()
-        array = np.empty(placed.buffer.size // recipe.element.size, np.dtype(recipe.element.name.lower()))
-        make(recipe, array)
+        array = np.empty(placed.buffer.size // recipe.element.facts.size_bytes, recipe.element.facts.numpy_name)
+        fill_by_recipe(recipe, array)
         return array.tobytes()
 
     def take_report(self) -> ReportClaim | None:
@@ -129,12 +130,12 @@ class HostDevice:
         getenv.restype = ctypes.c_char_p
         return bytes(getenv(b"HOST_RECORDING") or b"nothing was recorded")
 
-    def replay(self, recording: bytes, program: bytes, addresses: Sequence[int]) -> tuple[Program, tuple[int, ...]]:  # noqa: ARG002
+    def replay(self, recording: bytes, program: bytes, addresses: Sequence[int]) -> tuple[Program, ReplayReply]:  # noqa: ARG002
         try:
             factor, seconds = map(float, recording.split())
         except ValueError:
             raise DeviceError(801, "cudaErrorNotSupported", recording.decode()) from None
-        return HostReplay(factor, seconds), (1, *(0,) * (TRANSFERS - 1))
+        return HostReplay(factor, seconds), ReplayReply(operations=1)
 
     def close(self) -> None:
         pass

@@ -1,163 +1,41 @@
-"""Judges plain C++ submissions for the host device, in the real jail, with the real supervisor and a small pack."""
+"""Judges plain C++ submissions on the host device, in the real jail, with the real supervisor and a small pack."""
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import subprocess
-import tempfile
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
-from judge.judgement import CaseJudgement, DeviceInfo
-from judge.packs.loader import load_pack
+from judge.backends.sessions import sessions_for
+from judge.judgement import CaseJudgement
 from judge.packs.pack import Case, Pack
-from judge.sandbox.policy import Bind
 from judge.settings import JudgeSettings, RunLimits
-from judge.supervisor.factory import SessionFactory, session_factory
-from judge.supervisor.feeder import Feeder
-from judge.supervisor.launcher import JailLauncher
+from judge.supervisor.case_runner import CaseRunner
+from judge.supervisor.factory import SessionFactory
 from judge.supervisor.session import Bounds
+from tests.host_device.backend import HostBackend
+from tests.host_device.submissions import DEVICE, EMPTY, HONEST, build, pack_like_twice, twice_pack
 
-PACKAGE = Path(__file__).resolve().parent
-DEVICE = DeviceInfo("host", "cuda", "host memory", "0.0")
-
-_TOML = """
-schema = 1
-id = "twice"
-title = "Twice"
-version = "1.0.0"
-difficulty = "easy"
-license = "Apache-2.0"
-limits = { wall_s = 2.0, memory_mib = 64 }
-
-[axes.N]
-max = 1000000
-
-[[arguments]]
-name = "input"
-type = "const float*"
-role = "in"
-shape = ["N"]
-distribution = { kind = "uniform", low = -1.0, high = 1.0 }
-
-[[arguments]]
-name = "output"
-type = "float*"
-role = "out"
-shape = ["N"]
-
-[[arguments]]
-name = "N"
-type = "int"
-role = "scalar"
-
-[tolerance.output]
-kind = "exact"
-
-[[cases]]
-id = "small"
-group = "sample"
-axes = { N = 5 }
-
-[[cases]]
-id = "one"
-axes = { N = 1 }
-
-[[cases]]
-id = "prime"
-axes = { N = 1009 }
-
-[[cases]]
-id = "large"
-axes = { N = 200000 }
-
-[[benchmarks]]
-id = "timed"
-axes = { N = 500000 }
-devices = ["cuda", "emulator"]
-
-[bench]
-bytes = "8*N"
-flops = "N"
-"""
-
-_REFERENCE = '''
-"""Twice the input."""
-
-import numpy as np
-
-
-def reference(input, N):
-    return np.float64(2.0) * input
-'''
-
-#: A right one; hostile ones are made from it.
-HONEST = 'extern "C" void solve(const float* in, float* out, int n) { for (int i = 0; i < n; i++) out[i] = 2 * in[i]; }'
-
-#: One that does nothing, for a few microseconds: what reads less is not believed.
-EMPTY = 'extern "C" void solve(const float*, float*, int) { for (volatile int i = 0; i < 5000; i++) {} }'
-
-
-@cache
-def twice_pack() -> Pack:
-    """One input, one output, exact; 4 cases and a benchmark."""
-    return pack_like_twice()
-
-
-def pack_like_twice(*changes: tuple[str, str], reference: str = _REFERENCE) -> Pack:
-    """The same pack with texts of its TOML replaced, and another reference."""
-    toml = _TOML
-    for old, new in changes:
-        assert old in toml, old
-        toml = toml.replace(old, new)
-    folder = Path(tempfile.mkdtemp(prefix="gpujudge-test-pack-")) / "twice"
-    folder.mkdir()
-    (folder / "challenge.toml").write_text(toml)
-    (folder / "reference.py").write_text(reference)
-    (folder / "statement.md").write_text("Double it.\n")
-    pack = load_pack(folder)
-    (folder / "starter.cu").write_text(pack.starter()) if not (folder / "starter.cu").exists() else None
-    return pack
-
-
-@cache
-def build(source: str, *flags: str) -> bytes:
-    """A shared library from C++. Cached: the same source is built once in a test run."""
-    name = hashlib.sha256(source.encode()).hexdigest()[:12]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"{name}.cpp"
-        path.write_text(source)
-        library = path.with_suffix(".so")
-        subprocess.run(["g++", "-O1", "-fPIC", "-shared", *flags, "-o", library, path], check=True, timeout=60)
-        return library.read_bytes()
+__all__ = [
+    "DEVICE", "EMPTY", "HONEST", "build", "host_factory", "judge_on_host", "pack_like_twice", "twice_pack",
+]  # fmt: skip
 
 
 def host_factory(
     settings: JudgeSettings, cases: Sequence[Case], *,
     call_s: float = 2.0, start_s: float = 20.0, total_s: float = 60.0, pack: Pack | None = None,
 ) -> SessionFactory:  # fmt: skip
-    """Sessions on the host device, for the pack that doubles unless another is given. The jail of a plain process: no
-    GPU nodes."""
-    pack = pack or twice_pack()
-    plain = dataclasses.replace(DEVICE, kind="emulator")
-    launcher = JailLauncher(plain, settings, library=None, extra_binds=[Bind.same(PACKAGE)])
-    made = session_factory(
-        pack or twice_pack(), cases, plain, settings, launcher, library=None, cancelled=lambda: False
-    )
-    request = dataclasses.replace(made.request, device_module="tests.host_device.device")
-    bounds = Bounds(start_s, call_s, total_s, settings.run.output_bytes)
-    submission = dataclasses.replace(made.submission, wall_s=0.0, warp_instructions=0)
-    return dataclasses.replace(made, request=request, submission=submission, bounds=bounds)
+    """Sessions on the host device, for the pack that doubles unless another is given."""
+    made = sessions_for(HostBackend(), pack or twice_pack(), cases, DEVICE, settings)
+    return dataclasses.replace(made, bounds=Bounds(start_s, call_s, total_s, settings.run.output_bytes))
 
 
 def judge_on_host(source: str, settings: JudgeSettings | None = None, *, call_s: float = 2.0) -> list[CaseJudgement]:
     """The judgement of each case that was judged."""
     settings = settings or JudgeSettings(data_dir=Path("/nonexistent"), run=RunLimits(memory_bytes=512 << 20))
     pack = twice_pack()
-    feeder = Feeder(host_factory(settings, pack.cases, call_s=call_s), pack, build(source), seed=7)
+    case_runner = CaseRunner(host_factory(settings, pack.cases, call_s=call_s), pack, build(source), seed=7)
     try:
-        return [answer.judgement for answer in feeder.judge_cases(pack.cases)]
+        return [answer.judgement for answer in case_runner.judge_cases(pack.cases)]
     finally:
-        feeder.close()
+        case_runner.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from judge.devices.base import DeviceOptions
+from judge.runner.device import DeviceOptions
 from tests.host_device.device import HostDevice
 
 

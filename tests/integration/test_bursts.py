@@ -9,16 +9,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judge.packs.distributions import mask
+from judge.packs.inputs import input_recipes, make_inputs
 from judge.packs.pack import Case
-from judge.recipe import Element, Kind, Recipe
-from judge.runner.bursts import ReserveRequest, StageRequest, TimedCall, TimedSlot, TimeRequest
-from judge.runner.digest import level_sizes, piece_digests, tree_digest
-from judge.runner.frames import Failure, Op
+from judge.packs.streams import mask
 from judge.settings import JudgeSettings, RunLimits
 from judge.supervisor.process import RequestRefused, RunnerEnded
-from judge.supervisor.session import MadeBurst, Session
-from judge.supervisor.shared import align
+from judge.supervisor.session import BurstRecord, Session
+from judge.supervisor.shared_memory import align
+from judge.wire.bursts import ReserveRequest, StageRequest, TimedCall, TimedSlot, TimeRequest
+from judge.wire.digest import level_sizes, piece_digests, tree_digest
+from judge.wire.elements import Element
+from judge.wire.frames import Failure, Op
+from judge.wire.recipe import Kind, Recipe
 from tests.host_device.judging import HONEST, build, host_factory, twice_pack
 
 SEED = 7
@@ -59,7 +61,7 @@ def _call(
     case: Case, call: int, place: int, *, like: int | None = None, recipe: Recipe | None = None, shift: int = 0,
     copy: bool = False,
 ) -> TimedCall:  # fmt: skip
-    recipe = recipe or twice_pack().recipes(case, SEED, call, like=like)["input"]
+    recipe = recipe or input_recipes(twice_pack(), case, SEED, call, like=like)["input"]
     slots = (
         TimedSlot(size=_size(case), recipe=recipe, shift=shift),
         TimedSlot(size=_size(case), digests_offset=align(_size(case)), fill=255, place=place, shift=shift),
@@ -79,17 +81,17 @@ def _pieces(session: Session, case: Case) -> bytes:
     return session.runner.outputs.read(align(size), (level_sizes(size)[0],), np.dtype(np.uint8)).tobytes()
 
 
-def _burst(session: Session, case: Case) -> MadeBurst:
+def _burst(session: Session, case: Case) -> BurstRecord:
     calls = (_call(case, 1, 2, shift=256), _call(case, 2, 0, like=1, shift=SHIFT), _call(case, 3, 1))
     return session.time(TimeRequest(calls))
 
 
-def _damage(made: MadeBurst) -> list[tuple[int, ...]]:
-    return [claim.left.damage for claim in made.calls]
+def _damage(made: BurstRecord) -> list[tuple[int, ...]]:
+    return [claim.commit.damage for claim in made.calls]
 
 
-def _digests(made: MadeBurst) -> list[tuple[bytes, ...]]:
-    return [claim.left.digests for claim in made.calls]
+def _digests(made: BurstRecord) -> list[tuple[bytes, ...]]:
+    return [claim.commit.digests for claim in made.calls]
 
 
 def test_every_call_of_a_burst_can_be_opened_and_is_what_was_committed(start: Start, case: Case) -> None:
@@ -102,7 +104,7 @@ def test_every_call_of_a_burst_can_be_opened_and_is_what_was_committed(start: St
     for index, (call, like) in ((2, (3, None)), (0, (1, None)), (1, (2, 1))):
         session.open_call(index)
         output = _output(session, case)
-        assert np.array_equal(output, 2 * twice_pack().inputs(case, SEED, call, like=like)["input"])
+        assert np.array_equal(output, 2 * make_inputs(twice_pack(), case, SEED, call, like=like)["input"])
         assert (tree_digest(output.tobytes()),) == _digests(made)[index]
         assert piece_digests(output.tobytes()) == _pieces(session, case)
 
@@ -165,7 +167,7 @@ def test_outputs_that_are_written_later_are_not_those_that_were_committed(start:
     made = _burst(session, case)
     session.open_call(0)
     output = _output(session, case)
-    assert np.array_equal(output, 2 * twice_pack().inputs(case, SEED, 1)["input"])
+    assert np.array_equal(output, 2 * make_inputs(twice_pack(), case, SEED, 1)["input"])
     assert (tree_digest(output.tobytes()),) != _digests(made)[0]
 
 

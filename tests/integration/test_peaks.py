@@ -10,21 +10,20 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from emulator import Limits, Report, Runtime, native
-from judge.build.cubin import build_cubin
-from judge.devices.peaks import counts
-from judge.devices.peaks.counts import Peak
+from emulator import Limits, Report, Runtime
+from judge.compile.cubin import build_cubin
+from judge.gpu.calibrate import PEAKS_SOURCE
+from judge.gpu.peaks import counts
+from judge.gpu.peaks.counts import Peak
 from tests.kernels import harness
 from tests.kernels.build import build
 from tests.kernels.device import Device
 from tests.peaks import EMULATED, matrix_sums
 
-ROOT = Path(__file__).resolve().parents[2]
-PEAKS_CU = ROOT / "judge" / "devices" / "peaks" / "peaks.cu"
 pytestmark = pytest.mark.nvcc
 
 _WRAPPER = f"""
-#include "{PEAKS_CU}"
+#include "{PEAKS_SOURCE}"
 #define RUN(NAME, IN, OUT) \\
     extern "C" void run_##NAME(const void *a, void *b, int rounds, int blocks, int threads) \\
     {{ NAME<<<blocks, threads>>>((const IN *)a, (OUT *)b, rounds); }}
@@ -59,17 +58,16 @@ class Emulated:
 
 
 @pytest.fixture(scope="module")
-def emulated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulated]:
-    emulator = native.ensure(ROOT / ".cache" / "emulator-native")
-    runtime = Runtime(library=emulator, threads=2, profile=True, checks="full", limits=Limits(wall_s=60))
+def emulated(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulated]:
+    runtime = Runtime(library=library, threads=2, profile=True, checks="full", limits=Limits(wall_s=60))
     source = tmp_path_factory.mktemp("peaks") / "launch.cu"
     source.write_text(
         "\n".join([_WRAPPER, *(f"RUN({peak.kernel}, {word}, {total})" for peak, word, total in EMULATED)])
     )
-    yield Emulated(runtime, emulator, build(source, harness.CACHE))
+    yield Emulated(runtime, library, build(source, harness.CACHE))
     runtime.clear_errors()
     runtime.take_report()
-    Runtime(library=emulator, threads=2)
+    Runtime(library=library, threads=2)
 
 
 @pytest.mark.parametrize("peak", [one[0] for one in EMULATED], ids=lambda peak: peak.kernel)
@@ -133,9 +131,10 @@ def test_memory_is_read_and_copied_whole(emulated: Emulated) -> None:
     assert total[0] == np.bitwise_xor.reduce(words)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("capability", ["7.5", "8.0", "8.9", "9.0", "10.0", "12.0"])
 def test_they_compile_for_every_generation(tmp_path: Path, capability: str) -> None:
-    cubin = build_cubin(PEAKS_CU, capability, tmp_path).read_bytes()
+    cubin = build_cubin(PEAKS_SOURCE, capability, tmp_path).read_bytes()
     major, minor = map(int, capability.split("."))
     for peak in counts.peaks_for((major, minor)):
         assert peak.kernel.encode() + b"\0" in cubin

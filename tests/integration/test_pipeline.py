@@ -11,13 +11,16 @@ import pytest
 
 from emulator.model import MODEL_VERSION
 from judge import pipeline
-from judge.bench.background import Background
-from judge.devices.catalog import find_device
+from judge.backends.emulator.backend import EmulatorBackend
+from judge.backends.registry import BUILTIN_BACKENDS
+from judge.bench.conditions import Background
 from judge.errors import Cancelled
-from judge.judgement import BuildReport, DeviceInfo, Judgement
+from judge.judgement import BuildReport, DeviceInfo, Judgement, ModelledCase
+from judge.judgement_json import to_json
 from judge.packs.pack import Pack
 from judge.pipeline import Mode, Progress
 from judge.settings import JudgeSettings
+from judge.supervisor.runner_spec import RunnerSpec
 from judge.verdict import Verdict
 from tests.gpu import kernels
 
@@ -28,7 +31,7 @@ Judge = Callable[..., Judgement]
 
 @pytest.fixture(scope="module")
 def device(judge_settings: JudgeSettings) -> DeviceInfo:
-    return find_device("emulator", judge_settings)
+    return BUILTIN_BACKENDS.find_device("emulator", judge_settings)
 
 
 @pytest.fixture(scope="module")
@@ -54,16 +57,17 @@ def test_an_honest_kernel_is_accepted_and_scored(judge: Judge, packs: dict[str, 
     n = pack.benchmarks_for("emulator")[0].axes["N"]
     assert 12 * n / 4.8e12 < score.value < 2 * 12 * n / 4.8e12 + 10e-6
     (details,) = score.cases
-    assert 5 * n / 32 < details["warp_instructions"] < 50 * n / 32
+    assert isinstance(details, ModelledCase)
+    assert 5 * n / 32 < details.warp_instructions < 50 * n / 32
     line = 1 + kernels.HONEST[: kernels.HONEST.index("C[i] = A[i]")].count("\n")
-    assert (details["lines"][0]["file"], details["lines"][0]["line"]) == ("kernel.cu", line)
-    assert details["kernels"][0]["registers"] == judgement.build.registers
-    assert details["why"][0].startswith("limited by ")
+    assert (details.lines[0].file, details.lines[0].line) == ("kernel.cu", line)
+    assert details.kernels[0].registers == judgement.build.registers
+    assert details.why[0].startswith("limited by ")
     stages = [progress.stage for progress in heard]
     assert stages[:3] == ["building", "built", "running"]
     assert stages.count("case") == len(pack.cases_for("emulator"))
     assert [progress.done for progress in heard if progress.stage == "case"] == list(range(1, stages.count("case") + 1))
-    assert json.loads(json.dumps(judgement.to_json()))["verdict"] == "AC"
+    assert json.loads(json.dumps(to_json(judgement)))["verdict"] == "AC"
 
 
 def test_the_score_is_the_same_each_time(judge: Judge) -> None:
@@ -85,6 +89,7 @@ def test_run_judges_the_samples_and_scores_nothing(judge: Judge) -> None:
     assert judgement.measurement is None
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("name", "verdict", "words"),
     [
@@ -208,7 +213,7 @@ def test_the_device_is_let_go_of_behind_the_judgement(
         assert may_end.wait(60)
         held.clear()
 
-    monkeypatch.setattr(pipeline, "device_lock", lock)
+    monkeypatch.setattr(EmulatorBackend, "hold", lock)
     pack, background = packs["vector-add"], Background()
     report, artifact = pipeline.build(kernels.HONEST.encode(), pack, device, judge_settings)
     assert artifact is not None
@@ -227,7 +232,8 @@ def test_a_machine_that_cannot_is_an_internal_error(
     pack = packs["vector-add"]
     report, artifact = pipeline.build(kernels.HONEST.encode(), pack, device, judge_settings)
     assert artifact is not None
-    monkeypatch.setitem(pipeline.session_factory.__globals__["DEVICE_MODULES"], "emulator", "judge.devices.missing")
+    spec = RunnerSpec("judge.gpu.missing")
+    monkeypatch.setattr(EmulatorBackend, "runner_spec", lambda *_: spec)
     judgement = pipeline.run(artifact, report, pack, device, 11, judge_settings)
     assert judgement.verdict is Verdict.INTERNAL_ERROR
     assert "No module named" in judgement.message

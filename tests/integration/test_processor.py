@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judge.runner.bursts import ReserveRequest, TimedCall, TimedSlot, TimeRequest
+from judge.packs.inputs import input_recipes
 from judge.settings import JudgeSettings, RunLimits
 from judge.supervisor.session import Session
+from judge.wire.bursts import ReserveRequest, TimedCall, TimedSlot, TimeRequest
 from tests.host_device.judging import build, host_factory, twice_pack
 
 pytestmark = pytest.mark.jail
@@ -98,7 +99,7 @@ def _found(session: Session) -> list[int]:
     case = twice_pack().benchmarks[0]
     size = 4 * case.axes["N"]
     session.reserve(ReserveRequest((size, size, 0), 1))
-    recipe = twice_pack().recipes(case, 7, 1)["input"]
+    recipe = input_recipes(twice_pack(), case, 7, 1)["input"]
     slots = (TimedSlot(size=size, recipe=recipe), TimedSlot(size=size), TimedSlot(case.axes["N"].to_bytes(8, "little")))
     session.time(TimeRequest((TimedCall(slots, copy=True),)))
     return [int(value) for value in session.runner.outputs.read(0, (9,), np.dtype(np.int32))]

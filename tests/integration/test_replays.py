@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from judge import pipeline
-from judge.devices.catalog import find_device
+from judge.backends.registry import BUILTIN_BACKENDS
 from judge.judgement import Judgement
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings
@@ -37,7 +37,7 @@ Score = Callable[[str], Judgement]
 
 @pytest.fixture(scope="module")
 def score(packs: dict[str, Pack], judge_settings: JudgeSettings) -> Score:
-    device = find_device("emulator", judge_settings)
+    device = BUILTIN_BACKENDS.find_device("emulator", judge_settings)
 
     def run(body: str) -> Judgement:
         source = KERNEL + 'extern "C" void solve(const float* A, const float* B, float* C, int N) {' + body + "}"

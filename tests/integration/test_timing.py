@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 from collections.abc import Callable, Iterator
@@ -11,24 +10,26 @@ from pathlib import Path
 import pytest
 
 from judge import audit, pipeline
-from judge.bench import clock_bound, setup
+from judge.bench import clock_bound
 from judge.bench.measurement import TimedCase
-from judge.bench.setup import TimingRoom, timing_room
-from judge.build.artifact import Artifact
-from judge.build.target import Target
-from judge.devices.calibration import Calibration, store_calibration
+from judge.bench.submission_timer import SubmissionTimer, open_timer
+from judge.compile.artifact import Artifact
 from judge.errors import Cancelled, InternalError
-from judge.judgement import BuildReport, DeviceInfo, Judgement
-from judge.pipeline import Mode, Progress
+from judge.gpu.calibration import Calibration, store_calibration
+from judge.judgement import BuildReport, DeviceInfo, Judgement, ObservedConditions
+from judge.judgement_json import to_json
+from judge.pipeline import Progress
 from judge.settings import JudgeSettings, RunLimits
-from judge.supervisor.factory import SessionFactory
 from judge.verdict import Verdict
+from tests.host_device.backend import BACKENDS, LANGUAGES
 from tests.host_device.judging import DEVICE, EMPTY, build, host_factory, twice_pack
 
 pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
 
 CASE = dataclasses.replace(twice_pack().benchmarks[0], axes={"N": 2000})
-PACK = dataclasses.replace(twice_pack(), benchmarks=(CASE,), budget_s=1.5)
+PACK = dataclasses.replace(
+    twice_pack(), benchmarks=(CASE,), bench=dataclasses.replace(twice_pack().bench, budget_s=1.5)
+)
 #: Right, and as slow as it is told to be, however busy the processor.
 SLEEPS = """
 #include <time.h>
@@ -55,7 +56,7 @@ CODE
 """
 
 
-def sleeps(milliseconds: int, python: str = "") -> bytes:
+def sleeps(milliseconds: int, python: str = "") -> Artifact:
     source = SLEEPS.replace("NANOSECONDS", str(milliseconds * 1_000_000))
     return build((_PYTHON.replace("CODE", python) if python else "") + source)
 
@@ -71,33 +72,34 @@ def settings(tmp_path: Path) -> JudgeSettings:
 
 
 @pytest.fixture
-def room(settings: JudgeSettings) -> Iterator[TimingRoom]:
+def room(settings: JudgeSettings) -> Iterator[SubmissionTimer]:
     with open_room(settings) as opened:
         yield opened
 
 
 def open_room(settings: JudgeSettings, device: DeviceInfo = DEVICE):  # type: ignore[no-untyped-def]
     factory = host_factory(settings, PACK.benchmarks)
-    return timing_room(PACK, PACK.benchmarks, device, settings, factory, seed=3, build_empty=lambda: build(EMPTY))
+    return open_timer(PACK, PACK.benchmarks, device, settings, factory, seed=3, build_null_kernel=lambda: build(EMPTY))
 
 
-def test_an_honest_submission_gets_its_time_and_all_that_goes_with_it(room: TimingRoom) -> None:
-    heard: list[int] = []
-    [(results, score)] = room.time([sleeps(5)], lambda _, calls: heard.append(calls))
+def test_an_honest_submission_gets_its_time_and_all_that_goes_with_it(room: SubmissionTimer) -> None:
+    progress: list[int] = []
+    [(results, score)] = room.time([sleeps(5)], lambda _, calls: progress.append(calls))
     assert [result.outcome.verdict for result in results] == [Verdict.ACCEPTED], results
     assert score is not None
     assert score.low is not None
     assert score.high is not None
     assert score.low <= score.value <= score.high
     assert score.value >= 5e-3
-    processes = score.cases[0]["processes"]
+    processes = score.cases[0].processes
     assert len(processes) == 3
     assert all(len(process) >= 50 for process in processes)
-    assert sum(map(len, processes)) == score.runs == sum(heard)
-    assert score.fingerprint["pack"] == "twice 1.0.0"
-    assert score.fingerprint["seen"] == {}
+    assert sum(map(len, processes)) == score.runs == sum(progress)
+    assert score.fingerprint.pack == "twice 1.0.0"
+    assert score.fingerprint.seen == ObservedConditions()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "python",
     [
@@ -128,7 +130,7 @@ device.HostDevice.time_call = lambda self, call: honest(self, call) / 8
     ],
     ids=["claims_an_eighth", "computes_late", "makes_all_bursts_equal"],
 )
-def test_a_time_that_the_clock_outside_contradicts_is_not_trusted(python: str, room: TimingRoom) -> None:
+def test_a_time_that_the_clock_outside_contradicts_is_not_trusted(python: str, room: SubmissionTimer) -> None:
     [(results, score)] = room.time([sleeps(25, python)])
     assert score is None
     assert [result.outcome.verdict for result in results] == [Verdict.TIMING_NOT_TRUSTED], results
@@ -144,7 +146,7 @@ def test_a_time_below_what_the_device_can_do_is_not_trusted(settings: JudgeSetti
     assert "this device needs 2 s" in results[0].outcome.message
 
 
-def test_submissions_take_turns_and_one_that_fails_fails_alone(room: TimingRoom) -> None:
+def test_submissions_take_turns_and_one_that_fails_fails_alone(room: SubmissionTimer) -> None:
     fast, slow, wrong = room.time([sleeps(1), sleeps(30), build(EMPTY)])
     assert fast[1] is not None
     assert slow[1] is not None
@@ -155,7 +157,7 @@ def test_submissions_take_turns_and_one_that_fails_fails_alone(room: TimingRoom)
     assert wrong[0][0].outcome.verdict is Verdict.WRONG_ANSWER
 
 
-def test_one_that_crashes_or_prints_too_much_is_told_so(room: TimingRoom) -> None:
+def test_one_that_crashes_or_prints_too_much_is_told_so(room: SubmissionTimer) -> None:
     crashes = build('extern "C" void solve(const float*, float*, int) { __builtin_trap(); }')
     prints = SLEEPS.replace("NANOSECONDS", "1000").replace("#include", "#include <stdio.h>\n#include", 1)
     prints = prints.replace("timespec t", 'for (int i = 0; i < 100; i++) puts("a long line of text"); timespec t', 1)
@@ -165,7 +167,7 @@ def test_one_that_crashes_or_prints_too_much_is_told_so(room: TimingRoom) -> Non
     assert printed[0][0].outcome.verdict is Verdict.OUTPUT_LIMIT_EXCEEDED
 
 
-def test_no_details_of_a_trial_name_the_schedule(room: TimingRoom) -> None:
+def test_no_details_of_a_trial_name_the_schedule(room: SubmissionTimer) -> None:
     [(results, _)] = room.time([sleeps(1)])
     timed = results[0].timed
     assert isinstance(timed, TimedCase)
@@ -177,67 +179,55 @@ def test_no_details_of_a_trial_name_the_schedule(room: TimingRoom) -> None:
 
 
 def test_whoever_no_longer_wants_it_stops_it(settings: JudgeSettings) -> None:
-    heard: list[int] = []
-    factory = dataclasses.replace(host_factory(settings, PACK.benchmarks), cancelled=lambda: sum(heard) > 20)
-    opened = timing_room(PACK, PACK.benchmarks, DEVICE, settings, factory, 3, build_empty=lambda: build(EMPTY))
+    progress: list[int] = []
+    factory = dataclasses.replace(host_factory(settings, PACK.benchmarks), cancelled=lambda: sum(progress) > 20)
+    opened = open_timer(PACK, PACK.benchmarks, DEVICE, settings, factory, 3, build_null_kernel=lambda: build(EMPTY))
     with opened as room, pytest.raises(Cancelled):
-        room.time([sleeps(1)], lambda _, calls: heard.append(calls))
-    assert sum(heard) < 50
-
-
-@pytest.fixture
-def host_pipeline(settings: JudgeSettings, monkeypatch: pytest.MonkeyPatch) -> SessionFactory:
-    """The pipeline's own way, but for the device and the compiler."""
-    monkeypatch.setattr(setup, "_starter", lambda *_: build(EMPTY))
-    return host_factory(settings, [*PACK.cases, *PACK.benchmarks])
+        room.time([sleeps(1)], lambda _, calls: progress.append(calls))
+    assert sum(progress) < 50
 
 
 def _judge(
-    library: bytes, factory: SessionFactory, settings: JudgeSettings, heard: Callable[[Progress], None] = lambda _: None
+    artifact: Artifact, settings: JudgeSettings, heard: Callable[[Progress], None] = lambda _: None
 ) -> Judgement:
-    with contextlib.ExitStack() as ending:
-        run = pipeline._Run(REPORT, PACK, DEVICE, 3, Mode.SUBMIT, settings, heard, ending)
-        return run.judge_built(Artifact(library, Target("cuda", "sm_90")), factory, None)
+    """The pipeline's own way, but for the device and the compiler."""
+    return pipeline.run(
+        artifact, REPORT, PACK, DEVICE, 3, settings, progress=heard, backends=BACKENDS, languages=LANGUAGES
+    )
 
 
-def test_a_judgement_from_the_first_case_to_the_score(host_pipeline: SessionFactory, settings: JudgeSettings) -> None:
+def test_a_judgement_from_the_first_case_to_the_score(settings: JudgeSettings) -> None:
     heard: list[Progress] = []
-    judgement = _judge(sleeps(1), host_pipeline, settings, heard.append)
+    judgement = _judge(sleeps(1), settings, heard.append)
     assert judgement.verdict is Verdict.ACCEPTED, judgement
     assert [case.id for case in judgement.cases] == ["small", "one", "prime", "large", "timed"]
     assert judgement.measurement is not None
-    assert json.loads(json.dumps(judgement.to_json()))["measurement"]["runs"] == judgement.measurement.runs
-    timing = [progress.done for progress in heard if progress.stage == "timing" and progress.case_id == "timed"]
+    assert json.loads(json.dumps(to_json(judgement)))["measurement"]["runs"] == judgement.measurement.runs
+    timing = [step.done for step in heard if step.stage == "timing" and step.case_id == "timed"]
     assert timing == sorted(timing)
     assert timing[-1] == judgement.measurement.runs
 
 
-def test_what_fails_only_when_it_is_timed_fails(host_pipeline: SessionFactory, settings: JudgeSettings) -> None:
+def test_what_fails_only_when_it_is_timed_fails(settings: JudgeSettings) -> None:
     """Functional cases are calls too, and their process is another."""
     late = SLEEPS.replace("NANOSECONDS", "1000").replace("i < n;", "i < (n == 2000 ? n / 2 : n);", 1)
-    judgement = _judge(build(late), host_pipeline, settings)
+    judgement = _judge(build(late), settings)
     assert judgement.verdict is Verdict.WRONG_ANSWER
     assert judgement.measurement is None
     assert [case.verdict for case in judgement.cases][-2:] == [Verdict.ACCEPTED, Verdict.WRONG_ANSWER]
     assert judgement.message == judgement.cases[-1].message != ""
 
 
-def test_who_prints_too_much_only_when_he_is_timed_is_not_accepted(
-    host_pipeline: SessionFactory, settings: JudgeSettings
-) -> None:
+def test_who_prints_too_much_only_when_he_is_timed_is_not_accepted(settings: JudgeSettings) -> None:
     line = 'if (n == 2000) for (int k = 0; k < 3000; k++) printf("%64d\\n", k);'
     loud = "#include <stdio.h>\n" + SLEEPS.replace("NANOSECONDS", "1000").replace("for (", line + " for (", 1)
-    judgement = _judge(build(loud), host_pipeline, settings)
+    judgement = _judge(build(loud), settings)
     assert judgement.verdict is Verdict.OUTPUT_LIMIT_EXCEEDED, judgement
 
 
-def test_an_audit_judges_each_by_its_benchmarks(
-    host_pipeline: SessionFactory, settings: JudgeSettings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(audit, "factory_for", lambda *_: host_pipeline)
-    target = Target("cuda", "sm_90")
-    built = [(Artifact(sleeps(1), target), REPORT), (Artifact(build(EMPTY), target), REPORT)]
-    right, wrong = audit.audit(built, PACK, DEVICE, 3, settings)
+def test_an_audit_judges_each_by_its_benchmarks(settings: JudgeSettings) -> None:
+    built = [(sleeps(1), REPORT), (build(EMPTY), REPORT)]
+    right, wrong = audit.audit(built, PACK, DEVICE, 3, settings, backends=BACKENDS, languages=LANGUAGES)
     assert (right.verdict, wrong.verdict) == (Verdict.ACCEPTED, Verdict.WRONG_ANSWER)
     assert right.measurement is not None
     assert (wrong.measurement, wrong.message) == (None, wrong.cases[0].message)

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from judge.settings import JudgeSettings, RunLimits
-from judge.supervisor.feeder import Feeder
+from judge.supervisor.case_runner import CaseRunner
 from judge.supervisor.session import start_runner
-from judge.supervisor.warm import WarmRunners
+from judge.supervisor.warm_pool import WarmPool
 from judge.verdict import Verdict
 from tests.host_device.judging import HONEST, build, host_factory, twice_pack
 
@@ -25,22 +25,22 @@ SETTINGS = JudgeSettings(data_dir=Path("/nonexistent"), run=RunLimits(memory_byt
 PACK = twice_pack()
 
 
-def pool_of(count: int) -> tuple[WarmRunners, Callable[..., Feeder]]:
+def pool_of(count: int) -> tuple[WarmPool, Callable[..., CaseRunner]]:
     factory = host_factory(SETTINGS, PACK.cases)
 
     def start(input_bytes: int, output_bytes: int):  # type: ignore[no-untyped-def]
         request = dataclasses.replace(factory.request, input_bytes=input_bytes, output_bytes=output_bytes)
         return start_runner(factory.launcher, request, factory.bounds.print_bytes)
 
-    warm = WarmRunners(start, count, start_s=20)
+    warm = WarmPool(start, count, start_s=20)
     serving = dataclasses.replace(factory, warm=warm)
-    return warm, lambda source: Feeder(serving, PACK, build(source), seed=7)
+    return warm, lambda source: CaseRunner(serving, PACK, build(source), seed=7)
 
 
 @pytest.fixture
-def pool() -> Iterator[tuple[WarmRunners, Callable[..., Feeder]]]:
-    warm, feeder = pool_of(2)
-    yield warm, feeder
+def pool() -> Iterator[tuple[WarmPool, Callable[..., CaseRunner]]]:
+    warm, case_runner = pool_of(2)
+    yield warm, case_runner
     warm.close()
 
 
@@ -51,14 +51,14 @@ def _wait(true: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def test_they_judge_and_die_with_their_submission(pool: tuple[WarmRunners, Callable[..., Feeder]]) -> None:
-    warm, feeder = pool
+def test_they_judge_and_die_with_their_submission(pool: tuple[WarmPool, Callable[..., CaseRunner]]) -> None:
+    warm, case_runner = pool
     _wait(lambda: warm.ready == 2)
     crash = HONEST.replace("for", "if (n == 5) __builtin_trap(); for", 1)
     with warm.quiet():
         for source, expected in ((HONEST, Verdict.ACCEPTED), (crash, Verdict.RUNTIME_ERROR)):
             before = warm.ready
-            judging = feeder(source)
+            judging = case_runner(source)
             try:
                 answers = [answer.judgement.verdict for answer in judging.judge_cases(PACK.cases[:1])]
             finally:
@@ -68,8 +68,8 @@ def test_they_judge_and_die_with_their_submission(pool: tuple[WarmRunners, Calla
     _wait(lambda: warm.ready == 2)
 
 
-def test_what_one_submission_leaves_the_next_does_not_find(pool: tuple[WarmRunners, Callable[..., Feeder]]) -> None:
-    _, feeder = pool
+def test_what_one_submission_leaves_the_next_does_not_find(pool: tuple[WarmPool, Callable[..., CaseRunner]]) -> None:
+    _, case_runner = pool
     # It works once in a process, and (where a kernel without Landlock lets it write) once in a /tmp.
     once = HONEST.replace(
         "extern",
@@ -77,7 +77,7 @@ def test_what_one_submission_leaves_the_next_does_not_find(pool: tuple[WarmRunne
         ' if (FILE *f = fopen("/tmp/seen", "w")) fclose(f); }\nextern',
     ).replace("{ for", "{ static bool first = true; if (first) once(); first = false; for")
     for _ in range(3):
-        judging = feeder(once)
+        judging = case_runner(once)
         try:
             verdicts = {answer.judgement.verdict for answer in judging.judge_cases(PACK.cases)}
         finally:

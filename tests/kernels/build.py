@@ -12,6 +12,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.builds import built_once
+
 _FLAGS = (
     *("-std=c++17", "-O3", "-lineinfo", "--extended-lambda", "--expt-relaxed-constexpr"),
     *("-Xcompiler", "-fPIC", "-shared", "-cudart", "shared", "-gencode", "arch=compute_80,code=compute_80"),
@@ -54,20 +56,25 @@ def _compile(text: bytes, name: str, cache: Path, native: Sequence[str], source:
     nvcc, version = _nvcc()
     digest = hashlib.sha256("\0".join((version, *flags)).encode() + b"\0" + text).hexdigest()[:20]
     library = cache / f"{name}-{digest}.so"
-    if library.exists():
-        return library
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache, prefix="build-") as scratch:
+    with built_once(library):
+        if not library.exists():
+            _run_nvcc([nvcc, *flags], text, library, source)
+    return library
+
+
+def _run_nvcc(command: Sequence[str], text: bytes, library: Path, source: Path | None) -> None:
+    name = library.stem.rpartition("-")[0]
+    with tempfile.TemporaryDirectory(dir=library.parent, prefix="build-") as scratch:
         made = Path(scratch) / library.name
         if source is None:
             source = Path(scratch) / f"{name}.cu"
             source.write_bytes(text)
-        command = [nvcc, *flags, str(source), "-o", str(made)]
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        done = subprocess.run(
+            [*command, str(source), "-o", str(made)], capture_output=True, text=True, errors="replace", check=False
+        )
         if done.returncode:
             raise BuildError(f"{name}:\n{(done.stdout + done.stderr)[-4000:]}")
         made.replace(library)
-    return library
 
 
 @functools.cache

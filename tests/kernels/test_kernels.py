@@ -9,14 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from emulator import Limits, Runtime, native
+from emulator import Limits, Runtime
 from tests.kernels import harness
 from tests.kernels.build import build, build_together
 from tests.kernels.case import Output
 from tests.kernels.device import Device, real_device
 from tests.kernels.harness import KERNELS, Kernel
-
-ROOT = Path(__file__).resolve().parents[2]
 
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)
 
@@ -30,16 +28,12 @@ def _wanted(request: pytest.FixtureRequest) -> list[Kernel]:
 
 @pytest.fixture(scope="module")
 def topics(request: pytest.FixtureRequest) -> Iterator[dict[str, Future[Path]]]:
-    """For each topic a library with all of its kernels, at some time."""
+    """For each topic a library with those of its kernels that this session tests, at some time."""
+    sources: dict[str, list[Path]] = {}
+    for kernel in _wanted(request):
+        sources.setdefault(kernel.topic, []).append(kernel.source)
     with ThreadPoolExecutor(max_workers=2) as pool:
-        wanted = sorted({kernel.topic for kernel in _wanted(request)})
-        sources = {topic: [kernel.source for kernel in KERNELS if kernel.topic == topic] for topic in wanted}
-        yield {topic: pool.submit(build_together, sources[topic], harness.CACHE) for topic in wanted}
-
-
-@pytest.fixture(scope="session")
-def library() -> Path:
-    return native.ensure(ROOT / ".cache" / "emulator-native")
+        yield {topic: pool.submit(build_together, sources[topic], harness.CACHE) for topic in sources}
 
 
 @pytest.fixture
@@ -57,6 +51,7 @@ def emulated(library: Path) -> Iterator[Callable[[int | None], Runtime]]:
     Runtime(library=library, threads=2)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.nvcc
 @every_kernel
 def test_on_the_emulator(

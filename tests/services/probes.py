@@ -33,7 +33,7 @@ def _jail() -> str | None:
 
 
 def _nvcc() -> str | None:
-    from judge.build.toolchain import find_toolchain
+    from judge.compile.toolchain import find_toolchain
     from judge.errors import ToolchainMissing
 
     try:
@@ -41,6 +41,10 @@ def _nvcc() -> str | None:
     except ToolchainMissing as error:
         return str(error)
     return None
+
+
+def _cxx() -> str | None:
+    return None if shutil.which("g++") else "g++ is not installed (apt-get install g++)"
 
 
 def _gpu() -> str | None:
@@ -54,5 +58,6 @@ PROBES: dict[str, Callable[[], str | None]] = {
     "browser": functools.cache(_browser),
     "jail": functools.cache(_jail),
     "nvcc": functools.cache(_nvcc),
+    "cxx": _cxx,
     "gpu": functools.cache(_gpu),
 }

@@ -13,16 +13,21 @@ import typer
 
 from cli.main import app
 from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Measurement
+from judge.judgement_json import to_json
 from judge.verdict import Verdict
-from store.settings import Settings
-from tests.conftest import ROOT
+from logs import LogSettings
+from tests.builds import ROOT
+from web.settings import WebSettings
 
+#: The names of all.
+SETTINGS = [*WebSettings.model_fields, *LogSettings.model_fields]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
 #: Read by the command line or the tests, not by the server's settings.
 OTHER_VARIABLES = {
     "GPUJUDGE_SERVER",
     "GPUJUDGE_TOKEN",
     "GPUJUDGE_TEST_REQUIRE",
+    "GPUJUDGE_TEST_SEED",
     "GPUJUDGE_TEST_DATABASE_URL",
     "GPUJUDGE_TEST_REDIS_URL",
 }
@@ -94,7 +99,7 @@ def test_paths_in_the_text_exist(document: Path) -> None:
 
 
 def test_variables_are_settings() -> None:
-    known = {f"GPUJUDGE_{name.upper()}" for name in Settings.model_fields} | OTHER_VARIABLES
+    known = {f"GPUJUDGE_{name.upper()}" for name in SETTINGS} | OTHER_VARIABLES
     compose = (ROOT / "docker-compose.yml").read_text()
     for document in DOCUMENTS:
         named = set(re.findall(r"\bGPUJUDGE_[A-Z_]+[A-Z]", document.read_text("utf-8")))
@@ -103,7 +108,7 @@ def test_variables_are_settings() -> None:
 
 def test_every_setting_is_documented() -> None:
     guide = (ROOT / "docs/operators.md").read_text()
-    assert [name for name in Settings.model_fields if f"GPUJUDGE_{name.upper()}" not in guide] == []
+    assert [name for name in SETTINGS if f"GPUJUDGE_{name.upper()}" not in guide] == []
 
 
 def test_exit_codes() -> None:
@@ -118,7 +123,7 @@ def test_exit_codes() -> None:
 def test_the_json_object_has_the_keys_of_a_judgement() -> None:
     [text] = blocks(ROOT / "docs/user-guide.md", "json")
     shown = json.loads(text)
-    whole = Judgement(
+    judgement = Judgement(
         verdict=Verdict.ACCEPTED,
         challenge="softmax",
         pack_version="1.0.0",
@@ -126,8 +131,18 @@ def test_the_json_object_has_the_keys_of_a_judgement() -> None:
         build=BuildReport(ok=True, wall_s=0.8),
         cases=(CaseJudgement("one-row", "sample", Verdict.ACCEPTED, 0.01),),
         measurement=Measurement("warp_instructions", 1.0, 1, 0.0),
-    ).to_json()
+    )
+    whole = to_json(judgement)
     assert list(shown) == list(whole)
     for name in ("device", "build", "measurement"):
         assert set(shown[name]) == set(whole[name]), name
     assert set(shown["cases"][0]) == set(whole["cases"][0])
+
+
+def test_every_path_that_the_architecture_names_is_there() -> None:
+    """Paths with a slash, from the root; those in the paragraphs on a folder may be relative to it."""
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    table = text[text.index("## Where do I change X?") :]
+    named = set(re.findall(r"`((?:[\w.-]+/)+[\w.-]*)`", table))
+    assert len(named) > 50
+    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []

@@ -1,1 +1,1 @@
-"""Sign-up, log-in, log-out, passwords, API tokens."""
+"""User accounts: sign-up, log-in, log-out, passwords and API tokens."""

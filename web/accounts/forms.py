@@ -1,4 +1,4 @@
-"""The forms of accounts."""
+"""The forms of the account pages."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from wtforms.validators import EqualTo, InputRequired, Length, Regexp
 
 from store.accounts import USERNAME
 
-#: NIST SP 800-63B: length is what counts, no rules of composition. The upper bound keeps hashing cheap.
+#: NIST SP 800-63B: require length, not character classes. The upper bound limits the cost of hashing.
 PASSWORD = Length(min=8, max=256, message="A password has at least 8 characters.")
 
 
 class SignUpForm(FlaskForm):
-    """A new account."""
+    """Creates an account."""
 
     username = StringField(
         "User name",
@@ -29,20 +29,20 @@ class SignUpForm(FlaskForm):
 
 
 class LogInForm(FlaskForm):
-    """An account that exists."""
+    """Logs in to an existing account."""
 
     username = StringField("User name", [InputRequired("Your user name."), Length(max=64)])
     password = PasswordField("Password", [InputRequired("Your password."), Length(max=256)])
 
 
 class TokenForm(FlaskForm):
-    """A new API token."""
+    """Creates an API token."""
 
     name = StringField("Name", [InputRequired("Say what it is for."), Length(max=100)])
 
 
 class PasswordForm(FlaskForm):
-    """A new password for the account that is logged in."""
+    """Changes the password of the logged-in account."""
 
     current = PasswordField("Current password", [InputRequired("Your current password."), Length(max=256)])
     new = PasswordField("New password", [InputRequired("Choose a new password."), PASSWORD])

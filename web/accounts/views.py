@@ -1,4 +1,7 @@
-"""The pages of accounts. Passwords are checked outside of any writing transaction: hashing is slow on purpose."""
+"""The account pages.
+
+Passwords are checked outside write transactions: hashing is slow on purpose and would block other writers.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ blueprint = Blueprint("accounts", __name__, url_prefix="/account")
 @blueprint.route("/sign-up", methods=["GET", "POST"])
 @limit_log_ins
 def sign_up() -> str | Response | tuple[str, int]:
-    """A new account, logged in at once."""
+    """Creates an account and logs it in."""
     form = SignUpForm()
     if not form.validate_on_submit():
         return _form_page("accounts/sign_up.html", form)
@@ -35,15 +38,15 @@ def sign_up() -> str | Response | tuple[str, int]:
         return _form_page("accounts/sign_up.html", form)
     start_session(user)
     flash(f"Welcome, {user.username}.", "success")
-    return redirect(_after())
+    return redirect(_next_url())
 
 
 @blueprint.route("/log-in", methods=["GET", "POST"])
 @limit_log_ins
 def log_in() -> str | Response | tuple[str, int]:
-    """Log in. The answer to a wrong name and to a wrong password is the same, and takes as long."""
+    """Logs a user in. A wrong name and a wrong password get the same answer after the same time."""
     if signed_in():
-        return redirect(_after())
+        return redirect(_next_url())
     form = LogInForm()
     if not form.validate_on_submit():
         return _form_page("accounts/log_in.html", form)
@@ -52,12 +55,12 @@ def log_in() -> str | Response | tuple[str, int]:
         form.password.errors = ("The user name or the password is wrong.",)
         return _form_page("accounts/log_in.html", form)
     start_session(user)
-    return redirect(_after())
+    return redirect(_next_url())
 
 
 @blueprint.post("/log-out")
 def log_out() -> Response:
-    """Ends the session, whoever it was."""
+    """Ends the session, if there is one."""
     logout_user()
     session.clear()
     return redirect(url_for("challenges.index"))
@@ -66,14 +69,14 @@ def log_out() -> Response:
 @blueprint.get("/")
 @login_required
 def settings() -> str:
-    """API tokens and the password."""
+    """Renders the page with the API tokens and the password form."""
     return _settings_page(TokenForm(), PasswordForm())
 
 
 @blueprint.post("/tokens")
 @login_required
 def create_token() -> str | tuple[str, int]:
-    """A new token, shown in this one answer and never again."""
+    """Creates an API token. Its text appears in this response only; it is not stored."""
     form = TokenForm()
     if not form.validate_on_submit():
         return _settings_page(form, PasswordForm()), 422
@@ -85,7 +88,7 @@ def create_token() -> str | tuple[str, int]:
 @blueprint.post("/tokens/<int(max=2147483647):token_id>/revoke")
 @login_required
 def revoke_token(token_id: int) -> Response:
-    """Ends a token. One that is not theirs is not there."""
+    """Revokes an API token. Answers 404 for a token of another user."""
     with transaction() as writer:
         revoked = accounts.revoke_token(writer, user=writer.get_one(User, require_visitor().id), token_id=token_id)
     if not revoked:
@@ -98,7 +101,7 @@ def revoke_token(token_id: int) -> Response:
 @login_required
 @limit_log_ins
 def change_password() -> str | Response | tuple[str, int]:
-    """A new password. Every other session of the account ends."""
+    """Changes the password and ends every other session of the account."""
     form = PasswordForm()
     visitor = require_visitor()
     if form.validate_on_submit():
@@ -131,7 +134,7 @@ def _form_page(template: str, form: SignUpForm | LogInForm) -> str | tuple[str, 
     return (page, 422) if form.errors else page
 
 
-def _after() -> str:
+def _next_url() -> str:
     return safe_next(request.values.get("next"), url_for("challenges.index"))
 
 

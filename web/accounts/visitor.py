@@ -1,4 +1,4 @@
-"""Who is looking: the part of a user that a session needs, free of any database session."""
+"""The logged-in user of a session, detached from any database session."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Visitor(UserMixin):
-    """``stamp`` changes with the password: a session from before a change of password is nobody's."""
+    """A logged-in user. ``stamp`` changes with the password, so older sessions become invalid."""
 
     id: int
     username: str
@@ -32,42 +32,42 @@ class Visitor(UserMixin):
 
     @classmethod
     def of(cls, user: User) -> Visitor:
-        """The visitor that ``user`` is."""
+        """Returns the visitor for a user."""
         stamp = hashlib.sha256((user.password_hash or "").encode()).hexdigest()[:16]
         return cls(id=user.id, username=user.username, stamp=stamp)
 
     def get_id(self) -> str:
-        """What the signed session cookie holds."""
+        """Returns the value that Flask-Login keeps in the signed session cookie."""
         return f"{self.id}.{self.stamp}"
 
 
 def signed_in() -> Visitor | None:
-    """Whoever is logged in by session."""
+    """Returns the visitor whom the session cookie logs in, or None."""
     visitor: Visitor | AnonymousUserMixin = current_user._get_current_object()
     return visitor if isinstance(visitor, Visitor) else None
 
 
 def require_visitor() -> Visitor:
-    """The visitor of a view behind ``login_required``."""
+    """Returns the visitor. Call it only in views behind ``login_required``."""
     visitor = signed_in()
     assert visitor is not None, "login_required let nobody through"
     return visitor
 
 
 def login_required(view: Callable[P, R]) -> Callable[P, R]:
-    """Leads whoever is not logged in to the log-in; Flask-Login's, with its view's types kept."""
+    """Redirects visitors without a session to the log-in: Flask-Login's decorator, with the view's types."""
     return cast(Callable[P, R], flask_login.login_required(view))
 
 
 def start_session(user: User) -> None:
-    """Log ``user`` in with a new session: nothing that was in the old one (nor its CSRF token) stays valid."""
+    """Logs a user in with a new session, which invalidates the old one and its CSRF token."""
     session.clear()
     session.permanent = True
     login_user(Visitor.of(user))
 
 
 def load_visitor(visitor_id: str) -> Visitor | None:
-    """The visitor of a session cookie, if their account is open and their password still the same."""
+    """Returns the visitor of a session cookie; None if the account is closed or the password has changed."""
     number, _, stamp = visitor_id.partition(".")
     user = reader().get(User, int(number)) if number.isdecimal() else None
     if user is None or not user.is_active:
@@ -76,8 +76,8 @@ def load_visitor(visitor_id: str) -> Visitor | None:
     return visitor if hmac.compare_digest(visitor.stamp, stamp) else None
 
 
-def lead_to_log_in() -> BaseResponse:
-    """What a page that needs a session answers without one: the way to the log-in, and back from there."""
+def redirect_to_log_in() -> BaseResponse:
+    """Redirects to the log-in page, which leads back here. Raises Problem (401) for JSON requests."""
     if wants_json():
         raise Problem(401, "unauthorized", "Log in first.")
     here = request.full_path.rstrip("?") if request.method == "GET" else None
@@ -85,11 +85,11 @@ def lead_to_log_in() -> BaseResponse:
 
 
 def register_login(app: Flask) -> None:
-    """Sessions by Flask-Login; pages that need one lead to the log-in and back."""
+    """Sets up Flask-Login sessions and offers ``signed_in`` to templates."""
     manager = LoginManager()
-    manager.session_protection = None  # type: ignore[assignment]  # bound to the address it would log people out who travel
+    manager.session_protection = None  # type: ignore[assignment]  # a session bound to an IP address ends when the user changes networks
     manager.user_loader(load_visitor)
-    manager.unauthorized_handler(lead_to_log_in)
-    # Its own context processor would ask the database even for the page that says that the database is away.
+    manager.unauthorized_handler(redirect_to_log_in)
+    # Flask-Login's context processor would query the database even on the page that reports it as unavailable.
     manager.init_app(app, add_context_processor=False)
     app.context_processor(lambda: {"signed_in": None if g.get("database_away") else signed_in()})

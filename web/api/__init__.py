@@ -1,1 +1,1 @@
-"""The JSON API under ``/api/v1``: the same services as the pages, for the command line and other programs."""
+"""The JSON API under ``/api/v1``, for the command line and other programs. Uses the same services as the pages."""

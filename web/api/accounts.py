@@ -1,4 +1,4 @@
-"""Tokens, and whose they are."""
+"""API endpoints for tokens and their owner."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TAG = "accounts"
 
 
 def register(blueprint: Blueprint) -> None:
-    """The addresses."""
+    """Adds the routes to the API's blueprint."""
     blueprint.add_url_rule("/tokens", view_func=make_token, methods=["POST"])
     blueprint.add_url_rule("/me", view_func=me)
 
@@ -25,7 +25,7 @@ def register(blueprint: Blueprint) -> None:
 @limit_log_ins
 @operation(schemas.Token, 400, 401, 413, 415, 422, 429, status=201, token=False, tag=TAG)
 def make_token(json: schemas.TokenRequest) -> tuple[schemas.Token, int]:
-    """A new token, for a user name and a password."""
+    """Creates a token for a user name and a password."""
     user = check_password(reader(), json.username, json.password)
     if user is None:
         raise Problem(401, "unauthorized", "The user name or the password is wrong.")
@@ -38,5 +38,5 @@ def make_token(json: schemas.TokenRequest) -> tuple[schemas.Token, int]:
 @token_required
 @operation(schemas.Me, tag=TAG)
 def me() -> schemas.Me:
-    """Whose token this is."""
+    """Returns the owner of the token."""
     return schemas.Me(username=api_visitor().username)

@@ -1,4 +1,4 @@
-"""Who asks: an API token in ``Authorization: Bearer``. Cookies do not count here: no other site's page can act."""
+"""Authentication of API requests by ``Authorization: Bearer``. Cookies are ignored, which rules out CSRF."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ R = TypeVar("R")
 
 
 def token_required(view: Callable[P, R]) -> Callable[P, R]:
-    """Lets only a valid token through; before anything of the request is looked at."""
+    """Rejects requests without a valid token, before their body or query is parsed."""
 
     @functools.wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -29,7 +29,7 @@ def token_required(view: Callable[P, R]) -> Callable[P, R]:
 
 
 def api_visitor() -> Visitor:
-    """Whose token it is, in a view behind ``token_required``."""
+    """Returns the token's owner. Call it only in views behind ``token_required``."""
     visitor: Visitor = g.api_visitor
     return visitor
 
@@ -42,7 +42,7 @@ def _visitor_of_token() -> Visitor:
     if token is None:
         raise Problem(401, "unauthorized", "This API token is not valid. It may have been revoked.")
     now = services().clock()
-    # Asked of the row that was read: a transaction for writing is begun only when there is something to write.
+    # Decided from the row just read: a write transaction starts only when there is something to write.
     if token_use_is_stale(token, now):
         with transaction() as writer:
             touch_token(writer, token, now=now)

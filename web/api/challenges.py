@@ -1,4 +1,4 @@
-"""Challenges and devices: open to everybody."""
+"""API endpoints for challenges and devices. They need no token."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from flask import Blueprint
 from flask import Response as FlaskResponse
 
 from judge.packs.pack import Pack
+from judge.packs.statement import read_statement
 from web.api import schemas
 from web.api.spec import operation
 from web.devices import device_choices
@@ -18,7 +19,7 @@ TAG = "challenges"
 
 
 def register(blueprint: Blueprint) -> None:
-    """The addresses."""
+    """Adds the routes to the API's blueprint."""
     blueprint.add_url_rule("/challenges", view_func=list_challenges)
     blueprint.add_url_rule("/challenges/<slug>", view_func=show_challenge)
     blueprint.add_url_rule("/challenges/<slug>/starter", view_func=starter)
@@ -27,18 +28,18 @@ def register(blueprint: Blueprint) -> None:
 
 @operation(schemas.ChallengeList, token=False, tag=TAG)
 def list_challenges() -> schemas.ChallengeList:
-    """All challenges."""
+    """Lists all challenges."""
     packs = services().packs.values()
     return schemas.ChallengeList(challenges=[schemas.ChallengeSummary(**_summary(pack)) for pack in packs])
 
 
 @operation(schemas.Challenge, 404, token=False, tag=TAG)
 def show_challenge(slug: str) -> schemas.Challenge:
-    """One challenge, with its statement, starter, signature, limits and cases."""
+    """Returns one challenge with its statement, starter, signature, limits and cases."""
     pack = find_pack(services(), slug)
     return schemas.Challenge(
         **_summary(pack),
-        statement=pack.statement(),
+        statement=read_statement(pack),
         starter=pack.starter(),
         signature=pack.prototype(),
         limits=schemas.ChallengeLimits(
@@ -53,13 +54,13 @@ def show_challenge(slug: str) -> schemas.Challenge:
 
 @operation(None, 404, token=False, tag=TAG)
 def starter(slug: str) -> FlaskResponse:
-    """The starter, as text."""
+    """Returns the starter as text."""
     return FlaskResponse(find_pack(services(), slug).starter(), mimetype="text/plain")
 
 
 @operation(schemas.DeviceList, token=False, tag=TAG)
 def list_devices() -> schemas.DeviceList:
-    """The devices that submissions can be sent to."""
+    """Lists the devices that accept submissions."""
     choices = device_choices(reader(), services().settings, services().clock)
     return schemas.DeviceList(
         devices=[

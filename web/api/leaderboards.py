@@ -1,4 +1,4 @@
-"""Leaderboards: open to everybody."""
+"""API endpoint for leaderboards. It needs no token."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from web.services import reader, services
 
 
 def register(blueprint: Blueprint) -> None:
-    """The address."""
+    """Adds the route to the API's blueprint."""
     blueprint.add_url_rule("/leaderboards/<slug>", view_func=show_board)
 
 
 @operation(schemas.Leaderboard, 404, 422, token=False, tag="leaderboards")
 def show_board(slug: str, query: schemas.BoardQuery) -> schemas.Leaderboard:
-    """The best of each user for a challenge on a device."""
+    """Returns each user's best entry for a challenge on a device."""
     board = find_board(services(), reader(), slug, query.device, query.limit)
     return schemas.Leaderboard(
         challenge=board.pack.slug,
@@ -40,7 +40,8 @@ def show_board(slug: str, query: schemas.BoardQuery) -> schemas.Leaderboard:
                 fingerprint=entry.fingerprint,
                 submission=entry.submission_public_id,
                 created_at=entry.created_at,
-                audited_at=entry.audited_at,
+                audited_at=entry.audited_at if entry.audited else None,
+                not_audited=entry.not_audited,
             )
             for entry in board.entries
         ],

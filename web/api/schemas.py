@@ -1,31 +1,38 @@
-"""What goes in and out of the API, as pydantic models: the OpenAPI document is made from them."""
+"""The API's requests and responses as pydantic models. The OpenAPI document is generated from them."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, StringConstraints
 
-#: Text that every database can hold.
+from judge import judgement
+from judge.judgement_json import to_json
+
+#: PostgreSQL text columns reject NUL characters.
 NO_NUL = r"^[^\x00]*$"
 Slug = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=NO_NUL)]
+#: The engine's own classes, sent in the JSON form in which they are stored.
+Judgement = Annotated[judgement.Judgement, PlainSerializer(to_json)]
+Measurement = Annotated[judgement.Measurement, PlainSerializer(to_json)]
+Fingerprint = Annotated[judgement.Fingerprint, PlainSerializer(to_json)]
 
 
 class Body(BaseModel):
-    """A request's body. What is not known is refused, so that a misspelt field does not pass for a missing one."""
+    """A request body. Unknown fields are rejected, so that a misspelt field is not mistaken for a missing one."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class Query(BaseModel):
-    """A request's query: everything arrives as text there, so numbers are read from it."""
+    """A request's query parameters. They arrive as text, so numbers are parsed from it."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class ErrorBody(BaseModel):
-    """``code`` is a fixed word, ``message`` a sentence, ``nearest`` names that may have been meant."""
+    """An error. ``code`` is stable, ``message`` is for people, ``nearest`` lists similar valid names."""
 
     code: str
     message: str
@@ -33,13 +40,13 @@ class ErrorBody(BaseModel):
 
 
 class Error(BaseModel):
-    """Every answer that is no success."""
+    """The body of every error response."""
 
     error: ErrorBody
 
 
 class ChallengeSummary(BaseModel):
-    """A challenge in the list."""
+    """A challenge as listed."""
 
     slug: str
     title: str
@@ -49,7 +56,7 @@ class ChallengeSummary(BaseModel):
 
 
 class ChallengeCase(BaseModel):
-    """A case without its contents."""
+    """A test case without its data."""
 
     id: str
     group: Literal["sample", "hidden", "benchmark"]
@@ -57,7 +64,7 @@ class ChallengeCase(BaseModel):
 
 
 class ChallengeLimits(BaseModel):
-    """``wall_s`` bounds one call of ``solve``, ``memory_mib`` what it allocates."""
+    """Limits: ``wall_s`` per call of ``solve``, ``memory_mib`` of its allocations, ``source_bytes`` of text."""
 
     wall_s: float
     memory_mib: int
@@ -65,7 +72,7 @@ class ChallengeLimits(BaseModel):
 
 
 class Challenge(ChallengeSummary):
-    """A challenge in full; ``statement`` is Markdown with LaTeX maths between dollars."""
+    """A challenge in full. ``statement`` is Markdown with LaTeX maths between dollar signs."""
 
     statement: str
     starter: str
@@ -75,13 +82,13 @@ class Challenge(ChallengeSummary):
 
 
 class ChallengeList(BaseModel):
-    """All challenges, by slug."""
+    """All challenges, sorted by slug."""
 
     challenges: list[ChallengeSummary]
 
 
 class Device(BaseModel):
-    """A device that can be chosen; one that is not ``online`` keeps submissions waiting until its worker is back."""
+    """A device. Submissions to a device that is not ``online`` wait until its worker is back."""
 
     key: str
     kind: str
@@ -91,19 +98,19 @@ class Device(BaseModel):
 
 
 class DeviceList(BaseModel):
-    """All devices, those online first."""
+    """All devices; those online come first."""
 
     devices: list[Device]
 
 
 class Me(BaseModel):
-    """Whose token it is."""
+    """The owner of the token."""
 
     username: str
 
 
 class TokenRequest(Body):
-    """A log-in, for a token called ``name``."""
+    """Credentials and the ``name`` of the token to create."""
 
     username: Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=NO_NUL)]
     password: Annotated[str, StringConstraints(min_length=1, max_length=256)]
@@ -111,14 +118,14 @@ class TokenRequest(Body):
 
 
 class Token(BaseModel):
-    """A new token: it is shown this once."""
+    """A new token. The server does not store its text and cannot show it again."""
 
     token: str
     name: str
 
 
 class SubmissionRequest(Body):
-    """A source (the text of a ``.cu`` file) for a challenge. ``run`` judges the public cases only."""
+    """A source (the text of a ``.cu`` file) for a challenge. Mode ``run`` judges only the public cases."""
 
     challenge: Slug
     device: Slug
@@ -127,7 +134,7 @@ class SubmissionRequest(Body):
 
 
 class SubmissionHeaders(BaseModel):
-    """``Idempotency-Key``: the same key makes the same request sent twice one submission."""
+    """``Idempotency-Key``: a request sent twice with the same key creates one submission."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -135,19 +142,25 @@ class SubmissionHeaders(BaseModel):
 
 
 class Audit(BaseModel):
-    """Timed again together with other entries of its board (``contenders`` in all). ``verdict`` other than AC has taken
-    it off the board, and ``message`` says why; ``measurement`` is that of a judgement."""
+    """The result of timing the submission again, in alternation with the other first places of its board.
+
+    ``contenders`` is the number of entries timed together. A ``verdict`` other than AC removed the submission from the
+    board, and ``message`` says why. ``measurement`` has the same form as in a judgement.
+    """
 
     verdict: str
     message: str
     contenders: int
     audited_at: datetime
-    measurement: dict[str, Any] | None
+    measurement: Measurement | None
 
 
 class SubmissionStatus(BaseModel):
-    """``position`` in the queue while it waits; ``verdict`` and ``judgement`` once it is done; ``audit`` if it came to
-    the first places of a board."""
+    """A submission and its state.
+
+    ``position`` in the queue is set while it waits, ``verdict`` and ``judgement`` once it is done, and ``audit`` after
+    an audit, which only the first places of a board get.
+    """
 
     id: str
     challenge: str
@@ -160,12 +173,12 @@ class SubmissionStatus(BaseModel):
     created_at: datetime
     finished_at: datetime | None
     url: str
-    judgement: dict[str, Any] | None
+    judgement: Judgement | None
     audit: Audit | None
 
 
 class SubmissionQuery(Query):
-    """Which of one's submissions."""
+    """Selects among the token owner's submissions."""
 
     challenge: Slug | None = None
     limit: int = Field(50, ge=1, le=100)
@@ -173,19 +186,19 @@ class SubmissionQuery(Query):
 
 
 class SubmissionList(BaseModel):
-    """One's own, newest first; for the next page ``before`` is the last one's id."""
+    """The token owner's submissions, newest first. For the next page, pass the last id as ``before``."""
 
     submissions: list[SubmissionStatus]
 
 
 class EventQuery(Query):
-    """``after``: the number of the last event seen."""
+    """``after``: the ``seq`` of the last event received."""
 
     after: int = Field(0, ge=0, le=2**31 - 1)
 
 
 class Event(BaseModel):
-    """A step in judging; ``payload`` depends on the kind."""
+    """A progress event. The form of ``payload`` depends on ``kind``."""
 
     seq: int
     kind: str
@@ -194,25 +207,27 @@ class Event(BaseModel):
 
 
 class Cancelled(BaseModel):
-    """False when it was over already."""
+    """Whether the request cancelled the submission: false if it had already ended."""
 
     cancelled: bool
 
 
 class BoardQuery(Query):
-    """Without ``device``: the one on which most people have an entry."""
+    """Selects a board. Without ``device``: that of the device with the most users."""
 
     device: Slug | None = None
     limit: int = Field(100, ge=1, le=100)
 
 
 class BoardEntry(BaseModel):
-    """A user's best; less is better.
+    """A user's best submission; a smaller value is better.
 
     ``rank`` is 1 + the number of entries whose whole interval (``low`` to ``high``, 95 %; null where nothing varies)
-    lies below this one's ``low``. ``metric`` is ``time_s``, ``modelled_time_s/GPU/MODEL`` (the emulator's: for which
-    GPU, by which version of the model) or ``warp_instructions`` (the emulator's of old). Since ``audited_at`` (null:
-    never) the figures are those of an audit, which times the first places again together.
+    lies below this one's ``low``. ``metric`` is ``time_s``, ``modelled_time_s/GPU/MODEL`` (the emulator's time, with
+    the modelled GPU and the model's version) or ``warp_instructions`` (the emulator's earlier score). An audit times
+    the first places again together; ``audited_at`` is its date (null: not audited). ``not_audited`` says why an entry
+    that was timed again does not count as audited: its kernels could not be replayed without its host code. If either
+    is set, the figures are those of the audit.
     """
 
     rank: int
@@ -226,14 +241,15 @@ class BoardEntry(BaseModel):
     low: float | None
     high: float | None
     roofline_share: float | None
-    fingerprint: dict[str, Any] | None
+    fingerprint: Fingerprint | None
     submission: str
     created_at: datetime
     audited_at: datetime | None
+    not_audited: str | None
 
 
 class Leaderboard(BaseModel):
-    """A board."""
+    """The leaderboard of a challenge on a device."""
 
     challenge: str
     pack_major: int

@@ -1,4 +1,4 @@
-"""Submissions: one's own alone. Anybody else's is a 404, as one that does not exist."""
+"""API endpoints for the token owner's submissions. Those of other users answer 404, like missing ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TAG = "submissions"
 
 
 def register(blueprint: Blueprint) -> None:
-    """The addresses."""
+    """Adds the routes to the API's blueprint."""
     blueprint.add_url_rule("/submissions", view_func=create_submission, methods=["POST"])
     blueprint.add_url_rule("/submissions", view_func=list_own)
     blueprint.add_url_rule("/submissions/<public_id>", view_func=show_one)
@@ -36,7 +36,7 @@ def register(blueprint: Blueprint) -> None:
 def create_submission(
     json: schemas.SubmissionRequest, headers: schemas.SubmissionHeaders
 ) -> tuple[schemas.SubmissionStatus, int]:
-    """Send a source to be judged. With ``Idempotency-Key`` it may safely be sent again."""
+    """Submits a source to be judged. With ``Idempotency-Key`` the request is safe to repeat."""
     submission = accept_submission(
         services(),
         user_id=api_visitor().id,
@@ -53,7 +53,7 @@ def create_submission(
 @token_required
 @operation(schemas.SubmissionList, 422, tag=TAG)
 def list_own(query: schemas.SubmissionQuery) -> schemas.SubmissionList:
-    """One's own submissions, the newest first."""
+    """Lists the token owner's submissions, newest first."""
     found = list_submissions(
         reader(),
         user=reader().get_one(User, api_visitor().id),
@@ -68,15 +68,18 @@ def list_own(query: schemas.SubmissionQuery) -> schemas.SubmissionList:
 @token_required
 @operation(schemas.SubmissionStatus, 404, tag=TAG)
 def show_one(public_id: str) -> schemas.SubmissionStatus:
-    """Where a submission is, and what came of it."""
+    """Returns a submission's state and, once it is judged, its judgement."""
     return _status(reader(), _own(reader(), public_id))
 
 
 @token_required
 @operation(None, 404, 422, tag=TAG)
 def list_events(public_id: str, query: schemas.EventQuery) -> FlaskResponse | Streamed:
-    """The steps of judging: live as ``text/event-stream``, or with ``Accept: application/json`` those until now, as a
-    list of objects with ``seq``, ``kind``, ``at`` and ``payload``."""
+    """Streams a submission's progress events as ``text/event-stream``, or lists them.
+
+    With ``Accept: application/json`` the response is a list of the events so far, as objects with ``seq``, ``kind``,
+    ``at`` and ``payload``.
+    """
     submission = _own(reader(), public_id)
     after = request.headers.get("Last-Event-ID", query.after, type=int)
     return events_response(submission, min(max(after, 0), submission.last_event_seq))
@@ -85,7 +88,7 @@ def list_events(public_id: str, query: schemas.EventQuery) -> FlaskResponse | St
 @token_required
 @operation(schemas.Cancelled, 404, tag=TAG)
 def cancel_one(public_id: str) -> schemas.Cancelled:
-    """Stop a submission; harmless when it is over."""
+    """Cancels a submission. Does nothing if it has already ended."""
     with transaction() as writer:
         submission = _own(writer, public_id)
         return schemas.Cancelled(cancelled=cancel_submission(writer, submission, now=services().clock()))

@@ -1,4 +1,4 @@
-"""The blueprint of the API: its parts, its document, and what holds for every request to it."""
+"""The API's blueprint: its routes, its OpenAPI document and the check of request bodies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ for part in (challenges, accounts, submissions, leaderboards):
 
 @blueprint.before_request
 def read_body() -> None:
-    """A body is JSON, and an object: said here, since the document's own check takes anything else for an empty one."""
+    """Requires request bodies to be JSON objects: SpecTree would treat anything else as an empty object."""
     if not (request.content_length or "Transfer-Encoding" in request.headers):
         return
     if request.method not in {"POST", "PUT", "PATCH"}:
@@ -29,5 +29,5 @@ def read_body() -> None:
 
 @blueprint.get("/openapi.json")
 def openapi() -> Response:
-    """The OpenAPI document."""
+    """Returns the OpenAPI document."""
     return jsonify(spec.spec)

@@ -1,9 +1,10 @@
-"""The list of challenges and the workbench of each: statement on one side, editor on the other."""
+"""The list of challenges and the workbench of each, with the statement beside the editor."""
 
 from __future__ import annotations
 
 from flask import Blueprint, Response, render_template
 
+from judge.packs.statement import read_statement
 from store.submissions import solved_challenges
 from web.accounts.visitor import signed_in
 from web.devices import device_choices
@@ -18,7 +19,7 @@ _DIFFICULTIES = {"easy": 0, "medium": 1, "hard": 2}
 
 @blueprint.get("/")
 def index() -> str:
-    """All challenges, the easier first."""
+    """Renders all challenges, easiest first."""
     packs = sorted(
         services().packs.values(), key=lambda pack: (_DIFFICULTIES.get(pack.difficulty, 3), pack.title.casefold())
     )
@@ -34,13 +35,13 @@ def index() -> str:
 
 @blueprint.get("/challenges/<slug>")
 def show(slug: str) -> str:
-    """The challenge and the editor."""
+    """Renders a challenge's statement and the editor."""
     pack = find_pack(services(), slug)
     visitor = signed_in()
     return render_template(
         "challenges/show.html",
         pack=pack,
-        statement=render_statement(pack.statement()),
+        statement=render_statement(read_statement(pack)),
         samples=[case for case in pack.cases if case.group == "sample"],
         hidden=sum(case.group == "hidden" for case in pack.cases),
         solved=visitor is not None and slug in solved_challenges(reader(), user_id=visitor.id),
@@ -52,7 +53,7 @@ def show(slug: str) -> str:
 
 @blueprint.get("/challenges/<slug>/starter.cu")
 def starter(slug: str) -> Response:
-    """The starter as a download."""
+    """Returns the starter as a download."""
     response = Response(find_pack(services(), slug).starter(), mimetype="text/plain")
     response.headers["Content-Disposition"] = f'attachment; filename="{slug}.cu"'
     return response

@@ -1,5 +1,5 @@
-// Writes web/static/vendor: the editor's bundle, KaTeX, two fonts, and the licences of all that is in them.
-// The output is committed, so that nobody needs Node to run the site. `npm ci && npm run build` makes it again.
+// Writes web/static/vendor: the editor's bundle, KaTeX, two fonts and their licences.
+// The output is committed, so that running the site needs no Node. `npm ci && npm run build` builds it again.
 
 import { build } from "esbuild";
 import { cp, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
@@ -24,7 +24,7 @@ await mkdir(path.join(vendor, "katex", "fonts"), { recursive: true });
 for (const font of await readdir(path.join(katex, "fonts"))) {
   if (font.endsWith(".woff2")) await cp(path.join(katex, "fonts", font), path.join(vendor, "katex", "fonts", font));
 }
-// Every browser that runs the rest reads woff2: the other formats are left out, of the folder and of the style sheet.
+// Every supported browser reads woff2, so other font formats are removed from the folder and the style sheet.
 const css = await readFile(path.join(katex, "katex.min.css"), "utf8");
 await writeFile(path.join(vendor, "katex", "katex.css"), css.replace(/,url\([^)]*\.(?:woff|ttf)\) format\("[a-z]+"\)/g, ""));
 await build({

@@ -1,4 +1,4 @@
-"""Which board is meant, for the page and the API alike."""
+"""The lookup of a leaderboard, for the page and the API."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ from web.formatting import interval, seconds, significant
 from web.problems import unknown
 from web.services import Services
 from web.submissions.accepting import find_pack
-from web.submissions.slowness import gpu_title
+from web.submissions.modelled_time import gpu_title
 
-#: The scale of the error bars spans so many intervals of the usual width, from the best on: enough to see who is close.
+#: The scale of the error bars begins at the best entry and spans this many intervals of median width.
 WINDOW_INTERVALS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorBar:
-    """What stands beside a measured time: ``interval`` in words and drawn; ``factor`` of the best where that is beyond
-    the scale, and nothing can be drawn."""
+    """The interval of a measured time, as text and as a chart.
+
+    For an entry beyond the scale, ``chart`` is empty and ``factor`` gives its time as a multiple of the best.
+    """
 
     interval: str
     chart: Markup
@@ -34,7 +36,7 @@ class ErrorBar:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A challenge's board on ``device`` (None where no device was ever seen); ``device_keys`` are all to choose."""
+    """A challenge's board on ``device`` (None: no device was ever seen). ``device_keys`` are the selectable devices."""
 
     pack: Pack
     device: str | None
@@ -44,18 +46,18 @@ class Board:
 
     @property
     def metric(self) -> str | None:
-        """What is ranked by (``judge.judgement.Measurement.scale``); None on an empty board."""
+        """The metric of the ranking (``judge.judgement.Measurement.scale``); None on an empty board."""
         return self.entries[0].metric if self.entries else None
 
     @property
     def modelled_gpu(self) -> str | None:
-        """The GPU whose modelled times are ranked; None where they are measured, or no times."""
+        """The GPU of the modelled times; None if the board ranks measured times or instruction counts."""
         kind, _, rest = (self.metric or "").partition("/")
         return gpu_title(rest.partition("/")[0]) if kind == "modelled_time_s" else None
 
     @property
     def error_bars(self) -> tuple[ErrorBar, ...]:
-        """Of each entry, on one scale; none on a board where no entry has an interval."""
+        """The error bar of each entry, all on one scale; empty if no entry has an interval."""
         widths = [entry.high - entry.low for entry in self.entries if entry.low is not None and entry.high is not None]
         if not widths:
             return ()
@@ -67,13 +69,13 @@ class Board:
 
 
 def _error_bar(entry: LeaderboardEntry, best: float, window: tuple[float, float]) -> ErrorBar:
-    times = significant(entry.value / best, 4) if best else "1"
-    words = interval(entry.low, entry.high)
+    multiple = significant(entry.value / best, 4) if best else "1"
+    interval_text = interval(entry.low, entry.high)
     if entry.value > window[1]:
-        return ErrorBar(words, Markup(""), f"{times}×")
-    told = f"95 % interval {words}" if words else "no interval"
-    title = f"{seconds(entry.value, 4)}, {times} times the best, {told}"
-    return ErrorBar(words, interval_bar(entry.value, _ends(entry), window, title), "")
+        return ErrorBar(interval_text, Markup(""), f"{multiple}×")
+    description = f"95 % interval {interval_text}" if interval_text else "no interval"
+    title = f"{seconds(entry.value, 4)}, {multiple} times the best, {description}"
+    return ErrorBar(interval_text, interval_bar(entry.value, _ends(entry), window, title), "")
 
 
 def _ends(entry: LeaderboardEntry) -> tuple[float, float] | None:
@@ -81,7 +83,7 @@ def _ends(entry: LeaderboardEntry) -> tuple[float, float] | None:
 
 
 def find_board(services: Services, session: Session, slug: str, device: str | None, limit: int = 100) -> Board:
-    """The board; without ``device`` that of the device on which most people have an entry. Raises Problem (404)."""
+    """Returns a board; without ``device``, that of the device with the most users. Raises Problem (404)."""
     pack = find_pack(services, slug)
     boards = [board for board in list_boards(session, challenge=slug) if board.pack_major == pack.major]
     devices = device_choices(session, services.settings, services.clock)
@@ -101,5 +103,5 @@ def find_board(services: Services, session: Session, slug: str, device: str | No
 
 
 def device_names(devices: list[DeviceChoice]) -> dict[str, str]:
-    """Names by key; a device that is long gone has only its key left."""
+    """Returns the names of the devices by key."""
     return {device.key: device.name for device in devices}

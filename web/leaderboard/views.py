@@ -1,4 +1,4 @@
-"""The boards: all of them in short, and one in full."""
+"""The leaderboard pages: an overview of all boards, and each board in full."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ blueprint = Blueprint("leaderboard", __name__, url_prefix="/leaderboards")
 
 @blueprint.get("/")
 def index() -> str:
-    """Every challenge with the best of each device."""
+    """Renders every challenge with the best entry on each device."""
     boards = list_boards(reader())
     packs = sorted(services().packs.values(), key=lambda pack: pack.title.casefold())
     current = {
@@ -27,6 +27,6 @@ def index() -> str:
 
 @blueprint.get("/<slug>")
 def show(slug: str) -> str:
-    """One challenge on one device."""
+    """Renders the board of one challenge on one device."""
     board = find_board(services(), reader(), slug, request.args.get("device") or None)
     return render_template("leaderboard/show.html", board=board)

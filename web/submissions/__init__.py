@@ -1,1 +1,1 @@
-"""Submissions: accepted, followed live, shown with what came of them, listed."""
+"""Submissions: their acceptance, live progress, report and list."""

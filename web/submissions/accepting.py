@@ -1,4 +1,4 @@
-"""Taking a submission in: the one way for the pages and the API."""
+"""Acceptance of new submissions, shared by the pages and the API."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOURCE_BYTES = BuildLimits().source_bytes
 
 
 def find_pack(services: Services, slug: str) -> Pack:
-    """The challenge, or a 404 with the nearest names."""
+    """Returns the challenge's pack. Raises Problem (404) with the nearest names."""
     pack = services.packs.get(slug)
     if pack is None:
         raise unknown("challenge", slug, services.packs)
@@ -35,10 +35,11 @@ def accept_submission(
     source: str | bytes,
     idempotency_key: str | None = None,
 ) -> Submission:
-    """Check, store in one transaction, ring. Raises Problem for an unknown challenge or device, a source that is too
-    large, and an idempotency key used for something else. What is wrong inside the source is for the compiler to say.
+    """Checks a submission, stores it in one transaction and notifies the workers.
 
-    A broker that is away changes nothing: the workers find the row by themselves.
+    Raises Problem for an unknown challenge or device, a source that is too large, and an idempotency key that was used
+    for another request. Does not check the source's content; the compiler does. Without the broker the workers find the
+    row by polling.
     """
     pack = find_pack(services, challenge)
     length = len(source if isinstance(source, bytes) else encode_source(source))

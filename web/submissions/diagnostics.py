@@ -1,61 +1,68 @@
-"""Lines of the user's own source that the judge has something to say of: compiler messages and memory faults."""
+"""Notes on lines of the user's own source: compiler messages and memory faults."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+
+from judge.judgement import CaseJudgement, MemoryFault
+from judge.verdict import Verdict
 
 #: nvcc's ``kernel.cu(12): error: …`` and the host compiler's ``kernel.cu:12:5: error: …``.
 _COMPILER_LINE = re.compile(
-    r"^kernel\.cu(?:\((\d+)\)|:(\d+)(?::\d+)?): ((?:fatal |catastrophic )?error|warning)[^:]*: (.*)$"
+    r"^kernel\.cu(?:\((\d{1,9})\)|:(\d{1,9})(?::\d{1,9})?): ((?:fatal |catastrophic )?error|warning)[^:]*: (.*)$"
 )
 SOURCE_NAME = "kernel.cu"
-MOST_PER_LINE = 3
+MAX_NOTES_PER_LINE = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """``grave``: the reason of a verdict, and not a warning beside it."""
+    """A note on a line. ``is_error`` tells what caused the verdict from a mere warning."""
 
     text: str
-    grave: bool
+    is_error: bool
 
 
-def source_notes(judgement: Mapping[str, Any]) -> dict[int, list[Note]]:
-    """What to write under which line of the source: a few notes a line, each kind of fault once."""
+def source_notes(build_log: str, cases: Iterable[CaseJudgement]) -> dict[int, list[Note]]:
+    """Returns notes by line number: at most MAX_NOTES_PER_LINE a line, each kind of fault once."""
     notes: dict[int, dict[str, Note]] = {}
 
-    def add(line: int, key: str, text: str, *, grave: bool) -> None:
+    def add(line: int, key: str, text: str, *, is_error: bool) -> None:
         at_line = notes.setdefault(line, {})
         if key in at_line:
-            at_line[key] = Note(at_line[key].text, at_line[key].grave or grave)
-        elif len(at_line) < MOST_PER_LINE:
-            at_line[key] = Note(text, grave)
+            at_line[key] = Note(at_line[key].text, at_line[key].is_error or is_error)
+        elif len(at_line) < MAX_NOTES_PER_LINE:
+            at_line[key] = Note(text, is_error)
 
-    for text in str((judgement.get("build") or {}).get("log") or "").splitlines():
+    for text in build_log.splitlines():
         if found := _COMPILER_LINE.match(text):
-            told = f"{found[3]}: {found[4]}"
-            add(int(found[1] or found[2]), told, told, grave="error" in found[3])
-    for case in judgement.get("cases") or ():
-        for fault in case.get("memory_errors") or ():
-            if fault.get("line") and is_own_source(fault.get("file")):
-                told = f"{fault['kind']} in case {case['id']}: {fault_detail(fault)}"
-                add(int(fault["line"]), str(fault["kind"]), told, grave=case.get("verdict") != "AC")
-            other = fault.get("other") or {}
-            if other.get("line") and is_own_source(other.get("file")) and other["line"] != fault.get("line"):
-                told = f"{fault['kind']} in case {case['id']}: the other side is line {fault.get('line')}"
-                add(int(other["line"]), str(fault["kind"]), told, grave=case.get("verdict") != "AC")
+            message = f"{found[3]}: {found[4]}"
+            add(int(found[1] or found[2]), message, message, is_error="error" in found[3])
+    for case in cases:
+        for fault in case.memory_errors:
+            for line, message in _fault_notes(fault):
+                text = f"{fault.kind} in case {case.id}: {message}"
+                add(line, fault.kind, text, is_error=case.verdict is not Verdict.ACCEPTED)
     return {line: list(at_line.values()) for line, at_line in notes.items()}
 
 
-def fault_detail(fault: Mapping[str, Any]) -> str:
-    """What a fault's message says beyond its kind, line, kernel, thread and block, which have their own places."""
-    beside = rf"^{re.escape(str(fault.get('kind')))}\b.* of block \([\d, ]+\): "
-    return re.sub(beside, "", str(fault.get("message") or ""))
+def _fault_notes(fault: MemoryFault) -> Iterator[tuple[int, str]]:
+    """Yields a note for the line of the access and, if it differs, for the line of the racing access."""
+    if fault.line and is_own_source(fault.file):
+        yield fault.line, fault_detail(fault)
+    other = fault.other
+    if other is not None and other.line and is_own_source(other.file) and other.line != fault.line:
+        yield other.line, f"it races with line {fault.line}"
+
+
+def fault_detail(fault: MemoryFault) -> str:
+    """Returns the message without the kind, line, kernel, thread and block, which the report shows separately."""
+    beside = rf"^{re.escape(fault.kind)}\b.* of block \([\d, ]+\): "
+    return re.sub(beside, "", fault.message)
 
 
 def is_own_source(file: str | None) -> bool:
-    """Whether a reported file is what the user sent."""
+    """Returns whether a reported file is the user's source."""
     return file is not None and file.rsplit("/", 1)[-1] == SOURCE_NAME

@@ -1,22 +1,25 @@
-"""On what a time was measured, as a table: what the judge is known to write gets a name, anything else its key."""
+"""The measurement's fingerprint (GPU, driver, compiler, clocks) as a table. Unlabelled fields show their key."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from judge.judgement import Fingerprint
+from judge.judgement_json import to_json
 from web.formatting import size, whole
 
 _LABELS = {
     "gpu": "GPU",
-    "uuid_hash": "GPU, by a hash of its UUID",
-    "cuda_driver": "CUDA of the driver",
-    "clock_khz": "SM clock at most",
+    "device": "Device",
+    "uuid_hash": "Hash of the GPU's UUID",
+    "cuda_driver": "CUDA version of the driver",
+    "clock_khz": "Maximum SM clock",
     "memory_bytes": "Memory",
-    "memory_clock_khz": "Memory clock at most",
+    "memory_clock_khz": "Maximum memory clock",
     "nvcc": "nvcc",
-    "nvcc_flags": "Flags of nvcc",
-    "calibrated": "Peaks measured on",
+    "nvcc_flags": "nvcc flags",
+    "calibrated": "Peaks calibrated on",
     "seen sm_mhz": "SM clock while timed",
     "seen memory_mhz": "Memory clock while timed",
     "seen temperature_c": "Temperature while timed",
@@ -25,7 +28,7 @@ _LABELS = {
     "seen other_processes": "Other processes on the GPU",
     "seen bursts_dropped": "Bursts dropped for throttling",
 }
-#: How numbers are written whose key ends so.
+#: How to format a number, by the last word of its key.
 _UNITS: dict[str, Callable[[float], str]] = {
     "bytes": size,
     "khz": lambda value: f"{whole(value / 1000)} MHz",
@@ -35,9 +38,11 @@ _UNITS: dict[str, Callable[[float], str]] = {
 }
 
 
-def present_fingerprint(fingerprint: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Labels and texts; nested parts by their path."""
-    return tuple(_rows(fingerprint, ()))
+def present_fingerprint(fingerprint: Fingerprint) -> tuple[tuple[str, str], ...]:
+    """Returns pairs of label and text. Nested fields are named by their path."""
+    facts = to_json(fingerprint)
+    other = facts.pop("other", {})
+    return tuple(_rows({**facts, **other}, ()))
 
 
 def _rows(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, str]]:
@@ -60,7 +65,7 @@ def _text(value: Any, written: Callable[[Any], str]) -> str:
         return value
     if isinstance(value, Sequence):
         numbers = [part for part in value if isinstance(part, int | float)]
-        if len(numbers) == len(value) == 2:  # the least and the most
+        if len(numbers) == len(value) == 2:  # the minimum and the maximum
             return " to ".join(dict.fromkeys(written(part) for part in numbers))
         return " ".join(_text(part, written) for part in value)
     if isinstance(value, bool):

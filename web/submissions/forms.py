@@ -1,4 +1,4 @@
-"""The form of the editor."""
+"""The editor's form."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from wtforms.validators import AnyOf, Length
 
 
 class SubmissionForm(FlaskForm):
-    """A source for a challenge. ``file``, when one is chosen, counts instead of the editor's text."""
+    """Submits a source. A chosen ``file`` takes precedence over the editor's text."""
 
     source = TextAreaField("Source")
     file = FileField("A .cu file")
@@ -18,7 +18,7 @@ class SubmissionForm(FlaskForm):
     idempotency_key = StringField("Key", [Length(max=200)])
 
     def source_sent(self) -> str | bytes:
-        """What was sent. Text fields arrive with CRLF line ends, which nobody typed; a file is taken as it is."""
+        """Returns the submitted source. Undoes the CRLF that browsers put in text fields; keeps files unchanged."""
         if self.file.data:
             return bytes(self.file.data.read())
         return str(self.source.data or "").replace("\r\n", "\n")

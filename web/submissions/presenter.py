@@ -1,35 +1,43 @@
-"""A judgement, as the JSON that is stored, made into what the report's template shows.
-
-Stored judgements outlive the code that wrote them, so everything but the verdict is read as possibly missing.
-"""
+"""Builds the report on a submission from its judgement."""
 
 from __future__ import annotations
 
+import dataclasses
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from markupsafe import Markup
 
-from judge.build.kernels import kernel_name
+from judge.compile.kernels import kernel_name
+from judge.judgement import (
+    BuildReport,
+    CaseJudgement,
+    DeviceInfo,
+    JsonNumber,
+    Judgement,
+    KernelResources,
+    MemoryFault,
+    Mismatch,
+)
+from judge.verdict import Verdict
 from store.models import Submission
-from web.formatting import seconds, verdict_title, whole
+from web.formatting import seconds, whole
 from web.source import highlight_lines
 from web.submissions.diagnostics import Note, fault_detail, is_own_source, source_notes
 from web.submissions.fingerprint import present_fingerprint
+from web.submissions.modelled_time import ModelledTimeView, line_heat, present_modelled_times
 from web.submissions.scores import BenchmarkView, Figure, present_benchmarks, present_measurement
-from web.submissions.slowness import SlownessView, line_heat, present_slowness
 
-#: How the message of a judgement begins where the emulator refused (judge.supervisor.outcome).
+#: The start of the message if the emulator does not support the program (judge.supervisor.verdict_rules).
 UNSUPPORTED = "not supported by the emulator"
 _GROUPS = {"sample": "public", "hidden": "hidden", "benchmark": "benchmark"}
 
 
 @dataclass(frozen=True, slots=True)
 class FaultView:
-    """What a kernel did wrong; ``line`` only when it is a line of the user's source, ``other_line`` of a race's other
-    side likewise."""
+    """A kernel's fault. ``line`` and ``other_line`` (of a racing access) are set for the user's source only."""
 
     kind: str
     message: str
@@ -40,7 +48,7 @@ class FaultView:
 
 @dataclass(frozen=True, slots=True)
 class CaseView:
-    """A case's row, and what unfolds beneath it."""
+    """A case's row and the details that unfold beneath it."""
 
     id: str
     group: str
@@ -53,7 +61,7 @@ class CaseView:
 
     @property
     def warned(self) -> bool:
-        """Accepted, and yet something is wrong."""
+        """Whether the case was accepted although the checkers found faults."""
         return self.verdict == "AC" and bool(self.faults)
 
     @property
@@ -64,17 +72,16 @@ class CaseView:
 
 @dataclass(frozen=True, slots=True)
 class MismatchView:
-    """``rows``: index, expected, got."""
+    """A wrong output. Each of ``rows`` holds the element, the expected value and the actual one."""
 
     output: str
-    rows: tuple[tuple[str, Any, Any], ...]
+    rows: tuple[tuple[str, JsonNumber, JsonNumber], ...]
     summary: str
 
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """A line of the source, and what the judge says of it. ``heat`` from 0 to 4 and ``share`` are its part in the
-    time."""
+    """A source line with the judge's notes. ``heat`` (0 to 4) and ``share`` tell how much time it takes."""
 
     number: int
     html: Markup
@@ -84,13 +91,13 @@ class SourceLine:
 
     @property
     def mark(self) -> str:
-        """The class that marks the line."""
-        return "" if not self.notes else "marked" if any(note.grave for note in self.notes) else "warned"
+        """The CSS class that marks the line."""
+        return "" if not self.notes else "marked" if any(note.is_error for note in self.notes) else "warned"
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All that the report shows."""
+    """All data of the report's template."""
 
     verdict: str
     title: str
@@ -100,44 +107,47 @@ class Report:
     passed: int
     build_log: str
     build_facts: tuple[tuple[str, str], ...]
-    kernels: tuple[Mapping[str, Any], ...]
+    kernels: tuple[KernelResources, ...]
     benchmarks: tuple[BenchmarkView, ...]
-    slowness: tuple[SlownessView, ...]
+    modelled_times: tuple[ModelledTimeView, ...]
     counts_instructions: bool
     device_facts: tuple[tuple[str, str], ...]
     fingerprint: tuple[tuple[str, str], ...]
 
 
-def present_report(judgement: Mapping[str, Any], source: str = "") -> Report:
-    """The report on a stored judgement; lines of the ``source`` are shown where it speaks of them."""
-    verdict = str(judgement["verdict"])
-    build = judgement.get("build") or {}
-    measurement = judgement.get("measurement") or {}
-    cases = judgement.get("cases") or []
-    first_failure = next((index for index, case in enumerate(cases) if case["verdict"] != "AC"), None)
-    views = tuple(_present_case(case, opened=index == first_failure) for index, case in enumerate(cases))
+def present_report(judgement: Judgement, source: str = "") -> Report:
+    """Returns the report on a judgement. It quotes the slowest lines of ``source``, the judged text."""
+    cases, measurement = judgement.cases, judgement.measurement
+    first_failure = next((case for case in cases if case.verdict is not Verdict.ACCEPTED), None)
+    views = tuple(_present_case(case, opened=case is first_failure) for case in cases)
+    modelled = measurement is not None and measurement.gpu is not None
     return Report(
-        verdict=verdict,
-        title=_title(judgement, verdict),
-        message=_sentence(str(judgement.get("message") or "")) or _summary(verdict, views),
-        figures=present_measurement(measurement) if measurement else (),
+        verdict=judgement.verdict.value,
+        title=_title(judgement),
+        message=_sentence(judgement.message) or _summary(judgement.verdict, views),
+        figures=() if measurement is None else present_measurement(measurement),
         cases=views,
-        passed=sum(case.verdict == "AC" for case in views),
-        build_log=str(build.get("log") or ""),
-        build_facts=_build_facts(build),
-        kernels=tuple({**kernel, "kernel": kernel_name(kernel["kernel"])} for kernel in build.get("kernels") or ()),
-        benchmarks=present_benchmarks(measurement),
-        slowness=present_slowness(measurement, highlight_lines(source) if measurement.get("gpu") else ()),
-        counts_instructions=measurement.get("metric") == "warp_instructions",
-        device_facts=_device_facts(judgement.get("device") or {}),
-        fingerprint=present_fingerprint(measurement.get("fingerprint") or {}),
+        passed=sum(case.verdict is Verdict.ACCEPTED for case in cases),
+        build_log=judgement.build.log,
+        build_facts=_build_facts(judgement.build),
+        kernels=tuple(
+            dataclasses.replace(kernel, kernel=kernel_name(kernel.kernel)) for kernel in judgement.build.kernels
+        ),
+        benchmarks=() if measurement is None else present_benchmarks(measurement),
+        modelled_times=()
+        if measurement is None
+        else present_modelled_times(measurement, highlight_lines(source) if modelled else ()),
+        counts_instructions=measurement is not None and measurement.metric == "warp_instructions",
+        device_facts=_device_facts(judgement.device),
+        fingerprint=() if measurement is None else present_fingerprint(measurement.fingerprint),
     )
 
 
 def present_source(submission: Submission) -> tuple[SourceLine, ...]:
-    """The source with the judge's notes beneath its lines."""
-    judgement = submission.judgement or {}
-    notes, heat = source_notes(judgement), line_heat(judgement.get("measurement") or {})
+    """Returns the source with the judge's notes beneath its lines."""
+    judgement = submission.judgement
+    notes = {} if judgement is None else source_notes(judgement.build.log, judgement.cases)
+    heat = {} if judgement is None or judgement.measurement is None else line_heat(judgement.measurement)
     lines = highlight_lines(submission.source)
     return tuple(
         SourceLine(number, html, tuple(notes.get(number, ())), *heat.get(number, (0, "")))
@@ -145,102 +155,96 @@ def present_source(submission: Submission) -> tuple[SourceLine, ...]:
     )
 
 
-def _title(judgement: Mapping[str, Any], verdict: str) -> str:
-    """The verdict in words; what the emulator cannot do is no fault of the kernel's, and has a title of its own."""
-    failed = next((case for case in judgement.get("cases") or () if case["verdict"] != "AC"), judgement)
-    unsupported = str(failed.get("message") or "").startswith(UNSUPPORTED)
-    return UNSUPPORTED if verdict == "RE" and unsupported else verdict_title(verdict)
+def _title(judgement: Judgement) -> str:
+    """Returns the verdict in words. A feature that the emulator lacks is no fault, so it gets its own title."""
+    failed = next((case for case in judgement.cases if case.verdict is not Verdict.ACCEPTED), judgement)
+    unsupported = judgement.verdict is Verdict.RUNTIME_ERROR and failed.message.startswith(UNSUPPORTED)
+    return UNSUPPORTED if unsupported else judgement.verdict.in_words
 
 
-def _summary(verdict: str, cases: Sequence[CaseView]) -> str:
+def _summary(verdict: Verdict, cases: Sequence[CaseView]) -> str:
     warned = sum(case.warned for case in cases)
-    if verdict == "AC" and warned:
+    if verdict is Verdict.ACCEPTED and warned:
         kinds = {fault.kind for case in cases for fault in case.faults}
         reads = all(kind.startswith("out-of-bounds") for kind in kinds)
-        what = "read memory outside its buffers" if reads else "did something wrong on the way"
+        what = "read memory outside its buffers" if reads else "made other memory errors"
         return f"The right answer in all {len(cases)} cases, but {warned} of them {what}."
-    if verdict == "AC":
+    if verdict is Verdict.ACCEPTED:
         return "The right answer in every case." if len(cases) == 1 else f"The right answer in all {len(cases)} cases."
-    if verdict == "CE":
+    if verdict is Verdict.COMPILE_ERROR:
         return "The compiler did not take the source."
     failed = next((case for case in cases if case.verdict != "AC"), None)
     return "" if failed is None else f"First seen in case {failed.id}."
 
 
 def _sentence(text: str) -> str:
-    """With a capital, unless it begins with a name from the code."""
+    """Returns the text with a capital letter, unless it begins with ``solve`` or with what is no plain word."""
     begins = re.match(r"[a-z-]+(?=[ ,])", text)
     return text if begins is None or begins[0] == "solve" else text[:1].upper() + text[1:]
 
 
-def _present_case(case: Mapping[str, Any], *, opened: bool) -> CaseView:
-    mismatch = case.get("mismatch")
-    faults = case.get("memory_errors") or ()
-    message = str(case.get("message") or "")
-    if any(message == fault.get("message") for fault in faults):
-        message = ""  # told beneath, with its line
-    if mismatch and message == mismatch.get("message"):
-        # The table says where, and how many; what may follow is a hint.
+def _present_case(case: CaseJudgement, *, opened: bool) -> CaseView:
+    message = case.message
+    if any(message == fault.message for fault in case.memory_errors):
+        message = ""  # the fault's own entry shows it
+    if case.mismatch is not None and message == case.mismatch.message:
+        # The mismatch table shows the first two parts; the rest, if any, is a hint.
         message = "".join(message.split("; ", 2)[2:])
     return CaseView(
-        id=str(case["id"]),
-        group=_GROUPS.get(str(case.get("group")), str(case.get("group"))),
-        verdict=str(case["verdict"]),
-        wall=seconds(case.get("wall_s")),
+        id=case.id,
+        group=_GROUPS.get(case.group, case.group),
+        verdict=case.verdict.value,
+        wall=seconds(case.wall_s),
         message=_sentence(message),
-        mismatch=None if mismatch is None else _present_mismatch(mismatch),
-        faults=tuple(_present_fault(fault) for fault in faults),
+        mismatch=None if case.mismatch is None else _present_mismatch(case.mismatch),
+        faults=tuple(_present_fault(fault) for fault in case.memory_errors),
         open=opened,
     )
 
 
-def _present_mismatch(mismatch: Mapping[str, Any]) -> MismatchView:
-    output = str(mismatch["output"])
+def _present_mismatch(mismatch: Mismatch) -> MismatchView:
+    output = mismatch.output
     rows = tuple(
-        (f"{output}[{', '.join(str(place) for place in index)}]", expected, got)
-        for index, expected, got in zip(
-            mismatch.get("indices") or (), mismatch.get("expected") or (), mismatch.get("got") or (), strict=False
-        )
+        (f"{output}[{', '.join(str(axis) for axis in index)}]", expected, got)
+        for index, expected, got in zip(mismatch.indices, mismatch.expected, mismatch.got, strict=False)
     )
-    summary = f"{whole(mismatch['count'])} of {whole(mismatch['total'])} elements of {output} are wrong"
+    summary = f"{whole(mismatch.count)} of {whole(mismatch.total)} elements of {output} are wrong"
     errors = [
-        f"largest {kind} error {mismatch[key]:.3g}"
-        for kind, key in (("absolute", "max_abs_error"), ("relative", "max_rel_error"))
-        if isinstance(mismatch.get(key), int | float)
+        f"largest {kind} error {error:.3g}"
+        for kind, error in (("absolute", mismatch.max_abs_error), ("relative", mismatch.max_rel_error))
+        if error is not None and math.isfinite(error)
     ]
     return MismatchView(output, rows, "; ".join([summary, *errors]) + ".")
 
 
-def _present_fault(fault: Mapping[str, Any]) -> FaultView:
-    own = is_own_source(fault.get("file"))
+def _present_fault(fault: MemoryFault) -> FaultView:
+    own = is_own_source(fault.file)
     places = [
-        f"in {fault['kernel']}" if fault.get("kernel") else "",
-        f"{fault['file']}, line {fault.get('line')}" if fault.get("file") and not own else "",
-        f"block {_triple(fault['block'])}" if fault.get("block") else "",
-        f"thread {_triple(fault['thread'])}" if fault.get("thread") else "",
+        f"in {fault.kernel}" if fault.kernel else "",
+        f"{fault.file}, line {fault.line}" if fault.file and not own else "",
+        f"block {_triple(fault.block)}" if fault.block else "",
+        f"thread {_triple(fault.thread)}" if fault.thread else "",
     ]
-    other = fault.get("other") or {}
+    other = fault.other
     return FaultView(
-        kind=str(fault.get("kind") or "memory fault"),
+        kind=fault.kind,
         message=fault_detail(fault),
         where=", ".join(place for place in places if place),
-        line=int(fault["line"]) if own and fault.get("line") else None,
-        other_line=int(other["line"]) if is_own_source(other.get("file")) and other.get("line") else None,
+        line=fault.line if own else None,
+        other_line=other.line if other is not None and is_own_source(other.file) else None,
     )
 
 
-def _triple(place: Sequence[int]) -> str:
-    return f"({', '.join(str(axis) for axis in place)})"
+def _triple(axes: Sequence[int]) -> str:
+    return f"({', '.join(str(axis) for axis in axes)})"
 
 
-def _build_facts(build: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    facts = []
-    if build.get("wall_s") is not None:
-        facts.append(("Built in", seconds(build["wall_s"]) + (" (from the cache)" if build.get("cached") else "")))
-    if build.get("registers") is not None:
-        facts.append(("Registers per thread", whole(build["registers"])))
-    if build.get("spills") is not None:
-        facts.append(("Spilled", f"{whole(build['spills'])} bytes" if build["spills"] else "nothing"))
+def _build_facts(build: BuildReport) -> tuple[tuple[str, str], ...]:
+    facts = [("Built in", seconds(build.wall_s) + (" (from the cache)" if build.cached else ""))]
+    if build.registers is not None:
+        facts.append(("Registers per thread", whole(build.registers)))
+    if build.spills is not None:
+        facts.append(("Spilled", f"{whole(build.spills)} bytes" if build.spills else "nothing"))
     return tuple(facts)
 
 
@@ -255,9 +259,7 @@ _DEVICE_DETAILS = {
 }
 
 
-def _device_facts(device: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    details = device.get("details") or {}
-    known = (("Device", "name"), ("Compute capability", "compute_capability"))
-    facts = [(label, str(device.get(key) or "")) for label, key in known]
-    facts += [(label, str(details[key])) for key, label in _DEVICE_DETAILS.items() if details.get(key)]
+def _device_facts(device: DeviceInfo) -> tuple[tuple[str, str], ...]:
+    facts = [("Device", device.name), ("Compute capability", device.compute_capability)]
+    facts += [(label, str(device.details.get(key) or "")) for key, label in _DEVICE_DETAILS.items()]
     return tuple((label, text) for label, text in facts if text)

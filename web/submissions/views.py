@@ -1,4 +1,4 @@
-"""Pages of submissions. A submission is its owner's alone: to everybody else it does not exist."""
+"""The submission pages. Only the owner sees a submission; everybody else gets 404."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PAGE = 30
 @login_required
 @limit_submissions
 def create(slug: str) -> Response | BaseResponse:
-    """Take a submission in; the script of the editor asks for JSON, a plain form is led to the submission's page."""
+    """Creates a submission. Answers the editor's script with JSON, and a plain form with a redirect."""
     find_pack(services(), slug)
     form = SubmissionForm()
     if not form.validate_on_submit():
@@ -53,7 +53,7 @@ def create(slug: str) -> Response | BaseResponse:
 @blueprint.get("/submissions")
 @login_required
 def index() -> str:
-    """The visitor's own, newest first."""
+    """Renders the visitor's submissions, newest first."""
     visitor = require_visitor()
     challenge = request.args.get("challenge") or None
     found = list_submissions(
@@ -75,7 +75,7 @@ def index() -> str:
 @blueprint.get("/submissions/<public_id>")
 @login_required
 def show(public_id: str) -> str:
-    """The submission: its progress while it is judged, then the report."""
+    """Renders a submission: its progress while it is judged, then the report."""
     submission = _own(public_id)
     return render_template(
         "submissions/show.html",
@@ -88,14 +88,14 @@ def show(public_id: str) -> str:
 @blueprint.get("/submissions/<public_id>/report")
 @login_required
 def report(public_id: str) -> str:
-    """The report alone, for a page that was open while the judge worked."""
+    """Renders the report alone, for a page that was open during judging."""
     return render_template("submissions/_report.html", **_report_context(_own(public_id)), inline=True)
 
 
 @blueprint.get("/submissions/<public_id>/kernel.cu")
 @login_required
 def source(public_id: str) -> Response:
-    """The source, byte for byte, as a download."""
+    """Returns the source, byte for byte, as a download."""
     response = Response(_own(public_id).source_bytes, mimetype="application/octet-stream")
     response.headers["Content-Disposition"] = f'attachment; filename="{public_id}.cu"'
     return response
@@ -104,7 +104,7 @@ def source(public_id: str) -> Response:
 @blueprint.get("/submissions/<public_id>/events")
 @login_required
 def events(public_id: str) -> Response | Streamed:
-    """Live progress: a stream, or (asked for JSON, or with no stream free) what happened after ``after``."""
+    """Streams the events after number ``after``, or lists them if the client asks for JSON."""
     submission = _own(public_id)
     after = request.headers.get("Last-Event-ID", type=int) or request.args.get("after", 0, type=int)
     return events_response(submission, min(max(after, 0), submission.last_event_seq))
@@ -113,7 +113,7 @@ def events(public_id: str) -> Response | Streamed:
 @blueprint.post("/submissions/<public_id>/cancel")
 @login_required
 def cancel(public_id: str) -> Response | BaseResponse:
-    """Stop it. Harmless when it is over."""
+    """Cancels a submission. Does nothing if it has already ended."""
     _own(public_id)
     with transaction() as writer:
         submission = get_submission(writer, public_id)

@@ -1,4 +1,4 @@
-"""Instruction semantics, by family. ``SEMANTICS`` maps an opcode to the function that emits it."""
+"""The semantics of instructions, by family. Importing it fills ``EMITTERS``: opcode → the function that emits it."""
 
 from emulator.jit.ops import (
     asynchronous,
@@ -17,10 +17,10 @@ from emulator.jit.ops import (
     tensor,
     warp,
 )
-from emulator.jit.ops.registry import SEMANTICS
+from emulator.jit.ops.registry import EMITTERS
 
 __all__ = [
-    "SEMANTICS",
+    "EMITTERS",
     "asynchronous",
     "atomic",
     "barrier",

@@ -31,7 +31,7 @@ def exp2(e: Emitter, x: Value, *, ftz: bool = False) -> Value:
 
 
 def _exp2_of_fraction(e: Emitter, fraction: Value) -> Value:
-    """Of [-1/2, 1/2]."""
+    """Returns 2**x for x in [-1/2, 1/2]."""
     b = e.b
     result = b.real("float", 1.5403530393381608e-04)
     for c in (

@@ -5,15 +5,15 @@ from __future__ import annotations
 from emulator.jit.abi import Access, Space
 from emulator.jit.builder import Value
 from emulator.jit.emitter import Emitter
+from emulator.jit.ops.addressing import lane_addresses, resolve_address, space_of
 from emulator.jit.ops.observe import observe
-from emulator.jit.ops.place import addresses, locate, space_of
-from emulator.jit.ops.registry import semantics
+from emulator.jit.ops.registry import emits
 from emulator.ptx.ir import Imm, Instruction, Operand, Sink
 
 
-@semantics("cp")
+@emits("cp")
 def copy_async(e: Emitter, i: Instruction) -> None:
-    """cp.async and its waits: what was copied is seen after a wait, and not before."""
+    """Emits cp.async and its waits. A copy becomes visible at the wait, not before."""
     if i.modifiers[0] != "async" or "bulk" in i.modifiers:
         raise e.unsupported()
     lanes = f"i32 {e.active_bits().text}"
@@ -46,8 +46,8 @@ def _copy(e: Emitter, i: Instruction) -> None:
         wanted = b.select(e.read(rest[0], "i1"), b.integer("i32", 0), wanted)  # "ignore the source"
     elif rest:
         wanted = e.read(rest[0], "i32")
-    to = e.spill(addresses(e, locate(e, target, Space.SHARED)))
-    read_from = e.spill(addresses(e, locate(e, source, Space.GLOBAL)))
+    to = e.spill(lane_addresses(e, resolve_address(e, target, Space.SHARED)))
+    read_from = e.spill(lane_addresses(e, resolve_address(e, source, Space.GLOBAL)))
     loads = e.unit.site(i, Access.LOAD, Space.GLOBAL, size)
     stores = e.unit.site(i, Access.STORE, Space.SHARED, size)
     parts = e.unit.site(i, Access.LOAD, Space.GLOBAL, 1)  # of lanes that want less than the whole
@@ -74,17 +74,17 @@ def _copy(e: Emitter, i: Instruction) -> None:
 
 def _is_predicate(e: Emitter, operand: Operand) -> bool:
     name = getattr(operand, "name", "")
-    return name in e.program.registers and e.program.registers[name].kind == "pred"
+    return name in e.program.registers and e.program.registers[name].is_predicate
 
 
 def _barrier(e: Emitter, i: Instruction, operand: Operand, kind: Access) -> tuple[str, str]:
-    """(the mbarriers' host addresses, the site)."""
+    """Returns (the mbarriers' host addresses, the site)."""
     space = space_of(i)
-    where = e.spill(addresses(e, locate(e, operand, space)))
+    where = e.spill(lane_addresses(e, resolve_address(e, operand, space)))
     return f"ptr {where}", f"i32 {e.unit.site(i, kind, space, 8)}"
 
 
-@semantics("mbarrier")
+@emits("mbarrier")
 def mbarrier(e: Emitter, i: Instruction) -> None:
     b = e.b
     if i.has("expect_tx") or i.has("complete_tx") or i.has("shared::cluster"):

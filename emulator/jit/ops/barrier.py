@@ -1,4 +1,4 @@
-"""Block-wide barriers: telling the scheduler of an arrival, fetching what ``bar.red`` reduced."""
+"""Emits barriers of a block: the arrival, which the scheduler counts, and the result of ``bar.red``."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from emulator.jit.abi import Access, Space
 from emulator.jit.builder import LANES, Value
 from emulator.jit.emitter import Emitter
 from emulator.jit.ops.observe import observe_sync
-from emulator.jit.ops.registry import semantics
+from emulator.jit.ops.registry import emits
 from emulator.ptx.cfg import Cfg, is_barrier
-from emulator.ptx.effects import has_effect
+from emulator.ptx.facts import Memory
 from emulator.ptx.ir import Address, Instruction, Operand, Reg
 
 _BARRIERS = 16  # of a block
@@ -16,7 +16,7 @@ _REDUCTIONS = {"and": 2, "or": 3, "popc": 4}
 
 
 def arrive(e: Emitter, i: Instruction) -> bool:
-    """Emit the arrival; True when the lanes then wait (``bar.arrive`` does not)."""
+    """Emits the arrival. Returns whether the lanes then wait; after ``bar.arrive`` they do not."""
     b = e.b
     e.unit.uses_barriers = True
     if i.has("arrive"):
@@ -48,7 +48,7 @@ def arrive(e: Emitter, i: Instruction) -> bool:
 
 
 def _check_number(e: Emitter, i: Instruction, operand: Operand, number: Value) -> None:
-    """End the launch where there is no such barrier."""
+    """Emits: end the launch where the barrier's number is out of range."""
     constant = e.constant(operand)
     if constant is not None and 0 <= constant < _BARRIERS:
         return
@@ -59,7 +59,7 @@ def _check_number(e: Emitter, i: Instruction, operand: Operand, number: Value) -
 
 
 def touches_memory_first(cfg: Cfg, start: int) -> bool:
-    """Whether a way from the block ``start`` to the next loop head, without a barrier, touches memory."""
+    """Returns whether a path from block ``start`` to the next loop head accesses memory before a barrier."""
     open_ = [(start, False)]
     seen = set(open_)
     while open_:
@@ -82,9 +82,9 @@ def touches_memory_first(cfg: Cfg, start: int) -> bool:
 
 
 def _touches_memory(i: Instruction) -> bool:
-    if i.opcode in ("ld", "ldu") and not {"param", "const"}.isdisjoint(i.modifiers):
+    if i.facts.memory is Memory.LOAD and not {"param", "const"}.isdisjoint(i.modifiers):
         return False
-    return has_effect(i) or i.opcode.startswith("call") or any(isinstance(o, Address) for o in i.operands)
+    return i.facts.has_effect or any(isinstance(o, Address) for o in i.operands)
 
 
 def check_mask(e: Emitter, i: Instruction, mask: Operand, here: Value, left: Value) -> None:
@@ -119,18 +119,18 @@ def check_mask(e: Emitter, i: Instruction, mask: Operand, here: Value, left: Val
     b.label(f"{label}n")
 
 
-@semantics("bar", "barrier")
+@emits("bar")
 def warp_barrier(e: Emitter, i: Instruction) -> None:
     """``bar.warp.sync``: it begins its block, where the lanes have met already. Memory is as the others left it."""
-    if not i.has("warp"):
+    if not i.has("sync"):
         raise e.unsupported()
     observe_sync(e)
     e.b.compiler_barrier()
 
 
-@semantics("barget")
+@emits("barget")
 def barrier_get(e: Emitter, i: Instruction) -> None:
-    """The reduction of the phase that has just ended (made from ``bar.red`` in ``ptx.program``)."""
+    """Emits the read of the result of ``bar.red``, which ``ptx.program`` split in two."""
     b = e.b
     number = e.first(e.read(i.operands[1], "i32"))
     text = e.call("emu_barrier_result", "ptr %ctx", f"i32 {number.text}", result="i32")

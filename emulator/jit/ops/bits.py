@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from emulator.jit.builder import BITS, Value, register_type
+from emulator.jit.builder import BITS, Value
 from emulator.jit.emitter import Emitter
-from emulator.jit.ops.registry import semantics
+from emulator.jit.ops.registry import emits
 from emulator.ptx.ir import Imm, Instruction, Pair
 
 
-@semantics("and", "or", "xor")
+@emits("and", "or", "xor")
 def logic(e: Emitter, i: Instruction) -> None:
-    type_ = register_type(i.type)
+    type_ = i.type.register
     e.write(i.operands[0], e.b.op(i.opcode, e.read(i.operands[1], type_), e.read(i.operands[2], type_)))
 
 
-@semantics("not", "cnot")
+@emits("not", "cnot")
 def complement(e: Emitter, i: Instruction) -> None:
     b = e.b
-    type_ = register_type(i.type)
+    type_ = i.type.register
     value = e.read(i.operands[1], type_)
     if i.opcode == "not":
         e.write(i.operands[0], b.op("xor", value, b.integer(type_, -1)))
@@ -25,9 +25,9 @@ def complement(e: Emitter, i: Instruction) -> None:
         e.write(i.operands[0], b.resize(b.compare("icmp eq", value, b.integer(type_, 0)), type_))
 
 
-@semantics("lop3")
+@emits("lop3")
 def lop3(e: Emitter, i: Instruction) -> None:
-    """Any function of three bits."""
+    """Emits any function of three bits, given by its truth table."""
     x, y, z = (e.read(i.operands[n], "i32") for n in (1, 2, 3))
     table = i.operands[4]
     if not isinstance(table, Imm):
@@ -73,11 +73,11 @@ def _same(table: int, first: int, second: int) -> bool:
     return (table >> (2 * first) & 3) == (table >> (2 * second) & 3)
 
 
-@semantics("shl", "shr")
+@emits("shl", "shr")
 def shift(e: Emitter, i: Instruction) -> None:
     """Counts are clamped at the width: everything is shifted out, or the sign fills all."""
     b = e.b
-    type_ = register_type(i.type)
+    type_ = i.type.register
     bits = BITS[type_]
     value = e.read(i.operands[1], type_, signed=i.type.is_signed)
     arithmetic = i.opcode == "shr" and i.type.is_signed
@@ -105,7 +105,7 @@ def shift_clamped(e: Emitter, name: str, value: Value, count: Value) -> Value:
     return b.select(b.compare("icmp ult", count, b.integer("i32", bits)), result, b.integer(value.type, 0))
 
 
-@semantics("shf")
+@emits("shf")
 def funnel_shift(e: Emitter, i: Instruction) -> None:
     """``shf.l``: upper word of (b:a) << c; ``shf.r``: lower word of (b:a) >> c; c wraps at 32 or is clamped to it."""
     b = e.b
@@ -120,10 +120,10 @@ def funnel_shift(e: Emitter, i: Instruction) -> None:
     e.write(i.operands[0], b.resize(b.op("lshr", result, b.integer("i64", 32)) if upper else result, "i32"))
 
 
-@semantics("clz", "popc", "brev")
+@emits("clz", "popc", "brev")
 def counts(e: Emitter, i: Instruction) -> None:
     b = e.b
-    value = e.read(i.operands[1], register_type(i.type))
+    value = e.read(i.operands[1], i.type.register)
     if i.opcode == "brev":
         e.write(i.operands[0], b.intrinsic("bitreverse", value))
     elif i.opcode == "clz":
@@ -132,11 +132,11 @@ def counts(e: Emitter, i: Instruction) -> None:
         e.write(i.operands[0], b.resize(b.intrinsic("ctpop", value), "i32"))
 
 
-@semantics("bfind")
+@emits("bfind")
 def bfind(e: Emitter, i: Instruction) -> None:
-    """The highest bit that differs from the sign; -1 when there is none."""
+    """Emits the position of the highest bit that differs from the sign; -1 when there is none."""
     b = e.b
-    type_ = register_type(i.type)
+    type_ = i.type.register
     bits = BITS[type_]
     value = e.read(i.operands[1], type_)
     if i.type.is_signed:
@@ -148,16 +148,16 @@ def bfind(e: Emitter, i: Instruction) -> None:
 
 
 def _low_bits(e: Emitter, type_: str, count: Value) -> Value:
-    """(1 << count) - 1 for an i32 count of any size."""
+    """Returns (1 << count) - 1 for an i32 count of any size."""
     b = e.b
     one = b.integer(type_, 1)
     return b.op("sub", shift_clamped(e, "shl", one, count), one)
 
 
-@semantics("bfe")
+@emits("bfe")
 def bit_field_extract(e: Emitter, i: Instruction) -> None:
     b, signed = e.b, i.type.is_signed
-    type_ = register_type(i.type)
+    type_ = i.type.register
     bits = BITS[type_]
     value = e.read(i.operands[1], type_)
     position = b.op("and", e.read(i.operands[2], "i32"), b.integer("i32", 0xFF))
@@ -176,10 +176,10 @@ def bit_field_extract(e: Emitter, i: Instruction) -> None:
     e.write(i.operands[0], field)
 
 
-@semantics("bfi")
+@emits("bfi")
 def bit_field_insert(e: Emitter, i: Instruction) -> None:
     b = e.b
-    type_ = register_type(i.type)
+    type_ = i.type.register
     field, into = e.read(i.operands[1], type_), e.read(i.operands[2], type_)
     position = b.op("and", e.read(i.operands[3], "i32"), b.integer("i32", 0xFF))
     length = b.op("and", e.read(i.operands[4], "i32"), b.integer("i32", 0xFF))
@@ -188,7 +188,7 @@ def bit_field_insert(e: Emitter, i: Instruction) -> None:
     e.write(i.operands[0], b.op("or", placed, b.op("and", into, b.op("xor", mask, b.integer(type_, -1)))))
 
 
-@semantics("szext")
+@emits("szext")
 def sign_or_zero_extend(e: Emitter, i: Instruction) -> None:
     """Extends from bit count n of the second operand."""
     b, signed = e.b, i.type.is_signed
@@ -202,7 +202,7 @@ def sign_or_zero_extend(e: Emitter, i: Instruction) -> None:
     e.write(i.operands[0], b.select(b.compare("icmp eq", count, b.integer("i32", 0)), b.integer("i32", 0), result))
 
 
-@semantics("bmsk")
+@emits("bmsk")
 def bit_mask(e: Emitter, i: Instruction) -> None:
     b = e.b
     position, width = e.read(i.operands[1], "i32"), e.read(i.operands[2], "i32")
@@ -211,7 +211,7 @@ def bit_mask(e: Emitter, i: Instruction) -> None:
     e.write(i.operands[0], shift_clamped(e, "shl", _low_bits(e, "i32", width), position))
 
 
-@semantics("prmt")
+@emits("prmt")
 def permute_bytes(e: Emitter, i: Instruction) -> None:
     b = e.b
     low, high, selector = (e.read(i.operands[n], "i32") for n in (1, 2, 3))
@@ -257,9 +257,9 @@ def _permute_mode(e: Emitter, mode: str, position: int, selector: Value) -> Valu
     )
 
 
-@semantics("fns")
+@emits("fns")
 def find_nth_set(e: Emitter, i: Instruction) -> None:
-    """By helper: it is a loop."""
+    """Emits the call of a helper, because the operation is a loop."""
     slots = [e.spill(e.materialise(e.read(i.operands[n], "i32"))) for n in (1, 2, 3)]
     out = e.scratch()
     e.call("emu_fns", *(f"ptr {s}" for s in slots), f"ptr {out}")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from emulator.jit.builder import FLOATS, Value, register_type
+from emulator.jit.builder import FLOATS, Value
 from emulator.jit.emitter import Emitter
 from emulator.jit.ops import half, rounding
-from emulator.jit.ops.registry import semantics
+from emulator.jit.ops.registry import emits
 from emulator.ptx.ir import Instruction, Operand, Pair
-from emulator.ptx.types import ScalarType
+from emulator.ptx.types import Kind, ScalarType
 
 _ORDERED = {"eq": "oeq", "ne": "one", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
 _UNORDERED = {
@@ -50,15 +50,15 @@ def _compare(e: Emitter, name: str, a: Value, c: Value, signed: bool) -> Value:
 
 
 def _operands(e: Emitter, i: Instruction, scalar: ScalarType) -> list[tuple[Value, Value]]:
-    """The pairs to compare: one, or two for packed types."""
+    """Returns the pairs to compare: one, or two for packed types."""
     left, right = i.operands[1], i.operands[2]
-    if scalar.kind in ("f", "bf") and scalar.bits // scalar.lanes == 16:
+    if scalar.is_half:
         columns = [half.parts(e, operand, scalar) for operand in (left, right)]
         if i.has("ftz"):
             columns = [[half.flush(e, p) for p in column] for column in columns]
         pairs = zip(*columns, strict=True)
         return [(half.to_float(e, a, scalar.kind), half.to_float(e, c, scalar.kind)) for a, c in pairs]
-    type_ = register_type(scalar)
+    type_ = scalar.register
     a, c = e.read(left, type_, signed=scalar.is_signed), e.read(right, type_, signed=scalar.is_signed)
     if i.has("ftz") and type_ == "float":
         a, c = rounding.flush(e, a), rounding.flush(e, c)
@@ -72,7 +72,7 @@ def _combined(e: Emitter, i: Instruction, result: Value) -> Value:
     return e.b.op(logic, result, e.read(i.operands[3], "i1"))
 
 
-@semantics("setp")
+@emits("setp")
 def setp(e: Emitter, i: Instruction) -> None:
     name, scalar = i.modifiers[0], i.type
     results = [_compare(e, name, a, c, scalar.is_signed) for a, c in _operands(e, i, scalar)]
@@ -88,17 +88,17 @@ def setp(e: Emitter, i: Instruction) -> None:
         e.write(first, _combined(e, i, results[0]))
 
 
-@semantics("set")
+@emits("set")
 def set_(e: Emitter, i: Instruction) -> None:
-    """All ones or zero as an integer; 1.0 or 0.0 as a float."""
+    """Emits a comparison that gives all ones or zero as an integer, 1.0 or 0.0 as a float."""
     b = e.b
     to, source = i.types[0], i.types[1]
     results = [_combined(e, i, _compare(e, i.modifiers[0], a, c, source.is_signed)) for a, c in _operands(e, i, source)]
-    if to.name == "f32":
+    if to.register == "float":
         e.write(i.operands[0], b.select(results[0], b.real("float", 1.0), b.real("float", 0.0)))
         return
-    if to.kind in ("f", "bf"):
-        one = 0x3C00 if to.kind == "f" else 0x3F80
+    if to.is_float:
+        one = 0x3C00 if to.kind is Kind.FLOAT else 0x3F80
         patterns = [b.select(r, b.integer("i16", one), b.integer("i16", 0)) for r in results]
         e.write(i.operands[0], half.join(e, patterns))
         return
@@ -106,22 +106,22 @@ def set_(e: Emitter, i: Instruction) -> None:
         patterns = [b.select(r, b.integer("i16", -1), b.integer("i16", 0)) for r in results]
         e.write(i.operands[0], half.join(e, patterns))
         return
-    type_ = register_type(to)
+    type_ = to.register
     e.write(i.operands[0], b.select(results[0], b.integer(type_, -1), b.integer(type_, 0)))
 
 
-@semantics("selp")
+@emits("selp")
 def selp(e: Emitter, i: Instruction) -> None:
-    type_ = register_type(i.type)
+    type_ = i.type.register
     a, c = e.read(i.operands[1], type_), e.read(i.operands[2], type_)
     e.write(i.operands[0], e.b.select(e.read(i.operands[3], "i1"), a, c), signed=i.type.is_signed)
 
 
-@semantics("slct")
+@emits("slct")
 def slct(e: Emitter, i: Instruction) -> None:
-    """The first where the third is not negative."""
+    """Emits a selection: the first operand where the third is not negative, else the second."""
     b = e.b
-    type_, key = register_type(i.types[0]), i.types[1]
+    type_, key = i.types[0].register, i.types[1]
     a, c = e.read(i.operands[1], type_), e.read(i.operands[2], type_)
     if key.is_float:
         value = e.read(i.operands[3], "float")

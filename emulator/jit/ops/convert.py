@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from emulator.jit.builder import BITS, Value, register_type
+from emulator.jit.builder import BITS, Value
 from emulator.jit.emitter import Emitter
 from emulator.jit.ops import half, rounding
-from emulator.jit.ops.registry import semantics
+from emulator.jit.ops.registry import emits
 from emulator.ptx.ir import Instruction
-from emulator.ptx.types import ScalarType
+from emulator.ptx.types import Kind, ScalarType
 
 _WHOLE = {"rni": "roundeven", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
 _DIRECTED = ("rm", "rp", "rz")
 
 
-@semantics("cvt")
+@emits("cvt")
 def convert(e: Emitter, i: Instruction) -> None:
     to, source = i.types[0], i.types[1]
     if i.has("pack"):
@@ -22,23 +22,23 @@ def convert(e: Emitter, i: Instruction) -> None:
         _packed(e, i, to, source)
     elif source.is_float and to.is_float:
         _float_to_float(e, i, to, source)
-    elif source.is_float and to.kind == "tf":
+    elif source.is_float and to.kind is Kind.TFLOAT:
         _to_tf32(e, i)
     elif source.is_float:
         _float_to_integer(e, i, to, source)
     elif to.is_float:
         _integer_to_float(e, i, to, source)
-    elif to.kind in "sub" and source.kind in "sub":
+    elif to.is_integer and source.is_integer:
         _integer_to_integer(e, i, to, source)
     else:
         raise e.unsupported()
 
 
 def _read_float(e: Emitter, i: Instruction, source: ScalarType) -> Value:
-    """As float or double; halves are widened."""
+    """Returns the operand as a float or double; halves are widened."""
     if source.bits == 16:
         return half.to_float(e, half.parts(e, i.operands[1], source)[0], source.kind)
-    value = e.read(i.operands[1], register_type(source))
+    value = e.read(i.operands[1], source.register)
     # On its way to f16, the hardware keeps a denormal in spite of .ftz.
     flushed = i.has("ftz") and source.name == "f32" and i.types[0].name != "f16"
     return rounding.flush(e, value) if flushed else value
@@ -49,7 +49,7 @@ def _mode(i: Instruction, names: tuple[str, ...]) -> str | None:
 
 
 def _narrow(e: Emitter, value: Value, to: ScalarType, mode: str | None) -> Value:
-    """A float or double as ``to``: as the register's bits."""
+    """Returns a float or double converted to ``to``, as the register's bits."""
     b = e.b
     if to.bits == 16:
         if mode in _DIRECTED:
@@ -57,7 +57,7 @@ def _narrow(e: Emitter, value: Value, to: ScalarType, mode: str | None) -> Value
             slot, out = e.spill(wide), e.scratch()
             e.call(
                 "emu_narrow16",
-                f"i32 {int(to.kind == 'bf')}",
+                f"i32 {int(to.kind is Kind.BFLOAT)}",
                 f"i32 {_DIRECTED.index(str(mode))}",
                 f"ptr {slot}",
                 f"ptr {out}",
@@ -78,7 +78,7 @@ def _finite(e: Emitter, i: Instruction, bits: Value, to: ScalarType) -> Value:
     b = e.b
     if not i.has("satfinite"):
         return bits
-    infinity = b.integer("i16", 0x7F80 if to.kind == "bf" else 0x7C00)
+    infinity = b.integer("i16", 0x7F80 if to.kind is Kind.BFLOAT else 0x7C00)
     infinite = b.compare("icmp eq", b.op("and", bits, b.integer("i16", 0x7FFF)), infinity)
     return b.select(infinite, b.op("sub", bits, b.integer("i16", 1)), bits)
 
@@ -153,7 +153,7 @@ def _float_to_integer(e: Emitter, i: Instruction, to: ScalarType, source: Scalar
 
 def _integer_to_float(e: Emitter, i: Instruction, to: ScalarType, source: ScalarType) -> None:
     b = e.b
-    value = e.read(i.operands[1], register_type(source), signed=source.is_signed)
+    value = e.read(i.operands[1], source.register, signed=source.is_signed)
     name = "sitofp" if source.is_signed else "uitofp"
     mode = _mode(i, _DIRECTED)
     if to.bits == 64:
@@ -176,7 +176,7 @@ def _integer_to_float(e: Emitter, i: Instruction, to: ScalarType, source: Scalar
     else:
         slot, out = e.spill(value), e.scratch()
         code = _DIRECTED.index(mode) if mode else 3
-        kind = {"f32": 0, "f16": 1, "bf16": 2}[to.name]
+        kind = 0 if to.bits == 32 else 2 if to.kind is Kind.BFLOAT else 1
         e.call(
             "emu_int64_narrow",
             f"i32 {kind}",
@@ -195,8 +195,8 @@ def _integer_to_float(e: Emitter, i: Instruction, to: ScalarType, source: Scalar
 
 def _integer_to_integer(e: Emitter, i: Instruction, to: ScalarType, source: ScalarType) -> None:
     b = e.b
-    value = e.read(i.operands[1], register_type(source), signed=source.is_signed)
-    target = register_type(to)
+    value = e.read(i.operands[1], source.register, signed=source.is_signed)
+    target = to.register
     if i.has("sat"):
         wide = f"i{2 * max(to.bits, source.bits)}"
         if wide == "i128":
@@ -225,15 +225,14 @@ def _saturate64(e: Emitter, value: Value, to: ScalarType, source: ScalarType) ->
 def _packed(e: Emitter, i: Instruction, to: ScalarType, source: ScalarType) -> None:
     """cvt.f16x2.f32 d, a, b: a is the upper half."""
     b = e.b
-    if to.kind not in ("f", "bf") or source.name != "f32" or to.lanes != 2 or len(i.operands) != 3:
+    if not to.is_float or source.name != "f32" or to.lanes != 2 or len(i.operands) != 3:
         raise e.unsupported()
     mode = _mode(i, _DIRECTED)
-    lane = ScalarType(to.name.removesuffix("x2"), to.kind, to.bits // 2)
     patterns = []
     for operand in (i.operands[2], i.operands[1]):
         value = e.read(operand, "float")
         if i.has("relu"):
             value = b.select(b.compare("fcmp ole", value, b.real("float", 0.0)), b.real("float", 0.0), value)
-        patterns.append(_finite(e, i, _narrow(e, value, lane, mode), lane))
+        patterns.append(_finite(e, i, _narrow(e, value, to.element, mode), to.element))
     assert all(BITS[p.type] == 16 for p in patterns)
     e.write(i.operands[0], half.join(e, patterns))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from emulator.jit.builder import BITS, LANES, Value, register_type
+from emulator.jit.builder import BITS, LANES, Value
 from emulator.jit.emitter import Emitter
 from emulator.jit.ops.observe import observe_fence
-from emulator.jit.ops.registry import semantics
+from emulator.jit.ops.registry import emits
 from emulator.jit.warp_context import FUEL, LOCAL, PARAMS, SHARED, SHARED_BYTES, STACK_BYTES
 from emulator.ptx.ir import Instruction, Sink, Vec
 
@@ -13,10 +13,10 @@ from emulator.ptx.ir import Instruction, Sink, Vec
 _SHARED = frozenset(("shared", "shared::cta", "shared::cluster"))
 
 
-@semantics("mov")
+@emits("mov")
 def mov(e: Emitter, i: Instruction) -> None:
     b = e.b
-    type_ = register_type(i.type)
+    type_ = i.type.register
     target, source = i.operands
     if isinstance(target, Vec) and not isinstance(source, Vec):
         value = e.read(source, f"i{BITS[type_]}")
@@ -45,14 +45,14 @@ def mov(e: Emitter, i: Instruction) -> None:
     e.write(target, e.read(source, type_), signed=i.type.is_signed)
 
 
-@semantics("param")
+@emits("param")
 def parameter_move(e: Emitter, i: Instruction) -> None:
     """``param.set`` and ``param.get``: a call's parameter that lives in a register (see ``ptx.program``)."""
-    value = e.read(i.operands[1], register_type(i.type))
+    value = e.read(i.operands[1], i.type.register)
     e.write(i.operands[0], value, signed=i.type.is_signed)
 
 
-@semantics("cvta")
+@emits("cvta")
 def convert_address(e: Emitter, i: Instruction) -> None:
     """Generic addresses are host addresses; of the named spaces only shared has its own (offsets in the window)."""
     value = e.read(i.operands[1], "i64")
@@ -61,7 +61,7 @@ def convert_address(e: Emitter, i: Instruction) -> None:
     e.write(i.operands[0], value)
 
 
-@semantics("isspacep")
+@emits("isspacep")
 def is_space(e: Emitter, i: Instruction) -> None:
     """Kernel parameters are global memory, too. Constants have no window here: each variable lies for itself."""
     b = e.b
@@ -74,7 +74,7 @@ def is_space(e: Emitter, i: Instruction) -> None:
         return inside(e.context("i64", SHARED), b.resize(e.context("i32", SHARED_BYTES), "i64"))
 
     def local() -> Value:
-        per_lane = b.op("add", e.context("i64", STACK_BYTES), b.integer("i64", e.program.local_bytes))
+        per_lane = b.op("add", e.context("i64", STACK_BYTES), b.integer("i64", e.program.layout.local_bytes))
         return inside(e.context("i64", LOCAL), b.op("mul", per_lane, b.integer("i64", LANES)))
 
     def constant() -> Value:
@@ -89,7 +89,7 @@ def is_space(e: Emitter, i: Instruction) -> None:
     elif i.has("const"):
         result = constant()
     elif i.has("param") or i.has("param::entry"):
-        result = inside(e.context("i64", PARAMS), b.integer("i64", e.program.parameter_bytes))
+        result = inside(e.context("i64", PARAMS), b.integer("i64", e.program.layout.parameter_bytes))
     elif i.has("global"):
         result = b.negate(b.op("or", b.op("or", shared(), local()), constant()))
     else:
@@ -97,23 +97,23 @@ def is_space(e: Emitter, i: Instruction) -> None:
     e.write(i.operands[0], result)
 
 
-@semantics("prefetch", "prefetchu", "pmevent", "applypriority", "discard", "griddepcontrol")
+@emits("prefetch", "prefetchu", "pmevent", "applypriority", "discard", "griddepcontrol")
 def nothing(_e: Emitter, _i: Instruction) -> None:
-    """Hints."""
+    """Emits nothing: the instruction is a hint."""
 
 
-@semantics("nanosleep")
+@emits("nanosleep")
 def nanosleep(e: Emitter, _i: Instruction) -> None:
-    """The other warps get their turn at the next loop head."""
+    """Emits: end the warp's turn at the next loop head."""
     e.b.store("i32", "0", e.b.offset("%ctx", FUEL), 4)
 
 
-@semantics("createpolicy")
+@emits("createpolicy")
 def create_policy(e: Emitter, i: Instruction) -> None:
     e.write(i.operands[0], e.b.integer("i64", 0))
 
 
-@semantics("membar", "fence")
+@emits("membar", "fence")
 def fence(e: Emitter, i: Instruction) -> None:
     observe_fence(e, device=not i.has("cta"))
     e.b.line("fence seq_cst")

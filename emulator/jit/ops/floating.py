@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import math
 
-from emulator.jit.builder import Value, register_type
+from emulator.jit.builder import Value
 from emulator.jit.emitter import Emitter
 from emulator.jit.ops import half
 from emulator.jit.ops.approximate import APPROXIMATIONS, exp2
-from emulator.jit.ops.registry import semantics
+from emulator.jit.ops.registry import emits
 from emulator.jit.ops.rounding import directed_operation, flush, minimum, saturate
 from emulator.ptx.ir import Instruction
 
@@ -46,7 +46,7 @@ def arithmetic(e: Emitter, i: Instruction) -> None:
     b, opcode = e.b, i.opcode
     if opcode not in _ARITY:
         raise e.unsupported()
-    type_ = register_type(i.type)
+    type_ = i.type.register
     ftz = i.has("ftz")
     values = [e.read(o, type_) for o in i.operands[1 : 1 + max(_ARITY[opcode], len(i.operands) - 1)]]
     if ftz:
@@ -82,10 +82,10 @@ def finish(e: Emitter, i: Instruction, result: Value) -> None:
     e.write(i.operands[0], result)
 
 
-@semantics("sqrt", "rcp", "rsqrt")
+@emits("sqrt", "rcp", "rsqrt")
 def roots(e: Emitter, i: Instruction) -> None:
     b = e.b
-    type_ = register_type(i.type)
+    type_ = i.type.register
     if i.type.bits == 16:
         half.unary(e, i)
         return
@@ -109,7 +109,7 @@ def roots(e: Emitter, i: Instruction) -> None:
     finish(e, i, result)
 
 
-@semantics("fma")
+@emits("fma")
 def fused(e: Emitter, i: Instruction) -> None:
     if i.type.bits == 16 or i.type.lanes == 2:
         half.arithmetic(e, i)
@@ -117,7 +117,7 @@ def fused(e: Emitter, i: Instruction) -> None:
         arithmetic(e, i)
 
 
-@semantics("ex2", "lg2", "sin", "cos", "tanh")
+@emits("ex2", "lg2", "sin", "cos", "tanh")
 def approximations(e: Emitter, i: Instruction) -> None:
     if i.type.bits == 16 or i.type.lanes == 2:
         half.unary(e, i)
@@ -131,10 +131,10 @@ def approximations(e: Emitter, i: Instruction) -> None:
     finish(e, i, APPROXIMATIONS[i.opcode](e, value))
 
 
-@semantics("copysign")
+@emits("copysign")
 def copysign(e: Emitter, i: Instruction) -> None:
     """The sign is the first operand's, the magnitude the second's."""
-    type_ = register_type(i.type)
+    type_ = i.type.register
     sign, magnitude = e.read(i.operands[1], type_), e.read(i.operands[2], type_)
     e.write(i.operands[0], e.b.intrinsic("copysign", magnitude, sign))
 
@@ -145,10 +145,10 @@ def _is_denormal(e: Emitter, magnitude: Value, least: Value) -> Value:
     return b.compare("icmp ult", b.op("sub", magnitude, one), b.op("sub", least, one))
 
 
-@semantics("testp")
+@emits("testp")
 def test_property(e: Emitter, i: Instruction) -> None:
     b = e.b
-    type_ = register_type(i.type)
+    type_ = i.type.register
     bits, exponent = (32, 0x7F800000) if type_ == "float" else (64, 0x7FF0000000000000)
     word = f"i{bits}"
     pattern = b.bitcast(e.read(i.operands[1], type_), word)

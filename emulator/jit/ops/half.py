@@ -7,21 +7,21 @@ from emulator.jit.emitter import Emitter
 from emulator.jit.ops.approximate import APPROXIMATIONS
 from emulator.jit.ops.rounding import minimum, saturate
 from emulator.ptx.ir import Imm, Instruction, Operand
-from emulator.ptx.types import ScalarType
+from emulator.ptx.types import Kind, ScalarType
 
 
-def to_float(e: Emitter, bits: Value, kind: str) -> Value:
-    """i16 bits of an f16 or bf16 as a float: exact."""
+def to_float(e: Emitter, bits: Value, kind: Kind) -> Value:
+    """Returns the f16 or bf16 with these i16 bits as a float, exactly."""
     b = e.b
-    if kind == "bf":
+    if kind is Kind.BFLOAT:
         return b.bitcast(b.op("shl", b.resize(bits, "i32"), b.integer("i32", 16)), "float")
     return b.cast("fpext", b.bitcast(bits, "half"), "float")
 
 
-def from_float(e: Emitter, value: Value, kind: str) -> Value:
-    """To nearest even, as i16 bits; NaN is 0x7fff."""
+def from_float(e: Emitter, value: Value, kind: Kind) -> Value:
+    """Returns the i16 bits of a float rounded to nearest even; NaN is 0x7fff."""
     b = e.b
-    if kind == "f":
+    if kind is Kind.FLOAT:
         rounded = b.bitcast(b.cast("fptrunc", value, "half"), "i16")
     else:
         bits = b.bitcast(value, "i32")
@@ -32,8 +32,8 @@ def from_float(e: Emitter, value: Value, kind: str) -> Value:
     return b.select(b.compare("fcmp uno", value, value), b.integer("i16", 0x7FFF), rounded)
 
 
-def from_double(e: Emitter, value: Value, kind: str) -> Value:
-    """Through float rounded to odd, which makes the second rounding the only one that counts."""
+def from_double(e: Emitter, value: Value, kind: Kind) -> Value:
+    """Rounds to float with round-to-odd first, so that the second rounding decides alone."""
     return from_float(e, odd_float(e, value), kind)
 
 
@@ -49,7 +49,7 @@ def odd_float(e: Emitter, value: Value) -> Value:
 
 
 def _odd_sum(e: Emitter, a: Value, c: Value) -> Value:
-    """a + c in double, rounded to odd."""
+    """Returns a + c in double, rounded to odd."""
     b = e.b
     total = b.op("fadd", a, c)
     part = b.op("fsub", total, a)
@@ -63,7 +63,7 @@ def _odd_sum(e: Emitter, a: Value, c: Value) -> Value:
 
 
 def parts(e: Emitter, operand: Operand, scalar: ScalarType) -> list[Value]:
-    """The i16 patterns of an operand: one, or two of a packed one (low first)."""
+    """Returns the i16 bits of an operand: one, or two of a packed one (low first)."""
     b = e.b
     if scalar.lanes == 1:
         if isinstance(operand, Imm) and operand.float_bits:
@@ -85,7 +85,7 @@ _ARITY = {"fma": 3, "mad": 3, "neg": 1, "abs": 1}
 
 
 def flush(e: Emitter, bits: Value) -> Value:
-    """f16 denormals to zero (``.ftz``)."""
+    """Returns the f16 with denormals replaced by zero (``.ftz``)."""
     b = e.b
     tiny = b.compare("icmp ult", b.op("and", bits, b.integer("i16", 0x7FFF)), b.integer("i16", 0x0400))
     return b.select(tiny, b.op("and", bits, b.integer("i16", 0x8000)), bits)
@@ -111,7 +111,7 @@ def _one(e: Emitter, i: Instruction, bits: list[Value]) -> Value:
         wide = [b.cast("fpext", v, "double") for v in values]
         product = b.op("fmul", wide[0], wide[1])
         # The sum of f16 terms is near enough to exact in double; bf16's range is not.
-        total = b.op("fadd", product, wide[2]) if kind == "f" else _odd_sum(e, product, wide[2])
+        total = b.op("fadd", product, wide[2]) if kind is Kind.FLOAT else _odd_sum(e, product, wide[2])
         value = odd_float(e, total)
     elif opcode in ("min", "max"):
         value = values[0]
@@ -129,7 +129,7 @@ def _one(e: Emitter, i: Instruction, bits: list[Value]) -> Value:
 
 
 def unary(e: Emitter, i: Instruction) -> None:
-    """ex2 and tanh of halves."""
+    """Emits ex2 and tanh of halves."""
     scalar = i.type
     if i.opcode not in APPROXIMATIONS:
         raise e.unsupported()

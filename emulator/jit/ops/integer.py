@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from emulator.jit.builder import BITS, Value, register_type
+from emulator.jit.builder import BITS, Value
 from emulator.jit.emitter import Emitter
 from emulator.jit.ops import floating, half
-from emulator.jit.ops.registry import semantics
+from emulator.jit.ops.registry import emits
 from emulator.ptx.ir import Instruction, Reg
 from emulator.ptx.types import ScalarType
 
@@ -13,9 +13,9 @@ _CARRY = Reg("%cc")
 
 
 def _float_family(e: Emitter, i: Instruction) -> bool:
-    """Emit it as floating point if its type is that."""
+    """Emits it as floating-point arithmetic, and returns True, if its type is a floating-point or packed type."""
     scalar = i.type
-    if (scalar.bits == 16 and scalar.is_float) or (scalar.lanes == 2 and scalar.is_float):
+    if scalar.is_half:
         half.arithmetic(e, i)
     elif scalar.is_float:
         floating.arithmetic(e, i)
@@ -27,7 +27,7 @@ def _float_family(e: Emitter, i: Instruction) -> bool:
 
 
 def _packed(e: Emitter, i: Instruction) -> None:
-    """u16x2 and s16x2: add, min, max, neg of each half."""
+    """Emits add, sub, min and max of each half of a u16x2 or s16x2."""
     if i.opcode not in ("add", "min", "max", "sub"):
         raise e.unsupported()
     b, signed = e.b, i.type.is_signed
@@ -44,11 +44,11 @@ def _packed(e: Emitter, i: Instruction) -> None:
 
 
 def _read(e: Emitter, i: Instruction, *indices: int) -> list[Value]:
-    type_ = register_type(i.type)
+    type_ = i.type.register
     return [e.read(i.operands[n], type_, signed=i.type.is_signed) for n in indices]
 
 
-@semantics("add", "sub", "addc", "subc")
+@emits("add", "sub", "addc", "subc")
 def add_sub(e: Emitter, i: Instruction) -> None:
     if _float_family(e, i):
         return
@@ -111,7 +111,7 @@ def _high_product(e: Emitter, x: Value, y: Value, signed: bool) -> Value:
     return high
 
 
-@semantics("mul", "mad", "madc")
+@emits("mul", "mad", "madc")
 def multiply(e: Emitter, i: Instruction) -> None:
     if _float_family(e, i):
         return
@@ -136,7 +136,7 @@ def multiply(e: Emitter, i: Instruction) -> None:
         e.write(i.operands[0], b.op("add", product, addend), signed=signed)
 
 
-@semantics("mul24", "mad24")
+@emits("mul24", "mad24")
 def multiply24(e: Emitter, i: Instruction) -> None:
     b, signed = e.b, i.type.is_signed
     shift = b.integer("i32", 8)
@@ -153,7 +153,7 @@ def multiply24(e: Emitter, i: Instruction) -> None:
     e.write(i.operands[0], result)
 
 
-@semantics("div", "rem")
+@emits("div", "rem")
 def divide(e: Emitter, i: Instruction) -> None:
     if _float_family(e, i):
         return
@@ -204,7 +204,7 @@ def _small_quotient(e: Emitter, x: Value, y: Value, signed: bool) -> Value:
     return b.resize(result, type_)
 
 
-@semantics("abs", "neg")
+@emits("abs", "neg")
 def unary(e: Emitter, i: Instruction) -> None:
     if _float_family(e, i):
         return
@@ -216,7 +216,7 @@ def unary(e: Emitter, i: Instruction) -> None:
         e.write(i.operands[0], b.intrinsic("abs", x, extra=("i1 false",)), signed=True)
 
 
-@semantics("min", "max")
+@emits("min", "max")
 def extremum(e: Emitter, i: Instruction) -> None:
     if _float_family(e, i):
         return
@@ -227,7 +227,7 @@ def extremum(e: Emitter, i: Instruction) -> None:
     e.write(i.operands[0], result, signed=i.type.is_signed)
 
 
-@semantics("sad")
+@emits("sad")
 def sum_of_differences(e: Emitter, i: Instruction) -> None:
     b = e.b
     x, y, z = _read(e, i, 1, 2, 3)
@@ -236,7 +236,7 @@ def sum_of_differences(e: Emitter, i: Instruction) -> None:
     e.write(i.operands[0], b.op("add", z, difference), signed=i.type.is_signed)
 
 
-@semantics("dp4a", "dp2a")
+@emits("dp4a", "dp2a")
 def dot_product(e: Emitter, i: Instruction) -> None:
     """d = c + sum of products of four bytes, or of two 16-bit parts of a with two bytes of b."""
     b = e.b
@@ -253,9 +253,9 @@ def dot_product(e: Emitter, i: Instruction) -> None:
     e.write(i.operands[0], total)
 
 
-@semantics("vabsdiff2", "vabsdiff4")
+@emits("vabsdiff2", "vabsdiff4")
 def absolute_differences(e: Emitter, i: Instruction) -> None:
-    """Of two or four parts: side by side, or with ``.add`` their sum and the third operand."""
+    """Emits the differences of two or four parts, packed; with ``.add`` their sum plus the third operand."""
     b = e.b
     bits = 32 // int(i.opcode[-1])
     signed_a, signed_b = i.types[1].is_signed, i.types[2].is_signed
@@ -273,6 +273,6 @@ def absolute_differences(e: Emitter, i: Instruction) -> None:
 
 
 def _part(e: Emitter, value: Value, index: int, bits: int, signed: bool) -> Value:
-    """The part of so many bits, from the low end, of a word."""
+    """Returns part number ``n`` of a word, counted from the low end."""
     shifted = e.b.op("shl", value, e.b.integer("i32", 32 - bits * (index + 1)))
     return e.b.op("ashr" if signed else "lshr", shifted, e.b.integer("i32", 32 - bits))

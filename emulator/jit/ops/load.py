@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from emulator.jit.abi import Access, Space
-from emulator.jit.builder import LANES, SIZE, Value, register_type
+from emulator.jit.builder import LANES, SIZE, Value
 from emulator.jit.emitter import INVARIANT, Emitter
-from emulator.jit.ops.place import locate, space_of, tell
-from emulator.jit.ops.registry import semantics
+from emulator.jit.ops.addressing import observe_access, resolve_address, space_of
+from emulator.jit.ops.registry import emits
 from emulator.jit.ops.transfer import Transfer, call_helper, checked, consecutive_lanes, is_known_inside
-from emulator.jit.unit import STRONG
 from emulator.jit.warp_context import FUEL, PARAMS
 from emulator.ptx.ir import Address, Instruction, Operand, Sink, Sym, Vec
+from emulator.ptx.opcodes import STRONG
 
 _WIDEST_SPAN = 192  # elements that one wide load may cover to serve a pattern of lanes
 
 
-@semantics("ld", "ldu")
+@emits("ld", "ldu")
 def load(e: Emitter, i: Instruction) -> None:
     scalar = i.type
     target, address = i.operands[0], i.operands[1]
     items = target.items if isinstance(target, Vec) else (target,)
     count = len(items)
-    type_ = register_type(scalar)
+    type_ = scalar.register
     space = space_of(i)
     if scalar.bits == 128:
         raise e.unsupported()
@@ -31,29 +31,30 @@ def load(e: Emitter, i: Instruction) -> None:
     is_safe = is_known_inside(e, Access.LOAD, address, space, size)
     if space is Space.PARAM and is_safe:
         assert isinstance(address, Address)
-        if isinstance(address.base, Sym) and address.base.name in e.program.parameters:
+        if isinstance(address.base, Sym) and address.base.name in e.program.layout.parameters:
             _load_parameter(e, i, items, address.base.name, address, type_)
             return
-    place = locate(e, address, space, e.spans.get(id(i)))
+    pointers = resolve_address(e, address, space, e.access_groups.get(id(i)))
     active = e.active()
     volatile = not STRONG.isdisjoint(i.modifiers)
     site = e.unit.site(i, Access.LOAD, space, size)
-    tell(e, site, place)
-    values = load_values(e, Transfer(place, space, type_, count, site, volatile, e.spans.get(id(i)), is_safe), active)
+    observe_access(e, site, pointers)
+    transfer = Transfer(pointers, space, type_, count, site, volatile, e.access_groups.get(id(i)), is_safe)
+    values = load_values(e, transfer, active)
     if i.has("acquire"):
         e.b.line("fence acquire")
     elif volatile:
         e.b.compiler_barrier()
     if volatile and space in (Space.GLOBAL, Space.GENERIC):
-        _hasten_turn(e)
+        _shorten_turn(e)
     for item, value in zip(items, values, strict=True):
         e.write(item, value, signed=scalar.is_signed)
 
 
-def _hasten_turn(e: Emitter) -> None:
-    """A loop that polls memory waits for others: the sooner they get their turn, the less it polls in vain."""
-    place = e.b.offset("%ctx", FUEL)
-    e.b.store("i32", e.b.emit(f"sub i32 {e.b.load('i32', place, 4)}, 64"), place, 4)
+def _shorten_turn(e: Emitter) -> None:
+    """Ends the warp's turn sooner: a loop that polls memory waits for other warps, which should run meanwhile."""
+    fuel = e.b.offset("%ctx", FUEL)
+    e.b.store("i32", e.b.emit(f"sub i32 {e.b.load('i32', fuel, 4)}, 64"), fuel, 4)
 
 
 def _load_parameter(
@@ -62,7 +63,7 @@ def _load_parameter(
     b = e.b
     base = b.load("ptr", b.offset("%ctx", PARAMS), 8, note=INVARIANT)
     assert isinstance(address.base, Sym)
-    start = e.program.parameters[name][0] + address.base.offset + address.offset
+    start = e.program.layout.parameters[name][0] + address.base.offset + address.offset
     size = SIZE[type_]
     for n, item in enumerate(items):
         if isinstance(item, Sink):
@@ -72,27 +73,20 @@ def _load_parameter(
 
 
 def load_values(e: Emitter, t: Transfer, active: Value | None) -> list[Value]:
-    """Vectors, or scalars when all lanes read one address."""
+    """Emits the load. Returns vectors, or scalars when all lanes read one address."""
     b = e.b
     if active is not None:
         return _load_by_helper(e, t, active)
-    if t.place.offsets is None:
+    if t.pointers.offsets is None:
         if t.space is Space.SHARED:
             return _load_by_helper(e, t, None)
         return _load_if_consecutive(e, t)
-    if t.place.is_uniform:
-
-        def direct() -> list[Value]:
-            pointer = b.pointer(t.place.address)
-            size = SIZE[t.type_]
-            return [
-                Value(b.load(t.type_, b.offset(pointer, n * size), size, volatile=t.volatile), t.type_)
-                for n in range(t.count)
-            ]
-
-        return checked(e, t, 0, 0, direct, lambda: [b.extract(v, 0) for v in _load_by_helper(e, t, None)])
+    if t.pointers.is_uniform:
+        return checked(
+            e, t, 0, 0, lambda: _load_uniform(e, t), lambda: [b.extract(v, 0) for v in _load_by_helper(e, t, None)]
+        )
     span = _wide_span(t)
-    offsets = t.place.offsets
+    offsets = t.pointers.offsets
     if span is None or any((o - min(offsets)) % t.size for o in offsets):
         return _load_by_helper(e, t, None)
     least = min(offsets)
@@ -102,15 +96,32 @@ def load_values(e: Emitter, t: Transfer, active: Value | None) -> list[Value]:
         least,
         max(offsets),
         lambda: _spread_load(
-            e, t, b.op("add", t.place.address, b.integer("i64", least)) if least else t.place.address, *span
+            e, t, b.op("add", t.pointers.address, b.integer("i64", least)) if least else t.pointers.address, *span
         ),
         lambda: _load_by_helper(e, t, None),
     )
 
 
+def _load_uniform(e: Emitter, t: Transfer) -> list[Value]:
+    """Loads scalars from the address that all lanes read.
+
+    It sees strong stores of other threads whole, as a GPU does.
+    """
+    b = e.b
+    pointer = b.pointer(t.pointers.address)
+    size = SIZE[t.type_]
+    if whole := t.whole:
+        items = f"<{t.count} x {t.type_}>"
+        loaded = b.emit(f"bitcast {whole} {b.load(whole, pointer, size, volatile=True)} to {items}")
+        return [Value(b.emit(f"extractelement {items} {loaded}, i32 {n}"), t.type_) for n in range(t.count)]
+    return [
+        Value(b.load(t.type_, b.offset(pointer, n * size), size, volatile=t.volatile), t.type_) for n in range(t.count)
+    ]
+
+
 def _wide_span(t: Transfer) -> tuple[int, list[int]] | None:
-    """(elements, each lane's first) when one wide load can serve the pattern."""
-    offsets = t.place.offsets
+    """Returns (elements, each lane's first) if one wide load can serve the pattern, else None."""
+    offsets = t.pointers.offsets
     assert offsets is not None
     size = SIZE[t.type_]
     least = min(offsets)
@@ -122,7 +133,7 @@ def _wide_span(t: Transfer) -> tuple[int, list[int]] | None:
 
 
 def _spread_load(e: Emitter, t: Transfer, address: Value, span: int, units: Sequence[int]) -> list[Value]:
-    """One load of ``span`` elements, then each lane's picked out of it."""
+    """Emits one load of ``span`` elements and picks those of each lane out of it."""
     b = e.b
     wide = f"<{span} x {t.type_}>"
     loaded = b.load(wide, b.pointer(address), SIZE[t.type_], volatile=t.volatile)
@@ -145,7 +156,7 @@ def _load_if_consecutive(e: Emitter, t: Transfer) -> list[Value]:
         pattern,
         0,
         (LANES - 1) * t.size,
-        lambda: _spread_load(e, pattern, pattern.place.address, LANES * t.count, units),
+        lambda: _spread_load(e, pattern, pattern.pointers.address, LANES * t.count, units),
         lambda: _load_by_helper(e, t, None),
         consecutive,
     )

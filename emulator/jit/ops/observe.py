@@ -1,4 +1,4 @@
-"""Tells observers (native/observe.h) of accesses and syncs, in kernels that are compiled with ``Options.observe``."""
+"""Reports accesses and syncs to observers (native/exec/observe.h), in kernels compiled with ``Options.observe``."""
 
 from __future__ import annotations
 

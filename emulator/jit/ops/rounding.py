@@ -1,4 +1,4 @@
-"""How results of f32 and f64 are rounded: toward a direction, to zero from denormals, into [0, 1]. Values to values."""
+"""Rounds values of f32 and f64: in a direction, denormals to zero, into [0, 1]."""
 
 from __future__ import annotations
 

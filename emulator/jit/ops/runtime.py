@@ -5,8 +5,8 @@ from __future__ import annotations
 from emulator.jit.abi import Access, Space
 from emulator.jit.builder import Value
 from emulator.jit.emitter import Emitter
-from emulator.jit.ops.registry import semantics
-from emulator.ptx.ir import Instruction
+from emulator.jit.ops.registry import emits
+from emulator.ptx.ir import Instruction, Sink
 
 
 def _site(e: Emitter, i: Instruction) -> str:
@@ -14,13 +14,13 @@ def _site(e: Emitter, i: Instruction) -> str:
 
 
 def _reading_site(e: Emitter, i: Instruction) -> int:
-    """Of what the lanes hand over by address."""
+    """Returns the site of reads through the addresses that the lanes pass."""
     return e.unit.site(i, Access.LOAD, Space.GENERIC, 1)
 
 
-@semantics("call_printf")
+@emits("call_printf")
 def printf(e: Emitter, i: Instruction) -> None:
-    *results, text, arguments = i.operands
+    result, text, arguments = i.operands
     slots = [e.spill(e.read(o, "i64")) for o in (text, arguments)]
     out = e.scratch()
     e.call(
@@ -31,11 +31,11 @@ def printf(e: Emitter, i: Instruction) -> None:
         *(f"ptr {s}" for s in slots),
         f"ptr {out}",
     )
-    if results:
-        e.write(results[0], e.fill(out, "i32"))
+    if not isinstance(result, Sink):
+        e.write(result, e.fill(out, "i32"))
 
 
-@semantics("call_assertfail")
+@emits("call_assertfail")
 def assert_fail(e: Emitter, i: Instruction) -> None:
     message, file, line, function = i.operands[:4]
     slots = [
@@ -50,7 +50,7 @@ def assert_fail(e: Emitter, i: Instruction) -> None:
     e.trap_if(e.b.compare("icmp ne", lanes, e.b.integer("i32", 0)), site)
 
 
-@semantics("call_malloc")
+@emits("call_malloc")
 def malloc(e: Emitter, i: Instruction) -> None:
     out = e.scratch()
     size = e.spill(e.read(i.operands[1], "i64"))
@@ -58,15 +58,15 @@ def malloc(e: Emitter, i: Instruction) -> None:
     e.write(i.operands[0], e.fill(out, "i64"))
 
 
-@semantics("call_free")
+@emits("call_free")
 def free(e: Emitter, i: Instruction) -> None:
     address = e.spill(e.read(i.operands[0], "i64"))
     e.call("emu_device_free", "ptr %ctx", _site(e, i), f"i32 {e.active_bits().text}", f"ptr {address}")
 
 
-@semantics("stackcheck")
+@emits("stackcheck")
 def stack_check(e: Emitter, i: Instruction) -> None:
-    """Ends the launch where a lane's stack (``ptx.frames``) would grow beyond its end."""
+    """Emits: end the launch where a lane's stack (``ptx.frames``) would overflow."""
     site = e.unit.site(i, Access.NONE, Space.GENERIC, 1)
     top = e.spill(e.read(i.operands[0], "i64"))
     arguments = ("ptr %ctx", f"i32 {site}", f"i32 {e.active_bits().text}", f"ptr {top}")

@@ -5,38 +5,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from emulator.jit.abi import Access, Space
-from emulator.jit.builder import LANES, SIZE, Value, register_type
+from emulator.jit.builder import LANES, SIZE, Value
 from emulator.jit.emitter import Emitter
-from emulator.jit.ops.place import locate, space_of, tell
-from emulator.jit.ops.registry import semantics
+from emulator.jit.ops.addressing import observe_access, resolve_address, space_of
+from emulator.jit.ops.registry import emits
 from emulator.jit.ops.transfer import Transfer, call_helper, checked, consecutive_lanes, is_known_inside
-from emulator.jit.unit import STRONG
 from emulator.ptx.ir import Instruction, Vec
+from emulator.ptx.opcodes import STRONG
 
 
-@semantics("st")
+@emits("st")
 def store(e: Emitter, i: Instruction) -> None:
     b = e.b
     scalar = i.type
     address, source = i.operands[:2]  # a cache policy may follow
     items = source.items if isinstance(source, Vec) else (source,)
-    type_ = register_type(scalar)
+    type_ = scalar.register
     space = space_of(i)
     if scalar.bits == 128:
         raise e.unsupported()
-    place = locate(e, address, space, e.spans.get(id(i)))
+    pointers = resolve_address(e, address, space, e.access_groups.get(id(i)))
     values = [e.materialise(e.read(item, type_)) for item in items]
     active = e.active()
     volatile = not STRONG.isdisjoint(i.modifiers)
     size = scalar.size_bytes * len(values)
     site = e.unit.site(i, Access.STORE, space, size)
-    tell(e, site, place)
+    observe_access(e, site, pointers)
     if i.has("release"):
         b.line("fence release")
     elif volatile:
         e.b.compiler_barrier()
     is_safe = is_known_inside(e, Access.STORE, address, space, size)
-    transfer = Transfer(place, space, type_, len(values), site, volatile, e.spans.get(id(i)), is_safe)
+    transfer = Transfer(pointers, space, type_, len(values), site, volatile, e.access_groups.get(id(i)), is_safe)
     store_values(e, transfer, values, active)
 
 
@@ -51,18 +51,18 @@ def store_values(e: Emitter, t: Transfer, values: Sequence[Value], active: Value
     def by_helper() -> list[Value]:
         return _store_by_helper(e, t, values, active)
 
-    if active is not None or (t.place.offsets is None and t.space is Space.SHARED):
+    if active is not None or (t.pointers.offsets is None and t.space is Space.SHARED):
         by_helper()
-    elif t.place.offsets is None:
+    elif t.pointers.offsets is None:
         pattern, consecutive = consecutive_lanes(e, t)
-        first = pattern.place.address
+        first = pattern.pointers.address
         checked(e, pattern, 0, (LANES - 1) * t.size, lambda: _store_wide(e, t, first, values), by_helper, consecutive)
-    elif t.place.is_uniform:
-        # All lanes write one place: one of them wins, as on the hardware.
+    elif t.pointers.is_uniform:
+        # All lanes write to one address: one of them wins, as on the hardware.
         checked(e, t, 0, 0, lambda: _store_last(e, t, values), by_helper)
     elif t.stride == t.size:
-        least = t.place.offsets[0]
-        base = b.op("add", t.place.address, b.integer("i64", least)) if least else t.place.address
+        least = t.pointers.offsets[0]
+        base = b.op("add", t.pointers.address, b.integer("i64", least)) if least else t.pointers.address
         checked(e, t, least, least + (LANES - 1) * t.size, lambda: _store_wide(e, t, base, values), by_helper)
     else:
         by_helper()
@@ -70,15 +70,22 @@ def store_values(e: Emitter, t: Transfer, values: Sequence[Value], active: Value
 
 def _store_last(e: Emitter, t: Transfer, values: Sequence[Value]) -> list[Value]:
     b = e.b
-    pointer = b.pointer(t.place.address)
+    pointer = b.pointer(t.pointers.address)
     size = SIZE[t.type_]
-    for n, value in enumerate(values):
-        b.store(t.type_, b.extract(value, LANES - 1).text, b.offset(pointer, n * size), size, volatile=t.volatile)
+    last = [b.extract(value, LANES - 1).text for value in values]
+    if whole := t.whole:
+        items, packed = f"<{t.count} x {t.type_}>", "poison"
+        for n, text in enumerate(last):
+            packed = b.emit(f"insertelement {items} {packed}, {t.type_} {text}, i32 {n}")
+        b.store(whole, b.emit(f"bitcast {items} {packed} to {whole}"), pointer, size, volatile=True)
+        return []
+    for n, text in enumerate(last):
+        b.store(t.type_, text, b.offset(pointer, n * size), size, volatile=t.volatile)
     return []
 
 
 def _store_wide(e: Emitter, t: Transfer, base: Value, values: Sequence[Value]) -> list[Value]:
-    """The lanes' elements one after another."""
+    """Emits one store of the lanes' elements, one lane after another."""
     b = e.b
     texts = [v.text for v in values]
     width, count, type_ = LANES, len(values), t.type_

@@ -7,26 +7,12 @@ import re
 from emulator.jit.abi import Access, Space
 from emulator.jit.builder import Value
 from emulator.jit.emitter import Emitter
+from emulator.jit.ops.addressing import lane_addresses, resolve_address, space_of
 from emulator.jit.ops.observe import observe
-from emulator.jit.ops.place import addresses, locate, space_of
-from emulator.jit.ops.registry import semantics
+from emulator.jit.ops.registry import emits
 from emulator.ptx.ir import Address, Instruction, Operand, Vec
+from emulator.ptx.types import TYPES, ScalarType
 
-# The codes of fragment.h.
-_TYPES = {n: c for c, n in enumerate(("f16", "bf16", "tf32", "f64", "s8", "u8", "s4", "u4", "b1", "f32", "s32"))}
-_BITS = {
-    "f16": 16,
-    "bf16": 16,
-    "tf32": 32,
-    "f64": 64,
-    "s8": 8,
-    "u8": 8,
-    "s4": 4,
-    "u4": 4,
-    "b1": 1,
-    "f32": 32,
-    "s32": 32,
-}
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
 _NEEDS_WIDER = frozenset(("sp", "sp::ordered_metadata", "kind::f8f6f4", "block_scale"))
 
@@ -40,32 +26,32 @@ def _shape(e: Emitter, i: Instruction) -> tuple[int, int, int]:
     raise e.unsupported()
 
 
-def _types(i: Instruction) -> list[str]:
-    return [m for m in i.modifiers if m in _TYPES]
+def _types(i: Instruction) -> list[ScalarType]:
+    return [scalar for scalar in i.types if scalar.fragment_code is not None]
 
 
 def _items(operand: Operand) -> tuple[Operand, ...]:
     return operand.items if isinstance(operand, Vec) else (operand,)
 
 
-def _word(type_: str) -> str:
-    return "i64" if type_ == "f64" else "i32"
+def _word(type_: ScalarType) -> str:
+    return "i64" if type_.bits == 64 else "i32"
 
 
-def _read_fragment(e: Emitter, operand: Operand, type_: str) -> str:
+def _read_fragment(e: Emitter, operand: Operand, type_: ScalarType) -> str:
     return e.spill(*(e.read(item, _word(type_)) for item in _items(operand)))
 
 
-def _registers(elements: int, type_: str) -> int:
-    return elements // 32 // (1 if type_ == "f64" else 32 // _BITS[type_])
+def _registers(elements: int, type_: ScalarType) -> int:
+    return elements // 32 // (1 if type_.bits == 64 else 32 // type_.bits)
 
 
-def _write_fragment(e: Emitter, operand: Operand, type_: str, pointer: str) -> None:
+def _write_fragment(e: Emitter, operand: Operand, type_: ScalarType, pointer: str) -> None:
     for n, item in enumerate(_items(operand)):
         e.write(item, e.fill(pointer, _word(type_), n))
 
 
-@semantics("wmma")
+@emits("wmma")
 def wmma(e: Emitter, i: Instruction) -> None:
     match i.modifiers[0]:
         case "load":
@@ -98,11 +84,11 @@ def _wmma_load(e: Emitter, i: Instruction) -> None:
         raise e.unsupported()
     space = space_of(i)
     pieces = _piece_sites(e, i, Access.LOAD, space)
-    place = locate(e, i.operands[1], space)
-    size = max(1, _BITS[type_] // 8) if _BITS[type_] >= 8 else 4
+    pointers = resolve_address(e, i.operands[1], space)
+    size = type_.size_bytes if type_.bits >= 8 else 4
     site = e.unit.site(i, Access.LOAD, space, size)
     out = e.scratch()
-    base = e.spill(addresses(e, place))
+    base = e.spill(lane_addresses(e, pointers))
     stride = e.spill(_stride(e, i, 2, _leading(shape, matrix, by_column)))
     _observe_matrix(e, pieces, matrix, shape, type_, by_column, base, stride)
     e.call(
@@ -112,7 +98,7 @@ def _wmma_load(e: Emitter, i: Instruction) -> None:
         f"i32 {e.active_bits().text}",
         f"i32 {'abc'.index(matrix)}",
         *(f"i32 {x}" for x in shape),
-        f"i32 {_TYPES[type_]}",
+        f"i32 {type_.fragment_code}",
         f"i32 {int(by_column)}",
         f"i32 {count}",
         f"ptr {base}",
@@ -127,9 +113,9 @@ def _wmma_store(e: Emitter, i: Instruction) -> None:
     by_column = i.has("col")
     space = space_of(i)
     pieces = _piece_sites(e, i, Access.STORE, space)
-    place = locate(e, i.operands[0], space)
-    site = e.unit.site(i, Access.STORE, space, _BITS[type_] // 8)
-    base = e.spill(addresses(e, place))
+    pointers = resolve_address(e, i.operands[0], space)
+    site = e.unit.site(i, Access.STORE, space, type_.bits // 8)
+    base = e.spill(lane_addresses(e, pointers))
     stride = e.spill(_stride(e, i, 2, _leading(shape, "d", by_column)))
     _observe_matrix(e, pieces, "c", shape, type_, by_column, base, stride)
     e.call(
@@ -138,7 +124,7 @@ def _wmma_store(e: Emitter, i: Instruction) -> None:
         f"i32 {site}",
         f"i32 {e.active_bits().text}",
         *(f"i32 {x}" for x in shape),
-        f"i32 {_TYPES[type_]}",
+        f"i32 {type_.fragment_code}",
         f"i32 {int(by_column)}",
         f"ptr {base}",
         f"ptr {stride}",
@@ -158,12 +144,12 @@ def _observe_matrix(
     pieces: int,
     matrix: str,
     shape: tuple[int, int, int],
-    type_: str,
+    type_: ScalarType,
     by_column: bool,
     base: str,
     stride: str,
 ) -> None:
-    """Each lane's elements, in pieces that lie together."""
+    """Emits the call that reports each lane's elements to the observers, in contiguous pieces."""
     if not e.unit.observe:
         return
     e.call(
@@ -173,7 +159,7 @@ def _observe_matrix(
         f"i32 {e.active_bits().text}",
         f"i32 {'abc'.index(matrix)}",
         *(f"i32 {x}" for x in shape),
-        f"i32 {_TYPES[type_]}",
+        f"i32 {type_.fragment_code}",
         f"i32 {int(by_column)}",
         f"ptr {base}",
         f"ptr {stride}",
@@ -183,21 +169,21 @@ def _observe_matrix(
 def _wmma_mma(e: Emitter, i: Instruction) -> None:
     types = _types(i)
     if len(types) == 2:  # d and c; a and b are f16
-        types = [types[0], "f16", "f16", types[1]]
+        types = [types[0], TYPES["f16"], TYPES["f16"], types[1]]
     _multiply(e, i, types)
 
 
-@semantics("mma")
+@emits("mma")
 def mma(e: Emitter, i: Instruction) -> None:
     types = _types(i)
     if len(types) != 4 or _NEEDS_WIDER & set(i.modifiers):
         raise e.unsupported()
-    if _shape(e, i)[2] == 4 and types[1] == "f16":
+    if _shape(e, i)[2] == 4 and types[1] is TYPES["f16"]:
         raise e.unsupported()  # Volta's shape has a layout of its own
     _multiply(e, i, types)
 
 
-def _multiply(e: Emitter, i: Instruction, types: list[str]) -> None:
+def _multiply(e: Emitter, i: Instruction, types: list[ScalarType]) -> None:
     m, n, k = _shape(e, i)
     d_type, a_type, b_type, c_type = types
     for operand, elements, type_ in (
@@ -214,7 +200,7 @@ def _multiply(e: Emitter, i: Instruction, types: list[str]) -> None:
     e.call(
         "emu_mma",
         *(f"i32 {x}" for x in (m, n, k)),
-        *(f"i32 {_TYPES[t]}" for t in (a_type, b_type, c_type, d_type)),
+        *(f"i32 {t.fragment_code}" for t in (a_type, b_type, c_type, d_type)),
         f"i32 {flags}",
         f"ptr {_read_fragment(e, i.operands[1], a_type)}",
         f"ptr {_read_fragment(e, i.operands[2], b_type)}",
@@ -224,17 +210,17 @@ def _multiply(e: Emitter, i: Instruction, types: list[str]) -> None:
     _write_fragment(e, i.operands[0], d_type, out)
 
 
-@semantics("ldmatrix")
+@emits("ldmatrix")
 def ldmatrix(e: Emitter, i: Instruction) -> None:
     if not i.has("m8n8") or not i.has("b16"):
         raise e.unsupported()
     items = _items(i.operands[0])
     assert isinstance(i.operands[1], Address)
     space = space_of(i)
-    place = locate(e, i.operands[1], space)
+    pointers = resolve_address(e, i.operands[1], space)
     site = e.unit.site(i, Access.LOAD, space, 16)
     out = e.scratch()
-    rows = e.spill(addresses(e, place))
+    rows = e.spill(lane_addresses(e, pointers))
     observe(e, site, rows, e.b.integer("i32", (1 << 8 * len(items)) - 1))
     e.call(
         "emu_ldmatrix",
@@ -245,10 +231,10 @@ def ldmatrix(e: Emitter, i: Instruction) -> None:
         f"ptr {rows}",
         f"ptr {out}",
     )
-    _write_fragment(e, i.operands[0], "b32", out)
+    _write_fragment(e, i.operands[0], TYPES["b32"], out)
 
 
-@semantics("movmatrix")
+@emits("movmatrix")
 def movmatrix(e: Emitter, i: Instruction) -> None:
     out = e.scratch()
     e.call("emu_movmatrix", f"ptr {e.spill(e.read(i.operands[1], 'i32'))}", f"ptr {out}")

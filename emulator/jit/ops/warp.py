@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from emulator.jit.builder import LANES, Value, lanes_type, register_type
+from emulator.jit.builder import LANES, Value, lanes_type
 from emulator.jit.emitter import Emitter
-from emulator.jit.ops.registry import semantics
+from emulator.jit.ops.registry import emits
 from emulator.ptx.ir import Imm, Instruction, Pair
 
 _ALL = 0xFFFFFFFF
@@ -15,7 +15,7 @@ def _destinations(i: Instruction) -> tuple[object, object | None]:
     return (target.first, target.second) if isinstance(target, Pair) else (target, None)
 
 
-@semantics("shfl")
+@emits("shfl")
 def shuffle(e: Emitter, i: Instruction) -> None:
     b = e.b
     mode = next(m for m in i.modifiers if m in ("up", "down", "bfly", "idx"))
@@ -91,9 +91,9 @@ def _permute(e: Emitter, value: Value, index: Value) -> Value:
     return e.fill(out, "i32")
 
 
-@semantics("vote")
+@emits("vote")
 def vote(e: Emitter, i: Instruction) -> None:
-    """Over the active lanes that the mask names."""
+    """Emits a vote among the active lanes that the mask names."""
     b = e.b
     mode = next(m for m in i.modifiers if m in ("all", "any", "uni", "ballot"))
     mask = e.read(i.operands[2], "i32") if i.has("sync") else b.integer("i32", _ALL)
@@ -117,17 +117,17 @@ def vote(e: Emitter, i: Instruction) -> None:
     e.write(i.operands[0], result)
 
 
-@semantics("activemask")
+@emits("activemask")
 def active_mask(e: Emitter, i: Instruction) -> None:
-    lanes = e.everyone()
+    lanes = e.block_lanes()
     e.write(i.operands[0], e.b.integer("i32", _ALL) if lanes is None else e.b.ballot(lanes))
 
 
-@semantics("match")
+@emits("match")
 def match(e: Emitter, i: Instruction) -> None:
     b = e.b
     target, predicate = _destinations(i)
-    word = register_type(i.type)
+    word = i.type.register
     bits = i.type.bits
     value = e.spill(e.read(i.operands[1], word))
     mask = e.spill(e.read(i.operands[2], "i32"))
@@ -144,7 +144,7 @@ def match(e: Emitter, i: Instruction) -> None:
         e.write(predicate, b.unballot(Value(bits_, "i32")))  # type: ignore[arg-type]
 
 
-@semantics("redux")
+@emits("redux")
 def reduce(e: Emitter, i: Instruction) -> None:
     b = e.b
     operation = next(m for m in i.modifiers if m in ("add", "min", "max", "and", "or", "xor"))

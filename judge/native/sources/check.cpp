@@ -1,4 +1,4 @@
-// What judge/check works out for every element of an output, in one pass. Compiled without contraction: every product
+// What judge/check computes for every element of an output, in one pass. Compiled without contraction: every product
 // and every sum is rounded by itself.
 #include <cmath>
 #include <cstddef>
@@ -20,7 +20,7 @@ bool all_near(const double* values, const double* bound, const T* actual, std::s
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-// The bounds of judge.check.tolerance to `bound`. `magnitude`: null where that of an element is its absolute value.
+// Writes the bounds of judge.check.tolerance to `bound`. `magnitude` is null where an element's is its absolute value.
 EXPORT void gpujudge_bounds(const double* values, const double* magnitude, std::size_t count, double growth,
                             double factor, double written, double least, double* bound) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -31,7 +31,7 @@ EXPORT void gpujudge_bounds(const double* values, const double* magnitude, std::
     }
 }
 
-// Whether every difference is finite and no larger than its bound. `single`: `actual` are floats, else doubles.
+// Returns whether every difference is finite and within its bound. `actual` holds floats if `single`, else doubles.
 EXPORT bool gpujudge_all_near(const double* values, const double* bound, const void* actual, bool single,
                               std::size_t count) {
     return single ? all_near(values, bound, static_cast<const float*>(actual), count)

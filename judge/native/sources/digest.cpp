@@ -1,4 +1,4 @@
-// One level of the tree of judge/runner/digest.py.
+// One level of the tree of judge/wire/digest.py.
 #include <algorithm>
 
 #include "parallel.h"
@@ -10,8 +10,8 @@ EXPORT bool gpujudge_has_sha_instructions() {
     return gpujudge::compress_by_instructions() != nullptr;
 }
 
-// The SHA-256 digests, one after another, of `pieces` pieces of `data`, each of `piece` bytes but for its last: those that
-// are numbered in `picked`, or the first ones where it is null.
+// Writes the SHA-256 digests, one after another, of `pieces` pieces of `data`, each of `piece` bytes (the last one may be
+// shorter): those that `picked` numbers, or the first ones where it is null.
 EXPORT void gpujudge_digest_pieces(const std::uint8_t* data, std::size_t size, std::size_t piece,
                                    const std::uint64_t* picked, std::size_t pieces, bool portable,
                                    std::uint8_t* digests, unsigned threads) {

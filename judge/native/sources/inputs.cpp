@@ -1,5 +1,5 @@
-// Elements by a recipe, as judge/packs/distributions.py defines them. Compiled without contraction: every product and
-// every sum is rounded by itself.
+// Makes the elements of a recipe, as judge/packs/recipes.py defines them. Compiled without contraction: every product
+// and every sum is rounded by itself.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace gpujudge {
 namespace {
 
-// judge.recipe: change both together.
+// judge.wire.recipe and judge.wire.elements: change them together.
 enum Kind { kUniform = 1, kNormal = 2, kIntegers = 3 };
 enum Element { kInt8, kUint8, kInt16, kUint16, kInt32, kUint32, kInt64, kUint64, kFloat16, kFloat32, kFloat64 };
 
@@ -107,7 +107,7 @@ void fill_all(const Recipe& recipe, const Runs& runs, void* out, unsigned thread
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
 // `count` runs of elements of an array to `out`, one after another: each from the element numbered `starts` on, up to
-// the place `ends`. Kinds and types are numbered as in judge.recipe; whole numbers are made by kIntegers alone.
+// the place `ends`. Kinds and types are numbered as in judge.wire.recipe; whole numbers are made by kIntegers alone.
 EXPORT void gpujudge_fill_runs(int kind, int element, std::uint64_t key_low, std::uint64_t key_high, double offset,
                                double scale, const std::uint64_t* starts, const std::uint64_t* ends, std::size_t count,
                                void* out, unsigned threads) {

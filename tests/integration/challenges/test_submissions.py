@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from judge import pipeline
-from judge.devices.catalog import find_device
+from judge.backends.registry import BUILTIN_BACKENDS
 from judge.judgement import DeviceInfo
 from judge.packs.loader import load_pack
 from judge.packs.submissions import ListedSubmission, listed_submissions
@@ -37,9 +37,10 @@ def chosen() -> list[ListedSubmission]:
 
 @pytest.fixture(scope="module")
 def emulator(judge_settings: JudgeSettings) -> DeviceInfo:
-    return find_device("emulator", judge_settings)
+    return BUILTIN_BACKENDS.find_device("emulator", judge_settings)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("submission", chosen(), ids=lambda it: str(it.path.relative_to(ROOT / "challenges")))
 def test_submissions_get_their_verdicts(
     submission: ListedSubmission, emulator: DeviceInfo, judge_settings: JudgeSettings
@@ -49,6 +50,7 @@ def test_submissions_get_their_verdicts(
     assert submission.complaint(judgement) is None
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("slug", SLUGS)
 def test_our_tuned_kernels_are_accepted_and_beat_the_plain_ones(
     slug: str, emulator: DeviceInfo, judge_settings: JudgeSettings

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.stack import Stack
+from emulator.cxx import SHARED_FOLDER
 from judge.verdict import Verdict
-from tests.conftest import ROOT
+from tests.builds import ROOT
 from tests.unit.test_docs import blocks
 
 pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
@@ -29,7 +30,9 @@ GPUJUDGE = [sys.executable, "-m", "cli.main"]
 @pytest.fixture(scope="module")
 def env(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     home = tmp_path_factory.mktemp("home")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GPUJUDGE_")}
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith("GPUJUDGE_") or name == SHARED_FOLDER
+    }
     return {**kept, "XDG_CONFIG_HOME": str(home), "GPUJUDGE_SERVER": stack.address, "PYTHONPATH": str(ROOT)}
 
 

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from benchmarks.stack import Stack, running_stack
-from tests.conftest import ROOT
+from tests.builds import ROOT
 
 pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
 
@@ -101,12 +101,11 @@ def _up_refused(stack: Stack, *arguments: str, data_dir: Path | None = None) -> 
     )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_no_process_is_left_behind(new_data_dir: Path, tmp_path: Path, number: signal.Signals) -> None:
-    import shutil
-
+@pytest.mark.usefixtures("library")
+def test_no_process_is_left_behind(tmp_path: Path, number: signal.Signals) -> None:
     data_dir = tmp_path / "data"
-    shutil.copytree(new_data_dir / "emulator", data_dir / "emulator")
     with running_stack(data_dir) as stack:
         with stack.client() as client:
             # In the middle of a build: the compiler in its jail must go as well.
@@ -119,11 +118,9 @@ def test_no_process_is_left_behind(new_data_dir: Path, tmp_path: Path, number: s
 
 @pytest.mark.postgres
 @pytest.mark.redis
-def test_with_postgresql_and_redis(new_data_dir: Path, tmp_path: Path, postgres_url: str, redis_url: str) -> None:
-    import shutil
-
+@pytest.mark.usefixtures("library")
+def test_with_postgresql_and_redis(tmp_path: Path, postgres_url: str, redis_url: str) -> None:
     data_dir = tmp_path / "data"
-    shutil.copytree(new_data_dir / "emulator", data_dir / "emulator")
     env = {"GPUJUDGE_DATABASE_URL": postgres_url, "GPUJUDGE_REDIS_URL": redis_url}
     with running_stack(data_dir, env=env) as stack, stack.client() as client:
         assert httpx.get(f"{stack.address}/readyz").json()["broker"] == "ok"

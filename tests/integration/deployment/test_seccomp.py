@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import pytest
 
 from docker import make_seccomp
-from tests.conftest import ROOT
+from tests.builds import ROOT
 
 _LOAD, _JUMP_EQUAL, _RETURN = 0x20, 0x15, 0x06
 _ERRNO, _ALLOW = 0x00050000, 0x7FFF0000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
-from judge.judgement import BuildReport, Judgement, Measurement
+from judge.judgement import BenchmarkCase, BuildReport, Judgement, Measurement
 from judge.verdict import Verdict
 from store.audits import (
     LEASE_S,
@@ -23,6 +24,7 @@ from store.audits import (
     find_audit,
     finish_audit,
     hand_back_audit,
+    podium,
 )
 from store.jobs import LeaseRules, Stage, claim_job, finish_build, finish_judged
 from store.leaderboards import leaderboard
@@ -39,9 +41,16 @@ def at(seconds: float) -> datetime:
     return T0 + timedelta(seconds=seconds)
 
 
+def case(name: str, **given: Any) -> BenchmarkCase:
+    return BenchmarkCase(id=name, value=1e-4, samples=(1e-4,), bytes=1.0, flops=None, **given)
+
+
 def judged(value: float, *, half: float = 0.01, verdict: Verdict = Verdict.ACCEPTED, message: str = "",
-           metric: Any = "time_s") -> Judgement:  # fmt: skip
-    score = Measurement(metric, value, 150, 0.01, median_s=value, low=value - half, high=value + half)
+           metric: Any = "time_s", cases: Sequence[BenchmarkCase] = (case("n", replayed_s=1e-4),),
+           ) -> Judgement:  # fmt: skip
+    score = Measurement(
+        metric, value, 150, 0.01, median_s=value, low=value - half, high=value + half, cases=tuple(cases)
+    )
     return Judgement(
         verdict, "reduction", "1.2.0", EMULATOR, BuildReport(ok=True, wall_s=0.1),
         measurement=score if verdict is Verdict.ACCEPTED else None, message=message,
@@ -107,7 +116,7 @@ class Board:
         with self.sessions() as session:
             place = {"challenge": BOARD.challenge, "device_key": BOARD.device_key, "pack_major": BOARD.pack_major}
             entries = leaderboard(session, **place)  # type: ignore[arg-type]
-            return [(entry.rank, entry.username, entry.value, entry.audited_at is not None) for entry in entries]
+            return [(entry.rank, entry.username, entry.value, entry.audited) for entry in entries]
 
 
 @pytest.fixture
@@ -124,6 +133,28 @@ def test_the_board_is_in_the_audits_order(board: Board) -> None:
     assert board.claim(at(10_000)) is None, "the first places are audited"
 
 
+@pytest.mark.parametrize(
+    ("cases", "reason"),
+    [
+        ([case("n", not_replayed="it uses\n cudaGraphLaunch\x1b")], "it uses cudaGraphLaunch"),
+        ([case("n", replayed_s=1e-4), case("m", not_replayed="x" * 300)], "x" * 120),
+        ([case("n")], "its kernels were not replayed"),
+        ([], "its kernels were not replayed"),
+    ],
+    ids=["a graph", "one case of two", "no replay tried", "no case"],
+)
+def test_a_time_without_a_replay_counts_but_is_not_audited(
+    board: Board, cases: list[BenchmarkCase], reason: str
+) -> None:
+    a, b = board.enter("a", 1.0), board.enter("b", 1.1)
+    assert board.finish(board.take(), {a: judged(1.3, cases=cases), b: judged(1.2)})
+    assert board.shown() == [(1, "b", 1.2, True), (2, "a", 1.3, False)]
+    assert board.claim(at(10_000)) is None, "it is not timed again for that"
+    with board.sessions() as session:
+        entries = podium(session, BOARD)
+        assert [(entry.not_audited, entry.audited_at) for entry in entries] == [(None, T0), (reason, T0)]
+
+
 def test_what_is_not_accepted_is_taken_off_and_told_why(board: Board) -> None:
     a, b = board.enter("a", 1.0), board.enter("b", 1.1)
     earlier = board.enter("a", 1.5)
@@ -138,11 +169,12 @@ def test_what_is_not_accepted_is_taken_off_and_told_why(board: Board) -> None:
         kept = find_audit(session, session.get_one(Submission, b))
         assert kept is not None
         assert kept.measurement is not None
-        assert (kept.verdict, kept.measurement["value"], kept.measurement["low"]) == ("AC", 1.1, 1.1 - 0.01)
+        assert (kept.verdict, kept.measurement.value, kept.measurement.low) == ("AC", 1.1, 1.1 - 0.01)
         assert find_audit(session, session.get_one(Submission, earlier)) is None
         judgement = session.get_one(Submission, b).judgement
         assert judgement is not None
-        assert judgement["measurement"]["value"] == 1.1
+        assert judgement.measurement is not None
+        assert judgement.measurement.value == 1.1
 
 
 def test_one_is_due_while_somebody_new_is_among_the_first(board: Board) -> None:

@@ -9,15 +9,15 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
-from judge.judgement import BuildReport, CaseJudgement, Judgement, Measurement
+from judge.judgement import BuildReport, CaseJudgement, Judgement, KernelResources, Measurement
 from judge.verdict import Verdict
 from store.artifacts import load_artifact, purge_artifacts
 from store.devices import upsert_device
 from store.jobs import (
     Lease,
     LeaseRules,
+    LeaseStatus,
     Stage,
-    Standing,
     claim_job,
     extend_lease,
     fail_job,
@@ -25,17 +25,24 @@ from store.jobs import (
     finish_cancelled,
     finish_judged,
     hand_back,
-    lease_standing,
+    lease_status,
 )
 from store.leaderboards import leaderboard
 from store.models import Event, Job, State, Submission, User
 from store.submissions import cancel_submission, create_submission, queue_position
-from store.sweeping import expire_leases, unheard_queues
+from store.sweeping import (
+    QueueDelays,
+    claim_overdue_sweep,
+    expire_leases,
+    queue_delays,
+    queues_to_ring_again,
+    record_sweep,
+)
 from tests.fake_judge import EMULATOR, FakePack
 
 T0 = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 RULES = LeaseRules(lease_s=30, max_failures=3, retry_s=2)
-REPORT = BuildReport(True, 0.5, "log", 40, 8, ({"kernel": "k", "registers": 40},))
+REPORT = BuildReport(True, 0.5, "log", 40, 8, (KernelResources("k", registers=40),))
 
 
 def at(seconds: float) -> datetime:
@@ -118,7 +125,7 @@ def test_the_whole_way(queue: Queue) -> None:
     assert queue.finish(run, accepted(), now=at(4))
     submission = queue.submission(number)
     assert (submission.state, submission.verdict, submission.finished_at) == ("done", "AC", at(4))
-    assert submission.judgement == accepted().to_json()
+    assert submission.judgement == accepted()
     assert queue.job(number).artifact_digest is None
     assert queue.events(number) == ["queued", "building", "built", "running", "done"]
     with queue.sessions() as session:
@@ -182,11 +189,11 @@ def test_an_expired_lease_is_worth_nothing(queue: Queue) -> None:
     with queue.sessions.begin() as session:
         expired = expire_leases(session, now=at(31), rules=RULES)
     assert [one.state for one in expired] == [State.BUILT]
-    assert queue.job(number).failures == 1
+    assert (queue.job(number).failures, queue.job(number).losses) == (0, 1)
     again = queue.take(Stage.RUN, now=at(40), device="emulator")
     assert again.attempt == 2
     with queue.sessions.begin() as session:
-        assert extend_lease(session, lost, now=at(40), rules=RULES) is Standing.LOST
+        assert extend_lease(session, lost, now=at(40), rules=RULES) is LeaseStatus.LOST
         assert not finish_judged(session, lost, accepted(0.1), now=at(40))
         assert not finish_build(session, lost, digest="x", data=b"x", report=REPORT, now=at(40))
         assert not finish_cancelled(session, lost, now=at(40))
@@ -215,10 +222,52 @@ def test_extending_keeps_the_lease(queue: Queue) -> None:
     queue.send()
     lease = queue.take(now=at(0))
     with queue.sessions.begin() as session:
-        assert extend_lease(session, lease, now=at(25), rules=RULES) is Standing.HELD
+        assert extend_lease(session, lease, now=at(25), rules=RULES) is LeaseStatus.HELD
     with queue.sessions.begin() as session:
         assert expire_leases(session, now=at(50), rules=RULES) == []
-        assert lease_standing(session, lease) is Standing.HELD
+        assert lease_status(session, lease) is LeaseStatus.HELD
+
+
+def test_lost_workers_do_not_count_as_failures_until_there_are_many(queue: Queue) -> None:
+    number = queue.send()
+    now_s = 0.0
+    for lost in range(1, RULES.max_losses + 1):
+        assert queue.take(now=at(now_s)).attempt == lost
+        now_s += 60
+        with queue.sessions.begin() as session:
+            (expired,) = expire_leases(session, now=at(now_s), rules=RULES)
+        assert expired.state is (State.DEAD if lost == RULES.max_losses else State.QUEUED)
+        now_s += 60
+    assert (queue.job(number).failures, queue.job(number).losses) == (0, RULES.max_losses)
+    assert queue.submission(number).verdict == "IE"
+
+
+def test_a_sweep_that_nobody_does_is_taken_over_once(queue: Queue) -> None:
+    def take(owner: str, now: datetime) -> bool:
+        with queue.sessions.begin() as session:
+            return claim_overdue_sweep(session, owner=owner, now=now, after_s=20)
+
+    assert not take("worker", at(0)), "nobody knows yet whether there is a sweeper"
+    with queue.sessions.begin() as session:
+        record_sweep(session, owner="sweeper", now=at(15))
+    assert not take("worker", at(30))
+    assert take("worker", at(36))
+    assert not take("another worker", at(36))
+
+
+def test_how_late_everything_is(queue: Queue) -> None:
+    def delays(now: datetime) -> QueueDelays:
+        with queue.sessions() as session:
+            return queue_delays(session, now=now)
+
+    assert delays(at(0)) == QueueDelays(None, None, None)
+    with queue.sessions.begin() as session:
+        record_sweep(session, owner="sweeper", now=at(0))
+    queue.send(now=at(1))
+    assert delays(at(5)) == QueueDelays(5, None, 4)
+    queue.take(now=at(5))
+    assert delays(at(10)) == QueueDelays(10, 0, None)
+    assert delays(at(40)) == QueueDelays(40, 5, None)
 
 
 def test_three_failures_end_as_an_internal_error(queue: Queue) -> None:
@@ -233,8 +282,8 @@ def test_three_failures_end_as_an_internal_error(queue: Queue) -> None:
     submission = queue.submission(number)
     assert (submission.state, submission.verdict) == ("done", "IE")
     assert submission.judgement is not None
-    assert submission.judgement["device"]["name"] == EMULATOR.name
-    assert "3 times" in submission.judgement["message"]
+    assert submission.judgement.device.name == EMULATOR.name
+    assert "3 times" in submission.judgement.message
     assert queue.job(number).last_error == "broken"
     assert queue.events(number)[-1] == "done"
     assert queue.claim(now=at(1000)) is None
@@ -291,7 +340,7 @@ def test_what_is_worked_on_is_cancelled_however_the_work_ends(queue: Queue) -> N
         lease = queue.take(Stage.RUN, device="emulator")
         assert queue.cancel(number), name
         with queue.sessions() as session:
-            assert lease_standing(session, lease) is Standing.CANCEL_REQUESTED
+            assert lease_status(session, lease) is LeaseStatus.CANCEL_REQUESTED
         assert queue.submission(number).state == "running"
         end(lease)
         assert (queue.submission(number).state, queue.submission(number).verdict) == ("cancelled", None), name
@@ -333,7 +382,7 @@ def test_unheard_bells_are_rung_again_ever_more_rarely(queue: Queue) -> None:
 
     def rung(now: datetime) -> set[str]:
         with queue.sessions.begin() as session:
-            return unheard_queues(session, now=now, after_s=10)
+            return queues_to_ring_again(session, now=now, after_s=10)
 
     heard = [second for second in range(0, 200, 5) if rung(at(second)) == {"build"}]
     assert heard == [15, 30, 60, 120], "strictly more than 10 s after the last ring, and then doubling"

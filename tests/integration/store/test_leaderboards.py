@@ -8,13 +8,14 @@ import pytest
 from sqlalchemy import Engine, insert, text
 from sqlalchemy.orm import Session, sessionmaker
 
-from judge.judgement import BuildReport, DeviceInfo, Judgement
+from judge.judgement import BuildReport, DeviceInfo, Fingerprint, Judgement
 from judge.judgement import Measurement as JudgedMeasurement
 from judge.verdict import Verdict
 from store.leaderboards import board_query, leaderboard, record_measurement
 from store.models import Measurement, Submission, User
 
 T0 = datetime(2026, 1, 2, tzinfo=UTC)
+FINGERPRINT = Fingerprint(driver="580", nvcc_flags=("-O3",), other={"clocks": [1]})
 
 
 def score(
@@ -91,7 +92,7 @@ def test_entries_that_overlap_share_a_rank(sessions: sessionmaker[Session]) -> N
 
 def test_an_entry_shows_what_its_measurement_had(sessions: sessionmaker[Session]) -> None:
     measured = JudgedMeasurement(
-        "time_s", 2.0, 150, 0.01, low=1.9, high=2.1, roofline_share=0.72, fingerprint={"driver": "580", "clocks": [1]}
+        "time_s", 2.0, 150, 0.01, low=1.9, high=2.1, roofline_share=0.72, fingerprint=FINGERPRINT
     )
     with sessions.begin() as session:
         public_id = score(session, "a", 9.0)
@@ -105,7 +106,7 @@ def test_an_entry_shows_what_its_measurement_had(sessions: sessionmaker[Session]
     with sessions() as session:
         [entry] = leaderboard(session, challenge="reduction", device_key="emulator", pack_major=1)
         assert (entry.low, entry.high, entry.roofline_share) == (1.9, 2.1, 0.72)
-        assert entry.fingerprint == {"driver": "580", "clocks": [1]}
+        assert entry.fingerprint == FINGERPRINT
 
 
 def test_boards_are_kept_apart(sessions: sessionmaker[Session]) -> None:

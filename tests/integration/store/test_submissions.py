@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from datetime import UTC, datetime, timedelta
 
@@ -10,6 +11,8 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session, sessionmaker
 
+from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Mismatch
+from judge.verdict import Verdict
 from store.accounts import AccountError, check_password, create_token, create_user, find_token, find_user
 from store.devices import device_info, list_devices, upsert_device
 from store.events import events_after, record_event
@@ -79,10 +82,17 @@ def test_bytes_that_json_cannot_carry_come_back_as_they_were() -> None:
 def test_a_judgement_may_hold_what_a_kernel_printed(sessions: sessionmaker[Session], ada: User) -> None:
     with sessions.begin() as session:
         submission = send(session, ada)
-        submission.judgement = {"log": "a\x00b\ud800c", "error": float("nan"), "max": float("inf"), "n": [1, None, 2.5]}
+        mismatch = Mismatch("C", ((1,), (2,)), (1, 2.5), (float("nan"), float("inf")), 2, 9, float("inf"), None)
+        case = CaseJudgement("a", "hidden", Verdict.WRONG_ANSWER, 0.1, mismatch=mismatch)
+        report = BuildReport(ok=True, wall_s=0.5, log="a\x00b\ud800c")
+        device = DeviceInfo("emulator", "emulator", "e", "8.0", {"n": [1, None, 2.5]})
+        submission.judgement = Judgement(Verdict.WRONG_ANSWER, "softmax", "1.0.0", device, report, (case,))
     with sessions() as session:
         kept = session.get_one(Submission, submission.id).judgement
-    assert kept == {"log": "a\ufffdb\ufffdc", "error": "nan", "max": "inf", "n": [1, None, 2.5]}
+    assert kept is not None
+    assert kept.build.log == "a\ufffdb\ufffdc"
+    assert kept.device.details == {"n": [1, None, 2.5]}
+    assert kept.cases[0].mismatch == dataclasses.replace(mismatch, got=("nan", "inf"))
 
 
 def test_a_key_makes_one_submission_per_user(sessions: sessionmaker[Session], ada: User) -> None:

@@ -1,15 +1,19 @@
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from flask import abort
 
 from judge.packs.registry import Registry
-from store.settings import Settings, builtin_packs
+from store.clock import utc_now
+from store.settings import builtin_packs
+from store.sweeping import record_sweep
 from tests.web_site import KERNEL, Site, make_site, post
 from web.app import create_app
+from web.settings import WebSettings
 from web.submissions import accepting
 
 JSON = {"Accept": "application/json"}
@@ -18,7 +22,7 @@ JSON = {"Accept": "application/json"}
 def _without_database(tmp_path: Path) -> Site:
     # Nothing listens on port 1: refused at once.
     url = "postgresql://nobody@127.0.0.1:1/nothing"
-    return Site(create_app(Settings(data_dir=tmp_path, database_url=url)))
+    return Site(create_app(WebSettings(data_dir=tmp_path, database_url=url)))
 
 
 def test_a_database_that_is_away_is_said_and_nothing_is_pretended(tmp_path: Path) -> None:
@@ -63,7 +67,16 @@ def test_a_broker_that_is_away_stops_no_submission(data_dir: Path) -> None:
     assert site.submission(answer.get_json()["id"]).state == "queued"
     ready = site.app.test_client().get("/readyz")
     assert ready.status_code == 200
-    assert ready.get_json() == {"status": "degraded", "database": "ok", "broker": "away", "challenges": _challenges()}
+    told = ready.get_json()
+    assert told.pop("oldest_wait_s") >= 0
+    assert told == {
+        "status": "degraded",
+        "database": "ok",
+        "broker": "away",
+        "sweeper": "never seen",
+        "lease_overdue_s": None,
+        "challenges": _challenges(),
+    }
 
 
 def _challenges() -> int:
@@ -72,6 +85,18 @@ def _challenges() -> int:
 
 def test_ready_when_all_is_there(site: Site) -> None:
     assert site.app.test_client().get("/readyz").get_json()["status"] == "ok"
+
+
+def test_a_sweeper_that_died_is_told(site: Site) -> None:
+    client = site.app.test_client()
+    for age_s, sweeper, status in ((5, "ok", "ok"), (300, "late", "degraded")):
+        with site.database() as session:
+            record_sweep(session, owner="sweeper", now=utc_now() - timedelta(seconds=age_s))
+        told = client.get("/readyz").get_json()
+        assert (told["sweeper"], told["status"]) == (sweeper, status)
+    figures = client.get("/metrics").text
+    (line,) = (line for line in figures.splitlines() if line.startswith("gpujudge_sweep_age_seconds"))
+    assert 300 <= float(line.split()[1]) < 330
 
 
 def test_an_error_of_ours_is_a_page_without_its_reasons(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from judge.judgement import BuildReport, Judgement, Measurement
+from judge.judgement_json import read_fingerprint
 from judge.verdict import Verdict
 from store.accounts import find_user
 from store.audits import BoardKey, claim_board, contenders, finish_audit
@@ -39,6 +40,14 @@ def enter(site: Site, username: str, measurement: Measurement) -> str:
         public_id = made.public_id
     site.work(device=H200, cases=accepted("n-1"), measurement=measurement)
     return public_id
+
+
+def replayed(value: float) -> Measurement:
+    """A measurement in which the kernels of every case were replayed, in the time that was claimed."""
+    measured = trusted(value)
+    return dataclasses.replace(
+        measured, cases=tuple(dataclasses.replace(case, replayed_s=value) for case in measured.cases)
+    )
 
 
 def audit(site: Site, found: dict[str, Measurement | str]) -> None:
@@ -100,7 +109,9 @@ def test_the_audit_decides_the_order_and_says_when(gpu_site: Site) -> None:
     ids = {name: enter(gpu_site, name, trusted(value)) for name, value in [("ada", 1.25e-4), ("bob", 1.27e-4)]}
     cheat = enter(gpu_site, "mallory", trusted(0.9e-4))
     assert ["audited" in row for row in rows(gpu_site)] == [False] * 3
-    audit(gpu_site, {"ada": trusted(1.28e-4), "bob": trusted(1.26e-4), "mallory": "it claims less than the clock saw"})
+    audit(
+        gpu_site, {"ada": replayed(1.28e-4), "bob": replayed(1.26e-4), "mallory": "it claims less than the clock saw"}
+    )
     shown = rows(gpu_site)
     assert ["bob" in shown[0], "ada" in shown[1], len(shown)] == [True, True, 2]
     day = gpu_site.services.clock().strftime("%-d %b %Y")
@@ -116,18 +127,37 @@ def test_the_audit_decides_the_order_and_says_when(gpu_site: Site) -> None:
     assert "It claims less than the clock saw." in page
 
 
+def test_a_time_whose_kernels_were_not_replayed_is_shown_as_not_audited(gpu_site: Site) -> None:
+    ids = {name: enter(gpu_site, name, trusted(value)) for name, value in [("ada", 1.25e-4), ("bob", 1.27e-4)]}
+    measured = trusted(1.28e-4)
+    graph = dataclasses.replace(measured.cases[0], not_replayed="it uses <cudaGraphLaunch>")
+    audit(gpu_site, {"ada": dataclasses.replace(measured, cases=(graph,)), "bob": replayed(1.27e-4)})
+    bob, ada = rows(gpu_site)
+    assert ("audited <time" in bob, "not audited" in bob) == (True, False)
+    assert ("audited <time" in ada, "not audited: it uses &lt;cudaGraphLaunch&gt;" in ada) == (False, True)
+    first, second = (
+        gpu_site.app.test_client().get("/api/v1/leaderboards/vector-add?device=nvidia-h200").get_json()["entries"]
+    )
+    assert (first["audited_at"] is not None, first["not_audited"]) == (True, None)
+    assert (second["audited_at"], second["not_audited"]) == (None, "it uses <cudaGraphLaunch>")
+    page = gpu_site.visitor("ada").get(f"/submissions/{ids['ada']}").text
+    assert "Not audited" in page
+    assert "could not be replayed: it uses &lt;cudaGraphLaunch&gt;" in page
+    assert "took 127.0 µs" in gpu_site.visitor("bob").get(f"/submissions/{ids['bob']}").text
+
+
 def test_the_submission_shows_processes_and_what_it_was_measured_on(gpu_site: Site) -> None:
     public_id = enter(gpu_site, "ada", trusted())
     page = gpu_site.visitor("ada").get(f"/submissions/{public_id}").text
     assert "of what this GPU can do for this task" in page
-    assert "In 3 fresh processes" in page
+    assert "Measured in 3 fresh processes" in page
     assert page.count("50 calls, median") == 3
     assert "slowest 175.0 µs" in page
     for label, text in [
-        ("GPU, by a hash of its UUID", "9f86d081884c"),
-        ("Flags of nvcc", "-std=c++17 -O3"),
+        ("Hash of the GPU&#39;s UUID", "9f86d081884c"),
+        ("nvcc flags", "-std=c++17 -O3"),
         ("Memory", "140 GiB"),
-        ("Memory clock at most", "3,201 MHz"),
+        ("Maximum memory clock", "3,201 MHz"),
         ("SM clock while timed", "1,965 MHz to 1,980 MHz"),
         ("Temperature while timed", "41 °C"),
         ("Power cap reached", "no"),
@@ -143,7 +173,7 @@ def test_the_submission_shows_processes_and_what_it_was_measured_on(gpu_site: Si
 def test_a_fingerprint_of_any_shape_can_be_shown(gpu_site: Site) -> None:
     strange: dict[str, Any] = {"<b>": "<i>", "list": [{"a": 1}, {"a": None}], "empty": [], "deep": {"er": {"x": 1.25}},
                                "mixed": [1, "two", True]}  # fmt: skip
-    public_id = enter(gpu_site, "ada", dataclasses.replace(trusted(), fingerprint=strange))
+    public_id = enter(gpu_site, "ada", dataclasses.replace(trusted(), fingerprint=read_fingerprint(strange)))
     page = gpu_site.visitor("ada").get(f"/submissions/{public_id}").text
     assert "<i>" not in page
     found = re.findall(r'<th scope="row">(.*?)</th><td>(.*?)</td>', page)
@@ -166,7 +196,7 @@ def test_the_api_has_all_of_it(gpu_site: Site) -> None:
         return found
 
     assert status()["audit"] is None
-    audit(gpu_site, {"ada": "not to be believed", "bob": trusted(1.31e-4)})
+    audit(gpu_site, {"ada": "not to be believed", "bob": replayed(1.31e-4)})
     told = status()["audit"]
     assert (told["verdict"], told["message"], told["contenders"]) == ("TI", "not to be believed", 2)
     assert told["measurement"] is None

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from store.accounts import find_user
 from store.clock import utc_now
 from store.database import make_engine, make_session_factory
-from store.doorbell import make_bell, ring
+from store.doorbell import make_doorbell, ring
 from store.migrate import upgrade
 from store.models import FINAL_STATES, Event, Submission, User
 from store.settings import Settings
@@ -38,7 +38,7 @@ class Fleet:
         self.engine = make_engine(settings)
         self.sessions = make_session_factory(self.engine)
         self.reads = make_session_factory(self.engine, read_only=True)
-        self.bell: Celery = make_bell(settings)
+        self.doorbell: Celery = make_doorbell(settings)
 
     def start(self, kind: str) -> subprocess.Popen[bytes]:
         """A real worker with the judge of tests."""
@@ -85,7 +85,7 @@ class Fleet:
                 source=source,  # type: ignore[arg-type]
             )
         if ring_bell:
-            ring(self.bell, submission)
+            ring(self.doorbell, submission)
         return submission.public_id
 
     def submission(self, session: Session, public_id: str) -> Submission:
@@ -146,7 +146,7 @@ class Fleet:
                 process.kill()
                 process.wait(timeout=10)
                 stubborn.append(kind)
-        self.bell.close()
+        self.doorbell.close()
         self.engine.dispose()
         assert not stubborn, f"did not stop: {stubborn}\n{self.log.read_text()[-6000:]}"
 

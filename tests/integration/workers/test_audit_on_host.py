@@ -4,23 +4,18 @@ was measured, whatever the judge had measured before, and a lying runner costs i
 from __future__ import annotations
 
 import dataclasses
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-import judge.audit
-from judge.bench.setup import timing_room
-from judge.build.artifact import Artifact
-from judge.build.target import Target
 from judge.judgement import BuildReport, Judgement, Measurement
 from judge.settings import JudgeSettings, RunLimits
 from judge.verdict import Verdict
 from store.audits import find_audit
 from store.jobs import Stage, claim_job, finish_build, finish_judged
 from store.leaderboards import leaderboard
-from tests.host_device.judging import DEVICE, EMPTY, build, host_factory, twice_pack
+from tests.host_device.backend import BACKENDS, LANGUAGES
+from tests.host_device.judging import DEVICE, twice_pack
 from tests.integration.workers.conftest import MakeFleet
 from workers.audit import audit_one
 from workers.context import make_context
@@ -29,7 +24,9 @@ from workers.judging import PipelineJudge
 pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
 
 PACK = dataclasses.replace(
-    twice_pack(), benchmarks=(dataclasses.replace(twice_pack().benchmarks[0], axes={"N": 2000}),), budget_s=1.0
+    twice_pack(),
+    benchmarks=(dataclasses.replace(twice_pack().benchmarks[0], axes={"N": 2000}),),
+    bench=dataclasses.replace(twice_pack().bench, budget_s=1.0),
 )
 SPINS = """
 #include <time.h>
@@ -55,19 +52,11 @@ device.HostDevice.time_call = lambda self, call: honest(self, call) / 2
 """
 
 
-class HostJudge(PipelineJudge):
-    """Sources are C++ for the host."""
-
-    def build(self, source: bytes, pack: Any, device: Any) -> Any:  # noqa: ARG002
-        return BuildReport(ok=True, wall_s=0.1), Artifact(build(source.decode()), Target.cuda("9.0"))
-
-
-def test_an_audit_measures(make_fleet: MakeFleet, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_audit_measures(make_fleet: MakeFleet, tmp_path: Path) -> None:
     fleet = make_fleet()
     settings = JudgeSettings(data_dir=tmp_path, run=RunLimits(memory_bytes=512 << 20))
-    monkeypatch.setattr(judge.audit, "factory_for", lambda *_: host_factory(settings, PACK.benchmarks))
-    monkeypatch.setattr(judge.audit, "timing_room", partial(timing_room, build_empty=lambda: build(EMPTY)))
-    context = make_context(fleet.settings, judge=HostJudge(settings), packs={PACK.slug: PACK})
+    judge = PipelineJudge(settings, BACKENDS, LANGUAGES)
+    context = make_context(fleet.settings, judge=judge, packs={PACK.slug: PACK})
     sent = {}
     for name, seconds, judged_s in (("ada", "6e-3", 1e-3), ("bob", "3e-3", 2e-3), ("mallory", "3e-3", 1.5e-3)):
         source = (LIES if name == "mallory" else "") + SPINS.replace("SECONDS", seconds)
@@ -100,10 +89,10 @@ def test_an_audit_measures(make_fleet: MakeFleet, monkeypatch: pytest.MonkeyPatc
         measurement = found[entry.username].measurement
         assert measurement is not None
         # Less what an empty call reads.
-        assert entry.value == measurement["value"] >= {"ada": 5.99e-3, "bob": 2.99e-3}[entry.username]
-        assert (entry.low, entry.high) == (measurement["low"], measurement["high"])
-        assert len(measurement["cases"][0]["processes"]) == 3
+        assert entry.value == measurement.value >= {"ada": 5.99e-3, "bob": 2.99e-3}[entry.username]
+        assert (entry.low, entry.high) == (measurement.low, measurement.high)
+        assert len(measurement.cases[0].processes) == 3
         assert entry.fingerprint is not None
-        assert entry.fingerprint["pack"] == "twice 1.0.0"
-    context.bell.close()
+        assert entry.fingerprint.pack == "twice 1.0.0"
+    context.doorbell.close()
     context.engine.dispose()

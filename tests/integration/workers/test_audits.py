@@ -59,7 +59,7 @@ def context(make_fleet: MakeFleet) -> Iterator[WorkerContext]:
         assert build_one(made)
     assert run_or_audit_one(made, EMULATOR)
     yield made
-    made.bell.close()
+    made.doorbell.close()
     made.engine.dispose()
 
 

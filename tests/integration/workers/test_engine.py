@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from judge.packs.pack import Pack
-from judge.settings import JudgeSettings
 from tests.integration.workers.conftest import MakeFleet
 from tests.integration.workers.fleet import Fleet
 from tests.integration.workers.test_kill9 import check_each_judged_once
@@ -37,14 +36,10 @@ KINDS = ("build", "device", "sweeper")
 
 
 @pytest.fixture
-def engine_fleet(make_fleet: MakeFleet, judge_settings: JudgeSettings, tmp_path: Path) -> Fleet:
-    """Leases long enough for a busy machine; the emulator's library is built once for all tests."""
-    return make_fleet(
-        data_dir=judge_settings.data_dir,
-        database_url=f"sqlite:///{tmp_path / 'engine.db'}",
-        lease_s=4.0,
-        heartbeat_s=0.5,
-    )
+def engine_fleet(make_fleet: MakeFleet, library: Path) -> Fleet:
+    """Leases long enough for a busy machine. Nothing but the emulator's library was built before."""
+    assert library.exists()
+    return make_fleet(lease_s=4.0, heartbeat_s=0.5)
 
 
 def descendants(pid: int) -> set[int]:
@@ -55,7 +50,6 @@ def descendants(pid: int) -> set[int]:
     return found
 
 
-@pytest.mark.timeout(600)  # the emulator's library is compiled first, where no other test has done it
 def test_killed_while_nvcc_or_the_runner_works_it_is_judged_once_and_nothing_is_left(
     engine_fleet: Fleet, packs: dict[str, Pack]
 ) -> None:

@@ -10,11 +10,15 @@ import random
 import signal
 import time
 
+import pytest
 from sqlalchemy import func, select
 
 from store.models import Event, Job, Measurement, Submission
 from tests.integration.workers.conftest import MakeFleet
 from tests.integration.workers.fleet import Fleet
+
+#: On both kinds of database and broker.
+pytestmark = pytest.mark.exhaustive
 
 SOURCE = "name={name}\nvalue=1\nbuild_s=0.4\nrun_s=0.4"
 
@@ -27,7 +31,7 @@ def check_each_judged_once(fleet: Fleet, expected: dict[str, str]) -> None:
             submission = fleet.submission(session, public_id)
             assert (submission.state, submission.verdict) == ("done", verdict), public_id
             assert submission.judgement is not None
-            assert submission.judgement["verdict"] == verdict
+            assert submission.judgement.verdict == verdict
             events = list(
                 session.scalars(select(Event).where(Event.submission_id == submission.id).order_by(Event.seq))
             )
@@ -45,7 +49,7 @@ def check_each_judged_once(fleet: Fleet, expected: dict[str, str]) -> None:
 
 def test_killed_at_known_moments(everywhere: MakeFleet) -> None:
     # On a busy machine a lease may run out by itself, too; that must not add up to an internal error.
-    fleet = everywhere(max_failures=10)
+    fleet = everywhere(max_losses=20)
     processes = {kind: fleet.start(kind) for kind in ("build", "device", "sweeper")}
     expected: dict[str, str] = {}
     begun_twice: dict[str, str] = {}
@@ -71,7 +75,8 @@ def test_killed_at_known_moments(everywhere: MakeFleet) -> None:
         assert fleet.events(public_id).count(moment) == 2
 
 
-def test_whatever_kills_every_worker_that_touches_it_ends_as_an_internal_error(fleet: Fleet) -> None:
+def test_whatever_kills_every_worker_that_touches_it_ends_as_an_internal_error(everywhere: MakeFleet) -> None:
+    fleet = everywhere(max_losses=3)
     fleet.start("build")
     fleet.start("sweeper")
     device = fleet.start("device")
@@ -86,9 +91,8 @@ def test_whatever_kills_every_worker_that_touches_it_ends_as_an_internal_error(f
 
 
 def test_killed_at_random_moments(everywhere: MakeFleet) -> None:
-    """All kinds of workers, the sweeper too, die all the time while submissions of every verdict come in. Three
-    attempts could be used up by such an onslaught, so more are allowed: what is tested is losing and doubling."""
-    fleet = everywhere(max_failures=100)
+    """All kinds of workers, the sweeper too, die all the time while submissions of every verdict come in."""
+    fleet = everywhere(max_losses=100)
     chance = random.Random(20)
     processes = {kind: fleet.start(kind) for kind in ("build", "device", "sweeper")}
     expected: dict[str, str] = {}
@@ -126,3 +130,15 @@ def test_a_worker_that_was_frozen_writes_nothing_when_it_wakes(fleet: Fleet) -> 
     with fleet.reads() as session:
         assert fleet.submission(session, submission).finished_at == finished_at
     assert fleet.diary.read_text().splitlines().count("run it") == 2
+
+
+def test_without_a_sweeper_the_workers_end_the_leases_of_the_dead(everywhere: MakeFleet) -> None:
+    fleet = everywhere(max_losses=20)
+    fleet.start("build")
+    victim = fleet.start("device")
+    submission = fleet.submit("name=it\nvalue=1\nrun_s=1")
+    fleet.wait(lambda: "running" in fleet.events(submission), "it runs")
+    fleet.kill(victim)
+    fleet.start("device")
+    fleet.wait_finished(submission)
+    check_each_judged_once(fleet, {submission: "AC"})

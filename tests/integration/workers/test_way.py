@@ -13,6 +13,9 @@ from store.submissions import cancel_submission
 from tests.integration.workers.conftest import MakeFleet
 from tests.integration.workers.fleet import Fleet
 
+#: On both kinds of database and broker.
+pytestmark = pytest.mark.exhaustive
+
 
 def test_a_submission_is_built_judged_and_ranked(fleet: Fleet) -> None:
     for kind in ("build", "device", "sweeper"):
@@ -32,7 +35,7 @@ def test_a_submission_is_built_judged_and_ranked(fleet: Fleet) -> None:
         ]
         judgement = fleet.submission(session, accepted).judgement
     assert judgement is not None
-    assert judgement["build"]["registers"] == 32
+    assert judgement.build.registers == 32
 
 
 def test_a_running_submission_is_cancelled(fleet: Fleet) -> None:
@@ -69,7 +72,7 @@ def test_what_fails_three_times_is_an_internal_error(fleet: Fleet) -> None:
     with fleet.reads() as session:
         judgement = fleet.submission(session, unrunnable).judgement
         assert judgement is not None
-        assert judgement["build"]["registers"] == 32
+        assert judgement.build.registers == 32
         assert "ZeroDivisionError" in (fleet.submission(session, unrunnable).job.last_error or "")
 
 

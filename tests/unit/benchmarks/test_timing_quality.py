@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.timing_quality import __main__ as quality
 from benchmarks.timing_quality import judging
+from judge.backends.registry import Backends
 from judge.judgement import BuildReport, DeviceInfo, Judgement, Measurement
 from judge.verdict import Verdict
 
@@ -35,7 +36,7 @@ def judged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[judging.Judg
         return Judgement(verdict, "twice", "1.0.0", DEVICE, BuildReport(True, 1.0), (), kept)
 
     monkeypatch.setattr(judging.pipeline, "judge", judge)
-    monkeypatch.setattr(judging, "find_device", lambda *_: DEVICE)
+    monkeypatch.setattr(Backends, "find_device", lambda *_: DEVICE)
     return judging.judge_jobs("cuda:0", jobs, str(tmp_path), 60.0)
 
 
@@ -99,6 +100,6 @@ def test_several_gpus_share_the_pairs_and_no_pair_lies_on_two(tmp_path: Path) ->
 
 
 def test_nothing_is_begun_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(judging, "find_device", lambda *_: DEVICE)
+    monkeypatch.setattr(Backends, "find_device", lambda *_: DEVICE)
     jobs = quality.jobs_of(tmp_path, ["cuda:0"], 1, 1)["cuda:0"]
     assert judging.judge_jobs("cuda:0", jobs, str(tmp_path), -1.0) == []

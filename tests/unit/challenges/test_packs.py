@@ -9,9 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judge.packs.guesses import passing_guesses
+from judge.packs.inputs import lazy_inputs, make_inputs
+from judge.packs.judging import check_outputs, expected_outputs, spot_check
 from judge.packs.pack import Case, Pack
+from judge.packs.sizes import case_bytes, case_flops, shape
+from judge.packs.statement import read_statement
 from judge.packs.submissions import listed_submissions
+from judge.packs.trivial_answers import accepted_trivial_answers
 from judge.packs.verify import verify_pack
 from judge.verdict import Verdict
 from tests.unit.challenges.computations import COMPUTATIONS, sum_in_half, sum_without_a_tenth
@@ -46,17 +50,17 @@ def test_verification_finds_nothing(pack: Pack) -> None:
 def test_guesses_fail_whatever_the_seed(pack: Pack) -> None:
     for case in pack.cases_for("emulator") + pack.benchmarks_for("emulator"):
         for seed in (3, 4, 5):
-            inputs = pack.inputs(case, seed)
-            passing = set(passing_guesses(pack, inputs, pack.expected(case, inputs)))
+            inputs = make_inputs(pack, case, seed)
+            passing = set(accepted_trivial_answers(pack, inputs, expected_outputs(pack, case, inputs)))
             allowed = {"ones", "the mean everywhere"} | {f"a copy of {a.name}" for a in pack.arguments}
             assert passing <= (allowed if case.guessable else set()), case.id
 
 
 def test_single_precision_in_order_passes_every_case(pack: Pack) -> None:
     for case in pack.cases_for("emulator") + pack.benchmarks_for("emulator"):
-        inputs = pack.inputs(case, 11)
+        inputs = make_inputs(pack, case, 11)
         outputs = {output_of(pack): COMPUTATIONS[pack.slug](inputs)}
-        assert pack.check(case, inputs, outputs) is None, case.id
+        assert check_outputs(pack, case, inputs, outputs) is None, case.id
 
 
 @pytest.mark.parametrize("slug", [slug for slug in SLUGS if slug != "int8-matmul"])
@@ -64,10 +68,10 @@ def test_half_precision_sums_fail_on_several_cases(slug: str, packs: dict[str, P
     pack = packs[slug]
     failed = []
     for case in pack.cases:
-        inputs = pack.inputs(case, 12)
+        inputs = make_inputs(pack, case, 12)
         with np.errstate(over="ignore", invalid="ignore"):
             outputs = {output_of(pack): COMPUTATIONS[slug](inputs, sum_in_half)}
-        if pack.check(case, inputs, outputs) is not None:
+        if check_outputs(pack, case, inputs, outputs) is not None:
             failed.append(case.id)
     assert len(failed) >= 5, failed
 
@@ -78,16 +82,16 @@ def test_sums_without_a_tenth_of_their_terms_fail(pack: Pack) -> None:
         terms = {"vector-add": 2, "gemm": case.axes.get("K"), "int8-matmul": case.axes.get("K")}
         if (terms.get(pack.slug) or case.axes["N"]) == 1 or case.id in ("equal-keys", "alpha-zero"):
             continue
-        inputs = pack.inputs(case, 13)
+        inputs = make_inputs(pack, case, 13)
         outputs = {output_of(pack): COMPUTATIONS[pack.slug](inputs, sum_without_a_tenth)}
-        assert pack.check(case, inputs, outputs) is not None, case.id
+        assert check_outputs(pack, case, inputs, outputs) is not None, case.id
 
 
 def test_cases_are_quick_on_a_cpu(pack: Pack) -> None:
     for case in pack.cases + pack.benchmarks_for("emulator"):
-        elements = sum(int(np.prod(pack.shape(case, argument))) for argument in pack.arguments if argument.is_pointer)
+        elements = sum(int(np.prod(shape(case, argument))) for argument in pack.arguments if argument.is_pointer)
         assert elements <= 3_000_000, case.id
-        assert (pack.case_flops(case) or 0) <= 50e6, case.id
+        assert (case_flops(pack, case) or 0) <= 50e6, case.id
 
 
 def test_awkward_sizes_are_among_the_hidden_cases(pack: Pack) -> None:
@@ -106,10 +110,10 @@ def test_awkward_sizes_are_among_the_hidden_cases(pack: Pack) -> None:
 
 def test_benchmarks_on_a_gpu_take_long_enough(pack: Pack) -> None:
     (case,) = pack.benchmarks_for("cuda")
-    least_s = max(pack.case_bytes(case) / BANDWIDTH, (pack.case_flops(case) or 0) / PEAKS.get(pack.slug, FP32_PEAK))
+    least_s = max(case_bytes(pack, case) / BANDWIDTH, (case_flops(pack, case) or 0) / PEAKS.get(pack.slug, FP32_PEAK))
     assert 100e-6 <= least_s <= 1e-3
     (small,) = pack.benchmarks_for("emulator")
-    assert pack.case_bytes(small) < pack.case_bytes(case) / 10
+    assert case_bytes(pack, small) < case_bytes(pack, case) / 10
 
 
 def medium_case(pack: Pack) -> Case:
@@ -127,31 +131,31 @@ def medium_case(pack: Pack) -> Case:
 
 def test_spot_checks_accept_the_right_and_see_what_is_skipped(pack: Pack) -> None:
     case = medium_case(pack)
-    inputs = pack.inputs(case, 1, call=7)
-    (want,) = pack.expected(case, inputs).values()
+    inputs = make_inputs(pack, case, 1, call=7)
+    (want,) = expected_outputs(pack, case, inputs).values()
     name, dtype = output_of(pack), pack.outputs[0].dtype
     right = want.values.astype(dtype)
-    assert pack.spot_check(case, inputs, {name: right}, seed=1) is None
-    assert pack.spot_check(case, pack.drawn_inputs(case, 1, call=7), {name: right}, seed=1) is None
+    assert spot_check(pack, case, inputs, {name: right}, seed=1) is None
+    assert spot_check(pack, case, lazy_inputs(pack, case, 1, call=7), {name: right}, seed=1) is None
     skipped = right.copy()
     skipped[-max(1, len(skipped) // 10) :] = 0
     for seed in range(5):
-        assert pack.spot_check(case, inputs, {name: skipped}, seed=seed) is not None
-        assert pack.spot_check(case, pack.drawn_inputs(case, 1, call=7), {name: skipped}, seed=seed) is not None
+        assert spot_check(pack, case, inputs, {name: skipped}, seed=seed) is not None
+        assert spot_check(pack, case, lazy_inputs(pack, case, 1, call=7), {name: skipped}, seed=seed) is not None
 
 
 @pytest.mark.parametrize("slug", ["gemm", "int8-matmul"])
 def test_products_are_checked_in_every_row(slug: str, packs: dict[str, Pack]) -> None:
     pack = packs[slug]
     case = medium_case(pack)
-    inputs = pack.inputs(case, 1)
-    (want,) = pack.expected(case, inputs).values()
+    inputs = make_inputs(pack, case, 1)
+    (want,) = expected_outputs(pack, case, inputs).values()
     right = want.values.astype(pack.outputs[0].dtype)
     for row in (0, 17, 200, len(right) - 1):
         wrong = right.copy()
         wrong[row] = wrong[row, ::-1]
         for seed in range(3):
-            mismatch = pack.spot_check(case, inputs, {"C": wrong}, seed=seed)
+            mismatch = spot_check(pack, case, inputs, {"C": wrong}, seed=seed)
             assert mismatch is not None, row
             assert mismatch.indices[0][0] == row
 
@@ -179,7 +183,7 @@ def test_our_own_kernels_are_there(pack: Pack) -> None:
 
 
 def test_statements_have_their_sections(pack: Pack) -> None:
-    statement = pack.statement()
+    statement = read_statement(pack)
     for section in ("What you write", "Constraints", "Example", "What is timed", "Getting it fast"):
         assert f"## {section}\n" in statement
     assert "{{" not in statement

@@ -125,11 +125,13 @@ def test_leaderboard(cli: Cli, server: FakeServer) -> None:
         "roofline_share": 0.724,
         "audited_at": "2026-01-02T03:04:05Z",
     }
-    server.routes = {"GET leaderboards/softmax": {"entries": [audited, entry]}}
+    graph = {**entry, "username": "bob", "audited_at": None, "not_audited": "it uses cudaGraphLaunch"}
+    server.routes = {"GET leaderboards/softmax": {"entries": [audited, entry, graph]}}
     ended = cli("leaderboard", "softmax", "--device", "nvidia-h200")
     assert [line.split("\t") for line in ended.stdout.splitlines()[1:]] == [
         ["1", "ada", "1.23 ms", "1.229 to 1.231 ms", "72%", "3000", "", "2026-01-02", "abc"],
         ["1", "ada", "1.23 ms", "", "", "3000", "", "", "abc"],
+        ["1", "bob", "1.23 ms", "", "", "3000", "", "not audited: it uses cudaGraphLaunch", "abc"],
     ]
     assert server.requests[-1].url.params["device"] == "nvidia-h200"
 

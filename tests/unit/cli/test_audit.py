@@ -45,7 +45,7 @@ def context(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterat
         assert build_one(made)
         assert run_one(made, EMULATOR)
     yield made
-    made.bell.close()
+    made.doorbell.close()
     made.engine.dispose()
 
 
@@ -58,6 +58,7 @@ def test_the_new_order_and_who_left_it(cli: Cli) -> None:
         ["2", "1", "ada", "3 ms", "2.97 to 3.03 ms", "AC"],
         ["", "2", "eve", "", "", "TI"],
     ]
+    assert rows[1][7] == "not audited: its kernels were not replayed"
     assert rows[3][7] == "it claims less than the clock saw"
     again = cli("audit", "reduction", "--device", "cuda:0", "--json").json
     assert [(row["rank"], row["rank_before"], row["username"]) for row in again["contenders"]] == [

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from cli.doctor import Check, _gpus
-from judge.devices import calibrate, catalog, trial
-from judge.devices.calibration import Calibration, store_calibration
-from judge.devices.health import GpuHealth
-from judge.devices.lock import device_lock
-from judge.devices.nvml import GpuState
 from judge.errors import InternalError
+from judge.gpu import calibrate, catalog, trial
+from judge.gpu.calibration import Calibration, store_calibration
+from judge.gpu.health import GpuHealth
+from judge.gpu.lock import device_lock
+from judge.gpu.nvml import GpuState
 from judge.judgement import DeviceInfo
 from judge.settings import JudgeSettings
 from tests.fake_gpu import FakeGpuWatch

@@ -89,7 +89,10 @@ def test_polling_where_streams_do_not_come_through(cli: Cli, server: FakeServer,
             [],
             [{"seq": 1, "kind": "building", "payload": {}}],
             httpx.ConnectError("restarting"),
-            [{"seq": 2, "kind": "done", "payload": {"verdict": "TLE"}}],
+            [
+                {"seq": 2, "kind": "timing", "payload": {"id": None, "done": 0, "total": 0}},
+                {"seq": 3, "kind": "done", "payload": {"verdict": "TLE"}},
+            ],
         ),
         "GET submissions/abc": _done("TLE"),
     }

@@ -19,7 +19,7 @@ def _own_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("GPUJUDGE_DATABASE_URL", "GPUJUDGE_REDIS_URL", "GPUJUDGE_JAIL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("signal.signal", lambda *_: None)
-    monkeypatch.setattr("cli.stack.prepare_emulator", lambda *_: None)
+    monkeypatch.setattr("cli.stack.prepare_devices", lambda *_: None)
     monkeypatch.setattr("cli.commands.machine.Supervisor", lambda *_, **__: pytest.fail("it started"))
 
 

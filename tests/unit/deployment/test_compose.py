@@ -14,8 +14,9 @@ import typer
 import yaml
 
 from cli.main import app
-from store.settings import Settings
-from tests.conftest import ROOT
+from logs import LogSettings
+from tests.builds import ROOT
+from web.settings import WebSettings
 
 DOCKERFILE = (ROOT / "docker/Dockerfile").read_text()
 
@@ -95,7 +96,7 @@ def test_what_the_images_are_made_from_exists() -> None:
 def test_environment_variables_are_settings(compose: dict[str, Any]) -> None:
     names = {name for one in _ours(compose).values() for name in one.get("environment", {})}
     names |= set(re.findall(r"\b(GPUJUDGE_\w+)=", DOCKERFILE))
-    known = {f"GPUJUDGE_{field.upper()}" for field in Settings.model_fields}
+    known = {f"GPUJUDGE_{field.upper()}" for field in (*WebSettings.model_fields, *LogSettings.model_fields)}
     assert names <= known
     example = (ROOT / "docker/env.example").read_text()
     used = set(re.findall(r"\$\{(\w+)[:}]", (ROOT / "docker-compose.yml").read_text()))

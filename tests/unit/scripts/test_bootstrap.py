@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.builds import ROOT
 
 #: What the script itself calls.
 NEEDED = ("sh", "cat", "dirname", "sed", "tail", "sha256sum", "cut", "id", "env", "rm", "touch", "printf")

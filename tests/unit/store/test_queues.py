@@ -1,11 +1,11 @@
-"""The broker's configuration, and a bell that nobody hears."""
+"""The broker's configuration, and a doorbell that nobody hears."""
 
 from __future__ import annotations
 
 import time
 from pathlib import Path
 
-from store.doorbell import make_bell, ring, ring_queue
+from store.doorbell import make_doorbell, ring, ring_queue
 from store.models import Job, State, Submission
 from store.queues import celery_config, device_queue
 from store.settings import Settings
@@ -17,26 +17,26 @@ def messages(settings: Settings) -> list[str]:
 
 def test_rings_go_to_the_queue_that_the_state_asks_for(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path)
-    with make_bell(settings) as bell:
-        assert ring(bell, Submission(state=State.QUEUED, device_key="emulator"))
-        assert ring(bell, Job(state=State.BUILT, device_key="nvidia-h200"))
-        assert not ring(bell, Submission(state=State.DONE, device_key="emulator"))
+    with make_doorbell(settings) as doorbell:
+        assert ring(doorbell, Submission(state=State.QUEUED, device_key="emulator"))
+        assert ring(doorbell, Job(state=State.BUILT, device_key="nvidia-h200"))
+        assert not ring(doorbell, Submission(state=State.DONE, device_key="emulator"))
     assert messages(settings) == ["build.msg", "device.nvidia-h200.msg"]
 
 
 def test_a_broker_that_is_away_costs_no_exception_and_little_time(tmp_path: Path) -> None:
     began_s = time.monotonic()
-    with make_bell(Settings(data_dir=tmp_path, redis_url="redis://127.0.0.1:1/0")) as bell:
-        assert not ring_queue(bell, "build")
+    with make_doorbell(Settings(data_dir=tmp_path, redis_url="redis://127.0.0.1:1/0")) as doorbell:
+        assert not ring_queue(doorbell, "build")
     assert time.monotonic() - began_s < 3
 
 
 def test_a_data_folder_that_is_full_or_gone_is_a_broker_that_is_away(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path)
-    with make_bell(settings) as bell:
+    with make_doorbell(settings) as doorbell:
         (tmp_path / "broker" / "messages").rmdir()
         (tmp_path / "broker" / "messages").write_text("not a folder")
-        assert not ring_queue(bell, "build")
+        assert not ring_queue(doorbell, "build")
 
 
 def test_brokers(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from web.charts import MOST_DOTS, WIDTH, interval_bar, process_chart, strip_chart
+from web.charts import MAX_DOTS, WIDTH, interval_bar, process_chart, strip_chart
 
 
 def _circles(svg: str) -> list[tuple[float, float]]:
@@ -54,7 +54,7 @@ def test_each_process_has_its_lane_and_what_is_far_out_squeezes_nobody() -> None
 
 def test_of_many_samples_some_are_drawn() -> None:
     lane = [1.0 + (number % 97) / 1000 for number in range(5000)]
-    assert 0 < len(_circles_of_processes([lane])) <= MOST_DOTS + 1
+    assert 0 < len(_circles_of_processes([lane])) <= MAX_DOTS + 1
 
 
 def _circles_of_processes(lanes: list[list[float]]) -> list[str]:

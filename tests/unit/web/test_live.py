@@ -11,8 +11,8 @@ from store.events import record_event
 from store.inotify import Change, FileWatch
 from tests.web_site import Site, accepted, make_site, post
 from web import live
+from web.event_watcher import EventWatcher, Listener
 from web.live import EventStream, StreamSlots
-from web.news import Listener, News
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ class _Time:
         self._then(self.waits)
 
 
-class _NoNews(News):
+class _NoNews(EventWatcher):
     """Nobody looks but the stream itself."""
 
     def listen(self, public_id: str) -> Listener:
@@ -107,8 +107,8 @@ def test_a_silent_stream_says_that_it_lives_and_does_not_last_for_ever(site: Sit
     time = _Time(lambda _: None)
     events = _parse("".join(_stream(site, public_id, time, StreamSlots(1))))
     ticks = sum(kind == "tick" for kind, _, _ in events)
-    assert ticks == pytest.approx(live.LONGEST_S / live.KEEPALIVE_S, abs=2)
-    assert time.now == pytest.approx(live.LONGEST_S, abs=1)
+    assert ticks == pytest.approx(live.MAX_STREAM_S / live.KEEPALIVE_S, abs=2)
+    assert time.now == pytest.approx(live.MAX_STREAM_S, abs=1)
     assert "end" not in [kind for kind, _, _ in events]
 
 

@@ -1,19 +1,19 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import pytest
 
-from judge.build.kernels import kernel_name
-from judge.judgement import BuildReport, Judgement, MemoryFault
+from judge.compile.kernels import kernel_name
+from judge.judgement import BuildReport, CaseJudgement, Judgement, MemoryFault, RacingAccess
+from judge.judgement_json import read_judgement
 from judge.verdict import Verdict, combine_verdicts
 from tests.web_site import EMULATOR, H200, accepted, counted, faulty, timed, wrong
 from web.submissions.diagnostics import Note, fault_detail, source_notes
 from web.submissions.presenter import present_report
 
 
-def _json(**parts: object) -> dict[str, object]:
+def _judgement(**parts: object) -> Judgement:
     cases = parts.get("cases") or ()
     made = {
         "verdict": combine_verdicts(case.verdict for case in cases) if cases else Verdict.COMPILE_ERROR,  # type: ignore[attr-defined]
@@ -22,11 +22,11 @@ def _json(**parts: object) -> dict[str, object]:
         "device": EMULATOR,
         "build": BuildReport(ok=True, wall_s=0.4, registers=40, spills=0),
     }
-    return Judgement(**{**made, **parts}).to_json()  # type: ignore[arg-type]
+    return Judgement(**{**made, **parts})  # type: ignore[arg-type]
 
 
 def test_a_time_comes_with_throughput_and_spread() -> None:
-    report = present_report(_json(cases=accepted("a", "b"), device=H200, measurement=timed()))
+    report = present_report(_judgement(cases=accepted("a", "b"), device=H200, measurement=timed()))
     figures = [(figure.value, figure.unit) for figure in report.figures]
     assert figures == [("125", "µs"), ("3,210", "GB/s"), ("268", "GFLOP/s"), ("± 0.1", "%")]
     assert report.passed == 2
@@ -37,13 +37,13 @@ def test_a_time_comes_with_throughput_and_spread() -> None:
 
 
 def test_a_count_is_called_what_it_is() -> None:
-    report = present_report(_json(cases=accepted("a"), measurement=counted(1_234_567)))
+    report = present_report(_judgement(cases=accepted("a"), measurement=counted(1_234_567)))
     assert [(figure.value, figure.label) for figure in report.figures] == [("1,234,567", "warp instructions")]
     assert report.counts_instructions
 
 
 def test_a_mismatch_names_places_and_values() -> None:
-    report = present_report(_json(cases=(*accepted("a"), wrong("b"))))
+    report = present_report(_judgement(cases=(*accepted("a"), wrong("b"))))
     case = report.cases[1]
     assert report.verdict == "WA"
     assert case.open
@@ -55,22 +55,29 @@ def test_a_mismatch_names_places_and_values() -> None:
 
 def test_a_fault_leads_to_its_line_only_in_the_users_file() -> None:
     ours = faulty(line=3).memory_errors[0]
-    report = present_report(_json(cases=(faulty(line=3),)))
+    report = present_report(_judgement(cases=(faulty(line=3),)))
     fault = report.cases[0].faults[0]
     assert fault.line == 3
     assert "thread (33, 0, 0)" in fault.where
-    assert source_notes(_with_fault(ours)) == {
-        3: [Note("out-of-bounds write in case a: 4 bytes at offset 132 of output (132 bytes)", grave=True)]
+    assert source_notes("", [_with_fault(ours)]) == {
+        3: [Note("out-of-bounds write in case a: 4 bytes at offset 132 of output (132 bytes)", is_error=True)]
     }
-    assert source_notes(_with_fault(dataclasses.replace(ours, file="/usr/include/cub.cuh"))) == {}
+    assert source_notes("", [_with_fault(dataclasses.replace(ours, file="/usr/include/cub.cuh"))]) == {}
 
 
-def test_the_same_fault_in_several_cases_is_noted_once_and_as_gravely_as_its_worst() -> None:
+def test_the_same_fault_in_several_cases_is_noted_once_and_as_an_error_if_it_failed_one() -> None:
     fault = faulty(line=3).memory_errors[0]
-    warned, failed = _with_fault(fault, "AC"), _with_fault(fault, "RE")
-    assert [note.grave for note in source_notes(warned)[3]] == [False]
-    both = {"cases": [*warned["cases"], *failed["cases"]]}
-    assert [note.grave for note in source_notes(both)[3]] == [True]
+    warned, failed = _with_fault(fault, Verdict.ACCEPTED), _with_fault(fault)
+    assert [note.is_error for note in source_notes("", [warned])[3]] == [False]
+    assert [note.is_error for note in source_notes("", [warned, failed])[3]] == [True]
+
+
+def test_a_race_is_noted_at_both_lines() -> None:
+    race = RacingAccess("kernel.cu", 5, (0, 0, 0), (1, 0, 0), is_write=True)
+    fault = dataclasses.replace(faulty(line=3).memory_errors[0], kind="race", other=race)
+    notes = source_notes("", [_with_fault(fault)])
+    assert notes[5] == [Note("race in case a: it races with line 3", is_error=True)]
+    assert list(notes) == [3, 5]
 
 
 def test_a_faults_detail_leaves_out_what_is_shown_beside_it() -> None:
@@ -78,13 +85,13 @@ def test_a_faults_detail_leaves_out_what_is_shown_beside_it() -> None:
         "out-of-bounds read of 4 bytes at kernel.cu:7 in add, thread (4,0,0) of block (0,0,0): "
         "address 0x10, it reaches 4 bytes past the end of B (16 bytes)"
     )
-    detail = fault_detail({"kind": "out-of-bounds read", "message": message})
+    detail = fault_detail(MemoryFault("out-of-bounds read", message))
     assert detail == "address 0x10, it reaches 4 bytes past the end of B (16 bytes)"
-    assert fault_detail({"kind": "race", "message": "two threads"}) == "two threads"
+    assert fault_detail(MemoryFault("race", "two threads")) == "two threads"
 
 
-def _with_fault(fault: MemoryFault, verdict: str = "RE") -> dict[str, Any]:
-    return {"cases": [{"id": "a", "verdict": verdict, "memory_errors": [dataclasses.asdict(fault)]}]}
+def _with_fault(fault: MemoryFault, verdict: Verdict = Verdict.RUNTIME_ERROR) -> CaseJudgement:
+    return CaseJudgement("a", "hidden", verdict, 0.1, memory_errors=(fault,))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +113,7 @@ def test_kernels_are_called_as_their_author_did(symbol: str, name: str) -> None:
 def test_what_a_fault_tells_is_not_told_twice() -> None:
     case = faulty()
     repeated = dataclasses.replace(case, message=case.memory_errors[0].message)
-    views = present_report(_json(cases=(repeated, case))).cases
+    views = present_report(_judgement(cases=(repeated, case))).cases
     assert [view.message for view in views] == ["", "cudaErrorIllegalAddress"]
 
 
@@ -120,7 +127,7 @@ def test_what_the_table_of_a_mismatch_tells_is_not_told_twice() -> None:
         for text in says
     ]
     refused = dataclasses.replace(cases[0], message="cudaErrorInvalidValue: invalid argument")
-    views = present_report(_json(cases=(*cases, refused))).cases
+    views = present_report(_judgement(cases=(*cases, refused))).cases
     hint = "All of C is 0: was the kernel launched?"
     assert [view.message for view in views] == ["", hint, "cudaErrorInvalidValue: invalid argument"]
     assert views[0].mismatch is not None
@@ -129,7 +136,7 @@ def test_what_the_table_of_a_mismatch_tells_is_not_told_twice() -> None:
 
 def test_accepted_with_a_warning_says_so() -> None:
     case = dataclasses.replace(faulty(), verdict=Verdict.ACCEPTED)
-    report = present_report(_json(cases=(case, *accepted("b"))))
+    report = present_report(_judgement(cases=(case, *accepted("b"))))
     assert report.message == "The right answer in all 2 cases, but 1 of them read memory outside its buffers."
     assert report.cases[0].warned
 
@@ -144,7 +151,7 @@ def test_accepted_with_a_warning_says_so() -> None:
     ],
 )
 def test_messages_are_sentences(said: str, shown: str) -> None:
-    assert present_report(_json(cases=accepted("a"), message=said)).message == shown
+    assert present_report(_judgement(cases=accepted("a"), message=said)).message == shown
 
 
 def test_compiler_messages_are_put_to_their_lines_once() -> None:
@@ -155,14 +162,14 @@ def test_compiler_messages_are_put_to_their_lines_once() -> None:
         "kernel.cu(20): warning #177-D: variable was declared but never referenced\n"
         "solve.h(3): error: something else\n"
     )
-    assert source_notes({"build": {"log": log}}) == {
-        12: [Note('error: identifier "n" is undefined', grave=True)],
-        4: [Note("fatal error: no_such.h: No such file or directory", grave=True)],
-        20: [Note("warning: variable was declared but never referenced", grave=False)],
+    assert source_notes(log, []) == {
+        12: [Note('error: identifier "n" is undefined', is_error=True)],
+        4: [Note("fatal error: no_such.h: No such file or directory", is_error=True)],
+        20: [Note("warning: variable was declared but never referenced", is_error=False)],
     }
 
 
 def test_a_judgement_of_an_older_version_can_still_be_shown() -> None:
-    report = present_report({"verdict": "IE"})
+    report = present_report(read_judgement({"verdict": "IE"}))
     assert report.title == "internal error"
     assert report.cases == ()

@@ -32,3 +32,13 @@ def test_source_cannot_become_markup() -> None:
 def test_nothing_is_lost_or_added(source: str) -> None:
     shown = "\n".join(_text(line) for line in highlight_lines(source))
     assert shown == source or shown + "\n" == source
+
+
+def test_what_has_a_colour() -> None:
+    (line,) = highlight_lines('__global__ int f = 0x1F; // "no" string')
+    assert str(line) == (
+        '<span class="tok-k">__global__</span> <span class="tok-kt">int</span> f = '
+        '<span class="tok-m">0x1F</span>; <span class="tok-c">// &#34;no&#34; string</span>'
+    )
+    assert '<span class="tok-cp">#include</span>' in highlight_lines("#include <a.h>")[0]
+    assert str(highlight_lines('f("a\\"b", \'"\')')[0]).count("tok-s") == 2

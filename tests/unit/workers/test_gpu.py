@@ -8,14 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from judge.devices import calibrate as calibrate_module
-from judge.devices.calibration import Calibration, store_calibration
+from judge.backends.registry import BUILTIN_BACKENDS
 from judge.errors import InternalError
+from judge.gpu import calibrate as calibrate_module
+from judge.gpu.calibration import Calibration, store_calibration
 from judge.judgement import DeviceInfo
 from judge.settings import JudgeSettings
 from workers import device as device_module
 from workers.device import run_or_audit_one
-from workers.gpu import GpuService, calibrate_once, runners_for
+from workers.gpu import DeviceService, calibrate_once
+
+CUDA = BUILTIN_BACKENDS.of("cuda")
 
 
 class FakeHealth:
@@ -44,7 +47,7 @@ def test_runners_are_paused_as_long_as_it_is_out_of_service() -> None:
         yield
         held.append("resumed")
 
-    service = GpuService(health, paused=paused)  # type: ignore[arg-type]
+    service = DeviceService(health, paused=paused)  # type: ignore[arg-type]
     assert service.fit()
     health.problem = "Xid 79"
     assert not service.fit()
@@ -63,7 +66,7 @@ def test_the_last_job_has_left_before_the_gpu_is_looked_at() -> None:
     def settle() -> None:
         health.is_fit = True
 
-    assert GpuService(health, settle=settle).fit()  # type: ignore[arg-type]
+    assert DeviceService(health, settle=settle).fit()  # type: ignore[arg-type]
 
 
 def test_no_job_is_claimed_and_no_board_audited_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +74,7 @@ def test_no_job_is_claimed_and_no_board_audited_meanwhile(monkeypatch: pytest.Mo
     monkeypatch.setattr(device_module, "attempt_one", lambda *_, **__: calls.append("claim"))
     monkeypatch.setattr(device_module, "audit_one", lambda *_: calls.append("audit"))
     health = FakeHealth()
-    service = GpuService(health)  # type: ignore[arg-type]
+    service = DeviceService(health)  # type: ignore[arg-type]
     health.problem = "Xid 79"
     assert not run_or_audit_one(None, gpu(80), service=service)  # type: ignore[arg-type]
     assert calls == []
@@ -82,7 +85,7 @@ def test_no_job_is_claimed_and_no_board_audited_meanwhile(monkeypatch: pytest.Mo
 
 def test_only_what_is_the_machines_fault_casts_doubt_on_it() -> None:
     health = FakeHealth()
-    service = GpuService(health)  # type: ignore[arg-type]
+    service = DeviceService(health)  # type: ignore[arg-type]
     with service.job():
         pass
     with pytest.raises(InternalError), service.job():
@@ -100,21 +103,15 @@ def test_a_gpu_is_measured_once_and_judges_even_if_it_cannot_be(
         calls.append("failed")
         raise InternalError("the GPU was throttled")
 
-    def succeed(device: DeviceInfo, settings: JudgeSettings) -> Calibration:
+    def succeed(device: DeviceInfo, settings: JudgeSettings, _: object) -> Calibration:
         calls.append("measured")
         store_calibration(settings, device, measured)
         return measured
 
     monkeypatch.setattr(calibrate_module, "calibrate", fail)
-    calibrate_once(gpu(80), settings)
+    calibrate_once(CUDA, gpu(80), settings)
     monkeypatch.setattr(calibrate_module, "calibrate", succeed)
     for _ in range(2):
-        calibrate_once(gpu(80), settings)
+        calibrate_once(CUDA, gpu(80), settings)
+    calibrate_once(BUILTIN_BACKENDS.of("emulator"), DeviceInfo("emulator", "emulator", "CPU", "8.0"), settings)
     assert calls == ["failed", "measured"]
-
-
-def test_how_many_runners_wait() -> None:
-    assert [runners_for(gpu(memory), None) for memory in (6, 8, 16, 24, 141)] == [0, 1, 2, 3, 5]
-    assert runners_for(DeviceInfo("emulator", "emulator", "CPU", "8.0"), None) == 2
-    assert runners_for(gpu(6), 2) == 2
-    assert runners_for(gpu(141), 0) == 0

@@ -21,7 +21,7 @@ def test_cases_are_all_told_and_timing_a_few_times_a_second(monkeypatch: pytest.
     now_s = 100.0
     told: list[tuple[str, dict[str, Any]]] = []
     events = ProgressEvents(None, Lease(1, 1, "t", Stage.RUN, 1), monotonic=lambda: now_s)  # type: ignore[arg-type]
-    monkeypatch.setattr(events, "_tell", lambda kind, payload, **_: told.append((kind, payload)))
+    monkeypatch.setattr(events, "_enqueue", lambda kind, payload, **_: told.append((kind, payload)))
     events(FakeProgress("running", total=2))  # type: ignore[arg-type]
     events(FakeProgress("case", "one", Verdict.ACCEPTED, 1, 2, "sample"))  # type: ignore[arg-type]
     events(FakeProgress("case", "two", Verdict.WRONG_ANSWER, 2, 2, "hidden"))  # type: ignore[arg-type]

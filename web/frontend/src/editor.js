@@ -1,5 +1,5 @@
-// The CUDA editor: CodeMirror 6 with C++ highlighting, CUDA's own words marked, and keys that an IDE has taught.
-// mount() replaces a textarea and keeps the textarea's value in step, so that the form works as if no script ran.
+// The CUDA editor: CodeMirror 6 with C++ highlighting, CUDA keywords and the usual key bindings of an IDE.
+// mount() replaces a textarea and keeps its value up to date, so that the form works as it does without a script.
 
 import { autocompletion, closeBrackets, closeBracketsKeymap, completeAnyWord, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
@@ -31,7 +31,7 @@ const markCuda = ViewPlugin.fromClass(
   { decorations: (plugin) => plugin.decorations },
 );
 
-// Colours are the page's custom properties: light and dark follow the page without a second editor theme.
+// Colours are the page's custom properties, so the editor follows the page's light or dark theme.
 const highlighting = HighlightStyle.define([
   { tag: [tags.keyword, tags.modifier, tags.controlKeyword, tags.definitionKeyword], color: "var(--code-keyword)" },
   { tag: [tags.typeName, tags.standard(tags.typeName)], color: "var(--code-type)" },
@@ -65,8 +65,8 @@ const theme = EditorView.theme({
 });
 
 /**
- * Replace `textarea` by an editor.
- * @param {HTMLTextAreaElement} textarea keeps the value, for the form
+ * Replaces `textarea` by an editor.
+ * @param {HTMLTextAreaElement} textarea stays in the form and holds the current value
  * @param {{nonce: string, label: string, onChange?: (source: string) => void, onRun?: () => void, onSubmit?: () => void}} options
  * @returns {{value: () => string, replace: (source: string) => void, goTo: (line: number) => void, focus: () => void}}
  */

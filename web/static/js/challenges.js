@@ -1,4 +1,4 @@
-// The list of challenges: narrowed by words and by difficulty.
+// Filters the list of challenges by words and by difficulty.
 
 const search = document.getElementById("search");
 const chips = [...document.querySelectorAll("[data-difficulty-chip]")];

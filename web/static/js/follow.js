@@ -1,18 +1,18 @@
-// Follows a submission: server-sent events, and polling where they are cut off. Each event is given once, in order.
+// Follows a submission by server-sent events, or by polling where streams do not get through. Delivers each event once, in order.
 
-const SILENT_MS = 4000; // no "hello" by then: something between holds the stream back
-const CUT_MS = 35000; // keep-alives come every 10 s
+const SILENT_MS = 4000; // without "hello" by then, a proxy is buffering the stream
+const CUT_MS = 35000; // the server sends keep-alives every 10 s
 const POLL_MS = 1200;
-const OVER = new Set(["done", "cancelled"]);
+const FINAL_KINDS = new Set(["done", "cancelled"]);
 
 /**
- * @param {string} url the address of the events
- * @param {(kind: string, payload: object, at: string | undefined) => void} onEvent also gets "position"
- * @param {() => void} onEnd once, when nothing more will come
- * @param {(away: boolean) => void} onAway the server cannot be reached, or can again
+ * @param {string} url the URL of the events
+ * @param {(kind: string, payload: object, at: string | undefined) => void} onEvent is also called with "position"
+ * @param {() => void} onEnd called once, after the last event
+ * @param {(away: boolean) => void} onAway called when the server becomes unreachable or reachable again
  */
 export function follow(url, onEvent, onEnd, onAway) {
-  let seen = 0;
+  let lastSeq = 0;
   let over = false;
   let stream = null;
   let watchdog = 0;
@@ -24,9 +24,9 @@ export function follow(url, onEvent, onEnd, onAway) {
     stream?.close();
     onEnd();
   };
-  const take = (event) => {
-    if (event.seq <= seen) return;
-    seen = event.seq;
+  const deliver = (event) => {
+    if (event.seq <= lastSeq) return;
+    lastSeq = event.seq;
     onEvent(event.kind, event.payload, event.at);
   };
 
@@ -35,13 +35,13 @@ export function follow(url, onEvent, onEnd, onAway) {
     stream?.close();
     while (!over) {
       try {
-        const answer = await fetch(`${url}?after=${seen}`, { headers: { Accept: "application/json" } });
+        const answer = await fetch(`${url}?after=${lastSeq}`, { headers: { Accept: "application/json" } });
         if (answer.status === 404 || answer.status === 401) return end();
         if (answer.ok) {
           onAway(false);
           const events = await answer.json();
-          events.forEach(take);
-          if (events.some((event) => OVER.has(event.kind))) return end();
+          events.forEach(deliver);
+          if (events.some((event) => FINAL_KINDS.has(event.kind))) return end();
         } else {
           onAway(true);
         }
@@ -53,17 +53,17 @@ export function follow(url, onEvent, onEnd, onAway) {
   };
 
   if (typeof EventSource === "undefined") { poll(); return; }
-  const watch = (milliseconds) => { clearTimeout(watchdog); watchdog = setTimeout(poll, milliseconds); };
+  const armWatchdog = (milliseconds) => { clearTimeout(watchdog); watchdog = setTimeout(poll, milliseconds); };
   stream = new EventSource(url);
-  watch(SILENT_MS);
-  const heard = () => { onAway(false); watch(CUT_MS); };
+  armWatchdog(SILENT_MS);
+  const onActivity = () => { onAway(false); armWatchdog(CUT_MS); };
   for (const kind of ["queued", "building", "built", "running", "case", "timing", "done", "cancelled"]) {
-    stream.addEventListener(kind, (message) => { heard(); take(JSON.parse(message.data)); });
+    stream.addEventListener(kind, (message) => { onActivity(); deliver(JSON.parse(message.data)); });
   }
-  stream.addEventListener("hello", heard);
-  stream.addEventListener("tick", heard);
-  stream.addEventListener("position", (message) => { heard(); onEvent("position", JSON.parse(message.data)); });
+  stream.addEventListener("hello", onActivity);
+  stream.addEventListener("tick", onActivity);
+  stream.addEventListener("position", (message) => { onActivity(); onEvent("position", JSON.parse(message.data)); });
   stream.addEventListener("end", end);
-  // A browser reconnects by itself after a break; after an answer that is no stream (503, 404) it gives up for good.
+  // A browser reconnects by itself after a break, but gives up for good after an error response (503, 404).
   stream.addEventListener("error", () => { if (!over && stream.readyState === EventSource.CLOSED) poll(); });
 }

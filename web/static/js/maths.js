@@ -7,6 +7,6 @@ for (const element of document.querySelectorAll(".math")) {
   try {
     katex.render(source, element, { displayMode: element.classList.contains("block"), throwOnError: true, strict: false });
   } catch {
-    element.textContent = source; // LaTeX that KaTeX does not know can still be read
+    element.textContent = source; // LaTeX that KaTeX does not support stays readable as text
   }
 }

@@ -1,20 +1,20 @@
-// The progress of a submission, shown while the judge works; then its place is taken by the report.
+// Shows a submission's progress while it is judged, then replaces it by the report.
 
 import { follow } from "./follow.js";
 
 const STEPS = ["queued", "building", "running", "timing"];
 
-/** @param {HTMLElement} element made from the page's progress template, or rendered by the server */
+/** @param {HTMLElement} element a copy of the page's progress template, or rendered by the server */
 export function showProgress(element, { events, report, onReport }) {
   const part = (name) => element.querySelector(`[data-part="${name}"]`);
   const line = part("line");
   const began = performance.now();
   const clock = setInterval(() => { part("clock").textContent = `${((performance.now() - began) / 1000).toFixed(1)} s`; }, 100);
   let step = 0;
-  let told = line.textContent;
+  let lastText = line.textContent;
 
-  const say = (text) => { told = text; line.textContent = text; };
-  const reach = (name) => {
+  const showText = (text) => { lastText = text; line.textContent = text; };
+  const markStep = (name) => {
     step = Math.max(step, STEPS.indexOf(name));
     part("steps").querySelectorAll("li").forEach((item, index) => {
       item.classList.toggle("past", index < step);
@@ -32,33 +32,33 @@ export function showProgress(element, { events, report, onReport }) {
 
   const onEvent = (kind, payload) => {
     if (kind === "position") {
-      say(payload.position > 1 ? `In the queue, ${payload.position - 1} before it` : "Next in the queue");
+      showText(payload.position > 1 ? `In the queue, ${payload.position - 1} before it` : "Next in the queue");
     } else if (kind === "queued") {
-      // Said again when a worker was lost and the submission went back: its cases will come again.
+      // Also sent when a worker was lost and the submission went back to the queue: its cases run again.
       part("cases").replaceChildren();
       step = 0;
-      reach("queued");
-      say(payload.reason ? `In the queue again: ${payload.reason}` : "In the queue");
+      markStep("queued");
+      showText(payload.reason ? `In the queue again: ${payload.reason}` : "In the queue");
     } else if (kind === "building") {
-      reach("building");
-      say("Building with nvcc");
+      markStep("building");
+      showText("Building with nvcc");
     } else if (kind === "built") {
-      say(payload.reason ? `Waiting again: ${payload.reason}` : "Built, waiting for the device");
+      showText(payload.reason ? `Waiting again: ${payload.reason}` : "Built, waiting for the device");
     } else if (kind === "running") {
       part("cases").replaceChildren();
-      reach("running");
-      say("Running the cases");
+      markStep("running");
+      showText("Running the cases");
     } else if (kind === "case") {
-      reach("running");
+      markStep("running");
       addCase(payload);
-      say(`Case ${payload.done} of ${payload.total}`);
+      showText(`Case ${payload.done} of ${payload.total}`);
     } else if (kind === "timing") {
-      reach("timing");
-      say(payload.done ? `Timing, call ${payload.done}` : "Timing");
+      markStep("timing");
+      showText(payload.done ? `Timing, call ${payload.done}` : "Timing");
     } else if (kind === "done") {
-      say("Judged");
+      showText("Judged");
     } else if (kind === "cancelled") {
-      say("Cancelled");
+      showText("Cancelled");
     }
   };
 
@@ -77,13 +77,13 @@ export function showProgress(element, { events, report, onReport }) {
       }
     }
   };
-  const onAway = (away) => { line.textContent = away ? "The server cannot be reached, trying again" : told; };
+  const onAway = (away) => { line.textContent = away ? "The server cannot be reached, trying again" : lastText; };
 
-  reach("queued");
+  markStep("queued");
   follow(events, onEvent, onEnd, onAway);
 }
 
-/** Put a report (HTML of this site) where `element` is. */
+/** Replaces `element` by a report (HTML of this site). */
 export function putReport(element, html) {
   const holder = document.createElement("template");
   holder.innerHTML = html;

@@ -1,4 +1,4 @@
-// The page of a submission: live while it is judged, then loaded again for its report and the notes in its source.
+// The page of a submission: shows live progress, then reloads to show the report and the notes in the source.
 
 import { showProgress } from "./progress.js";
 

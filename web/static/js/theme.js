@@ -1,4 +1,4 @@
-// Runs before the first paint, so that a chosen theme never flashes. data-shade says what is shown, whoever chose it.
+// Runs before the first paint, so that the wrong theme never flashes. data-shade holds the theme in effect.
 (() => {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");

@@ -1,4 +1,4 @@
-// The workbench: editor, draft, files, Run and Submit, and what comes of them.
+// The workbench: the editor, the draft, files, Run and Submit, and their results.
 
 import { mount } from "../vendor/editor.js";
 import { putReport, showProgress } from "./progress.js";
@@ -8,36 +8,36 @@ const textarea = document.getElementById("source");
 const box = document.getElementById("editor-box");
 const saved = document.getElementById("saved");
 const problem = document.getElementById("problem");
-const place = document.getElementById("outcome");
+const outcome = document.getElementById("outcome");
 const device = document.getElementById("device");
 const { slug, sourceBytes } = form.dataset;
 const buttons = [...form.querySelectorAll("button[name=mode]")];
 const starter = textarea.value;
 const draftKey = `draft:${slug}`;
 
-const kept = {
+const storage = {
   get(key) { try { return localStorage.getItem(key); } catch { return null; } },
   set(key, value) { try { localStorage.setItem(key, value); return true; } catch { return false; } },
   remove(key) { try { localStorage.removeItem(key); } catch { /* private mode */ } },
 };
 
-const draft = kept.get(draftKey);
+const draft = storage.get(draftKey);
 if (draft !== null) textarea.value = draft;
 const editor = mount(textarea, {
   nonce: document.querySelector("meta[name=style-nonce]").content,
   label: "CUDA source",
   onChange: (source) => {
-    const written = source === starter ? (kept.remove(draftKey), false) : kept.set(draftKey, source);
+    const written = source === starter ? (storage.remove(draftKey), false) : storage.set(draftKey, source);
     saved.textContent = written ? "Draft kept in this browser" : "";
   },
-  onRun: () => press("run"),
-  onSubmit: () => press("submit"),
+  onRun: () => clickButton("run"),
+  onSubmit: () => clickButton("submit"),
 });
 if (draft !== null) saved.textContent = "Draft restored";
 
-const chosen = kept.get("device");
+const chosen = storage.get("device");
 if (chosen && [...(device?.options ?? [])].some((option) => option.value === chosen)) device.value = chosen;
-device?.addEventListener("change", () => kept.set("device", device.value));
+device?.addEventListener("change", () => storage.set("device", device.value));
 
 document.getElementById("reset").addEventListener("click", () => {
   if (editor.value() === starter || confirm("Replace what is in the editor by the starter?")) {
@@ -50,29 +50,29 @@ document.getElementById("reset").addEventListener("click", () => {
 
 const fileInput = document.getElementById("file");
 async function open(file) {
-  tell("");
+  showProblem("");
   if (file.size > Number(sourceBytes)) {
-    tell(`${file.name} has ${file.size.toLocaleString()} bytes; a source may have ${Number(sourceBytes).toLocaleString()}.`);
+    showProblem(`${file.name} has ${file.size.toLocaleString()} bytes; a source may have ${Number(sourceBytes).toLocaleString()}.`);
     return;
   }
   try {
     editor.replace(new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer()).replaceAll("\r\n", "\n"));
     editor.focus();
   } catch {
-    tell(`${file.name} is not UTF-8 text.`);
+    showProblem(`${file.name} is not UTF-8 text.`);
   }
 }
 document.getElementById("open").addEventListener("click", () => fileInput.click());
 fileInput.addEventListener("change", async () => {
   if (fileInput.files[0]) await open(fileInput.files[0]);
-  fileInput.value = ""; // it is in the editor now, and must not be sent beside it
+  fileInput.value = ""; // the editor holds its text now, so the form must not send the file as well
 });
-let inside = 0;
-box.addEventListener("dragenter", (event) => { if (event.dataTransfer.types.includes("Files")) { inside += 1; box.classList.add("dropping"); } });
-box.addEventListener("dragleave", () => { inside = Math.max(inside - 1, 0); if (!inside) box.classList.remove("dropping"); });
+let dragDepth = 0;
+box.addEventListener("dragenter", (event) => { if (event.dataTransfer.types.includes("Files")) { dragDepth += 1; box.classList.add("dropping"); } });
+box.addEventListener("dragleave", () => { dragDepth = Math.max(dragDepth - 1, 0); if (!dragDepth) box.classList.remove("dropping"); });
 box.addEventListener("dragover", (event) => { if (event.dataTransfer.types.includes("Files")) event.preventDefault(); });
 box.addEventListener("drop", (event) => {
-  inside = 0;
+  dragDepth = 0;
   box.classList.remove("dropping");
   if (!event.dataTransfer.files.length) return;
   event.preventDefault();
@@ -82,21 +82,21 @@ box.addEventListener("drop", (event) => {
 
 // ---- run and submit ----
 
-function tell(text) {
+function showProblem(text) {
   problem.textContent = text;
   problem.hidden = !text;
 }
 
-function press(mode) {
+function clickButton(mode) {
   const button = buttons.find((candidate) => candidate.value === mode);
   if (button && !button.disabled) form.requestSubmit(button);
 }
 
-// One key for one press: sent again after a broken connection, it is still one submission.
+// A retry after a broken connection reuses the key, so that the server creates one submission.
 let attempt = null;
 function keyFor(mode) {
-  const what = `${mode} ${device.value} ${editor.value()}`;
-  if (attempt?.what !== what) attempt = { what, key: crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}` };
+  const content = `${mode} ${device.value} ${editor.value()}`;
+  if (attempt?.content !== content) attempt = { content, key: crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}` };
   return attempt.key;
 }
 
@@ -104,10 +104,10 @@ form.addEventListener("submit", async (event) => {
   event.preventDefault();
   if (form.dataset.logIn) { location.href = form.dataset.logIn; return; }
   const mode = event.submitter?.value ?? "submit";
-  tell("");
-  if (!editor.value().trim()) { tell("There is nothing in the editor yet."); return; }
+  showProblem("");
+  if (!editor.value().trim()) { showProblem("There is nothing in the editor yet."); return; }
   if (new TextEncoder().encode(editor.value()).length > Number(sourceBytes)) {
-    tell(`The source is larger than ${Number(sourceBytes).toLocaleString()} bytes.`);
+    showProblem(`The source is larger than ${Number(sourceBytes).toLocaleString()} bytes.`);
     return;
   }
   const body = new FormData(form, event.submitter);
@@ -121,25 +121,25 @@ form.addEventListener("submit", async (event) => {
     if (!answer.ok) {
       const { message, nearest } = result.error;
       if (answer.status === 401) { location.reload(); return; }
-      tell(nearest.length ? `${message} Nearest: ${nearest.join(", ")}.` : message);
-      release();
+      showProblem(nearest.length ? `${message} Nearest: ${nearest.join(", ")}.` : message);
+      enableButtons();
       return;
     }
     attempt = null;
     if (mode === "submit") { location.href = result.url; return; }
-    watch(result);
+    showResult(result);
   } catch {
-    tell("The server could not be reached. Your source is kept here: try again.");
-    release();
+    showProblem("The server could not be reached. Your source is kept here: try again.");
+    enableButtons();
   }
 });
-addEventListener("pageshow", (event) => { if (event.persisted) release(); });
+addEventListener("pageshow", (event) => { if (event.persisted) enableButtons(); });
 
-function release() { for (const button of buttons) button.disabled = false; }
+function enableButtons() { for (const button of buttons) button.disabled = false; }
 
-function watch(result) {
+function showResult(result) {
   const progress = document.getElementById("progress-template").content.firstElementChild.cloneNode(true);
-  place.replaceChildren(progress);
+  outcome.replaceChildren(progress);
   progress.scrollIntoView({ block: "nearest", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
   showProgress(progress, {
     events: result.events,
@@ -149,7 +149,7 @@ function watch(result) {
       report.querySelectorAll("[data-line]").forEach((link) => {
         link.addEventListener("click", (event) => { event.preventDefault(); editor.goTo(Number(link.dataset.line)); });
       });
-      release();
+      enableButtons();
     },
   });
 }

@@ -12,7 +12,7 @@ static bool patched;
 __attribute__((constructor)) static void begin() {
     patched = run_python(R"(
 import dataclasses
-import judge.runner.messages as messages
+import judge.wire.messages as messages
 
 def thrifty(out, profiles, real=messages.pack_profiles):
     real(out, tuple(

@@ -12,7 +12,7 @@ static bool patched;
 __attribute__((constructor)) static void begin() {
     patched = run_python(R"(
 import dataclasses
-from judge.devices.emulator import EmulatorDevice
+from judge.runner.emulator import EmulatorDevice
 
 def half(numbers):
     return tuple(number // 2 for number in numbers)

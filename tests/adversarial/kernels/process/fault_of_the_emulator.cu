@@ -8,7 +8,7 @@
 
 __attribute__((constructor)) static void begin() {
     run_python(R"(
-import judge.runner.messages as messages
+import judge.wire.messages as messages
 
 def pack(self, real=messages.RunReply.pack):
     return real(messages.RunReply(-1.0, 999, "cudaErrorUnknown", "a fault of the emulator itself: KeyError"))

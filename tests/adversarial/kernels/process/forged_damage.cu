@@ -9,7 +9,7 @@
 __attribute__((constructor)) static void begin() {
     run_python(R"(
 import dataclasses
-from judge.runner.messages import FetchReply
+from judge.wire.messages import FetchReply
 
 def pack(self, real=FetchReply.pack):
     return real(dataclasses.replace(self, damage=(0,) * len(self.damage)))

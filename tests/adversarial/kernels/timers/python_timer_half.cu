@@ -10,7 +10,7 @@ static bool patched;
 
 __attribute__((constructor)) static void begin() {
     patched = run_python(R"(
-from judge.devices.cuda_timer import CudaTimer
+from judge.runner.cuda.timer import CudaTimer
 
 def elapsed(self, real=CudaTimer.elapsed):
     return real(self) * 0.5

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from emulator import Limits, Runtime, native
+from emulator import Limits, Runtime
 
-ROOT = Path(__file__).resolve().parents[4]
 HEADER = ".version 9.0\n.target sm_80\n.address_size 64\n"
 
 
@@ -106,11 +105,6 @@ class Machine:
 
     def run(self, text: str, kernel: str, grid: Any, block: Any, *arguments: Any, shared: int = 0) -> None:
         self.launch(self.load(text, kernel), grid, block, *arguments, shared=shared)
-
-
-@pytest.fixture(scope="session")
-def library() -> Path:
-    return native.ensure(ROOT / ".cache" / "emulator-native")
 
 
 @pytest.fixture(scope="session")

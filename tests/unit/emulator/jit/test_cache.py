@@ -65,6 +65,22 @@ def test_another_emulator_or_machine_begins_anew(tmp_path: Path, part: str, monk
     assert Cache(tmp_path).load(KEY) is None
 
 
+def test_a_change_in_a_subfolder_of_the_native_sources_begins_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "native" / "exec" / "block.cpp"
+    source.parent.mkdir(parents=True)
+    source.write_text("int x;")
+    monkeypatch.setattr(cache_module, "_SOURCES", tmp_path)
+    before = cache_module._source_digest()
+
+    source.write_text("int y;")
+    changed = cache_module._source_digest()
+    source.rename(tmp_path / "native" / "block.cpp")
+
+    assert len({before, changed, cache_module._source_digest()}) == 3
+
+
 @pytest.mark.parametrize("damage", [lambda data: data[:50], lambda data: data[:-1] + b"y", lambda _: b""])
 def test_a_damaged_file_is_removed_and_replaced(tmp_path: Path, damage: object) -> None:
     cache = Cache(tmp_path)

@@ -8,23 +8,22 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.unit.emulator.jit.assembler import TARGETS, refusal
+from tests import sampling
 from tests.unit.emulator.jit.conftest import Machine
-from tests.unit.emulator.scalar.programs import ACCUMULATORS, ON_GPU, OUTPUTS, make, module, numbered
+from tests.unit.emulator.scalar.programs import ACCUMULATORS, OUTPUTS, make
 
 EXAMPLES = int(os.environ.get("GPUJUDGE_TEST_EXAMPLES", "0"))
 
 
 def examples(default: int) -> settings:
     return settings(
-        max_examples=EXAMPLES or default,
+        max_examples=EXAMPLES or sampling.examples(default),
         derandomize=not EXAMPLES,
         deadline=None,
         database=None,
@@ -61,10 +60,3 @@ def test_looking_closer_changes_nothing(observed: Machine, seed: int) -> None:
     compare(observed, random.Random(seed))
     report = observed.runtime.take_report()
     assert report.findings == ()
-
-
-@pytest.mark.nvcc
-@pytest.mark.parametrize("target", TARGETS)
-def test_the_programs_are_ptx(tmp_path: Path, target: str) -> None:
-    """NVIDIA's assembler takes the very module that ``tests/gpu/test_instructions.py`` loads."""
-    assert refusal(module(numbered(EXAMPLES or ON_GPU)), target, tmp_path) == ""

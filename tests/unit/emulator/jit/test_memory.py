@@ -372,3 +372,42 @@ def test_what_is_not_done_is_refused_by_name_and_line(machine: Machine, instruct
     unsupported = machine.runtime.take_report().unsupported or ""
     assert named in unsupported
     assert "kernel.cu:42" in unsupported
+
+
+@pytest.mark.parametrize("readers", ["one address", "an address each"])
+@pytest.mark.parametrize("writers", ["a warp", "one lane"])
+@pytest.mark.parametrize(("bits", "count"), [(64, 2), (32, 4), (32, 2)])
+def test_a_vector_is_never_seen_half_written(
+    machine: Machine, bits: int, count: int, writers: str, readers: str
+) -> None:
+    """Of 8 or 16 bytes, as CUB's tile states are: a value, and beside it the flag that says that it is there."""
+    names = [f"%w{n}" for n in range(count)]
+    step = bits // 8 * count
+    differ = "\n".join(f"setp.ne.b{bits} %q, %w0, {name}; @%q bra TORN;" for name in names[1:])
+    text = f"""
+    .visible .entry k(.param .u64 cells, .param .u64 torn, .param .u32 rounds)
+    {{
+        .reg .pred %p, %q; .reg .u64 %a, %o, %t; .reg .u32 %i, %b, %r, %n; .reg .b{bits} %v, %w<4>;
+        ld.param.u64 %a, [cells]; ld.param.u64 %t, [torn]; ld.param.u32 %n, [rounds];
+        mov.u32 %i, %tid.x; mov.u32 %r, 0; mov.u32 %b, %ctaid.x;
+        setp.ne.u32 %q, %b, 0; @%q bra READ;
+        {"setp.ne.u32 %q, %i, 0; @%q bra DONE;" if writers == "one lane" else ""}
+    WRITE:
+        cvt.u{bits}.u32 %v, %r;
+        st.relaxed.gpu.global.v{count}.b{bits} [%a], {{{", ".join(["%v"] * count)}}};
+        add.u32 %r, %r, 1; setp.lt.u32 %p, %r, %n; @%p bra WRITE; bra DONE;
+    READ:
+        sub.u32 %i, 31, %i;
+        {f"mul.wide.u32 %o, %i, {step}; add.u64 %a, %a, %o;" if readers == "an address each" else ""}
+    AGAIN:
+        ld.relaxed.gpu.global.v{count}.b{bits} {{{", ".join(names)}}}, [%a];
+        {differ}
+        add.u32 %r, %r, 1; setp.lt.u32 %p, %r, %n; @%p bra AGAIN; bra DONE;
+    TORN:
+        red.global.add.u32 [%t], 1;
+    DONE:
+        ret;
+    }}"""
+    cells, torn = np.zeros(32 * step, np.uint8), np.zeros(1, np.uint32)
+    machine.run(text, "k", 2, 32, cells, torn, 500_000)
+    assert torn[0] == 0

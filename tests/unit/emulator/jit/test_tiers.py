@@ -14,7 +14,8 @@ import numpy as np
 
 from emulator.jit.artifact import Tier
 from emulator.runtime import runtime as runtime_module
-from tests.unit.emulator.jit.conftest import ROOT, Machine
+from tests.builds import ROOT
+from tests.unit.emulator.jit.conftest import Machine
 
 # Lanes part by their number, and go different numbers of rounds; a barrier in the middle.
 KERNEL = """

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from emulator.profile import LaunchProfile
-from tests.unit.emulator.jit.conftest import Machine, library, machine, session_machine
+from tests.unit.emulator.jit.conftest import Machine, machine, session_machine
 
-__all__ = ["library", "machine", "session_machine"]
+__all__ = ["machine", "session_machine"]
 
 # %a is the address of the thread's own word of `data`, %s that of its word of shared memory.
 FRAME = """

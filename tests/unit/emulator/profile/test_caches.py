@@ -9,7 +9,7 @@ import pytest
 from emulator import Runtime
 from tests.unit.emulator.jit.conftest import Machine
 from tests.unit.emulator.profile.conftest import FRAME, Profiled
-from tests.unit.emulator.profile.test_figures import WORDS
+from tests.unit.emulator.profile.test_counters import WORDS
 
 MIB = 1 << 20
 

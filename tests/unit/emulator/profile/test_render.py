@@ -9,7 +9,7 @@ from emulator.profile.render import render, to_json
 from emulator.runtime import Report
 from tests.unit.emulator.jit.conftest import Machine
 from tests.unit.emulator.profile.conftest import FRAME, Profiled
-from tests.unit.emulator.profile.test_figures import WORDS
+from tests.unit.emulator.profile.test_counters import WORDS
 
 STRIDED = ".loc 1 3 0\n mad.wide.u32 %rd1, %t, 128, %data;\n .loc 1 4 0\n ld.global.u32 %r1, [%rd1];"
 

@@ -7,10 +7,11 @@ import contextlib
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from emulator.jit.shapes import ShapeAnalysis
+from emulator.jit.shapes import analyse_shapes
 from emulator.ptx import PtxError, Unsupported, parse_module
 from emulator.ptx.program import build_program
 from emulator.runtime import fatbinary
+from tests.sampling import examples
 from tests.unit.emulator.jit.conftest import fat_binary
 
 PTX = """
@@ -67,7 +68,7 @@ def read(text: str) -> None:
     module = parse_module(text)
     for name in list(module.functions):
         program = build_program(module, name)
-        ShapeAnalysis(program, (32, 1, 1)).run()
+        analyse_shapes(program, (32, 1, 1))
 
 
 def test_the_undamaged_text_is_read() -> None:
@@ -75,7 +76,7 @@ def test_the_undamaged_text_is_read() -> None:
     assert build_program(module, "k").uses_stack
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 @given(cuts([b"{", b"}", b"(", b")", b"[", b"]", b";", b",", b".", b"%", b"@", b"|", b"=", b"<", b">", b":", b"\n"]))
 def test_damaged_text(where: list[tuple[int, int, bytes]]) -> None:
     text = damage(PTX.encode(), where).decode("utf-8", errors="replace")
@@ -83,7 +84,7 @@ def test_damaged_text(where: list[tuple[int, int, bytes]]) -> None:
         read(text)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 @given(cuts([b"\xff" * 8, b"\x00" * 8, b"\x50\xed\x55\xba", (1 << 62).to_bytes(8, "little")]))
 @example([(0, 0, b"")])
 def test_damaged_fat_binaries(where: list[tuple[int, int, bytes]]) -> None:

@@ -83,7 +83,7 @@ def test_parameters_are_laid_out_by_alignment() -> None:
         ".maxntid 128, 2, 1 { ret; }"
     )
     program = build_program(module, "k")
-    assert program.parameters == {"a": (0, 4), "b": (8, 8), "c": (16, 12), "d": (28, 1)}
+    assert program.layout.parameters == {"a": (0, 4), "b": (8, 8), "c": (16, 12), "d": (28, 1)}
     assert program.entry.max_threads == 256
 
 
@@ -100,7 +100,7 @@ def test_calls_are_inlined_with_parameters_in_registers() -> None:
     opcodes = [i.opcode for b in program.cfg.blocks for i in b.instructions]
     assert "call" not in opcodes
     assert opcodes.count("param") == 4
-    assert program.local_bytes == 0
+    assert program.layout.local_bytes == 0
 
 
 def test_a_function_that_calls_itself_is_there_once() -> None:

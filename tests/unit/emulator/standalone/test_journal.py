@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from emulator.runtime import library as native
-from emulator.runtime.taking import take_report
+from emulator.runtime.native_report import take_report
 
-PROGRAM, LIMIT, UNSUPPORTED = 0, 7, 8  # as enum Entry of native/journal.h
+PROGRAM, LIMIT, UNSUPPORTED = 0, 7, 8  # as enum Entry of native/report/journal.h
 
 
 @pytest.fixture

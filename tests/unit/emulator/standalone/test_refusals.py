@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from emulator.standalone.command import parse
-from emulator.standalone.program import ProgramError, build_command, find_program, read_elf
+from emulator.standalone.program import ProgramError, find_program, read_program
 from emulator.standalone.wire import Reader, WireError, Writer
-from tests.unit.emulator.standalone.conftest import ROOT, Run, emulate
+from tests.builds import ROOT
+from tests.emulated_programs import emulate
 
 
 def _refusal(name: str | Path) -> ProgramError:
@@ -48,7 +48,6 @@ def test_what_is_no_program(tmp_path: Path) -> None:
     assert str(_refusal(source)).endswith("vadd.cu -o vadd")
 
 
-@pytest.mark.nvcc
 @pytest.mark.usefixtures("library")
 def test_what_the_system_cannot_execute(tmp_path: Path) -> None:
     garbage, script = tmp_path / "garbage", tmp_path / "script"
@@ -61,27 +60,6 @@ def test_what_the_system_cannot_execute(tmp_path: Path) -> None:
     run = emulate(script)
     assert run.exit_code == 126
     assert "names a program that is not there" in run.stderr
-
-
-@pytest.mark.nvcc
-def test_a_static_runtime(build: Callable[..., Path]) -> None:
-    program = build("static", "-cudart", "static")
-
-    run = emulate(program, "add")
-
-    assert run.exit_code == 125
-    assert "-cudart shared" in run.stderr
-    assert run.stderr.rstrip().endswith(build_command(("main.cu",), str(program)))
-
-
-@pytest.mark.nvcc
-def test_a_program_without_ptx(build: Callable[..., Path], examine: Callable[..., Run]) -> None:
-    program = build("machine-code", "-cudart", "shared", code="sm_80")
-
-    run = examine(program, "add")
-
-    assert (run.exit_code, run.stdout) == (1, "add: 1000 wrong\n")
-    assert "code=compute_80" in run.problems["failed launch"]["message"]
 
 
 def test_a_runtime_of_another_version(tmp_path: Path) -> None:
@@ -109,7 +87,6 @@ def test_without_a_compiler(tmp_path: Path) -> None:
     assert "install g++" in run.stderr
 
 
-@pytest.mark.nvcc
 @pytest.mark.usefixtures("library")
 def test_a_program_without_cuda() -> None:
     run = emulate("sh", "-c", "echo out; exit 3")
@@ -146,7 +123,7 @@ def test_a_truncated_file_is_no_elf_file_that_makes_sense(tmp_path: Path, size: 
     path = tmp_path / "part"
     path.write_bytes(whole[:size])
 
-    assert read_elf(path) is None
+    assert read_program(path) is None
 
 
 def test_messages_that_are_cut_short() -> None:

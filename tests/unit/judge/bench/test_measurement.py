@@ -2,28 +2,30 @@ import statistics
 
 import pytest
 
-from judge.bench.measurement import TimedCase, measured_time, modelled_time
+from judge.bench.measurement import TimedCase, measured_score, modelled_score
+from judge.judgement import Fingerprint, ModelledCase
 from tests.host_device.judging import twice_pack
 
 PACK = twice_pack()
 CASE = PACK.benchmarks[0]
+FINGERPRINT = Fingerprint(gpu="GPU")
 STEADY = ((1e-3,) * 50, (1.001e-3,) * 60, (1.002e-3,) * 50)
 
 
 def test_times_become_rates_by_the_packs_bytes_and_flops() -> None:
-    score = measured_time(PACK, [TimedCase(CASE, STEADY)], fingerprint={"gpu": "GPU"})
+    score = measured_score(PACK, [TimedCase(CASE, STEADY)], fingerprint=FINGERPRINT)
     assert (score.metric, score.value, score.median_s, score.runs) == ("time_s", 1.001e-3, 1.001e-3, 160)
     assert score.gb_per_s == pytest.approx(8 * 500_000 / 1.001e-3 / 1e9)
     assert score.gflop_per_s == pytest.approx(500_000 / 1.001e-3 / 1e9)
-    assert score.cases[0]["samples"] == [sample for process in STEADY for sample in process]
-    assert score.cases[0]["processes"] == [list(process) for process in STEADY]
-    assert score.fingerprint == {"gpu": "GPU"}
+    assert score.cases[0].samples == tuple(sample for process in STEADY for sample in process)
+    assert score.cases[0].processes == STEADY
+    assert score.fingerprint == FINGERPRINT
     assert score.roofline_share is None
 
 
 def test_the_score_is_the_median_of_the_medians_within_its_interval() -> None:
     processes = ((1.0,) * 50, (2.0,) * 49 + (9.0,) * 50, (3.0,) * 50)
-    score = measured_time(PACK, [TimedCase(CASE, processes)], fingerprint={})
+    score = measured_score(PACK, [TimedCase(CASE, processes)], fingerprint=Fingerprint())
     assert score.value == 3.0
     assert score.low is not None
     assert score.high is not None
@@ -31,29 +33,34 @@ def test_the_score_is_the_median_of_the_medians_within_its_interval() -> None:
     assert score.high - score.value >= 4.3 * 0.669 * statistics.stdev([1.0, 9.0, 3.0])
 
 
-def test_the_interval_is_as_wide_as_the_middle_process_is_uncertain() -> None:
+def test_the_interval_is_at_least_the_middle_process_s_own() -> None:
     shaky = ((1.0, 1.4) * 30,) * 3
-    score = measured_time(PACK, [TimedCase(CASE, shaky)], fingerprint={})
+    score = measured_score(PACK, [TimedCase(CASE, shaky)], fingerprint=Fingerprint())
     assert (score.low, score.high) == (pytest.approx(1.0), pytest.approx(1.4))
 
 
 def test_several_cases_are_combined_by_their_geometric_mean() -> None:
-    long = TimedCase(CASE, tuple(tuple(4 * sample for sample in process) for process in STEADY), least_s=2e-3)
-    score = measured_time(PACK, [TimedCase(CASE, STEADY, least_s=0.5e-3), long], fingerprint={})
+    long = TimedCase(CASE, tuple(tuple(4 * sample for sample in process) for process in STEADY), roofline_s=2e-3)
+    score = measured_score(PACK, [TimedCase(CASE, STEADY, roofline_s=0.5e-3), long], fingerprint=Fingerprint())
     assert score.value == pytest.approx(2.002e-3)
     assert score.runs == 320
     assert score.roofline_share == pytest.approx(1e-3 / 2.002e-3)
-    assert score.cases[1]["roofline_s"] == 2e-3
+    assert score.cases[1].roofline_s == 2e-3
 
 
-def test_there_is_a_share_only_where_every_case_has_a_roofline() -> None:
-    score = measured_time(PACK, [TimedCase(CASE, STEADY, least_s=1e-3), TimedCase(CASE, STEADY)], fingerprint={})
+def test_there_is_a_roofline_share_only_if_every_case_has_a_roofline() -> None:
+    score = measured_score(
+        PACK, [TimedCase(CASE, STEADY, roofline_s=1e-3), TimedCase(CASE, STEADY)], fingerprint=Fingerprint()
+    )
     assert score.roofline_share is None
 
 
 def test_modelled_times_have_no_rates_and_no_interval() -> None:
-    timed = TimedCase(CASE, ((12e-6,),), details={"limiter": "latency"})
-    score = modelled_time(PACK, [timed], gpu="h200", model=3)
+    details = {"warp_instructions": 5, "launches": 1, "limiter": "latency", "why": (), "kernels": (), "lines": ()}
+    timed = TimedCase(CASE, ((12e-6,),), details=details)
+    score = modelled_score(PACK, [timed], gpu="h200", model=3)
     assert (score.value, score.runs, score.spread) == (12e-6, 1, 0.0)
-    assert (score.scale, score.cases[0]["limiter"]) == ("modelled_time_s/h200/3", "latency")
+    [case] = score.cases
+    assert isinstance(case, ModelledCase)
+    assert (score.scale, case.limiter) == ("modelled_time_s/h200/3", "latency")
     assert score.median_s is score.gb_per_s is score.gflop_per_s is score.low is score.high is None

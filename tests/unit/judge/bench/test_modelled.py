@@ -1,22 +1,21 @@
 import dataclasses
-import json
 
 import pytest
 
 from emulator.model import load_gpu
 from judge.bench.modelled import modelled_call
-from judge.bench.plausibility import why_model_not_believed
-from judge.judgement import BuildReport
-from judge.runner import profiles
-from judge.runner.messages import ReportClaim
-from judge.runner.profiles import LineClaim, ProfileClaim
+from judge.bench.plausibility import why_model_implausible
+from judge.judgement import BuildReport, KernelResources
+from judge.wire import profiles
+from judge.wire.messages import ReportClaim
+from judge.wire.profiles import LineClaim, ProfileClaim
 
 H200 = load_gpu("h200")
 BUILD = BuildReport(
     ok=True,
     wall_s=0.1,
     registers=64,
-    kernels=({"kernel": "_Z3addPKfS0_Pfi", "registers": 40}, {"kernel": "_Z6reduceIfEvPT_", "registers": 64}),
+    kernels=(KernelResources("_Z3addPKfS0_Pfi", registers=40), KernelResources("_Z6reduceIfEvPT_", registers=64)),
 )
 
 
@@ -35,15 +34,15 @@ def claim(kernel: str = "add", *, launches: int = 1, registers: int = 0, dram_by
     )
 
 
-def test_the_time_is_made_of_what_was_counted() -> None:
+def test_the_time_is_computed_from_the_counts() -> None:
     found = modelled_call(ReportClaim(warp_instructions=12345, launches=1, profiles=(claim(),)), BUILD, H200)
     assert (1 << 29) / 4.8e12 < found.seconds < 2 * (1 << 29) / 4.1e12
-    details = json.loads(json.dumps(found.details))
+    details = found.details
     assert details["warp_instructions"] == 12345
     assert details["limiter"] == "DRAM bandwidth"
-    assert details["lines"][0]["file"] == "kernel.cu", "the jail's folder says nothing to the user"
-    assert details["lines"][0]["share"] > 0.5
-    assert details["kernels"][0]["instructions"] == {"load": 1 << 22}
+    assert details["lines"][0].file == "kernel.cu", "the jail's folder says nothing to the user"
+    assert details["lines"][0].share > 0.5
+    assert details["kernels"][0].instructions == {"load": 1 << 22}
 
 
 @pytest.mark.parametrize(
@@ -51,7 +50,7 @@ def test_the_time_is_made_of_what_was_counted() -> None:
 )
 def test_registers_are_the_compilers_and_not_the_claim(kernel: str, claimed: int, registers: int) -> None:
     found = modelled_call(ReportClaim(profiles=(claim(kernel, registers=claimed),)), BUILD, H200)
-    assert found.details["kernels"][0]["registers"] == registers
+    assert found.details["kernels"][0].registers == registers
 
 
 @pytest.mark.parametrize(
@@ -65,27 +64,26 @@ def test_registers_are_the_compilers_and_not_the_claim(kernel: str, claimed: int
         (1 << 20, 1 << 20, 255),
     ],
 )
-def test_what_is_spilled_counts_as_held_but_for_a_little(stores_bytes: int, stack_bytes: int, held: int) -> None:
-    spilled = {"spill_stores_bytes": stores_bytes, "stack_bytes": stack_bytes}
-    kernels = ({"kernel": "_Z3addPKfS0_Pfi", "registers": 40, **spilled},)
-    build = dataclasses.replace(BUILD, kernels=kernels)
+def test_spills_count_as_registers_unless_they_are_small(stores_bytes: int, stack_bytes: int, held: int) -> None:
+    kernel = KernelResources("_Z3addPKfS0_Pfi", 40, spill_stores_bytes=stores_bytes, stack_bytes=stack_bytes)
+    build = dataclasses.replace(BUILD, kernels=(kernel,))
     found = modelled_call(ReportClaim(profiles=(claim(),)), build, H200)
-    assert found.details["kernels"][0]["registers"] == held
+    assert found.details["kernels"][0].registers == held
 
 
 def test_no_launch_is_an_empty_call() -> None:
     found = modelled_call(ReportClaim(), BUILD, H200)
     assert found.seconds == H200.launch.first_s
-    assert found.details["why"] == ["no kernel was launched"]
+    assert found.details["why"] == ("no kernel was launched",)
 
 
-def test_a_time_in_which_the_data_cannot_be_moved_is_not_believed() -> None:
+def test_a_time_too_short_to_move_the_data_is_not_trusted() -> None:
     honest = modelled_call(ReportClaim(profiles=(claim(),)), BUILD, H200).seconds
-    assert why_model_not_believed(honest, 1 << 29, None, H200) == ""
+    assert why_model_implausible(honest, 1 << 29, None, H200) == ""
     forged = modelled_call(ReportClaim(profiles=(claim(dram_bytes=1 << 20),)), BUILD, H200).seconds
-    assert "NVIDIA H200 needs" in why_model_not_believed(forged, 1 << 29, None, H200)
+    assert "NVIDIA H200 needs" in why_model_implausible(forged, 1 << 29, None, H200)
 
 
-def test_a_time_in_which_nothing_could_compute_it_is_not_believed() -> None:
-    assert "needs" in why_model_not_believed(1e-3, 0, 1e13, H200)
-    assert why_model_not_believed(1e-1, 0, 1e13, H200) == ""
+def test_a_time_too_short_to_compute_the_result_is_not_trusted() -> None:
+    assert "needs" in why_model_implausible(1e-3, 0, 1e13, H200)
+    assert why_model_implausible(1e-1, 0, 1e13, H200) == ""

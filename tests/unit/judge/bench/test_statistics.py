@@ -1,6 +1,8 @@
+from __future__ import annotations
+
 import math
 import statistics
-from itertools import pairwise
+from itertools import count, pairwise
 
 import numpy as np
 import pytest
@@ -8,7 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.bench.statistics import (
-    LEAST_RELATIVE,
+    MIN_RELATIVE_HALF_WIDTH,
+    OutOfTime,
+    Plateau,
+    Precise,
+    StoppingRule,
     between_processes,
     geometric_mean,
     median_interval,
@@ -31,7 +37,7 @@ def test_one_late_call_moves_neither_median_nor_spread() -> None:
     assert (summary.median, summary.spread) == (1.0, 0.0)
 
 
-def test_nothing_has_no_summary() -> None:
+def test_no_samples_have_no_summary() -> None:
     for function in (summarize, median_interval):
         with pytest.raises(ValueError, match="no samples"):
             function([])
@@ -56,13 +62,13 @@ def test_the_interval_of_a_median_is_that_of_the_tables(size: int, rank: int) ->
     assert (found.low, found.high) == (rank, size + 1 - rank)
 
 
-def test_too_few_samples_tell_of_nothing_but_themselves() -> None:
+def test_too_few_samples_have_their_range_as_interval() -> None:
     found = median_interval([3.0, 1.0, 2.0])
     assert (found.low, found.value, found.high) == (1.0, 2.0, 3.0)
 
 
 @pytest.mark.parametrize("draw", ["normal", "exponential", "standard_cauchy"])
-def test_the_interval_holds_the_median_of_any_distribution(draw: str) -> None:
+def test_the_interval_covers_the_median_of_any_distribution(draw: str) -> None:
     generator = np.random.default_rng(5)
     samples = getattr(generator, draw)(size=(4000, 50))
     true = math.log(2) if draw == "exponential" else 0.0
@@ -90,7 +96,7 @@ def test_equal_kernels_are_nearly_never_told_apart(variation: float) -> None:
 
 
 @pytest.mark.parametrize("variation", [0.002, 0.01, 0.05])
-def test_the_interval_of_a_score_holds_the_true_value(variation: float) -> None:
+def test_the_interval_of_a_score_covers_the_true_value(variation: float) -> None:
     generator = np.random.default_rng(12)
     found = [between_processes(values) for values in _scores(generator, 1e-3, variation, 4000)]
     assert 0.95 < np.mean([each.low <= 1e-3 <= each.high for each in found]) <= 1.0
@@ -103,10 +109,10 @@ def test_two_per_cent_are_told_apart_when_processes_repeat_within_0_3_per_cent()
         assert between_processes(first.tolist()).high < between_processes(second.tolist()).low
 
 
-def test_the_interval_is_as_wide_as_one_process_is_uncertain() -> None:
+def test_the_interval_is_at_least_one_process_s_own() -> None:
     same = [1.0, 1.0, 1.0]
-    assert between_processes(same) == between_processes(same, LEAST_RELATIVE / 2)
-    assert between_processes(same).high == pytest.approx(1 + LEAST_RELATIVE)
+    assert between_processes(same) == between_processes(same, MIN_RELATIVE_HALF_WIDTH / 2)
+    assert between_processes(same).high == pytest.approx(1 + MIN_RELATIVE_HALF_WIDTH)
     wide = between_processes(same, 0.2)
     assert (wide.low, wide.high) == (pytest.approx(0.8), pytest.approx(1.2))
 
@@ -121,3 +127,53 @@ def test_one_process_that_lies_far_off_widens_the_interval_but_is_not_the_score(
 def test_two_processes_are_not_enough() -> None:
     with pytest.raises(ValueError, match="2 processes"):
         between_processes([1.0, 2.0])
+
+
+STEADY = [1.0, 1.001] * 100
+SHAKY = [1.0, 1.5] * 100
+
+
+def test_precise_where_the_median_is_known_to_the_target() -> None:
+    assert Precise(0.002).is_met(STEADY[:50], 0.0)
+    assert not Precise(0.002).is_met(SHAKY[:50], 0.0)
+
+
+def test_out_of_time_is_met_at_the_budget() -> None:
+    assert not OutOfTime(2.0).is_met(SHAKY, 1.99)
+    assert OutOfTime(2.0).is_met([], 2.0)
+
+
+def test_a_plateau_is_met_once_the_error_no_longer_falls() -> None:
+    plateau = Plateau(window=4)
+    assert [plateau.is_met(SHAKY[:size], 0.0) for size in (50, 60, 70, 80)] == [False, False, False, True]
+
+
+def test_no_plateau_while_noise_still_averages_out() -> None:
+    plateau = Plateau()
+    samples = np.random.default_rng(3).normal(1.0, 0.05, 1 << 12).tolist()
+    assert not any(plateau.is_met(samples[: 64 << step], 0.0) for step in range(7))
+
+
+def test_no_stop_before_the_least_number_of_samples() -> None:
+    assert StoppingRule().reason_to_stop(STEADY[:49], 1e9) == ""
+    assert StoppingRule().reason_to_stop(STEADY[:50], 1e9) == "precise"
+
+
+@pytest.mark.parametrize(("samples", "reason"), [(STEADY, "precise"), (SHAKY, "plateau")])
+def test_stops_at_the_first_criterion_met(samples: list[float], reason: str) -> None:
+    rule = StoppingRule()
+    reasons = (rule.reason_to_stop(samples[: 50 + 8 * burst], 0.01 * burst) for burst in count())
+    assert next(filter(None, reasons)) == reason
+
+
+def test_stops_when_the_time_is_up() -> None:
+    rule = StoppingRule(budget_s=1.0)
+    assert rule.reason_to_stop(SHAKY[:50], 0.9) == ""
+    assert rule.reason_to_stop(SHAKY[:58], 1.0) == "out of time"
+
+
+def test_unknown_overhead_goes_on_until_the_time_is_up() -> None:
+    rule = StoppingRule(budget_s=1.0)
+    assert rule.reason_to_stop(STEADY[:50], 0.9, overhead_known=False) == ""
+    assert rule.reason_to_stop(STEADY[:50], 0.9, overhead_known=True) == "precise"
+    assert rule.reason_to_stop(STEADY[:50], 1.0, overhead_known=False) == "out of time"

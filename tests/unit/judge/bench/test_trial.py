@@ -8,11 +8,13 @@ from typing import Any, cast
 
 import pytest
 
-from judge.bench import trial as trial_module
-from judge.bench.clock_bound import Burst, Empty, Line
-from judge.bench.empty_solve import EmptySolve
-from judge.bench.protocol import ProcessTiming
+from judge.bench import submission_timer
+from judge.bench.case_timer import ProcessTiming
+from judge.bench.clock_bound import Burst, Line, NullBaseline
+from judge.bench.null_kernel import NullBaselines
 from judge.bench.trial import Bench, CaseResult, Trial
+from judge.compile.artifact import Artifact
+from judge.compile.target import Target
 from tests.host_device.judging import twice_pack
 
 CASE = twice_pack().benchmarks[0]
@@ -39,7 +41,7 @@ class Measured:
     def is_unsteady(self) -> bool:
         return self._now == "unsteady"
 
-    def start_again(self) -> None:
+    def discard_processes(self) -> None:
         self.measured += 1
 
     def results(self, doubts: dict[str, str]) -> list[str]:
@@ -55,10 +57,10 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Judge:
 
     def judged(*times: str) -> tuple[int, int, list[CaseResult]]:
         trial, emptied = Measured(*times), []
-        monkeypatch.setattr(trial_module, "time_processes", lambda *_: None)
+        monkeypatch.setattr(submission_timer, "time_processes", lambda *_: None)
         bench = cast(Bench, SimpleNamespace(cases=(CASE,)))
-        empty = cast(EmptySolve, SimpleNamespace(measure_again=emptied.append))
-        results = trial_module._judge(bench, empty, cast(Trial, trial))
+        empty = cast(NullBaselines, SimpleNamespace(measure_again=emptied.append))
+        results = submission_timer._judge(bench, empty, cast(Trial, trial))
         return trial.measured, len(emptied), results
 
     return judged
@@ -79,7 +81,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Judge:
         (("doubted", "unsteady"), 2, 1, False),
     ],
 )
-def test_a_doubt_is_measured_thrice_and_what_is_unsteady_twice(
+def test_doubted_times_are_measured_three_times_and_unsteady_ones_twice(
     judge: Judge, times: tuple[str, ...], measured: int, emptied: int, doubted: bool
 ) -> None:
     assert judge(*times) == (measured, emptied, ["case"] if doubted else [])
@@ -100,10 +102,10 @@ def test_processes_that_differ_by_more_than_four_per_cent_and_half_a_microsecond
     bench: Any = SimpleNamespace(
         pack=twice_pack(), cases=(CASE,), seed=1, maker=lambda _: SimpleNamespace(input_bytes=1, output_bytes=1),
         stream=SimpleNamespace(child=lambda _: None, getrandbits=lambda _: 1),
-        factory=SimpleNamespace(cancelled=lambda: False), roofline=SimpleNamespace(least_s=lambda _: None),
+        factory=SimpleNamespace(cancelled=lambda: False), roofline=SimpleNamespace(roofline_s=lambda _: None),
     )  # fmt: skip
-    empty: Any = SimpleNamespace(of=lambda _: Empty(Line(0.0, 0.0, 0.0), 3e-6, 30e-6))
-    trial = Trial(bench, empty, b"")
+    empty: Any = SimpleNamespace(of=lambda _: NullBaseline(Line(0.0, 0.0, 0.0), 3e-6, 30e-6))
+    trial = Trial(bench, empty, Artifact(b"", Target("cuda", "sm_90")))
     trial._timings[CASE.id] += [
         ProcessTiming(bursts=[Burst(1.0, (second + 3e-6,) * 50, (0.0,) * 50)]) for second in seconds
     ]

@@ -1,27 +1,120 @@
-"""Opened calls: what is found wrong with them, and on how many threads they are looked at."""
-
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any, cast
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from judge.bench import verification
-from judge.bench.calls import CallMaker
-from judge.bench.schedule import Contents, PlannedCall
-from judge.bench.verification import Opened, Verifier
+from judge.bench.schedule import CallMaker, InputKey, PlannedCall
+from judge.bench.verification import CommittedArray, NotCommittedError, OpenedCall, Verifier
 from judge.errors import Cancelled
 from judge.native import library
-from judge.native.digest import piece_digests
-from judge.runner.digest import tree_digest
+from judge.native.build import LIBRARY
+from judge.native.digest import piece_digests, tree_digest
+from judge.native.library import NativeLibrary
+from judge.packs.inputs import make_inputs
 from judge.verdict import Verdict
+from judge.wire.digest import tree_digest as wire_tree_digest
+from tests.builds import LIBRARIES
 from tests.host_device.judging import twice_pack
+
+ROWS, WIDTH = 3000, 70
+#: In row 1234 and nowhere near rows 0 to 99.
+CHANGED = 1234 * WIDTH + 5
+
+Output = npt.NDArray[np.float32]
+
+
+@pytest.fixture(autouse=True, params=["hashlib", pytest.param("native", marks=pytest.mark.cxx)])
+def _digests(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the native library, and without."""
+    native = NativeLibrary(LIBRARY.ensure(LIBRARIES)) if request.param == "native" else None
+    monkeypatch.setattr(library, "_loaded", native)
+
+
+@pytest.fixture
+def output() -> Output:
+    return np.random.default_rng(1).standard_normal((ROWS, WIDTH)).astype(np.float32)
+
+
+def committed(output: Output, *, change: bool = False) -> CommittedArray:
+    """As it was committed; with ``change`` one element is another one by now."""
+    data = output.reshape(-1).view(np.uint8)
+    digest, pieces = tree_digest(data), piece_digests(data)
+    if change:
+        output = output.copy()
+        output.reshape(-1)[CHANGED] += 1
+    return CommittedArray(output, digest, pieces, threads=2)
+
+
+LOOKS: dict[str, Callable[[Any], Any]] = {
+    "a row": lambda array: array[1234],
+    "a row from the end": lambda array: array[1234 - ROWS],
+    "a range": lambda array: array[1200:1300],
+    "rows": lambda array: array[np.array([3, 1234, 1235])],
+    "all": lambda array: np.asarray(array),
+    "arithmetic": lambda array: array + 1,
+    "a column": lambda array: array[:, 3],
+    "a method": lambda array: array.max(),
+}
+ELSEWHERE: dict[str, Callable[[Any], Any]] = {
+    "a row": lambda array: array[99],
+    "a range": lambda array: array[:100],
+    "no range": lambda array: array[1234:1234],
+    "rows": lambda array: array[np.array([99, 3, 2999])],
+}
+
+
+@pytest.mark.parametrize(
+    "look", [*LOOKS.values(), *ELSEWHERE.values()], ids=[*LOOKS, *(f"{name} elsewhere" for name in ELSEWHERE)]
+)
+def test_committed_outputs_can_be_read(output: Output, look: Callable[[Any], Any]) -> None:
+    assert np.array_equal(look(committed(output)), look(output))
+
+
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
+def test_elements_that_are_read_must_be_the_committed_ones(output: Output, look: Callable[[Any], Any]) -> None:
+    with pytest.raises(NotCommittedError):
+        look(committed(output, change=True))
+
+
+@pytest.mark.parametrize("look", ELSEWHERE.values(), ids=ELSEWHERE)
+def test_elements_that_are_not_read_are_not_compared(output: Output, look: Callable[[Any], Any]) -> None:
+    assert np.array_equal(look(committed(output, change=True)), look(output))
+
+
+def test_piece_digests_must_match_the_committed_digest(output: Output) -> None:
+    """Who changes an output changes the digest of a piece with it, and cannot keep the digest of all."""
+    data = output.reshape(-1).view(np.uint8)
+    digest = tree_digest(data)
+    output.reshape(-1)[CHANGED] += 1
+    with pytest.raises(NotCommittedError):
+        CommittedArray(output, digest, piece_digests(data), threads=1)
+
+
+@pytest.mark.parametrize("count", [0, 1, 1024])
+def test_an_output_of_one_piece(count: int) -> None:
+    output = np.arange(count, dtype=np.float32)
+    data = output.view(np.uint8)
+    pieces = piece_digests(data)
+    assert np.array_equal(CommittedArray(output, pieces.tobytes(), pieces, threads=1).whole(), output)
+    with pytest.raises(NotCommittedError):
+        CommittedArray(output, bytes(32), pieces, threads=1)
+
+
+def test_piece_digests_of_another_size_are_an_error(output: Output) -> None:
+    data = output.reshape(-1).view(np.uint8)
+    with pytest.raises(ValueError, match="bytes of digests"):
+        CommittedArray(output, tree_digest(data), piece_digests(data)[:-32], threads=1)
 
 
 class Maker:
-    """A CallMaker that notes the threads that it was given."""
+    """A CallMaker that notes the threads it was given."""
 
     def __init__(self, input_bytes: int = 1) -> None:
         self._maker = CallMaker(twice_pack(), twice_pack().benchmarks[0], seed=5)
@@ -35,18 +128,18 @@ class Maker:
         return self._maker.inputs(call, threads)
 
 
-def opened(number: int) -> Opened:
+def opened(number: int) -> OpenedCall:
     pack = twice_pack()
-    call = PlannedCall(pack.benchmarks[0], Contents(number, None), ())
-    output = 2 * pack.inputs(call.case, 5, number)["input"]
+    call = PlannedCall(pack.benchmarks[0], InputKey(number, None), ())
+    output = 2 * make_inputs(pack, call.case, 5, number)["input"]
     data = output.view("u1")
-    return Opened(call, {"output": output}, (tree_digest(data.data),), {"output": piece_digests(data)})
+    return OpenedCall(call, {"output": output}, (wire_tree_digest(data.data),), {"output": piece_digests(data)})
 
 
 def verifier(maker: Maker, calls: int) -> Verifier:
     made = Verifier(cast(CallMaker, maker))
     for number in range(calls):
-        made.hold((0, number), opened(number))
+        made.add((0, number), opened(number))
     return made
 
 
@@ -57,65 +150,65 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.sysconf", lambda name: {"SC_PHYS_PAGES": 16 << 20, "SC_PAGE_SIZE": 4096}[name])
 
 
-def test_what_is_right_is_looked_at_once() -> None:
-    looking = verifier(Maker(), 3)
-    assert looking.check() is None
-    assert looking.checked == 3
-    assert looking.check() is None
-    assert looking.checked == 3
+def test_right_outputs_are_checked_once() -> None:
+    checks = verifier(Maker(), 3)
+    assert checks.finish_checks() is None
+    assert checks.checked == 3
+    assert checks.finish_checks() is None
+    assert checks.checked == 3
 
 
-def test_outputs_that_are_not_those_that_were_committed() -> None:
-    looking = verifier(Maker(), 2)
+def test_outputs_other_than_the_committed_ones_are_a_security_violation() -> None:
+    checks = verifier(Maker(), 2)
     wrong = opened(2)
     wrong.outputs["output"][7] += 1
-    looking.hold((0, 2), wrong)
-    outcome = looking.check()
+    checks.add((0, 2), wrong)
+    outcome = checks.finish_checks()
     assert outcome is not None
     assert outcome.verdict is Verdict.SECURITY_VIOLATION
 
 
-def test_outputs_that_are_wrong() -> None:
-    looking = verifier(Maker(), 2)
+def test_wrong_outputs_are_a_wrong_answer() -> None:
+    checks = verifier(Maker(), 2)
     wrong = opened(2)
     wrong.outputs["output"][7] += 1
-    looking.hold((0, 2), Opened(wrong.call, wrong.outputs))
-    outcome = looking.check()
+    checks.add((0, 2), OpenedCall(wrong.call, wrong.outputs))
+    outcome = checks.finish_checks()
     assert outcome is not None
     assert outcome.verdict is Verdict.WRONG_ANSWER
 
 
-def test_what_was_begun_is_looked_at_once_and_told_of_in_the_end() -> None:
+def test_started_checks_run_once_and_are_reported_at_the_end() -> None:
     maker = Maker()
-    looking = verifier(maker, 2)
+    checks = verifier(maker, 2)
     wrong = opened(2)
     wrong.outputs["output"][7] += 1
-    looking.hold((0, 1), wrong)
-    looking.begin()
-    looking.begin()
-    looking.hold((0, 1), opened(3))
-    outcome = looking.check()
+    checks.add((0, 1), wrong)
+    checks.start_checks()
+    checks.start_checks()
+    checks.add((0, 1), opened(3))
+    outcome = checks.finish_checks()
     assert outcome is not None
     assert outcome.verdict is Verdict.SECURITY_VIOLATION
-    assert looking.check() is None
-    assert looking.checked == len(maker.threads) == 3
+    assert checks.finish_checks() is None
+    assert checks.checked == len(maker.threads) == 3
 
 
-def test_products_have_one_thread_until_the_last_look_is_over() -> None:
+def test_products_have_one_thread_until_the_last_check_ends() -> None:
     def threads() -> set[int]:
         return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 
     with threadpool_limits(limits=2, user_api="blas"):
-        looks = verification._OneThreadedProducts()
-        looks.__enter__()
-        with looks:
+        products = verification._OneThreadedProducts()
+        products.__enter__()
+        with products:
             assert threads() == {1}
         assert threads() == {1}
-        looks.__exit__()
+        products.__exit__()
         assert threads() == {2}
 
 
-def test_it_ends_when_nobody_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checks_end_when_the_judgement_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("judge.bench.verification._POLL_S", 0.0)
     asked = threading.Event()
 
@@ -129,9 +222,9 @@ def test_it_ends_when_nobody_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
         return True
 
     unwanted = Verifier(cast(CallMaker, Slow()), cancelled)
-    unwanted.hold((0, 0), opened(0))
+    unwanted.add((0, 0), opened(0))
     with pytest.raises(Cancelled):
-        unwanted.check()
+        unwanted.finish_checks()
 
 
 @pytest.mark.usefixtures("machine")
@@ -139,12 +232,12 @@ def test_it_ends_when_nobody_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
     ("calls", "input_bytes", "threads"),
     [(40, 1, 1), (12, 1, 2), (1, 1, 32), (12, 600 << 20, 5), (12, 10 << 30, 32)],
 )
-def test_processors_are_shared_out_among_the_checks_that_there_is_room_for(
+def test_checks_that_fit_into_memory_share_the_processors(
     monkeypatch: pytest.MonkeyPatch, calls: int, input_bytes: int, threads: int
 ) -> None:
     monkeypatch.setattr("judge.bench.verification.loaded", object)
     maker = Maker(input_bytes)
-    assert verifier(maker, calls).check() is None
+    assert verifier(maker, calls).finish_checks() is None
     assert maker.threads == [threads] * calls
 
 
@@ -152,5 +245,5 @@ def test_processors_are_shared_out_among_the_checks_that_there_is_room_for(
 def test_a_check_by_numpy_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "_loaded", None)
     maker = Maker()
-    assert verifier(maker, 3).check() is None
+    assert verifier(maker, 3).finish_checks() is None
     assert maker.threads == [1, 1, 1]

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from judge.native import library
 from judge.native.build import LIBRARY
 from judge.native.library import NativeLibrary
-
-ROOT = Path(__file__).resolve().parents[4]
+from tests.builds import LIBRARIES
 
 
 @pytest.fixture(scope="session")
 def built() -> NativeLibrary:
-    return NativeLibrary(LIBRARY.ensure(ROOT / ".cache" / "native"))
+    return NativeLibrary(LIBRARY.ensure(LIBRARIES))
 
 
 @pytest.fixture

@@ -8,20 +8,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from emulator.cxx import SHARED_FOLDER
 from judge.native import build, library
-from judge.packs.distributions import Distribution, fill
+from judge.packs.distributions import Normal
+from tests.draws import fill
 
 
 @pytest.fixture(autouse=True)
 def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "_loaded", None)
+    monkeypatch.delenv(SHARED_FOLDER, raising=False)
 
 
 def _made() -> bytes:
-    return fill(Distribution("normal"), (5000,), np.dtype(np.float32), 1, "c", "x", 0).tobytes()
+    return fill(Normal(), (5000,), np.dtype(np.float32), 1, "c", "x", 0).tobytes()
 
 
-@pytest.mark.nvcc
+@pytest.mark.cxx
 def test_it_is_built_and_used_from_then_on(tmp_path: Path) -> None:
     before = _made()
     build.prepare(tmp_path)
@@ -59,7 +62,7 @@ def test_a_compiler_that_fails_is_a_warning(
     assert "no such flag" in caplog.text
 
 
-@pytest.mark.nvcc
+@pytest.mark.cxx
 def test_a_folder_that_cannot_be_written_is_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "file").touch()
     with caplog.at_level(logging.WARNING):

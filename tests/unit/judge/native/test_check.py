@@ -16,7 +16,7 @@ from judge.check.tolerance import Expected, Tolerance, ToleranceKind
 from judge.native import library
 from judge.native.library import NativeLibrary
 
-pytestmark = pytest.mark.nvcc
+pytestmark = pytest.mark.cxx
 
 Doubles = npt.NDArray[np.float64]
 SHAPES = arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=40)

@@ -1,4 +1,4 @@
-"""The native digest is that of ``judge.runner.digest``."""
+"""The native digest is that of ``judge.wire.digest``."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from judge.native import library
 from judge.native.digest import picked_digests, piece_digests, tree_digest
 from judge.native.library import NativeLibrary
-from judge.runner import digest
-from judge.runner.digest import DIGEST_BYTES, PIECE_BYTES
+from judge.wire import digest
+from judge.wire.digest import DIGEST_BYTES, PIECE_BYTES
 
-pytestmark = pytest.mark.nvcc
+pytestmark = pytest.mark.cxx
 
 DATA = np.random.default_rng(1).integers(0, 256, 2_100_000, np.uint8)
 #: Around the ends of SHA-256's blocks, of pieces, and of the levels of the tree.

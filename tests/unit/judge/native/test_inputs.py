@@ -1,4 +1,4 @@
-"""The native library makes the bits that the NumPy of ``judge.packs.distributions`` makes."""
+"""The native library makes the bits that the NumPy of ``judge.packs.drawing`` makes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 
 from judge.native import library
 from judge.native.library import NativeLibrary
-from judge.packs import distributions
-from judge.packs.distributions import Distribution, Sentinels, fill, mask
-from judge.recipe import Element, Kind, Recipe
+from judge.packs import drawing, lazy_array
+from judge.packs.distributions import Constant, Integers, Normal, Sentinels, Uniform
+from judge.packs.streams import mask
+from judge.wire.elements import Element
+from judge.wire.recipe import Kind, Recipe
+from tests.draws import fill
 
-pytestmark = pytest.mark.nvcc
+pytestmark = pytest.mark.cxx
 
 FLOATS = (Element.FLOAT16, Element.FLOAT32, Element.FLOAT64)
 KEY = (2**64 - 1, 0x0123456789ABCDEF)
@@ -40,12 +43,12 @@ def named(recipe: Recipe) -> str:
 
 def defined(recipe: Recipe, start: int, count: int) -> npt.NDArray[np.generic]:
     with np.errstate(over="ignore"):
-        return distributions._draw(recipe, recipe.key, start, count).astype(recipe.element.name.lower())
+        return drawing.draw_elements(recipe, recipe.key, start, count).astype(recipe.element.facts.numpy_name)
 
 
 def made(native: NativeLibrary, recipe: Recipe, start: int, count: int, threads: int = 1) -> npt.NDArray[np.generic]:
     # What lies behind must stay as it is.
-    room = np.full(count + 8, 77, recipe.element.name.lower())
+    room = np.full(count + 8, 77, recipe.element.facts.numpy_name)
     native.fill(recipe, start, room[:count], threads)
     assert np.all(room[count:] == 77)
     return room[:count]
@@ -88,7 +91,7 @@ def test_runs_are_ranges_one_after_another(
     native: NativeLibrary, recipe: Recipe, runs: list[tuple[int, int]], threads: int
 ) -> None:
     starts, counts = (np.array([run[n] for run in runs], np.int64) for n in (0, 1))
-    room = np.full(int(counts.sum()) + 8, 77, recipe.element.name.lower())
+    room = np.full(int(counts.sum()) + 8, 77, recipe.element.facts.numpy_name)
     native.fill_runs(recipe, starts, np.cumsum(counts), room[:-8], threads)
     expected = [made(native, recipe, start, count).tobytes() for start, count in runs]
     assert room[:-8].tobytes() == b"".join(expected)
@@ -104,9 +107,9 @@ def test_runs_are_found_as_by_numpy(native: NativeLibrary, runs: list[tuple[int,
     rows = np.concatenate([np.array([start]).astype(np.int64) + np.arange(count) for start, count in runs])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(library, "_loaded", None)
-        expected = distributions.run_begins(rows, rows.size)
+        expected = lazy_array.run_begins(rows, rows.size)
         assert expected is not None
-        few = distributions.run_begins(rows, most)
+        few = lazy_array.run_begins(rows, most)
     found = native.run_begins(rows, rows.size)
     assert found is not None
     assert found.tolist() == expected.tolist()
@@ -138,12 +141,12 @@ def test_whole_arrays_with_sentinels_and_changes(
 ) -> None:
     for size in (1, 5, 3000, 70_001):
         for distribution in (
-            Distribution("uniform", low=-1, high=1, sentinels=Sentinels(5, 100.0)),
-            Distribution("normal", sd=2),
-            Distribution("integers", low=0, high=9, sentinels=Sentinels(3, 100.0)),
-            Distribution("constant", value=3),
+            Uniform(low=-1, high=1, sentinels=Sentinels(5, 100.0)),
+            Normal(sd=2),
+            Integers(low=0, high=9, sentinels=Sentinels(3, 100.0)),
+            Constant(value=3),
         ):
-            if np.dtype(dtype).kind in "iu" and distribution.kind in ("uniform", "normal"):
+            if np.dtype(dtype).kind in "iu" and isinstance(distribution, (Uniform, Normal)):
                 continue
             if np.dtype(dtype).kind == "u" and distribution.sentinels is not None:
                 continue
@@ -168,7 +171,7 @@ def test_what_it_cannot_make_is_left_to_numpy(native: NativeLibrary) -> None:
     recipe = Recipe(Kind.UNIFORM, Element.INT8, KEY, -100.0, 200.0)
     assert not native.makes(recipe)
     flat = np.empty(1000, np.int8)
-    distributions.make(recipe, flat)
+    drawing.fill_by_recipe(recipe, flat)
     assert np.array_equal(flat, defined(recipe, 0, 1000))
     with pytest.raises(ValueError, match="UNIFORM as INT8"):
         native.fill(recipe, 0, flat, 1)

@@ -1,4 +1,4 @@
-"""The recipe of the module's docstring, written out a second time in plain integers, must give the same bits."""
+"""The recipes of ``judge.packs.recipes``, written out a second time in plain integers, must give the same bits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from judge.packs.distributions import Distribution, Sentinels, fill, mask
+from judge.packs.distributions import Constant, Distribution, Integers, Normal, Sentinels, Uniform
+from judge.packs.streams import mask
+from tests.draws import fill
 
 FLOAT32 = np.dtype(np.float32)
 _64 = (1 << 64) - 1
@@ -48,14 +50,14 @@ def float32(value: float) -> float:
 
 
 def test_uniform_is_made_as_the_recipe_says() -> None:
-    got = fill(Distribution("uniform", low=-1000, high=10), (3, 7), FLOAT32, 42, "case-a", "A", 3)
+    got = fill(Uniform(low=-1000, high=10), (3, 7), FLOAT32, 42, "case-a", "A", 3)
     for value, word in zip(got.reshape(-1), words32(42, "case-a", "A", 3), strict=False):
         # The doubles are exact, so that each float32() is one rounding.
         assert value == float32(-1000.0 + float32(1010.0 * ((word >> 8) * 2.0**-24)))
 
 
 def test_normal_is_made_as_the_recipe_says() -> None:
-    got = fill(Distribution("normal", mean=2, sd=3), (50,), FLOAT32, 1, "c", "x", 0)
+    got = fill(Normal(mean=2, sd=3), (50,), FLOAT32, 1, "c", "x", 0)
     scale = float32(3 / math.sqrt((2**32 - 1) / 3))
     for value, word in zip(got, words64(1, "c", "x", 0), strict=False):
         parts = sum((word >> (16 * i)) & 0xFFFF for i in range(4))
@@ -64,19 +66,19 @@ def test_normal_is_made_as_the_recipe_says() -> None:
 
 @pytest.mark.parametrize(("low", "high"), [(-100, 100), (-128, 127), (5, 5)])
 def test_integers_are_made_as_the_recipe_says(low: int, high: int) -> None:
-    got = fill(Distribution("integers", low=low, high=high), (99,), np.dtype(np.int8), 9, "c", "x", 0)
+    got = fill(Integers(low=low, high=high), (99,), np.dtype(np.int8), 9, "c", "x", 0)
     for value, word in zip(got, words32(9, "c", "x", 0), strict=False):
         assert value == low + ((word * (high - low + 1)) >> 32)
 
 
 def test_halves_are_the_rounded_floats() -> None:
-    distribution = Distribution("normal", mean=0, sd=1)
+    distribution = Normal(mean=0, sd=1)
     halves = fill(distribution, (999,), np.dtype(np.float16), 1, "c", "x", 0)
     assert np.array_equal(halves, fill(distribution, (999,), FLOAT32, 1, "c", "x", 0).astype(np.float16))
 
 
 def test_sentinels_are_placed_as_the_recipe_says() -> None:
-    got = fill(Distribution("constant", value=0, sentinels=Sentinels(5, 8.0)), (103,), FLOAT32, 1, "c", "x", 0)
+    got = fill(Constant(value=0, sentinels=Sentinels(5, 8.0)), (103,), FLOAT32, 1, "c", "x", 0)
     words = list(itertools.islice(words32(1, "c", "x/sentinels", 0), 6))
     expected = np.zeros(103, np.float32)
     for j in range(5):
@@ -87,25 +89,25 @@ def test_sentinels_are_placed_as_the_recipe_says() -> None:
 
 
 def test_no_more_sentinels_than_elements() -> None:
-    got = fill(Distribution("constant", value=0, sentinels=Sentinels(9, 8.0)), (4,), FLOAT32, 1, "c", "x", 0)
+    got = fill(Constant(value=0, sentinels=Sentinels(9, 8.0)), (4,), FLOAT32, 1, "c", "x", 0)
     assert sorted(got) == [-8, -8, 8, 8]
 
 
 @pytest.mark.parametrize(
     "distribution",
-    [Distribution("uniform", low=-1, high=1), Distribution("normal"), Distribution("integers", low=-9, high=9)],
+    [Uniform(low=-1, high=1), Normal(), Integers(low=-9, high=9)],
 )
 def test_long_arrays_go_on_where_the_last_chunk_ended(
     distribution: Distribution, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = fill(distribution, (1001,), FLOAT32, 1, "c", "x", 0)
-    monkeypatch.setattr("judge.packs.distributions._CHUNK", 16)
+    monkeypatch.setattr("judge.packs.drawing._CHUNK", 16)
     assert np.array_equal(whole, fill(distribution, (1001,), FLOAT32, 1, "c", "x", 0))
 
 
 def test_every_part_of_the_key_counts() -> None:
     def made(seed: int, case: str, argument: str, call: int) -> bytes:
-        return fill(Distribution("uniform", low=0, high=1), (8,), FLOAT32, seed, case, argument, call).tobytes()
+        return fill(Uniform(low=0, high=1), (8,), FLOAT32, seed, case, argument, call).tobytes()
 
     streams = [
         made(1, "c", "x", 0),
@@ -119,8 +121,8 @@ def test_every_part_of_the_key_counts() -> None:
 
 
 def test_moments() -> None:
-    uniform = fill(Distribution("uniform", low=-1, high=1), (200_000,), FLOAT32, 1, "c", "x", 0)
-    normal = fill(Distribution("normal", mean=1, sd=2), (200_000,), FLOAT32, 1, "c", "x", 0)
+    uniform = fill(Uniform(low=-1, high=1), (200_000,), FLOAT32, 1, "c", "x", 0)
+    normal = fill(Normal(mean=1, sd=2), (200_000,), FLOAT32, 1, "c", "x", 0)
     assert abs(uniform.mean(dtype=np.float64)) < 0.01
     assert uniform.min() >= -1
     assert uniform.max() < 1
@@ -130,8 +132,8 @@ def test_moments() -> None:
 
 @pytest.mark.parametrize("size", [5, 3000, 300_000])
 def test_a_near_copy_is_made_as_the_recipe_says(size: int) -> None:
-    distribution = Distribution("normal", sd=2, sentinels=Sentinels(3, 1000.0))
-    plain = Distribution("normal", sd=2)
+    distribution = Normal(sd=2, sentinels=Sentinels(3, 1000.0))
+    plain = Normal(sd=2)
     got = fill(distribution, (size,), FLOAT32, 1, "c", "x", 8, like=2)
     expected = fill(plain, (size,), FLOAT32, 1, "c", "x", 2)
     words = list(itertools.islice(words32(1, "c", "x/sentinels", 8), 4))
@@ -149,7 +151,7 @@ def test_a_near_copy_is_made_as_the_recipe_says(size: int) -> None:
 
 
 def test_a_near_copy_of_a_constant_differs_in_its_sentinels_alone() -> None:
-    distribution = Distribution("constant", value=3, sentinels=Sentinels(3, 1000.0))
+    distribution = Constant(value=3, sentinels=Sentinels(3, 1000.0))
     got = fill(distribution, (300,), FLOAT32, 1, "c", "x", 8, like=2)
     assert np.array_equal(got, fill(distribution, (300,), FLOAT32, 1, "c", "x", 8))
 

@@ -126,3 +126,9 @@ def test_the_digest_is_over_what_decides(pack_directory: Path, edit: Edit) -> No
 def test_loading_leaves_no_bytecode(pack_directory: Path) -> None:
     load_pack(pack_directory)
     assert not (pack_directory / "__pycache__").exists()
+
+
+def test_a_scalar_that_c_cannot_take_by_value_is_refused(edit: Edit) -> None:
+    with pytest.raises(PackError, match="cannot be passed by value") as caught:
+        load_pack(edit('type = "float"\nrole = "scalar"', 'type = "half"\nrole = "scalar"'))
+    assert caught.value.key == "arguments.factor.type"

@@ -5,10 +5,14 @@ from pathlib import Path
 
 import numpy as np
 
-from judge.packs.distributions import make
-from judge.packs.drawn import DrawnArray
+from judge.packs.drawing import fill_by_recipe
+from judge.packs.inputs import host_inputs, input_recipes, lazy_inputs, make_inputs, scalar_values
+from judge.packs.judging import check_outputs, spot_check
+from judge.packs.lazy_input import LazyInput
 from judge.packs.loader import load_pack
-from judge.packs.pack import Case, OutputSpec, Pack
+from judge.packs.pack import Case, Pack
+from judge.packs.sizes import OutputSpec, case_bytes, case_flops, output_specs
+from judge.packs.statement import read_statement
 
 Edit = Callable[..., Path]
 
@@ -19,7 +23,7 @@ def sample(pack: Pack) -> Case:
 
 def test_inputs_are_those_of_the_signature(pack_directory: Path) -> None:
     pack = load_pack(pack_directory)
-    inputs = pack.inputs(sample(pack), 1)
+    inputs = make_inputs(pack, sample(pack), 1)
     assert list(inputs) == ["x", "N", "factor"]
     assert inputs["x"].shape == (5,)
     assert inputs["x"].dtype == np.float32
@@ -31,31 +35,33 @@ def test_inputs_are_those_of_the_signature(pack_directory: Path) -> None:
 
 def test_contents_follow_from_seed_and_call(pack_directory: Path) -> None:
     pack = load_pack(pack_directory)
-    made = {(seed, call): pack.inputs(sample(pack), seed, call)["x"].tobytes() for seed in (1, 2) for call in (0, 1)}
+    made = {
+        (seed, call): make_inputs(pack, sample(pack), seed, call)["x"].tobytes() for seed in (1, 2) for call in (0, 1)
+    }
     assert len(set(made.values())) == 4
-    assert pack.inputs(sample(pack), 2, 1)["x"].tobytes() == made[2, 1]
+    assert make_inputs(pack, sample(pack), 2, 1)["x"].tobytes() == made[2, 1]
 
 
 def test_a_case_may_have_its_own_distribution(edit: Edit) -> None:
     own = 'axes = { N = 100 }\ndistributions.x = { kind = "constant", value = 4 }'
     pack = load_pack(edit("axes = { N = 100 }", own))
-    assert set(pack.inputs(pack.cases[1], 1)["x"]) == {4.0}
-    assert set(pack.inputs(pack.cases[0], 1)["x"]) != {4.0}
+    assert set(make_inputs(pack, pack.cases[1], 1)["x"]) == {4.0}
+    assert set(make_inputs(pack, pack.cases[0], 1)["x"]) != {4.0}
 
 
 def test_check_and_spot_check_without_one_in_the_reference(pack_directory: Path) -> None:
     pack = load_pack(pack_directory)
     case = sample(pack)
-    inputs = pack.inputs(case, 1)
+    inputs = make_inputs(pack, case, 1)
     right = {"y": inputs["x"] * np.float32(-2)}
-    assert pack.check(case, inputs, right) is None
-    assert pack.spot_check(case, inputs, right, seed=3) is None
+    assert check_outputs(pack, case, inputs, right) is None
+    assert spot_check(pack, case, inputs, right, seed=3) is None
     wrong = {"y": right["y"].copy()}
     wrong["y"][3] += 1
     for mismatch in (
-        pack.check(case, inputs, wrong),
-        pack.spot_check(case, inputs, wrong, seed=3),
-        pack.spot_check(case, pack.drawn_inputs(case, 1), wrong, seed=3),
+        check_outputs(pack, case, inputs, wrong),
+        spot_check(pack, case, inputs, wrong, seed=3),
+        spot_check(pack, case, lazy_inputs(pack, case, 1), wrong, seed=3),
     ):
         assert mismatch is not None
         assert mismatch.indices == ((3,),)
@@ -66,12 +72,12 @@ def test_flat_outputs_are_taken_for_shaped_ones(edit: Edit) -> None:
     directory = edit('shape = ["N"]\n\n', 'shape = ["N", 1]\n\n')
     pack = load_pack(directory)
     case = sample(pack)
-    inputs = pack.inputs(case, 1)
-    assert pack.output_spec(case)["y"].shape == (5, 1)
-    assert pack.check(case, inputs, {"y": inputs["x"] * np.float32(-2)}) is None
+    inputs = make_inputs(pack, case, 1)
+    assert output_specs(pack, case)["y"].shape == (5, 1)
+    assert check_outputs(pack, case, inputs, {"y": inputs["x"] * np.float32(-2)}) is None
 
 
-def test_spot_checks_look_at_the_rows_they_choose(pack_directory: Path) -> None:
+def test_spot_checks_compare_the_rows_they_choose(pack_directory: Path) -> None:
     (pack_directory / "reference.py").write_text(
         "import numpy as np\n"
         "def reference(x, N, factor): raise AssertionError('too dear')\n"
@@ -81,18 +87,18 @@ def test_spot_checks_look_at_the_rows_they_choose(pack_directory: Path) -> None:
     )
     pack = load_pack(pack_directory)
     case = sample(pack)
-    inputs = pack.inputs(case, 1)
+    inputs = make_inputs(pack, case, 1)
     outputs = {"y": inputs["x"] * np.float32(-2)}
-    assert pack.spot_check(case, inputs, outputs, seed=1) is None
+    assert spot_check(pack, case, inputs, outputs, seed=1) is None
     outputs["y"][4] = 77
-    mismatch = pack.spot_check(case, inputs, outputs, seed=1)
+    mismatch = spot_check(pack, case, inputs, outputs, seed=1)
     assert mismatch is not None
     assert mismatch.indices == ((4,),), "indices are those of the whole output"
     assert "y[4] is 77.0" in mismatch.message
-    assert "looked at" in mismatch.message
+    assert "elements checked differ" in mismatch.message
 
 
-def test_rows_looked_at_in_parts_are_judged_as_one(pack_directory: Path) -> None:
+def test_rows_checked_in_parts_are_judged_as_one(pack_directory: Path) -> None:
     """The same is said as of all of them at once."""
     path = pack_directory / "reference.py"
     source = (
@@ -109,12 +115,12 @@ def test_rows_looked_at_in_parts_are_judged_as_one(pack_directory: Path) -> None
         path.write_text(source.format(parts=parts, hand=hand))
         pack = load_pack(pack_directory)
         case = pack.benchmarks[0]
-        inputs = pack.inputs(case, 1)
+        inputs = make_inputs(pack, case, 1)
         outputs = {"y": inputs["x"] * inputs["factor"]}
-        assert pack.spot_check(case, inputs, outputs, seed=1) is None
+        assert spot_check(pack, case, inputs, outputs, seed=1) is None
         outputs["y"][::50] += np.arange(len(outputs["y"][::50])) + 1
         outputs["y"][77] = np.nan
-        found.append(pack.spot_check(case, inputs, outputs, seed=1))
+        found.append(spot_check(pack, case, inputs, outputs, seed=1))
     assert found[0] is not None
     assert found[0].count > len(found[0].indices)
     assert found[0] == found[1] == found[2]
@@ -127,11 +133,11 @@ def test_structured_inputs_come_from_the_reference(pack_directory: Path, edit: E
         path.read_text() + "\ndef make_inputs(rng, N, factor):\n    return {'x': np.sort(rng.standard_normal(N))}\n"
     )
     pack = load_pack(pack_directory)
-    made = pack.inputs(pack.cases[1], 1)["x"]
+    made = make_inputs(pack, pack.cases[1], 1)["x"]
     assert made.dtype == np.float32
     assert np.all(np.diff(made) >= 0)
-    assert np.array_equal(made, pack.inputs(pack.cases[1], 1)["x"])
-    assert not np.array_equal(made, pack.inputs(pack.cases[1], 2)["x"])
+    assert np.array_equal(made, make_inputs(pack, pack.cases[1], 1)["x"])
+    assert not np.array_equal(made, make_inputs(pack, pack.cases[1], 2)["x"])
 
 
 def test_drawn_inputs_are_the_inputs(edit: Edit) -> None:
@@ -141,10 +147,10 @@ def test_drawn_inputs_are_the_inputs(edit: Edit) -> None:
     pack = load_pack(directory)
     case = pack.benchmarks[0]
     for call, like in ((0, None), (3, 2)):
-        drawn = pack.drawn_inputs(case, 1, call, like=like, threads=2)
-        inputs = pack.inputs(case, 1, call, like=like)
+        drawn = lazy_inputs(pack, case, 1, call, like=like, threads=2)
+        inputs = make_inputs(pack, case, 1, call, like=like)
         assert list(drawn) == list(inputs) == ["x", "y", "N", "factor"]
-        assert [type(value) for value in drawn.values()] == [DrawnArray, np.ndarray, np.int32, np.float32]
+        assert [type(value) for value in drawn.values()] == [LazyInput, np.ndarray, np.int32, np.float32]
         assert [type(value) for value in inputs.values()] == [np.ndarray, np.ndarray, np.int32, np.float32]
         assert all(np.asarray(drawn[name]).tobytes() == inputs[name].tobytes() for name in inputs)
 
@@ -154,22 +160,24 @@ def test_a_whole_check_gets_whole_arrays(pack_directory: Path) -> None:
     path.write_text(path.read_text().replace("    return", "    assert type(x) is np.ndarray\n    return"))
     pack = load_pack(pack_directory)
     case = sample(pack)
-    right = {"y": pack.inputs(case, 1)["x"] * np.float32(-2)}
-    assert pack.spot_check(case, pack.drawn_inputs(case, 1), right, seed=3) is None
+    right = {"y": make_inputs(pack, case, 1)["x"] * np.float32(-2)}
+    assert spot_check(pack, case, lazy_inputs(pack, case, 1), right, seed=3) is None
 
 
 def test_recipes_make_the_inputs_and_a_near_copy_differs_a_little(pack_directory: Path) -> None:
     pack = load_pack(pack_directory)
     case = pack.benchmarks[0]
     for call, like in ((3, None), (3, 2)):
-        made = np.empty(pack.inputs(case, 1)["x"].size, np.float32)
-        recipe = pack.recipes(case, 1, call, like=like)["x"]
+        made = np.empty(make_inputs(pack, case, 1)["x"].size, np.float32)
+        recipe = input_recipes(pack, case, 1, call, like=like)["x"]
         assert recipe is not None
-        make(recipe, made)
-        assert np.array_equal(made, pack.inputs(case, 1, call, like=like)["x"])
-    near, earlier = pack.inputs(case, 1, 3, like=2)["x"], pack.inputs(case, 1, 2)["x"]
+        fill_by_recipe(recipe, made)
+        assert np.array_equal(made, make_inputs(pack, case, 1, call, like=like)["x"])
+    near, earlier = make_inputs(pack, case, 1, 3, like=2)["x"], make_inputs(pack, case, 1, 2)["x"]
     assert 0 < np.count_nonzero(near != earlier) < near.size // 100
-    assert pack.scalars(case) == {name: value for name, value in pack.inputs(case, 1).items() if name != "x"}
+    assert scalar_values(pack, case) == {
+        name: value for name, value in make_inputs(pack, case, 1).items() if name != "x"
+    }
 
 
 def test_a_near_copy_never_repeats_a_call(pack_directory: Path, edit: Edit) -> None:
@@ -179,21 +187,21 @@ def test_a_near_copy_never_repeats_a_call(pack_directory: Path, edit: Edit) -> N
     path.write_text(path.read_text() + "\ndef make_inputs(rng, N, factor):\n    return {'x': rng.standard_normal(N)}\n")
     pack = load_pack(pack_directory)
     case = pack.benchmarks[0]
-    assert pack.recipes(case, 1, 3, like=2) == {"x": None}
-    near = pack.inputs(case, 1, 3, like=2)["x"]
-    assert np.array_equal(near, pack.host_inputs(case, 1, 3, like=2)["x"])
-    assert not np.array_equal(near, pack.inputs(case, 1, 2)["x"])
+    assert input_recipes(pack, case, 1, 3, like=2) == {"x": None}
+    near = make_inputs(pack, case, 1, 3, like=2)["x"]
+    assert np.array_equal(near, host_inputs(pack, case, 1, 3, like=2)["x"])
+    assert not np.array_equal(near, make_inputs(pack, case, 1, 2)["x"])
 
 
 def test_what_the_runner_has_to_know(edit: Edit) -> None:
     pack = load_pack(edit('shape = ["N"]\n\n', 'shape = ["N"]\ninitial = "poison"\n\n'))
-    assert pack.output_spec(sample(pack)) == {"y": OutputSpec((5,), np.dtype(np.float32), "poison")}
+    assert output_specs(pack, sample(pack)) == {"y": OutputSpec((5,), np.dtype(np.float32), "poison")}
 
 
 def test_figures_of_the_benchmark(pack_directory: Path) -> None:
     pack = load_pack(pack_directory)
-    assert pack.case_bytes(pack.benchmarks[0]) == 8000.0
-    assert pack.case_flops(pack.benchmarks[0]) == 1000.0
+    assert case_bytes(pack, pack.benchmarks[0]) == 8000.0
+    assert case_flops(pack, pack.benchmarks[0]) == 1000.0
 
 
 def test_texts(pack_directory: Path) -> None:
@@ -201,7 +209,7 @@ def test_texts(pack_directory: Path) -> None:
     assert pack.signature_text == "void solve(const float* x, float* y, int N, float factor)"
     assert pack.prototype() in pack.header()
     assert "#include <cuda_fp16.h>" not in pack.header()
-    statement = pack.statement()
+    statement = read_statement(pack)
     assert pack.prototype() in statement
     assert r"$1 \le N \le 1{,}000$ (number of elements)" in statement
     assert r"$-8 \le \texttt{factor} \le 8$" in statement

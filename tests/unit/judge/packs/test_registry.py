@@ -42,7 +42,7 @@ def test_two_packs_of_one_name(pack_directory: Path, tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     registry = Registry.load([tmp_path / "nowhere"])
     assert not registry.packs
-    assert "no directory" in registry.problems[0].reason
+    assert "not a directory" in registry.problems[0].reason
 
 
 def test_near_names_are_offered(pack_directory: Path) -> None:

@@ -3,14 +3,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from judge.packs.argument import Argument
 from judge.packs.expressions import parse_expression
-from judge.packs.signature import C_TYPES, Argument, header, parse_c_type, prototype, starter
+from judge.packs.signature import header, parse_c_type, prototype, starter
+from judge.wire.elements import C_NAMES, ELEMENTS, Element
 
 
 def argument(name: str, c_type: str, role: str) -> Argument:
-    dtype, is_pointer, _ = parse_c_type(c_type)
+    element, is_pointer, _ = parse_c_type(c_type)
     shape = (parse_expression("M"), parse_expression("2*N")) if is_pointer else ()
-    return Argument(name, c_type, role, dtype, shape, None, f"about {name}")  # type: ignore[arg-type]
+    return Argument(name, c_type, role, element, shape, description=f"about {name}")  # type: ignore[arg-type]
 
 
 ARGUMENTS = (
@@ -21,18 +23,18 @@ ARGUMENTS = (
 
 
 @pytest.mark.parametrize(
-    ("c_type", "dtype", "is_pointer", "is_const"),
+    ("c_type", "element", "is_pointer", "is_const"),
     [
-        ("const float*", np.float32, True, True),
-        ("unsigned char*", np.uint8, True, False),
-        ("const unsigned int*", np.uint32, True, True),
-        ("half*", np.float16, True, False),
-        ("int", np.int32, False, False),
-        ("size_t", np.uint64, False, False),
+        ("const float*", Element.FLOAT32, True, True),
+        ("unsigned char*", Element.UINT8, True, False),
+        ("const unsigned int*", Element.UINT32, True, True),
+        ("half*", Element.FLOAT16, True, False),
+        ("int", Element.INT32, False, False),
+        ("size_t", Element.UINT64, False, False),
     ],
 )
-def test_types(c_type: str, dtype: type, is_pointer: bool, is_const: bool) -> None:
-    assert parse_c_type(c_type) == (np.dtype(dtype), is_pointer, is_const)
+def test_types(c_type: str, element: Element, is_pointer: bool, is_const: bool) -> None:
+    assert parse_c_type(c_type) == (element, is_pointer, is_const)
 
 
 @pytest.mark.parametrize("c_type", ["float**", "flaot", "", "const*", "volatile float*", "float &"])
@@ -43,7 +45,8 @@ def test_other_types_are_refused(c_type: str) -> None:
 
 def test_sizes_in_numpy_are_those_in_c() -> None:
     sizes = {"half": 2, "int": 4, "unsigned int": 4, "float": 4, "double": 8, "size_t": 8, "unsigned char": 1}
-    assert {name: C_TYPES[name].itemsize for name in sizes} == sizes
+    assert {name: C_NAMES[name][0].facts.size_bytes for name in sizes} == sizes
+    assert all(np.dtype(facts.numpy_name).itemsize == facts.size_bytes for facts in ELEMENTS.values())
 
 
 def test_header_includes_what_the_signature_needs() -> None:

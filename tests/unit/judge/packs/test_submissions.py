@@ -36,12 +36,12 @@ def test_folders_and_first_lines(pack_directory: Path) -> None:
 @pytest.mark.parametrize(
     ("folder", "text", "reason"),
     [
-        ("wrong_anwser", "", "no verdict"),
-        ("internal_error", "", "no verdict"),
-        ("runtime_error", "// expect: verdict=XX\n", "no verdict"),
-        ("runtime_error", "// expect: verdict=WA\n", "leaves out RE"),
+        ("wrong_anwser", "", "not a verdict"),
+        ("internal_error", "", "not a verdict"),
+        ("runtime_error", "// expect: verdict=XX\n", "not a verdict"),
+        ("runtime_error", "// expect: verdict=WA\n", "does not include RE"),
         ("runtime_error", "// expect: case=nowhere\n", "no case 'nowhere'"),
-        ("runtime_error", "// expect: quickly\n", "not understood"),
+        ("runtime_error", "// expect: quickly\n", "is unknown"),
     ],
 )
 def test_what_means_nothing_is_refused(pack_directory: Path, folder: str, text: str, reason: str) -> None:

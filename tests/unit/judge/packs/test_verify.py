@@ -59,7 +59,7 @@ def test_cases_that_a_guess_passes(edit: Edit, distribution: str, guess: str) ->
 
 def test_a_copy_that_passes(edit: Edit) -> None:
     text = findings(edit("axes = { N = 100 }", "axes = { N = 100 }\nparameters = { factor = 1 }"))
-    assert "cases.hidden: accepts a copy of x as right" in text
+    assert "cases.hidden: accepts a trivial answer (a copy of x)" in text
 
 
 def test_guessable_cases_may_be_guessed_but_not_left_out(edit: Edit) -> None:
@@ -76,12 +76,12 @@ def test_inputs_that_do_not_follow_from_the_seed(pack_directory: Path, edit: Edi
         + "\n_calls = 0\ndef make_inputs(rng, N, factor):\n    global _calls\n    _calls += 1\n"
         + "    return {'x': np.arange(1.0, N + 1) + _calls}\n"
     )
-    assert "same seed gives other inputs" in findings(pack_directory)
+    assert "same seed makes different inputs" in findings(pack_directory)
 
 
 def test_missing_submissions(pack_directory: Path) -> None:
     (pack_directory / "submissions" / "wrong_answer" / "one.cu").unlink()
-    assert "wrong_answer: holds no submission" in findings(pack_directory)
+    assert "wrong_answer: has no submission" in findings(pack_directory)
 
 
 def test_submissions_are_judged_and_their_verdicts_compared(pack_directory: Path) -> None:

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.devices.base import Device
-from judge.runner.frames import MAX_PAYLOAD, FrameError
-from judge.runner.recordings import (
+from judge.runner.device import Device
+from judge.runner.recordings import Recordings
+from judge.wire.frames import MAX_PAYLOAD, FrameError
+from judge.wire.recordings import (
     MAX_RECORDING_BYTES,
     PIECE_BYTES,
     TRANSFERS,
     RecordingClaim,
     RecordingReply,
-    Recordings,
-    TransfersReply,
+    ReplayReply,
 )
 
 
@@ -25,16 +25,17 @@ from judge.runner.recordings import (
         RecordingClaim((0x200000001000, 0), b"steps"),
         RecordingClaim((), b""),
         RecordingReply(11, b"some of it"),
-        TransfersReply(tuple(range(TRANSFERS))),
+        ReplayReply(5),
+        ReplayReply(0, tuple(range(TRANSFERS))),
     ],
 )
-def test_what_is_packed_comes_out_again(message: RecordingClaim | RecordingReply | TransfersReply) -> None:
+def test_what_is_packed_comes_out_again(message: RecordingClaim | RecordingReply | ReplayReply) -> None:
     assert type(message).unpack(message.pack()) == message
 
 
 @given(st.binary(max_size=200))
 def test_arbitrary_bytes_are_messages_or_frame_errors(payload: bytes) -> None:
-    for kind in (RecordingClaim, RecordingReply, TransfersReply):
+    for kind in (RecordingClaim, RecordingReply, ReplayReply):
         with contextlib.suppress(FrameError):
             kind.unpack(payload)
 

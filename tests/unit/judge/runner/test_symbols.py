@@ -20,9 +20,9 @@ def _file(data: bytes) -> int:
     return fd
 
 
-@pytest.mark.nvcc
+@pytest.mark.cxx
 def test_a_hidden_function_is_found_and_can_be_called() -> None:
-    fd = _file(build(_SOURCE))
+    fd = _file(build(_SOURCE).library)
     offsets = function_offsets(fd, ["solve", "hidden_error", "absent"])
     assert set(offsets) == {"solve", "hidden_error"}
     library = ctypes.CDLL(f"/proc/self/fd/{fd}")
@@ -34,9 +34,9 @@ def test_a_hidden_function_is_found_and_can_be_called() -> None:
     assert (function(), function()) == (7, 0)
 
 
-@pytest.mark.nvcc
+@pytest.mark.cxx
 def test_a_stripped_library_tells_nothing() -> None:
-    assert function_offsets(_file(build(_SOURCE + "// stripped", "-s")), ["hidden_error"]) == {}
+    assert function_offsets(_file(build(_SOURCE + "// stripped", "-s").library), ["hidden_error"]) == {}
 
 
 @pytest.mark.parametrize(

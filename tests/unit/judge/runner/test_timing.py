@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judge.devices.base import DeviceError
-from judge.packs.distributions import Distribution, make, recipe
-from judge.recipe import Element, Kind, Recipe
+from judge.packs.distributions import Constant, Uniform
+from judge.packs.drawing import fill_by_recipe
 from judge.runner import timing
-from judge.runner.bursts import (
+from judge.runner.device import DeviceError
+from judge.runner.memory import SharedMemory
+from judge.runner.timing import TimedCalls
+from judge.wire.bursts import (
     CommitReply,
     OpenRequest,
     ReserveRequest,
@@ -25,18 +27,19 @@ from judge.runner.bursts import (
     TimedSlot,
     TimeRequest,
 )
-from judge.runner.digest import DIGEST_BYTES, piece_digests, tree_digest
-from judge.runner.frames import FrameError, Role
-from judge.runner.memory import SharedMemory
-from judge.runner.messages import ArgumentSpec
-from judge.runner.timing import TimedCalls
+from judge.wire.digest import DIGEST_BYTES, piece_digests, tree_digest
+from judge.wire.elements import Element
+from judge.wire.frames import FrameError, Role
+from judge.wire.messages import ArgumentSpec
+from judge.wire.recipe import Kind, Recipe
+from tests.draws import recipe
 from tests.host_device.device import HostDevice
 
 ELEMENTS = 3000
 DIGESTS_AT = 32768
 SIZE = 4 * ELEMENTS
-ARGUMENTS = (ArgumentSpec("x", Role.INOUT), ArgumentSpec("factor", Role.IN))
-FACTOR = recipe(Distribution("constant", value=3), np.dtype(np.float32), 1, 1, "c", "factor", 1)
+ARGUMENTS = (ArgumentSpec("x", Role.INOUT, Element.FLOAT32), ArgumentSpec("factor", Role.IN, Element.FLOAT32))
+FACTOR = recipe(Constant(value=3), np.dtype(np.float32), 1, 1, "c", "factor", 1)
 
 
 class Scaling:
@@ -88,7 +91,7 @@ def _calls(program: Scaling, outputs: Memory) -> TimedCalls:
 
 
 def _slots(call: int, place: int = 0) -> tuple[TimedSlot, ...]:
-    x = recipe(Distribution("uniform", low=-1, high=1), np.dtype(np.float32), ELEMENTS, 1, "c", "x", call)
+    x = recipe(Uniform(low=-1, high=1), np.dtype(np.float32), ELEMENTS, 1, "c", "x", call)
     return TimedSlot(
         size=SIZE, output_offset=4096, digests_offset=DIGESTS_AT, recipe=x, place=place, shift=512
     ), TimedSlot(size=4, recipe=FACTOR)
@@ -109,7 +112,7 @@ def test_what_is_read_and_written_has_an_input_and_a_place(calls: TimedCalls, ou
         expected = np.empty(ELEMENTS, np.float32)
         made = _slots(call)[0].recipe
         assert made is not None
-        make(made, expected)
+        fill_by_recipe(made, expected)
         expected *= 3
         calls.open(OpenRequest(index))
         assert outputs.map[4096 : 4096 + SIZE] == expected.tobytes()

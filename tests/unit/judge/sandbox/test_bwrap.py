@@ -6,7 +6,8 @@ import pytest
 
 from judge.errors import JailUnavailable
 from judge.sandbox import bwrap
-from judge.sandbox.policy import MIB, Bind, Limits, Policy
+from judge.sandbox.bind import Bind
+from judge.sandbox.policy import MIB, Limits, Policy
 
 
 @pytest.fixture(autouse=True)

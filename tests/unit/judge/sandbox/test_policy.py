@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from judge.sandbox import gpu, policy
-from judge.sandbox.policy import Bind, build_policy, run_policy
+from judge.sandbox.bind import Bind
+from judge.sandbox.policy import build_policy, run_policy
 from judge.settings import BuildLimits, RunLimits
 
 ROOT = Path(policy.__file__).resolve().parents[2]
@@ -25,22 +26,21 @@ def test_a_build_sees_the_toolkit_and_no_python() -> None:
     assert made.limits.cpu_s >= 20
 
 
-def test_a_runner_sees_two_packages_of_the_checkout_and_nothing_beside_them() -> None:
+def test_a_runner_sees_its_own_packages_of_the_checkout_and_nothing_beside_them() -> None:
     made = run_policy(RunLimits())
     ours = [Path(target).relative_to(ROOT) for target in targets(made) if Path(target).is_relative_to(ROOT)]
-    assert set(map(str, ours)) <= {"judge", "emulator", ".venv"}
-    assert {"judge", "emulator"} <= set(map(str, ours))
+    assert set(map(str, ours)) - {".venv"} == {"judge/__init__.py", "judge/wire", "judge/runner", "emulator"}
     assert all(bind.kind == "ro" for bind in made.binds)
 
 
-def test_installed_packs_are_covered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_trusted_side_of_an_installed_copy_is_covered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     site = tmp_path / "site"
-    (site / "judge").mkdir(parents=True)
-    (site / "challenges").mkdir()
+    for name in ("judge/runner", "judge/wire", "judge/check", "challenges", "store", "numpy"):
+        (site / name).mkdir(parents=True)
     (site / "judge" / "__init__.py").touch()
     monkeypatch.setattr("judge.__file__", str(site / "judge" / "__init__.py"))
     monkeypatch.setattr(sys, "prefix", str(site))
-    assert run_policy(RunLimits()).hidden == (str(site / "challenges"),)
+    assert run_policy(RunLimits()).hidden == tuple(str(site / name) for name in ("challenges", "judge/check", "store"))
 
 
 def test_no_environment_of_the_judge_goes_in() -> None:

@@ -8,14 +8,15 @@ import struct
 
 import pytest
 
-from judge.sandbox import seccomp
-from judge.sandbox.seccomp import NUMBERS
+from judge.runner import seccomp
+from judge.sandbox.seccomp import base_program
+from judge.wire.bpf import NUMBERS
 
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the filters are for x86-64")
 
 X86_64, I386 = 0xC000003E, 0x40000003
 PID = 7
-BASE = seccomp.base_program()
+BASE = base_program()
 BEFORE = seccomp.before_load_program(PID, allow_executable=False)
 EMULATOR = seccomp.before_load_program(PID, allow_executable=True)
 SCHEDULING = seccomp.scheduling_program()

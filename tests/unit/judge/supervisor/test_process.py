@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from judge.errors import Cancelled, JailUnavailable
-from judge.runner.frames import Frame, Op, pack_frame, split_frame
-from judge.runner.messages import FailedReply
 from judge.sandbox.launch import JailExit
 from judge.supervisor.process import Ending, RequestRefused, RunnerEnded, RunnerProcess
+from judge.wire.frames import Frame, Op, pack_frame, split_frame
+from judge.wire.messages import FailedReply
 
 Script = Callable[[int], None]
 
@@ -85,7 +85,7 @@ def test_a_reply_is_matched_and_timed() -> None:
     runner.close()
 
 
-def test_a_refusal_is_told_apart_from_a_death() -> None:
+def test_a_refusal_is_not_an_ended_runner() -> None:
     reply = FailedReply(3, 0, "", "no such symbol")
 
     def script(fd: int) -> None:
@@ -128,7 +128,7 @@ def test_a_second_reply_to_one_request_is_an_attack() -> None:
     assert "nobody had asked" in _ended(runner).tampered
 
 
-def test_the_clock_runs_out() -> None:
+def test_a_missing_reply_times_out() -> None:
     release = threading.Event()
     runner = _runner(lambda _: release.wait(10) and None)
     ending = _ended(runner, limit_s=0.1)
@@ -158,7 +158,7 @@ def test_a_death_carries_its_exit_code() -> None:
     assert (ending.exit.code, ending.during, ending.timed_out) == (3, Op.RUN, False)
 
 
-def test_whoever_cancels_need_not_wait() -> None:
+def test_cancelling_ends_a_wait() -> None:
     release = threading.Event()
     runner = _runner(lambda _: release.wait(10) and None, cancelled=lambda: True)
     with pytest.raises(Cancelled):

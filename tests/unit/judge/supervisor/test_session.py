@@ -4,14 +4,15 @@ from unittest.mock import Mock
 
 import pytest
 
-from judge.build.artifact import WITH_STREAMS
-from judge.runner.frames import Op
-from judge.runner.messages import WATCHED_SLOWDOWN, LoadRequest, Watch
+from judge.compile.artifact import Artifact
+from judge.compile.target import Target
 from judge.supervisor.session import Bounds, Session, StartedRunner
+from judge.wire.frames import Op
+from judge.wire.messages import WATCHED_SLOWDOWN, LoadRequest, Watch
 
 
 @pytest.mark.parametrize(("watch", "times"), [(Watch.NOTHING, 1), (Watch.PROFILE, WATCHED_SLOWDOWN)])
-def test_a_call_that_is_watched_gets_more_time_and_no_more_grace(watch: Watch, times: float) -> None:
+def test_a_watched_call_gets_more_time_but_no_more_grace(watch: Watch, times: float) -> None:
     bounds = Bounds(start_s=20, call_s=4, total_s=300, print_bytes=1, grace_s=12)
     assert bounds.kernel_s(watch) == 4 * times
     assert bounds.solve_s(watch) == 4 * times + 12
@@ -29,5 +30,5 @@ def test_the_runner_is_told_of_streams_of_the_submissions_own(monkeypatch: pytes
     started = Mock(spec=StartedRunner)
     started.wait.return_value = started
     session = Session(started, LoadRequest(()), Bounds(start_s=20, call_s=4, total_s=300, print_bytes=1))
-    session.load(b"\x7fELF" + WITH_STREAMS.encode() * has)
+    session.load(Artifact(b"\x7fELF", Target("cuda", "sm_90"), own_streams=has))
     assert [one.own_streams for one in sent] == [has]

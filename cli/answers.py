@@ -1,0 +1,114 @@
+"""The server's responses, with the fields that the commands read.
+
+Fields that a server of another version omits get their defaults; unknown fields are ignored. ``judge.judgement_json``
+reads judgements of any version.
+
+Pydantic is imported at first use, because it would double the start-up time of the command line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from cli.api import Unreachable
+from judge.judgement import Judgement
+from judge.judgement_json import UnreadableJudgement, read_judgement
+from judge.verdict import Verdict
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """The result of an audit of a submission."""
+
+    verdict: Verdict = Verdict.ACCEPTED
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionStatus:
+    """A submission's state. ``judgement`` is JSON, which ``read_status_judgement`` parses."""
+
+    id: str
+    challenge: str
+    device: str
+    mode: str
+    state: str
+    created_at: str
+    verdict: str | None = None
+    position: int | None = None
+    url: str = ""
+    judgement: dict[str, Any] | None = None
+    audit: Audit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """A challenge as listed."""
+
+    slug: str
+    title: str
+    difficulty: str
+    version: str
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BoardEntry:
+    """A row of a leaderboard."""
+
+    rank: int
+    username: str
+    metric: str
+    value: float
+    submission: str
+    low: float | None = None
+    high: float | None = None
+    roofline_share: float | None = None
+    gb_per_s: float | None = None
+    gflop_per_s: float | None = None
+    audited_at: str | None = None
+    not_audited: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The payload of a progress event; each kind of event sets the fields that it needs."""
+
+    id: str | None = None
+    verdict: str | None = None
+    done: int = 0
+    total: int = 0
+    position: int | None = None
+    wall_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedEvent:
+    """An event from the list that the client polls when no stream is available."""
+
+    seq: int
+    kind: str
+    payload: Step = Step()
+
+
+def read(kind: type[T], answer: Any) -> T:
+    """Parses a response as a ``kind``. Raises Unreachable if it does not fit."""
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(kind).validate_python(answer)
+    except ValidationError as error:
+        [first, *_] = error.errors(include_url=False)
+        field = ".".join(str(part) for part in first["loc"])
+        raise Unreachable(f"the server's answer cannot be read: {field or 'all of it'}: {first['msg']}") from None
+
+
+def read_status_judgement(data: dict[str, Any]) -> Judgement:
+    """Parses the judgement of a status. Raises Unreachable if this release does not know its version."""
+    try:
+        return read_judgement(data)
+    except UnreadableJudgement as error:
+        raise Unreachable(str(error), hint="A newer gpujudge may read it: pip install -U gpujudge.") from None

@@ -1,0 +1,279 @@
+// What a program asks about the device, and the calls that would choose or configure one. There is one device, number 0.
+
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "api/device_model.h"
+#include "api/errors.h"
+#include "api/limits.h"
+#include "exec/memory.h"
+#include "replay/recording.h"
+
+namespace model = emu::device_model;
+
+namespace {
+
+unsigned device_flags = cudaDeviceScheduleAuto;
+std::mutex limits_mutex;
+std::map<int, size_t> limits = {
+    {cudaLimitStackSize, 1024},
+    {cudaLimitPrintfFifoSize, 1 << 20},
+    {cudaLimitMallocHeapSize, 8 << 20},
+    {cudaLimitDevRuntimeSyncDepth, 2},
+    {cudaLimitDevRuntimePendingLaunchCount, 2048},
+    {cudaLimitMaxL2FetchGranularity, 64},
+    {cudaLimitPersistingL2CacheSize, 0},
+};
+
+int attribute(cudaDeviceAttr which, bool *known) {
+    *known = true;
+    switch (which) {
+        case cudaDevAttrMaxThreadsPerBlock: return model::threads_per_block;
+        case cudaDevAttrMaxBlockDimX: return model::block_dimensions[0];
+        case cudaDevAttrMaxBlockDimY: return model::block_dimensions[1];
+        case cudaDevAttrMaxBlockDimZ: return model::block_dimensions[2];
+        case cudaDevAttrMaxGridDimX: return model::grid_dimensions[0];
+        case cudaDevAttrMaxGridDimY: return model::grid_dimensions[1];
+        case cudaDevAttrMaxGridDimZ: return model::grid_dimensions[2];
+        case cudaDevAttrMaxSharedMemoryPerBlock: return model::shared_per_block;
+        case cudaDevAttrTotalConstantMemory: return model::constant_bytes;
+        case cudaDevAttrWarpSize: return model::warp_size;
+        case cudaDevAttrMaxPitch: return 2147483647;
+        case cudaDevAttrMaxRegistersPerBlock: return model::registers_per_multiprocessor;
+        case cudaDevAttrClockRate: return model::clock_khz;
+        case cudaDevAttrTextureAlignment: return 512;
+        case cudaDevAttrTexturePitchAlignment: return 32;
+        case cudaDevAttrGpuOverlap: return 1;
+        case cudaDevAttrMultiProcessorCount: return model::multiprocessors;
+        case cudaDevAttrCanMapHostMemory: return 1;
+        case cudaDevAttrConcurrentKernels: return 1;
+        case cudaDevAttrMemoryClockRate: return model::memory_clock_khz;
+        case cudaDevAttrGlobalMemoryBusWidth: return model::memory_bus_bits;
+        case cudaDevAttrL2CacheSize: return model::l2_bytes;
+        case cudaDevAttrMaxThreadsPerMultiProcessor: return model::threads_per_multiprocessor;
+        case cudaDevAttrAsyncEngineCount: return 3;
+        case cudaDevAttrUnifiedAddressing: return 1;
+        case cudaDevAttrComputeCapabilityMajor: return model::major;
+        case cudaDevAttrComputeCapabilityMinor: return model::minor;
+        case cudaDevAttrStreamPrioritiesSupported: return 1;
+        case cudaDevAttrGlobalL1CacheSupported: return 1;
+        case cudaDevAttrLocalL1CacheSupported: return 1;
+        case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return model::shared_per_multiprocessor;
+        case cudaDevAttrMaxRegistersPerMultiprocessor: return model::registers_per_multiprocessor;
+        case cudaDevAttrManagedMemory: return 1;
+        case cudaDevAttrHostNativeAtomicSupported: return 1;
+        case cudaDevAttrSingleToDoublePrecisionPerfRatio: return 2;
+        case cudaDevAttrConcurrentManagedAccess: return 1;
+        case cudaDevAttrComputePreemptionSupported: return 1;
+        case cudaDevAttrCanUseHostPointerForRegisteredMem: return 1;
+        case cudaDevAttrCooperativeLaunch: return 1;
+        case cudaDevAttrMaxSharedMemoryPerBlockOptin: return model::shared_per_block_opt_in;
+        case cudaDevAttrHostRegisterSupported: return 1;
+        case cudaDevAttrDirectManagedMemAccessFromHost: return 1;
+        case cudaDevAttrMaxBlocksPerMultiprocessor: return model::blocks_per_multiprocessor;
+        case cudaDevAttrReservedSharedMemoryPerBlock: return model::shared_reserved_per_block;
+        case cudaDevAttrMemoryPoolsSupported: return 1;
+        default:
+            // The rest is texture sizes and features that are not here.
+            *known = which > 0 && which < cudaDevAttrMax;
+            return 0;
+    }
+}
+
+bool is_device(int device) { return device == 0; }
+
+}  // namespace
+
+size_t emu::device_limit(cudaLimit which) {
+    std::lock_guard lock(limits_mutex);
+    auto found = limits.find(which);
+    return found == limits.end() ? 0 : found->second;
+}
+
+EMU_API cudaError_t cudaGetDeviceCount(int *count) {
+    if (!count) return emu::fail(cudaErrorInvalidValue);
+    *count = 1;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaGetDevice(int *device) {
+    if (!device) return emu::fail(cudaErrorInvalidValue);
+    *device = 0;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaSetDevice(int device) {
+    EMU_REQUIRE_DEVICE();
+    return is_device(device) ? cudaSuccess : emu::fail(cudaErrorInvalidDevice);
+}
+
+EMU_API cudaError_t cudaInitDevice(int device, unsigned, unsigned) { return cudaSetDevice(device); }
+
+EMU_API cudaError_t cudaSetValidDevices(int *, int) { return cudaSuccess; }
+
+EMU_API cudaError_t cudaChooseDevice(int *device, const cudaDeviceProp *) { return cudaGetDevice(device); }
+
+EMU_API cudaError_t cudaGetDeviceFlags(unsigned *flags) {
+    if (!flags) return emu::fail(cudaErrorInvalidValue);
+    *flags = device_flags;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaSetDeviceFlags(unsigned flags) {
+    device_flags = flags;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr which, int device) {
+    if (!value) return emu::fail(cudaErrorInvalidValue);
+    if (!is_device(device)) return emu::fail(cudaErrorInvalidDevice);
+    bool known;
+    int answer = attribute(which, &known);
+    if (!known) return emu::fail(cudaErrorInvalidValue);
+    *value = answer;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *out, int device) {
+    if (!out) return emu::fail(cudaErrorInvalidValue);
+    if (!is_device(device)) return emu::fail(cudaErrorInvalidDevice);
+    std::memset(out, 0, sizeof *out);
+    std::snprintf(out->name, sizeof out->name, "%s", model::name);
+    out->totalGlobalMem = emu::memory().capacity();
+    out->sharedMemPerBlock = model::shared_per_block;
+    out->regsPerBlock = model::registers_per_multiprocessor;
+    out->warpSize = model::warp_size;
+    out->memPitch = 2147483647;
+    out->maxThreadsPerBlock = model::threads_per_block;
+    for (int axis = 0; axis < 3; ++axis) {
+        out->maxThreadsDim[axis] = model::block_dimensions[axis];
+        out->maxGridSize[axis] = model::grid_dimensions[axis];
+    }
+    out->totalConstMem = model::constant_bytes;
+    out->major = model::major;
+    out->minor = model::minor;
+    out->textureAlignment = 512;
+    out->texturePitchAlignment = 32;
+    out->multiProcessorCount = model::multiprocessors;
+    out->canMapHostMemory = 1;
+    out->concurrentKernels = 1;
+    out->asyncEngineCount = 3;
+    out->unifiedAddressing = 1;
+    out->memoryBusWidth = model::memory_bus_bits;
+    out->l2CacheSize = model::l2_bytes;
+    out->maxThreadsPerMultiProcessor = model::threads_per_multiprocessor;
+    out->streamPrioritiesSupported = 1;
+    out->globalL1CacheSupported = 1;
+    out->localL1CacheSupported = 1;
+    out->sharedMemPerMultiprocessor = model::shared_per_multiprocessor;
+    out->regsPerMultiprocessor = model::registers_per_multiprocessor;
+    out->managedMemory = 1;
+    out->hostNativeAtomicSupported = 1;
+    out->concurrentManagedAccess = 1;
+    out->computePreemptionSupported = 1;
+    out->canUseHostPointerForRegisteredMem = 1;
+    out->cooperativeLaunch = 1;
+    out->sharedMemPerBlockOptin = model::shared_per_block_opt_in;
+    out->directManagedMemAccessFromHost = 1;
+    out->maxBlocksPerMultiProcessor = model::blocks_per_multiprocessor;
+    out->reservedSharedMemPerBlock = model::shared_reserved_per_block;
+    out->hostRegisterSupported = 1;
+    out->memoryPoolsSupported = 1;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaDriverGetVersion(int *version) {
+    if (!version) return emu::fail(cudaErrorInvalidValue);
+    *version = model::runtime_version;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaRuntimeGetVersion(int *version) { return cudaDriverGetVersion(version); }
+
+EMU_API cudaError_t cudaDeviceGetPCIBusId(char *id, int size, int device) {
+    if (!id || size < 13) return emu::fail(cudaErrorInvalidValue);
+    if (!is_device(device)) return emu::fail(cudaErrorInvalidDevice);
+    std::snprintf(id, size, "0000:00:00.0");
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id) {
+    if (!device || !id) return emu::fail(cudaErrorInvalidValue);
+    if (std::strcmp(id, "0000:00:00.0") != 0) return emu::fail(cudaErrorInvalidDevice);
+    *device = 0;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit which) {
+    std::lock_guard lock(limits_mutex);
+    auto found = limits.find(which);
+    if (!value || found == limits.end()) return emu::fail(cudaErrorInvalidValue);
+    *value = found->second;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaDeviceSetLimit(cudaLimit which, size_t value) {
+    EMU_REQUIRE_DEVICE();
+    std::lock_guard lock(limits_mutex);
+    auto found = limits.find(which);
+    if (found == limits.end()) return emu::fail(cudaErrorInvalidValue);
+    if (which == cudaLimitStackSize && value > model::stack_bytes) return emu::fail(cudaErrorInvalidValue);
+    found->second = value;
+    emu::recording().add(emu::LimitStep{static_cast<uint32_t>(which), value});
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache *config) {
+    if (!config) return emu::fail(cudaErrorInvalidValue);
+    *config = cudaFuncCachePreferNone;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
+
+EMU_API cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig *config) {
+    if (!config) return emu::fail(cudaErrorInvalidValue);
+    *config = cudaSharedMemBankSizeFourByte;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
+
+EMU_API cudaError_t cudaCtxResetPersistingL2Cache(void) { return cudaSuccess; }
+
+// One device has no peers.
+
+EMU_API cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer) {
+    if (!can) return emu::fail(cudaErrorInvalidValue);
+    if (!is_device(device) || !is_device(peer)) return emu::fail(cudaErrorInvalidDevice);
+    *can = 0;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+    return emu::fail(is_device(peer) ? cudaErrorPeerAccessUnsupported : cudaErrorInvalidDevice);
+}
+
+EMU_API cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+    return emu::fail(is_device(peer) ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice);
+}
+
+EMU_API cudaError_t cudaDeviceGetP2PAttribute(int *, cudaDeviceP2PAttr, int, int) {
+    return emu::fail(cudaErrorInvalidDevice);
+}
+
+EMU_API cudaError_t cudaProfilerStart(void) { return cudaSuccess; }
+
+EMU_API cudaError_t cudaProfilerStop(void) { return cudaSuccess; }
+
+// Memory that the program did not free stays, since the host that runs the program has some of its own; so do sticky errors,
+// which only the end of the process clears on hardware, too. Resetting a broken context succeeds all the same.
+EMU_API cudaError_t cudaDeviceReset(void) { return cudaSuccess; }
+
+EMU_API cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind) {
+    return {x, y, z, w, kind};
+}

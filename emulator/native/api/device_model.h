@@ -1,0 +1,36 @@
+// The device that programs see: the limits of compute capability 8.0, with the multiprocessors of an H100 or H200, since programs choose
+// their grids by them and times are modelled for such a GPU unless another is named.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace emu::device_model {
+
+constexpr const char *name = "gpujudge emulator (sm_80)";
+constexpr int major = 8, minor = 0;
+constexpr int multiprocessors = 132;
+constexpr int warp_size = 32;
+constexpr int threads_per_block = 1024;
+constexpr int threads_per_multiprocessor = 2048;
+constexpr int blocks_per_multiprocessor = 32;
+constexpr int block_dimensions[3] = {1024, 1024, 64};
+constexpr int grid_dimensions[3] = {2147483647, 65535, 65535};
+constexpr int registers_per_multiprocessor = 65536;
+// Of a thread, where nothing tells them.
+constexpr int assumed_registers = 32;
+constexpr size_t shared_per_block = 48 << 10;
+constexpr size_t shared_per_block_opt_in = 163 << 10;
+constexpr size_t shared_per_multiprocessor = 164 << 10;
+constexpr size_t shared_reserved_per_block = 1 << 10;
+constexpr size_t constant_bytes = 64 << 10;
+constexpr size_t stack_bytes = 512 << 10;  // of a thread, at most
+constexpr size_t l2_bytes = 40 << 20;
+constexpr int clock_khz = 1410000, memory_clock_khz = 1215000, memory_bus_bits = 5120;
+constexpr int runtime_version = 13000;
+
+// Blocks of `threads` threads with so many registers each (0: not known) and `shared` bytes (static and dynamic) that fit on one
+// multiprocessor at a time.
+int resident_blocks(int threads, size_t shared, uint32_t registers = 0);
+
+}  // namespace emu::device_model

@@ -1,0 +1,109 @@
+// Attributes of kernels, and occupancy.
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "api/device_model.h"
+#include "api/errors.h"
+#include "api/modules.h"
+
+using emu::Function;
+namespace model = emu::device_model;
+
+namespace {
+
+cudaError_t find(const void *handle, Function **out) {
+    EMU_REQUIRE_DEVICE();
+    Function *function = emu::find_function(handle);
+    if (!function) return emu::fail(handle ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction);
+    if (cudaError_t error = emu::describe(*function)) return emu::fail(error);
+    *out = function;
+    return cudaSuccess;
+}
+
+}  // namespace
+
+EMU_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *out, const void *handle) {
+    if (!out) return emu::fail(cudaErrorInvalidValue);
+    Function *function = nullptr;
+    if (cudaError_t error = find(handle, &function)) return error;
+    std::memset(out, 0, sizeof *out);
+    out->sharedSizeBytes = function->info.static_shared_bytes;
+    out->constSizeBytes = function->info.constant_bytes;
+    out->localSizeBytes = function->info.local_bytes;
+    out->maxThreadsPerBlock = static_cast<int>(function->info.max_threads);
+    uint32_t registers = emu::count_registers(*function, false);
+    out->numRegs = registers ? static_cast<int>(registers) : model::assumed_registers;
+    out->ptxVersion = model::major * 10 + model::minor;
+    out->binaryVersion = model::major * 10 + model::minor;
+    int usual = static_cast<int>(model::shared_per_block - function->info.static_shared_bytes);
+    out->maxDynamicSharedSizeBytes = function->max_dynamic_shared < 0 ? usual : function->max_dynamic_shared;
+    out->preferredShmemCarveout = function->shared_carveout;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaFuncSetAttribute(const void *handle, cudaFuncAttribute which, int value) {
+    Function *function = nullptr;
+    if (cudaError_t error = find(handle, &function)) return error;
+    switch (which) {
+        case cudaFuncAttributeMaxDynamicSharedMemorySize: {
+            int most = static_cast<int>(model::shared_per_block_opt_in - function->info.static_shared_bytes);
+            if (value < 0 || value > most) return emu::fail(cudaErrorInvalidValue);
+            function->max_dynamic_shared = value;
+            return cudaSuccess;
+        }
+        case cudaFuncAttributePreferredSharedMemoryCarveout:
+            if (value < -1 || value > 100) return emu::fail(cudaErrorInvalidValue);
+            function->shared_carveout = value;
+            return cudaSuccess;
+        default: return emu::fail(cudaErrorInvalidValue);
+    }
+}
+
+EMU_API cudaError_t cudaFuncSetCacheConfig(const void *handle, cudaFuncCache) {
+    Function *function = nullptr;
+    return find(handle, &function);
+}
+
+EMU_API cudaError_t cudaFuncSetSharedMemConfig(const void *handle, cudaSharedMemConfig) {
+    Function *function = nullptr;
+    return find(handle, &function);
+}
+
+EMU_API cudaError_t cudaFuncGetName(const char **name, const void *handle) {
+    Function *function = nullptr;
+    if (!name) return emu::fail(cudaErrorInvalidValue);
+    if (cudaError_t error = find(handle, &function)) return error;
+    *name = function->name.c_str();
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *handle,
+                                                                           int threads, size_t dynamic_shared,
+                                                                           unsigned) {
+    if (!blocks) return emu::fail(cudaErrorInvalidValue);
+    Function *function = nullptr;
+    if (cudaError_t error = find(handle, &function)) return error;
+    if (threads < 1) return emu::fail(cudaErrorInvalidValue);
+    size_t shared = function->info.static_shared_bytes + dynamic_shared;
+    *blocks = model::resident_blocks(threads, shared, emu::count_registers(*function, false));
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *handle, int threads,
+                                                                  size_t dynamic_shared) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, handle, threads, dynamic_shared, 0);
+}
+
+EMU_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *handle, int blocks,
+                                                              int threads) {
+    if (!bytes || blocks < 1 || threads < 1) return emu::fail(cudaErrorInvalidValue);
+    Function *function = nullptr;
+    if (cudaError_t error = find(handle, &function)) return error;
+    size_t share = model::shared_per_multiprocessor / static_cast<size_t>(blocks);
+    size_t taken = model::shared_reserved_per_block + function->info.static_shared_bytes;
+    *bytes = share > taken ? std::min(share - taken, model::shared_per_block_opt_in) : 0;
+    return cudaSuccess;
+}

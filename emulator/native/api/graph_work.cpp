@@ -1,0 +1,69 @@
+#include "api/graph_work.h"
+
+#include "api/copy.h"
+#include "exec/launch.h"
+
+namespace emu {
+
+cudaError_t kernel_work(const cudaKernelNodeParams *params, Work *out) {
+    if (!params) return cudaErrorInvalidValue;
+    if (params->extra) return cudaErrorInvalidValue;
+    LaunchShape shape{params->gridDim, params->blockDim, params->sharedMemBytes};
+    return prepare_launch(params->func, shape, params->kernelParams, false, out);
+}
+
+namespace {
+
+cudaError_t copy_work(Plane to, Plane from, Box box, cudaMemcpyKind kind, Work *out) {
+    if (cudaError_t error = check_copy(to, from, box, kind)) return error;
+    *out = [=] {
+        copy_box(to, from, box);
+        return cudaSuccess;
+    };
+    return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t flat_copy_work(void *to, const void *from, size_t size, cudaMemcpyKind kind, Work *out) {
+    return copy_work({static_cast<char *>(to)}, {static_cast<char *>(const_cast<void *>(from))}, {size}, kind, out);
+}
+
+cudaError_t fill_work(const cudaMemsetParams *params, Work *out) {
+    if (!params || (params->elementSize != 1 && params->elementSize != 2 && params->elementSize != 4)) {
+        return cudaErrorInvalidValue;
+    }
+    Plane to{static_cast<char *>(params->dst), params->pitch};
+    Box box{0, params->height};
+    if (__builtin_mul_overflow(params->width, params->elementSize, &box.width)) return cudaErrorInvalidValue;
+    if (cudaError_t error = check_fill(to, box)) return error;
+    unsigned value = params->value, element = params->elementSize;
+    *out = [=] {
+        fill_box(to, value, box, element);
+        return cudaSuccess;
+    };
+    return cudaSuccess;
+}
+
+cudaError_t host_work(const cudaHostNodeParams *params, Work *out) {
+    if (!params || !params->fn) return cudaErrorInvalidValue;
+    *out = [function = params->fn, data = params->userData] {
+        function(data);
+        return cudaSuccess;
+    };
+    return cudaSuccess;
+}
+
+cudaError_t box_copy_work(const cudaMemcpy3DParms &params, Work *out) {
+    Box box{params.extent.width, params.extent.height, params.extent.depth};
+    return copy_work(part_of(params.dstPtr, params.dstPos), part_of(params.srcPtr, params.srcPos), box, params.kind, out);
+}
+
+cudaError_t child_work(const std::shared_ptr<Graph> &child, Work *out) {
+    auto executable = instantiate(child);
+    if (!executable) return cudaErrorInvalidValue;
+    *out = [executable] { return executable->run(); };
+    return cudaSuccess;
+}
+
+}  // namespace emu

@@ -1,0 +1,72 @@
+// CUDA graphs: nodes of work with their dependencies, and executable copies of them.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "api/streams.h"
+
+namespace emu {
+
+struct Graph;
+
+struct Node {
+    cudaGraphNodeType type;
+    Work work;
+    std::vector<Node *> dependencies;
+    Graph *graph;
+    std::shared_ptr<Graph> child = nullptr;  // of a child graph's node
+    cudaEvent_t event = nullptr;             // that it records or waits for
+    const Node *original = nullptr;          // of which it is a clone
+};
+
+inline Node *node_of(cudaGraphNode_t handle) { return reinterpret_cast<Node *>(handle); }
+inline cudaGraphNode_t handle_of(Node *node) { return reinterpret_cast<cudaGraphNode_t>(node); }
+
+struct Graph {
+    unsigned long long id = 0;
+    bool spoilt = false;  // its capture broke a rule, and cannot end well
+    // In the order in which they were added.
+    std::vector<std::unique_ptr<Node>> nodes;
+    // The work captured last: what is captured next depends on it. Capture keeps the order of the calls, which is one
+    // of the orders that the dependencies between streams allow.
+    Node *last_captured = nullptr;
+
+    Node *add(cudaGraphNodeType type, Work work, std::vector<Node *> dependencies);
+    void remove(Node *node);
+    // The nodes in an order that respects the dependencies; some are missing when they form a cycle.
+    std::vector<Node *> ordered() const;
+};
+
+// What cudaGraphInstantiate makes: later changes of the graph do not reach it.
+struct Executable {
+    std::shared_ptr<Graph> graph;  // keeps the nodes alive after cudaGraphDestroy
+    std::vector<Node *> order;
+    std::map<const Node *, Work> work;
+    std::set<const Node *> disabled;
+
+    // Takes the work of `from`. False when it has not the same nodes.
+    bool update(const Graph &from);
+    cudaError_t run() const;
+};
+
+std::shared_ptr<Graph> new_graph();
+std::shared_ptr<Graph> clone(const Graph &graph);
+// Gives `nodes` to a program that asks for a list, or for its length. Notes the error.
+cudaError_t give_list(const std::vector<Node *> &nodes, cudaGraphNode_t *out, size_t *count);
+// Null when the nodes form a cycle.
+std::shared_ptr<Executable> instantiate(const std::shared_ptr<Graph> &graph);
+
+// Handles that programs hold.
+cudaGraph_t publish(std::shared_ptr<Graph> graph);
+cudaGraphExec_t publish(std::shared_ptr<Executable> executable);
+std::shared_ptr<Graph> graph_of(cudaGraph_t handle);
+std::shared_ptr<Executable> executable_of(cudaGraphExec_t handle);
+bool forget(cudaGraph_t handle);
+bool forget(cudaGraphExec_t handle);
+
+}  // namespace emu

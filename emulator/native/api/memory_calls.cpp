@@ -1,0 +1,257 @@
+// cudaMalloc and its kin.
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "api/device_model.h"
+#include "api/errors.h"
+#include "api/pools.h"
+#include "api/streams.h"
+#include "checks/call_errors.h"
+#include "exec/memory.h"
+#include "exec/observe.h"
+#include "exec/scheduler.h"
+#include "host.h"
+#include "replay/recording.h"
+#include "report/report.h"
+
+using emu::kind_bit;
+using emu::MemoryKind;
+
+namespace {
+
+constexpr uint64_t pitch_alignment = 512;
+
+cudaError_t allocate(void **out, size_t size, MemoryKind kind, const char *call, unsigned flags = 0) {
+    if (!out) return emu::fail(cudaErrorInvalidValue);
+    *out = nullptr;
+    EMU_REQUIRE_DEVICE();
+    if (size == 0) return cudaSuccess;
+    uint64_t address = emu::memory().allocate(size, 256, kind, "", call, flags);
+    if (!address) {
+        if (emu::memory().capacity_is_limit()) emu::report().set_limit("memory");
+        return emu::fail(cudaErrorMemoryAllocation);
+    }
+    *out = reinterpret_cast<void *>(address);
+    emu::note_allocation(address);
+    if (kind == MemoryKind::device && emu::observe_settings().check_full && !emu::memory().track_writes(address)) {
+        emu::report().add_unchecked("reads of what nobody wrote in an allocation of " + std::to_string(size) + " bytes: it is too large");
+    }
+    if (kind != MemoryKind::pinned_host) emu::spoil(address, size);
+    emu::recording().add(emu::AllocateStep{address, size, kind});
+    if (kind != MemoryKind::device) emu::recording().share_with_host(address, size);
+    return cudaSuccess;
+}
+
+cudaError_t allocate_from(void **out, size_t size, cudaMemPool_t pool, cudaStream_t handle, const char *call) {
+    if (!emu::stream_of(handle)) return emu::fail(cudaErrorInvalidResourceHandle);
+    if (!emu::is_pool(pool)) return emu::fail(cudaErrorInvalidValue);
+    cudaError_t error = allocate(out, size, MemoryKind::device, call);
+    if (!error && *out) emu::put_in_pool(pool, reinterpret_cast<uint64_t>(*out), size);
+    return error;
+}
+
+// How to free what begins at `address`, where that is another function's business.
+std::string hint(uint64_t address, unsigned kinds) {
+    auto found = emu::memory().find(address);
+    if (!found || found->begin != address || (kinds & kind_bit(found->kind))) return "";
+    switch (found->kind) {
+        case MemoryKind::device:
+        case MemoryKind::managed: return ", which is for cudaFree";
+        case MemoryKind::pinned_host: return ", which is for cudaFreeHost";
+        case MemoryKind::registered_host: return ", which is for cudaHostUnregister";
+        default: return ", which cannot be freed";
+    }
+}
+
+cudaError_t release(void *pointer, unsigned kinds, cudaError_t otherwise) {
+    EMU_REQUIRE_DEVICE();
+    if (!pointer) return cudaSuccess;
+    emu::LaunchPause pause;  // a launch on another host thread may use it until its end
+    uint64_t address = reinterpret_cast<uint64_t>(pointer);
+    if (!emu::memory().release(address, kinds)) {
+        emu::explain("invalid free", "it was given " + emu::describe_address(address) + hint(address, kinds));
+        return emu::fail(otherwise);
+    }
+    emu::note_release(address);
+    if (emu::memory().in_device_range(address)) emu::recording().add(emu::ReleaseStep{address});
+    emu::take_from_pool(address);
+    return cudaSuccess;
+}
+
+bool is_managed(MemoryKind kind) { return kind == MemoryKind::managed || kind == MemoryKind::managed_variable; }
+
+// Whether advice may be given about `size` bytes of managed memory, and a location.
+cudaError_t check_advice(const void *pointer, size_t size, cudaMemLocation location) {
+    uint64_t address = reinterpret_cast<uint64_t>(pointer);
+    auto found = emu::memory().find(address);
+    if (!found || !is_managed(found->kind) || !size || size > found->end - address) return cudaErrorInvalidValue;
+    return location.type == cudaMemLocationTypeDevice && location.id ? cudaErrorInvalidDevice : cudaSuccess;
+}
+
+size_t pitch_of(size_t width) { return (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment; }
+
+}  // namespace
+
+EMU_API cudaError_t cudaMalloc(void **out, size_t size) {
+    if (emu::breaks_capture()) return emu::fail(cudaErrorStreamCaptureUnsupported);
+    return allocate(out, size, MemoryKind::device, "cudaMalloc");
+}
+
+EMU_API cudaError_t cudaFree(void *pointer) {
+    return release(pointer, kind_bit(MemoryKind::device) | kind_bit(MemoryKind::managed), cudaErrorInvalidValue);
+}
+
+EMU_API cudaError_t cudaMallocManaged(void **out, size_t size, unsigned flags) {
+    bool known = flags == cudaMemAttachGlobal || flags == cudaMemAttachHost;
+    if (!known) return emu::fail(cudaErrorInvalidValue);
+    return allocate(out, size, MemoryKind::managed, "cudaMallocManaged", flags);
+}
+
+EMU_API cudaError_t cudaMallocHost(void **out, size_t size) {
+    return allocate(out, size, MemoryKind::pinned_host, "cudaMallocHost");
+}
+
+EMU_API cudaError_t cudaHostAlloc(void **out, size_t size, unsigned flags) {
+    if (flags & ~7u) return emu::fail(cudaErrorInvalidValue);
+    return allocate(out, size, MemoryKind::pinned_host, "cudaHostAlloc", flags);
+}
+
+EMU_API cudaError_t cudaFreeHost(void *pointer) {
+    return release(pointer, kind_bit(MemoryKind::pinned_host), cudaErrorInvalidValue);
+}
+
+EMU_API cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned flags) {
+    EMU_REQUIRE_DEVICE();
+    if (!pointer || !size || flags > 0xf) return emu::fail(cudaErrorInvalidValue);
+    if (!emu::memory().register_host(reinterpret_cast<uint64_t>(pointer), size, flags)) {
+        return emu::fail(cudaErrorHostMemoryAlreadyRegistered);
+    }
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaHostUnregister(void *pointer) {
+    if (!pointer) return emu::fail(cudaErrorInvalidValue);
+    auto found = emu::memory().find(reinterpret_cast<uint64_t>(pointer));
+    bool is_within = found && found->kind == MemoryKind::registered_host;
+    return release(pointer, kind_bit(MemoryKind::registered_host),
+                   is_within ? cudaErrorInvalidValue : cudaErrorHostMemoryNotRegistered);
+}
+
+EMU_API cudaError_t cudaHostGetDevicePointer(void **out, void *pointer, unsigned flags) {
+    if (!out || flags) return emu::fail(cudaErrorInvalidValue);
+    EMU_REQUIRE_DEVICE();
+    *out = nullptr;
+    auto found = emu::memory().find(reinterpret_cast<uint64_t>(pointer));
+    if (!found || (found->kind != MemoryKind::pinned_host && found->kind != MemoryKind::registered_host)) {
+        return emu::fail(cudaErrorInvalidValue);
+    }
+    *out = pointer;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaHostGetFlags(unsigned *flags, void *pointer) {
+    auto found = emu::memory().find(reinterpret_cast<uint64_t>(pointer));
+    if (!flags || !found || found->kind != MemoryKind::pinned_host) return emu::fail(cudaErrorInvalidValue);
+    *flags = found->flags | cudaHostAllocMapped;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t height) {
+    if (!pitch) return emu::fail(cudaErrorInvalidValue);
+    *pitch = pitch_of(width);
+    return allocate(out, *pitch * height, MemoryKind::device, "cudaMallocPitch");
+}
+
+EMU_API cudaError_t cudaMalloc3D(cudaPitchedPtr *out, cudaExtent extent) {
+    if (!out) return emu::fail(cudaErrorInvalidValue);
+    size_t pitch = pitch_of(extent.width);
+    void *pointer = nullptr;
+    cudaError_t error = allocate(&pointer, pitch * extent.height * extent.depth, MemoryKind::device, "cudaMalloc3D");
+    if (error == cudaSuccess) *out = {pointer, pitch, extent.width, extent.height};
+    return error;
+}
+
+EMU_API cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
+    EMU_REQUIRE_DEVICE();
+    size_t capacity = emu::memory().capacity();
+    if (total) *total = capacity;
+    if (free) *free = capacity - emu::memory().in_use();
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *out, const void *pointer) {
+    if (!out) return emu::fail(cudaErrorInvalidValue);
+    EMU_REQUIRE_DEVICE();
+    std::memset(out, 0, sizeof *out);
+    auto found = emu::memory().find(reinterpret_cast<uint64_t>(pointer));
+    void *plain = const_cast<void *>(pointer);
+    if (!found) {
+        out->type = cudaMemoryTypeUnregistered;
+        out->device = -2;  // cudaInvalidDeviceId
+        out->hostPointer = plain;
+        return cudaSuccess;
+    }
+    bool of_host = found->kind == MemoryKind::pinned_host || found->kind == MemoryKind::registered_host;
+    bool managed = is_managed(found->kind);
+    out->type = of_host ? cudaMemoryTypeHost : managed ? cudaMemoryTypeManaged : cudaMemoryTypeDevice;
+    out->devicePointer = plain;
+    out->hostPointer = of_host || managed ? plain : nullptr;
+    return cudaSuccess;
+}
+
+// Stream-ordered allocation. Streams run at once, so that it is allocation; a capture cannot hold it.
+
+EMU_API cudaError_t cudaMallocAsync(void **out, size_t size, cudaStream_t handle) {
+    return allocate_from(out, size, emu::current_pool(), handle, "cudaMallocAsync");
+}
+
+EMU_API cudaError_t cudaMallocFromPoolAsync(void **out, size_t size, cudaMemPool_t pool, cudaStream_t handle) {
+    return allocate_from(out, size, pool, handle, "cudaMallocFromPoolAsync");
+}
+
+EMU_API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t handle) {
+    emu::Stream *stream = emu::stream_of(handle);
+    if (!stream) return emu::fail(cudaErrorInvalidResourceHandle);
+    // Captured work still needs the memory each time the graph runs: it stays until the process ends.
+    if (stream->capture) return cudaSuccess;
+    return release(pointer, kind_bit(MemoryKind::device), cudaErrorInvalidValue);
+}
+
+// Advice about managed memory: nothing moves here.
+
+EMU_API cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size, cudaMemLocation to, unsigned flags,
+                                         cudaStream_t stream) {
+    EMU_REQUIRE_DEVICE();
+    if (!emu::stream_of(stream)) return emu::fail(cudaErrorInvalidResourceHandle);
+    return emu::fail(flags ? cudaErrorInvalidValue : check_advice(pointer, size, to));
+}
+
+EMU_API cudaError_t cudaMemAdvise(const void *pointer, size_t size, cudaMemoryAdvise advice, cudaMemLocation location) {
+    EMU_REQUIRE_DEVICE();
+    bool known = advice >= cudaMemAdviseSetReadMostly && advice <= cudaMemAdviseUnsetAccessedBy;
+    return known && !check_advice(pointer, size, location) ? cudaSuccess : emu::fail(cudaErrorInvalidValue);
+}
+
+EMU_PER_THREAD_STREAM(cudaMallocAsync, _ptsz);
+EMU_PER_THREAD_STREAM(cudaMallocFromPoolAsync, _ptsz);
+EMU_PER_THREAD_STREAM(cudaFreeAsync, _ptsz);
+EMU_PER_THREAD_STREAM(cudaMemPrefetchAsync, _ptsz);
+
+// For the host: allocations with a name for reports, not refused after a sticky error (results are read after it).
+
+// At the address `at`, when it is not 0.
+EMU_HOST int emu_malloc(uint64_t size, const char *label, uint64_t at, uint64_t *out) {
+    *out = emu::memory().allocate(size, 256, MemoryKind::device, label, "malloc", 0, at);
+    if (*out) return cudaSuccess;
+    if (emu::memory().capacity_is_limit()) emu::report().set_limit("memory");
+    return cudaErrorMemoryAllocation;
+}
+
+EMU_HOST int emu_free(uint64_t address) {
+    emu::LaunchPause pause;
+    bool known = emu::memory().release(address, kind_bit(MemoryKind::device) | kind_bit(MemoryKind::managed));
+    return known ? cudaSuccess : cudaErrorInvalidValue;
+}

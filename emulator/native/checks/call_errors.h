@@ -1,0 +1,36 @@
+// Failed calls of the runtime API: why each failed, which call in the program it was, whether the program ever queried the error.
+// Also leaks: allocations that the program never freed.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <string>
+
+namespace emu {
+
+// Explains the error of this thread's current call, before it is passed to fail(). `kind` is e.g. "copy past the end", a static string.
+void explain(const char *kind, std::string message);
+
+// Called by fail().
+void note_error(cudaError_t error);
+
+// The program queried this thread's last error, or the name or description of `error`.
+void note_error_query();
+void note_error_query(cudaError_t error);
+
+// Leak check: records which call made each allocation, while it is on.
+void watch_leaks(bool on);
+void note_allocation(uint64_t address);
+void note_release(uint64_t address);
+// Reports every allocation of the program that was not freed.
+void report_leaks();
+
+// Returns the call stack outside this library, innermost first: a line each, of the file, the offset in it in hexadecimal, and the
+// function's name if it is exported, separated by tabs. `*entry` receives the function of this library that was called.
+std::string program_frames(std::string *entry);
+
+// Describes what the program's host code may have meant by `address`: "cudaMalloc #1", "8 bytes behind cudaMalloc #1", ...
+std::string describe_address(uint64_t address);
+
+}  // namespace emu

@@ -1,0 +1,83 @@
+#include "checks/initcheck.h"
+
+#include "checks/faults.h"
+#include "checks/written_bytes.h"
+#include "exec/block.h"
+#include "exec/memory.h"
+#include "exec/scheduler.h"
+
+namespace emu {
+
+namespace {
+
+class BlockInit : public BlockObserver {
+  public:
+    BlockInit(InitCheck &check, const BlockContext &block)
+        : check_(check), memory_(*block.launch.memory), kernel_(*block.launch.kernel), shared_(block.warp(0).shared_bytes) {}
+
+    void start(uint64_t) override {
+        shared_.clear();
+        if (kernel_.reserved_shared_bytes) shared_.mark(0, kernel_.reserved_shared_bytes);
+    }
+
+    void access(const WarpContext &warp, uint32_t index, uint32_t lanes, const uint64_t *address) override {
+        const EmuSite &site = kernel_.sites[index];
+        if (site.kind == EMU_NO_ACCESS || site.space == EMU_LOCAL || site.space == EMU_CONST || site.space == EMU_PARAM) return;
+        bool reads = site.kind == EMU_LOAD || (site.kind == EMU_ATOMIC && !(site.order & EMU_BLIND));
+        uint64_t shared = reinterpret_cast<uint64_t>(warp.shared);
+        for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+            uint32_t lane = __builtin_ctz(rest);
+            uint64_t at = address[lane], offset = at - shared;
+            if (offset < warp.shared_bytes) {
+                if (site.size <= warp.shared_bytes - offset) check(shared_, offset, reads, warp, index, lane, at, true);
+                continue;
+            }
+            if (!recent_ || at - recent_->begin >= recent_->size()) recent_ = memory_.find(at);
+            if (!recent_ || !recent_->written || site.size > recent_->end - at) continue;
+            check(*recent_->written, at - recent_->begin, reads, warp, index, lane, at, false);
+        }
+    }
+
+  private:
+    void check(WrittenBytes &written, uint64_t offset, bool reads, const WarpContext &warp, uint32_t index, uint32_t lane,
+               uint64_t at, bool is_shared) {
+        const EmuSite &site = kernel_.sites[index];
+        if (reads && !written.has(offset, site.size)) check_.report_read(warp, index, lane, at, is_shared);
+        if (site.kind != EMU_LOAD) written.mark(offset, site.size);
+    }
+
+    InitCheck &check_;
+    const MemoryView &memory_;
+    const EmuKernel &kernel_;
+    WrittenBytes shared_;
+    const Allocation *recent_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<BlockObserver> InitCheck::watch(BlockContext &block) { return std::make_unique<BlockInit>(*this, block); }
+
+void InitCheck::report_read(const WarpContext &warp, uint32_t index, uint32_t lane, uint64_t address, bool is_shared) {
+    auto [entry, fresh] = first_reads_.try_emplace({index, is_shared});
+    Fault &fault = entry->second;
+    if (!fresh) {
+        ++fault.count;
+        return;
+    }
+    Location meant = is_shared ? shared_location(warp, address) : global_location(launch_, address);
+    fault = fault_at({&warp, &warp.kernel->sites[index], lane, address});
+    fault.is_write = false;
+    fault.kind = is_shared ? "uninitialized shared read" : "uninitialized read";
+    fault.allocation = meant.name;
+    fault.message = fault.kind + " of " + bytes(fault.size) + " at " + where(fault) + ": nothing has written " + meant.text;
+    report().add_fault(fault);
+}
+
+void InitCheck::finish(Launch &) {
+    for (auto &[site, fault] : first_reads_) {
+        report().count_faults(fault.count);
+        if (--fault.count) report().add_fault(std::move(fault));
+    }
+}
+
+}  // namespace emu

@@ -1,0 +1,28 @@
+// initcheck: reads of memory that nothing has written, shared memory and allocations alike.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "exec/observe.h"
+#include "report/report.h"
+
+namespace emu {
+
+// Checks one launch. All of its blocks run on one thread.
+class InitCheck : public Observer {
+  public:
+    explicit InitCheck(Launch &launch) : launch_(launch) {}
+    std::unique_ptr<BlockObserver> watch(BlockContext &block) override;
+    void finish(Launch &launch) override;
+
+    void report_read(const WarpContext &warp, uint32_t site, uint32_t lane, uint64_t address, bool is_shared);
+
+  private:
+    Launch &launch_;
+    std::map<std::pair<uint32_t, bool>, Fault> first_reads_;  // by site
+};
+
+}  // namespace emu

@@ -1,0 +1,65 @@
+// racecheck: two threads access the same bytes, at least one of them writes, and nothing orders the two accesses.
+//
+// vector_clocks.h says what orders accesses. Strong accesses (atomic, volatile, relaxed) do not race with each other. Not found: races
+// hidden by the simplifications there; several lanes of a warp that write one address by one instruction; writes that do not change
+// the memory (several threads that set the same flag); reads of what cp.async has not yet copied.
+#pragma once
+
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "checks/shadow_memory.h"
+#include "exec/observe.h"
+#include "report/report.h"
+
+namespace emu {
+
+// Of one launch, all blocks of which run on one thread.
+class RaceCheck : public Observer {
+  public:
+    explicit RaceCheck(Launch &launch);
+    std::unique_ptr<BlockObserver> watch(BlockContext &block) override;
+    void finish(Launch &launch) override;
+
+    // What a lane is about to do meets what another thread did.
+    struct Meeting {
+        const WarpContext &warp;
+        uint32_t site, lane;
+        uint64_t address;
+        uint64_t block;
+        Trace other;
+        bool other_writes;
+    };
+    void meet(const Meeting &meeting);
+    // The write that was about to happen has happened.
+    void settle() {
+        if (!pending_.empty()) decide();
+    }
+
+    GlobalCells global;
+    Publications published;
+    const bool follows_sites, follows_blocks;  // there are few enough of them
+
+  private:
+    struct Race {
+        Fault fault;
+        uint64_t count = 0;
+        bool reported = false;
+    };
+    // Whether a write changes anything is known after it.
+    struct Pending {
+        Race *race;
+        uint64_t address;
+        uint32_t size;
+        uint8_t before[32];
+    };
+    void decide();
+    Fault explanation_of(const Meeting &meeting) const;
+
+    Launch &launch_;
+    std::map<std::tuple<uint32_t, uint32_t, bool>, Race> races_;  // by the two sites, and whether it is in shared memory
+    std::vector<Pending> pending_;
+};
+
+}  // namespace emu

@@ -1,0 +1,364 @@
+#include "exec/block.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <new>
+#include <numeric>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "api/errors.h"
+#include "api/modules.h"
+#include "checks/faults.h"
+#include "exec/memory.h"
+#include "exec/round_up.h"
+#include "report/symbol_names.h"
+#include "report/thread_locations.h"
+
+using emu::Progress;
+using emu::round_up;
+using emu::Warp;
+
+namespace {
+
+// Loop heads until a warp gives way to others. Long enough that switching costs nothing, short enough for time limits.
+constexpr int32_t fuel_per_turn = 4000;
+// Warp instructions of a block's turn, where blocks take turns. Short beside what is worth sharing out, long enough that what the
+// others have put into the CPU's caches matters little.
+constexpr uint64_t instructions_per_turn = 2048;
+// Shared memory is followed by this much, so that a read that strays a little stays within the block.
+constexpr size_t shared_slack = 4096;
+
+}  // namespace
+
+BlockContext::BlockContext(emu::Launch &given, uint64_t *site_cache, uint64_t *tally)
+    : launch(given), tally_(tally) {
+    const EmuKernel &kernel = *launch.kernel;
+    uint32_t threads = launch.threads_per_block();
+    warp_count_ = (threads + 31) / 32;
+    tally_words_ = kernel.observed ? 2 * size_t{kernel.block_count} : 0;
+    tallies_.resize(tally_words_ * warp_count_);
+    may_give_way_ = warp_count_ > 1 && kernel.uses_barriers;
+    shared_bytes_ = kernel.shared_bytes + launch.dynamic_shared_bytes;
+    size_t registers = round_up(kernel.register_bytes, 64), local = (size_t{kernel.local_bytes} + launch.stack_bytes) * 32;
+    size_t shared_room = round_up(shared_bytes_ + shared_slack, 256);
+    size_t warps_room = round_up(sizeof(Warp) * warp_count_, 256);
+    memory_bytes_ = shared_room + warps_room + (registers + round_up(local, 64) + 256) * warp_count_;
+    memory_ = static_cast<uint8_t *>(::operator new(memory_bytes_, std::align_val_t{256}));
+    shared_ = memory_;
+    std::fill_n(shared_ + shared_bytes_, shared_slack, 0);
+    warps_ = reinterpret_cast<Warp *>(memory_ + shared_room);
+    uint8_t *rest = memory_ + shared_room + warps_room;
+    for (uint32_t w = 0; w < warp_count_; ++w) {
+        Warp &warp = *new (&warps_[w]) Warp{};
+        warp.registers = rest;
+        rest += registers;
+        warp.local = rest;
+        rest += round_up(local, 64) + 256;
+        warp.shared = shared_;
+        warp.params = launch.params;
+        warp.site_cache = site_cache;
+        warp.tally = tallies_.data() + w * tally_words_;
+        warp.symbols = kernel.symbols;
+        warp.block = this;
+        std::copy_n(launch.grid, 3, warp.nctaid);
+        warp.shared_bytes = shared_bytes_;
+        warp.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+        warp.stack_bytes = launch.stack_bytes;
+        warp.warp_id = w;
+        warp.lane_count = std::min(32u, threads - w * 32);
+        warp.kernel = &kernel;
+        warp.grid_workspace = launch.grid_workspace;
+        for (uint32_t lane = 0; lane < 32; ++lane) {
+            uint32_t thread = w * 32 + lane;
+            warp.tid[0][lane] = thread % kernel.block[0];
+            warp.tid[1][lane] = thread / kernel.block[0] % kernel.block[1];
+            warp.tid[2][lane] = thread / kernel.block[0] / kernel.block[1];
+        }
+    }
+    for (auto &observer : launch.observers) observers.push_back(observer->watch(*this));
+}
+
+void BlockContext::hand_over_tallies() {
+    for (size_t i = 0; i < tallies_.size(); ++i) tally_[i % tally_words_] += std::exchange(tallies_[i], 0);
+}
+
+BlockContext::~BlockContext() { ::operator delete(memory_, std::align_val_t{256}); }
+
+void BlockContext::start(uint64_t number) {
+    number_ = number;
+    pass_ = 0;
+    gives_way_ = only_waits_ = false;
+    uint32_t ctaid[3] = {static_cast<uint32_t>(number % launch.grid[0]),
+                         static_cast<uint32_t>(number / launch.grid[0] % launch.grid[1]),
+                         static_cast<uint32_t>(number / launch.grid[0] / launch.grid[1])};
+    std::fill_n(shared_, shared_bytes_, emu::garbage);
+    std::fill_n(shared_, launch.kernel->reserved_shared_bytes, 0);
+    for (; arrived_at; arrived_at &= arrived_at - 1) barrier[std::countr_zero(arrived_at)] = {};
+    if (async_copies_) async_copies_->clear();
+    for (uint32_t w = 0; w < warp_count_; ++w) {
+        Warp &warp = warps_[w];
+        warp.pc = 0;
+        warp.mode = EMU_UNIFORM;
+        warp.instructions = 0;
+        warp.turn = 0;
+        warp.at_loop_head = warp.only_waits = false;
+        std::copy_n(ctaid, 3, warp.ctaid);
+        if (warp.lane_count < 32) {
+            warp.mode = EMU_MASKED;
+            std::fill_n(warp.lane_pc, warp.lane_count, 0);
+            std::fill(warp.lane_pc + warp.lane_count, warp.lane_pc + 32, EMU_EXITED);
+        }
+        warp.done = false;
+        warp.waiting = false;
+        warp.gives_way = true;
+    }
+    for (auto &observer : observers) observer->start(number);
+}
+
+bool BlockContext::make_code(EmuCodeWanted wanted) {
+    const EmuKernel &kernel = *launch.kernel;
+    cudaError_t error = emu::make_code(kernel, wanted);
+    if (error) launch.stop(error, emu::readable_name(kernel.name) + " cannot be run on: " + emu::failure_reason());
+    return !error;
+}
+
+// Runs the warp in the one function and the other, until it has to stop.
+inline int32_t BlockContext::run_functions(Warp &warp) {
+    for (;;) {
+        auto wanted = warp.mode == EMU_UNIFORM ? EMU_WANT_UNIFORM : EMU_WANT_MASKED;
+        EmuFunction function = launch.kernel->functions[wanted].load(std::memory_order_acquire);
+        if (!function) {
+            if (!make_code(wanted)) return EMU_YIELD;
+            continue;
+        }
+        int32_t status = function(&warp);
+        if (status != EMU_SWITCH) return status;
+    }
+}
+
+// Side by side, as on hardware: what caches hold depends on it. Turns are as long as ever, but taken loop head by loop head.
+inline int32_t BlockContext::run_observed(Warp &warp, int32_t loop_heads) {
+    if (warp.gives_way || warp.turn <= 0) warp.turn = warp.fuel;
+    warp.fuel = std::min(warp.turn, loop_heads);
+    uint32_t policy = warp.reserved;
+    int32_t given = warp.fuel, status = run_functions(warp);
+    warp.turn -= given - warp.fuel;
+    if (status == EMU_YIELD && warp.turn > 0) warp.reserved = policy;  // it has not given way
+    return status;
+}
+
+// Loops that poll are watched from where they begin.
+int32_t BlockContext::run_watched(Warp &warp) {
+    int32_t status = run_observed(warp, warp.at_loop_head ? 1 : 0);
+    warp.at_loop_head = status == EMU_YIELD;
+    warp.only_waits = false;
+    for (auto &observer : observers) warp.only_waits |= observer->pause(warp, warp.at_loop_head);
+    if (warp.only_waits && warp.turn > 0) {
+        // Nothing comes of the rest of its turn; other lanes of the warp may be those that it waits for.
+        warp.turn = 0;
+        warp.reserved ^= 1;
+    }
+    return status;
+}
+
+// Returns whether it did more than use up its fuel.
+bool BlockContext::run_warp(Warp &warp, int32_t turn, bool *spun) {
+    // Code that was written for hardware may rely on the other warps' getting as far as the first loop, too.
+    bool gives_way = warp.gives_way && may_give_way_;
+    warp.fuel = gives_way ? 0 : turn;
+    uint64_t before = warp.instructions;
+    bool is_watched = !observers.empty() && launch.kernel->polling_count;
+    int32_t status = is_watched ? run_watched(warp) : observers.empty() ? run_functions(warp) : run_observed(warp, 1);
+    warp.gives_way = false;
+    unreported_instructions += warp.instructions - before;
+    switch (status) {
+        case EMU_DONE: warp.done = true; return true;
+        case EMU_BARRIER:
+        case EMU_BARRIER_QUIET:
+            warp.waiting = true;
+            warp.quiet = status == EMU_BARRIER_QUIET;
+            return true;
+        case EMU_YIELD:
+            *spun = true;
+            return gives_way;
+        default: trap(warp); return true;
+    }
+}
+
+void BlockContext::trap(const Warp &warp) {
+    const EmuSite &site = launch.kernel->sites[warp.trap_site];
+    std::string source_line = site.line ? std::string(" at ") + site.file + ":" + std::to_string(site.line) : "";
+    launch.stop(cudaErrorLaunchFailure, "trap in " + emu::readable_name(launch.kernel->name) + source_line);
+}
+
+uint32_t BlockContext::live_threads() const {
+    uint32_t live = 0;
+    for (uint32_t w = 0; w < warp_count_; ++w) {
+        const Warp &warp = warps_[w];
+        if (warp.done) continue;
+        if (warp.mode == EMU_UNIFORM) {
+            live += 32;
+        } else {
+            for (uint32_t lane = 0; lane < 32; ++lane) live += warp.lane_pc[lane] != EMU_EXITED;
+        }
+    }
+    return live;
+}
+
+bool BlockContext::all_wait_at(uint32_t id) const {
+    for (uint32_t w = 0; w < warp_count_; ++w) {
+        const Warp &warp = warps_[w];
+        if (!warp.waiting || warp.mode != EMU_UNIFORM || warp.pc != warps_[0].pc || warp.lane_barrier[0] != id) return false;
+    }
+    return true;
+}
+
+bool BlockContext::diverges(uint32_t id, uint32_t waiting) const {
+    if (!barrier[id].expected && waiting < launch.threads_per_block()) return true;
+    uint32_t first = 0;  // block behind the barrier
+    auto differs = [&](uint32_t following) {
+        if (!first) first = following;
+        if (following == first) return false;
+        const EmuLine *lines = launch.kernel->block_lines;
+        return lines[2 * following - 1].line != lines[2 * first - 1].line;  // code is duplicated, too
+    };
+    for (uint32_t w = 0; w < warp_count_; ++w) {
+        const Warp &warp = warps_[w];
+        if (warp.done) continue;
+        if (warp.mode == EMU_UNIFORM) {
+            if (warp.waiting && warp.lane_barrier[0] == id && differs(warp.pc)) return true;
+            continue;
+        }
+        for (uint32_t lane = 0; lane < 32; ++lane) {
+            uint32_t pc = warp.lane_pc[lane];
+            bool waits = pc != EMU_EXITED && pc & EMU_AT_BARRIER && warp.lane_barrier[lane] == id;
+            if (waits && differs(pc & ~EMU_AT_BARRIER)) return true;
+        }
+    }
+    return false;
+}
+
+bool BlockContext::release_barriers() {
+    bool released = false;
+    for (uint32_t rest = arrived_at; rest; rest &= rest - 1) {
+        uint32_t id = static_cast<uint32_t>(std::countr_zero(rest));
+        emu::Barrier &at = barrier[id];
+        bool together = all_wait_at(id);
+        uint32_t needed = at.expected ? at.expected : together ? at.arrived : live_threads();
+        if (at.arrived < needed) continue;
+        if (!together && diverges(id, needed)) emu::report_divergence(*this, id);
+        switch (at.op) {
+            case EMU_RED_AND: at.result = at.predicates == at.arrived; break;
+            case EMU_RED_OR: at.result = at.predicates != 0; break;
+            default: at.result = at.predicates;
+        }
+        at.arrived = at.expected = at.predicates = 0;
+        arrived_at &= ~(1u << id);
+        released = true;
+        for (auto &observer : observers) observer->release(id);
+        for (uint32_t w = 0; w < warp_count_; ++w) {
+            Warp &warp = warps_[w];
+            if (warp.done) continue;
+            bool goes_on = false;
+            if (warp.mode == EMU_UNIFORM) {
+                goes_on = warp.waiting && warp.lane_barrier[0] == id;
+            } else {
+                for (uint32_t lane = 0; lane < 32; ++lane) {
+                    uint32_t pc = warp.lane_pc[lane];
+                    if (pc == EMU_EXITED || !(pc & EMU_AT_BARRIER) || warp.lane_barrier[lane] != id) continue;
+                    warp.lane_pc[lane] = pc & ~EMU_AT_BARRIER;
+                    goes_on = true;
+                }
+            }
+            if (goes_on) {
+                warp.waiting = false;
+                warp.gives_way = !warp.quiet;
+            }
+        }
+    }
+    return released;
+}
+
+Progress BlockContext::advance(const emu::SchedulerLimits &limits) {
+    std::vector<uint32_t> order;
+    if (limits.shuffled) {
+        order.resize(warp_count_);
+        std::iota(order.begin(), order.end(), 0);
+    }
+    for (int32_t slices = 0;;) {
+        int32_t turn = fuel_per_turn;
+        if (limits.shuffled) {
+            std::mt19937_64 draw(limits.seed * 0x9e3779b97f4a7c15 + number_ * 0x2545f4914f6cdd1d + pass_++);
+            std::shuffle(order.begin(), order.end(), draw);
+            turn = 1 << draw() % 12;
+        }
+        bool moved = false, spun = false, left = false, has_worked = false;
+        for (uint32_t i = 0; i < warp_count_; ++i) {
+            Warp &warp = warps_[limits.shuffled ? order[i] : i];
+            if (!warp.done && !warp.waiting) {
+                moved |= run_warp(warp, turn, &spun);
+                has_worked |= !warp.only_waits;
+            }
+            if (launch.stopped()) return Progress::finished;
+            left |= !warp.done;
+        }
+        only_waits_ = left && !has_worked;
+        if (!left) {
+            for (auto &observer : observers) observer->finish();
+            hand_over_tallies();
+            return Progress::finished;
+        }
+        bool released = release_barriers();
+        bool turn_is_over = unreported_instructions > instructions_per_turn && launch.takes_turns.load(std::memory_order_relaxed);
+        if (std::exchange(gives_way_, false) || turn_is_over) return Progress::gave_way;
+        if (released) {
+            // Loops with barriers have to give way sometimes as well, for the limits' sake.
+            if (unreported_instructions > 1 << 20) return Progress::spun;
+            continue;
+        }
+        if (moved) continue;
+        if (!spun) return Progress::deadlock;
+        // Observed warps have their turns in slices: together they are as long.
+        if (observers.empty() || only_waits_ || ++slices >= turn) return Progress::spun;
+    }
+}
+
+extern "C" {
+
+__attribute__((visibility("default"))) uint32_t emu_barrier_check(WarpContext *warp, uint32_t site, uint32_t lanes, uint32_t id) {
+    if (id < BlockContext::barriers || !lanes) return 0;
+    emu::Fault fault = emu::fault_at({warp, &warp->kernel->sites[site], static_cast<uint32_t>(std::countr_zero(lanes)), 0});
+    warp->block->launch.stop(cudaErrorIllegalInstruction, "illegal barrier number at " + emu::where(fault) + ": " +
+                                                              std::to_string(id) + ", a block has the barriers 0 to 15");
+    return 1;
+}
+
+__attribute__((visibility("default"))) void emu_barrier_arrive(WarpContext *warp, uint32_t id, uint32_t expected,
+                                                               uint32_t lanes, uint32_t op, uint32_t predicate) {
+    if (!lanes) return;  // nor does `id` mean anything
+    BlockContext &block = *warp->block;
+    emu::Barrier &at = block.barrier[id];
+    block.arrived_at |= 1u << id;
+    at.arrived += __builtin_popcount(lanes);
+    at.predicates += __builtin_popcount(lanes & predicate);
+    if (expected) at.expected = expected;
+    for (auto &observer : block.observers) observer->arrive(*warp, id, lanes, op != EMU_ARRIVE);
+    if (op == EMU_ARRIVE) return;
+    at.op = op;
+    if (lanes == ~0u) {
+        std::fill_n(warp->lane_barrier, 32, id);
+        return;
+    }
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+        if (lanes >> lane & 1) warp->lane_barrier[lane] = id;
+    }
+}
+
+__attribute__((visibility("default"))) uint32_t emu_barrier_result(WarpContext *warp, uint32_t id) {
+    return warp->block->barrier[id % BlockContext::barriers].result;  // of lanes that are none, any number
+}
+}

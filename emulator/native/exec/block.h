@@ -1,0 +1,115 @@
+// One block: its warps, shared memory and barriers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "abi.h"
+#include "exec/async_copy.h"
+#include "exec/observe.h"
+#include "exec/scheduler.h"
+#include "host.h"
+
+namespace emu {
+
+struct Warp : WarpContext {
+    bool done;
+    bool waiting;  // returned EMU_BARRIER, and no lane has been released since
+    bool quiet;    // returned EMU_BARRIER_QUIET last
+    bool gives_way;  // at the first loop head: since its start, or a barrier that is not quiet
+    int32_t turn;  // loop heads left of its turn, of a launch that is observed
+    bool at_loop_head;  // it paused there last, of a launch that is observed
+    bool only_waits;    // for others, as far as an observer knows
+};
+
+struct Barrier {
+    uint32_t arrived = 0;   // threads of the current phase
+    uint32_t expected = 0;  // 0: every live thread
+    uint32_t predicates = 0;
+    uint32_t op = EMU_SYNC;
+    uint32_t result = 0;  // of the phase before
+};
+
+enum class Progress {
+    finished,
+    spun,      // every warp that could run used up its fuel, and nothing else happened
+    gave_way,  // others are to have their turn, since work may be shared out among them
+    deadlock,  // every warp waits at a barrier that cannot complete
+};
+
+}  // namespace emu
+
+// Declared in abi.h; what its `block` pointers mean.
+struct BlockContext {
+  public:
+    static constexpr uint32_t barriers = 16;
+
+    // Memory for blocks of this launch. `site_cache` and `tally` belong to the thread that runs the block.
+    BlockContext(emu::Launch &launch, uint64_t *site_cache, uint64_t *tally);
+    ~BlockContext();
+    BlockContext(const BlockContext &) = delete;
+
+    // Makes it block number `number` of the grid, at its start.
+    void start(uint64_t number);
+    emu::Progress advance(const emu::SchedulerLimits &limits);
+
+    emu::Launch &launch;
+    emu::Barrier barrier[barriers];
+    // For accesses that must not happen; 32 bytes are used at a time.
+    alignas(64) uint8_t scratch[64];
+    uint64_t unreported_instructions = 0;
+    uint32_t arrived_at = 0;  // the barriers where some thread has arrived, a bit each
+    std::vector<std::unique_ptr<emu::BlockObserver>> observers;
+
+    // What it takes from global memory, other blocks might have taken: on a GPU all run at once. Soon others have their turn.
+    void give_way() {
+        gives_way_ = true;
+        launch.takes_turns.store(true, std::memory_order_relaxed);
+    }
+    // All that its warps did when they ran last was to wait for others.
+    bool only_waits() const { return only_waits_; }
+    size_t memory_bytes() const { return memory_bytes_; }
+
+    // Of an observed kernel, of this block: see WarpContext::tally.
+    const uint64_t *tally_of(uint32_t warp) const { return tallies_.data() + warp * tally_words_; }
+    // Adds them to those of the thread, and begins anew.
+    void hand_over_tallies();
+
+    bool copies_asynchronously() const { return async_copies_ != nullptr; }
+    emu::AsyncCopies &async_copies() {
+        if (!async_copies_) async_copies_ = std::make_unique<emu::AsyncCopies>(warp_count_);
+        return *async_copies_;
+    }
+
+    const emu::Warp &warp(uint32_t index) const { return warps_[index]; }
+    uint32_t warp_count() const { return warp_count_; }
+
+  private:
+    bool run_warp(emu::Warp &warp, int32_t turn, bool *spun);
+    int32_t run_functions(emu::Warp &warp);
+    int32_t run_observed(emu::Warp &warp, int32_t loop_heads);
+    int32_t run_watched(emu::Warp &warp);
+    bool make_code(EmuCodeWanted wanted);
+    void trap(const emu::Warp &warp);
+    bool release_barriers();
+    uint32_t live_threads() const;
+    // Whether all threads of the block wait at the barrier `id`, and go on at one place.
+    bool all_wait_at(uint32_t id) const;
+    // Whether threads that wait at the barrier `id` wait at different lines, or others have ended.
+    bool diverges(uint32_t id, uint32_t waiting) const;
+
+    uint32_t warp_count_;
+    bool may_give_way_;
+    bool gives_way_ = false, only_waits_ = false;
+    uint32_t shared_bytes_;
+    uint64_t number_ = 0, pass_ = 0;
+    size_t memory_bytes_;
+    uint8_t *memory_;  // of everything below
+    emu::Warp *warps_;
+    uint64_t *tally_;  // of the thread
+    size_t tally_words_;  // of a warp
+    std::vector<uint64_t> tallies_;
+    uint8_t *shared_;
+    std::unique_ptr<emu::AsyncCopies> async_copies_;
+};

@@ -1,0 +1,305 @@
+#include "exec/launch.h"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "api/device_model.h"
+#include "api/errors.h"
+#include "api/limits.h"
+#include "api/modules.h"
+#include "api/streams.h"
+#include "checks/call_errors.h"
+#include "exec/memory.h"
+#include "exec/observe.h"
+#include "exec/scheduler.h"
+#include "replay/recording.h"
+#include "report/report.h"
+#include "report/symbol_names.h"
+
+namespace emu {
+
+namespace {
+
+struct Configuration {
+    LaunchShape shape;
+    cudaStream_t stream;
+};
+
+thread_local std::vector<Configuration> pushed;
+
+bool within(const dim3 &shape, const int most[3]) {
+    return shape.x && shape.y && shape.z && shape.x <= static_cast<unsigned>(most[0]) &&
+           shape.y <= static_cast<unsigned>(most[1]) && shape.z <= static_cast<unsigned>(most[2]);
+}
+
+std::string text(unsigned x, unsigned y, unsigned z) {
+    return "(" + std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + ")";
+}
+
+std::string text(const dim3 &shape) { return text(shape.x, shape.y, shape.z); }
+
+std::string beyond(const char *what, const dim3 &shape, const int most[3]) {
+    return std::string("a ") + what + " of " + text(shape) + ", where each number is at least 1 and they are at most " +
+           text(most[0], most[1], most[2]);
+}
+
+// Says which limit a launch is beyond, and gives its error.
+cudaError_t refuse_shape(const Function &function, cudaError_t error, const std::string &limit) {
+    explain("bad launch configuration", readable_name(function.name.c_str()) + " was launched with " + limit);
+    return error;
+}
+
+cudaError_t check_shape(Function &function, const LaunchShape &at, bool cooperative) {
+    namespace model = device_model;
+    auto refused = [&](cudaError_t error, const std::string &limit) { return refuse_shape(function, error, limit); };
+    if (!within(at.grid, model::grid_dimensions)) {
+        return refused(cudaErrorInvalidConfiguration, beyond("grid", at.grid, model::grid_dimensions));
+    }
+    if (!within(at.block, model::block_dimensions)) {
+        return refused(cudaErrorInvalidConfiguration, beyond("block", at.block, model::block_dimensions));
+    }
+    uint64_t threads = uint64_t{at.block.x} * at.block.y * at.block.z;
+    std::string block = "a block of " + text(at.block) + ": " + std::to_string(threads) + " threads, of ";
+    if (threads > static_cast<uint64_t>(model::threads_per_block)) {
+        return refused(cudaErrorInvalidConfiguration,
+                       block + "which a block has at most " + std::to_string(model::threads_per_block));
+    }
+    if (threads > function.info.max_threads) {
+        return refused(cudaErrorInvalidValue, block + "which its __launch_bounds__ allow " +
+                                                  std::to_string(function.info.max_threads));
+    }
+    size_t shared = function.info.static_shared_bytes + at.dynamic_shared;
+    bool opted_in = function.max_dynamic_shared > static_cast<int>(model::shared_per_block);
+    size_t max_dynamic = opted_in ? function.max_dynamic_shared
+                                   : model::shared_per_block - function.info.static_shared_bytes;
+    if (at.dynamic_shared > max_dynamic || shared > model::shared_per_block_opt_in) {
+        return refused(cudaErrorInvalidValue,
+                       std::to_string(at.dynamic_shared) + " bytes of dynamic and " +
+                           std::to_string(function.info.static_shared_bytes) +
+                           " of static shared memory to a block: at most " + std::to_string(model::shared_per_block) +
+                           " together, or what cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize) has "
+                           "allowed, up to " +
+                           std::to_string(model::shared_per_block_opt_in));
+    }
+    if (cooperative) {
+        uint64_t blocks = uint64_t{at.grid.x} * at.grid.y * at.grid.z;
+        uint32_t registers = count_registers(function, false);
+        uint64_t most = uint64_t{model::multiprocessors} *
+                        static_cast<uint64_t>(model::resident_blocks(static_cast<int>(threads), shared, registers));
+        if (blocks > most) {
+            return refused(cudaErrorCooperativeLaunchTooLarge,
+                           std::to_string(blocks) + " blocks cooperatively, of which the device holds " +
+                               std::to_string(most) + " at a time");
+        }
+    }
+    return cudaSuccess;
+}
+
+// What cooperative_groups keeps its grid barrier in (struct grid_workspace); zeroed for each launch.
+uint64_t grid_workspace() {
+    static uint64_t address = memory().allocate(64, 256, MemoryKind::variable, "the grid's barrier", "");
+    std::memset(reinterpret_cast<void *>(address), 0, 64);
+    return address;
+}
+
+struct Registers {
+    uint32_t by_code, by_ptxas;  // see count_registers
+};
+
+// All of a kernel's parameters, aligned as any of them may have to be.
+class Parameters {
+  public:
+    Parameters() = default;
+    explicit Parameters(size_t size) : size_(size), lines_(size / sizeof(Line) + 1) {}
+
+    uint8_t *data() { return lines_.data()->bytes; }
+    const uint8_t *data() const { return lines_.data()->bytes; }
+    std::string text() const { return std::string(data(), data() + size_); }
+
+  private:
+    struct alignas(64) Line {
+        uint8_t bytes[64];
+    };
+    size_t size_ = 0;
+    std::vector<Line> lines_;
+};
+
+// What a kernel needs to run, whenever that is.
+struct Ready {
+    uint64_t module;
+    std::string name;  // mangled
+    const EmuKernel *kernel;
+    LaunchShape shape;
+    Parameters params;
+    bool cooperative;
+    Registers registers;
+
+    LaunchStep step() const {
+        const auto &[grid, block, dynamic_shared] = shape;
+        return {module, name, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, dynamic_shared, cooperative,
+                params.text()};
+    }
+};
+
+cudaError_t execute(const Ready &ready) {
+    if (cudaError_t error = sticky()) return error;
+    LaunchPause one_at_a_time;
+    DeviceAccess access;
+    if (recording().is_on()) {
+        recording().note_host_writes();
+        recording().add(ready.step());
+    }
+    const EmuKernel *kernel = ready.kernel;
+    const LaunchShape &at = ready.shape;
+    Launch launch(kernel);
+    launch.grid[0] = at.grid.x;
+    launch.grid[1] = at.grid.y;
+    launch.grid[2] = at.grid.z;
+    launch.params = ready.params.data();
+    launch.dynamic_shared_bytes = static_cast<uint32_t>(at.dynamic_shared);
+    launch.cooperative = ready.cooperative;
+    launch.code_registers = ready.registers.by_code;
+    launch.registers = ready.registers.by_ptxas;
+    launch.grid_workspace = ready.cooperative ? grid_workspace() : 0;
+    launch.memory = memory().view();
+    // Frames are not laid out as ptxas would: twice the limit, that what fits on a GPU fits here as well.
+    if (kernel->uses_stack) launch.stack_bytes = static_cast<uint32_t>(2 * device_limit(cudaLimitStackSize) + 15) / 16 * 16;
+    run(launch);
+    recording().note_device_writes();
+    if (!launch.error) return cudaSuccess;
+    poison(launch.error, launch.message);
+    return launch.error;
+}
+
+// A kernel that cannot be compiled will not be the next time either: the context is broken.
+cudaError_t refuse(const Function &function, cudaError_t error) {
+    poison(error, readable_name(function.name.c_str()) + " cannot be run: " + failure_reason());
+    return error;
+}
+
+cudaError_t launch(const void *function, const LaunchShape &shape, cudaStream_t stream, void **arguments,
+                   bool cooperative) {
+    EMU_REQUIRE_DEVICE();
+    Work work;
+    if (cudaError_t error = prepare_launch(function, shape, arguments, cooperative, &work)) return fail(error);
+    return submit(stream, cudaGraphNodeTypeKernel, std::move(work));
+}
+
+}  // namespace
+
+namespace {
+
+// All but the parameters, for which there is room.
+cudaError_t make_ready(Function &function, const LaunchShape &shape, bool cooperative, Ready *out) {
+    if (cudaError_t error = describe(function)) return refuse(function, error);
+    if (cudaError_t error = check_shape(function, shape, cooperative)) return error;
+    const uint32_t block[3] = {shape.block.x, shape.block.y, shape.block.z};
+    const EmuKernel *kernel = nullptr;
+    if (cudaError_t error = compile(function, block, observe_settings().any(), &kernel)) {
+        return refuse(function, error);
+    }
+    Registers registers{cooperative ? count_registers(function, false) : 0,
+                        observe_settings().profile ? count_registers(function, true) : 0};
+    *out = {module_number(function), function.name, kernel, shape,
+            Parameters(kernel->param_bytes), cooperative, registers};
+    return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t prepare_launch(const void *handle, const LaunchShape &shape, void **arguments, bool cooperative,
+                           Work *out) {
+    Function *function = find_function(handle);
+    if (!function) return cudaErrorInvalidResourceHandle;
+    Ready ready;
+    if (cudaError_t error = make_ready(*function, shape, cooperative, &ready)) return error;
+    const EmuKernel *kernel = ready.kernel;
+    if (kernel->param_count && !arguments) return cudaErrorInvalidValue;
+    for (uint32_t i = 0; i < kernel->param_count; ++i) {
+        std::memcpy(ready.params.data() + kernel->param_offsets[i], arguments[i], kernel->param_sizes[i]);
+    }
+    *out = [ready = std::move(ready)] { return execute(ready); };
+    return cudaSuccess;
+}
+
+cudaError_t launch_again(Function &function, const LaunchShape &shape, std::string_view params, bool cooperative) {
+    // The program was allowed as much as it took; what no launch may take is refused still.
+    if (shape.dynamic_shared <= device_model::shared_per_block_opt_in) {
+        function.max_dynamic_shared = std::max(function.max_dynamic_shared, static_cast<int>(shape.dynamic_shared));
+    }
+    Ready ready;
+    if (cudaError_t error = make_ready(function, shape, cooperative, &ready)) return error;
+    if (params.size() != ready.kernel->param_bytes) return cudaErrorInvalidValue;
+    std::copy(params.begin(), params.end(), ready.params.data());
+    return execute(ready);
+}
+
+}  // namespace emu
+
+using namespace emu;
+
+extern "C" {
+
+EMU_API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
+    pushed.push_back({{grid, block, shared}, stream});
+    return 0;
+}
+
+EMU_API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream) {
+    if (pushed.empty()) return fail(cudaErrorMissingConfiguration);
+    Configuration top = pushed.back();
+    pushed.pop_back();
+    *grid = top.shape.grid;
+    *block = top.shape.block;
+    *shared = top.shape.dynamic_shared;
+    *static_cast<cudaStream_t *>(stream) = top.stream;
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
+                                       cudaStream_t stream) {
+    return launch(kernel, {grid, block, shared}, stream, arguments, false);
+}
+
+EMU_API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
+                                            size_t shared, cudaStream_t stream) {
+    return __cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
+}
+}
+
+EMU_API cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared,
+                                     cudaStream_t stream) {
+    return launch(function, {grid, block, shared}, stream, arguments, false);
+}
+
+EMU_API cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments,
+                                                size_t shared, cudaStream_t stream) {
+    return launch(function, {grid, block, shared}, stream, arguments, true);
+}
+
+EMU_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments) {
+    if (!config) return fail(cudaErrorInvalidValue);
+    bool cooperative = false;
+    for (unsigned i = 0; i < config->numAttrs; ++i) {
+        const cudaLaunchAttribute &attribute = config->attrs[i];
+        if (attribute.id == cudaLaunchAttributeCooperative) cooperative = attribute.val.cooperative != 0;
+        if (attribute.id == cudaLaunchAttributeClusterDimension) {
+            const auto &shape = attribute.val.clusterDim;
+            if (shape.x * shape.y * shape.z > 1) {
+                report().set_unsupported("thread block clusters (cudaLaunchKernelEx)");
+                poison(cudaErrorNotSupported, "the emulator has no thread block clusters");
+                return fail(cudaErrorNotSupported);
+            }
+        }
+    }
+    return launch(function, {config->gridDim, config->blockDim, config->dynamicSmemBytes}, config->stream, arguments,
+                  cooperative);
+}
+
+EMU_PER_THREAD_STREAM(cudaLaunchKernel, _ptsz);
+EMU_PER_THREAD_STREAM(cudaLaunchCooperativeKernel, _ptsz);
+EMU_PER_THREAD_STREAM(cudaLaunchKernelExC, _ptsz);

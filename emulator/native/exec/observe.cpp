@@ -1,0 +1,67 @@
+#include "exec/observe.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "checks/initcheck.h"
+#include "checks/racecheck.h"
+#include "exec/block.h"
+#include "exec/memory.h"
+#include "exec/scheduler.h"
+#include "profile/profile.h"
+
+namespace emu {
+
+namespace {
+
+std::atomic<ObserveSettings> settings;
+
+}  // namespace
+
+void set_observe(const ObserveSettings &given) {
+    settings = given;
+    if (!given.check_full) memory().forget_writes();  // nobody sees what is written from now on
+}
+
+ObserveSettings observe_settings() { return settings; }
+
+std::vector<std::unique_ptr<Observer>> make_observers(Launch &launch) {
+    std::vector<std::unique_ptr<Observer>> observers;
+    if (observe_settings().profile) observers.push_back(std::make_unique<Profile>(launch));
+    if (observe_settings().check_full) {
+        observers.push_back(std::make_unique<InitCheck>(launch));
+        observers.push_back(std::make_unique<RaceCheck>(launch));
+    }
+    return observers;
+}
+
+void observe_change(const WarpContext &warp, uint32_t lanes, const uint64_t *address, const void *before, uint32_t size) {
+    auto *old = static_cast<const uint8_t *>(before);
+    bool is_same = true;
+    for (; is_same && lanes; lanes &= lanes - 1) {
+        uint32_t lane = static_cast<uint32_t>(__builtin_ctz(lanes));
+        is_same = std::memcmp(reinterpret_cast<const void *>(address[lane]), old + size_t{lane} * size, size) == 0;
+    }
+    if (is_same) return;
+    for (auto &observer : warp.block->observers) observer->change(warp);
+}
+
+}  // namespace emu
+
+extern "C" {
+
+__attribute__((visibility("default"))) void emu_observe(WarpContext *warp, uint32_t site, uint32_t mask,
+                                                        const uint64_t address[32]) {
+    if (!mask) return;
+    for (auto &observer : warp->block->observers) observer->access(*warp, site, mask, address);
+}
+
+__attribute__((visibility("default"))) void emu_observe_sync(WarpContext *warp, uint32_t mask) {
+    if (!mask) return;
+    for (auto &observer : warp->block->observers) observer->warp_sync(*warp, mask);
+}
+
+__attribute__((visibility("default"))) void emu_observe_fence(WarpContext *warp, uint32_t device) {
+    for (auto &observer : warp->block->observers) observer->fence(*warp, device != 0);
+}
+}

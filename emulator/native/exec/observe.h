@@ -1,0 +1,69 @@
+// Observers of kernels that are compiled with Options::observe: the profile, and the checks that are too expensive to be always on.
+//
+// An Observer belongs to one launch; its BlockObserver to one block.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "abi.h"
+
+namespace emu {
+
+struct Launch;
+
+// Called on the thread that runs the block, in the order in which things happen there. It serves one block after another.
+class BlockObserver {
+  public:
+    virtual ~BlockObserver() = default;
+    // A block begins: nothing has been written to its shared memory, nobody waits at its barriers.
+    virtual void start(uint64_t /*number*/) {}
+    // All of its warps have ended. Not called when the launch was stopped before.
+    virtual void finish() {}
+    // `mask` is not 0. `address` has the host addresses that those lanes mean, before the access and before any check of them.
+    virtual void access(const WarpContext &, uint32_t /*site*/, uint32_t /*mask*/, const uint64_t * /*address*/) {}
+    // The lanes have met at a bar.warp.sync.
+    virtual void warp_sync(const WarpContext &, uint32_t /*mask*/) {}
+    virtual void fence(const WarpContext &, bool /*of_device*/) {}
+    // Lanes have come to a barrier of the block; `waits`: they go on when it is released.
+    virtual void arrive(const WarpContext &, uint32_t /*barrier*/, uint32_t /*lanes*/, bool /*waits*/) {}
+    virtual void release(uint32_t /*barrier*/) {}
+    // Lanes arrive at mbarriers (with the copies of cp.async that they have issued, for cp.async.mbarrier.arrive); lanes have seen that a
+    // phase of them is complete.
+    virtual void mbarrier_arrive(const WarpContext &, uint32_t /*lanes*/, const uint64_t * /*address*/) {}
+    virtual void mbarrier_pass(const WarpContext &, uint32_t /*lanes*/, const uint64_t * /*address*/) {}
+    // Lanes have seen that a phase of mbarriers is not complete yet.
+    virtual void mbarrier_wait(const WarpContext &) {}
+    // An atomic, or an mbarrier that is made, has changed memory.
+    virtual void change(const WarpContext &) {}
+    // Of kernels with loops that poll: the warp stops running for now, where a loop begins, at a barrier, or since it has ended.
+    // Returns whether all it does is wait for others.
+    virtual bool pause(WarpContext &, bool /*at_loop_head*/) { return false; }
+};
+
+class Observer {
+  public:
+    virtual ~Observer() = default;
+    // For blocks that will run in this context. Called on any thread of the launch.
+    virtual std::unique_ptr<BlockObserver> watch(BlockContext &) = 0;
+    // The launch has ended, by itself or stopped.
+    virtual void finish(Launch &) {}
+};
+
+struct ObserveSettings {
+    bool check_full = false, profile = false;
+    bool any() const { return check_full || profile; }
+};
+
+// Those of launches from now on.
+void set_observe(const ObserveSettings &);
+ObserveSettings observe_settings();
+
+// The observers that the settings ask for, for a launch of an observed kernel.
+std::vector<std::unique_ptr<Observer>> make_observers(Launch &);
+
+// Tells a block's observers when words of `size` bytes are no longer what they were before the lanes' atomics.
+void observe_change(const WarpContext &, uint32_t lanes, const uint64_t *address, const void *before, uint32_t size);
+
+}  // namespace emu

@@ -1,0 +1,375 @@
+#include "exec/scheduler.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <functional>
+#include <latch>
+#include <new>
+#include <numeric>
+#include <thread>
+
+#include "api/device_model.h"
+#include "api/modules.h"
+#include "exec/block.h"
+#include "report/report.h"
+#include "report/symbol_names.h"
+#include "report/thread_locations.h"
+
+namespace emu {
+
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+// Threads that wait for launches; they are never joined, since the process may end at any time.
+class Team {
+  public:
+    // Later launches use `count` threads, the calling one among them.
+    void start(unsigned count) {
+        for (; made_ + 1 < count; ++made_) std::thread([this, index = made_] { serve(index); }).detach();
+        size_ = count;
+    }
+
+    unsigned size() const { return size_; }
+
+    // Calls `work` on this thread and on `helpers` others, and waits for all.
+    void run(unsigned helpers, const std::function<void()> &work) {
+        if (!helpers) return work();
+        {
+            std::lock_guard lock(mutex_);
+            work_ = &work;
+            wanted_ = helpers;
+            busy_ = helpers;
+            ++round_;
+        }
+        wake_.notify_all();
+        work();
+        std::unique_lock lock(mutex_);
+        idle_.wait(lock, [&] { return busy_ == 0; });
+    }
+
+  private:
+    void serve(unsigned index) {
+        uint64_t seen = 0;
+        for (;;) {
+            const std::function<void()> *work = nullptr;
+            {
+                std::unique_lock lock(mutex_);
+                wake_.wait(lock, [&] { return round_ != seen; });
+                seen = round_;
+                if (index < wanted_) work = work_;
+            }
+            if (!work) continue;
+            (*work)();
+            std::lock_guard lock(mutex_);
+            if (--busy_ == 0) idle_.notify_one();
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable wake_, idle_;
+    const std::function<void()> *work_ = nullptr;
+    unsigned made_ = 0, size_ = 1, wanted_ = 0, busy_ = 0;
+    uint64_t round_ = 0;
+};
+
+Team &team() {
+    static Team *instance = new Team;
+    return *instance;
+}
+
+SchedulerLimits limits;
+std::recursive_mutex launch_mutex;
+
+// Blocks that run side by side, so that they share their work fairly or wait for each other, take no more memory than this, unless
+// they were launched together.
+constexpr size_t max_side_by_side_bytes = 512 << 20;
+// Rounds in which a thread's blocks only wait, after which it starts further ones, though other threads' blocks still work.
+constexpr unsigned waiting_rounds = 4096;
+
+// The blocks that one thread runs at a time.
+class Worker {
+  public:
+    Worker(Launch &launch, size_t max_resident, size_t max_side_by_side, uint64_t resident_in_all, SteadyClock::time_point deadline)
+        : launch_(launch),
+          max_resident_(max_resident),
+          max_side_by_side_(max_side_by_side),
+          resident_in_all_(resident_in_all),
+          deadline_(deadline),
+          site_cache_(2 * size_t{launch.kernel->site_count}),
+          tally_(launch.kernel->observed ? 2 * size_t{launch.kernel->block_count} : 0) {
+        uint64_t share = launch.blocks() / 64;
+        // Observers may have to keep what a block did until those before it have ended.
+        bool one_by_one = launch.cooperative || !launch.observers.empty() || limits.shuffled;
+        chunk_ = one_by_one ? 1 : std::clamp<uint64_t>(share, 1, 16);
+    }
+
+    void run() {
+        unsigned idle_rounds = 0;
+        while (!launch_.stopped()) {
+            if (resident_.empty() && !start_block()) break;
+            bool finished_any = false, advanced_any = false, worked_any = false;
+            uint64_t fair = launch_.takes_turns.load(std::memory_order_relaxed) ? launch_.side_by_side.mean() : ~uint64_t{0};
+            for (size_t i = 0; i < resident_.size() && !launch_.stopped();) {
+                // Those that are ahead let the others catch up, but for those that wait.
+                if (!resident_[i].only_waits && resident_[i].executed > fair) {
+                    ++i;
+                    continue;
+                }
+                BlockContext &block = *resident_[i].block;
+                Progress progress = block.advance(limits);
+                advanced_any = true;
+                count_executed(resident_[i], block.unreported_instructions);
+                worked_any |= !resident_[i].only_waits;
+                settle(block);
+                if (progress == Progress::deadlock) {
+                    launch_.stop(cudaErrorLaunchTimeout, report_deadlock(block));
+                } else if (progress == Progress::gave_way) {
+                    start_beside(block);
+                } else if (progress == Progress::finished) {
+                    finished_any = true;
+                    // Its memory serves the next block at once, which keeps it in the cache.
+                    if (resident_.size() == 1 && restart(block)) continue;
+                    if (launch_.kernel->observed && !resident_[i].only_waits) launch_.side_by_side.remove(resident_[i].executed);
+                    spare_.push_back(std::move(resident_[i].block));
+                    resident_.erase(resident_.begin() + static_cast<long>(i));
+                    continue;
+                }
+                ++i;
+            }
+            if (!advanced_any) {
+                std::this_thread::yield();  // until the other threads' blocks have caught up
+                continue;
+            }
+            idle_rounds = finished_any ? 0 : idle_rounds + weight_of_round(worked_any);
+            if (launch_.cooperative || idle_rounds >= waiting_rounds) {
+                start_more();
+                idle_rounds = 0;
+            }
+        }
+        for (auto &it : resident_) {
+            settle(*it.block);
+            it.block->hand_over_tallies();
+        }
+        launch_.add_tally(tally_);
+    }
+
+  private:
+    // Blocks that work may be waited for, on any thread; where none does, it must be for one that has not begun. Rounds in which all
+    // of the thread's blocks look once and wait on are short.
+    unsigned weight_of_round(bool worked) const {
+        if (worked) return waiting_rounds / 2;
+        if (!launch_.side_by_side.blocks) return waiting_rounds / 8;
+        std::this_thread::yield();
+        return 1;
+    }
+
+    // `executed` counts warp instructions, from what the others had when it began.
+    struct Resident {
+        std::unique_ptr<BlockContext> block;
+        uint64_t executed;
+        bool only_waits;
+    };
+
+    // What a block does that only waits is not counted: it has no part in who is ahead, until it works again.
+    void count_executed(Resident &it, uint64_t instructions) {
+        if (!launch_.kernel->observed) return;
+        bool only_waits = it.block->only_waits();
+        if (only_waits && !it.only_waits) launch_.side_by_side.remove(it.executed);
+        if (!only_waits && it.only_waits) it.executed = launch_.side_by_side.add();
+        it.only_waits = only_waits;
+        if (only_waits) return;
+        it.executed += instructions;
+        launch_.side_by_side.executed += instructions;
+    }
+
+    bool take_number(uint64_t *number) {
+        if (next_ == end_) {
+            next_ = launch_.next_block.fetch_add(chunk_);
+            end_ = std::min(next_ + chunk_, launch_.blocks());
+            if (next_ >= end_) {
+                next_ = end_;
+                return false;
+            }
+        }
+        *number = limits.shuffled ? shuffled(next_++) : next_++;
+        return true;
+    }
+
+    // Another order of blocks, but only of as many as run at a time: those that wait for earlier ones, which hardware starts first,
+    // still find them.
+    uint64_t shuffled(uint64_t number) const {
+        uint64_t first = number / resident_in_all_ * resident_in_all_;
+        uint64_t count = std::min(resident_in_all_, launch_.blocks() - first);
+        uint64_t draw = (limits.seed + first + 1) * 0x9e3779b97f4a7c15, step = draw >> 40;
+        while (std::gcd(step, count) != 1) ++step;
+        return first + ((number - first) * step + (draw & 0xffffff)) % count;
+    }
+
+    bool restart(BlockContext &block) {
+        uint64_t number;
+        if (!take_number(&number)) return false;
+        block.start(number);
+        return true;
+    }
+
+    bool start_block() {
+        uint64_t number;
+        if (!take_number(&number)) return false;
+        if (spare_.empty()) {
+            spare_.push_back(std::make_unique<BlockContext>(launch_, site_cache_.data(), tally_.data()));
+        }
+        resident_.push_back({std::move(spare_.back()), launch_.kernel->observed ? launch_.side_by_side.add() : 0, false});
+        spare_.pop_back();
+        resident_.back().block->start(number);
+        return true;
+    }
+
+    bool has_memory_for_more(const BlockContext &block) const {
+        return launch_.cooperative || (resident_.size() + 1) * block.memory_bytes() * team().size() <= max_side_by_side_bytes;
+    }
+
+    void start_beside(const BlockContext &block) {
+        if (resident_.size() < max_side_by_side_ && has_memory_for_more(block)) start_block();
+    }
+
+    // Those that run may wait for one that has not started. Twice as many each time: blocks that only compute pay little for it,
+    // and blocks that wait are not polled long.
+    void start_more() {
+        size_t wanted = launch_.cooperative ? max_resident_ : std::min(max_resident_, 2 * resident_.size());
+        while (!resident_.empty() && resident_.size() < wanted && has_memory_for_more(*resident_.front().block) && start_block()) {
+        }
+    }
+
+    // Adds up what the block did, and looks at the limits.
+    void settle(BlockContext &block) {
+        pending_ += block.unreported_instructions;
+        block.unreported_instructions = 0;
+        // Small blocks come by the million: neither the sum nor the clock is looked at for each.
+        if (pending_ < 1 << 14 && !launch_.stopped() && ++unsettled_ < 64) return;
+        flush();
+        if (limits.warp_instructions && launch_.instructions > limits.warp_instructions && !launch_.stopped()) {
+            report().set_limit("instructions");
+            std::string reason = "it was stopped after " + std::to_string(limits.warp_instructions) + " warp instructions";
+            launch_.stop(cudaErrorLaunchTimeout, report_endless_loop(block, reason));
+        }
+        if (limits.wall_s > 0 && !launch_.stopped() && SteadyClock::now() > deadline_) {
+            report().set_limit("wall");
+            char seconds[32];
+            std::snprintf(seconds, sizeof seconds, "%g", limits.wall_s);
+            launch_.stop(cudaErrorLaunchTimeout, report_endless_loop(block, std::string("it was stopped after ") + seconds + " s"));
+        }
+    }
+
+  public:
+    void flush() {
+        launch_.instructions += pending_;
+        const EmuKernel &kernel = *launch_.kernel;
+        if (kernel.hot_after) {
+            uint64_t before = kernel.work.fetch_add(pending_, std::memory_order_relaxed);
+            bool becomes_hot = before < kernel.hot_after && before + pending_ >= kernel.hot_after;
+            if (becomes_hot) make_code(kernel, EMU_WANT_BETTER);
+        }
+        pending_ = 0;
+        unsettled_ = 0;
+    }
+
+  private:
+    Launch &launch_;
+    size_t max_resident_, max_side_by_side_;
+    uint64_t resident_in_all_;
+    SteadyClock::time_point deadline_;
+    std::vector<uint64_t> site_cache_, tally_;
+    std::vector<Resident> resident_;
+    std::vector<std::unique_ptr<BlockContext>> spare_;
+    uint64_t chunk_, next_ = 0, end_ = 0;
+    uint64_t pending_ = 0;
+    unsigned unsettled_ = 0;
+};
+
+}  // namespace
+
+void Launch::stop(cudaError_t code, const std::string &text) {
+    doom(code, text);
+    stopped_ = true;
+}
+
+void Launch::doom(cudaError_t code, const std::string &text) {
+    std::lock_guard lock(mutex_);
+    if (error) return;
+    error = code;
+    message = text;
+}
+
+void Launch::report_fault(uint32_t site, cudaError_t outcome, Fault fault) {
+    std::lock_guard lock(mutex_);
+    report().add_fault(fault);
+    first_faults_.push_back({site, outcome, std::move(fault)});
+}
+
+void Launch::report_counts() {
+    report().count_faults(faults);
+    for (FirstFault &it : first_faults_) {
+        it.fault.count = count_at(it.site, it.outcome) - 1;
+        if (it.fault.count) report().add_fault(std::move(it.fault));
+    }
+}
+
+void Launch::add_tally(const std::vector<uint64_t> &of_a_worker) {
+    std::lock_guard lock(mutex_);
+    tally.resize(of_a_worker.size());
+    for (size_t i = 0; i < tally.size(); ++i) tally[i] += of_a_worker[i];
+}
+
+void start_threads(unsigned count) {
+    LaunchPause pause;
+    team().start(std::max(1u, count));
+}
+
+void set_limits(const SchedulerLimits &given) {
+    LaunchPause pause;
+    limits = given;
+}
+
+void run(Launch &launch) {
+    LaunchPause pause;
+    if (launch.kernel->observed) launch.observers = make_observers(launch);
+    report().begin_launch(readable_name(launch.kernel->name));
+    auto begin = SteadyClock::now();
+    auto deadline = begin + std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(limits.wall_s));
+    size_t shared = launch.kernel->shared_bytes - launch.kernel->reserved_shared_bytes + launch.dynamic_shared_bytes;
+    uint64_t fitting = static_cast<uint64_t>(std::max(
+        1, device_model::resident_blocks(static_cast<int>(launch.threads_per_block()), shared, launch.code_registers)));
+    uint64_t resident = device_model::multiprocessors * fitting;
+    uint64_t side_by_side = std::min(resident, launch.blocks());
+    unsigned threads = static_cast<unsigned>(std::min<uint64_t>(team().size(), launch.blocks()));
+    // The order in which the full checks see accesses is the same each time, and what they keep needs no locks.
+    if (launch.kernel->observed && observe_settings().check_full) threads = 1;
+    auto share_of = [threads](uint64_t blocks) { return static_cast<size_t>((blocks + threads - 1) / threads); };
+    std::latch begun(threads);
+    team().run(threads - 1, [&] {
+        // Blocks of a thread that comes late would find that the others' have taken all the work there is.
+        if (launch.kernel->observed) begun.arrive_and_wait();
+        try {
+            Worker worker(launch, share_of(resident), share_of(side_by_side), resident, deadline);
+            worker.run();
+            worker.flush();
+        } catch (const std::bad_alloc &) {
+            launch.stop(cudaErrorMemoryAllocation, "no memory for the registers and shared memory of the blocks");
+        }
+    });
+    for (auto &observer : launch.observers) observer->finish(launch);
+    double wall_s = std::chrono::duration<double>(SteadyClock::now() - begin).count();
+    LaunchRecord record{readable_name(launch.kernel->name), {}, {}, launch.instructions, wall_s, {}};
+    std::copy_n(launch.grid, 3, record.grid);
+    std::copy_n(launch.kernel->block, 3, record.block);
+    if (launch.profile) record.profiles.push_back(*launch.profile);
+    report().add_launch(std::move(record));
+    launch.report_counts();
+}
+
+LaunchPause::LaunchPause() : lock_(launch_mutex) {}
+
+}  // namespace emu

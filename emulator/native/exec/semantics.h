@@ -1,0 +1,66 @@
+// Helpers that generated code calls for instructions which are not worth emitting inline. Arrays have one element per lane; a vector
+// access has `count` such arrays one after another. `lanes` is a bit per active lane; other lanes' elements are left alone.
+#pragma once
+
+#include "abi.h"
+
+#define EMU_SEMANTICS extern "C" __attribute__((visibility("default")))
+
+// A register of which uniform code keeps one value: where its lanes and that value lie in the register file, bytes of an element
+// (0: a predicate, whose lanes are bits and serve uniform code, too), and what lane l has more than the base (null: nothing).
+struct EmuShape {
+    uint32_t lanes, scalar, size;
+    const int64_t *pattern;
+};
+// The scalar, which is lane 0's value, to all lanes.
+EMU_SEMANTICS void emu_spread(uint8_t *registers, const EmuShape *shapes, uint32_t count);
+// Whether all lanes of all these registers hold what lane 0's value and the shape say; the scalars are then lane 0's values.
+EMU_SEMANTICS uint32_t emu_shapes_hold(uint8_t *registers, const EmuShape *shapes, uint32_t count);
+
+// Checked accesses, lane by lane. site -1: unchecked (known to be good). form: bytes of an element | count << 8.
+// Addresses are given one by one, as offsets in the shared window, or as a base and a constant offset per lane.
+EMU_SEMANTICS void emu_load(WarpContext *, uint32_t site, uint64_t *address, uint32_t lanes, uint32_t form, void *out);
+EMU_SEMANTICS void emu_store(WarpContext *, uint32_t site, uint64_t *address, uint32_t lanes, uint32_t form, const void *data);
+EMU_SEMANTICS void emu_load_shared(WarpContext *, uint32_t site, const uint32_t *offset, uint32_t lanes, uint32_t form, void *out);
+EMU_SEMANTICS void emu_store_shared(WarpContext *, uint32_t site, const uint32_t *offset, uint32_t lanes, uint32_t form,
+                                    const void *data);
+EMU_SEMANTICS void emu_load_pattern(WarpContext *, uint32_t site, uint64_t base, const int64_t *pattern, uint32_t form, void *out);
+EMU_SEMANTICS void emu_store_pattern(WarpContext *, uint32_t site, uint64_t base, const int64_t *pattern, uint32_t form,
+                                     const void *data);
+
+// Operation and type codes of emu_atomic, as emulator/jit/ops/atomic.py has them: operation | type << 4 | shared << 8.
+enum EmuAtomicOperation : uint32_t { ATOM_ADD, ATOM_MIN, ATOM_MAX, ATOM_EXCH, ATOM_CAS, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_INC, ATOM_DEC };
+enum EmuAtomicType : uint32_t {
+    ATOM_U32, ATOM_S32, ATOM_F32, ATOM_U64, ATOM_S64, ATOM_F64, ATOM_F16, ATOM_BF16, ATOM_F16X2, ATOM_BF16X2, ATOM_B16
+};
+EMU_SEMANTICS void emu_atomic(WarpContext *, uint32_t code, uint32_t site, uint32_t lanes, uint64_t *address,
+                              const void *operand, const void *second, void *old);
+
+// cp.async: of `size` bytes `wanted` come from `from`, the others are zeros. They land by a wait (see exec/async_copy.h). `part_site` is of
+// single bytes, for lanes that want less than `size`.
+EMU_SEMANTICS void emu_cp_async(WarpContext *, uint32_t load_site, uint32_t part_site, uint32_t store_site, uint32_t lanes, uint64_t *to,
+                                uint64_t *from, uint32_t size, const uint32_t *wanted);
+EMU_SEMANTICS void emu_cp_async_commit(WarpContext *, uint32_t lanes);
+// All but the last `left` groups.
+EMU_SEMANTICS void emu_cp_async_wait(WarpContext *, uint32_t lanes, uint32_t left);
+EMU_SEMANTICS void emu_cp_async_wait_all(WarpContext *, uint32_t lanes);
+// `counts`: the arrival is one more than the mbarrier was told to expect.
+EMU_SEMANTICS void emu_cp_async_arrive(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *mbarrier, uint32_t counts);
+
+EMU_SEMANTICS void emu_mbarrier_init(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *address, const uint32_t *count);
+EMU_SEMANTICS void emu_mbarrier_arrive(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *address, const uint32_t *count,
+                                       uint32_t drop, uint64_t *state);
+// The lanes for which the phase of `state` (or that of this parity) is complete.
+EMU_SEMANTICS uint32_t emu_mbarrier_test(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *address, const uint64_t *state,
+                                         uint32_t by_parity);
+EMU_SEMANTICS void emu_mbarrier_pending(const uint64_t *state, uint32_t *count);
+
+// isspacep.const: of `lanes` those whose address lies in a constant.
+EMU_SEMANTICS uint32_t emu_constant_lanes(const WarpContext *, uint32_t lanes, const uint64_t *address);
+
+namespace emu {
+// The check of abi.h for all lanes, made here; rewrites the addresses of those that fail.
+void check(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *address);
+// Whether one address is good, going by what the site hit last; false may only mean that it has hit something else.
+bool passes(const WarpContext *, uint32_t site, uint64_t address);
+}  // namespace emu

@@ -1,0 +1,18 @@
+// Where the threads of a block are, for reports of divergent barriers, deadlocks and endless loops.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+struct BlockContext;
+
+namespace emu {
+
+// Reports that barrier `id` completes without some threads of the block: they have ended, or wait elsewhere.
+void report_divergence(BlockContext &block, uint32_t id);
+// Reports that no thread can go on. Returns the message.
+std::string report_deadlock(BlockContext &block);
+// Reports the loop in which a launch is stopped for `reason`, most likely an endless one. Returns the message.
+std::string report_endless_loop(BlockContext &block, const std::string &reason);
+
+}  // namespace emu

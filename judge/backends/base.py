@@ -1,0 +1,124 @@
+"""The protocol of a backend: everything that the judge knows of one kind of device."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Protocol
+
+from judge.backends.scoring import Scorer, ScoringJob
+from judge.bench.submission_timer import SubmissionTimer
+from judge.compile.artifact import Artifact
+from judge.compile.target import Target
+from judge.errors import InternalError
+from judge.gpu.calibration import Calibration
+from judge.gpu.health import GpuHealth
+from judge.judgement import DeviceInfo
+from judge.packs.pack import Case, Pack
+from judge.settings import JudgeSettings
+from judge.supervisor.factory import SessionFactory
+from judge.supervisor.runner_spec import DeviceBounds, RunnerSpec
+
+Say = Callable[[str], None]
+Cancelled = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """The devices of one kind on this machine. ``problem`` says, for the operator, why there are none."""
+
+    devices: tuple[DeviceInfo, ...]
+    problem: str = ""
+
+
+class Calibrator(Protocol):
+    """Measures the peaks of devices. No time below what they allow is believed."""
+
+    def load(self, device: DeviceInfo, settings: JudgeSettings) -> Calibration | None:
+        """Returns the stored calibration of this device, None where there is none that holds."""
+
+    def calibrate(self, device: DeviceInfo, settings: JudgeSettings, say: Say = ...) -> Calibration:
+        """Measures the device, stores the calibration and returns it. Raises InternalError."""
+
+
+class Backend(Protocol):
+    """One kind of device. Stateless: every method gets the device and the settings.
+
+    The methods with a body fit most kinds: there is nothing to hold, prepare, calibrate or watch.
+    """
+
+    #: Its name in ``judge.kinds``, in packs and in ``DeviceInfo.kind``.
+    kind: str
+    #: Whether the device's work takes all processors, so that no runner may start beside it.
+    fills_processors: bool = False
+    #: Whether times are measured on the device, so that the first places of a board can be timed again together.
+    audits: bool = False
+    #: None where there are no peaks to measure.
+    calibrator: Calibrator | None = None
+
+    @abstractmethod
+    def discover(self, settings: JudgeSettings) -> Discovery:
+        """Finds the devices of this kind on this machine."""
+
+    def selector(self, device: DeviceInfo) -> str:
+        """Returns the name by which commands of this machine address the device."""
+        return device.key
+
+    def answers_to(self, device: DeviceInfo, name: str) -> bool:
+        """Returns whether a user who types ``name`` means this device."""
+        return name in (device.key, self.selector(device))
+
+    @abstractmethod
+    def target(self, device: DeviceInfo) -> Target:
+        """Returns what submissions for the device are compiled for."""
+
+    def prepare(self, settings: JudgeSettings, say: Say = lambda _: None) -> None:
+        """Builds what the kind needs before its first submission. Raises InternalError.
+
+        ``say`` gets a message before work that takes long.
+        """
+        del settings, say
+
+    @abstractmethod
+    def runner_spec(self, device: DeviceInfo, settings: JudgeSettings) -> RunnerSpec:
+        """Returns how the device's runners are started; builds their library first. Raises InternalError."""
+
+    @abstractmethod
+    def bounds(self, pack: Pack, settings: JudgeSettings, argument_bytes: int) -> DeviceBounds:
+        """Returns the bounds on one call; ``argument_bytes`` is the size of the largest case's arguments."""
+
+    @abstractmethod
+    def warm_runners(self, device: DeviceInfo) -> int:
+        """Returns how many runners a worker keeps ready on the device."""
+
+    def hold(
+        self, device: DeviceInfo, settings: JudgeSettings, *, cancelled: Cancelled = lambda: False
+    ) -> AbstractContextManager[None]:
+        """Holds the device's lock while a submission is judged. Raises Cancelled while it waits."""
+        del device, settings, cancelled
+        return nullcontext()
+
+    @abstractmethod
+    def scorer(self, job: ScoringJob) -> Scorer:
+        """Returns the scorer of one submission."""
+
+    def open_timer(
+        self, pack: Pack, cases: Sequence[Case], device: DeviceInfo, settings: JudgeSettings, factory: SessionFactory,
+        seed: int, build_null_kernel: Callable[[], Artifact],
+    ) -> AbstractContextManager[SubmissionTimer]:  # fmt: skip
+        """Opens the timer that times submissions together. Raises InternalError unless the kind audits.
+
+        ``build_null_kernel`` builds a ``solve`` that does nothing.
+        """
+        del cases, settings, factory, seed, build_null_kernel
+        raise InternalError(f"{pack.slug} is not timed on {device.key}")
+
+    def open_health(self, device: DeviceInfo, settings: JudgeSettings, *, runners: int) -> GpuHealth | None:
+        """Returns the health of a device that can become unfit, None for any other.
+
+        ``runners`` is how many may wait on the device. Call this before the first of them starts.
+        """
+        del device, settings, runners
+        return None

@@ -1,0 +1,132 @@
+"""NVIDIA GPUs as a backend: machine code, the device lock, health, peaks and measured times."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from judge.backends.base import Backend, Calibrator, Cancelled, Discovery, Say
+from judge.backends.cuda.scorer import MeasuredScorer
+from judge.backends.scoring import Scorer, ScoringJob
+from judge.bench.submission_timer import SubmissionTimer, open_timer
+from judge.compile.architecture import gpu_architecture
+from judge.compile.artifact import Artifact
+from judge.compile.target import Target
+from judge.gpu import calibrate, calibration, catalog, nvml, trial
+from judge.gpu.calibration import Calibration
+from judge.gpu.health import GpuHealth
+from judge.gpu.kernels.build import ensure_kernels
+from judge.gpu.lock import device_lock
+from judge.judgement import DeviceInfo
+from judge.packs.pack import Case, Pack
+from judge.settings import JudgeSettings
+from judge.supervisor.factory import SessionFactory
+from judge.supervisor.runner_spec import DeviceBounds, RunnerSpec
+
+#: A judgement takes one for its cases, three for its times and one for the null kernel beside them.
+_WARM_RUNNERS = 5
+#: A runner takes a context and the buffer that flushes the caches: a small GPU needs its memory for submissions.
+_MEMORY_PER_RUNNER_BYTES = 8 << 30
+_ALIAS = re.compile(r"cuda(?::(\d+))?")
+
+
+class _Peaks(Calibrator):
+    """Measures a GPU's peaks with the judge's own kernels."""
+
+    def load(self, device: DeviceInfo, settings: JudgeSettings) -> Calibration | None:
+        return calibration.load_calibration(settings, device)
+
+    def calibrate(self, device: DeviceInfo, settings: JudgeSettings, say: Say = lambda _: None) -> Calibration:
+        return calibrate.calibrate(device, settings, say)
+
+
+class CudaBackend(Backend):
+    """NVIDIA GPUs, each of which judges one submission at a time."""
+
+    kind = "cuda"
+    audits = True
+    calibrator = _Peaks()
+
+    def discover(self, settings: JudgeSettings) -> Discovery:
+        probe = catalog.probe_cuda(settings)
+        return Discovery(probe.devices, probe.problem)
+
+    def selector(self, device: DeviceInfo) -> str:
+        return f"cuda:{device.details.get('ordinal', 0)}"
+
+    def answers_to(self, device: DeviceInfo, name: str) -> bool:
+        alias = _ALIAS.fullmatch(name)
+        return name == device.key or (alias is not None and device.details["ordinal"] == int(alias.group(1) or 0))
+
+    def target(self, device: DeviceInfo) -> Target:
+        return Target(self.kind, gpu_architecture(device.compute_capability))
+
+    def runner_spec(self, device: DeviceInfo, settings: JudgeSettings) -> RunnerSpec:
+        ordinal = int(device.details.get("ordinal", 0))
+        return RunnerSpec(
+            "judge.runner.cuda.device",
+            _ensure_kernels(device, settings),
+            # A jail shows one GPU, whatever its number is outside.
+            ordinal=ordinal if settings.jail == "off" else 0,
+            gpu_minors=(int(device.details.get("minor", ordinal)),),
+            # The submission's own thread, and the driver's for host functions.
+            busy_threads=2,
+        )
+
+    def bounds(self, pack: Pack, settings: JudgeSettings, argument_bytes: int) -> DeviceBounds:  # noqa: ARG002
+        return DeviceBounds()
+
+    def warm_runners(self, device: DeviceInfo) -> int:
+        return min(_WARM_RUNNERS, int(device.details.get("memory_bytes", 0)) // _MEMORY_PER_RUNNER_BYTES)
+
+    def hold(
+        self, device: DeviceInfo, settings: JudgeSettings, *, cancelled: Cancelled = lambda: False
+    ) -> AbstractContextManager[None]:
+        return device_lock(device, settings, cancelled=cancelled)
+
+    def scorer(self, job: ScoringJob) -> Scorer:
+        timer = functools.partial(
+            self.open_timer,
+            job.pack,
+            job.benchmarks,
+            job.device,
+            job.settings,
+            job.factory,
+            job.seed,
+            job.build_null_kernel,
+        )
+        return MeasuredScorer(job, timer)
+
+    def open_timer(
+        self, pack: Pack, cases: Sequence[Case], device: DeviceInfo, settings: JudgeSettings, factory: SessionFactory,
+        seed: int, build_null_kernel: Callable[[], Artifact],
+    ) -> AbstractContextManager[SubmissionTimer]:  # fmt: skip
+        return open_timer(pack, cases, device, settings, factory, seed, build_null_kernel=build_null_kernel)
+
+    def open_health(self, device: DeviceInfo, settings: JudgeSettings, *, runners: int) -> GpuHealth:
+        """Returns the GPU's health by NVML, where there is one, and by trials in processes of their own."""
+        watch = nvml.watch_device(device)
+        return GpuHealth(device, settings, watch, lambda: trial.why_not_working(device, settings), runners=runners)
+
+
+def make_backend() -> Backend:
+    """Returns the backend of ``cuda``."""
+    return CudaBackend()
+
+
+def _ensure_kernels(device: DeviceInfo, settings: JudgeSettings) -> Path:
+    """Returns the path of the judge's own kernels for the GPU, compiled if need be. Raises InternalError."""
+    wanted = device.compute_capability, settings.data_dir / "kernels", settings.nvcc
+    if not (cubin := _built_kernels(*wanted)).exists():
+        _built_kernels.cache_clear()
+        cubin = _built_kernels(*wanted)
+    return cubin
+
+
+@functools.lru_cache(maxsize=16)
+def _built_kernels(compute_capability: str, folder: Path, nvcc: Path | None) -> Path:
+    """Keeps the path for the life of the process: comparing the sources again takes milliseconds."""
+    return ensure_kernels(compute_capability, folder, nvcc)

@@ -1,0 +1,42 @@
+"""A GPU's score: times measured in fresh processes, by the protocol of ``judge.bench``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from judge.backends.scoring import Score, ScoringJob
+from judge.bench.submission_timer import SubmissionTimer
+from judge.packs.pack import Case
+from judge.supervisor.case_runner import case_judgement
+
+
+class MeasuredScorer:
+    """Times the benchmarks with the timer that ``open_timer`` opens and the job's ``ending`` closes."""
+
+    def __init__(self, job: ScoringJob, open_timer: Callable[[], AbstractContextManager[SubmissionTimer]]) -> None:
+        self._job = job
+        self._open_timer = open_timer
+
+    def prepare(self) -> None:
+        """Starts nothing: a starting runner would load the processor and the GPU beside the cases."""
+
+    def score(self) -> Score:
+        """Times the benchmarks while the process of the functional cases ends."""
+        job = self._job
+        calls: Counter[str] = Counter()
+
+        def on_calls(case: Case, made: int) -> None:
+            calls[case.id] += made
+            job.on_timed(case, calls[case.id], 0)
+
+        timer = job.ending.enter_context(self._open_timer())
+        ended = timer.bench.background.submit(job.case_runner.end_session)
+        [(results, measurement)] = timer.time([job.artifact], on_calls)
+        ended.result()
+        judged = tuple(case_judgement(result.case, result.outcome, result.wall_s) for result in results)
+        return Score(judged, measurement)
+
+    def close(self) -> None:
+        """Does nothing: ``ending`` closes the timer."""

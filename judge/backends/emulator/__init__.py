@@ -1,0 +1,1 @@
+"""The CPU emulator, on every machine: times are modelled for a named GPU."""

@@ -1,0 +1,101 @@
+"""The CPU emulator as a backend: PTX, the native library, bounds and modelled times."""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+from pathlib import Path
+
+from emulator import native
+from emulator.model import load_gpu
+from judge.backends.base import Backend, Discovery, Say
+from judge.backends.emulator.scorer import ModelledScorer
+from judge.backends.scoring import Scorer, ScoringJob
+from judge.compile.target import Target
+from judge.errors import InternalError
+from judge.judgement import DeviceInfo
+from judge.packs.pack import Pack
+from judge.settings import JudgeSettings
+from judge.supervisor.runner_spec import DeviceBounds, RunnerSpec
+
+#: The emulator reads PTX, for the oldest architecture with the instructions of today's kernels.
+_ARCH = "compute_80"
+#: The most that one call may execute; the wall clock ends nearly everything sooner.
+_WARP_INSTRUCTIONS = 20_000_000_000
+#: The emulator itself ends a kernel at the time limit, and does not count compiling it: seconds for a large kernel on a
+#: busy machine. The supervisor's clock is for host code that never returns.
+_GRACE_S = 12.0
+#: One judges; the other is ready for a submission that comes before the first is replaced.
+_WARM_RUNNERS = 2
+
+
+class EmulatorBackend(Backend):
+    """The emulator, one device that any number of processes can share."""
+
+    kind = "emulator"
+    fills_processors = True
+
+    def discover(self, settings: JudgeSettings) -> Discovery:
+        threads = settings.emulator_threads or len(os.sched_getaffinity(0))
+        details = {"cpu": _cpu_name(), "threads": threads}
+        return Discovery((DeviceInfo("emulator", self.kind, "CPU emulator", "8.0", details),))
+
+    def target(self, device: DeviceInfo) -> Target:  # noqa: ARG002
+        return Target(self.kind, _ARCH)
+
+    def prepare(self, settings: JudgeSettings, say: Say = lambda _: None) -> None:
+        if not any((settings.data_dir / "emulator").glob("*/libcudart*")):
+            say("compiling the emulator (once; half a minute)")
+        _ensure_library(settings)
+
+    def runner_spec(self, device: DeviceInfo, settings: JudgeSettings) -> RunnerSpec:  # noqa: ARG002
+        return RunnerSpec("judge.runner.emulator", _ensure_library(settings), has_checks=True)
+
+    def bounds(self, pack: Pack, settings: JudgeSettings, argument_bytes: int) -> DeviceBounds:
+        return DeviceBounds(
+            # What solve may allocate itself, the arguments, and their red zones.
+            memory_bytes=(pack.limits.memory_mib << 20) + argument_bytes + (1 << 20),
+            warp_instructions=_WARP_INSTRUCTIONS,
+            wall_s=pack.limits.wall_s,
+            l2_bytes=load_gpu(settings.emulator_gpu).memory.l2_bytes,
+            grace_s=_GRACE_S,
+        )
+
+    def warm_runners(self, device: DeviceInfo) -> int:  # noqa: ARG002
+        return _WARM_RUNNERS
+
+    def scorer(self, job: ScoringJob) -> Scorer:
+        return ModelledScorer(job)
+
+
+def make_backend() -> Backend:
+    """Returns the backend of ``emulator``."""
+    return EmulatorBackend()
+
+
+def _ensure_library(settings: JudgeSettings) -> Path:
+    """Returns the native library, built when it is not there. Raises InternalError."""
+    folder = settings.data_dir / "emulator"
+    if not (library := _built_library(folder)).exists():
+        _built_library.cache_clear()
+        library = _built_library(folder)
+    return library
+
+
+@functools.lru_cache(maxsize=16)
+def _built_library(folder: Path) -> Path:
+    """Keeps the path for the life of the process: comparing the sources again takes milliseconds."""
+    try:
+        return native.ensure(folder)
+    except native.NativeBuildError as error:
+        raise InternalError(f"the emulator's native library cannot be built: {error}") from error
+
+
+def _cpu_name() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())

@@ -1,0 +1,78 @@
+"""The emulator's score: times modelled from the counts of the benchmarks' kernels."""
+
+from __future__ import annotations
+
+from emulator.model import MODEL_VERSION, load_gpu
+from judge.backends.scoring import Score, ScoringJob
+from judge.bench.measurement import TimedCase, modelled_score
+from judge.bench.modelled import modelled_call
+from judge.bench.plausibility import why_count_implausible, why_model_implausible
+from judge.judgement import CaseJudgement
+from judge.packs.pack import Case
+from judge.packs.sizes import case_bytes, case_flops
+from judge.supervisor.case_runner import case_judgement
+from judge.supervisor.emulator_replay import EmulatorReplayer, ReplayedCall
+from judge.supervisor.verdict_rules import Outcome
+from judge.verdict import Verdict
+
+
+class ModelledScorer:
+    """Runs each benchmark once, then replays it without the submission's host code, so that counts never vary."""
+
+    def __init__(self, job: ScoringJob) -> None:
+        self._job = job
+        self._replays = EmulatorReplayer(job.factory, job.pack, job.artifact, job.seed)
+
+    def prepare(self) -> None:
+        """Starts the runners of the first replay while the cases are judged."""
+        self._replays.begin()
+
+    def score(self) -> Score:
+        """Judges the benchmarks, and models their times for the GPU of the settings."""
+        job = self._job
+        judged: list[CaseJudgement] = []
+        timed: list[TimedCase] = []
+        for case in job.benchmarks:
+            judgement, call = self._judge(case)
+            judged.append(judgement)
+            if judgement.verdict is not Verdict.ACCEPTED or call.report is None:
+                break
+            found = self._model(case, call)
+            if isinstance(found, str):
+                judged[-1] = case_judgement(case, Outcome(Verdict.TIMING_NOT_TRUSTED, found), judgement.wall_s)
+                break
+            timed.append(found)
+            job.on_timed(case, 1, 1)
+        if len(timed) < len(job.benchmarks):
+            return Score(tuple(judged), None)
+        score = modelled_score(job.pack, timed, gpu=job.settings.emulator_gpu, model=MODEL_VERSION)
+        return Score(tuple(judged), score)
+
+    def close(self) -> None:
+        """Ends unused runners."""
+        self._replays.close()
+
+    def _judge(self, case: Case) -> tuple[CaseJudgement, ReplayedCall]:
+        """Judges the replay of the call.
+
+        If the replay is not right, the submission's own run decides. If that is right, the call is replayed once more
+        before its time is not trusted.
+        """
+        call = self._replays.judge(case)
+        if call.outcome.verdict is Verdict.TIMING_NOT_TRUSTED:
+            for answer in self._job.case_runner.judge_cases([case]):
+                if answer.judgement.verdict is not Verdict.ACCEPTED:
+                    return answer.judgement, call
+            call = self._replays.judge(case)
+        return case_judgement(case, call.outcome, call.wall_s), call
+
+    def _model(self, case: Case, call: ReplayedCall) -> TimedCase | str:
+        """Returns the modelled time of an accepted call, or why it is not believed."""
+        job, report = self._job, call.report
+        assert report is not None
+        gpu = load_gpu(job.settings.emulator_gpu)
+        task = case_bytes(job.pack, case), case_flops(job.pack, case)
+        modelled = modelled_call(report, job.build, gpu, call.transfers)
+        doubt = why_count_implausible(float(report.warp_instructions), *task)
+        doubt = doubt or why_model_implausible(modelled.seconds, *task, gpu)
+        return doubt or TimedCase(case, ((modelled.seconds,),), details=modelled.details)

@@ -1,0 +1,42 @@
+"""Makes the sessions and warm runners of a device, as its backend specifies them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from judge.backends.base import Backend, Cancelled
+from judge.errors import InternalError
+from judge.judgement import DeviceInfo
+from judge.packs.pack import Case, Pack
+from judge.settings import JudgeSettings
+from judge.supervisor.factory import SessionFactory, region_bytes, session_factory, warm_pool
+from judge.supervisor.launcher import JailLauncher
+from judge.supervisor.warm_pool import WarmPool
+
+
+def sessions_for(
+    backend: Backend, pack: Pack, cases: Sequence[Case], device: DeviceInfo, settings: JudgeSettings, *,
+    cancelled: Cancelled = lambda: False, warm: WarmPool | None = None,
+) -> SessionFactory:  # fmt: skip
+    """Returns the factory of sessions that have room for these cases. Raises InternalError if there are none.
+
+    ``warm`` are runners of ``warm_runners`` for this device under these settings.
+    """
+    if not cases:
+        raise InternalError(f"{pack.slug} has no case for {device.kind}")
+    spec = backend.runner_spec(device, settings)
+    regions = region_bytes(pack, cases)
+    bounds = backend.bounds(pack, settings, sum(regions))
+    launcher = JailLauncher(spec, settings)
+    return session_factory(pack, regions, spec, bounds, settings, launcher, cancelled=cancelled, warm=warm)
+
+
+def warm_runners(
+    backend: Backend, device: DeviceInfo, settings: JudgeSettings, count: int, report: Callable[[str], None]
+) -> WarmPool:
+    """Starts ``count`` runners that wait for sessions on the device. Raises InternalError.
+
+    ``report`` gets the reason why one could not be started. Close the pool when no judgement is running.
+    """
+    spec = backend.runner_spec(device, settings)
+    return warm_pool(spec, settings, JailLauncher(spec, settings), count, report=report)

@@ -1,0 +1,170 @@
+"""Times one case in one process: bursts of calls, until enough of those that count are known well enough.
+
+Every reply is a claim. What a call left behind decides first; its claimed time must then be possible by the
+supervisor's clock. Which calls are opened is drawn after all calls of a burst were committed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from judge.bench.clock_bound import Burst, is_overhead_known
+from judge.bench.conditions import GpuConditions
+from judge.bench.null_kernel import NullKernelProbe
+from judge.bench.plausibility import why_call_implausible
+from judge.bench.sampling import OpeningSample, SecretStream, opened_call_count
+from judge.bench.schedule import CallMaker, PlannedBurst, Purpose, Schedule
+from judge.bench.statistics import StoppingRule, summarize
+from judge.bench.verification import OpenedCall, Verifier
+from judge.supervisor.error_explanations import explain_cuda
+from judge.supervisor.session import BurstRecord, Session
+from judge.supervisor.verdict_rules import Outcome, outcome_of_call
+from judge.verdict import Verdict
+from judge.wire.bursts import TimeRequest
+from judge.wire.messages import FetchReply, RunReply
+
+#: A process stops after this many accepted bursts, however little they tell.
+_MAX_BURSTS = 120
+
+
+@dataclass
+class ProcessTiming:
+    """The result of one process. ``bursts`` are those that count; they are valid only if ``outcome`` is AC."""
+
+    outcome: Outcome = field(default_factory=lambda: Outcome(Verdict.ACCEPTED))
+    bursts: list[Burst] = field(default_factory=list)
+    stopped_by: str = ""
+    wall_s: float = 0.0
+
+    @property
+    def samples(self) -> list[float]:
+        """The claimed seconds of the calls that count."""
+        return [claim_s for burst in self.bursts for claim_s in burst.claims_s]
+
+
+@dataclass
+class CaseTimer:
+    """Times one case in a loaded session.
+
+    ``first_call`` is the number of the first call's inputs; ``stream`` decides everything else. Without a ``verifier``
+    no outputs are checked, which suits the judge's own code. ``probe`` samples the null kernel after each burst that
+    counts. While the machine is ``busy`` with earlier processes, the warm-up goes on.
+    """
+
+    session: Session
+    maker: CallMaker
+    stream: SecretStream
+    first_call: int
+    verifier: Verifier | None
+    conditions: GpuConditions
+    rule: StoppingRule
+    probe: NullKernelProbe | None = None
+    busy: Callable[[], bool] = lambda: False
+    clock: Callable[[], float] = time.monotonic
+
+    def run(self, progress: Callable[[int], None] = lambda _: None) -> ProcessTiming:
+        """Times the case. ``progress`` receives the number of further calls that count.
+
+        Raises RunnerEnded, RequestRefused and Cancelled, as the session does, and InternalError if the GPU is in no
+        state to be timed.
+        """
+        begun = self.clock()
+        maker = self.maker
+        schedule = Schedule(self.stream.child("schedule"), maker.pack, maker.case, maker.max_calls, self.first_call)
+        opened = opened_call_count(maker.input_bytes + maker.output_bytes)
+        self._sample = OpeningSample(self.stream.child("opening"), opened)
+        self._timing = ProcessTiming()
+        maker.reserve(self.session)
+        if self.probe is not None:
+            self.probe.prepare(maker)
+        started = alone_since = self.clock()
+        while not self._timing.stopped_by:
+            elapsed_s = self.clock() - started
+            if not self._timing.bursts and self.busy():
+                # The warm-up goes on, at no cost to the submission's time budget.
+                elapsed_s, alone_since = 0.0, self.clock()
+            burst = schedule.next_burst(elapsed_s)
+            request = maker.request(self.session, burst.calls)
+            record, outcome = self._make(burst, request)
+            if outcome is None and burst.purpose is Purpose.TIMED:
+                progress(len(burst.calls))
+                self._timing.stopped_by = self._reason_to_stop(self.clock() - alone_since)
+            if outcome is None and self.verifier is not None:
+                try:
+                    outcome = self._open(self.verifier, burst, request, record)
+                except BaseException:
+                    # Nobody will ask for the checks already running, and they would load the processor while others
+                    # are timed.
+                    self.verifier.discard()
+                    raise
+            if outcome is not None:
+                return ProcessTiming(outcome, wall_s=self.clock() - begun)
+        self._timing.wall_s = self.clock() - begun
+        return self._timing
+
+    def _reason_to_stop(self, elapsed_s: float) -> str:
+        timing = self._timing
+        if len(timing.bursts) >= _MAX_BURSTS:
+            return "most bursts"
+        samples = timing.samples
+        if not samples:
+            return ""
+        overhead_known = is_overhead_known(timing.bursts, summarize(samples).median)
+        return self.rule.reason_to_stop(samples, elapsed_s, overhead_known=overhead_known)
+
+    def _make(self, burst: PlannedBurst, request: TimeRequest) -> tuple[BurstRecord, Outcome | None]:
+        """Makes the burst; the outcome is None if nothing is wrong with it."""
+        before = self.conditions.sample()
+        record = self.session.time(request)
+        after = self.conditions.sample()
+        outcome = self._judge(record)
+        if outcome is None and self.conditions.accepts(before, after) and burst.purpose is Purpose.TIMED:
+            # The null kernel is sampled at once: opening calls can take long, and the machine's load may change.
+            null_calls = self.probe.sample() if self.probe is not None else None
+            self._timing.bursts.append(Burst(record.wall_s, record.claims_s, record.overhead_s, null_calls))
+        return record, outcome
+
+    def _judge(self, record: BurstRecord) -> Outcome | None:
+        pack = self.maker.pack
+        names = [argument.name for argument in pack.arguments]
+        for claim in record.calls:
+            damage = claim.commit.damage if claim.finished else (0,) * len(names)
+            outcome = outcome_of_call(claim.ran, FetchReply(damage, None), names, pack.limits.wall_s, lambda: None)
+            if outcome.verdict is not Verdict.ACCEPTED:
+                return outcome
+            if not claim.finished:
+                return _outcome_of_unfinished(claim.ran)
+            doubt = why_call_implausible(claim.ran.elapsed_s, claim.wall_s)
+            if doubt:
+                return Outcome(Verdict.TIMING_NOT_TRUSTED, doubt)
+        return None
+
+    def _open(
+        self, verifier: Verifier, burst: PlannedBurst, request: TimeRequest, record: BurstRecord
+    ) -> Outcome | None:
+        """Opens the sampled calls of the burst. If checks had to run now, returns the outcome of a wrong one."""
+        if burst.purpose is Purpose.WARM_UP:
+            return None
+        for index, claim in enumerate(record.calls):
+            slot = self._sample.next_slot()
+            if slot is None:
+                continue
+            if not request.calls[index].copy:
+                if self._timing.stopped_by:
+                    # No call counts from here on, and opening this one takes as long as checking the earlier ones.
+                    verifier.start_checks()
+                self.session.open_call(index)
+            call = burst.calls[index]
+            outputs = self.maker.outputs(self.session, call, index)
+            pieces = self.maker.pieces(self.session, call) if claim.commit.digests else {}
+            verifier.add((self.first_call, slot), OpenedCall(call, outputs, claim.commit.digests, pieces))
+        return verifier.finish_checks() if verifier.is_full else None
+
+
+def _outcome_of_unfinished(ran: RunReply) -> Outcome:
+    """Returns the verdict on a call after which the device could not go on."""
+    memory = ran.name == "cudaErrorMemoryAllocation"
+    verdict = Verdict.MEMORY_LIMIT_EXCEEDED if memory else Verdict.RUNTIME_ERROR
+    return Outcome(verdict, explain_cuda(ran.name, ran.message))

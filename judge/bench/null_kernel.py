@@ -1,0 +1,165 @@
+"""Times a null kernel, an empty ``solve`` in a clean process, to tell what a call costs besides its own work.
+
+The null kernel (the pack's starter) is timed in two ways by the submission's own protocol, in a process that has no
+reason to lie:
+
+* Alone, before the submission. ``NullBaselines`` keeps the result for an hour per device, driver, pack, case and
+  version of the judge.
+* Beside the submission, a few calls after each burst, on the same processor if one was reserved. How long a reply takes
+  depends on what else the machine does at that moment, by more than the bound by the clock (``clock_bound``) allows;
+  ``NullKernelProbe`` measures it then and there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from judge import __version__
+from judge.bench.clock_bound import Burst, Line, NullBaseline, NullCalls, fit_baseline
+from judge.bench.schedule import CallMaker, InputKey, PlannedCall
+from judge.compile.artifact import Artifact
+from judge.errors import InternalError
+from judge.gpu.calibration import device_hash
+from judge.judgement import DeviceInfo
+from judge.packs.pack import Case, Pack
+from judge.supervisor.factory import SessionFactory
+from judge.supervisor.process import RequestRefused, RunnerEnded
+from judge.supervisor.session import Session
+from judge.supervisor.verdict_rules import outcome_of_ending
+from judge.wire.bursts import TimeRequest
+
+_KEPT_S = 3600.0
+#: Incremented when the protocol changes so that older baselines no longer hold.
+_VERSION = 8
+#: Calls after each burst, and how many of these are discarded: like the first call of a submission's burst, they find
+#: the processor's caches cold.
+_CALLS, _COLD_CALLS = 5, 2
+#: Longer than any judgement or audit.
+_TOTAL_S = 24 * 3600.0
+#: Number of the first null call's inputs; no submission's call has it.
+_FIRST_CALL = 1_000_000_000
+
+
+@dataclass
+class NullBaselines:
+    """Provides the null kernel's baseline of each case, from ``folder`` if it is recent enough, else measured.
+
+    ``measure`` times the bursts of a case, process by process. ``now`` returns the time of day.
+    """
+
+    pack: Pack
+    device: DeviceInfo
+    folder: Path
+    measure: Callable[[Case], Sequence[Sequence[Burst]]]
+    now: Callable[[], float] = time.time
+    _found: dict[str, NullBaseline] = field(default_factory=dict)
+
+    def of(self, case: Case) -> NullBaseline:
+        """Returns the stored baseline, or measures one. Raises what ``measure`` raises."""
+        if case.id not in self._found:
+            stored = self._load(case)
+            self._found[case.id] = stored if stored is not None else self.measure_again(case)
+        return self._found[case.id]
+
+    def measure_again(self, case: Case) -> NullBaseline:
+        """Measures and stores the baseline, whatever was stored. Raises what ``measure`` raises."""
+        found = self._found[case.id] = fit_baseline(self.measure(case))
+        self._store(case, found)
+        return found
+
+    def _path(self, case: Case) -> Path:
+        names = (_VERSION, __version__, self.device.details.get("driver", ""), self.pack.digest, case.id)
+        digest = hashlib.sha256("\0".join(str(name) for name in names).encode()).hexdigest()[:24]
+        return self.folder / f"{device_hash(self.device)}-{digest}.json"
+
+    def _load(self, case: Case) -> NullBaseline | None:
+        try:
+            found = json.loads(self._path(case).read_text())
+            line = Line(float(found["once_s"]), float(found["each_s"]), float(found["error_s"]))
+            stored = NullBaseline(line, float(found["claim_s"]), float(found["beside_s"]))
+            age_s = self.now() - float(found["at"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return stored if 0 <= age_s < _KEPT_S else None
+
+    def _store(self, case: Case, found: NullBaseline) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=".line.", dir=self.folder)
+        with os.fdopen(handle, "w") as file:
+            line = {"once_s": found.line.fixed_s, "each_s": found.line.per_call_s, "error_s": found.line.error_s}
+            json.dump({"at": self.now(), "claim_s": found.claim_s, "beside_s": found.overhead_s, **line}, file)
+        Path(temporary).replace(self._path(case))
+
+
+@dataclass(frozen=True, slots=True)
+class NullKernelProcesses:
+    """Starts processes with the null kernel, which ``build`` builds.
+
+    An error there is not the submission's fault and raises InternalError.
+    """
+
+    factory: SessionFactory
+    build: Callable[[], Artifact]
+
+    def start(self) -> Session:
+        """Returns a session that is still starting and outlives any number of submissions timed beside it."""
+        bounds = dataclasses.replace(self.factory.bounds, total_s=_TOTAL_S)
+        return dataclasses.replace(self.factory, bounds=bounds).start()
+
+    def load(self, session: Session) -> None:
+        """Loads the null kernel once the session is up. Raises InternalError."""
+        artifact = self.build()
+        with as_internal_errors(self.factory):
+            session.load(artifact)
+
+
+class NullKernelProbe:
+    """Makes null calls between a submission's bursts, in a session of ``NullKernelProcesses``.
+
+    The session is used once ``loading`` is done.
+    """
+
+    def __init__(self, session: Session, loading: Future[None], factory: SessionFactory) -> None:
+        self._session = session
+        self._loading = loading
+        self._factory = factory
+        self._request: TimeRequest
+
+    def prepare(self, maker: CallMaker) -> None:
+        """Prepares for the calls of one case. Raises what loading raised, and InternalError."""
+        self._loading.result()
+        offsets = (0,) * len(maker.pack.arguments)
+        calls = [PlannedCall(maker.case, InputKey(_FIRST_CALL + k), offsets) for k in range(_CALLS)]
+        with as_internal_errors(self._factory):
+            maker.reserve(self._session, _CALLS)
+            self._request = maker.request(self._session, calls)
+
+    def sample(self) -> NullCalls:
+        """Makes a few null calls now and returns those made once the process was awake. Raises InternalError."""
+        with as_internal_errors(self._factory):
+            record = self._session.time(self._request)
+        if len(record.calls) < _CALLS or any(not claim.finished or claim.ran.code for claim in record.calls):
+            raise InternalError(f"an empty solve could not be timed: {record.calls[-1].ran.message}")
+        return NullCalls(record.claims_s[_COLD_CALLS:], record.overhead_s[_COLD_CALLS:], record.preempted[_COLD_CALLS:])
+
+
+@contextlib.contextmanager
+def as_internal_errors(factory: SessionFactory) -> Iterator[None]:
+    """Turns the errors of a session with the judge's own library into InternalError."""
+    try:
+        yield
+    except RunnerEnded as ended:
+        outcome = outcome_of_ending(ended.ending, factory.bounds.call_s)
+        raise InternalError(f"an empty solve could not be timed: {outcome.message}") from None
+    except RequestRefused as refused:
+        raise InternalError(f"an empty solve could not be timed: {refused}") from None

@@ -1,0 +1,182 @@
+"""Sets up timing for one pack on one device, and times submissions in turns.
+
+If a claim is doubted, everything is measured again, the null kernel included, so that an hour-old baseline or a busy
+minute costs nobody their verdict. If the processes of a trial differ by much, new ones are timed once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from judge.bench.conditions import Background, GpuConditions, processor_for_timing
+from judge.bench.measurement import TimedCase, fingerprint, measured_score
+from judge.bench.null_kernel import NullBaselines, NullKernelProbe, NullKernelProcesses
+from judge.bench.plausibility import Roofline
+from judge.bench.sampling import SecretStream
+from judge.bench.statistics import PROCESSES
+from judge.bench.trial import Bench, CaseResult, Progress, Trial, finish_after
+from judge.compile.artifact import Artifact
+from judge.gpu.calibration import load_calibration
+from judge.gpu.nvml import GpuWatch, watch_device
+from judge.judgement import DeviceInfo, Fingerprint, Measurement
+from judge.native.build import prepare
+from judge.packs.pack import Case, Pack
+from judge.settings import JudgeSettings
+from judge.supervisor.factory import SessionFactory
+from judge.supervisor.process import RequestRefused, RunnerEnded
+from judge.supervisor.session import Session
+from judge.supervisor.verdict_rules import outcome_of_ending, outcome_of_refusal
+
+#: A submission is timed up to this often before a doubt becomes its verdict.
+_ATTEMPTS = 3
+#: Processes that are up at a time.
+_READY = 6
+
+Watcher = Callable[[DeviceInfo], GpuWatch | None]
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionTimer:
+    """Times submissions of one pack on one device, which nobody else uses meanwhile."""
+
+    bench: Bench
+    baselines: NullBaselines
+    settings: JudgeSettings
+
+    def time(
+        self, artifacts: Sequence[Artifact], progress: Progress = lambda _case, _calls: None
+    ) -> list[tuple[list[CaseResult], Measurement | None]]:
+        """Times submissions in turns. Raises InternalError and Cancelled.
+
+        Returns, for each, the case results up to the first that is not accepted, and the score if all are.
+        """
+        found = run_trials(self.bench, self.baselines, artifacts, progress)
+        return [(results, self._measurement(results)) for results in found]
+
+    def _measurement(self, results: Sequence[CaseResult]) -> Measurement | None:
+        timed: list[TimedCase] = [result.timed for result in results if result.timed is not None]
+        if len(timed) < len(self.bench.cases):
+            return None
+        return measured_score(self.bench.pack, timed, fingerprint=self._fingerprint())
+
+    def _fingerprint(self) -> Fingerprint:
+        roofline, seen = self.bench.roofline, self.bench.conditions.summary()
+        return fingerprint(self.bench.pack, roofline.device, self.settings, roofline.calibration, seen)
+
+
+@contextlib.contextmanager
+def open_timer(
+    pack: Pack, cases: Sequence[Case], device: DeviceInfo, settings: JudgeSettings, factory: SessionFactory, seed: int,
+    *, build_null_kernel: Callable[[], Artifact], open_watch: Watcher = watch_device,
+) -> Iterator[SubmissionTimer]:  # fmt: skip
+    """Yields a timer and leaves no process behind.
+
+    ``build_null_kernel`` builds a ``solve`` that does nothing.
+    """
+    # Gigabytes are checked afterwards, for which the native library has to be ready.
+    prepare(settings.data_dir / "native")
+    with contextlib.ExitStack() as stack:
+        watch = open_watch(device)
+        if watch is not None:
+            stack.callback(watch.close)
+        factory = factory.at(stack.enter_context(processor_for_timing(settings.data_dir / "locks")))
+        background = Background()
+        stack.callback(background.close)
+        build = functools.cache(build_null_kernel)
+        bench = Bench(
+            pack=pack,
+            cases=tuple(cases),
+            factory=factory,
+            null_kernel=NullKernelProcesses(factory, build),
+            roofline=Roofline(pack, device, load_calibration(settings, device)),
+            conditions=GpuConditions(watch),
+            background=background,
+            stream=SecretStream(secrets.token_bytes(32)),
+            seed=seed,
+        )
+        baselines = NullBaselines(pack, device, settings.data_dir / "empty-solve", bench.time_null_kernel)
+        yield SubmissionTimer(bench, baselines, settings)
+
+
+def run_trials(
+    bench: Bench,
+    baselines: NullBaselines,
+    artifacts: Sequence[Artifact],
+    progress: Progress = lambda _case, _calls: None,
+) -> list[list[CaseResult]]:
+    """Times submissions in turns (A B A B A B) and returns the case results of each.
+
+    Raises InternalError if the machine is at fault, and Cancelled.
+    """
+    for case in bench.cases:
+        baselines.of(case)
+    trials = [Trial(bench, baselines, artifact, progress) for artifact in artifacts]
+    time_processes(bench, trials)
+    return [_judge(bench, baselines, trial) for trial in trials]
+
+
+def _judge(bench: Bench, baselines: NullBaselines, trial: Trial) -> list[CaseResult]:
+    doubts = {} if trial.failed else trial.doubts()
+    for attempt in range(1, _ATTEMPTS):
+        if trial.failed or not (doubts or (attempt == 1 and trial.is_unsteady())):
+            break
+        for case in bench.cases if doubts else ():
+            baselines.measure_again(case)
+        trial.discard_processes()
+        time_processes(bench, [trial])
+        doubts = {} if trial.failed else trial.doubts()
+    return trial.results(doubts)
+
+
+def time_processes(bench: Bench, trials: Sequence[Trial]) -> None:
+    """Times three processes of each trial in turns, beside one null kernel process, and waits for all checks.
+
+    The processes of the next few turns are up before the first burst of these turns: starting one loads the processor
+    and the GPU. Raises InternalError and Cancelled.
+    """
+    turns = list(trials) * PROCESSES
+    session = bench.null_kernel.start()
+    loading = bench.background.submit(functools.partial(bench.null_kernel.load, session))
+    probe = NullKernelProbe(session, loading, bench.factory)
+    try:
+        for start in range(0, len(turns), _READY):
+            _take_turns(bench, turns[start : start + _READY], probe)
+        bench.background.start_deferred()
+        for trial in trials:
+            trial.await_checks()
+    finally:
+        bench.background.start_deferred()
+        bench.background.submit(functools.partial(finish_after, session, [loading]))
+
+
+def _take_turns(bench: Bench, turns: Sequence[Trial], probe: NullKernelProbe) -> None:
+    waiting: list[Session] = []
+    try:
+        for _ in turns:
+            waiting.append(bench.factory.start())
+        for session in waiting:
+            _wait_until_ready(bench, session)
+        for trial in turns:
+            session = waiting.pop(0)
+            if trial.failed:
+                bench.background.submit(session.finish)
+            else:
+                trial.time_process(session, probe)
+    finally:
+        for session in waiting:
+            session.finish()
+
+
+def _wait_until_ready(bench: Bench, session: Session) -> None:
+    try:
+        session.wait_until_ready()
+    except RunnerEnded as ended:
+        outcome_of_ending(ended.ending, bench.pack.limits.wall_s)
+        raise
+    except RequestRefused as refused:
+        outcome_of_refusal(refused.reply, session.last_op, session.calls)
+        raise

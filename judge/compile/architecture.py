@@ -1,0 +1,49 @@
+"""nvcc's architectures: ``compute_80`` asks for PTX alone, ``sm_90`` for that GPU's machine code."""
+
+from __future__ import annotations
+
+import re
+
+from judge.errors import InternalError
+
+#: The first architecture with arch-specific instructions (wgmma, TMA of Hopper and later): only ``sm_90a`` offers them.
+_FIRST_SPECIFIC = 90
+
+
+def gpu_architecture(compute_capability: str) -> str:
+    """Returns ``sm_90`` for ``9.0``. Raises InternalError for what is not a compute capability."""
+    architecture = "sm_" + compute_capability.replace(".", "")
+    check_architecture(architecture)
+    return architecture
+
+
+def check_architecture(arch: str) -> None:
+    """Raises InternalError unless the name has the form of an architecture of nvcc."""
+    if not re.fullmatch(r"compute_\d+|sm_\d+[af]?", arch):
+        raise InternalError(f"nvcc compiles for no architecture '{arch}'")
+
+
+def is_ptx_alone(arch: str) -> bool:
+    """Returns whether the architecture is a virtual one, without machine code."""
+    return arch.startswith("compute_")
+
+
+def nvcc_flags(arch: str) -> tuple[str, ...]:
+    """Returns nvcc's options: for PTX alone, or for the GPU's cubin with the PTX it was made from."""
+    check_architecture(arch)
+    if is_ptx_alone(arch):
+        return ("-cudart", "shared", "--compress-mode=none", "-gencode", f"arch={arch},code={arch}")
+    number = specific_architecture(arch).removeprefix("sm_")
+    code = f"arch=compute_{number},code=[compute_{number},sm_{number}]"
+    return ("-cudart", "static", "-Xptxas", "-v", "-gencode", code)
+
+
+def specific_architecture(arch: str) -> str:
+    """Returns ``sm_90a`` for ``sm_90``, so that kernels may use what only that GPU has; older ones unchanged."""
+    number = arch.removeprefix("sm_")
+    return f"{arch}a" if number.isdigit() and int(number) >= _FIRST_SPECIFIC else arch
+
+
+def ptxas_architecture(arch: str) -> str:
+    """Returns the GPU for which ptxas reports registers."""
+    return "sm_" + arch.removeprefix("compute_") if is_ptx_alone(arch) else specific_architecture(arch)

@@ -1,0 +1,59 @@
+"""The artifact: what a build makes and a runner loads."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from dataclasses import dataclass, field
+
+from judge.compile.target import Target
+
+_MAGIC = b"gpujudge artifact 2\n"
+#: The header of the former format has no ``own_streams``; the library's name said it instead.
+_FORMER_MAGIC = b"gpujudge artifact 1\n"
+_FORMER_NAME_WITH_STREAMS = b"kernel-with-streams.so"
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """One built submission. ``library`` is an ELF shared object that exports ``solve`` and nothing else."""
+
+    library: bytes
+    target: Target
+    #: False where the source had ``solve`` with C++ linkage, and the link gave it its plain name.
+    extern_c: bool = True
+    #: Whether the program may create streams that do not synchronise with the default one.
+    own_streams: bool = False
+    #: SHA-256 of the library, in hexadecimal.
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", hashlib.sha256(self.library).hexdigest())
+
+    def to_bytes(self) -> bytes:
+        """Returns one self-contained piece for the store and the cache."""
+        about = {
+            "digest": self.digest,
+            "kind": self.target.kind,
+            "arch": self.target.arch,
+            "extern_c": self.extern_c,
+            "own_streams": self.own_streams,
+        }
+        header = json.dumps(about, sort_keys=True).encode()
+        return _MAGIC + struct.pack("<I", len(header)) + header + self.library
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Artifact:
+        """Reads an artifact, of this format or the former one. Raises ValueError where the data is damaged."""
+        magic, start = data[: len(_MAGIC)], len(_MAGIC) + 4
+        if magic not in (_MAGIC, _FORMER_MAGIC) or len(data) < start:
+            raise ValueError("not an artifact")
+        (length,) = struct.unpack_from("<I", data, len(_MAGIC))
+        about = json.loads(data[start : start + length])
+        library = data[start + length :]
+        own_streams = _FORMER_NAME_WITH_STREAMS in library if magic == _FORMER_MAGIC else about["own_streams"]
+        artifact = Artifact(library, Target(about["kind"], about["arch"]), about["extern_c"], own_streams)
+        if artifact.digest != about["digest"]:
+            raise ValueError("the artifact is damaged: its digest is another")
+        return artifact

@@ -1,0 +1,24 @@
+"""What a submission is compiled for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from judge.judgement import DeviceKind
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a submission is compiled for: a ``kind`` of device, and the architecture by its compiler's name.
+
+    nvcc knows two forms: ``compute_80`` is PTX alone, ``sm_90`` a GPU's machine code (judge.compile.architecture).
+    Raises ValueError for a name that no architecture can have.
+    """
+
+    kind: DeviceKind
+    arch: str
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z]\w*", self.arch):
+            raise ValueError(f"no architecture of {self.kind}: '{self.arch}'")

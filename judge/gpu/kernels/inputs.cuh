@@ -1,0 +1,269 @@
+// Inputs by recipe (judge/wire/recipes.py), bit for bit what NumPy makes; and whether a buffer still holds them.
+//
+// A thread takes a block of the stream at a time: 8 elements, or 4 where an element takes a 64-bit word, or 32 bytes of
+// a masked input. Sentinels and changes come after, in a launch of their own; before a comparison they are looked at
+// and taken away again, so that it has to do with the stream alone.
+#pragma once
+
+#include <cuda_fp16.h>
+
+#include "philox.cuh"
+
+enum Element : u32 { INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64, FLOAT16, FLOAT32, FLOAT64 };
+
+struct Recipe {
+    Key key;
+    double offset, scale;
+    u64 value, plus, minus;
+    Key sentinels_key, places_key, values_key;
+    u32 kind, element, sentinels, changes;
+};
+
+// The bits of an element of each type, from the float32 number or the whole one that the recipe makes.
+struct Half {
+    using Bits = unsigned short;
+    static __device__ Bits from(float x) { return __half_as_ushort(__float2half_rn(x)); }
+    static __device__ Bits from(long long x) { return from(__ll2float_rn(x)); }
+};
+struct Single {
+    using Bits = u32;
+    static __device__ Bits from(float x) { return __float_as_uint(x); }
+    static __device__ Bits from(long long x) { return from(__ll2float_rn(x)); }
+};
+struct Double {
+    using Bits = u64;
+    static __device__ Bits from(float x) { return __double_as_longlong(static_cast<double>(x)); }
+    static __device__ Bits from(long long x) { return __double_as_longlong(__ll2double_rn(x)); }
+};
+template <typename T>
+struct Integer {
+    using Bits = T;
+    static __device__ Bits from(long long x) { return static_cast<T>(x); }
+};
+
+__device__ inline float linear(float x, const Recipe& recipe) {
+    // Two roundings, never fused.
+    return __fadd_rn(__fmul_rn(x, static_cast<float>(recipe.scale)), static_cast<float>(recipe.offset));
+}
+
+// Each law makes PER elements of a block of the stream.
+struct Uniform {
+    static constexpr int PER = 8;
+    static __device__ float make(const Block& block, int i, const Recipe& recipe) {
+        return linear(__fmul_rn(static_cast<float>(block.w(i) >> 8), 0x1p-24f), recipe);
+    }
+};
+struct Normal {
+    static constexpr int PER = 4;
+    static __device__ float make(const Block& block, int i, const Recipe& recipe) {
+        const u64 q = block.q[i];
+        const int sum = static_cast<int>((q & 0xFFFF) + (q >> 16 & 0xFFFF) + (q >> 32 & 0xFFFF) + (q >> 48));
+        return linear(static_cast<float>(sum - 2 * 65535), recipe);
+    }
+};
+struct Integers {
+    static constexpr int PER = 8;
+    static __device__ long long make(const Block& block, int i, const Recipe& recipe) {
+        const u64 scaled = static_cast<u64>(block.w(i)) * static_cast<u64>(recipe.scale) >> 32;
+        return static_cast<long long>(scaled) + static_cast<long long>(recipe.offset);
+    }
+};
+
+template <typename Law, typename Type>
+struct Drawn {
+    using Bits = typename Type::Bits;
+    static constexpr int PER = Law::PER;
+    static __device__ void make(const Block& words, const Recipe& recipe, const u64*, Bits (&out)[PER]) {
+#pragma unroll
+        for (int i = 0; i < PER; i++) out[i] = Type::from(Law::make(words, i, recipe));
+    }
+};
+template <typename T>
+struct Constant {
+    using Bits = T;
+    static constexpr int PER = 8;
+    static __device__ void make(const Block&, const Recipe& recipe, const u64*, Bits (&out)[PER]) {
+#pragma unroll
+        for (int i = 0; i < PER; i++) out[i] = static_cast<T>(recipe.value);
+    }
+};
+struct Masked {
+    // In words; the staged copy is padded to whole blocks.
+    using Bits = u64;
+    static constexpr int PER = 4;
+    static __device__ void make(const Block& words, const Recipe&, const u64* staged, Bits (&out)[PER]) {
+#pragma unroll
+        for (int i = 0; i < PER; i++) out[i] = staged[i] ^ words.q[i];
+    }
+};
+
+template <bool COMPARE>
+struct Sweep {
+    // `bytes` in all: the last block may be cut anywhere.
+    template <typename Source>
+    static __device__ bool run(void* data, u64 bytes, const Recipe& recipe, const void* staged) {
+        using Bits = typename Source::Bits;
+        constexpr int PER = Source::PER, SIZE = PER * sizeof(Bits), VECTORS = SIZE < 16 ? 1 : SIZE / 16;
+        using Vector = typename Choose<SIZE < 16>::Type;
+        const u64 blocks = (bytes + SIZE - 1) / SIZE, stride = static_cast<u64>(gridDim.x) * blockDim.x;
+        bool same = true;
+        for (u64 block = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x; block < blocks; block += stride) {
+            alignas(16) Bits made[PER];
+            Source::make(philox(block, recipe.key), recipe, static_cast<const u64*>(staged) + 4 * block, made);
+            unsigned char* target = static_cast<unsigned char*>(data) + block * SIZE;
+            if (bytes - block * SIZE >= SIZE) {
+#pragma unroll
+                for (int i = 0; i < VECTORS; i++) {
+                    Vector vector;
+                    memcpy(&vector, reinterpret_cast<const unsigned char*>(made) + i * sizeof(Vector), sizeof(Vector));
+                    if (COMPARE) {
+                        same &= equal(vector, reinterpret_cast<const Vector*>(target)[i]);
+                    } else {
+                        reinterpret_cast<Vector*>(target)[i] = vector;
+                    }
+                }
+            } else {
+                const u32 left = static_cast<u32>(bytes - block * SIZE);
+#pragma unroll
+                for (int i = 0; i < PER; i++) same &= end(made[i], target, i * sizeof(Bits), left);
+            }
+        }
+        return same;
+    }
+
+   private:
+    // One of the last elements, byte by byte.
+    template <typename Bits>
+    static __device__ bool end(Bits bits, unsigned char* target, u32 at, u32 left) {
+        bool same = true;
+        for (u32 i = 0; i < sizeof(Bits) && at + i < left; i++) {
+            const unsigned char byte = static_cast<unsigned char>(bits >> (8 * i));
+            if (COMPARE) {
+                same &= byte == target[at + i];
+            } else {
+                target[at + i] = byte;
+            }
+        }
+        return same;
+    }
+
+    template <bool SHORT>
+    struct Choose {
+        using Type = uint4;
+    };
+    static __device__ bool equal(uint4 a, uint4 b) { return a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w; }
+    static __device__ bool equal(uint2 a, uint2 b) { return a.x == b.x && a.y == b.y; }
+};
+template <>
+template <>
+struct Sweep<false>::Choose<true> {
+    using Type = uint2;
+};
+template <>
+template <>
+struct Sweep<true>::Choose<true> {
+    using Type = uint2;
+};
+
+__device__ inline u32 size_of(u32 element) {
+    const u32 sizes[] = {1, 1, 2, 2, 4, 4, 8, 8, 2, 4, 8};
+    return sizes[element];
+}
+
+// A sentinel (its bits), or a change.
+struct Planted {
+    u64 place, bits;
+    bool is_change;
+};
+
+// The one numbered `j`. Where a sentinel and a change share a place the change wins: false for the sentinel then.
+__device__ inline bool planted(u32 j, u64 bytes, const Recipe& recipe, Planted& out) {
+    const u64 size = bytes / size_of(recipe.element);
+    out.is_change = j >= recipe.sentinels;
+    if (out.is_change) {
+        out.place = place_in(j - recipe.sentinels, recipe.changes, size, recipe.places_key);
+        return true;
+    }
+    out.place = place_in(j, recipe.sentinels, size, recipe.sentinels_key);
+    out.bits = (j + word_at(recipe.sentinels_key, recipe.sentinels)) % 2 ? recipe.minus : recipe.plus;
+    if (recipe.changes == 0) return true;
+    const u64 stratum = stratum_of(out.place, recipe.changes, size);
+    return place_in(stratum, recipe.changes, size, recipe.places_key) != out.place;
+}
+
+// One of them: puts it there, or looks whether it is there and puts back what was there before.
+template <bool COMPARE>
+struct Plant {
+    template <typename Source>
+    static __device__ bool run(void* data, u64, const Recipe& recipe, const Planted& planted) {
+        using Bits = typename Source::Bits;
+        Bits& target = static_cast<Bits*>(data)[planted.place];
+        const Bits bits = planted.is_change ? element<Source>(planted.place, recipe.values_key, recipe)
+                                            : static_cast<Bits>(planted.bits);
+        const bool same = target == bits;
+        target = COMPARE ? element<Source>(planted.place, recipe.key, recipe) : bits;
+        return same || !COMPARE;
+    }
+
+   private:
+    template <typename Source>
+    static __device__ typename Source::Bits element(u64 place, Key key, const Recipe& recipe) {
+        typename Source::Bits made[Source::PER];
+        Source::make(philox_called(place / Source::PER, key), recipe, nullptr, made);
+        typename Source::Bits found = made[0];
+#pragma unroll
+        for (int i = 1; i < Source::PER; i++) found = place % Source::PER == i ? made[i] : found;
+        return found;
+    }
+};
+
+// The kinds, each for the types that it can have. What an element's size decides is the same for signed and unsigned
+// numbers. `rest`: what the work takes beside the recipe.
+template <typename Work, typename Law, typename Rest>
+__device__ bool of_floating(void* data, u64 bytes, const Recipe& recipe, const Rest& rest) {
+    switch (recipe.element) {
+        case FLOAT16: return Work::template run<Drawn<Law, Half>>(data, bytes, recipe, rest);
+        case FLOAT64: return Work::template run<Drawn<Law, Double>>(data, bytes, recipe, rest);
+        default: return Work::template run<Drawn<Law, Single>>(data, bytes, recipe, rest);
+    }
+}
+
+template <typename Work, typename Rest>
+__device__ bool uniform(void* data, u64 bytes, const Recipe& recipe, const Rest& rest) {
+    return of_floating<Work, Uniform>(data, bytes, recipe, rest);
+}
+
+template <typename Work, typename Rest>
+__device__ bool normal(void* data, u64 bytes, const Recipe& recipe, const Rest& rest) {
+    return of_floating<Work, Normal>(data, bytes, recipe, rest);
+}
+
+template <typename Work, typename T, typename Rest>
+__device__ bool of_integers(void* data, u64 bytes, const Recipe& recipe, const Rest& rest) {
+    return Work::template run<Drawn<Integers, Integer<T>>>(data, bytes, recipe, rest);
+}
+
+template <typename Work, typename Rest>
+__device__ bool integers(void* data, u64 bytes, const Recipe& recipe, const Rest& rest) {
+    if (recipe.element <= UINT8) return of_integers<Work, unsigned char>(data, bytes, recipe, rest);
+    if (recipe.element <= UINT16) return of_integers<Work, unsigned short>(data, bytes, recipe, rest);
+    if (recipe.element <= UINT32) return of_integers<Work, u32>(data, bytes, recipe, rest);
+    if (recipe.element <= UINT64) return of_integers<Work, u64>(data, bytes, recipe, rest);
+    return of_floating<Work, Integers>(data, bytes, recipe, rest);
+}
+
+template <typename Work, typename Rest>
+__device__ bool constant(void* data, u64 bytes, const Recipe& recipe, const Rest& rest) {
+    const u32 element = recipe.element;
+    if (element <= UINT8) return Work::template run<Constant<unsigned char>>(data, bytes, recipe, rest);
+    if (element <= UINT16 || element == FLOAT16) {
+        return Work::template run<Constant<unsigned short>>(data, bytes, recipe, rest);
+    }
+    if (element <= UINT32 || element == FLOAT32) return Work::template run<Constant<u32>>(data, bytes, recipe, rest);
+    return Work::template run<Constant<u64>>(data, bytes, recipe, rest);
+}
+
+template <typename Work, typename Rest>
+__device__ bool masked(void* data, u64 bytes, const Recipe& recipe, const Rest& rest) {
+    return Work::template run<Masked>(data, bytes, recipe, rest);
+}

@@ -1,0 +1,133 @@
+// What judge/runner/cuda/device.py does on the GPU around a timed call. Compiled by nvcc for the GPU at hand (kernels.py).
+//
+// Buffers begin at multiples of 256 bytes. `found` is a word of flags for each buffer: 1 and 2, the band before or
+// behind it was written; 4, it no longer holds what its recipe makes.
+
+#include <cstring>
+
+#include "inputs.cuh"
+#include "philox.cuh"
+#include "sha256.cuh"
+
+constexpr u32 GUARD_WORD = 0xA5A5A5A5u;
+constexpr int HOLD_THREADS = 256;
+
+// For each kind of recipe, with `staged` the masked copy where there is one:
+// make: fills `bytes` at `data`.
+// compare: whether they are what make made.
+#define FOR_STREAM(kind)                                                                                             \
+    extern "C" __global__ void make_##kind(void* data, u64 bytes, Recipe recipe, const void* staged, u32*) {         \
+        kind<Sweep<false>>(data, bytes, recipe, staged);                                                             \
+    }                                                                                                                \
+    extern "C" __global__ void compare_##kind(void* data, u64 bytes, Recipe recipe, const void* staged, u32* found) { \
+        if (!kind<Sweep<true>>(data, bytes, recipe, staged)) atomicOr(found, 4u);                                    \
+    }
+// plant: after make, sentinels and changes. One block.
+// unplant: before compare, looks at sentinels and changes, and takes them away. One block.
+#define FOR_PLANTED(kind)                                                                                            \
+    extern "C" __global__ void plant_##kind(void* data, u64 bytes, Recipe recipe, const void*, u32*) {               \
+        for (u32 j = threadIdx.x; j < recipe.sentinels + recipe.changes; j += blockDim.x) {                          \
+            Planted one;                                                                                             \
+            if (planted(j, bytes, recipe, one)) kind<Plant<false>>(data, bytes, recipe, one);                        \
+        }                                                                                                            \
+    }                                                                                                                \
+    extern "C" __global__ void unplant_##kind(void* data, u64 bytes, Recipe recipe, const void*, u32* found) {       \
+        for (u32 j = threadIdx.x; j < recipe.sentinels + recipe.changes; j += blockDim.x) {                          \
+            Planted one;                                                                                             \
+            if (!planted(j, bytes, recipe, one)) continue;                                                           \
+            if (!kind<Plant<true>>(data, bytes, recipe, one)) atomicOr(found, 4u);                                   \
+        }                                                                                                            \
+    }
+
+FOR_STREAM(constant)
+FOR_STREAM(uniform)
+FOR_STREAM(normal)
+FOR_STREAM(integers)
+FOR_STREAM(masked)
+FOR_PLANTED(constant)
+FOR_PLANTED(uniform)
+FOR_PLANTED(normal)
+FOR_PLANTED(integers)
+
+// The band of `guard` bytes before `data` (block 0), and that behind it, which begins with what pads it to 256 (block 1).
+__device__ void guard_band(unsigned char* data, u64 size, u32 guard, unsigned char*& begin, u64& odd) {
+    begin = blockIdx.x == 0 ? data - guard : data + size;
+    odd = blockIdx.x == 0 ? 0 : (256 - size % 256) % 256;
+}
+
+// Two blocks.
+extern "C" __global__ void write_guards(unsigned char* data, u64 size, u32 guard) {
+    unsigned char* begin;
+    u64 odd;
+    guard_band(data, size, guard, begin, odd);
+    for (u64 i = threadIdx.x; i < odd; i += blockDim.x) begin[i] = static_cast<unsigned char>(GUARD_WORD);
+    uint4* band = reinterpret_cast<uint4*>(begin + odd);
+    for (u32 i = threadIdx.x; i < guard / 16; i += blockDim.x) {
+        band[i] = make_uint4(GUARD_WORD, GUARD_WORD, GUARD_WORD, GUARD_WORD);
+    }
+}
+
+// Two blocks.
+extern "C" __global__ void check_guards(unsigned char* data, u64 size, u32 guard, u32* found) {
+    unsigned char* begin;
+    u64 odd;
+    guard_band(data, size, guard, begin, odd);
+    bool whole = true;
+    for (u64 i = threadIdx.x; i < odd; i += blockDim.x) whole &= begin[i] == static_cast<unsigned char>(GUARD_WORD);
+    const uint4* band = reinterpret_cast<const uint4*>(begin + odd);
+    for (u32 i = threadIdx.x; i < guard / 16; i += blockDim.x) {
+        const uint4 four = band[i];
+        whole &= four.x == GUARD_WORD && four.y == GUARD_WORD && four.z == GUARD_WORD && four.w == GUARD_WORD;
+    }
+    if (!whole) atomicOr(found, blockIdx.x == 0 ? 1u : 2u);
+}
+
+// A level of judge/wire/digest.py's tree: the digest of each piece, side by side.
+extern "C" __global__ void __launch_bounds__(64) digest_pieces(const unsigned char* data, u64 size, u32* digests) {
+    const u64 piece = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (piece && piece * PIECE_BYTES >= size) return;
+    const u64 left = size - piece * PIECE_BYTES;
+    sha256(data + piece * PIECE_BYTES, left < PIECE_BYTES ? static_cast<u32>(left) : PIECE_BYTES, digests + 8 * piece);
+}
+
+__device__ u64 now() {
+    u64 nanoseconds;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
+    return nanoseconds;
+}
+
+// Keeps the device for so long. Started with as many threads as it has room for, so that nothing else runs meanwhile.
+extern "C" __global__ void __launch_bounds__(HOLD_THREADS, 2048 / HOLD_THREADS) hold(u64 nanoseconds) {
+    const u64 begun = now();
+    while (now() - begun < nanoseconds) {}
+}
+
+// One block, that lasts so long and tells until when.
+extern "C" __global__ void __launch_bounds__(HOLD_THREADS) wait(u64 nanoseconds, volatile u64* until) {
+    const u64 end = now() + nanoseconds;
+    if (threadIdx.x == 0) *until = end;
+    while (now() < end) {}
+}
+
+// Beside it, with as many threads as the device has room for: nothing else runs until so long after its end. And if nobody
+// tells when that is, not for ever.
+extern "C" __global__ void __launch_bounds__(HOLD_THREADS, 2048 / HOLD_THREADS)
+    hold_longer(u64 nanoseconds, u64 at_most, const volatile u64* until) {
+    const u64 begun = now();
+    u64 end;
+    do {
+        end = *until;
+    } while (!end && now() - begun < at_most);
+    while (now() < end + nanoseconds) {}
+}
+
+// Reads all of a buffer of zeros, and would write if it held anything else: so nothing of it is left out.
+extern "C" __global__ void sweep(uint4* buffer, u64 pieces) {
+    u32 seen = 0;
+    const u64 stride = static_cast<u64>(gridDim.x) * blockDim.x;
+    for (u64 i = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x; i < pieces; i += stride) {
+        const uint4 four = buffer[i];
+        seen |= four.x | four.y | four.z | four.w;
+    }
+    if (seen) buffer->x = seen;
+}

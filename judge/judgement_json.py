@@ -1,0 +1,140 @@
+"""The JSON form of a judgement: written in the present version, read in every version that was ever stored.
+
+Version 1 is every judgement without a ``schema_version``. Fields were added to it as the judge learned to measure:
+scores in warp instructions, modelled times, intervals and fingerprints, processes, audits. Version 2 has the same
+fields and says which version it is. A part of a judgement that is stored by itself (a measurement, a fingerprint, a
+build report) has no version of its own: it is read like that of any version.
+
+Pydantic is imported at the first reading, since it would double the time in which the command line starts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from judge.judgement import (
+    SCHEMA_VERSION,
+    WHEN_KNOWN,
+    BuildReport,
+    Fingerprint,
+    Judgement,
+    Measurement,
+    ObservedConditions,
+)
+from judge.verdict import Verdict
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+T = TypeVar("T")
+
+
+class UnreadableJudgement(ValueError):
+    """The JSON is no judgement, or one of a version that this release does not know."""
+
+
+def to_json(part: Any) -> Any:
+    """Returns the JSON form of a judgement or of a part of one, in plain types.
+
+    Verdicts become their two letters, tuples lists, and numbers that are not finite the strings nan, inf and -inf.
+    """
+    if dataclasses.is_dataclass(part) and not isinstance(part, type):
+        if part in (Fingerprint(), ObservedConditions()):
+            return {}
+        return {
+            item.name: to_json(value)
+            for item in dataclasses.fields(part)
+            if not _is_unknown(item, value := getattr(part, item.name))
+        }
+    if isinstance(part, Mapping):
+        return {key: to_json(item) for key, item in part.items()}
+    if isinstance(part, (list, tuple)):
+        return [to_json(item) for item in part]
+    if isinstance(part, Verdict):
+        return part.value
+    if isinstance(part, float) and not math.isfinite(part):
+        return "nan" if math.isnan(part) else "inf" if part > 0 else "-inf"
+    return part
+
+
+def read_judgement(data: Mapping[str, Any]) -> Judgement:
+    """Returns the judgement that was stored or sent as ``data``, in any version. Raises UnreadableJudgement."""
+    return _read(Judgement, _migrated(data))
+
+
+def read_measurement(data: Mapping[str, Any]) -> Measurement:
+    """Returns a measurement that was stored by itself, as audits are. Raises UnreadableJudgement."""
+    return _read(Measurement, _readable_measurement(data))
+
+
+def read_fingerprint(data: Mapping[str, Any]) -> Fingerprint:
+    """Returns a fingerprint that was stored by itself, as leaderboard rows are. Raises UnreadableJudgement."""
+    return _read(Fingerprint, _readable_fingerprint(data))
+
+
+def read_build_report(data: Mapping[str, Any]) -> BuildReport:
+    """Returns a build report that was stored by itself, as jobs and the build cache do. Raises UnreadableJudgement."""
+    return _read(BuildReport, data)
+
+
+def _read(kind: type[T], data: Mapping[str, Any]) -> T:
+    try:
+        found: T = _adapter(cast(Hashable, kind)).validate_python(data)
+    except ValueError as error:
+        raise UnreadableJudgement(f"no {kind.__name__} can be read from the JSON: {error}") from None
+    return found
+
+
+@functools.cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+def _migrated(data: Mapping[str, Any]) -> dict[str, Any]:
+    version = data.get("schema_version", 1)
+    if version not in range(1, SCHEMA_VERSION + 1):
+        raise UnreadableJudgement(
+            f"the judgement is of version {version}, and this release reads versions 1 to {SCHEMA_VERSION}"
+        )
+    found = _from_version_1(data) if version == 1 else dict(data)
+    measurement = found.get("measurement")
+    return {**found, "measurement": None if measurement is None else _readable_measurement(measurement)}
+
+
+def _from_version_1(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Names the version, and describes the device and the build where an internal error left them out."""
+    unknown_device = {"key": "", "kind": "emulator", "name": "", "compute_capability": ""}
+    return {
+        "challenge": "",
+        "pack_version": "",
+        "device": unknown_device,
+        "build": {"ok": False, "wall_s": 0.0},
+        **data,
+        "schema_version": SCHEMA_VERSION,
+    }
+
+
+def _readable_measurement(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {**data, "fingerprint": _readable_fingerprint(data.get("fingerprint") or {})}
+
+
+def _readable_fingerprint(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Puts what this release does not know of under ``other``, so that it is shown all the same."""
+    known = {item.name for item in dataclasses.fields(Fingerprint)}
+    other = {name: value for name, value in data.items() if name not in known}
+    return {name: value for name, value in data.items() if name in known} | (
+        {"other": {**data.get("other", {}), **other}} if other else {}
+    )
+
+
+def _is_unknown(item: dataclasses.Field[Any], value: Any) -> bool:
+    """Whether the JSON leaves this field out: see ``judge.judgement``."""
+    if item.metadata != WHEN_KNOWN:
+        return False
+    return bool(value == (item.default_factory() if callable(item.default_factory) else item.default))

@@ -1,0 +1,178 @@
+"""Makes the elements of a recipe on the host.
+
+The NumPy code here defines the bits together with ``judge.packs.recipes``; the native library, where this process has
+loaded it, makes the same ones faster.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from judge.native.library import loaded
+from judge.packs.streams import stratified_positions, words32, words64
+from judge.wire.elements import Element
+from judge.wire.recipe import Key, Kind, Recipe
+
+Array = npt.NDArray[np.generic]
+Numbers = npt.NDArray[np.integer[Any]]
+
+#: Elements made at once: what is written is still in the processor's cache when the next step reads it.
+_CHUNK = 1 << 16
+#: Fewer chunks than this are not worth a thread.
+_CHUNKS_PER_THREAD = 8
+_HALVES = np.uint64(0x0000FFFF0000FFFF)
+
+
+def fill_by_recipe(recipe: Recipe, flat: Array, threads: int | None = None) -> None:
+    """Fills ``flat``, contiguous and of the recipe's type, by any recipe but a masked one.
+
+    ``threads`` bounds how many threads work; None allows one for each processor.
+    """
+    Drawing(recipe, flat.size).draw(0, flat, threads)
+
+
+class Drawing:
+    """The array of ``size`` elements that a recipe (any but a masked one) makes, for callers that need parts of it.
+
+    Sentinels and changes, the elements that do not come from the stream at their own position, are computed once.
+    """
+
+    def __init__(self, recipe: Recipe, size: int) -> None:
+        self._recipe = recipe
+        positions, self._planted = _planted(recipe, size)
+        self._positions = np.array(positions, np.int64)
+
+    def draw(self, start: int, flat: Array, threads: int | None = None) -> None:
+        """Fills ``flat``, contiguous and of the recipe's type, with the elements from number ``start`` on.
+
+        ``threads`` as for :func:`fill_by_recipe`.
+        """
+        _draw_range(self._recipe, start, flat, threads or _processors())
+        self._plant(start, flat)
+
+    def draw_runs(self, starts: Numbers, ends: Numbers, flat: Array, threads: int | None = None) -> None:
+        """Fills ``flat`` with runs of elements, one after another.
+
+        Run i holds the elements from number ``starts[i]`` on and ends before ``flat[ends[i]]``; the last one fills up
+        ``flat``.
+        """
+        _draw_runs(self._recipe, starts, ends, flat, threads or _processors())
+        if not self._planted:
+            return
+        begins = np.append(0, ends[:-1])
+        first = np.searchsorted(self._positions, starts)
+        last = np.searchsorted(self._positions, starts + (ends - begins))
+        for run in np.flatnonzero(first < last).tolist():
+            self._plant(int(starts[run]), flat[begins[run] : ends[run]])
+
+    def _plant(self, start: int, flat: Array) -> None:
+        first, last = np.searchsorted(self._positions, (start, start + flat.size)).tolist()
+        for position, value in zip(self._positions[first:last].tolist(), self._planted[first:last], strict=True):
+            flat[position - start] = value
+
+
+def _planted(recipe: Recipe, size: int) -> tuple[list[int], list[np.generic]]:
+    """Returns the positions of sentinels and changes, in order, and the values there."""
+    dtype = np.dtype(recipe.element.facts.numpy_name)
+    planted: dict[int, np.generic] = {}
+    if recipe.sentinels is not None:
+        plus, minus = _value(dtype, recipe.sentinels.plus), _value(dtype, recipe.sentinels.minus)
+        positions, last = stratified_positions(recipe.sentinels.key, recipe.sentinels.count, size)
+        for j, position in enumerate(positions):
+            planted[position] = minus if (j + (last & 1)) % 2 else plus
+    if recipe.changes is not None:
+        changed, _ = stratified_positions(recipe.changes.places, recipe.changes.count, size)
+        values = np.empty(len(changed), dtype)
+        ends = np.arange(1, len(changed) + 1)
+        _draw_runs(replace(recipe, key=recipe.changes.values), np.array(changed, np.int64), ends, values, 1)
+        planted.update(zip(changed, values, strict=True))
+    in_order = sorted(planted)
+    return in_order, [planted[position] for position in in_order]
+
+
+def _value(dtype: np.dtype[np.generic], pattern: bytes) -> np.generic:
+    value: np.generic = np.frombuffer(pattern, dtype, count=1)[0]
+    return value
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def _draw_range(recipe: Recipe, start: int, flat: Array, threads: int) -> None:
+    """Fills ``flat`` with the elements from number ``start`` on, sentinels and changes apart."""
+    if recipe.kind is Kind.CONSTANT:
+        flat.fill(_value(flat.dtype, recipe.value))
+        return
+    native = loaded()
+    if native is not None and native.makes(recipe):
+        native.fill(recipe, start, flat, threads)
+        return
+    begins = range(0, flat.size, _CHUNK)
+
+    def draw(begin: int) -> None:
+        end = min(begin + _CHUNK, flat.size)
+        flat[begin:end] = draw_elements(recipe, recipe.key, start + begin, end - begin)
+
+    threads = min(threads, len(begins) // _CHUNKS_PER_THREAD)
+    if threads < 2:
+        for begin in begins:
+            draw(begin)
+        return
+    with ThreadPoolExecutor(threads, thread_name_prefix="inputs") as pool:
+        for _ in pool.map(draw, begins):
+            pass
+
+
+def _draw_runs(recipe: Recipe, starts: Numbers, ends: Numbers, flat: Array, threads: int) -> None:
+    """Fills ``flat`` with runs as :meth:`Drawing.draw_runs` takes them, sentinels and changes apart."""
+    native = loaded()
+    if native is not None and native.makes(recipe):
+        native.fill_runs(recipe, starts, ends, flat, threads)
+        return
+    begin = 0
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        _draw_range(recipe, start, flat[begin:end], 1)
+        begin = end
+
+
+def draw_elements(recipe: Recipe, key: Key, start: int, count: int) -> Array:
+    """Returns ``count`` elements from number ``start`` on, sentinels and changes apart, drawn by NumPy.
+
+    They are float32 or int64 numbers, still to be converted to the element's type (whole numbers for a half are float32
+    already).
+    """
+    if recipe.kind is Kind.UNIFORM:
+        values = (words32(key, start, count) >> np.uint32(8)).astype(np.float32)
+        values *= np.float32(2.0**-24)
+        values *= np.float32(recipe.scale)
+        values += np.float32(recipe.offset)
+        return values
+    if recipe.kind is Kind.NORMAL:
+        words = words64(key, start, count)
+        # Four 16-bit parts: two sums of two, side by side, and then their sum.
+        pairs = words & _HALVES
+        words >>= np.uint64(16)
+        words &= _HALVES
+        pairs += words
+        total = pairs.astype(np.uint32)
+        pairs >>= np.uint64(32)
+        total += pairs.astype(np.uint32)
+        whole = total.view(np.int32)
+        whole -= np.int32(2 * 65535)
+        values = whole.astype(np.float32)
+        values *= np.float32(recipe.scale)
+        values += np.float32(recipe.offset)
+        return values
+    scaled = words32(key, start, count).astype(np.uint64)
+    scaled *= np.uint64(int(recipe.scale))
+    scaled >>= np.uint64(32)
+    integers = scaled.view(np.int64)
+    integers += int(recipe.offset)
+    return integers.astype(np.float32) if recipe.element is Element.FLOAT16 else integers

@@ -1,0 +1,87 @@
+"""Makes the inputs of one call of ``solve``.
+
+The same seed and call give the same bits; another seed, or another ``call`` (a timed call, say), gives other contents.
+``like`` asks for a near copy of an earlier call's inputs: what the pack's ``make_inputs`` makes stays the same (if
+anything else differs), what is declared differs in a few elements.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from judge.packs import sizes
+from judge.packs.distributions import varies
+from judge.packs.lazy_array import real_arrays
+from judge.packs.lazy_input import LazyInput
+from judge.packs.pack import Case, Pack
+from judge.packs.recipes import input_recipe
+from judge.packs.streams import Stream
+from judge.wire.recipe import Recipe
+
+Array = npt.NDArray[np.generic]
+Inputs = dict[str, Any]
+
+
+def make_inputs(
+    pack: Pack, case: Case, seed: int, call: int = 0, *, like: int | None = None, threads: int | None = None
+) -> Inputs:
+    """Returns every in, inout and scalar argument by name, in order of the signature: arrays (C order) and NumPy
+    scalars. ``threads`` bounds how many threads work; None allows one for each processor."""
+    return real_arrays(lazy_inputs(pack, case, seed, call, like=like, threads=threads))
+
+
+def lazy_inputs(
+    pack: Pack, case: Case, seed: int, call: int = 0, *, like: int | None = None, threads: int | None = None
+) -> Inputs:
+    """Returns the same as :func:`make_inputs` with a LazyInput, made only where it is read, for each declared input."""
+    values: Inputs = scalar_values(pack, case) | host_inputs(pack, case, seed, call, like=like)
+    recipes = input_recipes(pack, case, seed, call, like=like)
+    for argument in pack.inputs:
+        if (recipe := recipes[argument.name]) is not None:
+            values[argument.name] = LazyInput(recipe, sizes.shape(case, argument), threads)
+    return {argument.name: values[argument.name] for argument in pack.arguments if argument.role != "out"}
+
+
+def scalar_values(pack: Pack, case: Case) -> dict[str, np.generic]:
+    """Returns the arguments that go by value."""
+    return {
+        argument.name: argument.dtype.type(argument.value.evaluate(case.variables))
+        for argument in pack.arguments
+        if argument.value is not None
+    }
+
+
+def host_inputs(pack: Pack, case: Case, seed: int, call: int = 0, *, like: int | None = None) -> dict[str, Array]:
+    """Returns the inputs that only the pack's ``make_inputs`` can make: those without a recipe."""
+    if pack.reference.make_inputs is None:
+        return {}
+    source = like if like is not None and _any_declared_input_varies(pack, case) else call
+    generator = Stream(seed, case.id, "make_inputs", source).generator()
+    made = pack.reference.make_inputs(generator, **case.axes, **case.parameters)
+    return {
+        argument.name: np.ascontiguousarray(made[argument.name], argument.dtype).reshape(sizes.shape(case, argument))
+        for argument in pack.inputs
+        if argument.name in made
+    }
+
+
+def input_recipes(
+    pack: Pack, case: Case, seed: int, call: int = 0, *, like: int | None = None
+) -> dict[str, Recipe | None]:
+    """Returns how a device makes each in and inout argument; None for those that :func:`host_inputs` makes."""
+    recipes: dict[str, Recipe | None] = {}
+    for argument in pack.inputs:
+        declared = case.distribution(argument)
+        recipes[argument.name] = None if declared is None else input_recipe(
+            declared, argument.element, sizes.element_count(case, argument),
+            Stream(seed, case.id, argument.name, call), like,
+        )  # fmt: skip
+    return recipes
+
+
+def _any_declared_input_varies(pack: Pack, case: Case) -> bool:
+    declared = (case.distribution(argument) for argument in pack.inputs)
+    return any(each is not None and varies(each) for each in declared)

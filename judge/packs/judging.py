@@ -1,0 +1,114 @@
+"""Decides whether the outputs of one call are right."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from judge.check.compare import compare
+from judge.check.mismatch import at_rows, joined
+from judge.check.tolerance import Expected, Tolerance
+from judge.judgement import Mismatch
+from judge.packs import sizes
+from judge.packs.argument import Argument
+from judge.packs.inputs import Inputs
+from judge.packs.lazy_array import real_arrays
+from judge.packs.pack import Case, Pack
+from judge.packs.streams import Stream
+
+Array = npt.NDArray[np.generic]
+
+#: Returns the first output that is wrong anywhere, or None. Outputs need not be contiguous.
+Checker = Callable[[Mapping[str, Array]], Mismatch | None]
+
+
+def make_checker(pack: Pack, case: Case, inputs: Inputs) -> Checker:
+    """Returns what checks the outputs of a call with these inputs; the dear part, the reference, is done here.
+
+    ``inputs`` are as they were before the call.
+    """
+    return expected_checker(expected_outputs(pack, case, inputs))
+
+
+def expected_checker(expected: Mapping[str, Expected]) -> Checker:
+    """Returns a checker that compares every element with these values."""
+    return functools.partial(_first_mismatch, expected)
+
+
+def check_outputs(pack: Pack, case: Case, inputs: Inputs, outputs: Mapping[str, Array]) -> Mismatch | None:
+    """Returns the first output that is wrong anywhere, or None; every element is compared."""
+    return make_checker(pack, case, inputs)(outputs)
+
+
+def spot_check(pack: Pack, case: Case, inputs: Inputs, outputs: Mapping[str, Any], seed: int) -> Mismatch | None:
+    """Checks parts of a timed call's outputs, which ``seed`` chooses; draw it after the outputs were made.
+
+    ``inputs`` are those of ``make_inputs``, or of ``lazy_inputs``, which saves making what the check does not read;
+    ``outputs`` are arrays, or LazyArrays likewise. Where the pack has no ``spot_check`` every element is compared.
+
+    The parts are held against the same bounds as in a full check; a wrong row that is not drawn goes unseen. So packs
+    draw enough rows to make skipped work show (64 rows show a skipped tenth with probability 99.9 % in every call), or
+    choose rows by a cheap check of the whole output (Freivalds) where there is one.
+    """
+    if pack.reference.spot_check is None:
+        return check_outputs(pack, case, real_arrays(inputs), real_arrays(outputs))
+    shapes = {output.name: sizes.shape(case, output) for output in pack.outputs}
+    shaped = {
+        name: outputs[name] if outputs[name].shape == shape else outputs[name].reshape(shape)
+        for name, shape in shapes.items()
+    }
+    generator = Stream(seed, case.id, "spot_check", 0).generator()
+    parts = pack.reference.spot_check(generator, inputs, shaped)
+    mismatches: dict[str, list[Mismatch]] = {name: [] for name in shaped}
+    compared = dict.fromkeys(shaped, 0)
+    for part in [parts] if isinstance(parts, dict) else parts:
+        for output in pack.outputs:
+            rows, values, magnitude = part[output.name]
+            expected = _expected(case, output, values, magnitude, np.shape(values))
+            compared[output.name] += expected.values.size
+            mismatch = compare(output.name, expected, shaped[output.name][rows])
+            if mismatch is not None:
+                mismatches[output.name].append(at_rows(mismatch, rows))
+    return next((joined(found, compared[name]) for name, found in mismatches.items() if found), None)
+
+
+def expected_outputs(pack: Pack, case: Case, inputs: Inputs) -> dict[str, Expected]:
+    """Returns the right value of each out and inout argument with the bound of each element.
+
+    ``inputs`` are as they were before the call.
+    """
+    values = _by_output(pack, pack.reference.reference(**inputs))
+    magnitudes = _by_output(pack, pack.reference.magnitude(**inputs)) if pack.reference.magnitude else {}
+    return {
+        output.name: _expected(
+            case, output, values[output.name], magnitudes.get(output.name), sizes.shape(case, output)
+        )
+        for output in pack.outputs
+    }
+
+
+def _first_mismatch(expected: Mapping[str, Expected], outputs: Mapping[str, Array]) -> Mismatch | None:
+    for name, want in expected.items():
+        mismatch = compare(name, want, outputs[name].reshape(want.values.shape))
+        if mismatch is not None:
+            return mismatch
+    return None
+
+
+def _by_output(pack: Pack, result: Any) -> dict[str, Any]:
+    return result if isinstance(result, dict) else {pack.outputs[0].name: result}
+
+
+def _expected(case: Case, output: Argument, values: Any, magnitude: Any, shape: tuple[int, ...]) -> Expected:
+    rule = output.tolerance
+    assert rule is not None, "the loader gives every output a tolerance"
+    if rule.kind == "exact":
+        return Expected(np.asarray(values).reshape(shape), None)
+    tolerance = Tolerance(rule.kind, rule.accumulate, float(rule.terms.evaluate(case.variables)))
+    wanted = np.asarray(values, np.float64).reshape(shape)
+    scale = None if magnitude is None else np.asarray(magnitude, np.float64).reshape(shape)
+    return Expected(wanted, tolerance.bound(wanted, scale, output.dtype))

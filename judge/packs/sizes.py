@@ -1,0 +1,55 @@
+"""Evaluates what a pack states over its axes and parameters: shapes, bytes, operations."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from judge.packs.argument import Argument
+from judge.packs.pack import Case, Pack
+
+
+class OutputSpec(NamedTuple):
+    """What the runner has to know of an argument that is written. ``initial`` is what it holds on entry; ``input``
+    means its own input."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[np.generic]
+    initial: Literal["zero", "poison", "input"]
+
+
+def shape(case: Case, argument: Argument) -> tuple[int, ...]:
+    """Returns an argument's extents; empty for a scalar. Raises ExpressionError."""
+    return tuple(extent.evaluate_int(case.variables) for extent in argument.shape)
+
+
+def element_count(case: Case, argument: Argument) -> int:
+    """Returns the number of elements of a buffer. Raises ExpressionError."""
+    return math.prod(shape(case, argument))
+
+
+def buffer_bytes(case: Case, argument: Argument) -> int:
+    """Returns the size of an argument's buffer; 0 for a scalar. Raises ExpressionError."""
+    return element_count(case, argument) * argument.element.facts.size_bytes if argument.is_pointer else 0
+
+
+def output_specs(pack: Pack, case: Case) -> dict[str, OutputSpec]:
+    """Returns shape, type and contents on entry of every out and inout argument. Raises ExpressionError."""
+    return {
+        output.name: OutputSpec(
+            shape(case, output), output.dtype, "input" if output.role == "inout" else output.initial
+        )
+        for output in pack.outputs
+    }
+
+
+def case_bytes(pack: Pack, case: Case) -> float:
+    """Returns the bytes that a call has to move between the chip and its memory at the least."""
+    return float(pack.bench.bytes.evaluate(case.variables))
+
+
+def case_flops(pack: Pack, case: Case) -> float | None:
+    """Returns the operations of a call; None where the pack counts none."""
+    return float(pack.bench.flops.evaluate(case.variables)) or None

@@ -1,0 +1,150 @@
+"""Launches the judge's kernels (``judge.gpu.kernels``) from the runner.
+
+The kernels are prepared once. They run on the legacy default stream, and nothing here waits for them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import pycuda.driver as cuda
+
+from judge.runner.cuda.kernel_abi import RECIPE, is_planted, recipe_values
+from judge.runner.device import Placed
+from judge.wire.digest import DIGEST_BYTES, level_sizes
+from judge.wire.recipe import Kind
+
+#: A guard band on either side: enough for a tile that a kernel loads beyond the end of its input.
+GUARD_BYTES = 64 << 10
+
+_THREADS = 256
+_GUARD_THREADS = 512
+#: Few threads, so that the pieces of a middling output spread over all multiprocessors.
+_PIECE_THREADS = 64
+_SWEEP_THREADS = 512
+_BLOCKING_THREADS = 256
+_UNTIL_BYTES = 8
+#: CU_STREAM_NON_BLOCKING.
+_NON_BLOCKING = 1
+#: The least that a block which follows a stream does in one step.
+_BYTES_A_BLOCK = 32 * _THREADS
+_BLOCKS_A_MULTIPROCESSOR = 32
+
+_ARGUMENTS = {
+    **{
+        f"{work}_{kind.name.lower()}": f"PQ{RECIPE}PP"
+        for work in ("make", "compare", "plant", "unplant")
+        for kind in Kind
+        if kind is not Kind.MASKED or work in ("make", "compare")
+    },
+    "write_guards": "PQI",
+    "check_guards": "PQIP",
+    "digest_pieces": "PQP",
+    "sweep": "PQ",
+    "hold": "Q",
+    "wait": "QP",
+    "hold_longer": "QQP",
+}
+
+
+class Kernels:
+    """Needs a current context; addresses are plain numbers. ``found`` is the address of a buffer's flags."""
+
+    def __init__(self, path: str, device: cuda.Device) -> None:
+        self._module = cuda.module_from_file(path)
+        self._multiprocessors = device.get_attribute(cuda.device_attribute.MULTIPROCESSOR_COUNT)
+        self._threads = device.get_attribute(cuda.device_attribute.MAX_THREADS_PER_MULTIPROCESSOR)
+        self._until = cuda.mem_alloc(_UNTIL_BYTES)
+        self._beside = cuda.Stream(_NON_BLOCKING)
+        self._functions: dict[str, Any] = {}
+        for name, arguments in _ARGUMENTS.items():
+            self._functions[name] = self._module.get_function(name)
+            self._functions[name].prepare(arguments)
+
+    def make(self, placed: Placed) -> None:
+        """Fills the buffer by its recipe."""
+        self._recipe("make", placed, 0)
+        if placed.recipe is not None and is_planted(placed.recipe):
+            self._recipe("plant", placed, 0, blocks=1)
+
+    def compare(self, placed: Placed, found: int) -> None:
+        """Sets flag 4 if the buffer differs from what its recipe makes; destroys its contents."""
+        if placed.recipe is not None and is_planted(placed.recipe):
+            self._recipe("unplant", placed, found, blocks=1)
+        self._recipe("compare", placed, found)
+
+    def write_guards(self, address: int, size: int) -> None:
+        self._launch("write_guards", 2, _GUARD_THREADS, address, size, GUARD_BYTES)
+
+    def check_guards(self, address: int, size: int, found: int) -> None:
+        """Sets flag 1 or 2 if the guard band before or behind the buffer is not as ``write_guards`` left it."""
+        self._launch("check_guards", 2, _GUARD_THREADS, address, size, GUARD_BYTES, found)
+
+    def digest(self, address: int, size: int, scratch: int, out: int) -> None:
+        """Computes the tree digest of ``judge.wire.digest``; ``scratch`` has room for all levels but the last."""
+        for level in level_sizes(size):
+            target = out if level == DIGEST_BYTES else scratch
+            self.piece_digests(address, size, target)
+            address, size, scratch = target, level, scratch + level
+
+    def piece_digests(self, address: int, size: int, out: int) -> None:
+        """Computes the first level of the tree digest."""
+        blocks = -(-level_sizes(size)[0] // (DIGEST_BYTES * _PIECE_THREADS))
+        self._launch("digest_pieces", blocks, _PIECE_THREADS, address, size, out)
+
+    def sweep(self, address: int, size: int) -> None:
+        """Reads all of a zeroed buffer."""
+        self._launch("sweep", 2 * self._multiprocessors, _SWEEP_THREADS, address, size // 16)
+
+    def prepare_blocking(self, seconds: float) -> Callable[[], None]:
+        """Returns the launch of a blocking kernel, which occupies the whole device for so many seconds.
+
+        Meanwhile no other kernel starts, on whatever stream.
+        """
+        return functools.partial(
+            self._functions["hold"].prepared_call, self._blocking_grid, (_BLOCKING_THREADS, 1, 1), round(seconds * 1e9)
+        )  # fmt: skip
+
+    def prepare_longer_blocking(self, seconds: float, longer_s: float) -> Callable[[], None]:
+        """Returns the launches of blocking kernels for programs with streams of their own.
+
+        The default stream goes on after ``seconds``, all others ``longer_s`` later. Call ``reset_blocking`` before
+        each.
+        """
+        block = (_BLOCKING_THREADS, 1, 1)
+        nanoseconds, until = round(seconds * 1e9), int(self._until)
+        wait = functools.partial(self._functions["wait"].prepared_call, (1, 1), block, nanoseconds, until)
+        # One block more than fits beside the waiting one: it starts when that one ends.
+        hold = functools.partial(
+            self._functions["hold_longer"].prepared_async_call, self._blocking_grid, block, self._beside,
+            round(longer_s * 1e9), 4 * nanoseconds, until,
+        )  # fmt: skip
+
+        def both() -> None:
+            wait()
+            hold()
+
+        return both
+
+    def reset_blocking(self) -> None:
+        """Forgets when the last blocking kernel ended."""
+        cuda.memset_d8(self._until, 0, _UNTIL_BYTES)
+
+    @property
+    def _blocking_grid(self) -> tuple[int, int]:
+        """The blocks of a blocking kernel that fit on the device at a time."""
+        return self._multiprocessors * (self._threads // _BLOCKING_THREADS), 1
+
+    def _recipe(self, work: str, placed: Placed, found: int, blocks: int = 0) -> None:
+        buffer, recipe = placed.buffer, placed.recipe
+        if recipe is None or not buffer.size:
+            return
+        blocks = blocks or min(-(-buffer.size // _BYTES_A_BLOCK), _BLOCKS_A_MULTIPROCESSOR * self._multiprocessors)
+        staged = placed.staged.address if placed.staged is not None else 0
+        name = f"{work}_{recipe.kind.name.lower()}"
+        self._launch(name, blocks, _THREADS, buffer.address, buffer.size, *recipe_values(recipe), staged, found)
+
+    def _launch(self, name: str, blocks: int, threads: int, *arguments: float) -> None:
+        self._functions[name].prepared_call((blocks, 1), (threads, 1, 1), *arguments)

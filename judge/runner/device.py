@@ -1,0 +1,162 @@
+"""The protocol of a device as the runner uses it. It imports little: submissions share the process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from judge.runner.submission import Program
+from judge.wire.messages import LoadRequest, ReportClaim, Watch
+from judge.wire.recipe import Recipe
+from judge.wire.recordings import ReplayReply
+
+#: Every buffer starts at a multiple of this, as cudaMalloc's do.
+ALIGNMENT_BYTES = 256
+
+
+class DeviceError(Exception):
+    """A CUDA error, named as in the runtime API."""
+
+    def __init__(self, code: int, name: str, message: str) -> None:
+        super().__init__(f"{name}: {message}")
+        self.code = code
+        self.name = name
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceOptions:
+    """How to open a device; see StartRequest."""
+
+    ordinal: int = 0
+    library: str = ""
+    threads: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """``size`` bytes of device memory at ``address``, a multiple of ALIGNMENT_BYTES.
+
+    ``base`` is where its guard band before it begins: for a buffer of ``Device.allocate``, the allocation's start. The
+    guard bands may be read but not written; ``Device.damage`` checks them.
+    """
+
+    address: int
+    size: int
+    base: int
+
+
+class Device(Protocol):
+    """One open device. Its module offers ``open_device(DeviceOptions)``. Every method raises DeviceError.
+
+    ``makes_code`` says whether the device maps new executable memory after a submission is loaded, which the seccomp
+    filter would forbid.
+    """
+
+    makes_code: bool
+
+    def free_bytes(self) -> int:
+        """Returns the free memory of the device while nothing is loaded."""
+
+    def limit(self, load: LoadRequest) -> None:
+        """Sets the limits of the submission that is loaded next."""
+
+    def allocate(self, size: int, label: str) -> Buffer:
+        """Returns a buffer between guard bands. ``size`` 0 gives a valid address with nothing behind it."""
+
+    def free(self, buffer: Buffer) -> None: ...
+
+    def fill(self, buffer: Buffer, byte: int) -> None: ...
+
+    def write(self, buffer: Buffer, source: memoryview) -> None:
+        """Copies ``buffer.size`` bytes to the device."""
+
+    def read(self, buffer: Buffer, target: memoryview) -> None:
+        """Copies ``buffer.size`` bytes from the device and waits for them."""
+
+    def watch(self, what: Watch) -> None:
+        """Sets what the reports of later calls look for: nothing at first."""
+
+    def settle(self) -> None:
+        """Flushes the device's caches and returns when the device is idle: the last step before a call."""
+
+    def time_call(self, call: Callable[[], None]) -> float:
+        """Runs ``call`` and returns, once the device is idle, the seconds it took there; negative without a clock.
+
+        Raises DeviceError for any error that the call left behind.
+        """
+
+    def damage(self, buffer: Buffer) -> int:
+        """Returns 1 if the guard band before the buffer was written, plus 2 if the one behind it was; restores both."""
+
+    def take_report(self) -> ReportClaim | None:
+        """Returns what the device saw since the last report; None for a device that sees nothing."""
+
+    def close(self) -> None: ...
+
+
+class RecordingDevice(Device, Protocol):
+    """A device that records what a submission asks of it, and replays that without the submission."""
+
+    def record(self, most_bytes: int) -> None:
+        """Records from now on. Call it before the submission is loaded."""
+
+    def take_recording(self) -> bytes:
+        """Returns the recording. Raises DeviceError where it is too long."""
+
+    def replay(self, recording: bytes, program: bytes, addresses: Sequence[int]) -> tuple[Program, ReplayReply]:
+        """Returns a program that repeats the recording with the device code in ``program``, and what its calls do.
+
+        ``addresses`` are those that the arguments' buffers had, 0 for scalars. Raises DeviceError where the recording
+        cannot be repeated.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A buffer of a timed call.
+
+    ``recipe`` makes its contents, from the ``staged`` copy if it needs one; without a recipe the byte ``fill`` fills
+    it. After the call it is compared with its recipe, or digested, or neither.
+    """
+
+    buffer: Buffer
+    recipe: Recipe | None = None
+    staged: Buffer | None = None
+    fill: int = 0
+    compare: bool = False
+    digest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """``damage`` for each buffer, as in FetchReply, and the digests of the buffers that were to be digested."""
+
+    damage: tuple[int, ...]
+    digests: tuple[bytes, ...]
+
+
+class TimedDevice(Device, Protocol):
+    """A device with a clock that makes inputs and checks outputs by itself.
+
+    So nothing large crosses the frames around a timed call.
+    """
+
+    def make_call(self, call: Callable[[], None]) -> None:
+        """Runs a call as ``time_call`` does, with as little as possible between the work and its end."""
+
+    def elapsed(self) -> float:
+        """Returns the seconds that the last ``make_call`` took. Raises DeviceError, as ``time_call`` does."""
+
+    def within(self, arena: Buffer, shift: int, size: int) -> Buffer:
+        """Returns the buffer ``shift`` bytes into ``arena``, which ``allocate`` gave; writes nothing."""
+
+    def place(self, placed: Placed) -> None:
+        """Restores the guard bands and makes the contents."""
+
+    def inspect(self, placed: Sequence[Placed]) -> Findings:
+        """Checks all buffers after a call. Comparing a buffer with its recipe destroys its contents."""
+
+    def piece_digests(self, buffer: Buffer, target: memoryview) -> None:
+        """Copies to the host the digests of the buffer's pieces: the first level of its tree digest."""

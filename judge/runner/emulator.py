@@ -1,0 +1,238 @@
+"""The CPU emulator as a device. It has no clock: calls report warp instructions and every faulty access.
+
+The emulator keeps red zones of its own around each allocation and drops the writes that leave it. So there are no guard
+bands to check here: the report names each write outside a buffer, with file and line.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib
+import os
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from emulator import CudaError, Finding, Limits, Runtime
+from emulator.model import LaunchGroup, group_launches
+from emulator.profile import Counters
+from emulator.replay import Recorder, Recording, RecordingError, Replay
+from emulator.runtime.report import Party
+from judge.runner.device import Buffer, DeviceError, DeviceOptions
+from judge.runner.submission import Program
+from judge.wire.messages import MAX_FAULTS, WATCHED_SLOWDOWN, FaultClaim, LoadRequest, PartyClaim, ReportClaim, Watch
+from judge.wire.profiles import (
+    CLASSES,
+    COUNTS,
+    FLOPS,
+    KERNEL_COUNTS,
+    MAX_LINES,
+    MAX_PROFILES,
+    LineClaim,
+    ProfileClaim,
+)
+from judge.wire.recordings import ReplayReply
+
+
+class EmulatorDevice:
+    """``judge.runner.device.Device`` over ``emulator.Runtime``, which ``make`` returns for given limits."""
+
+    #: Since kernels are compiled at their first launch.
+    makes_code = True
+
+    def __init__(self, make: Callable[..., Runtime]) -> None:
+        self._make = make
+        self._runtime = make()
+        self._wall_s = 0.0
+        self._watched = Watch.NOTHING
+        self._recorder: Recorder | None = None
+        self._places: deque[int] = deque()
+
+    def free_bytes(self) -> int:
+        """Returns more than any call needs: the limit always has room for a call's buffers."""
+        return 1 << 62
+
+    def limit(self, load: LoadRequest) -> None:
+        limits = Limits(
+            memory_bytes=load.memory_bytes or None,
+            warp_instructions=load.warp_instructions or None,
+            wall_s=load.wall_s or None,
+        )
+        self._wall_s = load.wall_s
+        # The same device and threads, with other limits.
+        self._runtime = self._make(
+            limits=limits, schedule_seed=load.schedule_seed or None, l2_bytes=load.l2_bytes or None
+        )
+
+    def allocate(self, size: int, label: str) -> Buffer:
+        try:
+            address = self._runtime.malloc(size, label=label, at=self._places.popleft() if self._places else 0)
+        except CudaError as error:
+            raise _device_error(error) from None
+        return Buffer(address, size, address)
+
+    def free(self, buffer: Buffer) -> None:
+        try:
+            self._runtime.free(buffer.base)
+        except CudaError as error:
+            raise _device_error(error) from None
+
+    def fill(self, buffer: Buffer, byte: int) -> None:
+        if buffer.size:
+            self._bytes(buffer)[:] = bytes([byte]) * buffer.size
+
+    def write(self, buffer: Buffer, source: memoryview) -> None:
+        if buffer.size:
+            self._bytes(buffer)[:] = source
+
+    def read(self, buffer: Buffer, target: memoryview) -> None:
+        if buffer.size:
+            target[:] = self._bytes(buffer)
+
+    def _bytes(self, buffer: Buffer) -> memoryview:
+        try:
+            return self._runtime.view(buffer.address, buffer.size)
+        except ValueError:
+            reason = "a buffer of the judge is gone: does solve free its arguments, or reset the device?"
+            raise DeviceError(17, "cudaErrorInvalidDevicePointer", reason) from None
+
+    def watch(self, what: Watch) -> None:
+        if what == self._watched:
+            return
+        self._watched = what
+        self._runtime.observe(checks="full" if Watch.CHECKS in what else "default", profile=Watch.PROFILE in what)
+        if self._wall_s:
+            self._runtime.limit_wall(self._wall_s * (WATCHED_SLOWDOWN if what else 1.0))
+
+    def settle(self) -> None:
+        """Does nothing: a launch is over when it returns, and nothing is cached."""
+
+    def time_call(self, call: Callable[[], None]) -> float:
+        with self._runtime.shielded():
+            call()
+        try:
+            self._runtime.synchronize()
+        except CudaError as error:
+            raise _device_error(error) from None
+        return -1.0
+
+    def damage(self, buffer: Buffer) -> int:  # noqa: ARG002 -- the report tells
+        return 0
+
+    def take_report(self) -> ReportClaim | None:
+        report = self._runtime.take_report()
+        if report.printf_output:
+            _write_all(1, report.printf_output)
+        return ReportClaim(
+            warp_instructions=report.warp_instructions,
+            launches=len(report.launches),
+            fault_count=report.finding_count,
+            limit=report.limit or "",
+            unsupported=report.unsupported or "",
+            faults=tuple(_claim(finding) for finding in report.findings[:MAX_FAULTS]),
+            profiles=tuple(_profile(group) for group in group_launches(report.launches, MAX_PROFILES)),
+        )
+
+    def record(self, most_bytes: int) -> None:
+        self._recorder = Recorder(self._runtime, most_bytes=most_bytes)
+
+    def take_recording(self) -> bytes:
+        try:
+            if self._recorder is None:
+                raise RecordingError("nothing was to be recorded")
+            return self._recorder.take().pack()
+        except RecordingError as error:
+            raise _not_recorded(error) from None
+
+    def replay(self, recording: bytes, program: bytes, addresses: Sequence[int]) -> tuple[Program, ReplayReply]:
+        """Gives the buffers allocated next the recorded addresses, those that are not 0."""
+        try:
+            replay = Replay(self._runtime, Recording.unpack(recording), program)
+        except RecordingError as error:
+            raise _not_recorded(error) from None
+        self._places = deque(address for address in addresses if address)
+        return _ReplayedProgram(replay), ReplayReply(transfers=dataclasses.astuple(replay.transfers))
+
+    def close(self) -> None:
+        """Does nothing: the end of the process frees its memory."""
+
+
+class _ReplayedProgram:
+    """Repeats what the submission did."""
+
+    def __init__(self, replay: Replay) -> None:
+        self._replay = replay
+
+    def bind(self, values: Sequence[int | bytes]) -> list[Any]:
+        return list(values)
+
+    def call(self, bound: Sequence[Any]) -> None:  # noqa: ARG002 -- the recording has them
+        self._replay.run()
+
+    def take_error(self) -> tuple[int, str, str]:
+        return 0, "", ""
+
+
+def open_device(options: DeviceOptions) -> EmulatorDevice:
+    """Opens the emulator. Raises DeviceError, and what the native library's loader raises."""
+    threads = options.threads or max(1, len(os.sched_getaffinity(0)))
+    # Loads LLVM while the submission is still being compiled, not within its first launch.
+    importlib.import_module("emulator.jit.compiler").engine.host_target()
+    return EmulatorDevice(functools.partial(Runtime, library=Path(options.library), threads=threads))
+
+
+def _not_recorded(error: RecordingError) -> DeviceError:
+    return DeviceError(801, "cudaErrorNotSupported", str(error))
+
+
+def _device_error(error: CudaError) -> DeviceError:
+    return DeviceError(error.code, error.name, error.message)
+
+
+def _claim(fault: Finding) -> FaultClaim:
+    return FaultClaim(
+        kind=fault.kind,
+        is_write=fault.is_write,
+        message=fault.message,
+        kernel=fault.kernel or "",
+        file=fault.file or "",
+        line=fault.line or 0,
+        thread=fault.thread or (0, 0, 0),
+        block=fault.block or (0, 0, 0),
+        other=None if fault.other is None else _party(fault.other),
+    )
+
+
+def _party(other: Party) -> PartyClaim:
+    return PartyClaim(other.file or "", other.line or 0, other.thread, other.block, other.is_write)
+
+
+def _profile(group: LaunchGroup) -> ProfileClaim:
+    profile = group.profile
+    return ProfileClaim(
+        kernel=group.kernel,
+        grid=group.grid,
+        block=group.block,
+        launches=group.count,
+        counters=_counters(profile.totals),
+        numbers=tuple(getattr(profile, name) or 0 for name in KERNEL_COUNTS),
+        lines=tuple(LineClaim(line.file, line.line, _counters(line.counters)) for line in profile.lines[:MAX_LINES]),
+        busiest_block=_counters(profile.busiest_block),
+        busiest_warp=_counters(profile.busiest_warp),
+    )
+
+
+def _counters(counters: Counters) -> tuple[int, ...]:
+    return (
+        *(counters.warp_instructions.get(name, 0) for name in CLASSES),
+        *(getattr(counters, name) for name in COUNTS),
+        *(counters.flops.get(name, 0) for name in FLOPS),
+    )
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]

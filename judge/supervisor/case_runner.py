@@ -1,0 +1,283 @@
+"""Runs functional cases one after the other and judges their outputs. A crash costs its own case only.
+
+The inputs and expected outputs of the next cases are computed while the runner works on the current one. After two
+runners have died, the remaining cases are not judged: the verdict is decided, and each further crash costs time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Self
+
+from judge.compile.artifact import Artifact
+from judge.judgement import CaseJudgement, Mismatch
+from judge.packs.inputs import make_inputs
+from judge.packs.judging import Checker, make_checker
+from judge.packs.pack import Case, Pack
+from judge.packs.sizes import buffer_bytes
+from judge.supervisor.factory import SessionFactory
+from judge.supervisor.layout import Array, lay_out
+from judge.supervisor.process import RequestRefused, RunnerEnded
+from judge.supervisor.session import CallRecord, Session
+from judge.supervisor.verdict_rules import (
+    STICKY,
+    Outcome,
+    RunnerKilled,
+    outcome_of_call,
+    outcome_of_ending,
+    outcome_of_refusal,
+    with_checks,
+)
+from judge.verdict import Verdict
+from judge.wire.frames import Failure, Op
+from judge.wire.messages import Watch
+
+_MAX_CRASHES = 2
+#: The remaining cases are not judged either once runners that crashed or hung have taken this long in total.
+_MAX_LOST_S = 15.0
+#: Cases beyond the next one are prepared ahead as long as their arguments take no more than this together.
+_AHEAD_BYTES = 16 << 20
+#: So often a call is made again because its runner was killed, perhaps from outside. Then it is taken for the
+#: submission's own doing, unless nothing inside the jail can have done it.
+_MAX_KILLS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedCase:
+    """A case with its inputs, and what checks the outputs."""
+
+    case: Case
+    inputs: dict[str, Any]
+    check: Checker
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCase:
+    """The judgement of one case, and the record of the call if it returned."""
+
+    judgement: CaseJudgement
+    record: CallRecord | None
+
+
+class _CasePreparer:
+    """Prepares cases in a thread, in order and ahead of ``take``. A context manager.
+
+    The next case is always prepared; further ones as long as their arguments fit into _AHEAD_BYTES together.
+    """
+
+    def __init__(self, pack: Pack, seed: int, cases: Sequence[Case]) -> None:
+        self._pack = pack
+        self._seed = seed
+        self._cases = deque(cases)
+        self._prepared: deque[tuple[int, Future[PreparedCase]]] = deque()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="cases")
+
+    def __enter__(self) -> Self:
+        self._prepare_ahead()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def take(self) -> PreparedCase:
+        """Returns the next case, once it is prepared."""
+        _, future = self._prepared.popleft()
+        prepared_case = future.result()
+        self._prepare_ahead()
+        return prepared_case
+
+    def _prepare_ahead(self) -> None:
+        while self._cases:
+            size = sum(buffer_bytes(self._cases[0], argument) for argument in self._pack.arguments)
+            if self._prepared and sum(each for each, _ in self._prepared) + size > _AHEAD_BYTES:
+                return
+            self._prepared.append((size, self._pool.submit(self._prepare, self._cases.popleft())))
+
+    def _prepare(self, case: Case) -> PreparedCase:
+        inputs = make_inputs(self._pack, case, self._seed)
+        return PreparedCase(case, inputs, make_checker(self._pack, case, inputs))
+
+
+class CaseRunner:
+    """Judges cases in sessions of one submission. ``close`` ends the running session.
+
+    ``started`` is a session to begin with, which may still be starting.
+    """
+
+    def __init__(
+        self, factory: SessionFactory, pack: Pack, artifact: Artifact, seed: int, *, started: Session | None = None
+    ):
+        self._factory = factory
+        self._pack = pack
+        self._artifact = artifact
+        self._seed = seed
+        self._started = started
+        self._session: Session | None = None
+        self._crashes = 0
+        self._kills = 0
+        self._lost_s = 0.0
+        self._explained = False
+        #: Whether a session that ended had printed more than is allowed.
+        self.flooded = False
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether too many runners have crashed for the remaining cases to be judged."""
+        return self._crashes >= _MAX_CRASHES or self._lost_s >= _MAX_LOST_S
+
+    def judge_cases(self, cases: Sequence[Case], watch: Watch = Watch.NOTHING) -> Iterator[JudgedCase]:
+        """Yields the judged cases in order, fewer if ``exhausted``. Raises InternalError and Cancelled."""
+        if not cases:
+            return
+        with _CasePreparer(self._pack, self._seed, cases) as preparer:
+            for case in cases:
+                # The session is started before the wait for the inputs, so that both go on at the same time.
+                self._session = self._session or self._start()
+                yield self._judge(case, preparer.take(), watch)
+                if self.exhausted:
+                    return
+
+    def session(self) -> Session:
+        """Returns the current or a new session, with the submission loaded. Raises RunnerEnded, RequestRefused."""
+        if self._session is None:
+            self._session = self._start()
+        if not self._session.loaded:
+            self._session.load(self._artifact)
+        return self._session
+
+    def discard_session(self) -> None:
+        """Ends a session that can no longer be used; the next call starts another."""
+        self._crashes += 1
+        if self._session is not None:
+            session, self._session = self._session, None
+            session.finish()
+
+    def outcome_of_refused_request(self, refused: RequestRefused) -> Outcome:
+        """Ends a session that refused a request and returns the outcome. Raises InternalError."""
+        during = self._session.last_op if self._session is not None else Op.START
+        calls = self._calls()
+        had_free_memory = self._session is not None and self._session.had_free_memory
+        self.discard_session()
+        return outcome_of_refusal(refused.reply, during, calls, had_free_memory=had_free_memory)
+
+    def end_session(self) -> None:
+        """Ends the running session."""
+        session, self._session = self._session, None
+        if session is not None and session.finish():
+            self.flooded = True
+
+    def close(self) -> None:
+        """Idempotent."""
+        self.end_session()
+        if self._started is not None:
+            self._started.finish()
+            self._started = None
+
+    def _start(self) -> Session:
+        session, self._started = self._started, None
+        return session if session is not None else self._factory.start()
+
+    def _judge(self, case: Case, prepared_case: PreparedCase, watch: Watch) -> JudgedCase:
+        """Raises InternalError when runners are killed from outside again and again."""
+        while True:
+            try:
+                return self._judge_once(case, prepared_case, watch)
+            except RunnerKilled as killed:
+                self.end_session()
+                self._kills += 1
+                if self._kills <= _MAX_KILLS:
+                    continue
+                if killed.outcome is None:
+                    raise
+                self._crashes += 1
+                return JudgedCase(case_judgement(case, killed.outcome, 0.0), None)
+
+    def _judge_once(self, case: Case, prepared_case: PreparedCase, watch: Watch) -> JudgedCase:
+        bounds = self._factory.bounds
+        record = None
+        started = time.monotonic()
+        try:
+            try:
+                record, outputs = self._call(case, prepared_case, watch)
+            except RequestRefused as refused:
+                if refused.reply.failure != Failure.MEMORY or self._calls() < 2:
+                    raise
+                # Earlier calls may have left device memory allocated, which is no wrong answer: try a fresh process.
+                self.end_session()
+                record, outputs = self._call(case, prepared_case, watch)
+        except RunnerEnded as ended:
+            outcome = outcome_of_ending(ended.ending, bounds.solve_s(watch))
+            self.discard_session()
+            self._lost_s += time.monotonic() - started
+        except RequestRefused as refused:
+            outcome = self.outcome_of_refused_request(refused)
+        else:
+            names = [argument.name for argument in self._pack.arguments]
+            outcome = outcome_of_call(
+                record.ran, record.fetched, names, bounds.kernel_s(watch),
+                lambda: first_mismatch(prepared_case.check, outputs),
+                reads_are_errors=self._pack.emulator.reads_are_errors,
+            )  # fmt: skip
+            if self._session is not None and self._session.runner.flooded:
+                outcome = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
+                self.discard_session()
+            elif record.ran.name in STICKY:
+                self.discard_session()
+            elif outcome.verdict is Verdict.WRONG_ANSWER:
+                outcome = self._explain(case, prepared_case, outcome)
+        return JudgedCase(case_judgement(case, outcome, record.wall_s if record else 0.0), record)
+
+    def _explain(self, case: Case, prepared_case: PreparedCase, wrong: Outcome) -> Outcome:
+        """Returns the first wrong answer with what the device finds when it runs the case with all checks."""
+        if not self._factory.has_checks or self._explained:
+            return wrong
+        self._explained = True
+        try:
+            record, _ = self._call(case, prepared_case, Watch.CHECKS)
+        except (RunnerEnded, RequestRefused):
+            # The call returned the first time; what happens in the repetition decides nothing.
+            self.end_session()
+            return wrong
+        if record.ran.name in STICKY:
+            self.end_session()
+        return with_checks(wrong, record.fetched)
+
+    def _call(self, case: Case, prepared_case: PreparedCase, watch: Watch) -> tuple[CallRecord, dict[str, Array]]:
+        session = self.session()
+        layout = lay_out(self._pack, case, prepared_case.inputs)
+        layout.put_inputs(session.runner.inputs, prepared_case.inputs)
+        layout.clear_outputs(session.runner.outputs)
+        record = session.call(dataclasses.replace(layout.request, watch=watch))
+        return record, layout.take_outputs(session.runner.outputs)
+
+    def _calls(self) -> int:
+        return self._session.calls if self._session is not None else 0
+
+
+def first_mismatch(check: Checker, outputs: dict[str, Array]) -> Mismatch | None:
+    """Returns the first wrong output; None if all are right."""
+    mismatch = check(outputs)
+    if mismatch is None or outputs[mismatch.output].any():
+        return mismatch
+    # A launch that was refused leaves no other trace: its error stays in the submission's own CUDA runtime.
+    name = mismatch.output
+    hint = f"{mismatch.message}; all of {name} is 0: was the kernel launched? (cudaGetLastError() tells)"
+    return dataclasses.replace(mismatch, message=hint)
+
+
+def case_judgement(case: Case, outcome: Outcome, wall_s: float) -> CaseJudgement:
+    """Returns an outcome as part of a judgement."""
+    return CaseJudgement(
+        id=case.id,
+        group=case.group,
+        verdict=outcome.verdict,
+        wall_s=wall_s,
+        message=outcome.message,
+        mismatch=outcome.mismatch,
+        memory_errors=outcome.memory_errors,
+    )

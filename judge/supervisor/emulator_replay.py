@@ -1,0 +1,166 @@
+"""Replays a call on the emulator without the submission's host code, and counts what it executes.
+
+The submission makes the call in a fresh process, which records what it asks of the device. The recording is a claim,
+since both share that process. A second process, which never loads the submission, repeats the recorded launches and
+copies with the device code of the compiled library. Its outputs must be right; the score is computed from its counts.
+
+If nothing was copied back to the host, the host's part cannot depend on the contents of buffers. The second process
+then gets inputs that the first has never seen, so that an answer computed on the host is wrong.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from emulator.replay import Transfers
+from judge.compile.artifact import Artifact
+from judge.judgement import Mismatch
+from judge.packs.inputs import make_inputs
+from judge.packs.judging import Checker, make_checker
+from judge.packs.pack import Case, Pack
+from judge.supervisor.case_runner import first_mismatch
+from judge.supervisor.factory import SessionFactory
+from judge.supervisor.layout import Array, lay_out
+from judge.supervisor.process import RequestRefused, RunnerEnded
+from judge.supervisor.session import CallRecord, Session
+from judge.supervisor.verdict_rules import Outcome, outcome_of_call, outcome_of_ending, outcome_of_refusal
+from judge.verdict import Verdict
+from judge.wire.frames import FrameError, Op
+from judge.wire.messages import ReportClaim, Watch
+from judge.wire.recordings import RecordingClaim
+
+#: Verdicts that a replay may also give: the work is the submission's, whoever requested it.
+_LIMITS = (Verdict.TIME_LIMIT_EXCEEDED, Verdict.MEMORY_LIMIT_EXCEEDED)
+#: Changes the seed, so that the recorded call has other inputs than the replayed one.
+_OTHER_SEED = 0x5EC0_4D00
+_NOT_THE_ANSWER = (
+    "the launches that it recorded do not give the answer when they are run again without the program's host code"
+)
+_NO_RECORDING = "what it asked of the device cannot be run again without the program's host code"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedCall:
+    """The result of a replay, in the process without the submission.
+
+    ``report`` is set if ``outcome`` is AC. If it is not, the submission's own call decides the verdict, unless that is
+    right: then ``outcome`` is the verdict.
+    """
+
+    outcome: Outcome
+    wall_s: float = 0.0
+    report: ReportClaim | None = None
+    transfers: Transfers = field(default_factory=Transfers)
+
+
+class EmulatorReplayer:
+    """Replays the calls of one submission. Runners start in the calling thread; ``close`` ends unused ones."""
+
+    def __init__(self, factory: SessionFactory, pack: Pack, artifact: Artifact, seed: int) -> None:
+        self._factory = factory
+        self._pack = pack
+        self._artifact = artifact
+        self._seed = seed
+        self._waiting: list[Session] = []
+
+    def begin(self) -> None:
+        """Starts the two runners of the next case, so that they come up meanwhile."""
+        while len(self._waiting) < 2:
+            self._waiting.append(self._factory.start())
+
+    def close(self) -> None:
+        """Idempotent."""
+        while self._waiting:
+            self._waiting.pop().finish()
+
+    def judge(self, case: Case) -> ReplayedCall:
+        """Records and replays a call of the case. Raises InternalError and Cancelled."""
+        self.begin()
+        recorder, replayer = self._waiting
+        with ThreadPoolExecutor(1, thread_name_prefix="replay") as ahead:
+            try:
+                prepared = ahead.submit(self._prepare, case, self._seed)
+                inputs = make_inputs(self._pack, case, self._seed ^ _OTHER_SEED)
+                claim = self._record(recorder, case, inputs)
+                recorder.finish()
+                if isinstance(claim, Outcome):
+                    return ReplayedCall(claim)
+                return self._replay(replayer, case, claim, inputs, prepared)
+            finally:
+                self.close()
+
+    def _prepare(self, case: Case, seed: int) -> tuple[dict[str, Any], Checker]:
+        inputs = make_inputs(self._pack, case, seed)
+        return inputs, make_checker(self._pack, case, inputs)
+
+    def _record(self, session: Session, case: Case, inputs: dict[str, Any]) -> RecordingClaim | Outcome:
+        """Returns the recording of this call, or the outcome if there is none."""
+        try:
+            session.load_recorded(self._artifact)
+            record, _ = self._call(session, case, inputs, Watch.NOTHING)
+            outcome = self._outcome(record, Watch.NOTHING, lambda: None)
+            if outcome.verdict is not Verdict.ACCEPTED:
+                return outcome if outcome.verdict in _LIMITS else _not_replayable(outcome.message)
+            return RecordingClaim.unpack(session.take_recording())
+        except FrameError as error:
+            return _not_replayable(str(error))
+        except (RequestRefused, RunnerEnded) as stopped:
+            return self._stopped(session, stopped, Watch.NOTHING)
+
+    def _replay(
+        self, session: Session, case: Case, claim: RecordingClaim, recorded: dict[str, Any],
+        prepared: Future[tuple[dict[str, Any], Checker]],
+    ) -> ReplayedCall:  # fmt: skip
+        try:
+            transfers = Transfers(*session.load_replay(self._artifact, claim.pack()).transfers)
+            inputs, check = prepared.result()
+            if transfers.tells_the_host or not self._same_scalars(inputs, recorded):
+                inputs, check = recorded, make_checker(self._pack, case, recorded)
+            record, outputs = self._call(session, case, inputs, Watch.PROFILE)
+        except (RequestRefused, RunnerEnded) as stopped:
+            return ReplayedCall(self._stopped(session, stopped, Watch.PROFILE))
+        outcome = self._outcome(record, Watch.PROFILE, lambda: first_mismatch(check, outputs))
+        report = record.fetched.report
+        if outcome.verdict in _LIMITS or (report is not None and report.unsupported):
+            return ReplayedCall(outcome, record.wall_s)
+        if outcome.verdict is not Verdict.ACCEPTED:
+            return ReplayedCall(Outcome(Verdict.TIMING_NOT_TRUSTED, f"{_NOT_THE_ANSWER}: {outcome.message}"))
+        return ReplayedCall(outcome, record.wall_s, report, transfers)
+
+    def _outcome(self, record: CallRecord, watch: Watch, compare: Callable[[], Mismatch | None]) -> Outcome:
+        return outcome_of_call(
+            record.ran, record.fetched, [argument.name for argument in self._pack.arguments],
+            self._factory.bounds.kernel_s(watch), compare, reads_are_errors=self._pack.emulator.reads_are_errors,
+        )  # fmt: skip
+
+    def _stopped(self, session: Session, stopped: RequestRefused | RunnerEnded, watch: Watch) -> Outcome:
+        """Returns the outcome of a session that ended. Raises InternalError if the device did not come up."""
+        if isinstance(stopped, RequestRefused):
+            if session.last_op is Op.START:
+                outcome_of_refusal(stopped.reply, Op.START, 0)
+            return _not_replayable(stopped.reply.message)
+        outcome = outcome_of_ending(stopped.ending, self._factory.bounds.solve_s(watch))
+        return outcome if outcome.verdict in _LIMITS else _not_replayable(outcome.message)
+
+    def _call(
+        self, session: Session, case: Case, inputs: dict[str, Any], watch: Watch
+    ) -> tuple[CallRecord, dict[str, Array]]:
+        layout = lay_out(self._pack, case, inputs)
+        layout.put_inputs(session.runner.inputs, inputs)
+        layout.clear_outputs(session.runner.outputs)
+        record = session.call(dataclasses.replace(layout.request, watch=watch))
+        return record, layout.take_outputs(session.runner.outputs)
+
+    def _same_scalars(self, one: dict[str, Any], other: dict[str, Any]) -> bool:
+        names = [argument.name for argument in self._pack.arguments if argument.role == "scalar"]
+        return all(np.array_equal(one[name], other[name]) for name in names)
+
+
+def _not_replayable(why: str) -> Outcome:
+    return Outcome(Verdict.TIMING_NOT_TRUSTED, f"{_NO_RECORDING}: {why}")

@@ -1,0 +1,45 @@
+"""What the supervisor needs to know of a kind of device. Its backend (judge.backends) provides it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge.sandbox.bind import Bind
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerSpec:
+    """How runners of one device are started.
+
+    ``device_module`` is the module that opens the device inside the jail: a name, since trusted code never imports it.
+    ``library`` is the file that this module loads, such as the emulator's native library or the judge's own kernels.
+    ``ordinal`` is the device's number as the runner sees it.
+    """
+
+    device_module: str
+    library: Path | None = None
+    ordinal: int = 0
+    #: Minor numbers of the GPUs (``/dev/nvidia<minor>``) that the jail shows; None: no GPU, and no driver library.
+    gpu_minors: tuple[int, ...] | None = None
+    #: How many threads of a runner can work at a time; None: one a processor, beside the submission's own.
+    busy_threads: int | None = None
+    #: What else the jail shows.
+    binds: tuple[Bind, ...] = ()
+    #: Whether a call can be repeated with memcheck, racecheck and initcheck.
+    has_checks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceBounds:
+    """The bounds on one call on a device, beside the supervisor's own clock. 0 means none.
+
+    ``l2_bytes`` is the size of the L2 cache that profiles model. ``grace_s`` is how much longer than the pack's limit
+    the supervisor waits, for the device's own work.
+    """
+
+    memory_bytes: int = 0
+    warp_instructions: int = 0
+    wall_s: float = 0.0
+    l2_bytes: int = 0
+    grace_s: float = 0.0

@@ -1,0 +1,284 @@
+"""Decides the verdict on a call from what happened. Pure functions, and the only place where this is decided.
+
+The order matters: what stopped the kernel comes before what it computed, and the outputs decide whenever they exist.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from judge.errors import InternalError, KilledFromOutside
+from judge.judgement import MemoryFault, Mismatch, RacingAccess
+from judge.supervisor.error_explanations import explain_cuda, explain_signal
+from judge.supervisor.process import Ending
+from judge.verdict import Verdict
+from judge.wire.frames import Failure, Op
+from judge.wire.messages import (
+    MAX_FAULTS,
+    FailedReply,
+    FaultClaim,
+    FetchReply,
+    PartyClaim,
+    ReportClaim,
+    RunReply,
+)
+
+#: The runner's own exit code when it cannot go on (``judge/runner/main.py``).
+_RUNNER_FAILED = 70
+#: The folder of the source in the compiler's jail, which appears in line information and messages.
+_BUILD_FOLDER = "/tmp/"
+#: How the emulator reports a fault of its own (emulator/runtime/modules.py); used for the message only.
+_EMULATOR_FAULT = "a fault of the emulator itself"
+#: What starting a thread throws in the jail, and the hint for its author; neither affects the verdict.
+_NOT_PERMITTED = "Operation not permitted"
+_THREADS = ": was a thread to be started? A submission starts none, as the user guide says"
+_DRIVER_LIBRARY = "libcuda.so.1"
+_OUT_OF_BOUNDS = ("out-of-bounds", "read after free")
+#: Errors after which a CUDA context is unusable: every later call in the process fails.
+STICKY = frozenset({
+    "cudaErrorIllegalAddress", "cudaErrorLaunchTimeout", "cudaErrorAssert", "cudaErrorHardwareStackError",
+    "cudaErrorIllegalInstruction", "cudaErrorMisalignedAddress", "cudaErrorInvalidAddressSpace", "cudaErrorInvalidPc",
+    "cudaErrorLaunchFailure", "cudaErrorECCUncorrectable", "cudaErrorUnknown",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The verdict on one call and why."""
+
+    verdict: Verdict
+    message: str = ""
+    mismatch: Mismatch | None = None
+    memory_errors: tuple[MemoryFault, ...] = ()
+
+
+class RunnerKilled(KilledFromOutside):
+    """A runner was killed, and perhaps from outside: the call is to be made again in a fresh one.
+
+    ``outcome`` is the verdict if that happens every time: a submission can send itself the signals that operators send.
+    None when nothing inside the jail can have done it.
+    """
+
+    def __init__(self, message: str, outcome: Outcome | None) -> None:
+        super().__init__(message, "who killed it? look for an OOM killer (dmesg) and for limits of the container")
+        self.outcome = outcome
+
+
+def outcome_of_ending(ending: Ending, limit_s: float) -> Outcome:
+    """Returns the verdict on a call whose runner ended during it; ``limit_s`` is the time limit of ``solve``.
+
+    Raises InternalError if the runner ended before the submission was loaded, and so through no fault of it, and
+    RunnerKilled if somebody outside may have ended it.
+    """
+    if ending.during is Op.START:
+        if ending.exit.perhaps_from_outside:
+            raise RunnerKilled("the runner was killed before it had started", None)
+        raise InternalError(f"the runner did not start: {_last_line(ending.output) or _how(ending)}", "gpujudge doctor")
+    if ending.tampered:
+        return _interference(ending.tampered)
+    if ending.flooded:
+        return Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
+    where = {
+        Op.LOAD: "while it was loaded (in a static constructor)", Op.RUN: "in solve", Op.SOLVE: "in solve",
+    }.get(ending.during, "after solve had returned")  # fmt: skip
+    if ending.timed_out:
+        if ending.during in (Op.RUN, Op.SOLVE):
+            return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"solve took longer than {limit_s:g} s")
+        return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"the process hung {where}")
+    if ending.exit.signal == signal.SIGSYS:
+        what = "submissions start no program or process, open no socket and signal nobody"
+        return Outcome(Verdict.SECURITY_VIOLATION, f"a forbidden system call {where}: {what}")
+    if ending.exit.oom_killed:
+        return Outcome(Verdict.MEMORY_LIMIT_EXCEEDED, f"the host memory allowed ran out {where}")
+    if ending.exit.cpu_limited:
+        return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"the CPU time allowed ran out {where}")
+    if ending.exit.jail_lost:
+        raise RunnerKilled(f"the runner's jail was killed from outside {where}", None)
+    crashed = Outcome(Verdict.RUNTIME_ERROR, _crash_message(ending, where))
+    if ending.exit.perhaps_from_outside:
+        raise RunnerKilled(f"the runner was {crashed.message}", crashed)
+    return crashed
+
+
+def _interference(what: str) -> Outcome:
+    return Outcome(Verdict.SECURITY_VIOLATION, f"the submission interfered with the judge's channel: {what}")
+
+
+def outcome_of_refusal(reply: FailedReply, during: Op, calls: int, *, had_free_memory: bool = False) -> Outcome:
+    """Returns the verdict on a request that the runner refused, in a process that was asked for ``calls`` calls.
+
+    ``had_free_memory`` says whether the device, before loading, had memory for what was requested. Raises InternalError
+    if the machine is at fault.
+    """
+    if during is Op.START:
+        raise InternalError(
+            f"the device could not be brought up: {reply.name} {reply.message}".strip(), "gpujudge doctor"
+        )
+    if reply.failure in (Failure.DEVICE, Failure.JAIL):
+        # Neither can happen after START was answered; a submission that claims it hopes to be retried.
+        return _interference("it sent that the device or the jail could not be brought up")
+    if reply.failure in (Failure.LOAD, Failure.SYMBOL):
+        return Outcome(Verdict.RUNTIME_ERROR, f"the library could not be loaded: {_why_not_loaded(reply.message)}")
+    if reply.failure == Failure.MEMORY and calls > 1:
+        message = f"no device memory is left for call {calls}: does solve free what it allocates?"
+        return Outcome(Verdict.MEMORY_LIMIT_EXCEEDED, message)
+    if reply.failure == Failure.MEMORY and had_free_memory:
+        message = "no device memory is left for the first call: does something allocate before solve is called?"
+        return Outcome(Verdict.MEMORY_LIMIT_EXCEEDED, message)
+    if reply.failure == Failure.MEMORY:
+        raise InternalError(f"the device has too little memory for this challenge's buffers: {reply.message}")
+    if during is Op.PREPARE:
+        return Outcome(Verdict.RUNTIME_ERROR, f"before the call: {explain_cuda(reply.name, reply.message)}")
+    return Outcome(Verdict.RUNTIME_ERROR, explain_cuda(reply.name, reply.message))
+
+
+def _why_not_loaded(message: str) -> str:
+    """Explains a missing driver library, which only the emulator lacks."""
+    if _DRIVER_LIBRARY not in message:
+        return message
+    api = "the CUDA driver API (cu...), which the emulator has not; use the runtime's (cuda...)"
+    return f"it needs {_DRIVER_LIBRARY}, {api}"
+
+
+def outcome_of_call(
+    ran: RunReply, fetched: FetchReply, names: Sequence[str], limit_s: float, compare: Callable[[], Mismatch | None],
+    *, reads_are_errors: bool = False,
+) -> Outcome:  # fmt: skip
+    """Returns the verdict on a call that returned. ``compare`` checks the outputs; it is called only if they decide.
+
+    ``names`` are the arguments of ``solve``, in order. With ``reads_are_errors``, reading outside the buffers is RE. A
+    fault of the emulator's own is RE as well: the report comes from a process that the submission shares, and a retry
+    would end in the same fault.
+    """
+    report = fetched.report or ReportClaim()
+    faults = tuple(_fault(claim) for claim in report.faults)
+    stopped = _outcome_if_stopped(ran, fetched, report, names, limit_s)
+    if stopped is not None:
+        return Outcome(stopped.verdict, stopped.message, None, faults)
+    read = next((claim for claim in report.faults if claim.kind.startswith(_OUT_OF_BOUNDS)), None)
+    if read is not None and reads_are_errors:
+        return Outcome(Verdict.RUNTIME_ERROR, _describe(read), None, faults)
+    mismatch = compare()
+    if mismatch is None:
+        note = "it reads outside its buffers" if read is not None else _describe(report.faults[0]) if faults else ""
+        return Outcome(Verdict.ACCEPTED, note, None, faults)
+    if report.limit == "memory" or ran.name == "cudaErrorMemoryAllocation":
+        message = explain_cuda("cudaErrorMemoryAllocation", "out of memory")
+        return Outcome(Verdict.MEMORY_LIMIT_EXCEEDED, message, mismatch, faults)
+    if ran.code != 0:
+        return Outcome(Verdict.RUNTIME_ERROR, explain_cuda(ran.name, _shown(ran.message)), mismatch, faults)
+    return Outcome(Verdict.WRONG_ANSWER, mismatch.message, mismatch, faults)
+
+
+def with_checks(wrong: Outcome, fetched: FetchReply) -> Outcome:
+    """Returns a wrong answer with what the emulator found when it ran the case again with racecheck and initcheck.
+
+    A race comes first in the message, since it is the likeliest cause of the wrong answer.
+    """
+    report = fetched.report or ReportClaim()
+    known = {(fault.kind, fault.file, fault.line) for fault in wrong.memory_errors}
+    found = [_fault(claim) for claim in report.faults]
+    new = tuple(fault for fault in found if (fault.kind, fault.file, fault.line) not in known)
+    if not new:
+        return wrong
+    likeliest = next((fault for fault in new if fault.other is not None), new[0])
+    message = f"{wrong.message}; {likeliest.message}" if wrong.message else likeliest.message
+    return dataclasses.replace(wrong, message=message, memory_errors=(*wrong.memory_errors, *new)[:MAX_FAULTS])
+
+
+def _outcome_if_stopped(
+    ran: RunReply, fetched: FetchReply, report: ReportClaim, names: Sequence[str], limit_s: float
+) -> Outcome | None:
+    """Returns the outcome of a call that was stopped, whose outputs do not matter; None otherwise."""
+    if report.unsupported.startswith(_EMULATOR_FAULT):
+        what = f"{_shown(report.unsupported)}. The program is not to blame: please report it, with the source"
+        return Outcome(Verdict.RUNTIME_ERROR, what)
+    if report.unsupported:
+        return Outcome(Verdict.RUNTIME_ERROR, f"not supported by the emulator: {_shown(report.unsupported)}")
+    if report.limit == "instructions":
+        return Outcome(Verdict.TIME_LIMIT_EXCEEDED, "the kernels executed more instructions than is allowed")
+    if report.limit == "wall":
+        return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"a kernel ran for longer than {limit_s:g} s")
+    written = next((claim for claim in report.faults if claim.is_write), None)
+    if written is not None:
+        return Outcome(Verdict.RUNTIME_ERROR, _describe(written))
+    if ran.name == "cudaErrorLaunchTimeout":
+        stuck = [claim for claim in report.faults if claim.kind == "divergent barrier"]
+        what = _describe(stuck[-1]) if stuck else explain_cuda(ran.name, _shown(ran.message))
+        return Outcome(Verdict.TIME_LIMIT_EXCEEDED, what)
+    if ran.name in STICKY:
+        what = _describe(report.faults[0]) if report.faults else explain_cuda(ran.name, _shown(ran.message))
+        return Outcome(Verdict.RUNTIME_ERROR, what)
+    for name, flags in zip(names, fetched.damage, strict=True):
+        if flags & 3:
+            side = {1: "before its start", 2: "after its end", 3: "on both sides"}[flags & 3]
+            return Outcome(Verdict.RUNTIME_ERROR, f"wrote outside its buffer {name}, {side}")
+        if flags & 4:
+            return Outcome(Verdict.RUNTIME_ERROR, f"changed its input {name}, which is only to be read")
+    return None
+
+
+def _crash_message(ending: Ending, where: str) -> str:
+    if ending.exit.code == _RUNNER_FAILED:
+        return f"the process could not go on {where}: were its descriptors closed or its memory overwritten?"
+    if ending.exit.code is not None:
+        who = {Op.LOAD: "a static constructor", Op.RUN: "solve", Op.SOLVE: "solve"}.get(ending.during, "the submission")
+        return f"{who} ended the process with exit({ending.exit.code})"
+    if ending.exit.signal is None:
+        return f"the process stopped answering {where}"
+    if ending.exit.signal == signal.SIGABRT:
+        thrown = re.search(r"terminate called after throwing an instance of '([\w:<>, ]{1,80})'", ending.output)
+        if thrown:
+            hint = _THREADS if thrown.group(1) == "std::system_error" and _NOT_PERMITTED in ending.output else ""
+            return f"an uncaught C++ exception of type {thrown.group(1)} {where}{hint}"
+        if "terminate called" in ending.output:
+            return f"an uncaught C++ exception {where}"
+    return f"{explain_signal(ending.exit.signal)} {where}"
+
+
+def _how(ending: Ending) -> str:
+    if ending.timed_out:
+        return "it took too long"
+    return f"exit code {ending.exit.code}, signal {ending.exit.signal}"
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1].strip()[:300] if lines else ""
+
+
+def _describe(claim: FaultClaim) -> str:
+    if claim.message:
+        return _shown(claim.message)
+    return f"{claim.kind} at {_file_name(claim.file)}:{claim.line}" if claim.file else claim.kind
+
+
+def _shown(text: str) -> str:
+    """Returns a message without the compiler jail's folder."""
+    return text.replace(_BUILD_FOLDER, "")
+
+
+def _file_name(path: str) -> str:
+    """Returns a path without its folders, which are those of the compiler's jail."""
+    return path.rpartition("/")[2]
+
+
+def _fault(claim: FaultClaim) -> MemoryFault:
+    return MemoryFault(
+        kind=claim.kind,
+        message=_shown(claim.message),
+        kernel=claim.kernel or None,
+        file=_file_name(claim.file) or None,
+        line=claim.line or None,
+        thread=claim.thread,
+        block=claim.block,
+        other=None if claim.other is None else _racing_access(claim.other),
+    )
+
+
+def _racing_access(claim: PartyClaim) -> RacingAccess:
+    return RacingAccess(_file_name(claim.file) or None, claim.line or None, claim.thread, claim.block, claim.is_write)

@@ -1,0 +1,184 @@
+"""Keeps warm runners: the device is up and nothing is loaded, so that no submission waits for Python and a context.
+
+Each runner serves one session and ends with it, like one started on demand; it was only started earlier. The pool's own
+thread starts them and they die with it (a jail ends with the thread that launched it). Runners are started one at a
+time, not while a caller asks for quiet, and only if the machine has memory to spare.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge.supervisor.session import StartedRunner
+
+#: The shared memory of a waiting runner. It is sparse: pages exist once written. A session that needs more gets a
+#: runner of its own, and runners started from then on have that much.
+_REGION_BYTES = 256 << 20
+#: Must stay below an hour: older cgroups of jails are removed as stale (``sandbox.cgroup_hierarchy.remove_stale``).
+MAX_AGE_S = 1800.0
+#: Memory that must stay free for judging, beside the waiting runners.
+_MEMORY_BYTES = 2 << 30
+_TICK_S = 30.0
+_BACKOFF_S = (5.0, 20.0, 60.0)
+
+#: Starts a runner, given the bytes of its input and output regions.
+Start = Callable[[int, int], StartedRunner]
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    runner: StartedRunner
+    input_bytes: int
+    output_bytes: int
+    since_s: float
+
+
+class WarmPool:
+    """Keeps ``count`` runners of one device ready. Errors go to ``report``; no method raises them.
+
+    All methods may be called from any thread. Neither ``close`` nor the end of this process leaves a runner behind.
+    """
+
+    def __init__(
+        self, start: Start, count: int, *, start_s: float, report: Callable[[str], None] = lambda _: None,
+        enough_memory: Callable[[], bool] | None = None, max_age_s: float = MAX_AGE_S,
+    ) -> None:  # fmt: skip
+        self._start = start
+        self._count = count
+        self._start_s = start_s
+        self._report = report
+        self._enough_memory = enough_memory or enough_memory_free
+        self._max_age_s = max_age_s
+        self._changed = threading.Condition()
+        self._waiting: list[_Waiting] = []
+        self._sizes = (_REGION_BYTES, _REGION_BYTES)
+        self._starting = False
+        self._quiet = 0
+        self._stopped = False
+        self._failures = 0
+        self._keeper = threading.Thread(target=self._keep, name="warm-runners", daemon=True)
+        self._keeper.start()
+
+    def take(self, input_bytes: int, output_bytes: int) -> StartedRunner | None:
+        """Returns a ready runner with regions of at least these sizes, which then belongs to the caller.
+
+        Returns None if there is none and none is starting; the caller then has to start one.
+        """
+        with self._changed:
+            if input_bytes > self._sizes[0] or output_bytes > self._sizes[1]:
+                self._sizes = max(input_bytes, self._sizes[0]), max(output_bytes, self._sizes[1])
+                self._discard()
+                return None
+            while True:
+                while self._waiting:
+                    one = self._waiting.pop(0)
+                    self._changed.notify_all()
+                    if self._usable(one) and one.input_bytes >= input_bytes and one.output_bytes >= output_bytes:
+                        return one.runner
+                    one.runner.process.close()
+                if not self._starting:
+                    return None
+                self._changed.wait()
+
+    @contextlib.contextmanager
+    def quiet(self, *, wait: bool = True) -> Iterator[None]:
+        """Starts no runner until the block ends. With ``wait``, enters once a runner being started is up."""
+        with self._changed:
+            self._quiet += 1
+            while wait and self._starting:
+                self._changed.wait()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._quiet -= 1
+                self._changed.notify_all()
+
+    def clear(self) -> None:
+        """Replaces all waiting runners, because their device failed."""
+        with self._changed:
+            self._discard()
+
+    def close(self) -> None:
+        """Ends all waiting runners. Idempotent."""
+        with self._changed:
+            self._stopped = True
+            self._discard()
+        self._keeper.join()
+
+    @property
+    def ready(self) -> int:
+        """The number of waiting runners."""
+        with self._changed:
+            return len(self._waiting)
+
+    def _discard(self) -> None:
+        while self._waiting:
+            self._waiting.pop().runner.process.close()
+        self._changed.notify_all()
+
+    def _usable(self, one: _Waiting) -> bool:
+        return one.runner.process.alive and time.monotonic() - one.since_s < self._max_age_s
+
+    def _keep(self) -> None:
+        while self._wait_for_need():
+            made, problem = self._make(*self._sizes)
+            with self._changed:
+                self._starting = False
+                self._changed.notify_all()
+                if made is not None:
+                    self._failures = 0
+                    if self._stopped or (made.input_bytes, made.output_bytes) != self._sizes:
+                        made.runner.process.close()
+                    else:
+                        self._waiting.append(made)
+                    continue
+                self._failures += 1
+                pause_s = _BACKOFF_S[min(self._failures, len(_BACKOFF_S)) - 1]
+            self._report(problem)
+            with self._changed:
+                self._changed.wait_for(lambda: self._stopped, pause_s)
+        with self._changed:
+            self._discard()
+
+    def _wait_for_need(self) -> bool:
+        """Returns True when a runner has to be started, False when the pool is closed."""
+        with self._changed:
+            while not self._stopped:
+                if not self._quiet:
+                    for old in [one for one in self._waiting if not self._usable(one)]:
+                        self._waiting.remove(old)
+                        old.runner.process.close()
+                    if len(self._waiting) < self._count and self._enough_memory():
+                        self._starting = True
+                        return True
+                self._changed.wait(_TICK_S)
+        return False
+
+    def _make(self, input_bytes: int, output_bytes: int) -> tuple[_Waiting | None, str]:
+        try:
+            started = self._start(input_bytes, output_bytes)
+            try:
+                ready = started.wait(self._start_s)
+            except BaseException:
+                started.process.close()
+                raise
+        except Exception as error:
+            # Any error is caught: if this thread ended, the runners in use would end with it.
+            return None, f"{type(error).__name__}: {error}"
+        return _Waiting(ready, input_bytes, output_bytes, time.monotonic()), ""
+
+
+def enough_memory_free(meminfo: Path = Path("/proc/meminfo")) -> bool:
+    """Returns whether the machine has memory to spare for a waiting runner."""
+    try:
+        lines = meminfo.read_text().splitlines()
+        available = next(line for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        return True
+    return int(available.split()[1]) << 10 > _MEMORY_BYTES

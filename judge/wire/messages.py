@@ -1,0 +1,297 @@
+"""The payloads of the frames, one frozen class each, with ``pack`` and ``unpack``. Import-light, like the frames.
+
+Requests come from the supervisor and are trusted. Replies come from a process that an attacker shares, and are claims.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from judge.wire.elements import Element
+from judge.wire.frames import MAX_ARGUMENTS, FrameError, Reader, Role, Writer
+from judge.wire.profiles import ProfileClaim, pack_profiles, unpack_profiles
+
+MAX_FAULTS = 20
+#: The largest buffer or shared memory region; it bounds what a forged number can ask for.
+MAX_BYTES = 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentSpec:
+    """One argument of ``solve``, in order. ``name`` labels the buffer in the emulator's reports; ``element`` is the
+    type of its elements, or of the scalar."""
+
+    name: str
+    role: Role
+    element: Element
+
+
+@dataclass(frozen=True, slots=True)
+class StartRequest:
+    """Starts the device; it says nothing about the submission.
+
+    ``library`` is the emulator's native library or, for a GPU, the machine code of the judge's own kernels; empty for a
+    device that needs none. ``threads`` 0 allows one for each processor.
+    """
+
+    device_module: str
+    ordinal: int
+    library: str
+    threads: int
+    input_bytes: int
+    output_bytes: int
+    lock: bool
+
+    def pack(self) -> bytes:
+        out = Writer().text(self.device_module).u32(self.ordinal).text(self.library).u32(self.threads)
+        return out.u64(self.input_bytes).u64(self.output_bytes).u8(self.lock).payload()
+
+    @classmethod
+    def unpack(cls, payload: bytes) -> StartRequest:
+        r = Reader(payload)
+        request = cls(r.text(), r.u32(), r.text(), r.u32(), r.u64(), r.u64(), bool(r.u8()))
+        r.end()
+        return request
+
+
+@dataclass(frozen=True, slots=True)
+class StartReply:
+    """The device is up, without a submission. ``free_bytes`` is its free memory."""
+
+    free_bytes: int
+
+    def pack(self) -> bytes:
+        return Writer().u64(self.free_bytes).payload()
+
+    @classmethod
+    def unpack(cls, payload: bytes) -> StartReply:
+        r = Reader(payload)
+        reply = cls(r.u64())
+        r.end()
+        return reply
+
+
+@dataclass(frozen=True, slots=True)
+class LoadRequest:
+    """Loads the submission under its limits, of which 0 means none.
+
+    ``l2_bytes`` is the size of the L2 cache that the emulator's profile models; 0 leaves it to the emulator.
+    ``processor`` is the processor that the process stays on, None if any will do. ``own_streams`` says that the
+    submission may use streams that do not wait for the default one.
+    """
+
+    arguments: tuple[ArgumentSpec, ...]
+    memory_bytes: int = 0
+    warp_instructions: int = 0
+    wall_s: float = 0.0
+    schedule_seed: int = 0
+    l2_bytes: int = 0
+    processor: int | None = None
+    own_streams: bool = False
+
+    def pack(self) -> bytes:
+        out = Writer().u64(self.memory_bytes).u64(self.warp_instructions).f64(self.wall_s).u64(self.schedule_seed)
+        out.u64(self.l2_bytes).i32(-1 if self.processor is None else self.processor)
+        out.u8(self.own_streams).u32(len(self.arguments))
+        for argument in self.arguments:
+            out.text(argument.name).u8(argument.role).u8(argument.element)
+        return out.payload()
+
+    @classmethod
+    def unpack(cls, payload: bytes) -> LoadRequest:
+        r = Reader(payload)
+        limits = r.u64(), r.u64(), r.f64(), r.u64(), r.u64()
+        processor, own_streams = r.i32(), bool(r.u8())
+        arguments = tuple(ArgumentSpec(r.text(), Role(r.u8()), Element(r.u8())) for _ in range(r.count(MAX_ARGUMENTS)))
+        r.end()
+        return cls(arguments, *limits, processor if processor >= 0 else None, own_streams)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One argument of a call. Scalars have ``value`` (8 bytes, little-endian); buffers have the other fields.
+
+    Offsets count from the start of the shared input and output memory. ``fill`` is the byte that an ``out`` buffer is
+    filled with before the call.
+    """
+
+    value: bytes = bytes(8)
+    size: int = 0
+    input_offset: int = 0
+    output_offset: int = 0
+    fill: int = 0
+
+
+class Watch(enum.IntFlag):
+    """What the emulator records or checks in the next call, which is then several times slower. A GPU ignores it."""
+
+    NOTHING = 0
+    PROFILE = 1
+    #: racecheck and initcheck.
+    CHECKS = 2
+
+
+#: The wall time allowed for a call with PROFILE or CHECKS, as a multiple of the usual one.
+WATCHED_SLOWDOWN = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class PrepareRequest:
+    """Prepares the next call: uploads inputs, fills outputs, flushes caches, waits for the device."""
+
+    slots: tuple[Slot, ...]
+    watch: Watch = Watch.NOTHING
+
+    def pack(self) -> bytes:
+        out = Writer().u8(self.watch).u32(len(self.slots))
+        for slot in self.slots:
+            out.raw(slot.value).u64(slot.size).u64(slot.input_offset).u64(slot.output_offset).u8(slot.fill)
+        return out.payload()
+
+    @classmethod
+    def unpack(cls, payload: bytes) -> PrepareRequest:
+        r = Reader(payload)
+        watch = Watch(r.u8())
+        slots = tuple(Slot(r.raw(8), r.u64(), r.u64(), r.u64(), r.u8()) for _ in range(r.count(MAX_ARGUMENTS)))
+        r.end()
+        if any(slot.size > MAX_BYTES for slot in slots):
+            raise FrameError("a buffer beyond all bounds")
+        return cls(slots, watch)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedReply:
+    """Why a request failed. ``code`` and ``name`` are those of a CUDA error, else 0 and empty."""
+
+    failure: int
+    code: int
+    name: str
+    message: str
+
+    def pack(self) -> bytes:
+        return Writer().u8(self.failure).i32(self.code).text(self.name).text(self.message).payload()
+
+    @classmethod
+    def unpack(cls, payload: bytes) -> FailedReply:
+        r = Reader(payload)
+        reply = cls(r.u8(), r.i32(), r.text(), r.text())
+        r.end()
+        return reply
+
+
+@dataclass(frozen=True, slots=True)
+class RunReply:
+    """``solve`` returned and the device is idle. ``elapsed_s`` is the device's own time, negative when it has none.
+
+    ``code`` is the CUDA error left behind; 0 means none.
+    """
+
+    elapsed_s: float
+    code: int
+    name: str
+    message: str
+
+    def pack(self) -> bytes:
+        return Writer().f64(self.elapsed_s).i32(self.code).text(self.name).text(self.message).payload()
+
+    @classmethod
+    def unpack(cls, payload: bytes) -> RunReply:
+        r = Reader(payload)
+        reply = cls(r.f64(), r.i32(), r.text(), r.text())
+        r.end()
+        return reply
+
+
+@dataclass(frozen=True, slots=True)
+class PartyClaim:
+    """The other access of a data race."""
+
+    file: str
+    line: int
+    thread: tuple[int, int, int]
+    block: tuple[int, int, int]
+    is_write: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FaultClaim:
+    """An error of a kernel that the emulator reports. ``line`` 0 and empty texts mean unknown."""
+
+    kind: str
+    is_write: bool
+    message: str
+    kernel: str
+    file: str
+    line: int
+    thread: tuple[int, int, int]
+    block: tuple[int, int, int]
+    other: PartyClaim | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportClaim:
+    """The emulator's report of one call. ``limit`` is empty, ``memory``, ``instructions`` or ``wall``."""
+
+    warp_instructions: int = 0
+    launches: int = 0
+    fault_count: int = 0
+    limit: str = ""
+    unsupported: str = ""
+    faults: tuple[FaultClaim, ...] = ()
+    profiles: tuple[ProfileClaim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FetchReply:
+    """The outputs lie in the shared memory. ``damage`` has for each argument the sum of: guard band overwritten before
+    it (1), after it (2), input changed (4)."""
+
+    damage: tuple[int, ...]
+    report: ReportClaim | None
+
+    def pack(self) -> bytes:
+        out = Writer().u32(len(self.damage)).raw(bytes(self.damage)).u8(self.report is not None)
+        if self.report is not None:
+            out.u64(self.report.warp_instructions).u64(self.report.launches).u64(self.report.fault_count)
+            out.text(self.report.limit).text(self.report.unsupported).u32(len(self.report.faults))
+            for fault in self.report.faults:
+                out.text(fault.kind).u8(fault.is_write).text(fault.message).text(fault.kernel).text(fault.file)
+                _pack_place(out.u32(fault.line), fault.thread, fault.block)
+                out.u8(fault.other is not None)
+                if fault.other is not None:
+                    out.text(fault.other.file).u32(fault.other.line).u8(fault.other.is_write)
+                    _pack_place(out, fault.other.thread, fault.other.block)
+            pack_profiles(out, self.report.profiles)
+        return out.payload()
+
+    @classmethod
+    def unpack(cls, payload: bytes) -> FetchReply:
+        r = Reader(payload)
+        damage = tuple(r.raw(r.count(MAX_ARGUMENTS)))
+        report = None
+        if r.u8():
+            head = (r.u64(), r.u64(), r.u64(), r.text(), r.text())
+            faults = tuple(_unpack_fault(r) for _ in range(r.count(MAX_FAULTS)))
+            report = ReportClaim(*head, faults, unpack_profiles(r))
+        r.end()
+        return cls(damage, report)
+
+
+def _pack_place(out: Writer, thread: tuple[int, int, int], block: tuple[int, int, int]) -> None:
+    for number in (*thread, *block):
+        out.u32(number)
+
+
+def _unpack_place(r: Reader) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    return (r.u32(), r.u32(), r.u32()), (r.u32(), r.u32(), r.u32())
+
+
+def _unpack_fault(r: Reader) -> FaultClaim:
+    head = (r.text(), bool(r.u8()), r.text(), r.text(), r.text(), r.u32())
+    return FaultClaim(*head, *_unpack_place(r), _unpack_party(r) if r.u8() else None)
+
+
+def _unpack_party(r: Reader) -> PartyClaim:
+    file, line, is_write = r.text(), r.u32(), bool(r.u8())
+    return PartyClaim(file, line, *_unpack_place(r), is_write)

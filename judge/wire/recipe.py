@@ -1,0 +1,104 @@
+"""How an input is made, in numbers, for the host and every device alike; ``judge.packs.recipes`` defines the values.
+
+The trusted side does all the rounding: ``offset`` and ``scale`` are float32 numbers, and values of an element are given
+as its bytes. Import-light: the runner has it in the process that an attacker shares.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from judge.wire.elements import Element
+from judge.wire.frames import FrameError, Reader, Writer
+
+MAX_SENTINELS = 4096
+MAX_CHANGES = 4096
+#: The largest number of staging buffers of a runner.
+MAX_STAGES = 1024
+
+Key = tuple[int, int]
+
+
+class Kind(enum.IntEnum):
+    """What makes the elements. MASKED is a staged copy, XORed with the stream."""
+
+    CONSTANT = 0
+    UNIFORM = 1
+    NORMAL = 2
+    INTEGERS = 3
+    MASKED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """Sentinels: ``count`` elements become ``plus`` or ``minus`` (8 bytes, little-endian, zero beyond the element).
+    ``key`` is that of their own stream."""
+
+    count: int
+    plus: bytes
+    minus: bytes
+    key: Key
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """A near copy: ``count`` elements, at positions drawn from the stream of ``places``, become what the recipe would
+    give them with the key ``values``, sentinels apart."""
+
+    count: int
+    places: Key
+    values: Key
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """One input.
+
+    ``offset`` and ``scale`` are low and high - low (uniform), mean and scale (normal), low and the number of values
+    (integers). ``value`` holds the bytes of a constant. ``stage`` numbers the staged copy that a MASKED one is made
+    from.
+    """
+
+    kind: Kind
+    element: Element
+    key: Key = (0, 0)
+    offset: float = 0.0
+    scale: float = 0.0
+    value: bytes = bytes(8)
+    stage: int = 0
+    sentinels: Planted | None = None
+    changes: Changes | None = None
+
+
+def pack_recipe(out: Writer, recipe: Recipe) -> None:
+    """Appends a recipe to a payload."""
+    _pack_key(out.u8(recipe.kind).u8(recipe.element), recipe.key)
+    out.f64(recipe.offset).f64(recipe.scale).raw(recipe.value).u32(recipe.stage)
+    out.u8(recipe.sentinels is not None)
+    if recipe.sentinels is not None:
+        _pack_key(out.u32(recipe.sentinels.count).raw(recipe.sentinels.plus).raw(recipe.sentinels.minus),
+                  recipe.sentinels.key)  # fmt: skip
+    out.u8(recipe.changes is not None)
+    if recipe.changes is not None:
+        _pack_key(_pack_key(out.u32(recipe.changes.count), recipe.changes.places), recipe.changes.values)
+
+
+def unpack_recipe(r: Reader) -> Recipe:
+    """Reads a recipe from a payload. Raises FrameError."""
+    try:
+        kind, element = Kind(r.u8()), Element(r.u8())
+    except ValueError as error:
+        raise FrameError(str(error)) from None
+    key, offset, scale, value, stage = _key(r), r.f64(), r.f64(), r.raw(8), r.count(MAX_STAGES - 1)
+    sentinels = Planted(r.count(MAX_SENTINELS), r.raw(8), r.raw(8), _key(r)) if r.u8() else None
+    changes = Changes(r.count(MAX_CHANGES), _key(r), _key(r)) if r.u8() else None
+    return Recipe(kind, element, key, offset, scale, value, stage, sentinels, changes)
+
+
+def _pack_key(out: Writer, key: Key) -> Writer:
+    return out.u64(key[0]).u64(key[1])
+
+
+def _key(r: Reader) -> Key:
+    return r.u64(), r.u64()

@@ -1,0 +1,31 @@
+"""Recipes and arrays of a distribution, by the parts of their stream's name."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from judge.packs.distributions import Distribution
+from judge.packs.drawing import fill_by_recipe
+from judge.packs.recipes import input_recipe
+from judge.packs.streams import Stream
+from judge.wire.elements import element_of_numpy
+from judge.wire.recipe import Recipe
+
+
+def recipe(
+    distribution: Distribution, dtype: np.dtype[np.generic], size: int, seed: int, case_id: str, argument: str,
+    call: int, like: int | None = None,
+) -> Recipe:  # fmt: skip
+    stream = Stream(seed, case_id, argument, call)
+    return input_recipe(distribution, element_of_numpy(dtype.name), size, stream, like)
+
+
+def fill(
+    distribution: Distribution, shape: tuple[int, ...], dtype: np.dtype[np.generic], seed: int, case_id: str,
+    argument: str, call: int, like: int | None = None,
+) -> npt.NDArray[np.generic]:  # fmt: skip
+    """A new array, drawn by its recipe."""
+    array = np.empty(shape, dtype)
+    fill_by_recipe(recipe(distribution, dtype, array.size, seed, case_id, argument, call, like), array.reshape(-1))
+    return array

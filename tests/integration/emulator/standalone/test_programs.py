@@ -1,0 +1,286 @@
+"""Programs with a ``main`` of their own: they run as they are, and the report says what was wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.builds import LIBRARIES, ROOT
+from tests.emulated_programs import Run, emulate
+from tests.integration.emulator.standalone.conftest import FLAGS, PTX
+
+pytestmark = pytest.mark.nvcc
+
+Examine = Callable[..., Run]
+
+
+def _line_of(text: str) -> int:
+    source = (Path(__file__).parent / "programs" / "main.cu").read_text().splitlines()
+    (number,) = (number for number, line in enumerate(source, 1) if text in line)
+    return number
+
+
+def test_a_program_without_problems(program: Path) -> None:
+    run = emulate(program, "add")
+
+    assert (run.exit_code, run.stdout) == (0, "add: 0 wrong\n")
+    assert "no problems found" in run.stderr
+    assert "1                704" in run.stderr
+
+
+def test_an_out_of_bounds_write(program: Path, examine: Examine) -> None:
+    run = examine(program, "bounds")
+
+    assert (run.exit_code, run.stdout) == (1, "bounds: 1000 wrong\n")
+    assert run.kinds == ["out-of-bounds read", "out-of-bounds write", "unchecked error"]
+    line = _line_of("c[i] = a[i] + b[i]")
+    assert f"main.cu:{line} in add, thread (232,0,0) of block (3,0,0)" in run.problems["out-of-bounds write"]["message"]
+    unchecked = run.problems["unchecked error"]
+    assert "cudaErrorIllegalAddress" in unchecked["message"]
+    assert (unchecked["function"], unchecked["line"]) == ("add_on_device", _line_of("add<<<blocks, 256>>>"))
+
+
+def test_a_leak(program: Path, examine: Examine) -> None:
+    run = examine(program, "leak")
+
+    assert run.exit_code == 0
+    assert run.kinds == ["leaked memory"]
+    assert run.problems["leaked memory"]["message"] == "1234 bytes of cudaMalloc #1 were never freed"
+    assert run.problems["leaked memory"]["line"] == _line_of("cudaMalloc(&kept, 1234)")
+
+
+def test_a_leak_without_debug_information(build: Callable[..., Path], examine: Examine) -> None:
+    run = examine(build("-cudart", "shared", "-Xlinker", "--strip-debug"), "leak")
+
+    place = run.problems["leaked memory"]
+    assert (place["function"], place["line"]) == ("run_leak", None)
+
+
+def test_memory_that_a_destructor_frees_is_no_leak(program: Path, examine: Examine) -> None:
+    assert examine(program, "owner").kinds == []
+
+
+def test_misuse_of_the_runtime(program: Path, examine: Examine) -> None:
+    run = examine(program, "misuse")
+
+    (process,) = run.report["processes"]
+    told = [(f["kind"], f["line"]) for f in process["problems"]]
+    assert told == [
+        ("copy past the end", _line_of("cudaMemcpy(host, pointer, 128")),
+        ("wrong copy direction", _line_of("cudaMemcpy(pointer, host, 64, cudaMemcpyDeviceToHost)")),
+        ("bad launch configuration", _line_of("add<<<1, 2048>>>")),
+        ("bad launch configuration", _line_of("add<<<0, 32>>>")),
+        ("bad launch configuration", _line_of("add<<<1, 32, 1 << 20>>>")),
+        ("invalid free", _line_of("cudaFree(pointer + 1)")),
+        ("invalid free", _line_of("cudaFree(host)") - 1),
+        ("invalid free", _line_of("cudaFree(host)")),
+        ("use after destruction", _line_of("cudaMemcpyAsync(other")),
+        ("use after destruction", _line_of("cudaEventRecord(event)")),
+    ]
+    messages = " ".join(f["message"] for f in process["problems"])
+    for part in (
+        *("128 bytes from cudaMalloc #1, which has 64", "memory of the host", "block of (2048,1,1)", "grid of (0,1,1)"),
+        *("1048576 bytes of dynamic", "byte 4 of cudaMalloc #1", "cudaMalloc #1, which was freed"),
+    ):
+        assert part in messages
+    assert process["call_error_count"] == 11  # with the allocation that was too large, which the program asked about
+
+
+@pytest.mark.parametrize(("mode", "kinds"), [("unchecked", ["unchecked error"]), ("checked", [])])
+def test_an_error_counts_where_nobody_asks(program: Path, examine: Examine, mode: str, kinds: list[str]) -> None:
+    assert examine(program, mode).kinds == kinds
+
+
+@pytest.mark.parametrize(("mode", "number"), [("abort", signal.SIGABRT), ("kill", signal.SIGKILL)])
+def test_what_is_known_before_a_signal_is_told(program: Path, examine: Examine, mode: str, number: int) -> None:
+    run = examine(program, mode)
+
+    assert run.exit_code == 128 + number
+    assert run.report["signal"] == signal.Signals(number).name
+    (process,) = run.report["processes"]
+    assert [launch["kernel"] for launch in process["launches"]] == ["add"]
+    assert not process["ended_regularly"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "what", "line"),
+    [("touch", "byte 4 of cudaMalloc #1, which is for kernels", "cell[1]"), ("null", "a null pointer", "argc - 2")],
+)
+def test_a_segmentation_fault(program: Path, examine: Examine, mode: str, what: str, line: str) -> None:
+    run = examine(program, mode)
+
+    assert run.exit_code == 128 + signal.SIGSEGV
+    assert run.kinds == ["crash"]
+    assert what in run.problems["crash"]["message"]
+    assert run.problems["crash"]["line"] == _line_of(line)
+
+
+def test_exit_on_another_thread(program: Path, examine: Examine) -> None:
+    run = examine(program, "exit")
+
+    assert run.exit_code == 7
+    assert run.kinds == []
+
+
+def test_threads_that_launch_at_once(program: Path, examine: Examine) -> None:
+    run = examine(program, "threads")
+
+    assert run.stdout == "threads: 0 wrong\n"
+    assert len(run.report["processes"][0]["launches"]) == 20
+
+
+def test_fork_before_the_device_is_used(program: Path, examine: Examine) -> None:
+    run = examine(program, "fork")
+
+    assert (run.exit_code, run.stdout) == (0, "child: cudaSuccess\nchild: 0 wrong\nparent: 0 wrong\n")
+    parent, child = run.report["processes"]
+    assert [len(process["launches"]) for process in (parent, child)] == [1, 1]
+    assert [f["kind"] for f in child["problems"]] == ["leaked memory"]
+
+
+def test_fork_after_the_device_was_used(program: Path, examine: Examine) -> None:
+    run = examine(program, "fork-after-use")
+
+    assert (run.exit_code, run.stdout) == (5, "child: cudaErrorInitializationError\nparent: 0 wrong\n")
+    (process,) = run.report["processes"]
+    assert len(process["launches"]) == 2
+
+
+def test_device_variables_and_pointers_to_them(program: Path) -> None:
+    assert emulate(program, "symbols").stdout == "counter 42\n"
+
+
+def test_device_printf_keeps_its_place(program: Path) -> None:
+    assert emulate(program, "greet").stdout == "before\nhello from 0 of 2\nhello from 1 of 2\nafter\n"
+
+
+def test_an_assertion_goes_to_stderr(program: Path, examine: Examine) -> None:
+    run = examine(program, "assert")
+
+    assert run.stdout == "cudaErrorAssert\n"
+    assert run.stderr.count("Assertion `n == 0` failed.") == 32
+    assert run.kinds == ["failed launch"]
+
+
+def test_an_endless_loop(program: Path, examine: Examine) -> None:
+    run = examine("--instruction-limit", "100000", program, "spin")
+
+    assert run.stdout == "cudaErrorLaunchTimeout\n"
+    assert run.kinds == ["endless loop"]
+    assert f"main.cu:{_line_of('while (*flag == 0)')}" in run.problems["endless loop"]["message"]
+    assert run.report["processes"][0]["limit"] == "instructions"
+
+
+def test_full_checks(program: Path, examine: Examine) -> None:
+    assert examine(program, "race").kinds == []
+    found = examine("--check=full", program, "race").kinds
+    assert found == ["uninitialized shared read", "race on shared memory"]
+    assert examine(program, "race", environment={"EMULATOR_CHECK": "full"}).kinds == found
+
+
+def test_a_memory_limit(program: Path, examine: Examine) -> None:
+    run = examine("--memory", "1K", program, "leak")
+
+    assert run.report["processes"][0]["limit"] == "memory"
+
+
+def test_a_profile_and_modelled_time(program: Path, examine: Examine) -> None:
+    run = examine("--gpu", "h200", program, "add")
+
+    (process,) = run.report["processes"]
+    (launch,) = process["launches"]
+    assert launch["profile"]["totals"]["global_sectors"] == launch["profile"]["totals"]["global_sectors_ideal"]
+    assert process["modelled"]["seconds"] > 0
+    text = emulate("--profile", "--gpu", "h200", program, "add").stderr
+    assert "global sectors     375, the fewest" in text
+    assert "modelled time on NVIDIA H200" in text
+    assert f"main.cu:{_line_of('c[i] = a[i] + b[i]')}" in text
+
+
+def test_the_exit_code_can_say_that_there_were_problems(program: Path) -> None:
+    assert emulate("--error-exitcode", "42", program, "leak").exit_code == 42
+    assert emulate("--error-exitcode", "42", program, "add").exit_code == 0
+    assert emulate("--error-exitcode", "42", program, "bounds").exit_code == 1
+
+
+def test_several_programs_of_a_script(program: Path, examine: Examine, tmp_path: Path) -> None:
+    script = tmp_path / "script.sh"
+    script.write_text(f"#!/bin/sh\n{program} add\n{program} leak\nexit 4\n")
+    script.chmod(0o755)
+
+    run = examine(script)
+
+    assert (run.exit_code, run.stdout) == (4, "add: 0 wrong\nleak: 0 wrong\n")
+    assert run.kinds == ["leaked memory"]
+    assert len(run.report["processes"]) == 2
+
+
+def test_a_python_program_with_a_shared_library(examine: Examine, tmp_path: Path) -> None:
+    source = tmp_path / "double.cu"
+    source.write_text(
+        "__global__ void twice(int *v) { v[threadIdx.x] *= 2; }\n"
+        'extern "C" int solve(int *v, int n) { int *d; cudaMalloc(&d, 4 * n);\n'
+        "cudaMemcpy(d, v, 4 * n, cudaMemcpyHostToDevice); twice<<<1, n>>>(d);\n"
+        "cudaMemcpy(v, d, 4 * n, cudaMemcpyDeviceToHost); return cudaFree(d); }\n"
+    )
+    library = tmp_path / "double.so"
+    subprocess.run(
+        ["nvcc", *FLAGS, *PTX, "-cudart", "shared", "-Xcompiler", "-fPIC", "-shared", str(source), "-o", str(library)],
+        check=True,
+    )
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import ctypes, os\n"
+        "values = (ctypes.c_int * 3)(1, 2, 3)\n"
+        f"solve = ctypes.CDLL('{library}').solve\n"
+        "print(solve(values, 3), list(values))\n"
+        "os.closerange(3, 4096)\n"  # as daemons do: the report goes on
+        "print(solve(values, 2), list(values))\n"
+    )
+
+    run = examine(sys.executable, script)
+
+    assert (run.exit_code, run.stdout) == (0, "0 [2, 4, 6]\n0 [4, 8, 6]\n")
+    assert len(run.report["processes"][0]["launches"]) == 2
+    assert run.kinds == []
+
+
+def test_a_program_with_an_old_rpath(build: Callable[..., Path], examine: Examine) -> None:
+    cuda = "/usr/local/cuda/lib64"
+    flags = ("-Xlinker", f"-rpath={cuda}", "-Xlinker", "--disable-new-dtags")
+
+    assert examine(build("-cudart", "shared", *flags), "add").stdout == "add: 0 wrong\n"
+
+
+def test_ctrl_c_ends_the_program_and_shows_the_report(program: Path, tmp_path: Path) -> None:
+    file = tmp_path / "report.txt"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "emulator", "--cache", str(LIBRARIES), "-o", str(file), str(program), "spin"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        start_new_session=True,
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while not list(Path("/proc").glob(f"{process.pid}/task/*/children")) or not _child_of(process.pid):
+            assert time.monotonic() < deadline
+        time.sleep(0.5)
+
+        os.killpg(process.pid, signal.SIGINT)
+
+        assert process.wait(timeout=60) == 128 + signal.SIGINT
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert "ended by SIGINT" in file.read_text()
+
+
+def _child_of(process: int) -> bool:
+    return any(path.read_text().strip() for path in Path(f"/proc/{process}/task").glob("*/children"))

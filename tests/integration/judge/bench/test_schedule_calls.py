@@ -1,0 +1,91 @@
+"""Arguments of every kind in timed calls, through the real jail, on the device of host memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from judge.bench.case_timer import CaseTimer, ProcessTiming
+from judge.bench.conditions import GpuConditions
+from judge.bench.sampling import SecretStream
+from judge.bench.schedule import CallMaker
+from judge.bench.statistics import StoppingRule
+from judge.bench.verification import Verifier
+from judge.packs.pack import Pack
+from judge.settings import JudgeSettings, RunLimits
+from judge.verdict import Verdict
+from tests.host_device.judging import HONEST, build, host_factory, pack_like_twice
+
+pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
+
+_SETTINGS = JudgeSettings(data_dir=Path("/nonexistent"), run=RunLimits(memory_bytes=512 << 20))
+_SMALL = ("axes = { N = 500000 }", "axes = { N = 3000 }")
+
+IN_PLACE = pack_like_twice(
+    _SMALL,
+    (
+        'type = "float*"\nrole = "out"\nshape = ["N"]',
+        'type = "float*"\nrole = "inout"\nshape = ["N"]\ndistribution = { kind = "integers", low = -9, high = 9 }',
+    ),
+    ("low = -1.0, high = 1.0", "low = 0.5, high = 0.5"),
+    reference="def reference(input, output, N):\n    return output + 0.5\n",
+)
+POISONED = pack_like_twice(_SMALL, ('role = "out"\nshape = ["N"]', 'role = "out"\nshape = ["N"]\ninitial = "poison"'))
+SORTED = pack_like_twice(
+    ('distribution = { kind = "uniform", low = -1.0, high = 1.0 }', ""),
+    reference="""
+import numpy as np
+
+
+def make_inputs(rng, N):
+    return {"input": np.sort(rng.standard_normal(N, np.float32))}
+
+
+def reference(input, N):
+    return np.float64(2.0) * input
+""",
+)
+
+
+def _time(pack: Pack, source: str) -> ProcessTiming:
+    session = host_factory(_SETTINGS, pack.benchmarks, pack=pack).start()
+    try:
+        session.load(build(source))
+        maker = CallMaker(pack, pack.benchmarks[0], seed=5, memory_bytes=256 << 20)
+        verifier = Verifier(maker)
+        rule = StoppingRule(budget_s=0.05)
+        timing = CaseTimer(session, maker, SecretStream(b"s"), 1, verifier, GpuConditions(), rule).run()
+        timing.outcome = (verifier.finish_checks() if timing.samples else None) or timing.outcome
+        return timing
+    finally:
+        session.finish()
+
+
+def _solve(body: str) -> str:
+    return f'extern "C" void solve(const float* in, float* out, int n) {{ for (int i = 0; i < n; i++) {body} }}'
+
+
+def test_inout_arguments_are_made_anew_for_each_call() -> None:
+    assert _time(IN_PLACE, _solve("out[i] += in[i];")).outcome.verdict is Verdict.ACCEPTED
+    assert _time(IN_PLACE, _solve("out[i] = in[i];")).outcome.verdict is Verdict.WRONG_ANSWER
+
+
+def test_outputs_are_poisoned_if_the_pack_says_so() -> None:
+    assert _time(POISONED, HONEST).outcome.verdict is Verdict.ACCEPTED
+    wrong = _time(POISONED, _solve("if (i) out[i] = 2 * in[i];")).outcome
+    assert wrong.verdict is Verdict.WRONG_ANSWER
+    assert "nan" in wrong.message
+
+
+def test_host_made_inputs_are_staged_masked() -> None:
+    timing = _time(SORTED, HONEST)
+    assert timing.outcome.verdict is Verdict.ACCEPTED, timing.outcome
+    assert len(timing.samples) >= 50
+    assert _time(SORTED, _solve("out[i] = 2 * in[n - 1 - i];")).outcome.verdict is Verdict.WRONG_ANSWER
+
+
+@pytest.mark.parametrize(("axes", "copies"), [(16_384, True), (16_385, False)])
+def test_small_outputs_are_copied_and_large_ones_committed(axes: int, copies: bool) -> None:
+    pack = pack_like_twice(("axes = { N = 500000 }", f"axes = {{ N = {axes} }}"))
+    assert CallMaker(pack, pack.benchmarks[0], seed=5).copies_outputs is copies

@@ -1,0 +1,270 @@
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import struct
+from pathlib import Path
+
+import pytest
+
+from judge.compile import nvcc
+from judge.compile.artifact import Artifact
+from judge.compile.nvcc import build_submission
+from judge.compile.target import Target
+from judge.errors import InternalError, ToolchainMissing
+from judge.judgement import BuildReport
+from judge.settings import JudgeSettings
+from tests.unit.judge.compile.challenge import KERNEL, LAUNCH, PLAIN, FakeChallenge, Options
+
+pytestmark = [pytest.mark.nvcc, pytest.mark.jail]
+
+CHALLENGE = FakeChallenge()
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> JudgeSettings:
+    return JudgeSettings(data_dir=tmp_path)
+
+
+def build(source: str, settings: JudgeSettings, target: Target | None = None) -> tuple[BuildReport, Artifact | None]:
+    return build_submission(source.encode(), CHALLENGE, target or Target("emulator", "compute_80"), settings)
+
+
+def exported(library: bytes) -> set[str]:
+    """The names that an ELF library defines for others, read from its dynamic symbol table."""
+    (start,) = struct.unpack_from("<Q", library, 0x28)
+    size, count = struct.unpack_from("<HH", library, 0x3A)
+    sections = [struct.unpack_from("<IIQQQQIIQQ", library, start + index * size) for index in range(count)]
+    symbols = next(section for section in sections if section[1] == 11)
+    strings = sections[symbols[6]]
+    names = set()
+    for offset in range(symbols[4], symbols[4] + symbols[5], 24):
+        name, info, _, section, _, _ = struct.unpack_from("<IBBHQQ", library, offset)
+        if section != 0 and info >> 4 in (1, 2):
+            start = strings[4] + name
+            names.add(library[start : library.index(b"\0", start)].decode())
+    return names
+
+
+def test_a_plain_kernel_exports_only_solve(settings: JudgeSettings) -> None:
+    report, artifact = build(PLAIN + "int main() { return 0; }\nvoid other() {}\nint table[4] = {1};", settings)
+    assert report.ok, report.log
+    assert artifact is not None
+    assert exported(artifact.library) == {"solve"}
+    assert artifact.extern_c
+    assert report.log == ""
+    assert report.registers is not None
+    assert 2 <= report.registers <= 64
+    assert report.spills == 0
+    assert [kernel.kernel for kernel in report.kernels] == ["_Z5twicePKfPfi"]
+    assert b".target sm_80" in artifact.library  # PTX, readable for the emulator
+    again, same = build(PLAIN + "int main() { return 0; }\nvoid other() {}\nint table[4] = {1};", settings)
+    assert again.cached
+    assert same == artifact
+    assert dataclasses.replace(again, cached=False, wall_s=0) == dataclasses.replace(report, wall_s=0)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("definition", "extern_c"),
+    [
+        ("void solve(const float* input, float* output, int N) ", False),
+        ("void solve(float* input, float* output, size_t N) ", False),
+        ("void solve(int* other) {}\nvoid solve(const float* input, float* output, int N) ", False),
+        ('#include "solve.h"\nvoid solve(const float* input, float* output, int N) ', True),
+        ('#define EXPORT extern "C" void\nEXPORT solve(float* input, float* output, int N) ', True),
+    ],
+)
+def test_solve_in_its_other_forms(definition: str, extern_c: bool, settings: JudgeSettings) -> None:
+    report, artifact = build(KERNEL + definition + LAUNCH, settings)
+    assert report.ok, report.log
+    assert artifact is not None
+    assert exported(artifact.library) == {"solve"}
+    assert artifact.extern_c is extern_c
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("void solve(double* x, int N) {}", "it takes 2 parameters instead of 3"),
+        ('extern "C" void solve(const int* input, float* output, int N) {}', "parameter 1 is `const int *input`"),
+        ("static void solve(const float* input, float* output, int N) {}", "No function `solve` was compiled"),
+        ("namespace n { void solve(const float*, float*, int) {} }", "in a namespace or class"),
+        (PLAIN.replace("2 *", "two *"), 'kernel.cu(4): error: identifier "two" is undefined'),
+        (PLAIN + "void missing(); void use() { missing(); }", "undefined reference to `missing()'"),
+        (PLAIN + '__global__ void k() { asm volatile("bad.instr;"); }', "Not a name of any known instruction"),
+    ],
+)
+def test_compile_errors_say_what_is_wrong(source: str, says: str, settings: JudgeSettings) -> None:
+    report, artifact = build(source, settings)
+    assert not report.ok
+    assert artifact is None
+    assert says in report.log
+    for path in ("/tmp", "/cuda", "/usr", str(settings.data_dir)):
+        assert path not in report.log
+
+
+def test_device_lambdas_and_constexpr_functions_need_no_flag(settings: JudgeSettings) -> None:
+    source = (
+        "constexpr float twice_of(float x) { return 2 * x; }\n"
+        "template <class F> __global__ void apply(F f, float* y, int n) {\n"
+        "  int i = blockIdx.x * 64 + threadIdx.x;\n  if (i < n) y[i] = f(i);\n}\n"
+        'extern "C" void solve(const float* x, float* y, int n) {\n'
+        "  apply<<<(n + 63) / 64, 64>>>([x] __device__(int i) { return twice_of(x[i]); }, y, n);\n}\n"
+    )
+    report, artifact = build(source, settings)
+    assert report.ok, report.log
+    assert artifact is not None
+
+
+def test_a_cuda_target_has_the_cubin_and_the_ptx(settings: JudgeSettings) -> None:
+    report, artifact = build(PLAIN, settings, Target("cuda", "sm_90"))
+    assert report.ok, report.log
+    assert artifact is not None
+    assert artifact.target == Target("cuda", "sm_90")
+    assert exported(artifact.library) == {"solve"}
+    assert report.registers is not None
+    assert "ptxas info" not in report.log
+
+
+def test_instructions_of_hopper_are_to_be_had(settings: JudgeSettings) -> None:
+    source = PLAIN + '__global__ void fence() { asm volatile("wgmma.fence.sync.aligned;"); }'
+    report, _ = build(source, settings, Target("cuda", "sm_90"))
+    assert report.ok, report.log
+
+
+def test_the_driver_api_links_without_a_driver(settings: JudgeSettings) -> None:
+    report, artifact = build(
+        PLAIN + "#include <cuda.h>\nvoid start() { cuInit(0); }", settings, Target("cuda", "sm_90")
+    )
+    assert report.ok, report.log
+    assert artifact is not None
+    assert b"libcuda.so.1\0" in artifact.library
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("text", "has"),
+    [
+        ("cudaStream_t s; cudaStreamCreate(&s);", False),
+        ("cudaStream_t s; cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);", True),
+        ("cudaStream_t s; cudaStreamCreateWithPriority(&s, cudaStreamNonBlocking, 0);", True),
+        ("CUstream s; cuStreamCreate(&s, CU_STREAM_NON_BLOCKING);", True),
+        ("CUcontext c; cuCtxCreate(&c, nullptr, 0, 0);", True),
+        ('void* f; cudaGetDriverEntryPointByVersion("cuStreamCreate", &f, 12000, 0);', True),
+        ('dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuStreamCreate");', True),
+    ],
+)
+def test_an_artifact_says_whether_the_program_may_create_streams_of_its_own(
+    settings: JudgeSettings, text: str, has: bool
+) -> None:
+    source = f"#include <cuda.h>\n#include <dlfcn.h>\n{PLAIN}\nvoid other() {{ {text} }}"
+    report, artifact = build(source, settings, Target("cuda", "sm_90"))
+    assert artifact is not None, report.log
+    assert artifact.own_streams == has
+
+
+def test_nvcc_as_a_whole_makes_the_same(settings: JudgeSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The way for a release whose steps are not known."""
+    monkeypatch.setattr(nvcc, "parse_dryrun", lambda _: None)
+    report, artifact = build("using T = float;" + PLAIN.replace("float* output", "T* output"), settings)
+    assert report.ok, report.log
+    assert artifact is not None
+    assert exported(artifact.library) == {"solve"}
+    assert report.registers is None  # nobody asked ptxas
+
+
+def test_without_walls_it_builds_too(settings: JudgeSettings) -> None:
+    report, artifact = build(PLAIN, dataclasses.replace(settings, jail="off"))
+    assert report.ok, report.log
+    assert artifact is not None
+
+
+def test_the_library_can_be_loaded(settings: JudgeSettings, tmp_path: Path) -> None:
+    _, artifact = build(PLAIN, settings, Target("cuda", "sm_90"))
+    assert artifact is not None
+    path = tmp_path / "kernel.so"
+    path.write_bytes(artifact.library)
+    assert ctypes.CDLL(str(path)).solve
+
+
+HOSTILE_NAMES = [
+    "_Z5solve';touch${IFS}here;'",
+    "_Z5solve,-rpath=here",
+    "_Z5solve here",
+    "_Z5solve$here",
+    "_Z5solve.here",
+]
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_symbols_with_other_characters_get_into_no_command(name: str, settings: JudgeSettings) -> None:
+    """The assembler takes them between quotes."""
+    symbol = f'\\"{name}\\"'
+    source = f'static void solve() {{}}\nasm(".globl {symbol}\\n.type {symbol},@function\\n{symbol}: ret\\n");\n'
+    report, artifact = build(source, settings)
+    assert artifact is None
+    assert report.log.startswith("No function `solve` was compiled")
+    report, artifact = build(source.partition("\n")[2] + PLAIN, settings)
+    assert artifact is not None, report.log
+    assert exported(artifact.library) == {"solve"}
+
+
+@pytest.mark.parametrize(
+    "target", [Target("emulator", "compute_80"), Target("cuda", "sm_90")], ids=lambda target: target.kind
+)
+def test_only_ptxas_says_what_ptxas_says(target: Target, settings: JudgeSettings) -> None:
+    words = "\\nptxas info    : Compiling entry function 'forged' for 'sm_80'\\nptxas info    : Used 1 registers\\n"
+    report, _ = build(f'#pragma message("{words}")\n#line 7 "{words}"\nstatic int unused;\n{PLAIN}', settings, target)
+    assert report.ok, report.log
+    assert [kernel.kernel for kernel in report.kernels] == ["_Z5twicePKfPfi"]
+
+
+def test_what_ptxas_cites_of_the_source_is_not_its_own(settings: JudgeSettings) -> None:
+    words = "\\nptxas info    : Compiling entry function 'forged' for 'sm_80'\\nptxas info    : Used 1 registers\\n"
+    cited = PLAIN.replace("int i =", f'asm volatile(".pragma \\"x{words}\\";"); int i =')
+    report, _ = build(cited, settings)
+    assert report.ok, report.log
+    assert [kernel.kernel for kernel in report.kernels] == ["_Z5twicePKfPfi"]
+
+
+def test_words_about_a_missing_library_are_no_fault_of_the_machine(settings: JudgeSettings) -> None:
+    challenge = FakeChallenge(build=Options(libraries=("m",)))
+    source = '#warning cannot find -lcublas\nextern "C" void nowhere();\n' + PLAIN.replace(
+        "{ twice", "{ nowhere(); twice"
+    )
+    report, artifact = build_submission(source.encode(), challenge, Target("emulator", "compute_80"), settings)
+    assert artifact is None
+    assert report.log.startswith("The program could not be linked.")
+
+
+def test_a_library_that_the_toolkit_lacks_is_the_operators_business(settings: JudgeSettings) -> None:
+    challenge = FakeChallenge(build=Options(libraries=("no-such-library",)))
+    with pytest.raises(InternalError, match="no-such-library"):
+        build_submission(PLAIN.encode(), challenge, Target("emulator", "compute_80"), settings)
+
+
+def test_a_compiler_that_fails_whatever_it_is_given(settings: JudgeSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No compile error for the user where not even a plain kernel compiles: an unsupported host compiler, say."""
+    script = nvcc.build_script
+    monkeypatch.setattr(
+        nvcc,
+        "build_script",
+        lambda *given, **named: "echo unsupported GNU version; exit 11\n" + script(*given, **named),
+    )
+    nvcc._require_working.cache_clear()
+    with pytest.raises(InternalError, match="unsupported GNU version"):
+        build(PLAIN, settings)
+    nvcc._require_working.cache_clear()
+
+
+def test_an_architecture_that_nvcc_does_not_know(settings: JudgeSettings) -> None:
+    with pytest.raises(InternalError, match="compute_20"):
+        build(PLAIN, settings, Target("cuda", "sm_20"))
+
+
+def test_a_missing_nvcc_is_an_internal_error(settings: JudgeSettings) -> None:
+    with pytest.raises(ToolchainMissing):
+        build(PLAIN, dataclasses.replace(settings, nvcc=Path("/nowhere/nvcc")))

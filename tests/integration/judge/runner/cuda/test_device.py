@@ -1,0 +1,195 @@
+"""The GPU's device with its kernels, on the emulator: bit for bit what the trusted side makes of the same recipes, and
+everything that a submission may not do is seen. ``tests/gpu/test_device.py`` asks the same of a GPU.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from emulator import Runtime
+from judge.gpu.kernels import build
+from judge.packs.distributions import Constant, Distribution, Integers, Normal, Sentinels, Uniform
+from judge.packs.drawing import fill_by_recipe
+from judge.packs.streams import mask
+from judge.runner.device import Buffer, Placed
+from judge.wire.digest import PIECE_BYTES, tree_digest
+from judge.wire.elements import ELEMENTS, Element
+from judge.wire.messages import LoadRequest
+from judge.wire.recipe import Kind, Recipe
+from tests.builds import CACHE
+from tests.draws import recipe
+from tests.integration.judge.runner.cuda.emulated_driver import emulated_device
+
+if TYPE_CHECKING:
+    from judge.runner.cuda.device import CudaDevice
+
+pytestmark = pytest.mark.nvcc
+
+GUARD_BYTES = 64 << 10
+
+
+@pytest.fixture(scope="module")
+def device(library: Path) -> Iterator[CudaDevice]:
+    runtime = Runtime(library=library, threads=2, cache=CACHE / "judge-kernels" / "machine-code")
+    runtime.take_report()
+    with emulated_device(runtime) as opened:
+        yield opened
+    Runtime(library=library, threads=2)
+
+
+@pytest.fixture
+def room(device: CudaDevice) -> Iterator[Buffer]:
+    arena = device.allocate(160 * PIECE_BYTES, "room")
+    yield arena
+    device.free(arena)
+
+
+def _distributions(dtype: str) -> list[Distribution]:
+    integers = [Integers(low=-100, high=100), Constant(value=7)]
+    if np.dtype(dtype).kind in "iu":
+        return [*integers, Integers(low=0, high=2**32 - 1)]
+    return [*integers, Uniform(low=-1000, high=10), Normal(mean=0.5, sd=3)]
+
+
+CASES = [
+    (dtype, one) for dtype in sorted(facts.numpy_name for facts in ELEMENTS.values()) for one in _distributions(dtype)
+]
+
+
+def _contents(device: CudaDevice, buffer: Buffer) -> bytearray:
+    found = bytearray(buffer.size)
+    device.read(buffer, memoryview(found))
+    return found
+
+
+def _flip(device: CudaDevice, buffer: Buffer, place: int) -> None:
+    """One bit of the byte there."""
+    at = Buffer(buffer.address + place, 1, buffer.base)
+    byte = _contents(device, at)
+    byte[0] ^= 1
+    device.write(at, memoryview(byte))
+
+
+@pytest.mark.parametrize(("dtype", "distribution"), CASES, ids=lambda one: getattr(one, "kind", one))
+def test_inputs_are_those_of_numpy_and_changes_to_them_are_seen(
+    device: CudaDevice, room: Buffer, dtype: str, distribution: Distribution
+) -> None:
+    for size, sentinels, like in ((0, 3, None), (1, 0, None), (13, 3, None), (2003, 9, 4), (5000, 0, 4)):
+        given = dataclasses.replace(distribution, sentinels=Sentinels(sentinels, 100.0) if sentinels else None)
+        expected = np.empty(size, dtype)
+        made = recipe(given, expected.dtype, size, 1, "case", "x", 9, like)
+        fill_by_recipe(made, expected)
+        buffer = device.within(room, 512, expected.nbytes)
+        one = Placed(buffer, made, compare=True)
+        device.place(one)
+        assert _contents(device, buffer) == expected.tobytes(), f"{size} elements"
+        assert device.inspect([one]).damage == (0,)
+        elements = {0, size - 1, size // 2} if size else set()
+        if sentinels:
+            elements |= {int(place) for place in np.flatnonzero(np.abs(expected.astype(np.float64)) == 100)[:2]}
+        for element in elements:
+            device.place(one)
+            _flip(device, buffer, element * expected.itemsize)
+            assert device.inspect([one]).damage == (4,), f"element {element} of {size}"
+
+
+def test_a_sentinel_that_was_taken_away_is_missed(device: CudaDevice, room: Buffer) -> None:
+    made = recipe(Constant(value=3, sentinels=Sentinels(5, 50.0)), np.dtype(np.int8), 999, 1, "c", "x", 2)
+    buffer = device.within(room, 0, 999)
+    one = Placed(buffer, made, compare=True)
+    device.place(one)
+    place = next(place for place, byte in enumerate(_contents(device, buffer)) if byte != 3)
+    device.write(Buffer(buffer.address + place, 1, buffer.base), memoryview(b"\3"))
+    assert device.inspect([one]).damage == (4,)
+
+
+@pytest.mark.parametrize("size", [1, 8, 31, 32, 33, 5001])
+def test_masked_inputs_are_unmasked(device: CudaDevice, room: Buffer, size: int) -> None:
+    expected = np.random.default_rng(size).integers(0, 256, size, np.uint8)
+    made = Recipe(Kind.MASKED, Element.UINT8, (2**64 - 1, 12345))
+    staged = device.allocate(size, "staged")
+    device.write(staged, mask(expected, made.key).data)
+    buffer = device.within(room, 256, size)
+    one = Placed(buffer, made, staged, compare=True)
+    device.place(one)
+    assert _contents(device, buffer) == expected.tobytes()
+    assert device.inspect([one]).damage == (0,)
+    _flip(device, buffer, size - 1)
+    assert device.inspect([one]).damage == (4,)
+    device.free(staged)
+
+
+@pytest.mark.parametrize(
+    "size", [0, 1, 55, 56, 63, 64, 65, 119, 120, 4095, PIECE_BYTES, PIECE_BYTES + 1, 129 * PIECE_BYTES + 77]
+)
+def test_digests_are_those_of_the_supervisor(device: CudaDevice, room: Buffer, size: int) -> None:
+    data = np.random.default_rng(size).integers(0, 256, size, np.uint8)
+    first, second = device.within(room, 0, size), device.within(room, 20 * PIECE_BYTES, size)
+    for buffer in (first, second):
+        device.write(buffer, data.data)
+    if size:
+        # Before the second begins, where they overlap.
+        _flip(device, first, 0)
+    placed = [Placed(first, digest=True), Placed(room), Placed(second, digest=True)]
+    digests = device.inspect(placed).digests
+    assert digests[1] == tree_digest(data.data)
+    assert digests[0] == tree_digest(_contents(device, first))
+
+
+@pytest.mark.parametrize("size", [0, 1, 255, 256, 1000])
+def test_every_byte_around_a_buffer_is_guarded(device: CudaDevice, room: Buffer, size: int) -> None:
+    buffer = device.within(room, 256, size)
+    one = Placed(buffer, fill=255)
+    device.place(one)
+    assert set(_contents(device, buffer)) <= {255}
+    assert device.inspect([one, one]).damage == (0, 0)
+    for place, flag in ((-1, 1), (-GUARD_BYTES, 1), (size, 2), (size + GUARD_BYTES - 1, 2)):
+        device.place(one)
+        _flip(device, buffer, place)
+        assert device.inspect([one]).damage == (flag,)
+    assert device.damage(buffer) == 2
+    assert device.damage(buffer) == 0, "it has been restored"
+
+
+def test_a_new_buffer_is_guarded(device: CudaDevice) -> None:
+    buffer = device.allocate(1000, "x")
+    assert device.damage(buffer) == 0
+    device.fill(buffer, 7)
+    assert device.damage(buffer) == 0
+    _flip(device, buffer, 1000)
+    assert device.damage(buffer) == 2
+    device.free(buffer)
+
+
+def test_a_call_runs_between_settling_and_the_end(device: CudaDevice) -> None:
+    calls: list[int] = []
+    device.settle()
+    assert device.time_call(lambda: calls.append(1)) >= 0
+    assert calls == [1]
+
+
+def test_a_program_with_streams_is_held_longer(device: CudaDevice) -> None:
+    """How much, only a GPU shows: ``tests/gpu/test_timing.py``."""
+    calls: list[int] = []
+    device.limit(LoadRequest((), own_streams=True))
+    for number in range(2):
+        device.settle()
+        assert device.time_call(lambda: calls.append(1)) >= 0
+        assert len(calls) == number + 1
+
+
+def test_machine_code_is_made_once_for_a_compute_capability(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(lambda _: build.ensure_kernels("9.0", tmp_path), range(2))
+    assert first == second
+    assert first.read_bytes().startswith(b"\x7fELF")
+    made = first.stat().st_mtime_ns
+    assert build.ensure_kernels("9.0", tmp_path).stat().st_mtime_ns == made
+    assert [path.name for path in tmp_path.iterdir()] == [first.name]

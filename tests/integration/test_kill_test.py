@@ -1,0 +1,27 @@
+"""The kill test, short, on both kinds of database and broker."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.kill_test import run
+
+pytestmark = [pytest.mark.exhaustive, pytest.mark.jail, pytest.mark.nvcc, pytest.mark.timeout(900)]
+
+
+def test_on_sqlite_and_files(tmp_path: Path) -> None:
+    report = run(tmp_path, submissions=12, every_s=3.0, deadline_s=500.0, seed=3)
+    assert not report.damage
+    assert report.kills
+
+
+@pytest.mark.postgres
+@pytest.mark.redis
+def test_on_postgresql_and_redis(tmp_path: Path, postgres_url: str, redis_url: str) -> None:
+    report = run(
+        tmp_path, submissions=12, every_s=3.0, deadline_s=500.0, seed=4, database_url=postgres_url, redis_url=redis_url
+    )
+    assert not report.damage
+    assert report.kills

@@ -1,0 +1,116 @@
+"""Which cases of the exhaustive tests a session runs: a tenth by default, drawn by a seed.
+
+A test marked ``exhaustive`` has cases that differ in their data alone. Those of one function are drawn from together;
+tests without parameters that are marked are drawn from together file by file. At least one of each such group is run.
+
+Nothing is left out with ``--exhaustive``, nor where tests are chosen by name (``-k``, or ``file::test``).
+``--exhaustive-rest`` runs what a session with the same seed left out, and whatever draws examples of its own (the tests
+of Hypothesis, whose profile is the long one then); so one session with neither option and one with this one run
+everything.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+from collections import defaultdict
+from collections.abc import Iterable
+from enum import Enum
+from pathlib import Path
+
+import pytest
+
+#: Environment variable: the seed that decides which cases are drawn. The commit by default.
+SEED = "GPUJUDGE_TEST_SEED"
+SHARE = 10
+
+_scope: Scope | None = None
+
+
+class Scope(Enum):
+    """Which cases of the exhaustive tests are run."""
+
+    SAMPLE = "a tenth"
+    REST = "those that a tenth leaves out"
+    ALL = "all"
+
+
+def add_options(parser: pytest.Parser) -> None:
+    group = parser.getgroup("exhaustive tests")
+    group.addoption("--exhaustive", action="store_true", help="run all cases of exhaustive tests, not a tenth of them")
+    group.addoption(
+        "--exhaustive-rest",
+        action="store_true",
+        help=f"run only the cases that a session without this option, and with the same {SEED}, leaves out",
+    )
+
+
+def examples(number: int) -> int:
+    """Returns how many examples a test of Hypothesis makes that makes ``number`` where all cases are run."""
+    return number if _scope is not Scope.SAMPLE else -(-number // SHARE)
+
+
+def configure(config: pytest.Config) -> None:
+    """Decides for this session. Processes of xdist draw the same cases."""
+    global _scope
+    _scope = scope_of(config)
+    seed()
+
+
+def scope_of(config: pytest.Config) -> Scope:
+    if config.getoption("exhaustive_rest"):
+        return Scope.REST
+    if config.getoption("exhaustive") or config.option.keyword or any("::" in argument for argument in config.args):
+        return Scope.ALL
+    return Scope.SAMPLE
+
+
+def seed() -> str:
+    """Returns the seed, and hands it down to the processes that this one starts."""
+    return os.environ.setdefault(SEED, _commit())
+
+
+def _commit() -> str:
+    command = ["git", "rev-parse", "--short=12", "HEAD"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent)
+    except OSError:
+        return "0"
+    return done.stdout.strip() or "0"
+
+
+def select(items: Iterable[pytest.Item], scope: Scope) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """Returns the items to run and those to leave out."""
+    items = list(items)
+    if scope is Scope.ALL:
+        return items, []
+    sampled = _sampled(items)
+    kept, left = [], []
+    for item in items:
+        (kept if _is_run(item, scope, sampled) else left).append(item)
+    return kept, left
+
+
+def _is_run(item: pytest.Item, scope: Scope, sampled: set[str]) -> bool:
+    if scope is Scope.SAMPLE:
+        return not _is_exhaustive(item) or item.nodeid in sampled
+    return item.get_closest_marker("hypothesis") is not None or (_is_exhaustive(item) and item.nodeid not in sampled)
+
+
+def _is_exhaustive(item: pytest.Item) -> bool:
+    return item.get_closest_marker("exhaustive") is not None
+
+
+def _sampled(items: Iterable[pytest.Item]) -> set[str]:
+    groups: dict[str, list[str]] = defaultdict(list)
+    for item in items:
+        if _is_exhaustive(item):
+            file, _, name = item.nodeid.partition("::")
+            function, bracket, _ = name.partition("[")
+            groups[f"{file}::{function}" if bracket else file].append(item.nodeid)
+    drawn: set[str] = set()
+    for name, cases in groups.items():
+        # Each group has a generator of its own: what is drawn of one does not depend on what others there are.
+        drawn.update(random.Random(f"{seed()} {name}").sample(cases, -(-len(cases) // SHARE)))
+    return drawn

@@ -1,0 +1,34 @@
+"""What the emulator's backend keeps from one judgement to the next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from emulator import native
+from judge.backends.emulator import backend
+from judge.settings import JudgeSettings
+
+
+def test_the_native_library_is_asked_for_once_and_again_when_it_is_gone(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def ensure(folder: Path) -> Path:
+        asked.append(folder)
+        folder.mkdir(exist_ok=True)
+        library = folder / "library.so"
+        library.touch()
+        return library
+
+    monkeypatch.setattr(native, "ensure", ensure)
+    settings = JudgeSettings(data_dir=data_dir)
+    library = backend._ensure_library(settings)
+    assert backend._ensure_library(settings) == library
+    assert asked == [data_dir / "emulator"]
+    library.unlink()
+    assert backend._ensure_library(settings) == library
+    assert library.exists()
+    assert len(asked) == 2

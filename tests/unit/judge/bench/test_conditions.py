@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from judge.bench.conditions import Background, processor_for_timing
+
+
+@pytest.fixture
+def processors(monkeypatch: pytest.MonkeyPatch) -> set[int]:
+    processors = set(range(3, 12))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: processors)
+    return processors
+
+
+def test_no_two_judgements_have_the_same_processor(processors: set[int], tmp_path: Path) -> None:
+    with processor_for_timing(tmp_path) as one, processor_for_timing(tmp_path) as other:
+        assert one != other
+        assert {one, other} <= processors
+
+
+def test_a_processor_is_released(processors: set[int], tmp_path: Path) -> None:
+    for _ in range(2):
+        held = [processor_for_timing(tmp_path) for _ in processors]
+        assert {one.__enter__() for one in held} == processors
+        with processor_for_timing(tmp_path) as none_left:
+            assert none_left is None
+        for one in held:
+            one.__exit__(None, None, None)
+
+
+def test_no_processor_is_reserved_if_there_are_few(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0, 1})
+    with processor_for_timing(tmp_path) as processor:
+        assert processor is None
+
+
+@pytest.fixture
+def background() -> Background:
+    return Background()
+
+
+def test_background_is_busy_until_all_work_is_done(background: Background) -> None:
+    first, second = threading.Event(), threading.Event()
+    assert not background.busy()
+    one = background.submit(lambda: first.wait(10))
+    other = background.submit(lambda: second.wait(10))
+    second.set()
+    assert other.result()
+    assert background.busy()
+    first.set()
+    background.wait()
+    assert one.done()
+    assert not background.busy()
+    background.close()
+
+
+def test_errors_are_raised_by_the_future_and_returned_by_wait(background: Background) -> None:
+    future = background.submit(lambda: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        future.result()
+    assert [type(error) for error in background.wait()] == [ZeroDivisionError]
+    assert background.wait() == []
+    assert not background.busy()
+    background.close()
+
+
+def test_close_waits_for_all_work(background: Background) -> None:
+    done = []
+
+    def work() -> None:
+        time.sleep(0.05)
+        done.append(True)
+
+    background.submit(work)
+    background.close()
+    background.close()
+    assert done
+
+
+@pytest.mark.parametrize("begin", [Background.start_deferred, Background.wait, Background.close])
+def test_deferred_work_starts_when_it_is_released(
+    background: Background, begin: Callable[[Background], object]
+) -> None:
+    done = threading.Event()
+    defer = background.defer(done.set)
+    background.submit(lambda: None).result()
+    assert not background.busy()
+    assert not done.is_set()
+    begin(background)
+    defer.result()
+    assert done.is_set()

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import pytest
+
+from judge.backends.registry import BUILTIN_BACKENDS
+from judge.compile.architecture import gpu_architecture, nvcc_flags, ptxas_architecture
+from judge.compile.target import Target
+from judge.errors import InternalError
+from judge.judgement import DeviceInfo
+
+
+@pytest.mark.parametrize(
+    ("kind", "capability", "arch", "flag"),
+    [
+        ("emulator", "8.0", "compute_80", "arch=compute_80,code=compute_80"),
+        ("cuda", "8.6", "sm_86", "arch=compute_86,code=[compute_86,sm_86]"),
+        ("cuda", "9.0", "sm_90", "arch=compute_90a,code=[compute_90a,sm_90a]"),
+        ("cuda", "12.0", "sm_120", "arch=compute_120a,code=[compute_120a,sm_120a]"),
+    ],
+)
+def test_what_is_compiled_for_a_device(kind: str, capability: str, arch: str, flag: str) -> None:
+    target = BUILTIN_BACKENDS.of(kind).target(DeviceInfo("device", kind, "Device", capability))
+    assert target == Target(kind, arch)
+    assert nvcc_flags(target.arch)[-1] == flag
+
+
+def test_registers_are_reported_for_a_gpu() -> None:
+    assert [ptxas_architecture(arch) for arch in ("compute_80", "sm_86", "sm_90")] == ["sm_80", "sm_86", "sm_90a"]
+
+
+@pytest.mark.parametrize("arch", ["", "sm 90", "-O3", "sm_90,"])
+def test_what_can_be_no_architecture_is_no_target(arch: str) -> None:
+    with pytest.raises(ValueError, match="no architecture of cuda"):
+        Target("cuda", arch)
+
+
+@pytest.mark.parametrize("arch", ["host", "sm_", "compute_80a"])
+def test_what_is_no_architecture_of_nvcc_is_refused(arch: str) -> None:
+    with pytest.raises(InternalError, match=f"no architecture '{arch}'"):
+        nvcc_flags(arch)
+
+
+def test_a_gpu_without_a_compute_capability_is_refused() -> None:
+    with pytest.raises(InternalError, match="no architecture"):
+        gpu_architecture("")

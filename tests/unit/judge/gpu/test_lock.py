@@ -1,0 +1,39 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from judge.errors import Cancelled
+from judge.gpu.lock import device_lock
+from judge.judgement import DeviceInfo
+from judge.settings import JudgeSettings
+
+GPU = DeviceInfo("gpu", "cuda", "GPU", "9.0", {"uuid_hash": "abc"})
+OTHER = DeviceInfo("gpu", "cuda", "GPU", "9.0", {"uuid_hash": "def"})
+
+
+def test_one_job_at_a_time_on_one_gpu(tmp_path: Path) -> None:
+    settings = JudgeSettings(data_dir=tmp_path)
+    with device_lock(GPU, settings):
+        with pytest.raises(Cancelled), device_lock(GPU, settings, cancelled=lambda: True):
+            pytest.fail("held twice")
+        with device_lock(OTHER, settings):
+            pass
+    with device_lock(GPU, settings):
+        pass
+
+
+def test_a_process_that_dies_lets_go(tmp_path: Path) -> None:
+    code = (
+        "import os, pathlib, sys; from judge.gpu.lock import device_lock;"
+        "from judge.judgement import DeviceInfo; from judge.settings import JudgeSettings;"
+        "lock = device_lock(DeviceInfo('gpu', 'cuda', 'GPU', '9.0', {'uuid_hash': 'abc'}),"
+        " JudgeSettings(data_dir=pathlib.Path(sys.argv[1]))); lock.__enter__(); os._exit(0)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    home = Path(__file__).resolve().parents[4]
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, env=environment, cwd=home)
+    with device_lock(GPU, JudgeSettings(data_dir=tmp_path), cancelled=lambda: True):
+        assert (tmp_path / "locks" / "gpu-abc.lock").exists()

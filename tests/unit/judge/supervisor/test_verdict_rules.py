@@ -1,0 +1,291 @@
+import signal
+
+import pytest
+
+from judge.errors import InternalError
+from judge.judgement import Mismatch, RacingAccess
+from judge.sandbox.launch import JailExit
+from judge.supervisor.process import Ending
+from judge.supervisor.verdict_rules import (
+    Outcome,
+    RunnerKilled,
+    outcome_of_call,
+    outcome_of_ending,
+    outcome_of_refusal,
+    with_checks,
+)
+from judge.verdict import Verdict
+from judge.wire.frames import Failure, Op
+from judge.wire.messages import FailedReply, FaultClaim, FetchReply, PartyClaim, ReportClaim, RunReply
+
+NAMES = ["input", "output", "N"]
+FINE = RunReply(1e-3, 0, "", "")
+CLEAN = FetchReply((0, 0, 0), None)
+WRONG = Mismatch("output", ((0,),), (1.0,), (2.0,), 1, 1, 1.0, 1.0, "output[0] is 2.0, expected 1.0")
+WRITE = FaultClaim(
+    "out-of-bounds write",
+    True,
+    "a write at /tmp/kernel.cu:7 behind output",
+    "k",
+    "/tmp/kernel.cu",
+    7,
+    (1, 0, 0),
+    (0, 0, 0),
+)
+READ = FaultClaim("out-of-bounds read", False, "4 bytes behind input", "k", "kernel.cu", 6, (1, 0, 0), (0, 0, 0))
+
+
+def _ending(during: Op = Op.RUN, *, code: int | None = None, by: int | None = None, oom: bool = False,
+            tampered: str = "", flooded: bool = False, timed_out: bool = False,
+            output: str = "") -> Ending:  # fmt: skip
+    killed = code is None and by is None
+    return Ending(during, tampered, flooded, timed_out, JailExit(code, by, 1.0, 1.0, 1, oom, killed), output)
+
+
+def _call(ran: RunReply = FINE, fetched: FetchReply = CLEAN, mismatch: Mismatch | None = None) -> Outcome:
+    return outcome_of_call(ran, fetched, NAMES, 2.0, lambda: mismatch)
+
+
+@pytest.mark.parametrize(
+    ("ending", "verdict", "words"),
+    [
+        (_ending(code=0), Verdict.RUNTIME_ERROR, "solve ended the process with exit(0)"),
+        (_ending(Op.LOAD, code=3), Verdict.RUNTIME_ERROR, "a static constructor ended the process with exit(3)"),
+        (_ending(by=signal.SIGSEGV), Verdict.RUNTIME_ERROR, "SIGSEGV"),
+        (_ending(by=signal.SIGABRT), Verdict.RUNTIME_ERROR, "abort()"),
+        (_ending(by=signal.SIGSYS), Verdict.SECURITY_VIOLATION, "system call"),
+        (_ending(by=signal.SIGKILL, oom=True), Verdict.MEMORY_LIMIT_EXCEEDED, "host memory"),
+        (_ending(oom=True), Verdict.MEMORY_LIMIT_EXCEEDED, "host memory"),
+        (_ending(timed_out=True), Verdict.TIME_LIMIT_EXCEEDED, "longer than 2 s"),
+        (_ending(Op.FETCH, timed_out=True), Verdict.TIME_LIMIT_EXCEEDED, "hung after solve had returned"),
+        (_ending(Op.LOAD, timed_out=True), Verdict.TIME_LIMIT_EXCEEDED, "static constructor"),
+        (_ending(flooded=True), Verdict.OUTPUT_LIMIT_EXCEEDED, "printed more"),
+        (_ending(tampered="it sent not a frame"), Verdict.SECURITY_VIOLATION, "channel"),
+        (_ending(code=70), Verdict.RUNTIME_ERROR, "could not go on"),
+        (_ending(), Verdict.RUNTIME_ERROR, "stopped answering"),
+        (
+            _ending(by=signal.SIGABRT, output="terminate called after throwing an instance of 'std::bad_alloc'\n"),
+            Verdict.RUNTIME_ERROR,
+            "uncaught C++ exception of type std::bad_alloc",
+        ),
+    ],
+)
+def test_endings_and_their_verdicts(ending: Ending, verdict: Verdict, words: str) -> None:
+    outcome = outcome_of_ending(ending, 2.0)
+    assert outcome.verdict is verdict
+    assert words in outcome.message
+
+
+def test_what_an_exception_says_is_not_repeated_since_it_may_hold_hidden_inputs() -> None:
+    output = "terminate called after throwing an instance of 'std::runtime_error'\n  what():  0.123456\n"
+    assert "0.123456" not in outcome_of_ending(_ending(by=signal.SIGABRT, output=output), 2.0).message
+
+
+@pytest.mark.parametrize(
+    ("thrown", "what", "hinted"),
+    [
+        ("std::system_error", "Operation not permitted", True),
+        ("std::system_error", "Resource deadlock avoided", False),
+        ("std::runtime_error", "Operation not permitted", False),
+    ],
+)
+def test_starting_a_thread_gets_a_hint(thrown: str, what: str, hinted: bool) -> None:
+    output = f"terminate called after throwing an instance of '{thrown}'\n  what():  {what}\n"
+    outcome = outcome_of_ending(_ending(by=signal.SIGABRT, output=output), 2.0)
+    assert outcome.verdict is Verdict.RUNTIME_ERROR
+    assert outcome.message.startswith(f"an uncaught C++ exception of type {thrown} in solve")
+    assert ("A submission starts none" in outcome.message) is hinted
+
+
+def test_a_runner_that_ends_before_loading_is_an_internal_error() -> None:
+    with pytest.raises(InternalError, match="No module named numpy"):
+        outcome_of_ending(_ending(Op.START, code=1, output="Traceback\nNo module named numpy\n"), 2.0)
+
+
+@pytest.mark.parametrize(
+    ("failure", "during"), [(Failure.DEVICE, Op.START), (Failure.JAIL, Op.START), (Failure.MEMORY, Op.PREPARE)]
+)
+def test_refusals_that_are_the_machines_fault(failure: Failure, during: Op) -> None:
+    with pytest.raises(InternalError):
+        outcome_of_refusal(FailedReply(failure, 2, "cudaErrorMemoryAllocation", "out of memory"), during, 1)
+
+
+@pytest.mark.parametrize("failure", [Failure.DEVICE, Failure.JAIL])
+@pytest.mark.parametrize("during", [Op.LOAD, Op.PREPARE, Op.RUN, Op.FETCH])
+def test_a_submission_cannot_blame_the_machine(failure: Failure, during: Op) -> None:
+    outcome = outcome_of_refusal(FailedReply(failure, 0, "", "no GPU is there"), during, 1)
+    assert outcome.verdict is Verdict.SECURITY_VIOLATION
+    assert "no GPU" not in outcome.message
+
+
+def test_refusals_that_are_the_submissions() -> None:
+    reply = FailedReply(Failure.MEMORY, 2, "cudaErrorMemoryAllocation", "…")
+    taken = outcome_of_refusal(reply, Op.PREPARE, 1, had_free_memory=True)
+    assert (taken.verdict, "before solve is called" in taken.message) == (Verdict.MEMORY_LIMIT_EXCEEDED, True)
+    leaked = outcome_of_refusal(FailedReply(Failure.MEMORY, 2, "cudaErrorMemoryAllocation", "…"), Op.PREPARE, 3)
+    assert (leaked.verdict, "call 3" in leaked.message) == (Verdict.MEMORY_LIMIT_EXCEEDED, True)
+    loading = outcome_of_refusal(FailedReply(Failure.LOAD, 0, "", "undefined symbol: foo"), Op.LOAD, 0)
+    assert (loading.verdict, "undefined symbol: foo" in loading.message) == (Verdict.RUNTIME_ERROR, True)
+    missing = "libcuda.so.1: cannot open shared object file: No such file or directory"
+    driver = outcome_of_refusal(FailedReply(Failure.LOAD, 0, "", missing), Op.LOAD, 0)
+    assert (driver.verdict, "the CUDA driver API" in driver.message) == (Verdict.RUNTIME_ERROR, True)
+    broken = outcome_of_refusal(FailedReply(Failure.CUDA, 700, "cudaErrorIllegalAddress", "…"), Op.FETCH, 1)
+    assert (broken.verdict, "cudaErrorIllegalAddress" in broken.message) == (Verdict.RUNTIME_ERROR, True)
+
+
+def test_right_and_wrong_outputs() -> None:
+    assert _call() == Outcome(Verdict.ACCEPTED)
+    wrong = _call(mismatch=WRONG)
+    assert (wrong.verdict, wrong.message, wrong.mismatch) == (Verdict.WRONG_ANSWER, WRONG.message, WRONG)
+
+
+@pytest.mark.parametrize(("flags", "side"), [(1, "before its start"), (2, "after its end"), (3, "on both sides")])
+def test_writes_outside_a_buffer_name_it_and_the_side(flags: int, side: str) -> None:
+    outcome = _call(fetched=FetchReply((0, flags, 0), None))
+    assert (outcome.verdict, outcome.message) == (Verdict.RUNTIME_ERROR, f"wrote outside its buffer output, {side}")
+
+
+def test_an_input_that_was_changed_is_named() -> None:
+    outcome = _call(fetched=FetchReply((4, 0, 0), None))
+    assert (outcome.verdict, "changed its input input" in outcome.message) == (Verdict.RUNTIME_ERROR, True)
+
+
+def test_a_sticky_error_is_a_runtime_error_whatever_the_outputs_hold() -> None:
+    ran = RunReply(-1.0, 700, "cudaErrorIllegalAddress", "an illegal memory access was encountered")
+    outcome = _call(ran)
+    assert outcome.verdict is Verdict.RUNTIME_ERROR
+    assert outcome.message.startswith("cudaErrorIllegalAddress: an illegal memory access")
+
+
+@pytest.mark.parametrize(
+    ("name", "mismatch", "verdict"),
+    [
+        ("cudaErrorInvalidConfiguration", WRONG, Verdict.RUNTIME_ERROR),
+        ("cudaErrorInvalidConfiguration", None, Verdict.ACCEPTED),
+        ("cudaErrorMemoryAllocation", WRONG, Verdict.MEMORY_LIMIT_EXCEEDED),
+        ("cudaErrorMemoryAllocation", None, Verdict.ACCEPTED),
+    ],
+)
+def test_an_error_that_passes_matters_only_if_the_outputs_are_wrong(
+    name: str, mismatch: Mismatch | None, verdict: Verdict
+) -> None:
+    assert _call(RunReply(-1.0, 9, name, "…"), mismatch=mismatch).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("report", "mismatch", "verdict", "words"),
+    [
+        (ReportClaim(faults=(WRITE,), fault_count=1), None, Verdict.RUNTIME_ERROR, "a write at kernel.cu:7"),
+        (ReportClaim(faults=(READ,), fault_count=1), None, Verdict.ACCEPTED, "reads outside"),
+        (ReportClaim(faults=(READ,), fault_count=1), WRONG, Verdict.WRONG_ANSWER, "output[0]"),
+        (ReportClaim(faults=(READ, WRITE), fault_count=2), WRONG, Verdict.RUNTIME_ERROR, "behind output"),
+        (ReportClaim(limit="wall"), None, Verdict.TIME_LIMIT_EXCEEDED, "longer than"),
+        (ReportClaim(limit="instructions"), None, Verdict.TIME_LIMIT_EXCEEDED, "instructions"),
+        (ReportClaim(limit="memory"), WRONG, Verdict.MEMORY_LIMIT_EXCEEDED, "memory"),
+        (ReportClaim(limit="memory"), None, Verdict.ACCEPTED, ""),
+        (
+            ReportClaim(unsupported="wgmma, kernel.cu:3"),
+            None,
+            Verdict.RUNTIME_ERROR,
+            "not supported by the emulator: wgmma",
+        ),
+    ],
+)
+def test_the_emulators_report(report: ReportClaim, mismatch: Mismatch | None, verdict: Verdict, words: str) -> None:
+    outcome = _call(fetched=FetchReply((0, 0, 0), report), mismatch=mismatch)
+    assert outcome.verdict is verdict
+    assert words in outcome.message
+    assert len(outcome.memory_errors) == len(report.faults)
+
+
+EMULATORS = "a fault of the emulator itself: KeyError: 1"
+
+
+def test_a_fault_of_the_emulator_is_reported_as_one() -> None:
+    ran = RunReply(-1.0, 801, "cudaErrorNotSupported", f"k cannot be run: {EMULATORS}")
+    outcome = _call(ran, FetchReply((0, 0, 0), ReportClaim(unsupported=EMULATORS)), WRONG)
+    assert outcome.verdict is Verdict.RUNTIME_ERROR
+    assert outcome.message == f"{EMULATORS}. The program is not to blame: please report it, with the source"
+
+
+@pytest.mark.parametrize("code", [0, 1, 710, 999])
+@pytest.mark.parametrize(
+    "message", [EMULATORS, f'k.cu:1: Assertion `"{EMULATORS}"` failed', f"trap in k at {EMULATORS}:5"]
+)
+def test_no_message_makes_an_internal_error(code: int, message: str) -> None:
+    """They are the submission's to choose: an internal error would be tried again."""
+    name = {710: "cudaErrorAssert", 999: "cudaErrorUnknown"}.get(code, "")
+    for report in (None, ReportClaim(unsupported=message), ReportClaim(limit=message)):
+        outcome = _call(RunReply(-1.0, code, name, message), FetchReply((0, 0, 0), report), WRONG)
+        assert outcome.verdict in (Verdict.RUNTIME_ERROR, Verdict.WRONG_ANSWER)
+
+
+def test_a_deadlock_tells_who_waits_where() -> None:
+    story = "divergent barrier at /tmp/kernel.cu:3: it waits for ever"
+    stuck = FaultClaim("divergent barrier", False, story, "k", "/tmp/kernel.cu", 3, (0, 0, 0), (0, 0, 0))
+    ran = RunReply(-1.0, 702, "cudaErrorLaunchTimeout", "…")
+    outcome = _call(ran, FetchReply((0, 0, 0), ReportClaim(faults=(READ, stuck), fault_count=2)), WRONG)
+    assert outcome.verdict is Verdict.TIME_LIMIT_EXCEEDED
+    assert outcome.message == "divergent barrier at kernel.cu:3: it waits for ever"
+
+
+RACE = FaultClaim(
+    "race on shared memory", True, "race on shared memory at kernel.cu:8 by thread (0, 0, 0)", "k", "/tmp/kernel.cu", 8,
+    (0, 0, 0), (3, 0, 0), PartyClaim("/tmp/kernel.cu", 9, (32, 0, 0), (3, 0, 0), False),
+)  # fmt: skip
+UNWRITTEN = FaultClaim("uninitialized read", False, "nothing wrote it", "k", "kernel.cu", 5, (0, 0, 0), (0, 0, 0))
+
+
+def test_a_wrong_answer_is_shown_with_the_race_that_made_it() -> None:
+    wrong = _call(mismatch=WRONG)
+    found = with_checks(wrong, FetchReply((0, 0, 0), ReportClaim(faults=(UNWRITTEN, RACE))))
+    assert found.verdict is Verdict.WRONG_ANSWER
+    assert found.message == f"{WRONG.message}; {RACE.message}"
+    assert [fault.kind for fault in found.memory_errors] == ["uninitialized read", "race on shared memory"]
+    other = found.memory_errors[1].other
+    assert other == RacingAccess("kernel.cu", 9, (32, 0, 0), (3, 0, 0), is_write=False)
+
+
+def test_faults_known_before_the_checks_are_not_repeated() -> None:
+    wrong = _call(fetched=FetchReply((0, 0, 0), ReportClaim(faults=(READ,))), mismatch=WRONG)
+    assert with_checks(wrong, FetchReply((0, 0, 0), ReportClaim(faults=(READ,)))) == wrong
+    assert with_checks(wrong, FetchReply((0, 0, 0), None)) == wrong
+
+
+def test_reads_outside_of_buffers_are_errors_where_the_pack_says_so() -> None:
+    def verdict(claim: FaultClaim, *, fatal: bool) -> Verdict:
+        fetched = FetchReply((0, 0, 0), ReportClaim(faults=(claim,)))
+        return outcome_of_call(FINE, fetched, NAMES, 2.0, lambda: None, reads_are_errors=fatal).verdict
+
+    assert verdict(READ, fatal=False) is Verdict.ACCEPTED
+    assert verdict(READ, fatal=True) is Verdict.RUNTIME_ERROR
+    barrier = FaultClaim("divergent barrier", False, "part of the block", "k", "kernel.cu", 6, (0, 0, 0), (0, 0, 0))
+    assert verdict(barrier, fatal=True) is Verdict.ACCEPTED
+
+
+def _killed(during: Op, by: int | None, *, jail_lost: bool = False, cpu_limited: bool = False) -> Ending:
+    ended = JailExit(None, by, 1.0, 1.0, 1, False, False, cpu_limited=cpu_limited, jail_lost=jail_lost)
+    return Ending(during, "", False, False, ended, "")
+
+
+@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM])
+def test_a_runner_that_was_perhaps_killed_from_outside_is_tried_again(by: signal.Signals) -> None:
+    with pytest.raises(RunnerKilled) as raised:
+        outcome_of_ending(_killed(Op.RUN, by), 2.0)
+    assert raised.value.outcome is not None
+    assert raised.value.outcome.verdict is Verdict.RUNTIME_ERROR
+    assert by.name in raised.value.outcome.message
+
+
+@pytest.mark.parametrize(
+    "ending", [_killed(Op.RUN, None, jail_lost=True), _killed(Op.START, signal.SIGKILL)], ids=["jail", "start"]
+)
+def test_what_only_somebody_outside_can_do_is_no_verdict(ending: Ending) -> None:
+    with pytest.raises(RunnerKilled) as raised:
+        outcome_of_ending(ending, 2.0)
+    assert raised.value.outcome is None
+
+
+def test_the_limit_on_cpu_time_is_a_time_limit() -> None:
+    outcome = outcome_of_ending(_killed(Op.RUN, signal.SIGXCPU, cpu_limited=True), 2.0)
+    assert outcome.verdict is Verdict.TIME_LIMIT_EXCEEDED

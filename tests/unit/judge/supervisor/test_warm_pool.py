@@ -1,0 +1,166 @@
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from judge.supervisor.session import StartedRunner
+from judge.supervisor.warm_pool import WarmPool, enough_memory_free
+from judge.wire.messages import StartReply
+
+
+class FakeProcess:
+    """A runner that comes up when ``up`` is set."""
+
+    def __init__(self, up: threading.Event) -> None:
+        self.alive = True
+        self._up = up
+
+    def receive(self, _pending: object, limit_s: float) -> tuple[bytes, float]:
+        if not self._up.wait(limit_s):
+            raise TimeoutError
+        return StartReply(123).pack(), 0.1
+
+    def close(self) -> None:
+        self.alive = False
+
+
+class Starter:
+    def __init__(self) -> None:
+        self.up = threading.Event()
+        self.up.set()
+        self.made: list[FakeProcess] = []
+        self.sizes: list[tuple[int, int]] = []
+        self.error: Exception | None = None
+
+    def __call__(self, input_bytes: int, output_bytes: int) -> StartedRunner:
+        if self.error is not None:
+            raise self.error
+        self.sizes.append((input_bytes, output_bytes))
+        self.made.append(FakeProcess(self.up))
+        return StartedRunner(cast(Any, self.made[-1]), cast(Any, "pending"))
+
+
+@pytest.fixture
+def starter() -> Starter:
+    return Starter()
+
+
+@pytest.fixture
+def pool(starter: Starter) -> Iterator[Callable[..., WarmPool]]:
+    made: list[WarmPool] = []
+
+    def make(count: int = 2, **options: Any) -> WarmPool:
+        made.append(WarmPool(starter, count, start_s=10, **{"enough_memory": lambda: True, **options}))
+        return made[-1]
+
+    yield make
+    starter.up.set()
+    for one in made:
+        one.close()
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+
+
+def test_each_runner_is_handed_out_once_and_replaced(pool: Callable[..., WarmPool], starter: Starter) -> None:
+    warm = pool()
+    until(lambda: warm.ready == 2)
+    first, second = warm.take(10, 10), warm.take(10, 10)
+    assert first is not None
+    assert second is not None
+    assert first.process is not second.process
+    assert (first.starting, first.free_bytes) == (None, 123)
+    until(lambda: warm.ready == 2)
+    assert len(starter.made) == 4
+    warm.close()
+    assert [process.alive for process in starter.made] == [True, True, False, False]
+
+
+def test_take_waits_for_a_runner_that_is_starting(pool: Callable[..., WarmPool], starter: Starter) -> None:
+    starter.up.clear()
+    warm = pool(1)
+    until(lambda: len(starter.made) == 1)
+    taken: list[StartedRunner | None] = []
+    thread = threading.Thread(target=lambda: taken.append(warm.take(1, 1)))
+    thread.start()
+    thread.join(0.05)
+    assert not taken
+    starter.up.set()
+    thread.join(10)
+    assert taken[0] is not None
+
+
+def test_no_runner_is_started_while_quiet(pool: Callable[..., WarmPool], starter: Starter) -> None:
+    warm = pool(1)
+    with warm.quiet():
+        until(lambda: warm.ready == 1)
+        assert warm.take(1, 1) is not None
+        assert warm.take(1, 1) is None
+        time.sleep(0.05)
+        assert len(starter.made) == 1
+    until(lambda: len(starter.made) == 2)
+
+
+def test_quiet_need_not_wait_for_a_runner_that_is_starting(pool: Callable[..., WarmPool], starter: Starter) -> None:
+    starter.up.clear()
+    warm = pool(2)
+    until(lambda: len(starter.made) == 1)
+    with warm.quiet(wait=False):
+        assert warm.ready == 0
+        starter.up.set()
+        until(lambda: warm.ready == 1)
+        time.sleep(0.05)
+        assert len(starter.made) == 1
+    until(lambda: warm.ready == 2)
+
+
+def test_ended_and_old_runners_are_not_handed_out(pool: Callable[..., WarmPool], starter: Starter) -> None:
+    warm = pool(1)
+    until(lambda: warm.ready == 1)
+    with warm.quiet():
+        starter.made[0].alive = False
+        assert warm.take(1, 1) is None
+    until(lambda: warm.ready == 1)
+    assert len(starter.made) == 2
+    old = pool(1, max_age_s=0.0)
+    until(lambda: len(starter.made) > 2)
+    assert old.take(1, 1) is None or starter.made[-1].alive
+
+
+def test_later_runners_have_the_largest_regions_asked_for(pool: Callable[..., WarmPool], starter: Starter) -> None:
+    warm = pool(1)
+    until(lambda: warm.ready == 1)
+    assert warm.take(1 << 40, 1) is None
+    assert not starter.made[0].alive
+    until(lambda: warm.ready == 1)
+    assert starter.sizes[1] == (1 << 40, starter.sizes[0][1])
+    assert warm.take(1 << 40, 1) is not None
+
+
+def test_errors_are_reported_and_the_caller_starts_a_runner(pool: Callable[..., WarmPool], starter: Starter) -> None:
+    starter.error = ValueError("no such thing")
+    told: list[str] = []
+    warm = pool(1, report=told.append)
+    until(lambda: bool(told))
+    assert told == ["ValueError: no such thing"]
+    assert warm.take(1, 1) is None
+
+
+def test_no_runner_waits_without_memory_to_spare(
+    pool: Callable[..., WarmPool], starter: Starter, tmp_path: Path
+) -> None:
+    warm = pool(1, enough_memory=lambda: False)
+    assert warm.take(1, 1) is None
+    assert not starter.made
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text("MemTotal: 99 kB\nMemAvailable:    1048576 kB\n")
+    assert not enough_memory_free(meminfo)
+    meminfo.write_text("MemAvailable:    8388608 kB\n")
+    assert enough_memory_free(meminfo)

@@ -1,0 +1,87 @@
+"""Which cases of exhaustive tests are run, and which tests may not be below tests/unit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests import gate, sampling
+from tests.sampling import SHARE, Scope
+
+
+def item(nodeid: str, *marks: str) -> Any:
+    return SimpleNamespace(
+        nodeid=nodeid,
+        path=Path("/checkout") / nodeid.partition("::")[0],
+        iter_markers=lambda: [SimpleNamespace(name=mark) for mark in marks],
+        get_closest_marker=lambda name: name if name in marks else None,
+    )
+
+
+PLAIN = [item("a.py::test_plain"), item("a.py::test_of_two[1]"), item("a.py::test_of_two[2]")]
+DRAWN = [item("a.py::test_drawn", "hypothesis")]
+MANY = [item(f"a.py::test_many[{n}]", "exhaustive") for n in range(45)]
+FEW = [item(f"b.py::test_few[{n}]", "exhaustive") for n in range(2)]
+WHOLE = [item(f"c.py::test_{n}", "exhaustive") for n in range(11)]
+EVERYTHING = [*PLAIN, *DRAWN, *MANY, *FEW, *WHOLE]
+
+
+@pytest.fixture(autouse=True)
+def _seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(sampling.SEED, "1")
+
+
+def run(scope: Scope) -> list[Any]:
+    kept, left = sampling.select(EVERYTHING, scope)
+    assert [one for one in EVERYTHING if one in kept] == kept
+    assert {one.nodeid for one in kept} | {one.nodeid for one in left} == {one.nodeid for one in EVERYTHING}
+    return kept
+
+
+def test_a_sample_has_a_tenth_of_each_group_and_at_least_one_case() -> None:
+    kept = run(Scope.SAMPLE)
+    assert [one for one in kept if one in PLAIN + DRAWN] == PLAIN + DRAWN
+    assert [sum(one in kept for one in group) for group in (MANY, FEW, WHOLE)] == [-(-45 // SHARE), 1, 2]
+
+
+def test_the_seed_decides_and_the_other_tests_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = [one for one in run(Scope.SAMPLE) if one in MANY]
+    assert [one for one in sampling.select(MANY, Scope.SAMPLE)[0] if one in MANY] == drawn
+    monkeypatch.setenv(sampling.SEED, "2")
+    assert [one for one in run(Scope.SAMPLE) if one in MANY] != drawn
+
+
+def test_the_rest_is_what_a_sample_leaves_out_and_what_draws_examples() -> None:
+    sample, rest = run(Scope.SAMPLE), run(Scope.REST)
+    assert [one for one in EVERYTHING if one in sample or one in rest] == EVERYTHING
+    assert [one for one in sample if one in rest] == DRAWN
+    assert run(Scope.ALL) == EVERYTHING
+
+
+def test_nothing_is_left_out_of_what_is_named() -> None:
+    def scope(*arguments: str, keyword: str = "", **options: bool) -> Scope:
+        config = SimpleNamespace(
+            args=list(arguments),
+            option=SimpleNamespace(keyword=keyword),
+            getoption=lambda name: options.get(name, False),
+        )
+        return sampling.scope_of(config)  # type: ignore[arg-type]
+
+    assert scope("tests") is Scope.SAMPLE
+    assert (
+        scope("tests/a.py::test_many") is scope("tests", keyword="many") is scope("tests", exhaustive=True) is Scope.ALL
+    )
+    assert scope("tests", exhaustive=True, exhaustive_rest=True) is Scope.REST
+
+
+def test_a_test_of_one_unit_may_need_no_service() -> None:
+    items = [
+        item("tests/unit/a.py::test_x", "nvcc", "jail"),
+        item("tests/unit/a.py::test_y", "cxx"),
+        item("tests/integration/a.py::test_z", "nvcc"),
+    ]
+    (only,) = gate.misplaced(items, Path("/checkout"))
+    assert only.startswith("tests/unit/a.py::test_x needs jail, nvcc")

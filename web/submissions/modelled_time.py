@@ -1,0 +1,157 @@
+"""Presentation of a modelled time: what limits it, and the kernels and lines that take most of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from emulator.model import gpu_names, load_gpu
+from judge.judgement import Measurement, ModelledCase, ModelledKernel, ModelledLine
+from web.formatting import percent, seconds, significant, size, whole
+from web.submissions.diagnostics import SOURCE_NAME, is_own_source
+
+_LINE = re.compile(rf"\b(?:line |{re.escape(SOURCE_NAME)}:)(\d+)")
+#: The shares of the time at which a line's heat becomes 1, 2, 3 and 4.
+_HEAT = (0.02, 0.1, 0.25, 0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class SentencePart:
+    """A part of a sentence. ``line`` is set if it names a line of the user's source; it becomes a link."""
+
+    text: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LineView:
+    """A source line that takes much of the time. ``number`` and ``code`` are set for the user's own source only.
+
+    ``bar_width`` is in per cent. ``lanes``, ``sectors`` and ``wavefronts`` show how well it uses warps and memory.
+    """
+
+    number: int | None
+    location: str
+    code: Markup
+    share: str
+    bar_width: float
+    instructions: str
+    lanes: str
+    sectors: str
+    wavefronts: str
+
+
+@dataclass(frozen=True, slots=True)
+class KernelView:
+    """The launches of one kernel with the same grid and block."""
+
+    name: str
+    launches: str
+    shape: str
+    time: str
+    limiter: str
+    occupancy: str
+    dram: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelledTimeView:
+    """The modelled time of one benchmark case."""
+
+    id: str
+    gpu: str
+    time: str
+    limiter: str
+    reasons: tuple[tuple[SentencePart, ...], ...]
+    lines: tuple[LineView, ...]
+    kernels: tuple[KernelView, ...]
+
+
+def gpu_title(key: str | None) -> str:
+    """Returns ``NVIDIA H200`` for ``h200``. A GPU that is no longer modelled keeps its key, in capitals."""
+    return load_gpu(key).name if key in gpu_names() and key else str(key or "a GPU").upper()
+
+
+def present_modelled_times(measurement: Measurement, code: Sequence[Markup] = ()) -> tuple[ModelledTimeView, ...]:
+    """Returns a view of each case with a modelled time. ``code`` holds the highlighted lines of the source."""
+    gpu = gpu_title(measurement.gpu)
+    return tuple(
+        ModelledTimeView(
+            id=case.id,
+            gpu=gpu,
+            time=seconds(case.value),
+            limiter=case.limiter,
+            reasons=tuple(_linked(reason) for reason in case.why),
+            lines=tuple(_present_line(line, code) for line in case.lines),
+            kernels=tuple(_present_kernel(kernel) for kernel in case.kernels),
+        )
+        for case in measurement.cases
+        if isinstance(case, ModelledCase)
+    )
+
+
+def line_heat(measurement: Measurement) -> dict[int, tuple[int, str]]:
+    """Returns the heat (1 to 4) of each line of the user's source and its largest share of a case's time."""
+    shares: dict[int, float] = {}
+    for case in measurement.cases:
+        for line in case.lines if isinstance(case, ModelledCase) else ():
+            if is_own_source(line.file):
+                shares[line.line] = max(shares.get(line.line, 0.0), line.share)
+    heat = {number: sum(share >= least for least in _HEAT) for number, share in shares.items()}
+    return {number: (level, f"{100 * shares[number]:.0f} %") for number, level in heat.items() if level}
+
+
+def _linked(sentence: str) -> tuple[SentencePart, ...]:
+    pieces, at = [], 0
+    for found in _LINE.finditer(sentence):
+        pieces += [SentencePart(sentence[at : found.start()]), SentencePart(f"line {found[1]}", int(found[1]))]
+        at = found.end()
+    pieces.append(SentencePart(sentence[at:]))
+    first = pieces[0].text
+    if not re.match(r"[\w<>]+:", first):
+        pieces[0] = SentencePart(first[:1].upper() + first[1:])
+    return tuple(piece for piece in pieces if piece.text)
+
+
+def _present_line(line: ModelledLine, code: Sequence[Markup]) -> LineView:
+    own = is_own_source(line.file) and 0 < line.line <= len(code)
+    name = line.file.rpartition("/")[2]
+    return LineView(
+        number=line.line if own else None,
+        location=f"{name}:{line.line}" if name else "no line known",
+        code=Markup(code[line.line - 1].strip()) if own else Markup(""),
+        share=percent(line.share),
+        bar_width=round(100 * min(line.share, 1.0), 1),
+        instructions=whole(sum(line.instructions.values())),
+        lanes=percent(line.active_lanes),
+        sectors=_multiple(line.global_sectors, line.global_sectors_ideal),
+        wavefronts=_multiple(line.shared_wavefronts, line.shared_wavefronts_ideal),
+    )
+
+
+def _multiple(count: int, ideal: int) -> str:
+    """Returns the count as a multiple of the ideal; empty if nothing was counted."""
+    return f"{significant(count / ideal, 2)}×" if count and ideal else ""
+
+
+def _present_kernel(kernel: ModelledKernel) -> KernelView:
+    grid, block = ("×".join(whole(axis) for axis in _without_ones(shape)) for shape in (kernel.grid, kernel.block))
+    return KernelView(
+        name=kernel.kernel,
+        launches=whole(kernel.launches),
+        shape=f"{grid} of {block}",
+        time=seconds(kernel.seconds),
+        limiter=kernel.limiter,
+        occupancy=percent(kernel.occupancy),
+        dram=size(kernel.dram_bytes),
+    )
+
+
+def _without_ones(shape: Sequence[int]) -> Sequence[int]:
+    """Returns the shape without trailing axes of size 1."""
+    while len(shape) > 1 and shape[-1] == 1:
+        shape = shape[:-1]
+    return shape
