@@ -205,7 +205,8 @@ def test_a_judgement_from_the_first_case_to_the_score(settings: JudgeSettings) -
     assert json.loads(json.dumps(to_json(judgement)))["measurement"]["runs"] == judgement.measurement.runs
     timing = [step.done for step in heard if step.stage == "timing" and step.case_id == "timed"]
     assert timing == sorted(timing)
-    assert timing[-1] == judgement.measurement.runs
+    # A busy machine makes the judge measure everything again: the progress counts all calls, the score the last ones.
+    assert timing[-1] >= judgement.measurement.runs
 
 
 def test_what_fails_only_when_it_is_timed_fails(settings: JudgeSettings) -> None:
