@@ -1,5 +1,5 @@
 // Writes down what a submission asks of the CUDA runtime. Linked into it with --wrap, so that each call that it makes to one of
-// the functions below comes here first. judge/runner/cuda/recording.py reads what is written.
+// the functions below comes here first. judge/runner/cuda/recording_reader.py reads what is written.
 //
 // The process says where to: the environment variable holds the address of a Target. Without it nothing is written.
 

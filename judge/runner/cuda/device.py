@@ -19,7 +19,8 @@ from judge.runner.cuda.errors import device_error
 from judge.runner.cuda.flush import CacheFlush
 from judge.runner.cuda.kernels import GUARD_BYTES, Kernels
 from judge.runner.cuda.recorder import CallRecorder
-from judge.runner.cuda.recording import RawRecording, RecordingError, read_recording
+from judge.runner.cuda.recording import RawRecording, RecordingError
+from judge.runner.cuda.recording_reader import read_recording
 from judge.runner.cuda.replay import CudaReplay
 from judge.runner.cuda.timer import CudaTimer
 from judge.runner.device import ALIGNMENT_BYTES, Buffer, DeviceError, DeviceOptions, Findings, Placed

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
-import time
 from pathlib import Path
 
 import pytest
 
-from cli.supervise import descendants
 from judge.compile.diagnostics import says_killed
 from judge.compile.nvcc import build_submission
 from judge.compile.target import Target
 from judge.errors import KilledFromOutside
 from judge.settings import JudgeSettings
+from tests.killer import Killer, named
 from tests.unit.judge.compile.challenge import PLAIN, FakeChallenge
 
 pytestmark = [pytest.mark.nvcc, pytest.mark.jail]
@@ -25,7 +21,7 @@ _CHALLENGE = FakeChallenge()
 
 @pytest.mark.parametrize("victim", ["cudafe++", "cicc", "cc1plus", "ptxas", "sh", "bwrap"])
 def test_a_compiler_that_is_killed_once_costs_only_time(victim: str, tmp_path: Path) -> None:
-    with _Killer(victim, times=1) as killer:
+    with Killer(lambda: named(victim), times=1) as killer:
         report, artifact = build_submission(
             PLAIN.encode(), _CHALLENGE, Target("emulator", "compute_80"), JudgeSettings(tmp_path)
         )
@@ -36,7 +32,7 @@ def test_a_compiler_that_is_killed_once_costs_only_time(victim: str, tmp_path: P
 
 def test_a_compiler_that_is_killed_every_time_is_the_judges_failure(tmp_path: Path) -> None:
     settings = JudgeSettings(tmp_path)
-    with _Killer("cicc", times=1000), pytest.raises(KilledFromOutside):
+    with Killer(lambda: named("cicc"), times=1000), pytest.raises(KilledFromOutside):
         build_submission(PLAIN.encode(), _CHALLENGE, Target("emulator", "compute_80"), settings)
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
     report, _ = build_submission(PLAIN.encode(), _CHALLENGE, Target("emulator", "compute_80"), settings)
@@ -57,35 +53,3 @@ def test_the_words_of_drivers() -> None:
     assert says_killed(b"kernel.cu\ncollect2: fatal error: ld terminated with signal 9 [Killed]\n")
     assert says_killed(b"nvcc error   : 'cicc' died due to signal 9 (Kill signal)\n")
     assert not says_killed(b"nvcc error   : 'cicc' died due to signal 11 (Invalid memory reference)\n")
-
-
-class _Killer:
-    """Sends SIGKILL to ``times`` processes of this name below this one, as soon as it sees them."""
-
-    def __init__(self, victim: str, times: int) -> None:
-        self._victim = victim
-        self._times = times
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._kill, daemon=True)
-        self.killed = 0
-
-    def __enter__(self) -> _Killer:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _kill(self) -> None:
-        while self.killed < self._times and not self._over.wait(0.005):
-            for pid in descendants(os.getpid()):
-                try:
-                    name = Path(f"/proc/{pid}/comm").read_text().strip()
-                    if name == self._victim:
-                        os.kill(pid, signal.SIGKILL)
-                        self.killed += 1
-                        time.sleep(0.05)
-                        break
-                except (OSError, ProcessLookupError):
-                    continue

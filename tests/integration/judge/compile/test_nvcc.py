@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.compile import nvcc
+from judge.compile import jailed_compiler, known_good
 from judge.compile.artifact import Artifact
 from judge.compile.nvcc import build_submission
 from judge.compile.target import Target
@@ -167,7 +167,7 @@ def test_an_artifact_says_whether_the_program_may_create_streams_of_its_own(
 
 def test_nvcc_as_a_whole_makes_the_same(settings: JudgeSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     """The way for a release whose steps are not known."""
-    monkeypatch.setattr(nvcc, "parse_dryrun", lambda _: None)
+    monkeypatch.setattr(jailed_compiler, "parse_dryrun", lambda _: None)
     report, artifact = build("using T = float;" + PLAIN.replace("float* output", "T* output"), settings)
     assert report.ok, report.log
     assert artifact is not None
@@ -248,16 +248,16 @@ def test_a_library_that_the_toolkit_lacks_is_the_operators_business(settings: Ju
 
 def test_a_compiler_that_fails_whatever_it_is_given(settings: JudgeSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     """No compile error for the user where not even a plain kernel compiles: an unsupported host compiler, say."""
-    script = nvcc.build_script
+    script = jailed_compiler.build_script
     monkeypatch.setattr(
-        nvcc,
+        jailed_compiler,
         "build_script",
         lambda *given, **named: "echo unsupported GNU version; exit 11\n" + script(*given, **named),
     )
-    nvcc._require_working.cache_clear()
+    known_good.require_working.cache_clear()
     with pytest.raises(InternalError, match="unsupported GNU version"):
         build(PLAIN, settings)
-    nvcc._require_working.cache_clear()
+    known_good.require_working.cache_clear()
 
 
 def test_an_architecture_that_nvcc_does_not_know(settings: JudgeSettings) -> None:

@@ -25,8 +25,8 @@ from judge.runner.cuda.recording import (
     RawRecording,
     Recording,
     RecordingError,
-    read_recording,
 )
+from judge.runner.cuda.recording_reader import read_recording
 from judge.runner.cuda.replay import CudaReplay
 from judge.runner.device import DeviceError
 from judge.settings import JudgeSettings

@@ -18,8 +18,8 @@ from judge.runner.cuda.recording import (
     RawRecording,
     Recording,
     RecordingError,
-    read_recording,
 )
+from judge.runner.cuda.recording_reader import read_recording
 
 INPUT, OUTPUT, SCRATCH = 0x7F0000010000, 0x7F0000020000, 0x7F0000030000
 GUARD = 256

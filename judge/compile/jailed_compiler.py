@@ -1,0 +1,234 @@
+"""Runs the compiler in its jail, again where somebody kills it from outside, and returns what came out."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from judge.compile.architecture import is_ptx_alone, nvcc_flags, ptxas_architecture
+from judge.compile.challenge import Challenge
+from judge.compile.diagnostics import says_killed
+from judge.compile.exported_solve import MANGLED_SOLVE
+from judge.compile.plan import Files, Plan, Recorder, build_script, parse_dryrun, whole_plan
+from judge.compile.target import Target
+from judge.compile.toolchain import INSIDE, Toolchain
+from judge.errors import InternalError, KilledFromOutside
+from judge.sandbox.bind import Bind
+from judge.sandbox.launch import OUTSIDE_SIGNALS, Output, run_to_end
+from judge.sandbox.policy import Policy, build_policy
+from judge.settings import JudgeSettings
+
+#: How often a build is repeated that was killed from outside.
+_MAX_KILLS = 2
+_HOST_PATH = "/usr/local/bin:/usr/bin:/bin"
+#: The pattern of the symbols that become ``solve``.
+_ANY_OVERLOAD = MANGLED_SOLVE + ".*"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CompilerResult:
+    """The output of the jailed build script."""
+
+    output: Output
+    library: bytes
+    symbols: str
+    definitions: str
+    resources: str
+    own_streams: bool
+    #: The signals that ended steps of the build, other than the shell itself.
+    signals: frozenset[int] = frozenset()
+
+    @property
+    def limited(self) -> bool:
+        """Whether a limit of the jail's, or the judge's clock, ended it."""
+        return self.output.timed_out or self.output.exit.oom_killed or self.output.exit.cpu_limited
+
+    @property
+    def killed_from_outside(self) -> bool:
+        """Whether somebody outside killed it or one of its steps. No code of the submission runs here, so nothing
+        inside sends these signals."""
+        return not self.limited and (self.output.exit.perhaps_from_outside or bool(self.signals & OUTSIDE_SIGNALS))
+
+    @property
+    def crashed(self) -> bool:
+        """Whether anything ended by a signal."""
+        return bool(self.signals) or self.output.exit.signal is not None or self.output.exit.jail_lost
+
+
+def run_compiler(
+    source: bytes,
+    pack: Challenge,
+    target: Target,
+    toolchain: Toolchain,
+    settings: JudgeSettings,
+    *,
+    alias: str = _ANY_OVERLOAD,
+    recorder: bytes = b"",
+) -> CompilerResult:
+    """Compiles again if somebody killed the compiler. Raises KilledFromOutside where that goes on."""
+    for attempt in range(1 + _MAX_KILLS):
+        try:
+            result = _compile(source, pack, target, toolchain, settings, alias=alias, recorder=recorder)
+        except KilledFromOutside:
+            continue
+        # The source can forge what a driver says of its children, so this grants another attempt and no more.
+        last = attempt == _MAX_KILLS
+        if not result.killed_from_outside and (last or result.output.exit.ok or not says_killed(result.output.data)):
+            return result
+    raise KilledFromOutside(
+        "the compiler was killed from outside", "who killed it? look for an OOM killer (dmesg) and for service limits"
+    )
+
+
+def _compile(
+    source: bytes,
+    pack: Challenge,
+    target: Target,
+    toolchain: Toolchain,
+    settings: JudgeSettings,
+    *,
+    alias: str = _ANY_OVERLOAD,
+    recorder: bytes = b"",
+) -> CompilerResult:
+    walled = settings.jail != "off"
+    cuda = INSIDE if walled else str(toolchain.root)
+    runtime = (
+        f"{cuda}/{toolchain.library('libcudart.so')}"
+        if is_ptx_alone(target.arch)
+        else f"{cuda}/{toolchain.library('libcudart_static.a')} -ldl -lrt -lpthread"
+    )
+    with _workplace(settings) as folder, contextlib.ExitStack() as stack:
+        policy = _policy(toolchain, settings, folder)
+        plan = _plan(toolchain, tuple(compiler_options(pack, target)), policy)
+        given = [_memory_file(stack, "source", source), _memory_file(stack, "header", pack.header().encode())]
+        outputs = ("library", "symbols", "definitions", "resources", "signals", "streams")
+        taken = [_memory_file(stack, name, b"") for name in outputs]
+        linked = Recorder(_memory_file(stack, "recorder", recorder), _wraps(recorder)) if recorder else None
+        script = build_script(
+            plan,
+            Files(*given, *taken),
+            cuda=cuda,
+            runtime=runtime,
+            libraries=pack.build.libraries,
+            alias=alias,
+            ptxas_arch=ptxas_architecture(target.arch) if is_ptx_alone(target.arch) else None,
+            recorder=linked,
+        )
+        script_fd = _memory_file(stack, "script", script.encode())
+        output = run_to_end(
+            policy,
+            ["/bin/sh", f"/proc/self/fd/{script_fd}"],
+            wall_s=settings.build.wall_s,
+            output_bytes=4 * settings.build.log_bytes,
+            pass_fds=(*given, *taken, script_fd, *([linked.source] if linked is not None else [])),
+        )
+        library = _contents(taken[0], settings.build.artifact_bytes + 1)
+        symbols, definitions, resources, statuses = (
+            _contents(fd, 1 << 20).decode("utf-8", "replace") for fd in taken[1:5]
+        )
+        own_streams = bool(_contents(taken[5], 1))
+    signals = frozenset(int(status) - 128 for status in statuses.split())
+    return CompilerResult(output, library, symbols, definitions, resources, own_streams, signals)
+
+
+def _wraps(recorder: bytes) -> tuple[str, ...]:
+    """Returns the names of the functions that the recorder wraps."""
+    return tuple(re.findall(r"^(?:WRAP\(\w+, |REFUSE\()(\w+)", recorder.decode(), re.MULTILINE))
+
+
+def _policy(toolchain: Toolchain, settings: JudgeSettings, folder: str) -> Policy:
+    inside = INSIDE if settings.jail != "off" else str(toolchain.root)
+    env = {"PATH": f"{inside}/bin:{_HOST_PATH}", "TMPDIR": folder}
+    policy = build_policy(settings.build, binds=[Bind(toolchain.root, INSIDE)], env=env, jail=settings.jail)
+    return dataclasses.replace(policy, cwd=folder)
+
+
+@functools.lru_cache(maxsize=64)
+def _plan_text(toolchain: Toolchain, options: tuple[str, ...], jail: str, nvcc: str) -> str:
+    policy = build_policy(
+        JudgeSettings(Path("/")).build,
+        binds=[Bind(toolchain.root, INSIDE)],
+        jail=jail,
+        env={"PATH": f"{Path(nvcc).parent}:{_HOST_PATH}"},
+    )
+    command = [
+        "/bin/sh",
+        "-c",
+        'cd "$(mktemp -d)" && : >kernel.cu && exec "$@"',
+        "sh",
+        nvcc,
+        *options,
+        "--keep",
+        "--dryrun",
+        "-c",
+        "kernel.cu",
+        "-o",
+        "kernel.o",
+    ]
+    output = run_to_end(policy, command, wall_s=30, output_bytes=1 << 20)
+    if output.exit.perhaps_from_outside:
+        raise KilledFromOutside("nvcc was killed from outside while it told its plan")
+    if not output.exit.ok:
+        said = output.data.decode("utf-8", "replace").strip()
+        raise InternalError(
+            f"nvcc does not take the options of this build: {said}",
+            "a toolkit that knows this device's architecture is needed: gpujudge doctor",
+        )
+    return output.data.decode("utf-8", "replace")
+
+
+def _plan(toolchain: Toolchain, options: tuple[str, ...], policy: Policy) -> Plan:
+    nvcc = f"{INSIDE if policy.jail != 'off' else toolchain.root}/bin/nvcc"
+    return parse_dryrun(_plan_text(toolchain, options, policy.jail, nvcc)) or whole_plan(nvcc, options)
+
+
+def recorder_source() -> bytes:
+    return Path(__file__).with_name("recorder.cpp").read_bytes()
+
+
+def compiler_options(pack: Challenge, target: Target) -> list[str]:
+    # Without these nvcc refuses device lambdas and constexpr functions in kernels, and users cannot pass flags.
+    relaxed = ("--extended-lambda", "--expt-relaxed-constexpr")
+    return [
+        f"-std={pack.build.std}",
+        "-O3",
+        "-lineinfo",
+        "-I.",
+        *relaxed,
+        "-Xcompiler",
+        "-fPIC",
+        *nvcc_flags(target.arch),
+    ]
+
+
+@contextlib.contextmanager
+def _workplace(settings: JudgeSettings) -> Iterator[str]:
+    """Yields the folder to compile in: the jail's own tmpfs, or a temporary folder without a jail."""
+    if settings.jail != "off":
+        yield "/tmp"
+        return
+    folder = tempfile.mkdtemp(prefix="gpujudge-build-")
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _memory_file(stack: contextlib.ExitStack, name: str, data: bytes) -> int:
+    fd = os.memfd_create(f"build-{name}")
+    stack.callback(os.close, fd)
+    with os.fdopen(os.dup(fd), "wb") as handle:
+        handle.write(data)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def _contents(fd: int, limit_bytes: int) -> bytes:
+    return os.pread(fd, min(limit_bytes, os.fstat(fd).st_size), 0)
