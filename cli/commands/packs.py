@@ -1,26 +1,18 @@
-"""The ``pack verify`` command, for authors of challenges."""
+"""The ``pack`` commands, for authors of challenges."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from cli import options
 from cli.commands.local import DataDir, find_device, local_settings, prepare_device
-from cli.console import print_json, print_text
-from cli.errors import FAILED, CliError
+from cli.console import print_json, print_text, say
+from cli.errors import FAILED, CliError, UsageError
 from cli.extras import need
 from cli.progress import ProgressLine
-
-if TYPE_CHECKING:
-    from judge.judgement import Judgement
-    from judge.packs.pack import Pack
-    from judge.packs.verify import SubmissionCheck, Verification
-
-#: Fixed, so that authors can reproduce a failure with the same inputs.
-_SEED = 1
 
 app = typer.Typer(help="For authors of challenges.", no_args_is_help=True)
 
@@ -32,63 +24,68 @@ def _pack() -> None:
 
 @app.command()
 def verify(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="The folder of a challenge.", show_default=False)],
-    device: Annotated[str, typer.Option("--device", "-d", help="What to judge its submissions on.")] = "emulator",
-    static_only: Annotated[bool, typer.Option("--static-only", help="Judge nothing: only read and check it.")] = False,
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Challenges, or folders of them.", show_default=False)
+    ],
+    device: Annotated[str, typer.Option("--device", "-d", help="What to judge the kernels on.")] = "emulator",
+    quick: Annotated[
+        bool, typer.Option("--quick/--full", help="Only what takes seconds: nothing is compiled or judged.")
+    ] = False,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="How many challenges to verify at a time.")] = 1,
+    shard: Annotated[
+        str | None, typer.Option(metavar="I/N", help="Of the challenges, only the I-th of N parts, from 1 on.")
+    ] = None,
     data_dir: DataDir = None,
     as_json: options.Json = False,
 ) -> None:
-    """Check a challenge: that it loads, its references and texts, and that its submissions get their verdicts."""
-    verify_pack = need("judge.packs.verify", "judge").verify_pack
+    """Check challenges: texts, sizes, references, and that wrong answers are noticed and kernels get their verdicts.
+
+    Exits with 0 only if all of them were verified and no error was found.
+    """
+    verification = need("cli.verification", "judge")
+    need("judge.pipeline", "judge")
+    folders = _shard(verification.pack_folders_in(paths), shard)
+    if not folders:
+        raise UsageError("there is no challenge to verify")
+    settings = local_settings(data_dir)
+    results = []
     with ProgressLine() as line:
-        if static_only:
-            found: Verification = verify_pack(path)
-        else:
-            pipeline = need("judge.pipeline", "judge")
-            settings = local_settings(data_dir)
+        chosen = None
+        if not quick:
             chosen = find_device(device, settings)
             prepare_device(chosen, settings, line.update)
-
-            def judge(source: bytes, pack: Pack) -> Judgement:
-                judged: Judgement = pipeline.judge(source, pack, chosen, _SEED, settings)
-                return judged
-
-            line.update("checking")
-            found = verify_pack(path, judge, on_submission=lambda check: line.update(_line(check)))
+        task = verification.Task("quick" if quick else "full", chosen, settings)
+        for _, result in verification.verify_all(folders, task, jobs, line.update):
+            results.append(result)
+            if not as_json:
+                for finding in result["findings"]:
+                    print_text(finding["text"])
+                if result["ok"]:
+                    print_text(_summary(result))
+    bad = [result["challenge"] for result in results if not result["ok"]]
     if as_json:
-        print_json(_plain(path, found))
-    else:
-        for finding in found.findings:
-            print_text(str(finding))
-        for check in found.submissions:
-            if check.complaint is not None:
-                print_text(f"{check.submission.path}: {check.complaint}")
-    if not found.ok:
-        raise CliError(f"{path} is not in order", exit_code=FAILED)
-    if not as_json:
-        assert found.pack is not None
-        judged = f", {len(found.submissions)} submissions judged" if found.submissions else ""
-        print_text(f"{found.pack.slug} {found.pack.version} is in order: {len(found.pack.cases)} cases{judged}")
+        print_json({"ok": not bad, "challenges": results})
+    if bad:
+        raise CliError(f"{len(bad)} of {len(results)} not in order: {', '.join(bad)}", exit_code=FAILED)
+    if not as_json and len(results) > 1:
+        say(f"{len(results)} challenges are in order")
 
 
-def _line(check: SubmissionCheck) -> str:
-    name = "/".join(check.submission.path.parts[-2:])
-    return f"{check.judgement.verdict.value:<4}{name}" + ("" if check.complaint is None else f": {check.complaint}")
+def _shard(folders: list[Path], shard: str | None) -> list[Path]:
+    if shard is None:
+        return folders
+    first, _, second = shard.partition("/")
+    if not (first.isdecimal() and second.isdecimal() and 1 <= int(first) <= int(second)):
+        raise UsageError(f"--shard is I/N with I from 1 to N, not {shard!r}")
+    return folders[int(first) - 1 :: int(second)]
 
 
-def _plain(path: Path, found: Verification) -> dict[str, Any]:
-    return {
-        "ok": found.ok,
-        "challenge": found.pack.slug if found.pack else path.name,
-        "findings": [
-            {"file": str(finding.file), "key": finding.key, "message": finding.message} for finding in found.findings
-        ],
-        "submissions": [
-            {
-                "file": str(check.submission.path),
-                "verdict": check.judgement.verdict.value,
-                "complaint": check.complaint,
-            }
-            for check in found.submissions
-        ],
-    }
+def _summary(result: dict[str, object]) -> str:
+    mutants, kernels = result["mutants"], result["submissions"]
+    assert isinstance(mutants, list)
+    assert isinstance(kernels, list)
+    judged = f", {len(kernels)} kernels judged" if kernels else ""
+    return (
+        f"{result['challenge']} {result['version']} is in order: {result['cases']} cases, "
+        f"{len(mutants)} mutants of answers killed{judged}"
+    )

@@ -15,8 +15,10 @@ from judge.packs.pack import Case, Pack
 from judge.packs.sizes import case_bytes, case_flops, shape
 from judge.packs.statement import read_statement
 from judge.packs.submissions import listed_submissions
-from judge.packs.trivial_answers import accepted_trivial_answers
 from judge.packs.verify import verify_pack
+from judge.packs.verify.findings import Severity
+from judge.packs.verify.prepared import PreparedCase
+from judge.packs.verify.trivial_answers import accepted_trivial_answers
 from judge.verdict import Verdict
 from tests.unit.challenges.computations import COMPUTATIONS, sum_in_half, sum_without_a_tenth
 
@@ -44,14 +46,14 @@ def test_these_are_the_challenges(packs: dict[str, Pack]) -> None:
 
 
 def test_verification_finds_nothing(pack: Pack) -> None:
-    assert [str(finding) for finding in verify_pack(pack.directory).findings] == []
+    findings = verify_pack(pack.directory).findings
+    assert [str(finding) for finding in findings if finding.severity is Severity.ERROR] == []
 
 
 def test_guesses_fail_whatever_the_seed(pack: Pack) -> None:
     for case in pack.cases_for("emulator") + pack.benchmarks_for("emulator"):
         for seed in (3, 4, 5):
-            inputs = make_inputs(pack, case, seed)
-            passing = set(accepted_trivial_answers(pack, inputs, expected_outputs(pack, case, inputs)))
+            passing = set(accepted_trivial_answers(PreparedCase(pack, case, seed)))
             allowed = {"ones", "the mean everywhere"} | {f"a copy of {a.name}" for a in pack.arguments}
             assert passing <= (allowed if case.guessable else set()), case.id
 
@@ -122,9 +124,9 @@ def medium_case(pack: Pack) -> Case:
         "vector-add": {"N": 3_000_001},
         "reduction": {"N": 3_000_001},
         "softmax": {"N": 3_000_001},
-        "attention": {"M": 400, "N": 300, "d": 64},
+        "attention": {"M": 600, "N": 300, "d": 64},
         "gemm": {"M": 320, "N": 192, "K": 128},
-        "int8-matmul": {"M": 300, "N": 190, "K": 130},
+        "int8-matmul": {"M": 600, "N": 190, "K": 130},
     }[pack.slug]
     return dataclasses.replace(pack.benchmarks_for("emulator")[0], axes=axes)
 

@@ -60,10 +60,10 @@ def test_a_broken_pack_is_said_to_be_broken(cli: Cli, tmp_path: Path) -> None:
     ended = cli("judge", "kernel.cu", "--challenge", "mine", "--packs", "packs")
     assert ended.exit_code == 2
     assert "challenge.toml" in ended.stderr
-    found = cli("pack", "verify", "packs/mine", "--static-only", "--json")
+    found = cli("pack", "verify", "packs/mine", "--quick", "--json")
     assert found.exit_code == 1
     assert found.json["ok"] is False
-    assert found.json["findings"][0]["file"].endswith("challenge.toml")
+    assert found.json["challenges"][0]["findings"][0]["file"].endswith("challenge.toml")
 
 
 def _device(key: str, kind: str, ordinal: int | None = None) -> DeviceInfo:

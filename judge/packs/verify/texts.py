@@ -1,0 +1,39 @@
+"""Checks what people read of a pack: the statement, the starter and the descriptions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from judge.packs.pack import Pack
+from judge.packs.statement import StatementError, read_statement
+from judge.packs.verify.findings import Finding, error, warning
+
+_HINT = re.compile(r"^\s*\d+[.)]\s", re.MULTILINE)
+_FENCED = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+
+
+def check_texts(pack: Pack) -> Iterator[Finding]:
+    """Yields what is wrong with the statement and with a starter that the pack has as a file."""
+    starter = pack.directory / "starter.cu"
+    if starter.is_file() and starter.read_text(encoding="utf-8") != pack.starter():
+        yield error("starter", starter, "", "differs from the generated one; delete it: it is made from the arguments")
+    file = pack.directory / "statement.md"
+    try:
+        statement = read_statement(pack)
+    except StatementError as problem:
+        yield error("statement-placeholder", file, "", str(problem))
+        return
+    if _FENCED.sub("", statement).replace(r"\$", "").count("$") % 2:
+        yield error("statement-maths", file, "", "has an odd number of $ signs, so that a formula does not end")
+    template = file.read_text(encoding="utf-8")
+    for placeholder in ("signature", "constraints"):
+        if not re.search(r"\{\{\s*" + placeholder + r"\s*\}\}", template):
+            yield warning("statement-section", file, "", f"does not show {{{{{placeholder}}}}}")
+    if "example" not in template.lower():
+        yield warning("statement-example", file, "", "has no example; work a small one by hand")
+    _, found, hints = template.partition("\n## Hints")
+    if not found:
+        return
+    if not 2 <= len(_HINT.findall(hints)) <= 8:
+        yield warning("statement-hints", file, "## Hints", "should have a numbered list of two to four hints")

@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from judge.judgement import BuildReport, DeviceInfo, Judgement
+from judge.packs.pack import Pack
+from judge.packs.verify import Severity, SubmissionCheck, verify_pack
+from judge.verdict import Verdict
+
+Edit = Callable[..., Path]
+
+
+def errors(directory: Path) -> dict[str, str]:
+    """The messages of a pack's errors by code; there must be one."""
+    verification = verify_pack(directory)
+    assert not verification.ok
+    found: dict[str, str] = {}
+    for finding in verification.findings:
+        if finding.severity is Severity.ERROR:
+            found[finding.code] = f"{found.get(finding.code, '')}\n{finding}".strip()
+    return found
+
+
+def test_a_good_pack_has_no_findings(pack_directory: Path) -> None:
+    verification = verify_pack(pack_directory)
+    assert verification.findings == ()
+    assert verification.ok
+    assert verification.pack is not None
+    assert len(verification.mutants) > 10
+
+
+def test_one_that_does_not_load(edit: Edit) -> None:
+    verification = verify_pack(edit('difficulty = "easy"', ""))
+    assert verification.pack is None
+    assert "difficulty" in str(verification.findings[0])
+
+
+def test_several_errors_are_found_at_once(edit: Edit) -> None:
+    edit("axes = { N = 1 }", "axes = { N = 2 }")
+    edit("{{N.max}}", "{{M.max}}", "statement.md")
+    found = errors(edit("    return", "    assert N != 100, 'not a hundred'\n    return", "reference.py"))
+    assert set(found) == {"size-minimum", "statement-placeholder", "reference-failed"}
+    assert "{{M.max}} is not known" in found["statement-placeholder"]
+    assert "cases.hundred: AssertionError: not a hundred" in found["reference-failed"]
+
+
+def test_a_stale_starter(pack_directory: Path) -> None:
+    (pack_directory / "starter.cu").write_text("// old\n")
+    assert "starter" in errors(pack_directory)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("axes = { N = 33 }", "axes = { N = 32 }", None),
+        ("axes = { N = 1031 }", "axes = { N = 1024 }", "size-prime"),
+        ("{{signature}}", "", "statement-section"),
+        ("Example", "Once", "statement-example"),
+        ("At most", "$ at most", "statement-maths"),
+    ],
+)
+def test_weaknesses(edit: Edit, old: str, new: str, code: str | None) -> None:
+    directory = edit(old, new, "challenge.toml" if "axes" in old else "statement.md")
+    if old == "axes = { N = 1031 }":
+        edit("axes = { N = 33 }", "axes = { N = 32 }")
+    found = verify_pack(directory).findings
+    assert {each.code for each in found} == ({code} if code else set())
+
+
+def test_sizes_that_hide_mistakes(edit: Edit) -> None:
+    edit("axes = { N = 1 }", "axes = { N = 32 }")
+    edit("axes = { N = 100 }", "axes = { N = 64 }")
+    edit("axes = { N = 33 }", "axes = { N = 96 }")
+    edit("axes = { N = 1031 }", "axes = { N = 128 }")
+    edit("axes = { N = 3000 }", "axes = { N = 1024 }")
+    found = errors(edit("axes = { N = 5 }", "axes = { N = 32 }"))
+    assert {"size-minimum", "size-warp", "size-one-block"} <= set(found)
+
+
+def test_a_size_that_an_int_cannot_hold(edit: Edit) -> None:
+    assert "size-overflow" in errors(edit("max = 100_000_000", "max = 3_000_000_000"))
+
+
+def test_a_benchmark_that_is_too_short(edit: Edit) -> None:
+    assert "bench-short" in errors(edit("axes = { N = 100_000_000 }", "axes = { N = 1_000_000 }"))
+
+
+def test_no_benchmark_for_the_emulator(edit: Edit) -> None:
+    assert "bench-missing" in errors(edit('devices = ["emulator"]', 'devices = ["cuda"]'))
+
+
+@pytest.mark.parametrize(
+    ("distribution", "guess"),
+    [
+        ('kind = "constant", value = 0', "zeros"),
+        ('kind = "constant", value = 1', "the mean everywhere"),
+    ],
+)
+def test_cases_that_a_guess_passes(edit: Edit, distribution: str, guess: str) -> None:
+    own = f"axes = {{ N = 100 }}\ndistributions.x = {{ {distribution} }}"
+    assert guess in errors(edit("axes = { N = 100 }", own))["trivial-answer"]
+
+
+def test_a_copy_that_passes(edit: Edit) -> None:
+    found = errors(edit("axes = { N = 100 }", "axes = { N = 100 }\nparameters = { factor = 1 }"))
+    assert "cases.hundred: accepts a trivial answer (a copy of x)" in found["trivial-answer"]
+
+
+def test_guessable_cases_may_be_guessed_but_not_left_out(edit: Edit) -> None:
+    copy = edit("axes = { N = 100 }", "axes = { N = 100 }\nguessable = true\nparameters = { factor = 1 }")
+    assert verify_pack(copy).ok
+    assert "zeros" in errors(edit("parameters = { factor = 1 }", "parameters = { factor = 0 }"))["trivial-answer"]
+
+
+def test_inputs_that_do_not_follow_from_the_seed(pack_directory: Path, edit: Edit) -> None:
+    edit('distribution = { kind = "uniform", low = -1, high = 1 }', "")
+    path = pack_directory / "reference.py"
+    path.write_text(
+        path.read_text()
+        + "\n_calls = 0\ndef make_inputs(rng, N, factor):\n    global _calls\n    _calls += 1\n"
+        + "    return {'x': np.arange(1.0, N + 1) + _calls}\n"
+    )
+    assert "same seed makes different inputs" in errors(pack_directory)["seed-ignored"]
+
+
+def test_inputs_that_are_the_same_for_every_seed(pack_directory: Path, edit: Edit) -> None:
+    edit('distribution = { kind = "uniform", low = -1, high = 1 }', "")
+    path = pack_directory / "reference.py"
+    path.write_text(path.read_text() + "\ndef make_inputs(rng, N, factor):\n    return {'x': np.arange(1.0, N + 1)}\n")
+    assert "seed-without-effect" in errors(pack_directory)
+
+
+def test_a_reference_in_single_precision(edit: Edit) -> None:
+    assert "reference-float64" in errors(edit("x.astype(np.float64) * float(factor)", "x * factor", "reference.py"))
+
+
+def test_a_reference_that_writes_to_its_inputs(edit: Edit) -> None:
+    found = errors(edit("    return", "    x *= 2\n    return", "reference.py"))
+    assert "read-only" in found["reference-failed"]
+
+
+def test_a_reference_that_returns_another_shape(edit: Edit) -> None:
+    assert "reference-shape" in errors(edit("return x", "return x[:1]", "reference.py"))
+
+
+def test_a_mistake_that_no_case_refuses(edit: Edit) -> None:
+    found = errors(edit('kind = "elementwise"', 'kind = "elementwise"\nterms = 100_000'))
+    assert "y in half precision" in found["mutant"]
+
+
+def test_a_spot_check_that_misses(pack_directory: Path) -> None:
+    path = pack_directory / "reference.py"
+    path.write_text(
+        path.read_text()
+        + "\ndef spot_check(rng, inputs, outputs):\n    rows = rng.integers(0, int(inputs['N']), 50)\n"
+        + "    return {'y': (rows, reference(inputs['x'][rows], 50, inputs['factor']), None)}\n"
+    )
+    assert "in 0 of 20" in errors(pack_directory)["spot-check"]
+
+
+def test_a_pack_without_accepted_kernel(pack_directory: Path) -> None:
+    (pack_directory / "submissions" / "accepted" / "one.cu").unlink()
+    assert "kernel-missing" in errors(pack_directory)
+    solutions = pack_directory.parent.parent / "reference_solutions" / "scale"
+    solutions.mkdir(parents=True)
+    (solutions / "plain.cu").write_text("// right\n")
+    assert verify_pack(pack_directory).ok
+
+
+def test_kernels_are_judged_and_their_verdicts_compared(pack_directory: Path) -> None:
+    seen: list[SubmissionCheck] = []
+
+    def judge(source: bytes, pack: Pack) -> Judgement:
+        assert source.startswith(b"// right")
+        device = DeviceInfo("emulator", "emulator", "emulator", "8.0")
+        return Judgement(Verdict.ACCEPTED, pack.slug, pack.version, device, BuildReport(True, 0.0))
+
+    verification = verify_pack(pack_directory, judge, on_submission=seen.append)
+    assert not verification.ok
+    assert tuple(seen) == verification.submissions
+    complaints = {check.submission.path.parent.name: check.complaint for check in seen}
+    assert complaints["accepted"] is None
+    assert "got AC, expected WA" in str(complaints["wrong_answer"])
+    assert [finding.code for finding in verification.findings] == ["verdict"]
