@@ -74,6 +74,85 @@ def test_a_run_is_reported_beneath_the_editor(page: Page, served: Served) -> Non
     expect(page.get_by_role("button", name="Run")).to_be_enabled()
 
 
+def test_messages_of_a_run_stand_at_their_lines_and_survive_a_reload(page: Page, served: Served) -> None:
+    _sign_up(page, served)
+    _write(page, "// one\n// two\n" + SOURCE)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator('[data-part="line"]')).to_have_text("Next in the queue")
+    page.reload()
+    expect(page.locator('[data-part="line"]')).to_have_text("Next in the queue")
+    served.site.work(cases=(*accepted("n-1"), faulty(line=3)))
+    expect(page.get_by_role("heading", name="Runtime error")).to_be_visible()
+    expect(page.locator(".cm-lintRange-error")).to_contain_text("extern")
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("F8")
+    expect(page.locator(".cm-tooltip .cm-diagnostic")).to_be_visible()
+    expect(page.locator(".cm-activeLine")).to_contain_text("extern")
+    page.get_by_role("button", name="Close").click()
+    expect(page.locator("#drawer")).to_be_hidden()
+    page.reload()
+    expect(page.locator(".cm-content")).to_be_visible()
+    expect(page.locator("#drawer")).to_be_hidden()
+
+
+def test_a_run_is_cancelled_from_the_drawer(page: Page, served: Served) -> None:
+    _sign_up(page, served)
+    _write(page)
+    page.get_by_role("button", name="Run").click()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("heading", name="Cancelled")).to_be_visible()
+    expect(page.get_by_role("button", name="Run")).to_be_enabled()
+
+
+def test_the_panes_are_moved_by_keys_and_remembered(page: Page, served: Served) -> None:
+    page.goto(f"{served.url}{CHALLENGE}")
+    divider = page.get_by_role("separator", name="Width of the statement")
+    before = divider.bounding_box()
+    divider.focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    after = divider.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert after["x"] > before["x"] + 50
+    page.reload()
+    expect(page.locator(".cm-content")).to_be_visible()
+    again = divider.bounding_box()
+    assert again is not None
+    assert abs(again["x"] - after["x"]) < 2
+
+
+def test_tabs_show_the_submissions_and_the_board(page: Page, served: Served) -> None:
+    _sign_up(page, served)
+    _write(page)
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator('[data-part="line"]')).to_have_text("Next in the queue")
+    served.site.work(cases=accepted("n-1"))
+    expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
+    page.get_by_role("tab", name="Submissions").click()
+    panel = page.get_by_role("tabpanel", name="Submissions")
+    expect(panel.get_by_role("row")).to_have_count(2)
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tabpanel", name="Leaderboard")).to_contain_text("Nobody is on this board yet")
+    expect(panel).to_be_hidden()
+
+
+def test_the_editor_has_the_keys_and_the_help_that_one_asks_for(page: Page, served: Served) -> None:
+    page.goto(f"{served.url}{CHALLENGE}")
+    _write(page, "__global__ void f() { __syncthreads(); }\n")
+    page.locator(".cm-cuda-builtin").hover()
+    expect(page.locator(".cm-help")).to_contain_text("Waits for all threads of the block")
+    page.mouse.move(5, 600)
+    page.get_by_text("Editor", exact=True).click()
+    page.get_by_label("Keys").select_option("vim")
+    page.get_by_label("Font size").select_option("18")
+    expect(page.locator(".cm-vim-panel")).to_be_visible()
+    page.reload()
+    expect(page.locator(".cm-vim-panel")).to_be_visible()
+    assert page.locator(".cm-editor").evaluate("element => getComputedStyle(element).fontSize") == "18px"
+
+
 def test_progress_is_polled_where_streams_are_cut_off(page: Page, context: BrowserContext, served: Served) -> None:
     def cut(route: Route) -> None:
         if "text/event-stream" in route.request.headers["accept"]:
@@ -135,7 +214,7 @@ def test_a_draft_survives_a_reload_and_a_log_in(page: Page, served: Served) -> N
     expect(page).to_have_url(f"{served.url}{CHALLENGE}")
     expect(page.locator(".cm-content")).to_contain_text("/* mine */")
     page.on("dialog", lambda dialog: dialog.accept())
-    page.get_by_role("button", name="Starter").click()
+    page.get_by_role("button", name="Reset").click()
     expect(page.locator(".cm-content")).to_contain_text("Vector addition")
     page.reload()
     expect(page.locator(".cm-content")).not_to_contain_text("/* mine */")
@@ -183,6 +262,7 @@ def test_the_theme_follows_the_system_until_it_is_chosen(page: Page, served: Ser
 def test_nothing_is_wider_than_a_phone(page: Page, served: Served) -> None:
     page.set_viewport_size({"width": 375, "height": 740})
     _sign_up(page, served)
+    page.get_by_role("tab", name="Code").click()
     _write(page)
     page.get_by_role("button", name="Submit").click()
     expect(page.locator("#progress")).to_be_visible()

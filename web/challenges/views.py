@@ -42,6 +42,9 @@ def show(slug: str) -> str:
         "challenges/show.html",
         pack=pack,
         statement=render_statement(read_statement(pack)),
+        argument_help={
+            argument.name: (f"{argument.c_type} {argument.name}", argument.description) for argument in pack.arguments
+        },
         samples=[case for case in pack.cases if case.group == "sample"],
         hidden=sum(case.group == "hidden" for case in pack.cases),
         solved=visitor is not None and slug in solved_challenges(reader(), user_id=visitor.id),

@@ -13,9 +13,10 @@ const vendor = path.join(here, "..", "static", "vendor");
 await rm(vendor, { recursive: true, force: true });
 await mkdir(vendor, { recursive: true });
 
+// The key bindings of other editors are files of their own, fetched when they are chosen.
 const bundle = await build({
   entryPoints: [path.join(here, "src", "editor.js")],
-  outfile: path.join(vendor, "editor.js"),
+  outdir: path.join(vendor, "editor"), chunkNames: "[name]-[hash]", splitting: true,
   bundle: true, minify: true, format: "esm", target: "es2022", legalComments: "none", metafile: true,
 });
 

@@ -155,6 +155,24 @@ def present_source(submission: Submission) -> tuple[SourceLine, ...]:
     )
 
 
+def editor_notes(submission: Submission) -> list[dict[str, str | int | bool]]:
+    """Returns the judge's notes for the editor, in the order of lines: ``line``, ``text``, ``error``."""
+    judgement = submission.judgement
+    notes = {} if judgement is None else source_notes(judgement.build.log, judgement.cases)
+    return [
+        {"line": line, "text": note.text, "error": note.is_error}
+        for line, found in sorted(notes.items())
+        for note in found
+    ]
+
+
+def editor_heat(submission: Submission) -> list[dict[str, str | int]]:
+    """Returns the share of the time of each line for the editor, in order: ``line``, ``level`` (1 to 4), ``share``."""
+    judgement = submission.judgement
+    heat = {} if judgement is None or judgement.measurement is None else line_heat(judgement.measurement)
+    return [{"line": line, "level": level, "share": share} for line, (level, share) in sorted(heat.items()) if level]
+
+
 def _title(judgement: Judgement) -> str:
     """Returns the verdict in words. A feature that the emulator lacks is no fault, so it gets its own title."""
     failed = next((case for case in judgement.cases if case.verdict is not Verdict.ACCEPTED), judgement)

@@ -15,7 +15,7 @@ from web.rates import limit_submissions
 from web.services import reader, services, transaction
 from web.submissions.accepting import accept_submission, find_pack
 from web.submissions.forms import SubmissionForm
-from web.submissions.presenter import present_report, present_source
+from web.submissions.presenter import editor_heat, editor_notes, present_report, present_source
 from web.submissions.scores import present_audit
 from web.submissions.streaming import Streamed, events_response
 
@@ -89,7 +89,14 @@ def show(public_id: str) -> str:
 @login_required
 def report(public_id: str) -> str:
     """Renders the report alone, for a page that was open during judging."""
-    return render_template("submissions/_report.html", **_report_context(_own(public_id)), inline=True)
+    submission = _own(public_id)
+    return render_template(
+        "submissions/_report.html",
+        **_report_context(submission),
+        inline=True,
+        notes=editor_notes(submission),
+        heat=editor_heat(submission),
+    )
 
 
 @blueprint.get("/submissions/<public_id>/kernel.cu")

@@ -1,23 +1,28 @@
-// The CUDA editor: CodeMirror 6 with C++ highlighting, CUDA keywords and the usual key bindings of an IDE.
+// The CUDA editor: CodeMirror 6 with CUDA's words, help on hover, the judge's messages at their lines, and the heat of each line.
 // mount() replaces a textarea and keeps its value up to date, so that the form works as it does without a script.
 
-import { autocompletion, closeBrackets, closeBracketsKeymap, completeAnyWord, completionKeymap } from "@codemirror/autocomplete";
+import {
+  autocompletion, closeBrackets, closeBracketsKeymap, completeAnyWord, completeFromList, completionKeymap,
+} from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { cpp } from "@codemirror/lang-cpp";
 import {
   HighlightStyle, bracketMatching, foldGutter, foldKeymap, indentOnInput, indentUnit, syntaxHighlighting,
 } from "@codemirror/language";
-import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
-import { EditorState, Prec } from "@codemirror/state";
+import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
+import { Compartment, EditorState, Prec, RangeSetBuilder, StateEffect, StateField } from "@codemirror/state";
 import {
-  Decoration, EditorView, MatchDecorator, ViewPlugin, drawSelection, dropCursor, highlightActiveLine,
-  highlightActiveLineGutter, keymap, lineNumbers,
+  Decoration, EditorView, GutterMarker, MatchDecorator, ViewPlugin, drawSelection, dropCursor, gutter, highlightActiveLine,
+  highlightActiveLineGutter, hoverTooltip, keymap, lineNumbers,
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import { CUDA_NAMES, CUDA_WORDS, isQualifier } from "./cuda.js";
 
+const wordPattern = Object.keys(CUDA_NAMES).sort((one, other) => other.length - one.length).join("|");
 const cudaWords = new MatchDecorator({
-  regexp: /\b__(?:global|device|host|shared|constant|managed|restrict|forceinline|noinline|launch_bounds|syncthreads|syncwarp)__\b|\b__sync(?:threads|warp)\b|\b(?:threadIdx|blockIdx|blockDim|gridDim|warpSize)\b|<<<|>>>/g,
-  decoration: (match) => (/^__/.test(match[0]) ? qualifier : /^[a-z]/.test(match[0]) ? builtin : launch),
+  regexp: new RegExp(`\\b(?:${wordPattern}|__forceinline__|__noinline__|__managed__)\\b|<<<|>>>`, "g"),
+  decoration: (match) => (isQualifier(match[0]) ? qualifier : /^\w/.test(match[0]) ? builtin : launch),
 });
 const qualifier = Decoration.mark({ class: "cm-cuda-qualifier" });
 const builtin = Decoration.mark({ class: "cm-cuda-builtin" });
@@ -31,7 +36,69 @@ const markCuda = ViewPlugin.fromClass(
   { decorations: (plugin) => plugin.decorations },
 );
 
-// Colours are the page's custom properties, so the editor follows the page's light or dark theme.
+// ---- completion and help ----
+
+const builtinCompletions = [
+  ...Object.entries(CUDA_NAMES).map(([label, [detail, info]]) => ({
+    label, type: isQualifier(label) ? "keyword" : "function", info: () => help(detail, info),
+  })),
+  ...CUDA_WORDS.map((label) => ({ label, type: "keyword" })),
+];
+
+function help(signature, text) {
+  const box = document.createElement("div");
+  box.className = "cm-help";
+  const code = document.createElement("code");
+  code.textContent = signature;
+  const line = document.createElement("p");
+  line.textContent = text;
+  box.append(code, line);
+  return box;
+}
+
+/** Help on hover for CUDA's names and for the arguments of solve. */
+const helpOnHover = (names) => hoverTooltip((view, position) => {
+  const word = view.state.wordAt(position);
+  if (!word) return null;
+  const found = names[view.state.sliceDoc(word.from, word.to)];
+  return found ? { pos: word.from, end: word.to, above: true, create: () => ({ dom: help(...found) }) } : null;
+});
+
+// ---- the heat of lines: the share of the time that each took ----
+
+class HeatMarker extends GutterMarker {
+  constructor(share, level) { super(); this.share = share; this.level = level; }
+  eq(other) { return this.share === other.share && this.level === other.level; }
+  toDOM() {
+    const element = document.createElement("span");
+    element.className = `heat heat-${this.level}`;
+    element.textContent = this.share;
+    element.title = `${this.share} of the modelled time`;
+    return element;
+  }
+}
+
+const setHeat = StateEffect.define();
+const heatField = StateField.define({
+  create: () => new RangeSetBuilder().finish(),
+  update(markers, transaction) {
+    for (const effect of transaction.effects) {
+      if (!effect.is(setHeat)) continue;
+      const builder = new RangeSetBuilder();
+      for (const { line, share, level } of effect.value) {
+        if (line > transaction.state.doc.lines) continue;
+        const at = transaction.state.doc.line(line).from;
+        builder.add(at, at, new HeatMarker(share, level));
+      }
+      return builder.finish();
+    }
+    return markers.map(transaction.changes);
+  },
+});
+const heatGutter = gutter({ class: "cm-heat-gutter", markers: (view) => view.state.field(heatField) });
+
+// ---- looks: colours are the page's custom properties, so the editor follows the page's light or dark theme ----
+
 const highlighting = HighlightStyle.define([
   { tag: [tags.keyword, tags.modifier, tags.controlKeyword, tags.definitionKeyword], color: "var(--code-keyword)" },
   { tag: [tags.typeName, tags.standard(tags.typeName)], color: "var(--code-type)" },
@@ -43,10 +110,10 @@ const highlighting = HighlightStyle.define([
 ]);
 
 const theme = EditorView.theme({
-  "&": { color: "var(--text)", backgroundColor: "var(--code-surface)", fontSize: "0.875rem", height: "100%" },
+  "&": { color: "var(--text)", backgroundColor: "var(--code-surface)", height: "100%" },
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6" },
-  ".cm-content": { caretColor: "var(--accent)", padding: "0.75rem 0" },
+  ".cm-content": { caretColor: "var(--accent)", padding: "0.5rem 0" },
   ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--accent)", borderLeftWidth: "2px" },
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
     backgroundColor: "var(--code-selection)",
@@ -56,22 +123,68 @@ const theme = EditorView.theme({
   ".cm-activeLineGutter": { backgroundColor: "transparent", color: "var(--text)" },
   ".cm-matchingBracket, &.cm-focused .cm-matchingBracket": { backgroundColor: "var(--code-match)", outline: "none" },
   ".cm-selectionMatch": { backgroundColor: "var(--code-match)" },
-  ".cm-panels": { backgroundColor: "var(--surface-2)", color: "var(--text)" },
-  ".cm-tooltip": { backgroundColor: "var(--surface)", borderColor: "var(--line)", borderRadius: "6px" },
+  ".cm-panels": { backgroundColor: "var(--surface-2)", color: "var(--text)", borderColor: "var(--line)" },
+  ".cm-panels-top": { borderBottom: "1px solid var(--line)" },
+  ".cm-panel.cm-search": { padding: "0.5rem 2.25rem 0.5rem 0.75rem", fontFamily: "var(--sans)" },
+  ".cm-panel.cm-search label": { fontSize: "0.8125rem", fontWeight: "500" },
+  ".cm-panel.cm-search br": { content: "''", display: "block", marginTop: "0.25rem" },
+  ".cm-textfield": { width: "14rem", minHeight: "1.875rem", padding: "0.2rem 0.5rem", fontSize: "0.8125rem", display: "inline-block" },
+  ".cm-button": {
+    backgroundImage: "none", backgroundColor: "var(--surface)", border: "1px solid var(--line-strong)", borderRadius: "6px",
+    color: "var(--text)", font: "500 0.8125rem var(--sans)", padding: "0.25rem 0.6rem", cursor: "pointer",
+  },
+  ".cm-panel.cm-search [name=close]": { color: "var(--muted)", fontSize: "1.25rem", cursor: "pointer", top: "0.25rem", right: "0.5rem" },
+  ".cm-tooltip": { backgroundColor: "var(--surface)", border: "1px solid var(--line)", borderRadius: "8px", boxShadow: "var(--shadow)", color: "var(--text)" },
+  ".cm-tooltip-autocomplete > ul": { fontFamily: "var(--mono)", fontSize: "0.8125rem" },
   ".cm-tooltip-autocomplete > ul > li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--on-accent)" },
+  ".cm-completionInfo": { maxWidth: "26rem" },
+  ".cm-help": { padding: "0.5rem 0.7rem", maxWidth: "30rem" },
+  ".cm-help code": { fontFamily: "var(--mono)", fontSize: "0.8125rem", overflowWrap: "anywhere" },
+  ".cm-help p": { margin: "0.25rem 0 0", font: "400 0.8438rem/1.45 var(--sans)", color: "var(--muted)" },
+  ".cm-diagnostic": { font: "500 0.8438rem/1.5 var(--sans)", padding: "0.4rem 0.7rem", borderLeftWidth: "4px", maxWidth: "40rem" },
+  ".cm-diagnostic-error": { borderLeftColor: "var(--red)" },
+  ".cm-diagnostic-warning": { borderLeftColor: "var(--amber)" },
+  ".cm-lintRange-error, .cm-lintRange-warning": { backgroundImage: "none", textDecoration: "underline wavy var(--red) 1px", textUnderlineOffset: "4px" },
+  ".cm-lintRange-warning": { textDecorationColor: "var(--amber)" },
+  ".cm-gutter-lint": { width: "1.1rem" },
+  ".cm-lint-marker": { width: "0.8rem", height: "0.8rem", borderRadius: "50%", content: "''", margin: "0.35rem 0.1rem" },
+  ".cm-lint-marker-error": { content: "''", backgroundColor: "var(--red)" },
+  ".cm-lint-marker-warning": { content: "''", backgroundColor: "var(--amber)", borderRadius: "2px" },
+  ".cm-heat-gutter .cm-gutterElement": { minWidth: "3.1rem", textAlign: "right", padding: "0 0.4rem 0 0" },
+  ".cm-heat-gutter .heat": { fontSize: "0.75rem", fontVariantNumeric: "tabular-nums", borderRight: "3px solid", paddingRight: "0.35rem" },
   ".cm-cuda-qualifier, .cm-cuda-qualifier *": { color: "var(--code-cuda) !important", fontWeight: "600" },
   ".cm-cuda-builtin, .cm-cuda-builtin *": { color: "var(--code-builtin) !important" },
   ".cm-cuda-launch, .cm-cuda-launch *": { color: "var(--code-cuda) !important", fontWeight: "600" },
 });
 
+// ---- preferences ----
+
+const KEYMAPS = {
+  standard: async () => [],
+  vim: async () => (await import("./keys_vim.js")).vimKeys(),
+  emacs: async () => (await import("./keys_emacs.js")).emacsKeys(),
+};
+const tabs = (width) => [indentUnit.of(" ".repeat(width)), EditorState.tabSize.of(width)];
+const fontSize = (pixels) => EditorView.theme({ "&": { fontSize: `${pixels}px` } });
+
 /**
  * Replaces `textarea` by an editor.
  * @param {HTMLTextAreaElement} textarea stays in the form and holds the current value
- * @param {{nonce: string, label: string, onChange?: (source: string) => void, onRun?: () => void, onSubmit?: () => void}} options
- * @returns {{value: () => string, replace: (source: string) => void, goTo: (line: number) => void, focus: () => void}}
+ * @param {object} options
+ * @param {string} options.nonce of the page's style sheets
+ * @param {string} options.label what screen readers call the editor
+ * @param {Record<string, [string, string]>} [options.names] arguments of `solve`: their declaration and what they are
+ * @param {(source: string) => void} [options.onChange]
+ * @param {() => void} [options.onRun] Mod-Enter
+ * @param {() => void} [options.onSubmit] Mod-Shift-Enter
  */
 export function mount(textarea, options) {
   const pressed = (action) => () => { action?.(); return true; };
+  const names = { ...CUDA_NAMES, ...options.names };
+  const argumentCompletions = Object.entries(options.names ?? {}).map(([label, [detail, info]]) => (
+    { label, type: "variable", detail, info, boost: 20 }
+  ));
+  const keys = new Compartment(), tabWidth = new Compartment(), size = new Compartment(), heat = new Compartment();
   const view = new EditorView({
     state: EditorState.create({
       doc: textarea.value,
@@ -81,13 +194,15 @@ export function mount(textarea, options) {
           { key: "Mod-Enter", run: pressed(options.onRun) },
           { key: "Mod-Shift-Enter", run: pressed(options.onSubmit) },
         ])),
-        lineNumbers(), foldGutter(), highlightActiveLineGutter(), history(), drawSelection(), dropCursor(),
-        EditorState.allowMultipleSelections.of(true), indentOnInput(), indentUnit.of("    "), bracketMatching(),
-        closeBrackets(), autocompletion({ override: [completeAnyWord] }), highlightActiveLine(),
-        highlightSelectionMatches(), cpp(), syntaxHighlighting(highlighting), markCuda, theme,
+        keys.of([]),
+        lintGutter(), lineNumbers(), heatField, heat.of([]), foldGutter(), highlightActiveLineGutter(), history(), drawSelection(),
+        dropCursor(), EditorState.allowMultipleSelections.of(true), indentOnInput(), tabWidth.of(tabs(4)), size.of(fontSize(14)),
+        bracketMatching(), closeBrackets(), search({ top: true }), helpOnHover(names),
+        autocompletion({ override: [completeFromList([...argumentCompletions, ...builtinCompletions]), completeAnyWord] }),
+        highlightActiveLine(), highlightSelectionMatches(), cpp(), syntaxHighlighting(highlighting), markCuda, theme,
         keymap.of([
           ...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap,
-          ...completionKeymap, indentWithTab,
+          ...completionKeymap, ...lintKeymap, indentWithTab,
         ]),
         EditorView.contentAttributes.of({ "aria-label": options.label }),
         EditorView.updateListener.of((update) => {
@@ -100,6 +215,12 @@ export function mount(textarea, options) {
   });
   textarea.hidden = true;
   textarea.after(view.dom);
+
+  const lineRange = (number) => {
+    const line = view.state.doc.line(Math.min(Math.max(number, 1), view.state.doc.lines));
+    const indent = /^\s*/.exec(line.text)[0].length;
+    return { from: line.from + Math.min(indent, line.length), to: line.to };
+  };
   return {
     value: () => view.state.doc.toString(),
     replace: (source) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: source } }),
@@ -109,5 +230,19 @@ export function mount(textarea, options) {
       view.focus();
     },
     focus: () => view.focus(),
+    /** Shows messages at their lines; F8 goes to the next. @param {{line: number, text: string, error: boolean}[]} notes */
+    showNotes: (notes) => view.dispatch(setDiagnostics(view.state, notes.map(({ line, text, error }) => (
+      { ...lineRange(line), severity: error ? "error" : "warning", message: text }
+    )))),
+    /** Shows the share of the time beside each line. @param {{line: number, share: string, level: number}[]} lines in order */
+    showHeat: (lines) => view.dispatch({ effects: [setHeat.of(lines), heat.reconfigure(lines.length ? heatGutter : [])] }),
+    /** @param {{keys: "standard" | "vim" | "emacs", tabWidth: number, fontSize: number}} chosen */
+    prefer: async (chosen) => {
+      const bindings = await (KEYMAPS[chosen.keys] ?? KEYMAPS.standard)();
+      view.dispatch({ effects: [
+        keys.reconfigure(bindings), tabWidth.reconfigure(tabs(chosen.tabWidth)), size.reconfigure(fontSize(chosen.fontSize)),
+      ] });
+      view.requestMeasure();
+    },
   };
 }

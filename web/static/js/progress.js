@@ -4,8 +4,12 @@ import { follow } from "./follow.js";
 
 const STEPS = ["queued", "building", "running", "timing"];
 
-/** @param {HTMLElement} element a copy of the page's progress template, or rendered by the server */
-export function showProgress(element, { events, report, onReport }) {
+/**
+ * @param {HTMLElement} element a copy of the page's progress template, or rendered by the server
+ * @param {{events: string, report: string, cancel?: string, csrfToken?: string, onReport: (html: string) => void, onGone?: () => void}} options
+ *   `events`, `report` and `cancel` are URLs; `onGone` is called if the submission is not there (any more) for this visitor
+ */
+export function showProgress(element, { events, report, cancel, csrfToken, onReport, onGone }) {
   const part = (name) => element.querySelector(`[data-part="${name}"]`);
   const line = part("line");
   const began = performance.now();
@@ -66,6 +70,7 @@ export function showProgress(element, { events, report, onReport }) {
     for (let attempt = 0; ; attempt += 1) {
       try {
         const answer = await fetch(report, { headers: { Accept: "text/html" } });
+        if (onGone && [401, 404].includes(answer.status)) { clearInterval(clock); onGone(); return; }
         if (!answer.ok) throw new Error(answer.status);
         const html = await answer.text();
         clearInterval(clock);
@@ -78,6 +83,19 @@ export function showProgress(element, { events, report, onReport }) {
     }
   };
   const onAway = (away) => { line.textContent = away ? "The server cannot be reached, trying again" : lastText; };
+
+  const cancelButton = part("cancel");
+  if (cancel && cancelButton) {
+    cancelButton.hidden = false;
+    cancelButton.addEventListener("click", async () => {
+      cancelButton.disabled = true;
+      try {
+        await fetch(cancel, { method: "POST", headers: { Accept: "application/json", "X-CSRFToken": csrfToken } });
+      } catch {
+        cancelButton.disabled = false;
+      }
+    });
+  }
 
   markStep("queued");
   follow(events, onEvent, onEnd, onAway);

@@ -1,7 +1,10 @@
 // The workbench: the editor, the draft, files, Run and Submit, and their results.
 
-import { mount } from "../vendor/editor.js";
+import { mount } from "../vendor/editor/editor.js";
+import { showCode } from "./panes.js";
+import { applyPreferences } from "./preferences.js";
 import { putReport, showProgress } from "./progress.js";
+import { storage } from "./storage.js";
 
 const form = document.getElementById("workbench-form");
 const textarea = document.getElementById("source");
@@ -14,18 +17,14 @@ const { slug, sourceBytes } = form.dataset;
 const buttons = [...form.querySelectorAll("button[name=mode]")];
 const starter = textarea.value;
 const draftKey = `draft:${slug}`;
-
-const storage = {
-  get(key) { try { return localStorage.getItem(key); } catch { return null; } },
-  set(key, value) { try { localStorage.setItem(key, value); return true; } catch { return false; } },
-  remove(key) { try { localStorage.removeItem(key); } catch { /* private mode */ } },
-};
+const runKey = `run:${form.dataset.user ?? ""}:${slug}`;
 
 const draft = storage.get(draftKey);
 if (draft !== null) textarea.value = draft;
 const editor = mount(textarea, {
   nonce: document.querySelector("meta[name=style-nonce]").content,
   label: "CUDA source",
+  names: JSON.parse(form.dataset.names),
   onChange: (source) => {
     const written = source === starter ? (storage.remove(draftKey), false) : storage.set(draftKey, source);
     saved.textContent = written ? "Draft kept in this browser" : "";
@@ -33,6 +32,7 @@ const editor = mount(textarea, {
   onRun: () => clickButton("run"),
   onSubmit: () => clickButton("submit"),
 });
+applyPreferences(editor);
 if (draft !== null) saved.textContent = "Draft restored";
 
 const chosen = storage.get("device");
@@ -127,7 +127,9 @@ form.addEventListener("submit", async (event) => {
     }
     attempt = null;
     if (mode === "submit") { location.href = result.url; return; }
-    showResult(result);
+    const source = editor.value();
+    storage.set(runKey, JSON.stringify({ result, source }));
+    showResult(result, source);
   } catch {
     showProblem("The server could not be reached. Your source is kept here: try again.");
     enableButtons();
@@ -137,19 +139,60 @@ addEventListener("pageshow", (event) => { if (event.persisted) enableButtons(); 
 
 function enableButtons() { for (const button of buttons) button.disabled = false; }
 
-function showResult(result) {
+// ---- results: in the drawer, and at the editor's lines ----
+
+const drawer = document.getElementById("drawer");
+const rows = document.getElementById("divide-rows");
+
+function openDrawer() { drawer.hidden = rows.hidden = false; }
+document.getElementById("close-drawer").addEventListener("click", () => {
+  drawer.hidden = rows.hidden = true;
+  storage.remove(runKey);
+  editor.focus();
+});
+
+function showResult(result, source) {
   const progress = document.getElementById("progress-template").content.firstElementChild.cloneNode(true);
+  openDrawer();
+  showCode();
   outcome.replaceChildren(progress);
-  progress.scrollIntoView({ block: "nearest", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+  editor.showNotes([]);
+  editor.showHeat([]);
   showProgress(progress, {
-    events: result.events,
-    report: result.report,
+    ...result,
+    csrfToken: form.elements.csrf_token.value,
     onReport: (html) => {
       const report = putReport(progress, html);
-      report.querySelectorAll("[data-line]").forEach((link) => {
-        link.addEventListener("click", (event) => { event.preventDefault(); editor.goTo(Number(link.dataset.line)); });
-      });
+      outcome.scrollTop = 0;
+      // Lines that were edited meanwhile are no longer those that were judged.
+      if (editor.value() === source) {
+        editor.showNotes(JSON.parse(report.dataset.notes));
+        editor.showHeat(JSON.parse(report.dataset.heat));
+      }
+      enableButtons();
+    },
+    onGone: () => {
+      storage.remove(runKey);
+      drawer.hidden = rows.hidden = true;
       enableButtons();
     },
   });
+}
+
+outcome.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-line]");
+  if (!link) return;
+  event.preventDefault();
+  editor.goTo(Number(link.dataset.line));
+});
+
+// A run goes on where the page was left: its links and its source are kept until the drawer is closed.
+const unfinished = storage.get(runKey);
+if (unfinished) {
+  try {
+    const { result, source } = JSON.parse(unfinished);
+    showResult(result, source);
+  } catch {
+    storage.remove(runKey);
+  }
 }

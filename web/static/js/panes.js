@@ -1,0 +1,133 @@
+// The panes of a challenge's page: dividers that are dragged or moved by keys, tabs that show other pages' main parts, full screen.
+
+import { storage } from "./storage.js";
+
+const workspace = document.getElementById("workspace");
+
+// ---- dividers: their place is a share of the room, kept in this browser ----
+
+function makeDivider(element, property, shareAt) {
+  const least = Number(element.getAttribute("aria-valuemin"));
+  const most = Number(element.getAttribute("aria-valuemax"));
+  const place = (share) => {
+    const kept = Math.min(Math.max(share, least), most);
+    workspace.style.setProperty(property, `${kept}%`);
+    element.setAttribute("aria-valuenow", String(Math.round(kept)));
+    return kept;
+  };
+  const keep = () => storage.set(`pane:${property}`, element.getAttribute("aria-valuenow"));
+  const stored = Number(storage.get(`pane:${property}`));
+  if (stored) place(stored);
+
+  element.addEventListener("pointerdown", (event) => {
+    event.preventDefault();
+    element.setPointerCapture(event.pointerId);
+    element.classList.add("dragged");
+  });
+  element.addEventListener("pointermove", (event) => { if (element.hasPointerCapture(event.pointerId)) place(shareAt(event)); });
+  const release = () => { element.classList.remove("dragged"); keep(); };
+  element.addEventListener("pointerup", release);
+  element.addEventListener("pointercancel", release);
+  element.addEventListener("dblclick", () => {
+    workspace.style.removeProperty(property);
+    storage.remove(`pane:${property}`);
+  });
+  element.addEventListener("keydown", (event) => {
+    const now = Number(element.getAttribute("aria-valuenow"));
+    const to = { ArrowLeft: now - 2, ArrowUp: now - 2, ArrowRight: now + 2, ArrowDown: now + 2, Home: least, End: most }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    place(to);
+    keep();
+  });
+}
+
+makeDivider(document.getElementById("divide-columns"), "--reading", (event) => {
+  const box = workspace.getBoundingClientRect();
+  return (100 * (event.clientX - box.left)) / box.width;
+});
+const coding = document.getElementById("coding");
+makeDivider(document.getElementById("divide-rows"), "--editing", (event) => {
+  const box = coding.getBoundingClientRect();
+  return (100 * (event.clientY - box.top)) / box.height;
+});
+
+// ---- tabs: the links become tabs; a page's main part is fetched when its tab is opened ----
+
+const tabList = document.getElementById("tabs");
+const tabs = [...tabList.querySelectorAll(".tab")];
+const statement = document.getElementById("statement");
+const panels = new Map([["tab-statement", statement], ["tab-code", document.getElementById("coding")]]);
+tabList.setAttribute("role", "tablist");
+tabList.setAttribute("aria-label", "About the challenge");
+statement.setAttribute("role", "tabpanel");
+statement.setAttribute("aria-labelledby", "tab-statement");
+
+function panelOf(tab) {
+  if (!panels.has(tab.id)) {
+    const panel = document.createElement("div");
+    panel.className = "pane-body";
+    panel.id = `panel-${tab.id}`;
+    panel.tabIndex = 0;
+    panel.setAttribute("role", "tabpanel");
+    panel.setAttribute("aria-labelledby", tab.id);
+    statement.after(panel);
+    panels.set(tab.id, panel);
+  }
+  return panels.get(tab.id);
+}
+
+async function fill(tab) {
+  const panel = panelOf(tab);
+  try {
+    const answer = await fetch(tab.href, { headers: { Accept: "text/html" } });
+    if (!answer.ok) throw new Error(String(answer.status));
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    panel.replaceChildren(...page.querySelectorAll("#content > [data-pane]"));
+  } catch {
+    panel.textContent = "The server could not be reached. Open the tab again to try again.";
+  }
+}
+
+function open(tab) {
+  for (const other of tabs) {
+    const chosen = other === tab;
+    other.setAttribute("aria-selected", String(chosen));
+    other.removeAttribute("aria-current");
+    other.tabIndex = chosen ? 0 : -1;
+    if (other.id !== "tab-code" && (chosen || panels.has(other.id))) panelOf(other).hidden = !chosen;
+  }
+  workspace.dataset.tab = tab.id.slice("tab-".length);
+  if (!["tab-statement", "tab-code"].includes(tab.id)) fill(tab);
+}
+
+for (const tab of tabs) {
+  tab.setAttribute("role", "tab");
+  tab.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return; // a new window shows the whole page
+    event.preventDefault();
+    open(tab);
+  });
+  tab.addEventListener("keydown", (event) => {
+    const shown = tabs.filter((other) => other.offsetParent !== null);
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (event.key === " ") { event.preventDefault(); open(tab); }
+    if (!step) return;
+    const next = shown[(shown.indexOf(tab) + step + shown.length) % shown.length];
+    open(next);
+    next.focus();
+  });
+}
+open(tabs[0]);
+
+/** Shows the editor and its result where only one pane fits. */
+export function showCode() {
+  if (getComputedStyle(document.getElementById("tab-code")).display !== "none") open(document.getElementById("tab-code"));
+}
+
+// ---- full screen ----
+
+const fullScreen = document.getElementById("full-screen");
+fullScreen.hidden = !document.fullscreenEnabled;
+fullScreen.addEventListener("click", () => (document.fullscreenElement ? document.exitFullscreen() : workspace.requestFullscreen()));
+document.addEventListener("fullscreenchange", () => { fullScreen.textContent = document.fullscreenElement ? "Leave full screen" : "Full screen"; });

@@ -1,0 +1,31 @@
+// The editor's preferences (keys, tab width, font size), chosen in its menu and kept in this browser.
+
+import { storage } from "./storage.js";
+
+const DEFAULTS = { keys: "standard", tabWidth: 4, fontSize: 14 };
+const keys = document.getElementById("prefer-keys");
+const tabWidth = document.getElementById("prefer-tab");
+const fontSize = document.getElementById("prefer-size");
+
+function read() {
+  try { return { ...DEFAULTS, ...JSON.parse(storage.get("editor") ?? "{}") }; } catch { return DEFAULTS; }
+}
+
+/** Applies the preferences to the editor, now and whenever they change. */
+export function applyPreferences(editor) {
+  const chosen = read();
+  keys.value = chosen.keys;
+  tabWidth.value = String(chosen.tabWidth);
+  fontSize.value = String(chosen.fontSize);
+  editor.prefer(chosen);
+  for (const control of [keys, tabWidth, fontSize]) {
+    control.addEventListener("change", () => {
+      const next = { keys: keys.value, tabWidth: Number(tabWidth.value), fontSize: Number(fontSize.value) };
+      storage.set("editor", JSON.stringify(next));
+      editor.prefer(next);
+    });
+  }
+  const menu = document.getElementById("preferences");
+  document.addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });
+  menu.addEventListener("keydown", (event) => { if (event.key === "Escape") { menu.open = false; menu.querySelector("summary").focus(); } });
+}
