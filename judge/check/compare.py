@@ -1,10 +1,13 @@
 """Compares an output with the expected values.
 
 NaN equals only an expected NaN; equal infinities are equal; every other number must lie within the bound of its
-element. The largest errors are taken over the mismatching elements whose expected and actual values are both finite.
+element. Where elements may share a factor (``Expected.common``), it is estimated from their sums and divided out, if it
+is small enough. The largest errors are taken over the mismatching elements whose expected and actual values are finite.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +28,29 @@ def compare(name: str, expected: Expected, got: npt.NDArray[np.generic]) -> Mism
     """
     if got.shape != expected.values.shape:
         raise ValueError(f"{name}: got shape {got.shape}, expected {expected.values.shape}")
+    if expected.common and _differing(name, _rescaled(expected, got), got) is None:
+        return None
+    return _differing(name, expected, got)
+
+
+def _rescaled(expected: Expected, got: npt.NDArray[np.generic]) -> Expected:
+    """Returns the expected values times the factor that all of ``got`` share, if that is an allowed one."""
+    assert expected.bound is not None
+    finite = np.isfinite(expected.values)
+    total = float(expected.values.sum(where=finite))
+    if total <= 0:
+        return expected
+    with np.errstate(invalid="ignore", over="ignore"):
+        factor = float(got.sum(where=finite, dtype=np.float64)) / total
+    # The mean error of the elements: the factor has it beside the common one, which in turn comes of such elements.
+    own = float(expected.bound.sum(where=finite)) / total
+    if not abs(factor - 1) <= expected.common + 2 * own:
+        return expected
+    values = np.asarray(expected.values, np.float64) * factor
+    return replace(expected, values=values, bound=expected.bound + own * np.where(finite, values, 0.0))
+
+
+def _differing(name: str, expected: Expected, got: npt.NDArray[np.generic]) -> Mismatch | None:
     values, actual = expected.values.reshape(-1), got.reshape(-1)
     bound = None if expected.bound is None else expected.bound.reshape(-1)
     # Outputs are usually right, which the native library finds in one pass.

@@ -9,6 +9,8 @@ and M the magnitude that the pack's reference gives (the sum of the absolute ter
 * ``sum``: ``3 · u · (M + sqrt(n)·|R|)``.
 * ``dot``: ``8 · u · (M + sqrt(n)·|R|)``.
 * ``softmax``: ``4 · u · (M + sqrt(n)·|R|)``, M carrying the conditioning of the exponentials as well.
+* ``normalized``, for outputs that share one denominator: ``4 · u · M`` for each element, and for all together one
+  factor within ``2 · u · sqrt(n)`` of 1, beside what the elements' own bounds allow in the mean.
 
 Each but ``exact`` adds ``2 · v · |R|`` for rounding the output (faithfully, not only to nearest) and a floor: the
 smallest normal float32, below which hardware may flush to zero, or the spacing of the output's subnormals where that is
@@ -26,7 +28,10 @@ small.
 
 ``dot`` is wider because tensor cores truncate instead of rounding, which gives the errors one sign, and because
 products are rounded too where they are not fused; ``softmax`` because of fast exponentials (a few u each, weighted in
-M).
+M). ``normalized`` tells an element's own error from that of the denominator, which is the same for all: a large one, of
+a sum in one accumulator, excuses no inaccurate element. Adding n similar positive terms in one accumulator has the
+standard error 0.24·u·sqrt(n), and a bias of its own where the terms are but a few spacings of the accumulator; the
+factor allows eight of the former.
 """
 
 from __future__ import annotations
@@ -40,18 +45,26 @@ import numpy.typing as npt
 
 from judge.native.library import loaded
 
-ToleranceKind = Literal["exact", "elementwise", "sum", "dot", "softmax"]
+ToleranceKind = Literal["exact", "elementwise", "sum", "dot", "softmax", "normalized"]
 
-_SLACK = {"sum": 3.0, "dot": 8.0, "softmax": 4.0}
+#: Of the factor that the elements of ``normalized`` share.
+_COMMON_SLACK = 2.0
+_SLACK = {"sum": 3.0, "dot": 8.0, "softmax": 4.0, "normalized": 4.0}
+#: The kinds whose bound of an element does not grow with the number of terms.
+_OF_ELEMENTS = ("elementwise", "normalized")
 _OUTPUT_SLACK = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The right values of an output in float64 or int64, and the absolute error allowed for each (None: exact)."""
+    """The right values of an output in float64 or int64, and the absolute error allowed for each (None: exact).
+
+    Where ``common`` is above 0, all elements may be off by one factor within so much of 1, beside their own errors.
+    """
 
     values: npt.NDArray[np.float64] | npt.NDArray[np.int64]
     bound: npt.NDArray[np.float64] | None
+    common: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +74,13 @@ class Tolerance:
     kind: ToleranceKind
     accumulate: np.dtype[Any]
     terms: float = 1.0
+
+    @property
+    def common(self) -> float:
+        """Returns how far from 1 a factor that all elements share may be; 0 for all kinds but ``normalized``."""
+        if self.kind != "normalized":
+            return 0.0
+        return _COMMON_SLACK * math.sqrt(self.terms) * float(np.finfo(self.accumulate).eps) / 2
 
     def bound(
         self,
@@ -72,9 +92,9 @@ class Tolerance:
         if self.kind == "exact":
             return None
         accumulate_info, output_info = np.finfo(self.accumulate), np.finfo(output)
-        elementwise = self.kind == "elementwise"
-        growth = 0.0 if elementwise else math.sqrt(self.terms)
-        factor = (self.terms if elementwise else _SLACK[self.kind]) * float(accumulate_info.eps) / 2
+        growth = 0.0 if self.kind in _OF_ELEMENTS else math.sqrt(self.terms)
+        factor = self.terms if self.kind == "elementwise" else _SLACK[self.kind]
+        factor *= float(accumulate_info.eps) / 2
         written = _OUTPUT_SLACK * float(output_info.eps) / 2
         least = max(float(accumulate_info.smallest_normal), float(output_info.smallest_subnormal))
         if (native := loaded()) is not None:

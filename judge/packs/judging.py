@@ -111,4 +111,4 @@ def _expected(case: Case, output: Argument, values: Any, magnitude: Any, shape: 
     tolerance = Tolerance(rule.kind, rule.accumulate, float(rule.terms.evaluate(case.variables)))
     wanted = np.asarray(values, np.float64).reshape(shape)
     scale = None if magnitude is None else np.asarray(magnitude, np.float64).reshape(shape)
-    return Expected(wanted, tolerance.bound(wanted, scale, output.dtype))
+    return Expected(wanted, tolerance.bound(wanted, scale, output.dtype), tolerance.common)

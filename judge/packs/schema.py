@@ -99,7 +99,7 @@ class ArgumentModel(_Strict):
 class ToleranceModel(_Strict):
     """The kind of bound for one output; see judge.check.tolerance."""
 
-    kind: Literal["exact", "elementwise", "sum", "dot", "softmax"]
+    kind: Literal["exact", "elementwise", "sum", "dot", "softmax", "normalized"]
     accumulate: Literal["float16", "float32", "float64"] = "float32"
     terms: ExpressionText = 1
 

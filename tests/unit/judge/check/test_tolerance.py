@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from judge.check.tolerance import Tolerance
+from judge.check.compare import compare
+from judge.check.tolerance import Expected, Tolerance
 
 F32, F16 = np.dtype(np.float32), np.dtype(np.float16)
 U = 2.0**-24
@@ -159,3 +160,44 @@ def test_bounds_of_what_is_not_finite_are_no_numbers_to_pass_by() -> None:
     bound = Tolerance("sum", F32, 3).bound(np.array([np.inf, np.nan]), np.array([np.inf, np.nan]), F32)
     assert bound is not None
     assert not bound.any()
+
+
+def normalized_bound(values: npt.NDArray[np.float64], terms: float) -> Expected:
+    tolerance = Tolerance("normalized", F32, terms)
+    return Expected(values, tolerance.bound(values, 10 * values, F32), tolerance.common)
+
+
+def test_a_factor_that_all_share_may_be_as_far_off_as_a_sum_in_one_accumulator() -> None:
+    values = np.random.default_rng(1).exponential(1.0, 100_000)
+    expected = normalized_bound(values, 1 << 16)
+    assert compare("y", expected, (values * (1 + 500 * U)).astype(np.float32)) is None
+    assert compare("y", expected, (values * (1 - 500 * U)).astype(np.float32)) is None
+    assert compare("y", expected, (values * (1 + 700 * U)).astype(np.float32)) is not None
+    total = sequential(values.astype(np.float32)) / values.sum()
+    assert compare("y", expected, (values * total).astype(np.float32)) is None
+
+
+def test_the_factor_excuses_no_element_and_hides_no_second_factor() -> None:
+    values = np.random.default_rng(2).exponential(1.0, 10_000)
+    expected = normalized_bound(values, 1 << 16)
+    off = values.copy()
+    off[777] *= 1 + 150 * U
+    assert compare("y", expected, off.astype(np.float32)) is not None
+    two = values * np.where(np.arange(values.size) < 5000, 1 + 400 * U, 1 - 400 * U)
+    assert compare("y", expected, two.astype(np.float32)) is not None
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf, 0.0])
+def test_one_wrong_element_is_told_as_the_only_one(wrong: float) -> None:
+    values = np.full(1000, 1e-3)
+    got = values.astype(np.float32)
+    got[3] = wrong
+    mismatch = compare("y", normalized_bound(values, 1000), got)
+    assert mismatch is not None
+    assert (mismatch.count, mismatch.indices) == (1, ((3,),))
+
+
+def test_of_nothing_but_zeros_there_is_no_factor() -> None:
+    values = np.zeros(8)
+    assert compare("y", normalized_bound(values, 8), np.zeros(8, np.float32)) is None
+    assert compare("y", normalized_bound(values, 8), np.full(8, 1e-3, np.float32)) is not None
