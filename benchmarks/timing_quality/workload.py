@@ -13,47 +13,27 @@ from judge.packs.loader import load_pack
 from judge.packs.pack import Pack
 
 _TOML = """
-schema = 1
-id = "twice-{name}"
+schema = 2
 title = "Twice"
 version = "1.0.0"
 difficulty = "easy"
-license = "Apache-2.0"
+signature = "void solve(const float* input, float* output, int N)"
+sample_sizes = {{ few = [1000] }}
+benchmark_sizes = {{ cuda = {{ {name} = [{elements}] }} }}
 limits = {{ wall_s = 4.0, memory_mib = 64 }}
 
-[axes.N]
-max = 67108864
+[axes]
+N = {{ max = 67108864 }}
 
-[[arguments]]
-name = "input"
-type = "const float*"
-role = "in"
+[arrays.input]
 shape = ["N"]
-distribution = {{ kind = "uniform", low = -1.0, high = 1.0 }}
+data = {{ kind = "uniform", low = -1.0, high = 1.0 }}
 
-[[arguments]]
-name = "output"
-type = "float*"
-role = "out"
+[arrays.output]
 shape = ["N"]
 
-[[arguments]]
-name = "N"
-type = "int"
-role = "scalar"
-
-[tolerance.output]
-kind = "exact"
-
-[[cases]]
-id = "few"
-group = "sample"
-axes = {{ N = 1000 }}
-
-[[benchmarks]]
-id = "{name}"
-devices = ["cuda"]
-axes = {{ N = {elements} }}
+[tolerance]
+output = {{ kind = "exact" }}
 
 [bench]
 bytes = "8*N"

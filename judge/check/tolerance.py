@@ -12,9 +12,9 @@ and M the magnitude that the pack's reference gives (the sum of the absolute ter
 * ``normalized``, for outputs that share one denominator: ``4 · u · M`` for each element, and for all together one
   factor within ``2 · u · sqrt(n)`` of 1, beside what the elements' own bounds allow in the mean.
 
-Each but ``exact`` adds ``2 · v · |R|`` for rounding the output (faithfully, not only to nearest) and a floor: the
-smallest normal float32, below which hardware may flush to zero, or the spacing of the output's subnormals where that is
-larger.
+Each but ``exact`` and ``close`` adds ``2 · v · |R|`` for rounding the output (faithfully, not only to nearest) and a
+floor: the smallest normal float32, below which hardware may flush to zero, or the spacing of the output's subnormals
+where that is larger.
 
 Why these bounds: rounding errors of additions behave as independent ones (Higham and Mary, 2019: growth sqrt(n), not
 n). Adding n terms one after another in one accumulator then has the standard error u·sqrt(Σ s_k²/3) over the partial
@@ -45,7 +45,7 @@ import numpy.typing as npt
 
 from judge.native.library import loaded
 
-ToleranceKind = Literal["exact", "elementwise", "sum", "dot", "softmax", "normalized"]
+ToleranceKind = Literal["auto", "exact", "elementwise", "sum", "dot", "softmax", "normalized", "close"]
 
 #: Of the factor that the elements of ``normalized`` share.
 _COMMON_SLACK = 2.0
@@ -69,11 +69,16 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """The kind of bound for one output. ``terms`` is the number of terms or, for ``elementwise``, of operations."""
+    """The kind of bound for one output. ``terms`` is the number of terms or, for ``elementwise``, of operations.
+
+    ``absolute`` and ``relative`` are those of ``close``, or what was derived for ``auto``.
+    """
 
     kind: ToleranceKind
     accumulate: np.dtype[Any]
     terms: float = 1.0
+    absolute: float = 0.0
+    relative: float = 0.0
 
     @property
     def common(self) -> float:
@@ -91,12 +96,17 @@ class Tolerance:
         """Returns the absolute error allowed for each of ``values``, stored as ``output``; None for ``exact``."""
         if self.kind == "exact":
             return None
+        if self.kind == "close":
+            return _only_where_finite(self.absolute + self.relative * np.abs(values), values)
         accumulate_info, output_info = np.finfo(self.accumulate), np.finfo(output)
+        written = _OUTPUT_SLACK * float(output_info.eps) / 2
+        least = max(float(accumulate_info.smallest_normal), float(output_info.smallest_subnormal))
+        if self.kind == "auto":
+            relative = self.relative + written
+            return _only_where_finite(self.absolute + least + relative * np.abs(values), values)
         growth = 0.0 if self.kind in _OF_ELEMENTS else math.sqrt(self.terms)
         factor = self.terms if self.kind == "elementwise" else _SLACK[self.kind]
         factor *= float(accumulate_info.eps) / 2
-        written = _OUTPUT_SLACK * float(output_info.eps) / 2
-        least = max(float(accumulate_info.smallest_normal), float(output_info.smallest_subnormal))
         if (native := loaded()) is not None:
             return native.bounds(values, magnitude, growth, factor, written, least)
         absolute = np.abs(values)
@@ -108,6 +118,10 @@ class Tolerance:
             absolute *= written
             bound += absolute
             bound += least
-        # An infinite or undefined value is compared as such; its bound has no meaning.
-        finite = np.isfinite(values)
-        return bound if finite.all() else np.where(finite, bound, 0.0)
+        return _only_where_finite(bound, values)
+
+
+def _only_where_finite(bound: npt.NDArray[np.float64], values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Returns the bounds, 0 where the value is infinite or undefined: it is compared as such."""
+    finite = np.isfinite(values)
+    return bound if finite.all() else np.where(finite, bound, 0.0)

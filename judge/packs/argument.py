@@ -17,11 +17,16 @@ Role = Literal["in", "out", "inout", "scalar"]
 
 @dataclass(frozen=True, slots=True)
 class ToleranceRule:
-    """How far an output may be off: the kind of computation, the type that sums are kept in, the number of terms."""
+    """How far an output may be off: the kind of computation, the type that sums are kept in, the number of terms.
+
+    ``absolute`` and ``relative`` belong to the kind ``close``.
+    """
 
     kind: ToleranceKind
     accumulate: np.dtype[np.generic]
     terms: Expression
+    absolute: float = 0.0
+    relative: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +36,7 @@ class Argument:
     ``c_type`` is written as in C; ``element`` is the type of one element, or of a scalar. ``shape`` gives the extents
     of a buffer and ``value`` the value of a scalar, both over the axes and parameters. ``distribution`` fills an input;
     without one the pack's ``make_inputs`` makes it. ``initial`` is what a buffer with the role ``out`` holds on entry.
-    ``tolerance`` belongs to outputs.
+    ``tolerance`` belongs to outputs; None leaves an output to the pack's ``check``.
     """
 
     name: str

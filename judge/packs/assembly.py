@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from judge.packs.argument import Argument, ToleranceRule
+from judge.packs.argument import Argument, Role, ToleranceRule
+from judge.packs.case_rows import Cases
 from judge.packs.distributions import DISTRIBUTIONS, Distribution, Sentinels
 from judge.packs.errors import PackError
-from judge.packs.expressions import Expression, ExpressionError, Number, parse_expression
-from judge.packs.pack import Axis, Case, Link, Pack, PackBench, PackBuild, PackEmulator, PackLimits, Parameter
-from judge.packs.reference import Reference
-from judge.packs.schema import (
-    ArgumentModel,
-    BenchmarkModel,
-    CaseModel,
-    ChallengeModel,
-    DistributionModel,
-    ParameterModel,
+from judge.packs.expressions import (
+    Constraint,
+    Expression,
+    ExpressionError,
+    Number,
+    parse_constraint,
+    parse_expression,
 )
-from judge.packs.signature import parse_c_type
+from judge.packs.pack import (
+    Axis,
+    Case,
+    CaseGroup,
+    Link,
+    Medals,
+    Pack,
+    PackBench,
+    PackBuild,
+    PackEmulator,
+    PackLimits,
+    Parameter,
+)
+from judge.packs.reference import Reference
+from judge.packs.schema import ArrayModel, BenchmarkModel, CaseModel, ChallengeModel, DataModel, ParameterModel
+from judge.packs.signature import CType, parse_c_type, parse_signature
 from judge.wire.elements import Element
 
 
@@ -42,14 +55,16 @@ class _Assembly:
         model = self._model
         if overlap := set(model.axes) & set(model.parameters):
             raise self._error("parameters", f"{', '.join(sorted(overlap))} is also an axis; rename one of them")
-        axes, parameters = tuple(self._axes()), tuple(self._parameters())
-        arguments = self._arguments()
-        self._require_unique([case.id for case in model.cases] + [case.id for case in model.benchmarks], "cases", "id")
-        cases = tuple(self._case(case, case.group, f"cases.{case.id}", arguments) for case in model.cases)
+        axes, arguments = tuple(self._axes()), self._arguments()
+        constraints = tuple(self._constraint(text) for text in model.constraints)
+        listed = Cases(self._file, model)
+        cases = tuple(
+            self._case(case, case.group, f"cases.{case.id}", arguments, constraints) for case in listed.functional()
+        )
         if not any(case.group == "sample" for case in cases):
-            raise self._error("cases", 'has no case with group = "sample"; the Run button needs one')
+            raise self._error("sample_sizes", "is empty; the Run button needs a public case")
         return Pack(
-            slug=model.id,
+            slug=self._file.parent.name,
             title=model.title,
             version=model.version,
             digest=digest,
@@ -59,8 +74,9 @@ class _Assembly:
             links=tuple(Link(link.title, link.url) for link in model.links),
             directory=self._file.parent,
             axes=axes,
-            parameters=parameters,
+            parameters=tuple(self._parameters(arguments, constraints)),
             arguments=arguments,
+            constraints=constraints,
             limits=PackLimits(model.limits.wall_s, model.limits.memory_mib),
             build=PackBuild(model.build.std, model.build.libraries, model.build.language),
             emulator=PackEmulator(reads_are_errors=model.emulator.out_of_bounds_reads == "error"),
@@ -68,7 +84,8 @@ class _Assembly:
             # Samples first, whatever the order in the file.
             cases=tuple(sorted(cases, key=lambda case: case.group != "sample")),
             benchmarks=tuple(
-                self._case(case, "benchmark", f"benchmarks.{case.id}", arguments) for case in model.benchmarks
+                self._case(case, "benchmark", f"benchmarks.{case.id}", arguments, constraints)
+                for case in listed.benchmarks()
             ),
             reference=self._reference,
         )
@@ -79,73 +96,98 @@ class _Assembly:
                 raise self._error(f"axes.{name}", f"min {axis.min} lies above max {axis.max}")
             yield Axis(name, axis.min, axis.max, axis.multiple_of, axis.description)
 
-    def _parameters(self) -> Iterator[Parameter]:
+    def _parameters(self, arguments: tuple[Argument, ...], constraints: tuple[Constraint, ...]) -> Iterator[Parameter]:
+        """Yields the parameters; those that neither a scalar, a shape nor a constraint uses are for data only."""
+        used: set[str] = set().union(*(constraint.names for constraint in constraints))
+        for argument in arguments:
+            for expression in (*argument.shape, *([argument.value] if argument.value else [])):
+                used |= expression.names
         for name, parameter in self._model.parameters.items():
             value = self._parameter(name, parameter, parameter.default, f"parameters.{name}.default")
-            yield Parameter(name, value, parameter.min, parameter.max, parameter.description)
+            yield Parameter(name, value, parameter.min, parameter.max, parameter.description, shown=name in used)
 
     def _bench(self) -> PackBench:
         model = self._model.bench
+        medals = model.medals
         return PackBench(
             self._expression(model.bytes, "bench.bytes"),
             self._expression(model.flops, "bench.flops"),
             model.arithmetic,
             model.budget_s,
+            None if medals is None else Medals(medals.bronze, medals.silver, medals.gold),
         )
 
     def _arguments(self) -> tuple[Argument, ...]:
-        models = self._model.arguments
-        self._require_unique((argument.name for argument in models), "arguments", "name")
-        outputs = [argument.name for argument in models if argument.role in ("out", "inout")]
-        if not outputs:
-            raise self._error("arguments", 'no argument has the role "out" or "inout", so there is nothing to judge')
-        if set(self._model.tolerance) != set(outputs):
-            raise self._error("tolerance", f"needs exactly one table for each of: {', '.join(outputs)}")
-        return tuple(self._argument(model, f"arguments.{model.name}") for model in models)
-
-    def _argument(self, model: ArgumentModel, key: str) -> Argument:
+        model = self._model
         try:
-            element, is_pointer, is_const = parse_c_type(model.type)
+            listed = [(c_type, name, parse_c_type(c_type)) for c_type, name in parse_signature(model.signature)]
         except ValueError as error:
-            raise self._error(f"{key}.type", str(error)) from None
-        if is_pointer == (model.role == "scalar"):
-            raise self._error(f"{key}.type", f"'{model.type}' does not go with the role '{model.role}'")
-        if is_const != (model.role == "in"):
-            raise self._error(f"{key}.type", "pointers that are only read are const, all others are not")
-        if is_pointer and not model.shape:
-            raise self._error(f"{key}.shape", 'is missing; give the extents, as in shape = ["M", "N"]')
-        if is_pointer and model.value is not None:
-            raise self._error(f"{key}.value", "belongs to scalars only")
-        if not is_pointer and (model.shape or model.distribution):
-            raise self._error(key, "a scalar has neither shape nor distribution; give its value")
-        if not is_pointer and element.facts.ctypes_name is None:
-            raise self._error(f"{key}.type", f"'{model.type}' cannot be passed by value; pass a float")
-        value = None
-        if not is_pointer:
-            value = self._expression(model.name if model.value is None else model.value, f"{key}.value")
+            raise self._error("signature", str(error)) from None
+        names = [name for _, name, _ in listed]
+        if repeated := {name for name in names if names.count(name) > 1}:
+            raise self._error("signature", f"the name '{repeated.pop()}' is used twice")
+        pointers = [name for _, name, parsed in listed if parsed.is_pointer]
+        self._require_tables("arrays", model.arrays, pointers, "each pointer of the signature")
+        if unknown := set(model.scalars) - (set(names) - set(pointers)):
+            raise self._error("scalars", f"{', '.join(sorted(unknown))}: not a scalar of the signature")
+        arguments = tuple(
+            self._array(name, c_type, parsed) if parsed.is_pointer else self._scalar(name, c_type, parsed)
+            for c_type, name, parsed in listed
+        )
+        outputs = [argument.name for argument in arguments if argument.is_output]
+        if not outputs:
+            raise self._error("arrays", "no pointer is an output, so there is nothing to judge")
+        if unknown := set(model.tolerance) - set(outputs):
+            raise self._error("tolerance", f"{', '.join(sorted(unknown))}: not an output ({', '.join(outputs)})")
+        if (missing := set(outputs) - set(model.tolerance)) and not self._reference.defines("check"):
+            reason = f"is missing for {', '.join(sorted(missing))}; add it, or define check in reference.py"
+            raise self._error("tolerance", reason)
+        return arguments
+
+    def _scalar(self, name: str, c_type: str, parsed: CType) -> Argument:
+        model = self._model
+        if parsed.element.facts.ctypes_name is None:
+            raise self._error("signature", f"'{c_type} {name}' cannot be passed by value; pass a float")
+        if name in model.scalars:
+            value = self._expression(model.scalars[name], f"scalars.{name}")
+        elif name in self._variables:
+            value = parse_expression(name)
+        else:
+            reason = (
+                f"the scalar '{name}' is neither an axis nor a parameter; add it to [axes], [parameters] or [scalars]"
+            )
+            raise self._error("signature", reason)
+        declared = model.axes.get(name) or model.parameters.get(name)
+        description = declared.description if declared else ""
+        return Argument(name, c_type, "scalar", parsed.element, value=value, description=description)
+
+    def _array(self, name: str, c_type: str, parsed: CType) -> Argument:
+        model, key = self._model.arrays[name], f"arrays.{name}"
+        role: Role = model.role or ("in" if parsed.is_const else "out")
+        if parsed.is_const and role != "in":
+            raise self._error(f"{key}.role", f"'{c_type}' is const, so its role is \"in\"")
         return Argument(
-            name=model.name,
-            c_type=model.type,
-            role=model.role,
-            element=element,
+            name=name,
+            c_type=c_type,
+            role=role,
+            element=parsed.element,
             shape=tuple(self._expression(extent, f"{key}.shape") for extent in model.shape),
-            value=value,
             description=model.description,
-            distribution=self._declared(model, element, f"{key}.distribution"),
+            distribution=self._declared(model, role, c_type, parsed.element, f"{key}.data"),
             initial=model.initial,
-            tolerance=self._tolerance(model, element) if model.role in ("out", "inout") else None,
+            tolerance=None if role == "in" else self._tolerance(name, c_type, parsed.element),
         )
 
-    def _declared(self, model: ArgumentModel, element: Element, key: str) -> Distribution | None:
-        if model.distribution is not None:
-            if model.role == "out":
-                raise self._error(key, "an output has none; it is zero or poison on entry (initial)")
-            return self._distribution(model.distribution, model.type, element, key)
-        if model.role in ("in", "inout") and self._reference.make_inputs is None:
+    def _declared(self, model: ArrayModel, role: Role, c_type: str, element: Element, key: str) -> Distribution | None:
+        if model.data is not None:
+            if role == "out":
+                raise self._error(key, 'an output has none; for one that is read too, add role = "inout"')
+            return self._distribution(model.data, c_type, element, key)
+        if role in ("in", "inout") and not self._reference.defines("make_inputs"):
             raise self._error(key, "is missing; declare what fills it, or define make_inputs in reference.py")
         return None
 
-    def _distribution(self, model: DistributionModel, c_type: str, element: Element, key: str) -> Distribution:
+    def _distribution(self, model: DataModel, c_type: str, element: Element, key: str) -> Distribution:
         kind = DISTRIBUTIONS[model.kind]
         if kind.floats_only and not element.facts.is_float:
             raise self._error(key, f"'{model.kind}' makes floating-point values; use 'integers' for {c_type}")
@@ -153,25 +195,29 @@ class _Assembly:
         sentinels = Sentinels(model.sentinels.count, model.sentinels.magnitude) if model.sentinels else None
         return kind(**numbers, sentinels=sentinels)
 
-    def _tolerance(self, output: ArgumentModel, element: Element) -> ToleranceRule:
-        model, key = self._model.tolerance[output.name], f"tolerance.{output.name}"
-        if model.kind != "exact" and not element.facts.is_float:
-            raise self._error(f"{key}.kind", f"an output of type {output.type} is compared 'exact'")
-        return ToleranceRule(model.kind, np.dtype(model.accumulate), self._expression(model.terms, f"{key}.terms"))
+    def _tolerance(self, output: str, c_type: str, element: Element) -> ToleranceRule | None:
+        model, key = self._model.tolerance.get(output), f"tolerance.{output}"
+        if model is None:
+            return None
+        if model.kind not in ("exact", "close") and not element.facts.is_float:
+            raise self._error(f"{key}.kind", f"an output of type {c_type} is compared 'exact' or 'close'")
+        terms = self._expression(1 if model.terms is None else model.terms, f"{key}.terms")
+        return ToleranceRule(model.kind, np.dtype(model.accumulate), terms, model.absolute, model.relative)
 
     def _case(
         self,
         model: CaseModel | BenchmarkModel,
-        group: Literal["sample", "hidden", "benchmark"],
+        group: CaseGroup,
         key: str,
         arguments: tuple[Argument, ...],
+        constraints: tuple[Constraint, ...],
     ) -> Case:
-        if set(model.axes) != set(self._model.axes):
-            raise self._error(f"{key}.axes", f"must give exactly: {', '.join(self._model.axes)}")
+        assert model.id is not None, "made from the sizes where the file gives none"
+        self._require_tables(f"{key}.axes", model.axes, self._model.axes, "each axis")
         for name, size in model.axes.items():
             axis = self._model.axes[name]
             if not axis.min <= size <= axis.max or size % axis.multiple_of:
-                raise self._error(f"{key}.axes.{name}", f"{size} is not within what [axes.{name}] allows")
+                raise self._error(f"{key}.axes.{name}", f"{size} is not within what [axes] allows for {name}")
         parameters = {
             name: self._parameter(
                 name, parameter, model.parameters.get(name, parameter.default), f"{key}.parameters.{name}"
@@ -180,50 +226,68 @@ class _Assembly:
         }
         if unknown := set(model.parameters) - set(parameters):
             raise self._error(f"{key}.parameters", f"{', '.join(sorted(unknown))}: not among [parameters]")
-        declared = {argument.name: argument for argument in arguments if argument.distribution is not None}
-        if unknown := set(model.distributions) - set(declared):
-            raise self._error(f"{key}.distributions", f"{', '.join(sorted(unknown))}: no input with a distribution")
-        distributions = {
-            name: self._distribution(
-                distribution, declared[name].c_type, declared[name].element, f"{key}.distributions.{name}"
-            )
-            for name, distribution in model.distributions.items()
-        }
-        return Case(
+        inputs = {argument.name: argument for argument in arguments if argument.is_input}
+        if unknown := set(model.data) - set(inputs):
+            raise self._error(f"{key}.data", f"{', '.join(sorted(unknown))}: not an input")
+        case = Case(
             id=model.id,
             group=group,
-            axes=dict(model.axes),
+            axes={name: model.axes[name] for name in self._model.axes},
             parameters=parameters,
-            distributions=distributions,
+            distributions={
+                name: self._distribution(data, inputs[name].c_type, inputs[name].element, f"{key}.data.{name}")
+                for name, data in model.data.items()
+            },
             devices=tuple(model.devices),
             description=model.description,
             guessable=isinstance(model, CaseModel) and model.guessable,
         )
+        self._require_constraints(case, constraints, key)
+        return case
+
+    def _require_constraints(self, case: Case, constraints: tuple[Constraint, ...], key: str) -> None:
+        for constraint in constraints:
+            try:
+                holds = constraint.holds(case.variables)
+            except ExpressionError as error:
+                raise self._error(key, str(error)) from None
+            if not holds:
+                raise self._error(key, f"does not keep to the constraint {constraint.text}")
 
     def _parameter(self, name: str, model: ParameterModel, value: float, key: str) -> Number:
         if (model.min is not None and value < model.min) or (model.max is not None and value > model.max):
-            raise self._error(key, f"{value:g} is not within what [parameters.{name}] allows")
+            raise self._error(key, f"{value:g} is not within what [parameters] allows for {name}")
         if not model.integer:
             return value
         if value != int(value):
             raise self._error(key, f"{value:g} must be whole")
         return int(value)
 
+    def _constraint(self, text: str) -> Constraint:
+        try:
+            constraint = parse_constraint(text)
+        except ExpressionError as error:
+            raise self._error("constraints", str(error)) from None
+        self._require_known(constraint.names, "constraints")
+        return constraint
+
     def _expression(self, text: Any, key: str) -> Expression:
         try:
             expression = parse_expression(text)
         except ExpressionError as error:
             raise self._error(key, str(error)) from None
-        if unknown := expression.names - self._variables:
-            raise self._error(key, f"{', '.join(sorted(unknown))}: neither an axis nor a parameter")
+        self._require_known(expression.names, key)
         return expression
 
-    def _require_unique(self, names: Iterable[str], key: str, what: str) -> None:
-        seen: set[str] = set()
-        for name in names:
-            if name in seen:
-                raise self._error(key, f"the {what} '{name}' is used twice")
-            seen.add(name)
+    def _require_known(self, names: frozenset[str], key: str) -> None:
+        if unknown := names - self._variables:
+            raise self._error(key, f"{', '.join(sorted(unknown))}: neither an axis nor a parameter")
+
+    def _require_tables(self, key: str, given: Any, wanted: Any, what: str) -> None:
+        if missing := [name for name in wanted if name not in given]:
+            raise self._error(key, f"lacks {', '.join(missing)}; it must name {what}")
+        if unknown := [name for name in given if name not in wanted]:
+            raise self._error(key, f"{', '.join(unknown)} is unknown; it may name only {what}: {', '.join(wanted)}")
 
     def _error(self, key: str, reason: str) -> PackError:
         return PackError(self._file, key, reason)

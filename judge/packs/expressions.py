@@ -1,8 +1,9 @@
 """Parses and evaluates arithmetic expressions over a case's axes and parameters, such as ``2*M*N*K``.
 
 ``challenge.toml`` uses them for shapes, scalar values, bytes, flops and numbers of terms. They consist of numbers,
-names, ``+ - * / // % **``, unary minus and the functions ``min``, ``max`` and ``ceil_div``. The loader refuses anything
-else, so that evaluating an expression can do nothing but compute a number.
+names, ``+ - * / // % **``, unary minus and the functions ``min``, ``max`` and ``ceil_div``. A constraint compares them:
+``K % group == 0``, ``1 <= k <= N``. The loader refuses anything else, so that evaluating an expression can do nothing
+but compute a number.
 """
 
 from __future__ import annotations
@@ -24,6 +25,15 @@ _BINARY: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
     ast.Pow: operator.pow,
+}
+
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Number, Number], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
 }
 
 _FUNCTIONS: dict[str, Callable[..., Number]] = {"min": min, "max": max, "ceil_div": lambda a, b: -(-a // b)}
@@ -58,13 +68,51 @@ class Expression:
         return int(value)
 
 
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A comparison of two or more expressions. Make one with :func:`parse_constraint`."""
+
+    text: str
+    sides: tuple[Expression, ...]
+    _comparisons: tuple[type[ast.cmpop], ...] = field(repr=False)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The variables in it."""
+        return frozenset().union(*(side.names for side in self.sides))
+
+    def holds(self, variables: Mapping[str, Number]) -> bool:
+        """Returns whether each side compares with the next as it should. Raises ExpressionError."""
+        values = [side.evaluate(variables) for side in self.sides]
+        pairs = zip(self._comparisons, values, values[1:], strict=False)
+        return all(_COMPARISONS[comparison](left, right) for comparison, left, right in pairs)
+
+
 def parse_expression(text: str | int | float) -> Expression:
     """Parses ``text``. Raises ExpressionError with what is not allowed."""
     source = str(text)
+    return _expression(_parse(source), source)
+
+
+def parse_constraint(text: str) -> Constraint:
+    """Parses ``text``. Raises ExpressionError with what is not allowed."""
+    match _parse(text):
+        case ast.Compare(left=left, ops=operators, comparators=right) if all(
+            type(each) in _COMPARISONS for each in operators
+        ):
+            sides = tuple(_expression(side, ast.unparse(side)) for side in (left, *right))
+            return Constraint(text, sides, tuple(type(each) for each in operators))
+    raise ExpressionError(f"'{text}' compares nothing; write a comparison such as K % group == 0 or k <= N")
+
+
+def _parse(source: str) -> ast.expr:
     try:
-        body = ast.parse(source, mode="eval").body
+        return ast.parse(source, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ExpressionError(f"'{source}' is not an expression") from None
+
+
+def _expression(body: ast.expr, source: str) -> Expression:
     names: set[str] = set()
     _check(body, source, names)
     return Expression(source, frozenset(names), body)

@@ -15,6 +15,8 @@ from judge.check.tolerance import Expected, Tolerance
 from judge.judgement import Mismatch
 from judge.packs import sizes
 from judge.packs.argument import Argument
+from judge.packs.auto_tolerance import allowances
+from judge.packs.checkers import complaint_of_check
 from judge.packs.inputs import Inputs
 from judge.packs.lazy_array import real_arrays
 from judge.packs.pack import Case, Pack
@@ -31,12 +33,18 @@ def make_checker(pack: Pack, case: Case, inputs: Inputs) -> Checker:
 
     ``inputs`` are as they were before the call.
     """
-    return expected_checker(expected_outputs(pack, case, inputs))
+    return functools.partial(_mismatch, pack, case, inputs, expected_outputs(pack, case, inputs))
 
 
 def expected_checker(expected: Mapping[str, Expected]) -> Checker:
     """Returns a checker that compares every element with these values."""
     return functools.partial(_first_mismatch, expected)
+
+
+def _mismatch(
+    pack: Pack, case: Case, inputs: Inputs, expected: Mapping[str, Expected], outputs: Mapping[str, Array]
+) -> Mismatch | None:
+    return _first_mismatch(expected, outputs) or complaint_of_check(pack, case, inputs, outputs)
 
 
 def check_outputs(pack: Pack, case: Case, inputs: Inputs, outputs: Mapping[str, Array]) -> Mismatch | None:
@@ -61,34 +69,44 @@ def spot_check(pack: Pack, case: Case, inputs: Inputs, outputs: Mapping[str, Any
         name: outputs[name] if outputs[name].shape == shape else outputs[name].reshape(shape)
         for name, shape in shapes.items()
     }
+    compared_outputs = [output for output in pack.outputs if output.tolerance is not None]
     generator = Stream(seed, case.id, "spot_check", 0).generator()
     parts = pack.reference.spot_check(generator, inputs, shaped)
     mismatches: dict[str, list[Mismatch]] = {name: [] for name in shaped}
     compared = dict.fromkeys(shaped, 0)
     for part in [parts] if isinstance(parts, dict) else parts:
-        for output in pack.outputs:
+        for output in compared_outputs:
             rows, values, magnitude = part[output.name]
-            expected = _expected(case, output, values, magnitude, np.shape(values))
+            expected = _expected(pack, case, output, values, magnitude, np.shape(values))
             compared[output.name] += expected.values.size
             mismatch = compare(output.name, expected, shaped[output.name][rows])
             if mismatch is not None:
                 mismatches[output.name].append(at_rows(mismatch, rows))
-    return next((joined(found, compared[name]) for name, found in mismatches.items() if found), None)
+    wrong = next((joined(found, compared[name]) for name, found in mismatches.items() if found), None)
+    return wrong or complaint_of_check(pack, case, inputs, shaped)
 
 
 def expected_outputs(pack: Pack, case: Case, inputs: Inputs) -> dict[str, Expected]:
-    """Returns the right value of each out and inout argument with the bound of each element.
+    """Returns the right value of each output that has a tolerance, with the bound of each element.
 
     ``inputs`` are as they were before the call.
     """
-    values = _by_output(pack, pack.reference.reference(**inputs))
+    compared = [output for output in pack.outputs if output.tolerance is not None]
+    if not compared:
+        return {}
+    values = reference_outputs(pack, inputs)
     magnitudes = _by_output(pack, pack.reference.magnitude(**inputs)) if pack.reference.magnitude else {}
     return {
         output.name: _expected(
-            case, output, values[output.name], magnitudes.get(output.name), sizes.shape(case, output)
+            pack, case, output, values[output.name], magnitudes.get(output.name), sizes.shape(case, output)
         )
-        for output in pack.outputs
+        for output in compared
     }
+
+
+def reference_outputs(pack: Pack, inputs: Inputs) -> dict[str, Any]:
+    """Returns what the reference makes of the inputs, by output."""
+    return _by_output(pack, pack.reference.reference(**inputs))
 
 
 def _first_mismatch(expected: Mapping[str, Expected], outputs: Mapping[str, Array]) -> Mismatch | None:
@@ -103,12 +121,19 @@ def _by_output(pack: Pack, result: Any) -> dict[str, Any]:
     return result if isinstance(result, dict) else {pack.outputs[0].name: result}
 
 
-def _expected(case: Case, output: Argument, values: Any, magnitude: Any, shape: tuple[int, ...]) -> Expected:
+def _expected(
+    pack: Pack, case: Case, output: Argument, values: Any, magnitude: Any, shape: tuple[int, ...]
+) -> Expected:
     rule = output.tolerance
-    assert rule is not None, "the loader gives every output a tolerance"
+    assert rule is not None, "only outputs with a tolerance are compared"
     if rule.kind == "exact":
         return Expected(np.asarray(values).reshape(shape), None)
-    tolerance = Tolerance(rule.kind, rule.accumulate, float(rule.terms.evaluate(case.variables)))
+    if rule.kind == "auto":
+        allowance = allowances(pack, case)[output.name]
+        tolerance = Tolerance("auto", rule.accumulate, absolute=allowance.absolute, relative=allowance.relative)
+    else:
+        terms = float(rule.terms.evaluate(case.variables))
+        tolerance = Tolerance(rule.kind, rule.accumulate, terms, rule.absolute, rule.relative)
     wanted = np.asarray(values, np.float64).reshape(shape)
     scale = None if magnitude is None else np.asarray(magnitude, np.float64).reshape(shape)
     return Expected(wanted, tolerance.bound(wanted, scale, output.dtype), tolerance.common)

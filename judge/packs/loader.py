@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import tomllib
 from pathlib import Path
 
@@ -11,9 +12,10 @@ from pydantic import ValidationError
 from judge.packs.assembly import assemble
 from judge.packs.errors import PackError
 from judge.packs.pack import Pack
-from judge.packs.reference import load_reference
+from judge.packs.reference import read_reference
 from judge.packs.schema import ChallengeModel
 
+SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 DECIDING_FILES = ("challenge.toml", "reference.py")
 
 
@@ -22,12 +24,12 @@ def load_pack(directory: Path) -> Pack:
     directory = directory.resolve()
     file = directory / "challenge.toml"
     model = _read(file)
-    if model.id != directory.name:
-        reason = f"is '{model.id}', but the directory is called '{directory.name}'; give both one name"
-        raise PackError(file, "id", reason)
+    if not SLUG.fullmatch(directory.name):
+        reason = f"the folder '{directory.name}' must be named in lower-case letters and digits with single hyphens"
+        raise PackError(directory, "", reason)
     if not (directory / "statement.md").is_file():
         raise PackError(directory / "statement.md", "", "is missing; write the statement in Markdown")
-    reference = load_reference(directory / "reference.py", f"gpujudge_pack_{model.id.replace('-', '_')}")
+    reference = read_reference(directory / "reference.py", f"gpujudge_pack_{directory.name.replace('-', '_')}")
     return assemble(file, model, reference, _digest(directory))
 
 
@@ -40,11 +42,14 @@ def _read(file: Path) -> ChallengeModel:
         raise PackError(file, "", f"cannot be read: {error}") from None
     except tomllib.TOMLDecodeError as error:
         raise PackError(file, "", f"is not valid TOML: {error}") from None
+    if content.get("schema") == 1:
+        raise PackError(file, "schema", f"is 1, which is no longer read; run: gpujudge pack migrate {file.parent}")
     try:
         return ChallengeModel.model_validate(content)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        key = ".".join(str(part) for part in first["loc"])
+        # Where several forms will do, pydantic adds the name of each to the key.
+        key = ".".join(str(part) for part in first["loc"] if "[" not in str(part))
         more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
         raise PackError(file, key, first["msg"].removeprefix("Value error, ") + more) from None
 

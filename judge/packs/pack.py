@@ -15,8 +15,10 @@ from judge.languages.registry import DEFAULT_LANGUAGE
 from judge.packs import signature
 from judge.packs.argument import Argument
 from judge.packs.distributions import Distribution
-from judge.packs.expressions import Expression, Number
+from judge.packs.expressions import Constraint, Expression, Number
 from judge.packs.reference import Reference
+
+CaseGroup = Literal["sample", "hidden", "benchmark"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +34,17 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A number that is not a size. ``min`` and ``max`` are None where it has no bound."""
+    """A number that is not a size. ``min`` and ``max`` are None where it has no bound.
+
+    ``shown`` ones are told of in the statement; others are for data only.
+    """
 
     name: str
     default: Number
     min: Number | None
     max: Number | None
     description: str
+    shown: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +73,28 @@ class PackBuild:
 
 
 @dataclass(frozen=True, slots=True)
+class Medals:
+    """The shares of what the roofline allows that earn each medal."""
+
+    bronze: float
+    silver: float
+    gold: float
+
+
+@dataclass(frozen=True, slots=True)
 class PackBench:
     """What a timed call has to move (``bytes``) and compute (``flops``) at the least.
 
     ``arithmetic`` is the type whose measured peak the roofline is drawn with (judge.gpu.calibration.RATES).
-    ``budget_s`` is the time on a GPU for the timed calls of all benchmarks beyond those that must be made.
+    ``budget_s`` is the time on a GPU for the timed calls of all benchmarks beyond those that must be made. ``medals``
+    is None until they have been set.
     """
 
     bytes: Expression
     flops: Expression
     arithmetic: str
     budget_s: float
+    medals: Medals | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +114,7 @@ class Case:
     """
 
     id: str
-    group: Literal["sample", "hidden", "benchmark"]
+    group: CaseGroup
     axes: dict[str, int]
     parameters: dict[str, Number]
     distributions: dict[str, Distribution]
@@ -131,6 +148,7 @@ class Pack:
     axes: tuple[Axis, ...]
     parameters: tuple[Parameter, ...]
     arguments: tuple[Argument, ...]
+    constraints: tuple[Constraint, ...]
     limits: PackLimits
     build: PackBuild
     emulator: PackEmulator
@@ -166,7 +184,7 @@ class Pack:
         return signature.header(self.arguments)
 
     def starter(self) -> str:
-        """The text of ``starter.cu``."""
+        """The text of the file that the editor begins with."""
         return signature.starter(self.title, self.arguments)
 
     def cases_for(self, kind: DeviceKind) -> tuple[Case, ...]:

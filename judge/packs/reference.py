@@ -1,11 +1,15 @@
 """Loads a pack's ``reference.py``, its code in NumPy. It is trusted: the pack's maintainers wrote it.
 
+A pack is read without running it: which functions it has shows in its syntax. It is imported when one is first used.
+
 It may define these functions. Arrays come as the kernel gets them, by argument name, and scalars as NumPy scalars.
 
 * ``reference(**inputs)``: the outputs in float64 or int64: an array where there is one output, else a dict by name.
   Required.
 * ``magnitude(**inputs)``: the magnitude M of judge.check.tolerance, of the same form.
-* ``make_inputs(rng, **axes, **parameters)``: a dict of arrays for the inputs that have no distribution; ``rng`` is a
+* ``check(inputs, outputs)``: for outputs of which several are right. Returns None where they are right, else one
+  sentence that says what is wrong and where. It decides about every output without a tolerance, and may look at all.
+* ``make_inputs(rng, **axes, **parameters)``: a dict of arrays for the inputs that have no data declared; ``rng`` is a
   ``numpy.random.Generator``.
 * ``spot_check(rng, inputs, outputs)``: for outputs that take too long to check whole in every timed call. Returns
   ``{output: (rows, values, magnitude)}``: indices along the first axis, chosen after the outputs were made, the right
@@ -18,45 +22,99 @@ It may define these functions. Arrays come as the kernel gets them, by argument 
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from judge.packs.errors import PackError
 
+FUNCTIONS = ("reference", "magnitude", "make_inputs", "spot_check", "check")
 
-@dataclass(frozen=True, slots=True)
+
 class Reference:
-    """The functions of one ``reference.py``."""
+    """The functions of one ``reference.py``; None stands for one that it lacks. Safe with any number of threads.
 
-    reference: Callable[..., Any]
-    magnitude: Callable[..., Any] | None
-    make_inputs: Callable[..., Any] | None
-    spot_check: Callable[..., Any] | None
+    Reading a function imports the file, which raises PackError if that fails.
+    """
+
+    def __init__(self, path: Path, module_name: str, defined: frozenset[str]) -> None:
+        self._path = path
+        self._module_name = module_name
+        self._defined = defined
+        self._module: ModuleType | None = None
+        self._importing = threading.Lock()
+
+    @property
+    def reference(self) -> Callable[..., Any]:
+        function = self._function("reference")
+        assert function is not None, "the loader refuses a file without it"
+        return function
+
+    @property
+    def magnitude(self) -> Callable[..., Any] | None:
+        return self._function("magnitude")
+
+    @property
+    def make_inputs(self) -> Callable[..., Any] | None:
+        return self._function("make_inputs")
+
+    @property
+    def spot_check(self) -> Callable[..., Any] | None:
+        return self._function("spot_check")
+
+    @property
+    def check(self) -> Callable[..., Any] | None:
+        return self._function("check")
+
+    def defines(self, name: str) -> bool:
+        """Returns whether the file defines a function, without importing it."""
+        return name in self._defined
+
+    def _function(self, name: str) -> Callable[..., Any] | None:
+        if name not in self._defined:
+            return None
+        with self._importing:
+            if self._module is None:
+                self._module = _import(self._path, self._module_name)
+        function: Callable[..., Any] | None = getattr(self._module, name, None)
+        if not callable(function):
+            raise PackError(self._path, name, "must be a function")
+        return function
 
 
-def load_reference(path: Path, module_name: str) -> Reference:
-    """Imports the file as a module of its own. Raises PackError if that fails or ``reference`` is missing."""
+def read_reference(path: Path, module_name: str) -> Reference:
+    """Returns the functions of the file, not imported yet. Raises PackError if it is not Python or lacks
+    ``reference``."""
     if not path.is_file():
         raise PackError(path, "", "is missing; it must define reference(**inputs)")
-    module = _import(path, module_name)
-    functions: dict[str, Any] = {}
-    for name in ("reference", "magnitude", "make_inputs", "spot_check"):
-        function = getattr(module, name, None)
-        if function is not None and not callable(function):
-            raise PackError(path, name, "must be a function")
-        functions[name] = function
-    if functions["reference"] is None:
-        raise PackError(
-            path,
-            "reference",
-            "is not defined; write reference(**inputs), which returns the outputs in float64 or int64",
-        )
-    return Reference(**functions)
+    try:
+        tree = ast.parse(path.read_bytes(), path)
+    except (SyntaxError, ValueError) as error:
+        raise PackError(path, "", f"is not Python: {type(error).__name__}: {error}") from None
+    defined = frozenset(_names(tree)) & frozenset(FUNCTIONS)
+    if "reference" not in defined:
+        reason = "is not defined; write reference(**inputs), which returns the outputs in float64 or int64"
+        raise PackError(path, "reference", reason)
+    return Reference(path, module_name, defined)
+
+
+def _names(tree: ast.Module) -> Iterator[str]:
+    """Yields the names that a module binds at its top level."""
+    for node in tree.body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.Assign(targets=targets):
+                yield from (target.id for target in targets if isinstance(target, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield name
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                yield from (alias.asname or alias.name for alias in aliases)
 
 
 def _import(path: Path, module_name: str) -> ModuleType:

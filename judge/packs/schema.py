@@ -1,4 +1,4 @@
-"""The form of ``challenge.toml`` (schema version 1): pydantic models that refuse misspelt, missing and invalid values.
+"""The form of ``challenge.toml`` (schema version 2): pydantic models that refuse misspelt, missing and invalid values.
 
 Only the loader uses them; everything else uses the frozen data of :mod:`judge.packs.pack`.
 """
@@ -18,6 +18,10 @@ Version = Annotated[str, Field(pattern=r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d
 ExpressionText = str | int | float
 KindName = Annotated[str, AfterValidator(check_kind)]
 LanguageName = Annotated[str, AfterValidator(check_language)]
+#: The values of the axes in one case, in the order of ``[axes]``.
+Row = tuple[int, ...]
+#: Rows, whose ids are made from the sizes, or rows by their ids.
+Rows = tuple[Row, ...] | dict[Slug, Row]
 
 
 class _Strict(BaseModel):
@@ -39,8 +43,8 @@ _NEEDS = {
 }
 
 
-class DistributionModel(_Strict):
-    """What fills an array."""
+class DataModel(_Strict):
+    """What fills an input; see judge.packs.recipes."""
 
     kind: Literal["uniform", "normal", "integers", "constant"]
     low: float | None = None
@@ -51,11 +55,11 @@ class DistributionModel(_Strict):
     sentinels: SentinelsModel | None = None
 
     @model_validator(mode="after")
-    def _has_what_its_kind_needs(self) -> DistributionModel:
+    def _has_what_its_kind_needs(self) -> DataModel:
         needs = _NEEDS[self.kind]
         given = {key for key in ("low", "high", "mean", "sd", "value") if getattr(self, key) is not None}
         if given != needs:
-            raise ValueError(f"a {self.kind} distribution takes {' and '.join(sorted(needs))}")
+            raise ValueError(f"data of the kind {self.kind} takes {' and '.join(sorted(needs))}")
         if self.low is not None and self.high is not None and not self.low <= self.high:
             raise ValueError(f"low {self.low} lies above high {self.high}")
         if self.kind == "integers" and (self.low != int(self.low or 0) or self.high != int(self.high or 0)):
@@ -66,7 +70,7 @@ class DistributionModel(_Strict):
 class AxisModel(_Strict):
     """A size. Cases must lie within ``min`` and ``max`` and be a multiple of ``multiple_of``."""
 
-    min: int = Field(default=1, ge=1)
+    min: int = Field(default=1, ge=0)
     max: int
     multiple_of: int = Field(default=1, ge=1)
     description: str = ""
@@ -82,16 +86,13 @@ class ParameterModel(_Strict):
     description: str = ""
 
 
-class ArgumentModel(_Strict):
-    """One argument of ``solve``, in order."""
+class ArrayModel(_Strict):
+    """What a pointer of the signature points to."""
 
-    name: Name
-    type: str
-    role: Literal["in", "out", "inout", "scalar"]
-    shape: tuple[ExpressionText, ...] = ()
-    #: A scalar's value over axes and parameters; by default its own name.
-    value: ExpressionText | None = None
-    distribution: DistributionModel | None = None
+    shape: tuple[ExpressionText, ...] = Field(min_length=1)
+    #: By default "in" for a const pointer, else "out".
+    role: Literal["in", "out", "inout"] | None = None
+    data: DataModel | None = None
     initial: Literal["zero", "poison"] = "zero"
     description: str = ""
 
@@ -99,9 +100,23 @@ class ArgumentModel(_Strict):
 class ToleranceModel(_Strict):
     """The kind of bound for one output; see judge.check.tolerance."""
 
-    kind: Literal["exact", "elementwise", "sum", "dot", "softmax", "normalized"]
+    kind: Literal["auto", "exact", "elementwise", "sum", "dot", "softmax", "normalized", "close"]
     accumulate: Literal["float16", "float32", "float64"] = "float32"
-    terms: ExpressionText = 1
+    terms: ExpressionText | None = None
+    absolute: float = Field(default=0.0, ge=0)
+    relative: float = Field(default=0.0, ge=0)
+
+    @model_validator(mode="after")
+    def _has_what_its_kind_needs(self) -> ToleranceModel:
+        if self.kind == "close" and not (self.absolute or self.relative):
+            raise ValueError(
+                "'close' takes absolute, relative or both: the error may be absolute + relative * |expected|"
+            )
+        if self.kind != "close" and (self.absolute or self.relative):
+            raise ValueError("absolute and relative belong to 'close'")
+        if self.kind in ("auto", "exact", "close") and self.terms is not None:
+            raise ValueError(f"'{self.kind}' counts no terms; leave terms out")
+        return self
 
 
 class LimitsModel(_Strict):
@@ -126,13 +141,14 @@ class BuildModel(_Strict):
 
 
 class CaseModel(_Strict):
-    """One set of sizes and contents."""
+    """One set of sizes and contents, in full."""
 
-    id: Slug
+    #: By default made from the sizes.
+    id: Slug | None = None
     group: Literal["sample", "hidden"] = "hidden"
     axes: dict[Name, int]
     parameters: dict[Name, float] = {}
-    distributions: dict[Name, DistributionModel] = {}
+    data: dict[Name, DataModel] = {}
     devices: tuple[KindName, ...] = Field(default=tuple(KINDS), min_length=1)
     description: str = ""
     #: A copy of an input or a constant is the right answer here, so ``gpujudge pack verify`` allows it.
@@ -140,14 +156,28 @@ class CaseModel(_Strict):
 
 
 class BenchmarkModel(_Strict):
-    """A case that is timed."""
+    """A case that is timed, in full."""
 
-    id: Slug
+    id: Slug | None = None
     axes: dict[Name, int]
     parameters: dict[Name, float] = {}
-    distributions: dict[Name, DistributionModel] = {}
+    data: dict[Name, DataModel] = {}
     devices: tuple[KindName, ...] = Field(min_length=1)
     description: str = ""
+
+
+class MedalsModel(_Strict):
+    """Shares of what the roofline allows that earn a medal."""
+
+    bronze: float = Field(gt=0, le=1)
+    silver: float = Field(gt=0, le=1)
+    gold: float = Field(gt=0, le=1)
+
+    @model_validator(mode="after")
+    def _rise(self) -> MedalsModel:
+        if not self.bronze < self.silver < self.gold:
+            raise ValueError("must rise from bronze to gold")
+        return self
 
 
 class BenchModel(_Strict):
@@ -161,6 +191,7 @@ class BenchModel(_Strict):
     flops: ExpressionText
     arithmetic: Literal["fp64", "fp32", "tf32", "fp16", "bf16", "int8"] = "fp32"
     budget_s: float = Field(default=6.0, gt=0, le=60)
+    medals: MedalsModel | None = None
 
 
 class LinkModel(_Strict):
@@ -174,22 +205,27 @@ class ChallengeModel(_Strict):
     """The whole file."""
 
     # `schema` would hide a method of BaseModel.
-    schema_version: Literal[1] = Field(alias="schema")
-    id: Slug
+    schema_version: Literal[2] = Field(alias="schema")
     title: str = Field(min_length=1, max_length=80)
     version: Version
     difficulty: Literal["easy", "medium", "hard"]
     tags: tuple[str, ...] = ()
-    license: str
-    track: str | None = None
+    license: str = "Apache-2.0"
+    signature: str
+    constraints: tuple[str, ...] = ()
+    sample_sizes: Rows = ()
+    sizes: Rows = ()
+    benchmark_sizes: dict[KindName, Rows] = {}
     links: tuple[LinkModel, ...] = ()
+    axes: dict[Name, AxisModel]
+    parameters: dict[Name, ParameterModel] = {}
+    #: Values of scalars that are neither an axis nor a parameter, over both.
+    scalars: dict[Name, ExpressionText] = {}
+    arrays: dict[Name, ArrayModel]
+    tolerance: dict[Name, ToleranceModel] = {}
+    bench: BenchModel
     limits: LimitsModel = LimitsModel()
     build: BuildModel = BuildModel()
     emulator: EmulatorModel = EmulatorModel()
-    axes: dict[Name, AxisModel]
-    parameters: dict[Name, ParameterModel] = {}
-    arguments: tuple[ArgumentModel, ...] = Field(min_length=1)
-    tolerance: dict[Name, ToleranceModel]
-    cases: tuple[CaseModel, ...] = Field(min_length=1)
-    benchmarks: tuple[BenchmarkModel, ...] = Field(min_length=1)
-    bench: BenchModel
+    cases: tuple[CaseModel, ...] = ()
+    benchmarks: tuple[BenchmarkModel, ...] = ()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from judge.packs.argument import Argument
 from judge.wire.elements import C_NAMES, Element
 
+_SIGNATURE = re.compile(r'(?:extern "C" )?void solve ?\((.*)\) ?;?')
+_ARGUMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_ ]*?)(?: ?(\*) ?| )([A-Za-z][A-Za-z0-9_]*)")
 _ACCESS = {"in": "read", "out": "write", "inout": "read and write"}
 
 
@@ -29,6 +32,24 @@ def parse_c_type(c_type: str) -> CType:
     return CType(element, words.endswith("*"), words.startswith("const "))
 
 
+def parse_signature(text: str) -> tuple[tuple[str, str], ...]:
+    """Returns the type and name of each argument of ``void solve(const float* A, ..., int N)``.
+
+    Spaces do not matter. Raises ValueError for a text of another form.
+    """
+    match = _SIGNATURE.fullmatch(" ".join(text.split()))
+    if match is None:
+        raise ValueError("must have the form: void solve(const float* input, float* output, int N)")
+    arguments = []
+    for part in match.group(1).split(","):
+        found = _ARGUMENT.fullmatch(part.strip())
+        if found is None:
+            raise ValueError(f"'{part.strip()}' must be a type and a name, as in const float* input")
+        base, star, name = found.groups()
+        arguments.append((f"{base.strip()}{'*' if star else ''}", name))
+    return tuple(arguments)
+
+
 def signature_text(arguments: Sequence[Argument]) -> str:
     """Returns ``void solve(const float* A, ..., int N)``."""
     return f"void solve({', '.join(f'{argument.c_type} {argument.name}' for argument in arguments)})"
@@ -45,7 +66,7 @@ def header(arguments: Sequence[Argument]) -> str:
 
 
 def starter(title: str, arguments: Sequence[Argument]) -> str:
-    """Returns the text of ``starter.cu``, which compiles and does nothing yet."""
+    """Returns the text that the editor begins with, which compiles and does nothing yet."""
     width = max(len(argument.name) for argument in arguments)
     notes = []
     for argument in arguments:

@@ -1,15 +1,17 @@
 """Fills a statement in: ``{{...}}`` stands for what the TOML says, so that no size or limit is written twice.
 
-Known are ``signature``, ``constraints`` (a list of the axes' and parameters' ranges), ``N.min`` and ``N.max`` of an
-axis or parameter, ``limits.wall_s``, ``limits.memory_mib`` and ``benchmarks`` (a list of what is timed on which
-device).
+Known are ``signature``, ``constraints`` (a list: the ranges of axes and shown parameters, and the pack's constraints),
+``N.min`` and ``N.max`` of an axis or parameter, ``limits.wall_s``, ``limits.memory_mib`` and ``benchmarks`` (a list of
+what is timed on which device).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from judge.kinds import KINDS
+from judge.packs.expressions import Number
 from judge.packs.pack import Axis, Case, Pack, Parameter
 
 _PLACEHOLDER = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
@@ -40,7 +42,7 @@ def fill_statement(template: str, pack: Pack) -> str:
 def _values(pack: Pack) -> dict[str, str]:
     values = {
         "signature": f"```cpp\n{pack.prototype()}\n```",
-        "constraints": "\n".join([*map(_axis_line, pack.axes), *map(_parameter_line, pack.parameters)]),
+        "constraints": "\n".join(_constraint_lines(pack)),
         "benchmarks": "\n".join(_benchmark_line(case) for case in pack.benchmarks),
         "limits.wall_s": f"{pack.limits.wall_s:g}",
         "limits.memory_mib": f"{pack.limits.memory_mib:,}",
@@ -51,6 +53,15 @@ def _values(pack: Pack) -> dict[str, str]:
         if parameter.min is not None and parameter.max is not None:
             values |= {f"{parameter.name}.min": f"{parameter.min:,g}", f"{parameter.name}.max": f"{parameter.max:,g}"}
     return values
+
+
+def _constraint_lines(pack: Pack) -> Iterator[str]:
+    yield from map(_axis_line, pack.axes)
+    for parameter in pack.parameters:
+        if parameter.shown:
+            values = {case.parameters[parameter.name] for case in (*pack.cases, *pack.benchmarks)}
+            yield _parameter_line(parameter, values.pop() if len(values) == 1 else None)
+    yield from (f"- `{constraint.text}`" for constraint in pack.constraints)
 
 
 def _tex_name(name: str) -> str:
@@ -68,7 +79,10 @@ def _axis_line(axis: Axis) -> str:
     return rf"- ${_tex_number(axis.min)} \le {_tex_name(axis.name)} \le {_tex_number(axis.max)}${divisor}{described}"
 
 
-def _parameter_line(parameter: Parameter) -> str:
+def _parameter_line(parameter: Parameter, always: Number | None) -> str:
+    """``always`` is its value where it has one and the same in all cases."""
+    if always is not None and parameter.min is None and parameter.max is None:
+        return f"- `{parameter.name} = {always:g}`" + (f" ({parameter.description})" if parameter.description else "")
     low = "" if parameter.min is None else rf"{_tex_number(parameter.min)} \le "
     high = "" if parameter.max is None else rf" \le {_tex_number(parameter.max)}"
     described = f" ({parameter.description})" if parameter.description else ""

@@ -51,15 +51,19 @@ _STDINT = "<cstdint>"
 _FP16 = "<cuda_fp16.h>"
 
 ELEMENTS: dict[Element, ElementFacts] = {
-    Element.INT8: ElementFacts(1, False, "int8", "c_int8", {"int8_t": _STDINT}),
+    Element.INT8: ElementFacts(1, False, "int8", "c_int8", {"int8_t": _STDINT, "signed char": "", "char": ""}),
     Element.UINT8: ElementFacts(1, False, "uint8", "c_uint8", {"uint8_t": _STDINT, "unsigned char": ""}),
-    Element.INT16: ElementFacts(2, False, "int16", "c_int16", {"int16_t": _STDINT}),
-    Element.UINT16: ElementFacts(2, False, "uint16", "c_uint16", {"uint16_t": _STDINT}),
+    Element.INT16: ElementFacts(2, False, "int16", "c_int16", {"int16_t": _STDINT, "short": ""}),
+    Element.UINT16: ElementFacts(2, False, "uint16", "c_uint16", {"uint16_t": _STDINT, "unsigned short": ""}),
     Element.INT32: ElementFacts(4, False, "int32", "c_int32", {"int": "", "int32_t": _STDINT}),
-    Element.UINT32: ElementFacts(4, False, "uint32", "c_uint32", {"unsigned int": "", "uint32_t": _STDINT}),
-    Element.INT64: ElementFacts(8, False, "int64", "c_int64", {"int64_t": _STDINT}),
-    Element.UINT64: ElementFacts(8, False, "uint64", "c_uint64", {"uint64_t": _STDINT, "size_t": ""}),
-    Element.FLOAT16: ElementFacts(2, True, "float16", None, {"half": _FP16}),
+    Element.UINT32: ElementFacts(
+        4, False, "uint32", "c_uint32", {"unsigned int": "", "unsigned": "", "uint32_t": _STDINT}
+    ),
+    Element.INT64: ElementFacts(8, False, "int64", "c_int64", {"int64_t": _STDINT, "long long": "", "long": ""}),
+    Element.UINT64: ElementFacts(
+        8, False, "uint64", "c_uint64", {"uint64_t": _STDINT, "size_t": "", "unsigned long long": ""}
+    ),
+    Element.FLOAT16: ElementFacts(2, True, "float16", None, {"half": _FP16, "__half": _FP16}),
     Element.FLOAT32: ElementFacts(4, True, "float32", "c_float", {"float": ""}),
     Element.FLOAT64: ElementFacts(8, True, "float64", "c_double", {"double": ""}),
 }

@@ -17,63 +17,36 @@ from judge.packs.pack import Pack
 DEVICE = DeviceInfo("host", "cuda", "host memory", "0.0")
 
 _TOML = """
-schema = 1
-id = "twice"
+schema = 2
 title = "Twice"
 version = "1.0.0"
 difficulty = "easy"
-license = "Apache-2.0"
+signature = "void solve(const float* input, float* output, int N)"
+sample_sizes = { small = [5] }
+sizes = { one = [1], prime = [1009], large = [200000] }
 limits = { wall_s = 2.0, memory_mib = 64 }
 
-[axes.N]
-max = 1000000
+[axes]
+N = { max = 1000000 }
 
-[[arguments]]
-name = "input"
-type = "const float*"
-role = "in"
+[arrays.input]
 shape = ["N"]
-distribution = { kind = "uniform", low = -1.0, high = 1.0 }
+data = { kind = "uniform", low = -1.0, high = 1.0 }
 
-[[arguments]]
-name = "output"
-type = "float*"
-role = "out"
+[arrays.output]
 shape = ["N"]
 
-[[arguments]]
-name = "N"
-type = "int"
-role = "scalar"
+[tolerance]
+output = { kind = "exact" }
 
-[tolerance.output]
-kind = "exact"
-
-[[cases]]
-id = "small"
-group = "sample"
-axes = { N = 5 }
-
-[[cases]]
-id = "one"
-axes = { N = 1 }
-
-[[cases]]
-id = "prime"
-axes = { N = 1009 }
-
-[[cases]]
-id = "large"
-axes = { N = 200000 }
+[bench]
+bytes = "8*N"
+flops = "N"
 
 [[benchmarks]]
 id = "timed"
 axes = { N = 500000 }
 devices = ["cuda", "emulator"]
-
-[bench]
-bytes = "8*N"
-flops = "N"
 """
 
 _REFERENCE = '''
@@ -110,9 +83,7 @@ def pack_like_twice(*changes: tuple[str, str], reference: str = _REFERENCE) -> P
     (folder / "challenge.toml").write_text(toml)
     (folder / "reference.py").write_text(reference)
     (folder / "statement.md").write_text("Double it.\n")
-    pack = load_pack(folder)
-    (folder / "starter.cu").write_text(pack.starter()) if not (folder / "starter.cu").exists() else None
-    return pack
+    return load_pack(folder)
 
 
 @cache

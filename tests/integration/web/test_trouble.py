@@ -136,7 +136,7 @@ def test_not_allowed_has_its_page(site: Site) -> None:
 def test_a_broken_pack_hinders_no_other(tmp_path: Path) -> None:
     broken = tmp_path / "packs" / "broken"
     broken.mkdir(parents=True)
-    (broken / "challenge.toml").write_text("schema = 1\n")
+    (broken / "challenge.toml").write_text("schema = 2\n")
     site = make_site(tmp_path / "data", pack_paths=(tmp_path / "packs", builtin_packs()))
     page = site.app.test_client().get("/").text
     assert "Vector addition" in page

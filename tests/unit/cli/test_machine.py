@@ -55,7 +55,7 @@ def test_a_worker_that_there_is_not(cli: Cli, argv: list[str]) -> None:
 
 def test_a_broken_pack_is_said_to_be_broken(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "packs/mine").mkdir(parents=True)
-    (tmp_path / "packs/mine/challenge.toml").write_text("schema = 1\n")
+    (tmp_path / "packs/mine/challenge.toml").write_text("schema = 2\n")
     (tmp_path / "kernel.cu").write_text("void solve();\n")
     ended = cli("judge", "kernel.cu", "--challenge", "mine", "--packs", "packs")
     assert ended.exit_code == 2

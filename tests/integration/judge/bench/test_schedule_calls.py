@@ -25,15 +25,15 @@ _SMALL = ("axes = { N = 500000 }", "axes = { N = 3000 }")
 IN_PLACE = pack_like_twice(
     _SMALL,
     (
-        'type = "float*"\nrole = "out"\nshape = ["N"]',
-        'type = "float*"\nrole = "inout"\nshape = ["N"]\ndistribution = { kind = "integers", low = -9, high = 9 }',
+        "[arrays.output]",
+        '[arrays.output]\nrole = "inout"\ndata = { kind = "integers", low = -9, high = 9 }',
     ),
     ("low = -1.0, high = 1.0", "low = 0.5, high = 0.5"),
     reference="def reference(input, output, N):\n    return output + 0.5\n",
 )
-POISONED = pack_like_twice(_SMALL, ('role = "out"\nshape = ["N"]', 'role = "out"\nshape = ["N"]\ninitial = "poison"'))
+POISONED = pack_like_twice(_SMALL, ("[arrays.output]", '[arrays.output]\ninitial = "poison"'))
 SORTED = pack_like_twice(
-    ('distribution = { kind = "uniform", low = -1.0, high = 1.0 }', ""),
+    ('data = { kind = "uniform", low = -1.0, high = 1.0 }', ""),
     reference="""
 import numpy as np
 

@@ -9,68 +9,40 @@ from pathlib import Path
 import pytest
 
 TOML = """\
-schema = 1
-id = "scale"
+schema = 2
 title = "Scale a vector"
 version = "2.3.4"
 difficulty = "easy"
-license = "Apache-2.0"
+signature = "void solve(const float* x, float* y, int N, float factor)"
+constraints = ["N != 7"]
+sizes = { hidden = [100] }
+benchmark_sizes = { cuda = [[1000]] }
 
-[axes.N]
-min = 1
-max = 1000
-multiple_of = 1
-description = "number of elements"
+[axes]
+N = { max = 1000, multiple_of = 1, description = "number of elements" }
 
-[parameters.factor]
-default = 3.0
-min = -8
-max = 8
+[parameters]
+factor = { default = 3.0, min = -8, max = 8 }
 
-[[arguments]]
-name = "x"
-type = "const float*"
-role = "in"
+[arrays.x]
 shape = ["N"]
-distribution = { kind = "uniform", low = -1, high = 1 }
+data = { kind = "uniform", low = -1, high = 1 }
 
-[[arguments]]
-name = "y"
-type = "float*"
-role = "out"
+[arrays.y]
 shape = ["N"]
 
-[[arguments]]
-name = "N"
-type = "int"
-role = "scalar"
+[tolerance]
+y = { kind = "elementwise" }
 
-[[arguments]]
-name = "factor"
-type = "float"
-role = "scalar"
-
-[tolerance.y]
-kind = "elementwise"
-
-[[cases]]
-id = "hidden"
-axes = { N = 100 }
+[bench]
+bytes = "8*N"
+flops = "N"
 
 [[cases]]
 id = "sample"
 group = "sample"
 axes = { N = 5 }
 parameters = { factor = -2 }
-
-[[benchmarks]]
-id = "big"
-devices = ["cuda"]
-axes = { N = 1000 }
-
-[bench]
-bytes = "8*N"
-flops = "N"
 """
 
 REFERENCE = """\
@@ -89,8 +61,8 @@ ACCEPTED = "// right\nvoid solve() {}\n"
 @pytest.fixture
 def pack_directory(tmp_path: Path) -> Path:
     """A pack in which nothing is wrong."""
-    directory = tmp_path / "scale"
-    directory.mkdir()
+    directory = tmp_path / "some_packs" / "scale"
+    directory.mkdir(parents=True)
     (directory / "challenge.toml").write_text(TOML)
     (directory / "reference.py").write_text(REFERENCE)
     (directory / "statement.md").write_text(STATEMENT)
@@ -98,9 +70,6 @@ def pack_directory(tmp_path: Path) -> Path:
         folder = directory / "submissions" / verdict
         folder.mkdir(parents=True)
         (folder / "one.cu").write_text(ACCEPTED)
-    from judge.packs.loader import load_pack
-
-    (directory / "starter.cu").write_text(load_pack(directory).starter())
     return directory
 
 
@@ -123,6 +92,4 @@ def second_pack(pack_directory: Path) -> Path:
     """Another good pack beside the first."""
     other = pack_directory.parent / "another"
     shutil.copytree(pack_directory, other)
-    toml = other / "challenge.toml"
-    toml.write_text(toml.read_text().replace('id = "scale"', 'id = "another"', 1))
     return other

@@ -34,31 +34,44 @@ def test_a_good_pack(pack_directory: Path) -> None:
         ('title = "Scale a vector"', 'tilte = "Scale a vector"', "title", "required"),
         ('difficulty = "easy"', 'difficulty = "trivial"', "difficulty", "easy"),
         ('version = "2.3.4"', 'version = "2.3"', "version", "match"),
-        ("schema = 1", "schema = 2", "schema", "1"),
-        ('id = "scale"', 'id = "other"', "id", "directory"),
+        ("schema = 2", "schema = 1", "schema", "gpujudge pack migrate"),
+        ("schema = 2", "schema = 3", "schema", "2"),
         ("max = 1000", "max = 0", "axes.N", "above"),
-        ('type = "const float*"', 'type = "const flaot*"', "arguments.x.type", "unknown type"),
-        ('type = "const float*"', 'type = "float*"', "arguments.x.type", "const"),
-        ('type = "float*"', 'type = "float"', "arguments.y.type", "role"),
-        ('shape = ["N"]\ndistribution', 'shape = ["P"]\ndistribution', "arguments.x.shape", "neither an axis"),
-        ('shape = ["N"]\ndistribution', 'shape = ["N +"]\ndistribution', "arguments.x.shape", "not an expression"),
-        ("low = -1, high = 1", "low = -1", "arguments.0.distribution", "takes high and low"),
-        ("low = -1, high = 1", "low = 1, high = -1", "arguments.0.distribution", "above"),
-        ('kind = "uniform", low = -1, high = 1', 'kind = "gauss"', "arguments.0.distribution.kind", "uniform"),
-        ('distribution = { kind = "uniform", low = -1, high = 1 }', "", "arguments.x.distribution", "make_inputs"),
-        ("[tolerance.y]", "[tolerance.z]", "tolerance", "exactly one table"),
-        ("axes = { N = 100 }", "axes = { N = 1001 }", "cases.hidden.axes.N", "not within"),
-        ("axes = { N = 100 }", "axes = { M = 100 }", "cases.hidden.axes", "exactly"),
+        ("const float* x", "const flaot* x", "signature", "unknown type"),
+        ("float factor)", "float factor", "signature", "must have the form"),
+        ("float* y", "float y", "arrays", "y is unknown"),
+        ("int N,", "int N, int P,", "signature", "'P' is neither an axis nor a parameter"),
+        ("float factor", "float x", "signature", "twice"),
+        ('[arrays.x]\nshape = ["N"]', '[arrays.x]\nshape = ["P"]', "arrays.x.shape", "neither an axis"),
+        ('[arrays.x]\nshape = ["N"]', '[arrays.x]\nshape = ["N +"]', "arrays.x.shape", "not an expression"),
+        ('[arrays.x]\nshape = ["N"]', '[arrays.x]\nrole = "out"\nshape = ["N"]', "arrays.x.role", "const"),
+        ("low = -1, high = 1", "low = -1", "arrays.x.data", "takes high and low"),
+        ("low = -1, high = 1", "low = 1, high = -1", "arrays.x.data", "above"),
+        ('kind = "uniform", low = -1, high = 1', 'kind = "gauss"', "arrays.x.data.kind", "uniform"),
+        ('data = { kind = "uniform", low = -1, high = 1 }', "", "arrays.x.data", "make_inputs"),
+        ('[arrays.y]\nshape = ["N"]', "", "arrays", "lacks y"),
+        ("y = { kind", "z = { kind", "tolerance", "z: not an output"),
+        ('y = { kind = "elementwise" }', "", "tolerance", "define check"),
+        ('kind = "elementwise"', 'kind = "close"', "tolerance.y", "takes absolute"),
+        ('kind = "elementwise"', 'kind = "auto", terms = 3', "tolerance.y", "no terms"),
+        ("{ hidden = [100] }", "{ hidden = [1001] }", "cases.hidden.axes.N", "not within"),
+        ("{ hidden = [100] }", "{ hidden = [100, 3] }", "sizes", "each axis"),
+        ("{ hidden = [100] }", "[[7]]", "cases.n-7", "constraint N != 7"),
+        ("{ hidden = [100] }", "[[8], [8]]", "sizes", "twice"),
+        ("axes = { N = 5 }", "axes = { M = 5 }", "cases.sample.axes", "lacks N"),
         ("factor = -2", "factor = 9", "cases.sample.parameters.factor", "not within"),
         ("factor = -2", "fcator = 2", "cases.sample.parameters", "not among"),
-        ('id = "hidden"', 'id = "sample"', "cases", "twice"),
-        ('group = "sample"', 'group = "hidden"', "cases", "sample"),
+        ("{ hidden = [100] }", "{ sample = [100] }", "cases.0.id", "twice"),
+        ('group = "sample"', 'group = "hidden"', "sample_sizes", "Run button"),
+        ("benchmark_sizes = { cuda = [[1000]] }", "", "benchmark_sizes", "missing"),
         ('bytes = "8*N"', 'bytes = "8*M"', "bench.bytes", "neither an axis"),
-        ('name = "factor"', 'name = "x"', "arguments", "twice"),
+        ('bytes = "8*N"', 'medals = { bronze = 0.5, silver = 0.4, gold = 0.8 }\nbytes = "8*N"', "bench.medals", "rise"),
+        ("N != 7", "M != 7", "constraints", "neither an axis"),
+        ("N != 7", "N", "constraints", "compares nothing"),
         ("multiple_of = 1", "multiple_of = 7", "cases.hidden.axes.N", "not within"),
         (
-            "[tolerance.y]",
-            '[emulator]\nout_of_bounds_reads = "fatal"\n[tolerance.y]',
+            "[tolerance]",
+            '[emulator]\nout_of_bounds_reads = "fatal"\n[tolerance]',
             "emulator.out_of_bounds_reads",
             "error",
         ),
@@ -74,12 +87,12 @@ def test_what_is_wrong_is_said_with_its_key(edit: Edit, old: str, new: str, key:
 
 def test_reads_out_of_bounds_are_warnings_unless_the_pack_says_otherwise(pack_directory: Path, edit: Edit) -> None:
     assert not load_pack(pack_directory).emulator.reads_are_errors
-    strict = edit("[tolerance.y]", '[emulator]\nout_of_bounds_reads = "error"\n[tolerance.y]')
+    strict = edit("[tolerance]", '[emulator]\nout_of_bounds_reads = "error"\n[tolerance]')
     assert load_pack(strict).emulator.reads_are_errors
 
 
 def test_broken_toml_says_the_line(edit: Edit) -> None:
-    assert "line 1" in refusal(edit("schema = 1", "schema = = 1")).reason
+    assert "line 1" in refusal(edit("schema = 2", "schema = = 2")).reason
 
 
 @pytest.mark.parametrize("name", ["challenge.toml", "reference.py", "statement.md"])
@@ -93,10 +106,8 @@ def test_missing_files(pack_directory: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("import no_such_module_at_all", "ModuleNotFoundError"),
         ("def reference(:", "SyntaxError"),
         ("def referense(x): return x", "not defined"),
-        ("reference = 3", "must be a function"),
     ],
 )
 def test_references_that_cannot_be_used(pack_directory: Path, content: str, reason: str) -> None:
@@ -107,13 +118,13 @@ def test_references_that_cannot_be_used(pack_directory: Path, content: str, reas
 
 
 def test_integers_take_no_floating_point_distribution(edit: Edit) -> None:
-    error = refusal(edit('type = "const float*"', 'type = "const int*"'))
-    assert error.key == "arguments.x.distribution"
+    error = refusal(edit("const float* x", "const int* x"))
+    assert error.key == "arrays.x.data"
     assert "integers" in error.reason
 
 
 def test_integer_outputs_are_exact(edit: Edit) -> None:
-    assert "exact" in refusal(edit('type = "float*"', 'type = "int*"')).reason
+    assert "exact" in refusal(edit("float* y", "int* y")).reason
 
 
 def test_the_digest_is_over_what_decides(pack_directory: Path, edit: Edit) -> None:
@@ -129,6 +140,59 @@ def test_loading_leaves_no_bytecode(pack_directory: Path) -> None:
 
 
 def test_a_scalar_that_c_cannot_take_by_value_is_refused(edit: Edit) -> None:
-    with pytest.raises(PackError, match="cannot be passed by value") as caught:
-        load_pack(edit('type = "float"\nrole = "scalar"', 'type = "half"\nrole = "scalar"'))
-    assert caught.value.key == "arguments.factor.type"
+    error = refusal(edit("float factor)", "half factor)"))
+    assert error.key == "signature"
+    assert "cannot be passed by value" in error.reason
+
+
+def test_the_reference_is_imported_when_it_is_first_used(pack_directory: Path) -> None:
+    path = pack_directory / "reference.py"
+    path.write_text("raise SystemError('too early')\n" + path.read_text())
+    pack = load_pack(pack_directory)
+    assert pack.reference.defines("reference")
+    assert pack.reference.spot_check is None
+    with pytest.raises(PackError, match="too early"):
+        _ = pack.reference.reference
+
+
+def test_rows_get_ids_from_their_sizes(edit: Edit) -> None:
+    edit("{ hidden = [100] }", "[[1], [33]]\nsample_sizes = [[4]]")
+    pack = load_pack(edit("{ cuda = [[1000]] }", "{ cuda = [[1000], [33]], emulator = [[33]] }"))
+    assert [(case.id, case.group) for case in pack.cases] == [
+        ("n-4", "sample"),
+        ("sample", "sample"),
+        ("n-1", "hidden"),
+        ("n-33", "hidden"),
+    ]
+    assert [(case.id, case.devices) for case in pack.benchmarks] == [
+        ("n-1000", ("cuda",)),
+        ("n-33-timed", ("cuda", "emulator")),
+    ]
+
+
+def test_parameters_that_only_data_uses_are_not_shown(edit: Edit) -> None:
+    pack = load_pack(edit("[parameters]", "[parameters]\nspread = { default = 2 }\nk = { default = 1 }"))
+    assert {parameter.name: parameter.shown for parameter in pack.parameters} == {
+        "spread": False,
+        "k": False,
+        "factor": True,
+    }
+    assert [argument.name for argument in pack.arguments] == ["x", "y", "N", "factor"]
+    shown = load_pack(edit('"N != 7"', '"N != 7", "k <= N"'))
+    assert {parameter.name for parameter in shown.parameters if parameter.shown} == {"k", "factor"}
+
+
+def test_scalars_may_be_expressions(edit: Edit) -> None:
+    edit("int N,", "int N, int twice,")
+    pack = load_pack(edit("[tolerance]", '[scalars]\ntwice = "2*N"\n\n[tolerance]'))
+    value = pack.arguments[3].value
+    assert value is not None
+    assert value.evaluate({"N": 21}) == 42
+
+
+def test_outputs_may_be_left_to_a_check(pack_directory: Path, edit: Edit) -> None:
+    (pack_directory / "reference.py").write_text(
+        (pack_directory / "reference.py").read_text() + "\n\ndef check(inputs, outputs):\n    return None\n"
+    )
+    pack = load_pack(edit('y = { kind = "elementwise" }', ""))
+    assert pack.outputs[0].tolerance is None

@@ -4,8 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from judge.packs.checkers import complaint_of_check
 from judge.packs.drawing import fill_by_recipe
+from judge.packs.errors import PackError
 from judge.packs.inputs import host_inputs, input_recipes, lazy_inputs, make_inputs, scalar_values
 from judge.packs.judging import check_outputs, spot_check
 from judge.packs.lazy_input import LazyInput
@@ -43,10 +46,10 @@ def test_contents_follow_from_seed_and_call(pack_directory: Path) -> None:
 
 
 def test_a_case_may_have_its_own_distribution(edit: Edit) -> None:
-    own = 'axes = { N = 100 }\ndistributions.x = { kind = "constant", value = 4 }'
-    pack = load_pack(edit("axes = { N = 100 }", own))
-    assert set(make_inputs(pack, pack.cases[1], 1)["x"]) == {4.0}
-    assert set(make_inputs(pack, pack.cases[0], 1)["x"]) != {4.0}
+    own = 'axes = { N = 5 }\ndata.x = { kind = "constant", value = 4 }'
+    pack = load_pack(edit("axes = { N = 5 }", own))
+    assert set(make_inputs(pack, pack.cases[0], 1)["x"]) == {4.0}
+    assert set(make_inputs(pack, pack.cases[1], 1)["x"]) != {4.0}
 
 
 def test_check_and_spot_check_without_one_in_the_reference(pack_directory: Path) -> None:
@@ -69,7 +72,7 @@ def test_check_and_spot_check_without_one_in_the_reference(pack_directory: Path)
 
 
 def test_flat_outputs_are_taken_for_shaped_ones(edit: Edit) -> None:
-    directory = edit('shape = ["N"]\n\n', 'shape = ["N", 1]\n\n')
+    directory = edit('[arrays.y]\nshape = ["N"]', '[arrays.y]\nshape = ["N", 1]')
     pack = load_pack(directory)
     case = sample(pack)
     inputs = make_inputs(pack, case, 1)
@@ -127,7 +130,7 @@ def test_rows_checked_in_parts_are_judged_as_one(pack_directory: Path) -> None:
 
 
 def test_structured_inputs_come_from_the_reference(pack_directory: Path, edit: Edit) -> None:
-    edit('distribution = { kind = "uniform", low = -1, high = 1 }', "")
+    edit('data = { kind = "uniform", low = -1, high = 1 }', "")
     path = pack_directory / "reference.py"
     path.write_text(
         path.read_text() + "\ndef make_inputs(rng, N, factor):\n    return {'x': np.sort(rng.standard_normal(N))}\n"
@@ -141,7 +144,7 @@ def test_structured_inputs_come_from_the_reference(pack_directory: Path, edit: E
 
 
 def test_drawn_inputs_are_the_inputs(edit: Edit) -> None:
-    directory = edit('type = "float*"\nrole = "out"', 'type = "float*"\nrole = "inout"')
+    directory = edit("[arrays.y]", '[arrays.y]\nrole = "inout"')
     path = directory / "reference.py"
     path.write_text(path.read_text() + "\ndef make_inputs(rng, N, factor):\n    return {'y': rng.standard_normal(N)}\n")
     pack = load_pack(directory)
@@ -182,7 +185,7 @@ def test_recipes_make_the_inputs_and_a_near_copy_differs_a_little(pack_directory
 
 def test_a_near_copy_never_repeats_a_call(pack_directory: Path, edit: Edit) -> None:
     """Where nothing is declared, there is nothing to change but everything."""
-    edit('distribution = { kind = "uniform", low = -1, high = 1 }', "")
+    edit('data = { kind = "uniform", low = -1, high = 1 }', "")
     path = pack_directory / "reference.py"
     path.write_text(path.read_text() + "\ndef make_inputs(rng, N, factor):\n    return {'x': rng.standard_normal(N)}\n")
     pack = load_pack(pack_directory)
@@ -194,7 +197,7 @@ def test_a_near_copy_never_repeats_a_call(pack_directory: Path, edit: Edit) -> N
 
 
 def test_what_the_runner_has_to_know(edit: Edit) -> None:
-    pack = load_pack(edit('shape = ["N"]\n\n', 'shape = ["N"]\ninitial = "poison"\n\n'))
+    pack = load_pack(edit("[arrays.y]", '[arrays.y]\ninitial = "poison"'))
     assert output_specs(pack, sample(pack)) == {"y": OutputSpec((5,), np.dtype(np.float32), "poison")}
 
 
@@ -213,4 +216,60 @@ def test_texts(pack_directory: Path) -> None:
     assert pack.prototype() in statement
     assert r"$1 \le N \le 1{,}000$ (number of elements)" in statement
     assert r"$-8 \le \texttt{factor} \le 8$" in statement
+    assert "- `N != 7`" in statement
     assert "At most 1,000 in 5 s." in statement
+
+
+def with_check(directory: Path, body: str) -> Pack:
+    path = directory / "reference.py"
+    path.write_text(path.read_text() + f"\n\ndef check(inputs, outputs):\n{body}")
+    return load_pack(directory)
+
+
+def test_a_check_decides_where_several_answers_are_right(pack_directory: Path, edit: Edit) -> None:
+    edit('y = { kind = "elementwise" }', "")
+    body = "    wrong = np.flatnonzero(np.sort(outputs['y']) != np.sort(inputs['x']))\n"
+    pack = with_check(pack_directory, body + "    return f'{wrong.size} values are gone' if wrong.size else None\n")
+    case = sample(pack)
+    inputs = make_inputs(pack, case, 1)
+    assert check_outputs(pack, case, inputs, {"y": inputs["x"][::-1]}) is None
+    assert spot_check(pack, case, lazy_inputs(pack, case, 1), {"y": inputs["x"]}, seed=1) is None
+    for mismatch in (
+        check_outputs(pack, case, inputs, {"y": inputs["x"] * 0}),
+        spot_check(pack, case, lazy_inputs(pack, case, 1), {"y": inputs["x"] * 0}, seed=1),
+    ):
+        assert mismatch is not None
+        assert (mismatch.output, mismatch.message) == ("y", "5 values are gone")
+
+
+def test_outputs_that_a_check_fails_on_are_wrong_if_it_takes_the_references(pack_directory: Path) -> None:
+    body = "    places = np.abs(outputs['y']).astype(int)\n    inputs['x'][places]\n"
+    pack = with_check(pack_directory, body)
+    case = sample(pack)
+    inputs = make_inputs(pack, case, 1)
+    right = {"y": inputs["x"] * np.float32(-2)}
+    assert check_outputs(pack, case, inputs, right) is None
+    far = complaint_of_check(pack, case, inputs, {"y": right["y"] + 1000})
+    assert far is not None
+    assert "cannot be checked: IndexError" in far.message
+    broken = with_check(pack_directory, "    return 1 / 0\n")
+    with pytest.raises(PackError, match="ZeroDivisionError"):
+        check_outputs(broken, case, inputs, right)
+
+
+def test_close_allows_what_it_says(edit: Edit) -> None:
+    pack = load_pack(edit('kind = "elementwise"', 'kind = "close", absolute = 0.25, relative = 0.5'))
+    case = sample(pack)
+    inputs = make_inputs(pack, case, 1)
+    right = inputs["x"] * np.float32(-2)
+    assert check_outputs(pack, case, inputs, {"y": right * np.float32(1.5) + np.sign(right) * np.float32(0.2)}) is None
+    assert check_outputs(pack, case, inputs, {"y": right * np.float32(1.5) + np.sign(right) * np.float32(0.3)})
+
+
+def test_auto_derives_the_bound_from_the_reference(edit: Edit) -> None:
+    pack = load_pack(edit('kind = "elementwise"', 'kind = "auto"'))
+    case = pack.cases[1]
+    inputs = make_inputs(pack, case, 1)
+    right = inputs["x"] * inputs["factor"]
+    assert check_outputs(pack, case, inputs, {"y": right * np.float32(1 + 1e-6)}) is None
+    assert check_outputs(pack, case, inputs, {"y": right.astype(np.float16).astype(np.float32)})

@@ -8,47 +8,31 @@ from pathlib import Path
 import pytest
 
 TOML = """\
-schema = 1
-id = "scale"
+schema = 2
 title = "Scale a vector"
 version = "2.3.4"
 difficulty = "easy"
-license = "Apache-2.0"
+signature = "void solve(const float* x, float* y, int N, float factor)"
 
-[axes.N]
-max = 100_000_000
-description = "number of elements"
+[axes]
+N = { max = 100_000_000, description = "number of elements" }
 
-[parameters.factor]
-default = 3.0
-min = -8
-max = 8
+[parameters]
+factor = { default = 3.0, min = -8, max = 8 }
 
-[[arguments]]
-name = "x"
-type = "const float*"
-role = "in"
+[arrays.x]
 shape = ["N"]
-distribution = { kind = "uniform", low = -1, high = 1 }
+data = { kind = "uniform", low = -1, high = 1 }
 
-[[arguments]]
-name = "y"
-type = "float*"
-role = "out"
+[arrays.y]
 shape = ["N"]
 
-[[arguments]]
-name = "N"
-type = "int"
-role = "scalar"
+[tolerance]
+y = { kind = "elementwise" }
 
-[[arguments]]
-name = "factor"
-type = "float"
-role = "scalar"
-
-[tolerance.y]
-kind = "elementwise"
+[bench]
+bytes = "8*N"
+flops = "N"
 
 [[cases]]
 id = "sample"
@@ -85,10 +69,6 @@ axes = { N = 100_000_000 }
 id = "small"
 devices = ["emulator"]
 axes = { N = 100_000 }
-
-[bench]
-bytes = "8*N"
-flops = "N"
 """
 
 REFERENCE = """\

@@ -100,7 +100,7 @@ def test_no_benchmark_for_the_emulator(edit: Edit) -> None:
     ],
 )
 def test_cases_that_a_guess_passes(edit: Edit, distribution: str, guess: str) -> None:
-    own = f"axes = {{ N = 100 }}\ndistributions.x = {{ {distribution} }}"
+    own = f"axes = {{ N = 100 }}\ndata.x = {{ {distribution} }}"
     assert guess in errors(edit("axes = { N = 100 }", own))["trivial-answer"]
 
 
@@ -116,7 +116,7 @@ def test_guessable_cases_may_be_guessed_but_not_left_out(edit: Edit) -> None:
 
 
 def test_inputs_that_do_not_follow_from_the_seed(pack_directory: Path, edit: Edit) -> None:
-    edit('distribution = { kind = "uniform", low = -1, high = 1 }', "")
+    edit('data = { kind = "uniform", low = -1, high = 1 }', "")
     path = pack_directory / "reference.py"
     path.write_text(
         path.read_text()
@@ -127,7 +127,7 @@ def test_inputs_that_do_not_follow_from_the_seed(pack_directory: Path, edit: Edi
 
 
 def test_inputs_that_are_the_same_for_every_seed(pack_directory: Path, edit: Edit) -> None:
-    edit('distribution = { kind = "uniform", low = -1, high = 1 }', "")
+    edit('data = { kind = "uniform", low = -1, high = 1 }', "")
     path = pack_directory / "reference.py"
     path.write_text(path.read_text() + "\ndef make_inputs(rng, N, factor):\n    return {'x': np.arange(1.0, N + 1)}\n")
     assert "seed-without-effect" in errors(pack_directory)
@@ -147,7 +147,7 @@ def test_a_reference_that_returns_another_shape(edit: Edit) -> None:
 
 
 def test_a_mistake_that_no_case_refuses(edit: Edit) -> None:
-    found = errors(edit('kind = "elementwise"', 'kind = "elementwise"\nterms = 100_000'))
+    found = errors(edit('kind = "elementwise"', 'kind = "elementwise", terms = 100_000'))
     assert "y in half precision" in found["mutant"]
 
 

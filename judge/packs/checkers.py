@@ -1,0 +1,65 @@
+"""Asks a pack's ``check`` about outputs of which several are right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from judge.judgement import Mismatch
+from judge.packs import sizes
+from judge.packs.errors import PackError
+from judge.packs.inputs import Inputs
+from judge.packs.lazy_array import real_arrays
+from judge.packs.pack import Case, Pack
+
+_MAX_SENTENCE = 500
+
+
+def complaint_of_check(pack: Pack, case: Case, inputs: Inputs, outputs: Mapping[str, Any]) -> Mismatch | None:
+    """Returns what the pack's ``check`` says is wrong; None where it finds nothing, or there is none.
+
+    Raises PackError for a ``check`` that fails on the reference's own outputs too, or answers in another form.
+    """
+    check = pack.reference.check
+    if check is None:
+        return None
+    given = real_arrays(inputs)
+    shaped = {
+        output.name: np.asarray(real_arrays({"it": outputs[output.name]})["it"]).reshape(sizes.shape(case, output))
+        for output in pack.outputs
+    }
+    try:
+        said = check(given, shaped)
+    except Exception as error:
+        # Outputs may hold anything, such as indices far outside. If only they are to blame, they are wrong.
+        _require_sound(pack, case, given, error)
+        said = f"the outputs cannot be checked: {type(error).__name__}: {error}"
+    if said is None:
+        return None
+    if not isinstance(said, str):
+        reason = f"returned {type(said).__name__}; return None where the outputs are right, else a sentence"
+        raise PackError(pack.directory / "reference.py", "check", reason)
+    judged = next((output for output in pack.outputs if output.tolerance is None), pack.outputs[0])
+    total = sizes.element_count(case, judged)
+    return Mismatch(judged.name, (), (), (), total, total, None, None, said[:_MAX_SENTENCE])
+
+
+def _require_sound(pack: Pack, case: Case, inputs: Inputs, error: Exception) -> None:
+    from_reference = pack.reference.reference(**inputs)
+    by_output: Mapping[str, npt.ArrayLike] = (
+        from_reference if isinstance(from_reference, dict) else {pack.outputs[0].name: from_reference}
+    )
+    right = {
+        output.name: np.asarray(by_output[output.name]).astype(output.dtype).reshape(sizes.shape(case, output))
+        for output in pack.outputs
+    }
+    check = pack.reference.check
+    assert check is not None
+    try:
+        check(inputs, right)
+    except Exception:
+        reason = f"fails in the case {case.id}: {type(error).__name__}: {error}"
+        raise PackError(pack.directory / "reference.py", "check", reason) from error
