@@ -8,7 +8,8 @@ Starts a private gpujudge (`gpujudge up`, on SQLite and files unless a database 
 to) and sends ``--submissions`` kernels that are right, wrong, do not compile or kill themselves. Meanwhile `kill -9`
 hits, every ``--kill-every`` seconds on average, a process of a random kind: workers, lease keepers, compilers,
 bubblewrap, runners, web servers, the sweeper and `gpujudge up` itself, which is started again. The killing ends when
-all but one in twenty are judged, or at ``--deadline``. It kills nothing that it has not started.
+all but one in twenty are judged, after ``--most-kills``, or at ``--deadline``. It kills nothing else than what it
+has started.
 
 Then it reads the database, and stops everything. Prints, and ends with status 1 unless all are 0: submissions lost,
 stuck, judged twice or wrongly, and processes, cgroups and temporary files that were left.
@@ -171,8 +172,9 @@ class Site:
 class Killer:
     """Kills one process after the other until told to stop, in a thread of its own."""
 
-    def __init__(self, site: Site, every_s: float, chance: random.Random) -> None:
+    def __init__(self, site: Site, every_s: float, most_kills: int | None, chance: random.Random) -> None:
         self._site = site
+        self._most_kills = most_kills
         self._every_s = every_s
         self._chance = chance
         self._over = threading.Event()
@@ -192,7 +194,7 @@ class Killer:
         while not self._over.wait(0.05):
             self._site.start_again_if_gone()
             running = self._site.processes()
-            if time.monotonic() < next_s or not running:
+            if time.monotonic() < next_s or not running or self.kills.total() == self._most_kills:
                 continue
             if set(running) == {"up"}:
                 continue  # killed again and again while it starts, it would never start anything
@@ -206,8 +208,8 @@ class Killer:
 
 
 def run(
-    folder: Path, *, submissions: int, every_s: float, deadline_s: float, seed: int, database_url: str | None = None,
-    redis_url: str | None = None,
+    folder: Path, *, submissions: int, every_s: float, deadline_s: float, seed: int, most_kills: int | None = None,
+    database_url: str | None = None, redis_url: str | None = None,
 ) -> Report:  # fmt: skip
     """Does all of it in an empty folder."""
     chance = random.Random(seed)
@@ -219,7 +221,7 @@ def run(
     try:
         token = _sign_up(sessions)
         _wait_until_ready(site, deadline_s)
-        killer = Killer(site, every_s, chance)
+        killer = Killer(site, every_s, most_kills, chance)
         killer.start()
         try:
             until_s = time.monotonic() + deadline_s
@@ -363,6 +365,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--submissions", type=int, default=60)
     parser.add_argument("--kill-every", type=float, default=4.0, metavar="S")
+    parser.add_argument("--most-kills", type=int, metavar="N")
     parser.add_argument("--deadline", type=float, default=1500.0, metavar="S")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--database-url")
@@ -372,7 +375,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="kill-test-") as folder:
         report = run(
             Path(folder), submissions=options.submissions, every_s=options.kill_every, deadline_s=options.deadline,
-            seed=options.seed, database_url=options.database_url, redis_url=options.redis_url,
+            seed=options.seed, most_kills=options.most_kills, database_url=options.database_url,
+            redis_url=options.redis_url,
         )  # fmt: skip
     if options.json is not None:
         options.json.write_text(json.dumps(asdict(report), indent=1))

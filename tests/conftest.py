@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests import builds, gate, sampling
+from tests import builds, gate, ordering, sampling
 
 if TYPE_CHECKING:
     from judge.packs.pack import Pack
@@ -68,6 +68,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:], not_drawn = sampling.select(items, sampling.scope_of(config))
     if left := left + not_drawn:
         config.hook.pytest_deselected(items=left)
+    if processes := getattr(config, "workerinput", {}).get("workercount"):
+        items[:] = ordering.long_first(items, processes)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -79,6 +79,7 @@ def test_what_surrounds_a_call_is_not_its_own(tmp_path: Path) -> None:
     assert SOLVE_S <= score.value < SOLVE_S + FLUSH_S / 2
 
 
+@pytest.mark.slow(40)
 @pytest.mark.exhaustive
 def test_time_saved_around_a_call_is_not_taken_off_it(tmp_path: Path) -> None:
     results, score = _timed(NOT_FLUSHED, tmp_path)

@@ -79,6 +79,7 @@ def test_the_replayed_time_is_stored_beside_the_claim(audited: Audit) -> None:
     assert replayed_s >= 4e-3
 
 
+@pytest.mark.slow(19)
 @pytest.mark.jail
 def test_a_claim_below_the_replayed_time_is_not_trusted(audited: Audit) -> None:
     judgement = audited("2 6e-3", lies=True)

@@ -8,11 +8,17 @@ import pytest
 
 from benchmarks.kill_test import run
 
-pytestmark = [pytest.mark.exhaustive, pytest.mark.jail, pytest.mark.nvcc, pytest.mark.timeout(900)]
+pytestmark = [
+    pytest.mark.exhaustive,
+    pytest.mark.jail,
+    pytest.mark.nvcc,
+    pytest.mark.timeout(900),
+    pytest.mark.slow(40),
+]
 
 
 def test_on_sqlite_and_files(tmp_path: Path) -> None:
-    report = run(tmp_path, submissions=12, every_s=3.0, deadline_s=500.0, seed=3)
+    report = run(tmp_path, submissions=8, every_s=2.0, deadline_s=300.0, seed=3, most_kills=10)
     assert not report.damage
     assert report.kills
 
@@ -21,7 +27,14 @@ def test_on_sqlite_and_files(tmp_path: Path) -> None:
 @pytest.mark.redis
 def test_on_postgresql_and_redis(tmp_path: Path, postgres_url: str, redis_url: str) -> None:
     report = run(
-        tmp_path, submissions=12, every_s=3.0, deadline_s=500.0, seed=4, database_url=postgres_url, redis_url=redis_url
+        tmp_path,
+        submissions=8,
+        every_s=2.0,
+        deadline_s=300.0,
+        seed=4,
+        most_kills=10,
+        database_url=postgres_url,
+        redis_url=redis_url,
     )
     assert not report.damage
     assert report.kills

@@ -130,6 +130,7 @@ device.HostDevice.time_call = lambda self, call: honest(self, call) / 8
     ],
     ids=["claims_an_eighth", "computes_late", "makes_all_bursts_equal"],
 )
+@pytest.mark.slow(25)
 def test_a_time_that_the_clock_outside_contradicts_is_not_trusted(python: str, room: SubmissionTimer) -> None:
     [(results, score)] = room.time([sleeps(25, python)])
     assert score is None
@@ -137,6 +138,7 @@ def test_a_time_that_the_clock_outside_contradicts_is_not_trusted(python: str, r
     assert "by the judge's own clock" in results[0].outcome.message
 
 
+@pytest.mark.slow(14)
 def test_a_time_below_what_the_device_can_do_is_not_trusted(settings: JudgeSettings) -> None:
     slow = Calibration("", "host", "", "2026-01-01", 16e3 / 2, 16e3 / 2, {})
     store_calibration(settings, DEVICE, slow)
@@ -146,6 +148,7 @@ def test_a_time_below_what_the_device_can_do_is_not_trusted(settings: JudgeSetti
     assert "this device needs 2 s" in results[0].outcome.message
 
 
+@pytest.mark.slow(14)
 def test_submissions_take_turns_and_one_that_fails_fails_alone(room: SubmissionTimer) -> None:
     fast, slow, wrong = room.time([sleeps(1), sleeps(30), build(EMPTY)])
     assert fast[1] is not None

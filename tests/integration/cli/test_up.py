@@ -66,6 +66,7 @@ def _verdict(client: httpx.Client, public_id: str) -> str | None:
     return str(client.get(f"submissions/{public_id}").json()["verdict"])
 
 
+@pytest.mark.slow(20)
 def test_workers_that_are_killed_come_back_and_nothing_is_lost(stack: Stack) -> None:
     with stack.client() as client:
         workers = {pid: line for pid, line in _processes(stack.data_dir).items() if re.search(r"-m workers", line)}
@@ -101,6 +102,7 @@ def _up_refused(stack: Stack, *arguments: str, data_dir: Path | None = None) -> 
     )
 
 
+@pytest.mark.slow(15)
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.usefixtures("library")
@@ -116,6 +118,7 @@ def test_no_process_is_left_behind(tmp_path: Path, number: signal.Signals) -> No
         assert _eventually(lambda: _processes(data_dir) == {}, 2), _processes(data_dir)
 
 
+@pytest.mark.slow(20)
 @pytest.mark.postgres
 @pytest.mark.redis
 @pytest.mark.usefixtures("library")

@@ -47,6 +47,7 @@ def token(fuzzed_site: Site) -> str:
     return token
 
 
+@pytest.mark.slow(13)
 def test_anything_is_answered_as_documented(
     api: schemathesis.BaseSchema, token: str, subtests: pytest.Subtests
 ) -> None:

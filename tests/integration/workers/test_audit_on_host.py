@@ -52,6 +52,7 @@ device.HostDevice.time_call = lambda self, call: honest(self, call) / 2
 """
 
 
+@pytest.mark.slow(40)
 def test_an_audit_measures(make_fleet: MakeFleet, tmp_path: Path) -> None:
     fleet = make_fleet()
     settings = JudgeSettings(data_dir=tmp_path, run=RunLimits(memory_bytes=512 << 20))

@@ -47,6 +47,7 @@ def check_each_judged_once(fleet: Fleet, expected: dict[str, str]) -> None:
             assert job.state == ("dead" if verdict == "IE" else "done")
 
 
+@pytest.mark.slow(20)
 def test_killed_at_known_moments(everywhere: MakeFleet) -> None:
     # On a busy machine a lease may run out by itself, too; that must not add up to an internal error.
     fleet = everywhere(max_losses=20)
@@ -90,6 +91,7 @@ def test_whatever_kills_every_worker_that_touches_it_ends_as_an_internal_error(e
     check_each_judged_once(fleet, {poison: "IE"})
 
 
+@pytest.mark.slow(20)
 def test_killed_at_random_moments(everywhere: MakeFleet) -> None:
     """All kinds of workers, the sweeper too, die all the time while submissions of every verdict come in."""
     fleet = everywhere(max_losses=100)

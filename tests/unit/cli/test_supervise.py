@@ -95,6 +95,7 @@ def test_a_killed_service_is_started_again(tmp_path: Path) -> None:
     assert _gone(second)
 
 
+@pytest.mark.slow(12)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_nothing_is_left_behind(tmp_path: Path, number: signal.Signals) -> None:
     _write(tmp_path, "stubborn", STUBBORN)

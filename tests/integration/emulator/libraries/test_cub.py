@@ -58,6 +58,7 @@ def test_warps(device: Device, load: Load) -> None:
 N = 20_011
 
 
+@pytest.mark.slow(14)
 def test_device_sum_and_scan(device: Device, load: Load) -> None:
     given = np.random.default_rng(1).integers(-9, 10, N).astype(np.int32)
     values, _ = device.array(given, np.int32)

@@ -19,6 +19,7 @@ def pointer(array: np.ndarray) -> ctypes.c_void_p:
     return ctypes.c_void_p(array.ctypes.data)
 
 
+@pytest.mark.slow(21)
 def test_transform_and_reduce(load: Load) -> None:
     function = load("thrust").thrust_sum_of_squares
     function.restype = ctypes.c_longlong

@@ -175,6 +175,7 @@ def test_warp_instructions_do_not_depend_on_threads(device: Device, build: Build
     assert len(counts) == 1
 
 
+@pytest.mark.slow(20)
 def test_cub_and_thrust(device: Device, build: Build) -> None:
     device.limit(wall_s=60)
     program = build("library")

@@ -100,6 +100,8 @@ def test_inputs_are_those_of_numpy_and_changes_to_them_are_seen(
             assert device.inspect([one]).damage == (4,), f"element {element} of {size}"
 
 
+# The first test to need the kernels waits until they are compiled.
+@pytest.mark.slow(45)
 def test_a_sentinel_that_was_taken_away_is_missed(device: CudaDevice, room: Buffer) -> None:
     made = recipe(Constant(value=3, sentinels=Sentinels(5, 50.0)), np.dtype(np.int8), 999, 1, "c", "x", 2)
     buffer = device.within(room, 0, 999)
@@ -185,6 +187,7 @@ def test_a_program_with_streams_is_held_longer(device: CudaDevice) -> None:
         assert len(calls) == number + 1
 
 
+@pytest.mark.slow(14)
 def test_machine_code_is_made_once_for_a_compute_capability(tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(lambda _: build.ensure_kernels("9.0", tmp_path), range(2))
