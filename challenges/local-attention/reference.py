@@ -1,0 +1,66 @@
+"""Attention within a window in NumPy, in float64, some rows at a time."""
+
+import numpy as np
+
+#: Rows at a time: with them come some more keys than a window has.
+_STEP = 128
+_ROWS = 24
+_SUSPICIOUS_ROWS = 40
+
+
+def _head(q, k, v, visible, *, exact):
+    """(outputs, magnitudes or None) of some queries of a head, in the type of ``q``."""
+    scale = q.dtype.type(1 / np.sqrt(q.shape[1]))
+    scores = q @ k.T
+    scores *= scale
+    np.copyto(scores, -np.inf, where=~visible)
+    distance = scores.max(axis=1, keepdims=True) - scores
+    weights = np.exp(-distance)
+    weights /= weights.sum(axis=1, keepdims=True)
+    outputs = weights @ v
+    if not exact:
+        return outputs, None
+    # A score is off by about u times the sum of its absolute products, its exponential by u (distance + 3) besides;
+    # that is the relative error of a weight, and its average that of the denominator.
+    doubt = np.abs(q) @ np.abs(k).T * scale
+    doubt += np.where(visible, distance, 0.0)
+    weights *= 6.0 + doubt
+    return outputs, weights @ np.abs(v) + weights.sum(axis=1, keepdims=True) * np.abs(outputs)
+
+
+def _rows(rows, kind, Q, K, V, window_size, *, exact):
+    first, end = max(0, rows[0] - int(window_size)), min(len(Q), rows[-1] + int(window_size) + 1)
+    q, k, v = (array.astype(kind) for array in (Q[rows[0] : rows[-1] + 1], K[first:end], V[first:end]))
+    return _head(q, k, v, np.abs(rows[:, None] - np.arange(first, end)) <= window_size, exact=exact)
+
+
+def _all(part, kind, Q, K, V, window_size):
+    """The outputs (part 0) or magnitudes (part 1) of all rows."""
+    count = len(Q)
+    result = np.empty((count, Q.shape[1]), kind)
+    for start in range(0, count, _STEP):
+        rows = np.arange(start, min(start + _STEP, count))
+        result[rows] = _rows(rows, kind, Q, K, V, window_size, exact=part == 1)[part]
+    return result
+
+
+def reference(Q, K, V, M, d, window_size):
+    return _all(0, np.float64, Q, K, V, window_size)
+
+
+def magnitude(Q, K, V, M, d, window_size):
+    return _all(1, np.float64, Q, K, V, window_size)
+
+
+def spot_check(rng, inputs, outputs):
+    """Random rows, and those that are furthest from what single precision makes of all of them."""
+    got = outputs["output"]
+    count = len(got)
+    arguments = {name: inputs[name] for name in ("Q", "K", "V", "window_size")}
+    if count <= _ROWS + _SUSPICIOUS_ROWS:
+        rows = np.arange(count)
+    else:
+        away = np.abs(got - _all(0, np.float32, **arguments)).max(axis=1)
+        rows = np.union1d(rng.choice(count, _ROWS, replace=False), np.argsort(away)[-_SUSPICIOUS_ROWS:])
+    for row in rows:
+        yield {"output": (row[None], *_rows(row[None], np.float64, **arguments, exact=True))}
