@@ -44,7 +44,9 @@ def _rows(x, statistics, gamma, beta, count):
 def _all(part, input, gamma, beta, eps):
     result, statistics = np.empty(input.shape), _statistics(input, eps)
     for rows in _chunks(*input.shape):
-        result[rows] = _rows(input[rows], statistics, gamma.astype(np.float64), beta.astype(np.float64), len(input))[part]
+        result[rows] = _rows(input[rows], statistics, gamma.astype(np.float64), beta.astype(np.float64), len(input))[
+            part
+        ]
     return result
 
 
