@@ -155,6 +155,27 @@ class Submission(Base):
         return self.source_bytes.decode("utf-8", "replace")
 
 
+class Draft(Base):
+    """A version of what a user writes for a challenge; the highest ``version`` is the draft itself.
+
+    A version stands for one spell of writing: it began at ``begun_at`` and was last saved at ``saved_at``.
+    """
+
+    __tablename__ = "drafts"
+
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    challenge: Mapped[str] = mapped_column(String(100), primary_key=True)
+    version: Mapped[int] = mapped_column(primary_key=True)
+    source_bytes: Mapped[bytes] = deferred(mapped_column(LargeBinary, nullable=False))
+    begun_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    saved_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+    @property
+    def source(self) -> str:
+        """Returns the source as text."""
+        return self.source_bytes.decode("utf-8", "replace")
+
+
 class Artifact(Base):
     """A compiled artifact, by the digest of its library. Kept while a job needs it, and for a while after."""
 

@@ -208,10 +208,15 @@ def post(
     client: FlaskClient, path: str, data: Mapping[str, Any], *, page: str | None = None, **options: Any
 ) -> TestResponse:
     """Post a form as a browser does: with the token of the page (``page``, or ``path`` itself) that holds the form."""
-    form = client.get(page or path)
-    token = re.search(r'name="csrf_token"[^>]* value="([^"]+)"', form.text)
-    assert token is not None, form.text
-    return client.post(path, data={"csrf_token": token[1], **data}, **options)
+    token = csrf_of(client.get(page or path).text)
+    return client.post(path, data={"csrf_token": token, **data}, **options)
+
+
+def csrf_of(html: str) -> str:
+    """The token against forged requests that a page with a form holds."""
+    token = re.search(r'name="csrf_token"[^>]* value="([^"]+)"', html)
+    assert token is not None, html
+    return token[1]
 
 
 def accepted(*ids: str) -> tuple[CaseJudgement, ...]:

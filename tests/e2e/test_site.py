@@ -216,8 +216,35 @@ def test_a_draft_survives_a_reload_and_a_log_in(page: Page, served: Served) -> N
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Reset").click()
     expect(page.locator(".cm-content")).to_contain_text("Vector addition")
+    expect(page.locator("#saved")).to_have_text("Saved")
     page.reload()
+    expect(page.locator(".cm-content")).to_be_visible()
     expect(page.locator(".cm-content")).not_to_contain_text("/* mine */")
+    page.get_by_text("History", exact=True).click()
+    page.locator("#versions button").last.click()
+    expect(page.locator(".cm-content")).to_contain_text("/* mine */")
+
+
+def test_two_windows_do_not_overwrite_each_other(page: Page, context: BrowserContext, served: Served) -> None:
+    _sign_up(page, served)
+    _write(page, "// begun\n")
+    expect(page.locator("#saved")).to_have_text("Saved")
+    other = context.new_page()
+    other.goto(f"{served.url}{CHALLENGE}")
+    expect(other.locator(".cm-content")).to_contain_text("// begun")
+    _write(other, "// from the other window\n")
+    expect(other.locator("#saved")).to_have_text("Saved")
+    page.bring_to_front()
+    _write(page, "// from this window\n")
+    expect(page.get_by_text("changed in another window")).to_be_visible()
+    page.get_by_role("button", name="Keep this one").click()
+    expect(page.locator("#saved")).to_have_text("Saved")
+    page.reload()
+    expect(page.locator(".cm-content")).to_contain_text("// from this window")
+    page.get_by_text("History", exact=True).click()
+    expect(page.locator("#versions button")).to_have_count(2)
+    page.locator("#versions button").last.click()
+    expect(page.locator(".cm-content")).to_contain_text("// from the other window")
 
 
 def test_files_are_opened_or_refused(page: Page, served: Served, tmp_path: Path) -> None:

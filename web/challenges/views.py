@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, render_template
+from flask import Blueprint, Response, render_template, request
 
 from judge.packs.statement import read_statement
-from store.submissions import solved_challenges
-from web.accounts.visitor import signed_in
+from store.drafts import latest_draft
+from store.submissions import get_submission, solved_challenges
+from web.accounts.visitor import Visitor, signed_in
+from web.challenges import drafts
 from web.devices import device_choices
 from web.services import reader, services
 from web.statement import render_statement
@@ -14,6 +16,7 @@ from web.submissions.accepting import SOURCE_BYTES, find_pack
 from web.submissions.forms import SubmissionForm
 
 blueprint = Blueprint("challenges", __name__)
+drafts.register(blueprint)
 _DIFFICULTIES = {"easy": 0, "medium": 1, "hard": 2}
 
 
@@ -35,13 +38,18 @@ def index() -> str:
 
 @blueprint.get("/challenges/<slug>")
 def show(slug: str) -> str:
-    """Renders a challenge's statement and the editor."""
+    """Renders a challenge's statement and the editor, which holds the draft, or one's submission named by ``from``."""
     pack = find_pack(services(), slug)
     visitor = signed_in()
+    draft = None if visitor is None else latest_draft(reader(), user_id=visitor.id, challenge=slug)
+    edited = None if visitor is None else _own_source(visitor, slug, request.args.get("from", ""))
     return render_template(
         "challenges/show.html",
         pack=pack,
         statement=render_statement(read_statement(pack)),
+        source=edited or (pack.starter() if draft is None else draft.source),
+        edited=edited is not None,
+        draft_version=0 if draft is None else draft.version,
         argument_help={
             argument.name: (f"{argument.c_type} {argument.name}", argument.description) for argument in pack.arguments
         },
@@ -60,3 +68,11 @@ def starter(slug: str) -> Response:
     response = Response(find_pack(services(), slug).starter(), mimetype="text/plain")
     response.headers["Content-Disposition"] = f'attachment; filename="{slug}.cu"'
     return response
+
+
+def _own_source(visitor: Visitor, slug: str, public_id: str) -> str | None:
+    """Returns the source of the visitor's own submission for this challenge, or None."""
+    submission = get_submission(reader(), public_id) if public_id else None
+    if submission is None or submission.user_id != visitor.id or submission.challenge != slug:
+        return None
+    return submission.source

@@ -131,3 +131,10 @@ const fullScreen = document.getElementById("full-screen");
 fullScreen.hidden = !document.fullscreenEnabled;
 fullScreen.addEventListener("click", () => (document.fullscreenElement ? document.exitFullscreen() : workspace.requestFullscreen()));
 document.addEventListener("fullscreenchange", () => { fullScreen.textContent = document.fullscreenElement ? "Leave full screen" : "Full screen"; });
+
+// ---- menus close when something else is clicked, and by Esc ----
+
+for (const menu of document.querySelectorAll("details.menu")) {
+  document.addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });
+  menu.addEventListener("keydown", (event) => { if (event.key === "Escape") { menu.open = false; menu.querySelector("summary").focus(); } });
+}

@@ -25,7 +25,4 @@ export function applyPreferences(editor) {
       editor.prefer(next);
     });
   }
-  const menu = document.getElementById("preferences");
-  document.addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });
-  menu.addEventListener("keydown", (event) => { if (event.key === "Escape") { menu.open = false; menu.querySelector("summary").focus(); } });
 }

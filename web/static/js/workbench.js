@@ -1,6 +1,7 @@
 // The workbench: the editor, the draft, files, Run and Submit, and their results.
 
 import { mount } from "../vendor/editor/editor.js";
+import { keepDraft } from "./drafts.js";
 import { showCode } from "./panes.js";
 import { applyPreferences } from "./preferences.js";
 import { putReport, showProgress } from "./progress.js";
@@ -9,31 +10,25 @@ import { storage } from "./storage.js";
 const form = document.getElementById("workbench-form");
 const textarea = document.getElementById("source");
 const box = document.getElementById("editor-box");
-const saved = document.getElementById("saved");
 const problem = document.getElementById("problem");
 const outcome = document.getElementById("outcome");
 const device = document.getElementById("device");
 const { slug, sourceBytes } = form.dataset;
 const buttons = [...form.querySelectorAll("button[name=mode]")];
-const starter = textarea.value;
-const draftKey = `draft:${slug}`;
+const starter = document.getElementById("starter").content.textContent;
 const runKey = `run:${form.dataset.user ?? ""}:${slug}`;
 
-const draft = storage.get(draftKey);
-if (draft !== null) textarea.value = draft;
+let draft = null;
 const editor = mount(textarea, {
   nonce: document.querySelector("meta[name=style-nonce]").content,
   label: "CUDA source",
   names: JSON.parse(form.dataset.names),
-  onChange: (source) => {
-    const written = source === starter ? (storage.remove(draftKey), false) : storage.set(draftKey, source);
-    saved.textContent = written ? "Draft kept in this browser" : "";
-  },
+  onChange: (source) => draft?.changed(source),
   onRun: () => clickButton("run"),
   onSubmit: () => clickButton("submit"),
 });
+draft = keepDraft(editor, starter);
 applyPreferences(editor);
-if (draft !== null) saved.textContent = "Draft restored";
 
 const chosen = storage.get("device");
 if (chosen && [...(device?.options ?? [])].some((option) => option.value === chosen)) device.value = chosen;
@@ -41,6 +36,7 @@ device?.addEventListener("change", () => storage.set("device", device.value));
 
 document.getElementById("reset").addEventListener("click", () => {
   if (editor.value() === starter || confirm("Replace what is in the editor by the starter?")) {
+    draft.replacing();
     editor.replace(starter);
     editor.focus();
   }
@@ -56,7 +52,9 @@ async function open(file) {
     return;
   }
   try {
-    editor.replace(new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer()).replaceAll("\r\n", "\n"));
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer()).replaceAll("\r\n", "\n");
+    draft.replacing();
+    editor.replace(text);
     editor.focus();
   } catch {
     showProblem(`${file.name} is not UTF-8 text.`);
