@@ -3,12 +3,12 @@
 import numpy as np
 
 
-def reference(input, kernel, output, input_size, kernel_size):
+def reference(input, kernel, input_size, kernel_size):
     return np.correlate(input.astype(np.float64), kernel.astype(np.float64), "valid")
 
 
-def magnitude(input, kernel, output, input_size, kernel_size):
-    return reference(np.abs(input), np.abs(kernel), output, input_size, kernel_size)
+def magnitude(input, kernel, input_size, kernel_size):
+    return reference(np.abs(input), np.abs(kernel), input_size, kernel_size)
 
 
 def spot_check(rng, inputs, outputs):

@@ -13,12 +13,12 @@ _STEPS_PER_UNIT = 1 << 13
 _END = 6
 
 
-def reference(input, output=None, N=None):
+def reference(input, N=None):
     values, gates = np.split(input.astype(np.float64), 2)
     return values * 0.5 * gates * (1.0 + _erf(gates * _ROOT_HALF))
 
 
-def magnitude(input, output=None, N=None):
+def magnitude(input, N=None):
     return _scale(*np.split(input, 2))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 _CHUNK = 1 << 16
 
 
-def reference(A, B, output=None, N=None):
+def reference(A, B, N=None):
     return np.stack([A, B], axis=1).reshape(-1).astype(np.float64)
 
 

@@ -9,7 +9,7 @@ _LOW_BYTE = np.uint32(0xFF)
 _CHUNK = 1 << 15
 
 
-def reference(input, output=None, N=None, R=None):
+def reference(input, N=None, R=None):
     result = np.empty(input.size, np.int64)
     for start in range(0, input.size, _CHUNK):
         result[start : start + _CHUNK] = _hashed(input[start : start + _CHUNK].view(np.uint32), int(R))

@@ -7,7 +7,7 @@ _SLOPE = 0.01
 _CHUNK = 1 << 17
 
 
-def reference(input, output=None, N=None):
+def reference(input, N=None):
     values = input.astype(np.float64)
     # The slope is below one, so the larger of both is right on either side of zero.
     return np.maximum(values, _SLOPE * values)

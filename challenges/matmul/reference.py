@@ -6,11 +6,11 @@ _RANDOM_ROWS = 40
 _SUSPICIOUS_ROWS = 24
 
 
-def reference(A, B, C, M, N, K):
+def reference(A, B, M, N, K):
     return A.astype(np.float64) @ B.astype(np.float64)
 
 
-def magnitude(A, B, C, M, N, K):
+def magnitude(A, B, M, N, K):
     return np.abs(A).astype(np.float64) @ np.abs(B).astype(np.float64)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 _CHUNK = 1 << 17
 
 
-def reference(A, B, C=None, N=None):
+def reference(A, B, N=None):
     return A.astype(np.float64) + B
 
 

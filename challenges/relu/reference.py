@@ -6,7 +6,7 @@ import numpy as np
 _CHUNK = 1 << 17
 
 
-def reference(input, output=None, N=None):
+def reference(input, N=None):
     return np.maximum(input.astype(np.float64), 0.0)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 _CHUNK = 1 << 16
 
 
-def reference(input, output=None, width=None, height=None):
+def reference(input, width=None, height=None):
     colours = input.astype(np.float64)
     return 0.299 * colours[..., 0] + 0.587 * colours[..., 1] + 0.114 * colours[..., 2]
 

@@ -6,11 +6,11 @@ import numpy as np
 _CHUNK = 1 << 16
 
 
-def reference(input, output=None, N=None):
+def reference(input, N=None):
     return _gated(*np.split(input, 2))
 
 
-def magnitude(input, output=None, N=None):
+def magnitude(input, N=None):
     return _scale(*np.split(input, 2))
 
 
