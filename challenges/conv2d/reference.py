@@ -32,9 +32,7 @@ def spot_check(rng, inputs, outputs):
     if count <= _RANDOM_ROWS + _SUSPICIOUS_ROWS:
         rows = np.arange(count)
     else:
-        rows = np.union1d(
-            rng.choice(count, _RANDOM_ROWS, replace=False), _suspicious(rng, image, kernel, result)
-        )
+        rows = np.union1d(rng.choice(count, _RANDOM_ROWS, replace=False), _suspicious(rng, image, kernel, result))
     return {"output": (rows, _rows(image, kernel, rows), _rows(np.abs(image), np.abs(kernel), rows))}
 
 

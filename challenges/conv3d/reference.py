@@ -31,9 +31,7 @@ def spot_check(rng, inputs, outputs):
     if count <= _RANDOM_LAYERS + _SUSPICIOUS_LAYERS:
         layers = np.arange(count)
     else:
-        layers = np.union1d(
-            rng.choice(count, _RANDOM_LAYERS, replace=False), _suspicious(rng, volume, kernel, result)
-        )
+        layers = np.union1d(rng.choice(count, _RANDOM_LAYERS, replace=False), _suspicious(rng, volume, kernel, result))
     return {"output": (layers, _layers(volume, kernel, layers), _layers(np.abs(volume), np.abs(kernel), layers))}
 
 
@@ -46,7 +44,8 @@ def _suspicious(rng, volume, kernel, result):
     moved_rows, moved_cols = moved_rows[: kernel.shape[1]], moved_cols[: kernel.shape[2]]
     folded = moved_rows @ (volume.astype(np.float64) @ moved_cols.T)
     expected = sum(
-        np.einsum("zpq,pq->z", folded[deep : deep + count], layer) for deep, layer in enumerate(kernel.astype(np.float64))
+        np.einsum("zpq,pq->z", folded[deep : deep + count], layer)
+        for deep, layer in enumerate(kernel.astype(np.float64))
     )
     distance = np.abs(result.astype(np.float64) @ by_col @ by_row - expected)
     # What is no number is the most suspicious of all; NumPy sorts NaN last.
