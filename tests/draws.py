@@ -9,16 +9,17 @@ from judge.packs.distributions import Distribution
 from judge.packs.drawing import fill_by_recipe
 from judge.packs.recipes import input_recipe
 from judge.packs.streams import Stream
-from judge.wire.elements import element_of_numpy
+from judge.wire.elements import Element
 from judge.wire.recipe import Recipe
 
 
 def recipe(
-    distribution: Distribution, dtype: np.dtype[np.generic], size: int, seed: int, case_id: str, argument: str,
+    distribution: Distribution, dtype: np.dtype[np.generic] | Element, size: int, seed: int, case_id: str, argument: str,
     call: int, like: int | None = None,
 ) -> Recipe:  # fmt: skip
     stream = Stream(seed, case_id, argument, call)
-    return input_recipe(distribution, element_of_numpy(dtype.name), size, stream, like)
+    element = dtype if isinstance(dtype, Element) else Element[dtype.name.upper()]
+    return input_recipe(distribution, element, size, stream, like)
 
 
 def fill(

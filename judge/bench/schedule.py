@@ -25,6 +25,7 @@ from judge.native.library import Bytes
 from judge.packs.inputs import host_inputs, input_recipes, lazy_inputs, scalar_values
 from judge.packs.pack import Case, Pack
 from judge.packs.sizes import buffer_bytes, element_count, output_specs
+from judge.packs.storage import stored, stored_type
 from judge.packs.streams import mask
 from judge.supervisor.factory import BURST_OUTPUT_BYTES
 from judge.supervisor.layout import POISON_BYTE, Array
@@ -32,7 +33,6 @@ from judge.supervisor.session import Session
 from judge.supervisor.shared_memory import align
 from judge.wire.bursts import SHIFT_BYTES, ReserveRequest, StageRequest, TimedCall, TimedSlot, TimeRequest
 from judge.wire.digest import level_sizes
-from judge.wire.elements import element_of_numpy
 from judge.wire.recipe import Kind, Recipe
 
 #: The longest burst.
@@ -170,8 +170,10 @@ class Schedule:
 
 
 def _fits(pack: Pack, case: Case, advertised: Case) -> bool:
-    """Returns whether the sizes are valid together and no buffer is larger than the advertised one."""
+    """Returns whether the sizes keep to the constraints and no buffer is larger than the advertised one."""
     try:
+        if not all(constraint.holds(case.variables) for constraint in pack.constraints):
+            return False
         return all(
             0 <= element_count(case, argument) <= element_count(advertised, argument) for argument in pack.arguments
         )
@@ -249,10 +251,13 @@ class CallMaker:
         return lazy_inputs(self.pack, call.case, self.seed, key.call, like=key.like, threads=threads)
 
     def outputs(self, session: Session, call: PlannedCall, index: int) -> dict[str, Array]:
-        """Returns private copies of the outputs of the burst's call ``index``, once they lie in the shared memory."""
+        """Returns private copies of the outputs of the burst's call ``index``, once they lie in the shared memory.
+
+        They are as they lie in memory (judge.packs.storage): their digests are over these bytes.
+        """
         regions = self._output_regions(call.case, index)
         return {
-            name: session.runner.outputs.read(regions[name].output_offset, spec.shape, spec.dtype)
+            name: session.runner.outputs.read(regions[name].output_offset, spec.shape, stored_type(spec.element))
             for name, spec in output_specs(self.pack, call.case).items()
         }
 
@@ -297,14 +302,15 @@ class CallMaker:
     def _stage(self, session: Session, calls: Sequence[PlannedCall]) -> dict[tuple[int, str], Recipe]:
         """Copies masked host-made inputs to the device; returns their recipes by call index and argument."""
         recipes: dict[tuple[int, str], Recipe] = {}
+        elements = {argument.name: argument.element for argument in self.pack.inputs}
         with ThreadPoolExecutor(thread_name_prefix="inputs") as pool:
             for index, arrays in enumerate(pool.map(self._host_inputs, calls)):
                 for name, array in arrays.items():
+                    element = elements[name]
                     key = (secrets.randbits(64), secrets.randbits(64))
-                    masked = mask(array, key)
+                    masked = mask(stored(element, array), key)
                     session.runner.inputs.write(0, masked)
                     session.stage(StageRequest(len(recipes), 0, masked.nbytes))
-                    element = element_of_numpy(array.dtype.name)
                     recipes[index, name] = Recipe(Kind.MASKED, element, key, stage=len(recipes))
         return recipes
 

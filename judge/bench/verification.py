@@ -23,9 +23,12 @@ from judge.native.digest import picked_digests, tree_digest
 from judge.native.library import Bytes, loaded
 from judge.packs.judging import spot_check
 from judge.packs.lazy_array import Array, LazyArray, Numbers
+from judge.packs.pack import Pack
+from judge.packs.storage import value_type, values_of
 from judge.supervisor.verdict_rules import Outcome
 from judge.verdict import Verdict
 from judge.wire.digest import DIGEST_BYTES, PIECE_BYTES, level_sizes
+from judge.wire.elements import Element
 
 #: The memory for waiting calls and for the checks that run at a time; at most an eighth and a quarter of the machine's.
 _WAITING_BYTES = 4 << 30
@@ -46,20 +49,21 @@ class CommittedArray(LazyArray):
     most ``threads`` threads compare. All methods, the constructor included, raise NotCommittedError.
     """
 
-    def __init__(self, array: Array, digest: bytes, pieces: Bytes, threads: int) -> None:
-        super().__init__(array.shape, array.dtype)
+    def __init__(self, array: Array, element: Element, digest: bytes, pieces: Bytes, threads: int) -> None:
+        super().__init__(array.shape, value_type(element))
+        self._element = element
         self._array = array
         self._bytes: Bytes = array.reshape(-1).view(np.uint8)
         self._pieces = pieces
         self._threads = threads
-        if pieces.size != level_sizes(self.nbytes)[0]:
-            raise ValueError(f"{pieces.size} bytes of digests for {self.nbytes} bytes")
+        if pieces.size != level_sizes(array.nbytes)[0]:
+            raise ValueError(f"{pieces.size} bytes of digests for {array.nbytes} bytes")
         if (pieces.tobytes() if pieces.size == DIGEST_BYTES else tree_digest(pieces, threads)) != digest:
             raise NotCommittedError
 
     def _make(self) -> Array:
         self._compare(np.array([0]), np.array([self.size]))
-        return self._array
+        return values_of(self._element, self._array)
 
     def _fill(self, start: int, flat: Array) -> None:
         self._fill_runs(np.array([start]), np.array([flat.size]), flat)
@@ -69,12 +73,12 @@ class CommittedArray(LazyArray):
         self._compare(starts, starts + (ends - begins))
         elements = self._array.reshape(-1)
         for start, begin, end in zip(starts.tolist(), begins.tolist(), ends.tolist(), strict=True):
-            flat[begin:end] = elements[start : start + (end - begin)]
+            flat[begin:end] = values_of(self._element, elements[start : start + (end - begin)])
 
     def _compare(self, starts: Numbers, stops: Numbers) -> None:
         """Compares the pieces in which these runs of elements lie."""
-        first = starts * self.dtype.itemsize // PIECE_BYTES
-        counts = np.where(starts < stops, -(-stops * self.dtype.itemsize // PIECE_BYTES) - first, 0)
+        first = starts * self._array.itemsize // PIECE_BYTES
+        counts = np.where(starts < stops, -(-stops * self._array.itemsize // PIECE_BYTES) - first, 0)
         # All pieces of each run, from its first on.
         picked = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
         found = picked_digests(self._bytes, picked, self._threads)
@@ -95,12 +99,16 @@ class OpenedCall:
     digests: tuple[bytes, ...] = ()
     pieces: dict[str, Bytes] = field(default_factory=dict)
 
-    def committed(self, threads: int) -> Mapping[str, Array | CommittedArray]:
+    def committed(self, pack: Pack, threads: int) -> Mapping[str, Array | CommittedArray]:
         """Returns the outputs, which compare themselves with what was committed as they are read."""
+        elements = {output.name: output.element for output in pack.outputs}
         if not self.digests:
-            return self.outputs
+            return {name: values_of(elements[name], output) for name, output in self.outputs.items()}
         named = zip(self.outputs.items(), self.digests, strict=True)
-        return {name: CommittedArray(output, digest, self.pieces[name], threads) for (name, output), digest in named}
+        return {
+            name: CommittedArray(output, elements[name], digest, self.pieces[name], threads)
+            for (name, output), digest in named
+        }
 
 
 class _OneThreadedProducts:
@@ -200,7 +208,7 @@ class Verifier:
             # The seed is drawn now, after the outputs were committed, so that nothing could know which elements are
             # checked. Each check is a thread; a product within one must not take all processors.
             with _PRODUCTS:
-                wrong = spot_check(pack, call.case, inputs, opened.committed(threads), secrets.randbits(62))
+                wrong = spot_check(pack, call.case, inputs, opened.committed(pack, threads), secrets.randbits(62))
         except NotCommittedError:
             message = "the outputs of a timed call are not those that had been committed before it was opened"
             return Outcome(Verdict.SECURITY_VIOLATION, message)

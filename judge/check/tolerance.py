@@ -44,6 +44,7 @@ import numpy as np
 import numpy.typing as npt
 
 from judge.native.library import loaded
+from judge.wire.elements import NarrowFloat
 
 ToleranceKind = Literal["auto", "exact", "elementwise", "sum", "dot", "softmax", "normalized", "close"]
 
@@ -91,14 +92,15 @@ class Tolerance:
         self,
         values: npt.NDArray[np.float64],
         magnitude: npt.NDArray[np.float64] | None,
-        output: np.dtype[Any],
+        output: np.dtype[Any] | NarrowFloat,
     ) -> npt.NDArray[np.float64] | None:
         """Returns the absolute error allowed for each of ``values``, stored as ``output``; None for ``exact``."""
         if self.kind == "exact":
             return None
         if self.kind == "close":
             return _only_where_finite(self.absolute + self.relative * np.abs(values), values)
-        accumulate_info, output_info = np.finfo(self.accumulate), np.finfo(output)
+        accumulate_info = np.finfo(self.accumulate)
+        output_info = output if isinstance(output, NarrowFloat) else np.finfo(output)
         written = _OUTPUT_SLACK * float(output_info.eps) / 2
         least = max(float(accumulate_info.smallest_normal), float(output_info.smallest_subnormal))
         if self.kind == "auto":

@@ -10,6 +10,7 @@ import numpy as np
 from judge.check.tolerance import ToleranceKind
 from judge.packs.distributions import Distribution
 from judge.packs.expressions import Expression
+from judge.packs.storage import value_type
 from judge.wire.elements import Element
 
 Role = Literal["in", "out", "inout", "scalar"]
@@ -52,8 +53,8 @@ class Argument:
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
-        """The NumPy type of an element."""
-        return np.dtype(self.element.facts.numpy_name)
+        """The NumPy type of an element for references; it may lie in memory in another form (judge.packs.storage)."""
+        return value_type(self.element)
 
     @property
     def is_pointer(self) -> bool:

@@ -166,12 +166,14 @@ class _Assembly:
         role: Role = model.role or ("in" if parsed.is_const else "out")
         if parsed.is_const and role != "in":
             raise self._error(f"{key}.role", f"'{c_type}' is const, so its role is \"in\"")
+        # The elements of a vector are one more axis.
+        lanes = (parsed.lanes,) if parsed.lanes > 1 else ()
         return Argument(
             name=name,
             c_type=c_type,
             role=role,
             element=parsed.element,
-            shape=tuple(self._expression(extent, f"{key}.shape") for extent in model.shape),
+            shape=tuple(self._expression(extent, f"{key}.shape") for extent in (*model.shape, *lanes)),
             description=model.description,
             distribution=self._declared(model, role, c_type, parsed.element, f"{key}.data"),
             initial=model.initial,

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from judge.native.library import loaded
+from judge.packs.storage import stored
 from judge.packs.streams import stratified_positions, words32, words64
 from judge.wire.elements import Element
 from judge.wire.recipe import Key, Kind, Recipe
@@ -118,7 +119,7 @@ def _draw_range(recipe: Recipe, start: int, flat: Array, threads: int) -> None:
 
     def draw(begin: int) -> None:
         end = min(begin + _CHUNK, flat.size)
-        flat[begin:end] = draw_elements(recipe, recipe.key, start + begin, end - begin)
+        flat[begin:end] = _stored(recipe, draw_elements(recipe, recipe.key, start + begin, end - begin))
 
     threads = min(threads, len(begins) // _CHUNKS_PER_THREAD)
     if threads < 2:
@@ -142,11 +143,16 @@ def _draw_runs(recipe: Recipe, starts: Numbers, ends: Numbers, flat: Array, thre
         begin = end
 
 
+def _stored(recipe: Recipe, numbers: Array) -> Array:
+    """Returns drawn numbers in the recipe's type; NumPy's own types are converted where they are put."""
+    return stored(recipe.element, numbers) if recipe.element.facts.narrow is not None else numbers
+
+
 def draw_elements(recipe: Recipe, key: Key, start: int, count: int) -> Array:
     """Returns ``count`` elements from number ``start`` on, sentinels and changes apart, drawn by NumPy.
 
-    They are float32 or int64 numbers, still to be converted to the element's type (whole numbers for a half are float32
-    already).
+    They are float32 or int64 numbers, still to be converted to the element's type (whole numbers for a half or a
+    narrower type are float32 already).
     """
     if recipe.kind is Kind.UNIFORM:
         values = (words32(key, start, count) >> np.uint32(8)).astype(np.float32)
@@ -175,4 +181,5 @@ def draw_elements(recipe: Recipe, key: Key, start: int, count: int) -> Array:
     scaled >>= np.uint64(32)
     integers = scaled.view(np.int64)
     integers += int(recipe.offset)
-    return integers.astype(np.float32) if recipe.element is Element.FLOAT16 else integers
+    by_way_of_single = recipe.element is Element.FLOAT16 or recipe.element.facts.narrow is not None
+    return integers.astype(np.float32) if by_way_of_single else integers

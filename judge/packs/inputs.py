@@ -13,11 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from judge.packs import sizes
+from judge.packs.argument import Argument
 from judge.packs.distributions import varies
 from judge.packs.lazy_array import real_arrays
 from judge.packs.lazy_input import LazyInput
 from judge.packs.pack import Case, Pack
 from judge.packs.recipes import input_recipe
+from judge.packs.storage import stored, values_of
 from judge.packs.streams import Stream
 from judge.wire.recipe import Recipe
 
@@ -62,7 +64,7 @@ def host_inputs(pack: Pack, case: Case, seed: int, call: int = 0, *, like: int |
     generator = Stream(seed, case.id, "make_inputs", source).generator()
     made = pack.reference.make_inputs(generator, **case.axes, **case.parameters)
     return {
-        argument.name: np.ascontiguousarray(made[argument.name], argument.dtype).reshape(sizes.shape(case, argument))
+        argument.name: _rounded(argument, made[argument.name]).reshape(sizes.shape(case, argument))
         for argument in pack.inputs
         if argument.name in made
     }
@@ -80,6 +82,11 @@ def input_recipes(
             Stream(seed, case.id, argument.name, call), like,
         )  # fmt: skip
     return recipes
+
+
+def _rounded(argument: Argument, values: Any) -> Array:
+    """Returns values in the argument's type, and as exactly as that type holds them."""
+    return np.ascontiguousarray(values_of(argument.element, stored(argument.element, values)))
 
 
 def _any_declared_input_varies(pack: Pack, case: Case) -> bool:

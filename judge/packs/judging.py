@@ -136,4 +136,6 @@ def _expected(
         tolerance = Tolerance(rule.kind, rule.accumulate, terms, rule.absolute, rule.relative)
     wanted = np.asarray(values, np.float64).reshape(shape)
     scale = None if magnitude is None else np.asarray(magnitude, np.float64).reshape(shape)
-    return Expected(wanted, tolerance.bound(wanted, scale, output.dtype), tolerance.common)
+    return Expected(
+        wanted, tolerance.bound(wanted, scale, output.element.facts.narrow or output.dtype), tolerance.common
+    )

@@ -11,8 +11,8 @@ element i is:
 * integers: ``low + ((w[i] * (high - low + 1)) >> 32)`` in 64 bits.
 * constant: the value.
 
-Half and double come from the float32 value: rounded to nearest even, or widened. Whole numbers become a float32 or a
-double directly, and a half by way of float32.
+Half, bf16, fp8 and double come from the float32 value: rounded to nearest even (fp8 up to its largest number), or
+widened. Whole numbers become a float32 or a double directly, and narrower types by way of float32.
 
 Sentinels come from the argument's substream ``sentinels``. With c the smaller of ``count`` and the number of elements
 n, stratum j is [j*n//c, (j+1)*n//c). Its sentinel lies at its begin + ((v[j] * its length) >> 32) and has the sign
@@ -31,6 +31,7 @@ import math
 import numpy as np
 
 from judge.packs.distributions import Constant, Distribution, Integers, Normal, Uniform
+from judge.packs.storage import stored
 from judge.packs.streams import Stream
 from judge.wire.elements import Element
 from judge.wire.recipe import Changes, Kind, Planted, Recipe
@@ -78,4 +79,4 @@ def _sentinels(distribution: Distribution, element: Element, size: int, stream: 
 
 
 def _pattern(element: Element, value: float) -> bytes:
-    return np.array(value).astype(element.facts.numpy_name).tobytes().ljust(8, b"\0")
+    return stored(element, np.array(value)).tobytes().ljust(8, b"\0")

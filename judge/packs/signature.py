@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from judge.packs.argument import Argument
-from judge.wire.elements import C_NAMES, Element
+from judge.wire.elements import C_NAMES, C_VECTORS, Element
 
 _SIGNATURE = re.compile(r'(?:extern "C" )?void solve ?\((.*)\) ?;?')
 _ARGUMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_ ]*?)(?: ?(\*) ?| )([A-Za-z][A-Za-z0-9_]*)")
@@ -15,21 +15,26 @@ _ACCESS = {"in": "read", "out": "write", "inout": "read and write"}
 
 
 class CType(NamedTuple):
-    """A type of the argument list, taken apart."""
+    """A type of the argument list, taken apart. ``lanes`` is above 1 for the vectors of CUDA, such as float4."""
 
     element: Element
     is_pointer: bool
     is_const: bool
+    lanes: int = 1
 
 
 def parse_c_type(c_type: str) -> CType:
     """Parses a type such as ``const float*``. Raises ValueError for one that is not known."""
     words = c_type.strip()
     base = _base_name(words)
+    is_pointer, is_const = words.endswith("*"), words.startswith("const ")
+    if base in C_VECTORS and is_pointer:
+        element, lanes, _ = C_VECTORS[base]
+        return CType(element, is_pointer, is_const, lanes)
     if base not in C_NAMES:
-        raise ValueError(f"unknown type '{c_type}': known are {', '.join(C_NAMES)}, with * and const for pointers")
-    element, _ = C_NAMES[base]
-    return CType(element, words.endswith("*"), words.startswith("const "))
+        known = ", ".join(C_NAMES)
+        raise ValueError(f"unknown type '{c_type}': known are {known}, with * and const for pointers, and float4* etc.")
+    return CType(C_NAMES[base][0], is_pointer, is_const)
 
 
 def parse_signature(text: str) -> tuple[tuple[str, str], ...]:
@@ -83,8 +88,12 @@ def starter(title: str, arguments: Sequence[Argument]) -> str:
 
 
 def _includes(arguments: Sequence[Argument]) -> list[str]:
-    headers = dict.fromkeys(C_NAMES[_base_name(argument.c_type)][1] for argument in arguments)
+    headers = dict.fromkeys(_header(_base_name(argument.c_type)) for argument in arguments)
     return [f"#include {header}" for header in ("<cuda_runtime.h>", *headers) if header]
+
+
+def _header(base: str) -> str:
+    return C_VECTORS[base][2] if base in C_VECTORS else C_NAMES[base][1]
 
 
 def _base_name(c_type: str) -> str:

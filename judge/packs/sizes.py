@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import Literal, NamedTuple
 
-import numpy as np
-
 from judge.packs.argument import Argument
 from judge.packs.pack import Case, Pack
+from judge.wire.elements import Element
 
 
 class OutputSpec(NamedTuple):
@@ -16,7 +15,7 @@ class OutputSpec(NamedTuple):
     means its own input."""
 
     shape: tuple[int, ...]
-    dtype: np.dtype[np.generic]
+    element: Element
     initial: Literal["zero", "poison", "input"]
 
 
@@ -39,7 +38,7 @@ def output_specs(pack: Pack, case: Case) -> dict[str, OutputSpec]:
     """Returns shape, type and contents on entry of every out and inout argument. Raises ExpressionError."""
     return {
         output.name: OutputSpec(
-            shape(case, output), output.dtype, "input" if output.role == "inout" else output.initial
+            shape(case, output), output.element, "input" if output.role == "inout" else output.initial
         )
         for output in pack.outputs
     }

@@ -71,7 +71,7 @@ class JudgedCalls:
                     flags = self._device.damage(buffer)
                     if argument.role is Role.IN:
                         flags |= 0 if self._is_unchanged(buffer, slot) else 4
-                    else:
+                    elif argument.role is not Role.SPENT:
                         self._device.read(buffer, self._outputs.piece(slot.output_offset, slot.size))
                 damage.append(flags)
             report = self._device.take_report()

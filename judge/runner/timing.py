@@ -32,6 +32,8 @@ from judge.wire.messages import ArgumentSpec, RunReply
 from judge.wire.recipe import Kind
 
 _libc = ctypes.CDLL(None)
+#: They lie in one place for all calls of a burst, and are not copied out.
+_INPUTS = (Role.IN, Role.SPENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class TimedCalls:
                 self._device.free(buffer)
             self._staged, self._arenas, self._burst, self._next = {}, [], [], 0
             for argument, room in zip(self._arguments, request.rooms, strict=True):
-                count = {Role.SCALAR: 0, Role.IN: 1}.get(argument.role, request.places)
+                count = {Role.SCALAR: 0, Role.IN: 1, Role.SPENT: 1}.get(argument.role, request.places)
                 self._arenas.append([])
                 for _ in range(count):
                     self._arenas[-1].append(self._device.allocate(room, argument.name))
@@ -180,7 +182,7 @@ class TimedCalls:
     def _placed(self, argument: ArgumentSpec, slot: TimedSlot, arenas: list[Buffer], call: TimedCall) -> Placed:
         if (slot.recipe is None) != (argument.role is Role.OUT):
             raise FrameError("an input without a recipe, or an output with one")
-        place = 0 if argument.role is Role.IN else slot.place
+        place = 0 if argument.role in _INPUTS else slot.place
         if place >= len(arenas) or slot.shift + slot.size > arenas[place].size:
             raise FrameError("a buffer outside of what was reserved")
         staged = None
@@ -189,12 +191,12 @@ class TimedCalls:
             if staged is None or staged.size != slot.size:
                 raise FrameError("a masked input that was not staged")
         buffer = self._device.within(arenas[place], slot.shift, slot.size)
-        is_input = argument.role is Role.IN
-        return Placed(buffer, slot.recipe, staged, slot.fill, compare=is_input, digest=not (is_input or call.copy))
+        digest = not (argument.role in _INPUTS or call.copy)
+        return Placed(buffer, slot.recipe, staged, slot.fill, compare=argument.role is Role.IN, digest=digest)
 
     def _copy_out(self, ready: _Ready) -> None:
         for argument, slot, placed in zip(self._arguments, ready.call.slots, ready.placed, strict=True):
-            if placed is not None and argument.role is not Role.IN:
+            if placed is not None and argument.role not in _INPUTS:
                 self._device.read(placed.buffer, self._outputs.piece(slot.output_offset, slot.size))
 
 

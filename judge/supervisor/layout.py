@@ -11,6 +11,7 @@ import numpy.typing as npt
 from judge.packs.argument import Argument
 from judge.packs.pack import Case, Pack
 from judge.packs.sizes import OutputSpec, buffer_bytes, output_specs
+from judge.packs.storage import stored, stored_type, values_of
 from judge.supervisor.shared_memory import SharedRegion, align
 from judge.wire.digest import level_sizes
 from judge.wire.frames import Role
@@ -24,7 +25,13 @@ Array = npt.NDArray[np.generic]
 
 def argument_specs(arguments: Sequence[Argument]) -> tuple[ArgumentSpec, ...]:
     """Returns the arguments of ``solve`` in wire form."""
-    return tuple(ArgumentSpec(argument.name, _ROLES[argument.role], argument.element) for argument in arguments)
+    return tuple(ArgumentSpec(argument.name, _role(argument), argument.element) for argument in arguments)
+
+
+def _role(argument: Argument) -> Role:
+    """Returns the role in wire form. What is not const in the signature may be written to."""
+    spent = argument.role == "in" and not argument.c_type.startswith("const ")
+    return Role.SPENT if spent else _ROLES[argument.role]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +45,21 @@ class CallLayout:
     def put_inputs(self, region: SharedRegion, inputs: Mapping[str, object]) -> None:
         """Copies a call's inputs into the region."""
         for argument, slot in zip(self.arguments, self.request.slots, strict=True):
-            if argument.role in ("in", "inout"):
-                region.write(slot.input_offset, np.asarray(inputs[argument.name], dtype=argument.dtype))
+            if argument.is_input:
+                region.write(slot.input_offset, stored(argument.element, np.asarray(inputs[argument.name])))
 
     def clear_outputs(self, region: SharedRegion) -> None:
         """Zeroes the outputs, so that no earlier call's results remain."""
         for argument, slot in zip(self.arguments, self.request.slots, strict=True):
-            if argument.role in ("out", "inout"):
+            if argument.is_output:
                 region.clear(slot.output_offset, slot.size)
 
     def take_outputs(self, region: SharedRegion) -> dict[str, Array]:
         """Returns private copies of the outputs, by name."""
         return {
-            argument.name: region.read(slot.output_offset, spec.shape, spec.dtype)
+            argument.name: values_of(
+                spec.element, region.read(slot.output_offset, spec.shape, stored_type(spec.element))
+            )
             for argument, slot in zip(self.arguments, self.request.slots, strict=True)
             if (spec := self.outputs.get(argument.name)) is not None
         }
@@ -63,7 +72,7 @@ def lay_out(pack: Pack, case: Case, inputs: Mapping[str, object]) -> CallLayout:
     input_at = output_at = 0
     for argument in pack.arguments:
         if argument.role == "scalar":
-            value = np.asarray(inputs[argument.name], dtype=argument.dtype).tobytes().ljust(8, b"\0")
+            value = stored(argument.element, np.asarray(inputs[argument.name])).tobytes().ljust(8, b"\0")
             slots.append(Slot(value=value))
             continue
         size = buffer_bytes(case, argument)

@@ -25,6 +25,10 @@ class Element(enum.IntEnum):
     FLOAT16 = 8
     FLOAT32 = 9
     FLOAT64 = 10
+    BOOL = 11
+    BFLOAT16 = 12
+    FLOAT8_E4M3 = 13
+    FLOAT8_E5M2 = 14
 
     @property
     def facts(self) -> ElementFacts:
@@ -35,9 +39,10 @@ class Element(enum.IntEnum):
 class ElementFacts:
     """What everyone has to know of an element type.
 
-    ``numpy_name`` is the NumPy type that holds it, ``ctypes_name`` the ctypes type by which it is passed by value (None
-    where it cannot be), ``c_names`` maps each of its names in C to the header that declares it (empty: none does).
-    ``is_float`` types are drawn from continuous distributions and compared within a bound; others are compared exactly.
+    ``numpy_name`` is the NumPy type that holds its bytes, ``ctypes_name`` the ctypes type by which it is passed by value
+    (None where it cannot be), ``c_names`` maps each of its names in C to the header that declares it (empty: none
+    does). ``is_float`` types are drawn from continuous distributions and compared within a bound; others are compared
+    exactly. ``narrow`` tells the bits of a floating-point type that NumPy lacks.
     """
 
     size_bytes: int
@@ -45,10 +50,40 @@ class ElementFacts:
     numpy_name: str
     ctypes_name: str | None
     c_names: Mapping[str, str]
+    narrow: NarrowFloat | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NarrowFloat:
+    """A sign, ``exponent_bits`` and ``mantissa_bits``. ``overflow`` is the code, without its sign, of what is too large
+    when rounded, ``nan`` that of no number; ``has_infinity`` types keep the largest exponent for the two."""
+
+    exponent_bits: int
+    mantissa_bits: int
+    overflow: int
+    nan: int
+    has_infinity: bool
+
+    @property
+    def bias(self) -> int:
+        """What is added to exponents."""
+        return (1 << (self.exponent_bits - 1)) - 1
+
+    @property
+    def eps(self) -> float:
+        """The spacing of the numbers from 1 on, named as NumPy names it."""
+        return 2.0**-self.mantissa_bits
+
+    @property
+    def smallest_subnormal(self) -> float:
+        """The spacing of the smallest numbers, named as NumPy names it."""
+        return 2.0 ** (1 - self.bias - self.mantissa_bits)
 
 
 _STDINT = "<cstdint>"
 _FP16 = "<cuda_fp16.h>"
+_BF16 = "<cuda_bf16.h>"
+_FP8 = "<cuda_fp8.h>"
 
 ELEMENTS: dict[Element, ElementFacts] = {
     Element.INT8: ElementFacts(1, False, "int8", "c_int8", {"int8_t": _STDINT, "signed char": "", "char": ""}),
@@ -66,6 +101,17 @@ ELEMENTS: dict[Element, ElementFacts] = {
     Element.FLOAT16: ElementFacts(2, True, "float16", None, {"half": _FP16, "__half": _FP16}),
     Element.FLOAT32: ElementFacts(4, True, "float32", "c_float", {"float": ""}),
     Element.FLOAT64: ElementFacts(8, True, "float64", "c_double", {"double": ""}),
+    Element.BOOL: ElementFacts(1, False, "uint8", "c_bool", {"bool": ""}),
+    Element.BFLOAT16: ElementFacts(
+        2, True, "uint16", None, {"__nv_bfloat16": _BF16, "nv_bfloat16": _BF16}, NarrowFloat(8, 7, 0x7F80, 0x7FC0, True)
+    ),
+    # As the constructors of CUDA's types do, both saturate.
+    Element.FLOAT8_E4M3: ElementFacts(
+        1, True, "uint8", None, {"__nv_fp8_e4m3": _FP8}, NarrowFloat(4, 3, 0x7E, 0x7F, False)
+    ),
+    Element.FLOAT8_E5M2: ElementFacts(
+        1, True, "uint8", None, {"__nv_fp8_e5m2": _FP8}, NarrowFloat(5, 2, 0x7B, 0x7E, True)
+    ),
 }
 
 #: Each name in C, with its type and the header that declares it.
@@ -73,9 +119,24 @@ C_NAMES: dict[str, tuple[Element, str]] = {
     name: (element, header) for element, facts in ELEMENTS.items() for name, header in facts.c_names.items()
 }
 
-_BY_NUMPY_NAME = {facts.numpy_name: element for element, facts in ELEMENTS.items()}
+#: The vectors of CUDA: a number after these names says how many elements.
+_VECTORS = {
+    "char": Element.INT8,
+    "uchar": Element.UINT8,
+    "short": Element.INT16,
+    "ushort": Element.UINT16,
+    "int": Element.INT32,
+    "uint": Element.UINT32,
+    "longlong": Element.INT64,
+    "ulonglong": Element.UINT64,
+    "float": Element.FLOAT32,
+    "double": Element.FLOAT64,
+}
 
-
-def element_of_numpy(name: str) -> Element:
-    """Returns the type that the NumPy type of this name holds. Raises KeyError."""
-    return _BY_NUMPY_NAME[name]
+#: Each name of a vector in C, with the type of its elements, their number and the header that declares it.
+C_VECTORS: dict[str, tuple[Element, int, str]] = {
+    **{f"{name}{lanes}": (element, lanes, "") for name, element in _VECTORS.items() for lanes in (2, 3, 4)},
+    "half2": (Element.FLOAT16, 2, _FP16),
+    "__half2": (Element.FLOAT16, 2, _FP16),
+    "__nv_bfloat162": (Element.BFLOAT16, 2, _BF16),
+}

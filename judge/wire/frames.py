@@ -52,6 +52,8 @@ class Role(enum.IntEnum):
     OUT = 1
     INOUT = 2
     SCALAR = 3
+    #: An input that the call may overwrite, which nobody looks at afterwards.
+    SPENT = 4
 
 
 class Failure(enum.IntEnum):

@@ -31,7 +31,7 @@ from judge.settings import JudgeSettings
 from judge.supervisor.shared_memory import align
 from judge.wire.bursts import ReserveRequest, TimedCall, TimedSlot, TimeRequest
 from judge.wire.digest import PIECE_BYTES, level_sizes, piece_digests, tree_digest
-from judge.wire.elements import ELEMENTS, Element
+from judge.wire.elements import Element
 from judge.wire.recipe import Kind, Recipe
 from tests.draws import recipe
 from tests.gpu import kernels
@@ -63,16 +63,14 @@ def room(device: CudaDevice) -> Iterator[Buffer]:
     device.free(arena)
 
 
-def _distributions(dtype: str) -> list[Distribution]:
+def _distributions(element: Element) -> list[Distribution]:
     integers = [Integers(low=-100, high=100), Constant(value=7)]
-    if np.dtype(dtype).kind in "iu":
+    if not element.facts.is_float:
         return [*integers, Integers(low=0, high=2**32 - 1)]
     return [*integers, Uniform(low=-1000, high=10), Normal(mean=0.5, sd=3)]
 
 
-CASES = [
-    (dtype, one) for dtype in sorted(facts.numpy_name for facts in ELEMENTS.values()) for one in _distributions(dtype)
-]
+CASES = [(element, one) for element in Element for one in _distributions(element)]
 
 
 def _contents(device: CudaDevice, buffer: Buffer) -> bytearray:
@@ -89,14 +87,14 @@ def _one_byte(device: CudaDevice, buffer: Buffer, place: int) -> None:
     device.write(at, memoryview(byte))
 
 
-@pytest.mark.parametrize(("dtype", "distribution"), CASES, ids=lambda one: getattr(one, "kind", one))
+@pytest.mark.parametrize(("element", "distribution"), CASES, ids=str)
 def test_inputs_are_those_of_numpy_and_changes_to_them_are_seen(
-    device: CudaDevice, room: Buffer, dtype: str, distribution: Distribution
+    device: CudaDevice, room: Buffer, element: Element, distribution: Distribution
 ) -> None:
     for size, sentinels, like in ((0, 0, None), (1, 1, None), (13, 3, None), (100_003, 33, 4), (3_000_017, 0, 4)):
         given = dataclasses.replace(distribution, sentinels=Sentinels(sentinels, 100.0) if sentinels else None)
-        expected = np.empty(size, dtype)
-        made = recipe(given, expected.dtype, size, 1, "case", "x", 9, like)
+        expected = np.empty(size, element.facts.numpy_name)
+        made = recipe(given, element, size, 1, "case", "x", 9, like)
         fill_by_recipe(made, expected)
         buffer = device.within(room, _SHIFT, expected.nbytes)
         one = Placed(buffer, made, compare=True)
@@ -227,7 +225,7 @@ def test_a_burst_in_the_jail(gpu: DeviceInfo, packs: dict[str, Pack], judge_sett
         for index, claim in enumerate(made.calls):
             assert (claim.ran.code, set(claim.commit.damage)) == (0, {0}), claim
             session.open_call(index)
-            output = session.runner.outputs.read(0, spec.shape, spec.dtype)
+            output = session.runner.outputs.read(0, spec.shape, stored_type(spec.element))
             data = output.reshape(-1).view(np.uint8)
             assert (tree_digest(data.data),) == claim.commit.digests
             expected = piece_digests(data.data)

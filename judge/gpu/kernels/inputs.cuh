@@ -9,7 +9,10 @@
 
 #include "philox.cuh"
 
-enum Element : u32 { INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64, FLOAT16, FLOAT32, FLOAT64 };
+enum Element : u32 {
+    INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64, FLOAT16, FLOAT32, FLOAT64, BOOL, BFLOAT16, FLOAT8_E4M3,
+    FLOAT8_E5M2,
+};
 
 struct Recipe {
     Key key;
@@ -35,6 +38,28 @@ struct Double {
     static __device__ Bits from(float x) { return __double_as_longlong(static_cast<double>(x)); }
     static __device__ Bits from(long long x) { return __double_as_longlong(__ll2double_rn(x)); }
 };
+// A type that judge/packs/storage.py rounds to: to nearest even, and to OVERFLOW what is too large.
+template <typename T, int EXPONENT, int MANTISSA, u32 OVERFLOW_CODE>
+struct Narrow {
+    using Bits = T;
+    static __device__ Bits from(float x) {
+        constexpr int SHIFT = 23 - MANTISSA, BIAS = (1 << (EXPONENT - 1)) - 1, REBIAS = 127 - BIAS;
+        const u32 bits = __float_as_uint(x), magnitude = bits & 0x7FFFFFFF;
+        u32 code = (magnitude - (static_cast<u32>(REBIAS) << 23) + ((1u << (SHIFT - 1)) - 1) +
+                    (magnitude >> SHIFT & 1)) >> SHIFT;
+        if (REBIAS > 0 && magnitude < static_cast<u32>(REBIAS + 1) << 23) {
+            // The spacing of floats from this power of two on is that of the subnormal numbers.
+            constexpr u32 BASE = static_cast<u32>(24 - BIAS - MANTISSA + 127) << 23;
+            code = __float_as_uint(__fadd_rn(__uint_as_float(magnitude), __uint_as_float(BASE))) - BASE;
+        }
+        if (magnitude >= 0x7F800000 || code > OVERFLOW_CODE) code = OVERFLOW_CODE;
+        return static_cast<T>(code | bits >> 31 << (EXPONENT + MANTISSA));
+    }
+    static __device__ Bits from(long long x) { return from(__ll2float_rn(x)); }
+};
+using BFloat16 = Narrow<unsigned short, 8, 7, 0x7F80>;
+using Float8E4M3 = Narrow<unsigned char, 4, 3, 0x7E>;
+using Float8E5M2 = Narrow<unsigned char, 5, 2, 0x7B>;
 template <typename T>
 struct Integer {
     using Bits = T;
@@ -166,7 +191,7 @@ struct Sweep<true>::Choose<true> {
 };
 
 __device__ inline u32 size_of(u32 element) {
-    const u32 sizes[] = {1, 1, 2, 2, 4, 4, 8, 8, 2, 4, 8};
+    const u32 sizes[] = {1, 1, 2, 2, 4, 4, 8, 8, 2, 4, 8, 1, 2, 1, 1};
     return sizes[element];
 }
 
@@ -224,6 +249,9 @@ __device__ bool of_floating(void* data, u64 bytes, const Recipe& recipe, const R
     switch (recipe.element) {
         case FLOAT16: return Work::template run<Drawn<Law, Half>>(data, bytes, recipe, rest);
         case FLOAT64: return Work::template run<Drawn<Law, Double>>(data, bytes, recipe, rest);
+        case BFLOAT16: return Work::template run<Drawn<Law, BFloat16>>(data, bytes, recipe, rest);
+        case FLOAT8_E4M3: return Work::template run<Drawn<Law, Float8E4M3>>(data, bytes, recipe, rest);
+        case FLOAT8_E5M2: return Work::template run<Drawn<Law, Float8E5M2>>(data, bytes, recipe, rest);
         default: return Work::template run<Drawn<Law, Single>>(data, bytes, recipe, rest);
     }
 }
@@ -245,7 +273,7 @@ __device__ bool of_integers(void* data, u64 bytes, const Recipe& recipe, const R
 
 template <typename Work, typename Rest>
 __device__ bool integers(void* data, u64 bytes, const Recipe& recipe, const Rest& rest) {
-    if (recipe.element <= UINT8) return of_integers<Work, unsigned char>(data, bytes, recipe, rest);
+    if (recipe.element <= UINT8 || recipe.element == BOOL) return of_integers<Work, unsigned char>(data, bytes, recipe, rest);
     if (recipe.element <= UINT16) return of_integers<Work, unsigned short>(data, bytes, recipe, rest);
     if (recipe.element <= UINT32) return of_integers<Work, u32>(data, bytes, recipe, rest);
     if (recipe.element <= UINT64) return of_integers<Work, u64>(data, bytes, recipe, rest);
@@ -254,13 +282,12 @@ __device__ bool integers(void* data, u64 bytes, const Recipe& recipe, const Rest
 
 template <typename Work, typename Rest>
 __device__ bool constant(void* data, u64 bytes, const Recipe& recipe, const Rest& rest) {
-    const u32 element = recipe.element;
-    if (element <= UINT8) return Work::template run<Constant<unsigned char>>(data, bytes, recipe, rest);
-    if (element <= UINT16 || element == FLOAT16) {
-        return Work::template run<Constant<unsigned short>>(data, bytes, recipe, rest);
+    switch (size_of(recipe.element)) {
+        case 1: return Work::template run<Constant<unsigned char>>(data, bytes, recipe, rest);
+        case 2: return Work::template run<Constant<unsigned short>>(data, bytes, recipe, rest);
+        case 4: return Work::template run<Constant<u32>>(data, bytes, recipe, rest);
+        default: return Work::template run<Constant<u64>>(data, bytes, recipe, rest);
     }
-    if (element <= UINT32 || element == FLOAT32) return Work::template run<Constant<u32>>(data, bytes, recipe, rest);
-    return Work::template run<Constant<u64>>(data, bytes, recipe, rest);
 }
 
 template <typename Work, typename Rest>

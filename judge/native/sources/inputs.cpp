@@ -13,7 +13,10 @@ namespace {
 
 // judge.wire.recipe and judge.wire.elements: change them together.
 enum Kind { kUniform = 1, kNormal = 2, kIntegers = 3 };
-enum Element { kInt8, kUint8, kInt16, kUint16, kInt32, kUint32, kInt64, kUint64, kFloat16, kFloat32, kFloat64 };
+enum Element {
+    kInt8, kUint8, kInt16, kUint16, kInt32, kUint32, kInt64, kUint64, kFloat16, kFloat32, kFloat64, kBool, kBFloat16,
+    kFloat8E4M3, kFloat8E5M2,
+};
 
 // Fewer are not worth a thread.
 constexpr std::size_t kElementsAThread = 1 << 15;
@@ -38,10 +41,38 @@ Half to_half(float value) {
     return {static_cast<std::uint16_t>(half | (bits >> 16 & 0x8000))};
 }
 
+// A type that judge/packs/storage.py rounds to: to nearest even, and to kOverflow what is too large.
+template <class T, int kExponent, int kMantissa, std::uint32_t kOverflow>
+struct Narrow {
+    T bits;
+
+    static Narrow from(float value) {
+        constexpr int kShift = 23 - kMantissa, kBias = (1 << (kExponent - 1)) - 1, kRebias = 127 - kBias;
+        const auto all = std::bit_cast<std::uint32_t>(value);
+        const std::uint32_t magnitude = all & 0x7FFFFFFF;
+        std::uint32_t code = (magnitude - (static_cast<std::uint32_t>(kRebias) << 23) + ((1u << (kShift - 1)) - 1) +
+                              (magnitude >> kShift & 1)) >> kShift;
+        if constexpr (kRebias > 0) {
+            // The spacing of floats from this power of two on is that of the subnormal numbers.
+            constexpr std::uint32_t kBase = static_cast<std::uint32_t>(24 - kBias - kMantissa + 127) << 23;
+            const float sum = std::bit_cast<float>(magnitude) + std::bit_cast<float>(kBase);
+            if (magnitude < static_cast<std::uint32_t>(kRebias + 1) << 23)
+                code = std::bit_cast<std::uint32_t>(sum) - kBase;
+        }
+        if (magnitude >= 0x7F800000 || code > kOverflow) code = kOverflow;
+        return {static_cast<T>(code | all >> 31 << (kExponent + kMantissa))};
+    }
+};
+using BFloat16 = Narrow<std::uint16_t, 8, 7, 0x7F80>;
+using Float8E4M3 = Narrow<std::uint8_t, 4, 3, 0x7E>;
+using Float8E5M2 = Narrow<std::uint8_t, 5, 2, 0x7B>;
+
 template <class T, class Value>
 T element(Value value) {
     if constexpr (std::is_same_v<T, Half>)
         return to_half(static_cast<float>(value));
+    else if constexpr (requires { T::from(0.0f); })
+        return T::from(static_cast<float>(value));
     else
         return static_cast<T>(value);
 }
@@ -126,6 +157,10 @@ EXPORT void gpujudge_fill_runs(int kind, int element, std::uint64_t key_low, std
         case kFloat16: return fill_all<Half>(recipe, runs, out, threads);
         case kFloat32: return fill_all<float>(recipe, runs, out, threads);
         case kFloat64: return fill_all<double>(recipe, runs, out, threads);
+        case kBool: return fill_all<std::uint8_t>(recipe, runs, out, threads);
+        case kBFloat16: return fill_all<BFloat16>(recipe, runs, out, threads);
+        case kFloat8E4M3: return fill_all<Float8E4M3>(recipe, runs, out, threads);
+        case kFloat8E5M2: return fill_all<Float8E5M2>(recipe, runs, out, threads);
     }
 }
 

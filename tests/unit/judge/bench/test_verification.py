@@ -20,6 +20,7 @@ from judge.native.library import NativeLibrary
 from judge.packs.inputs import make_inputs
 from judge.verdict import Verdict
 from judge.wire.digest import tree_digest as wire_tree_digest
+from judge.wire.elements import Element
 from tests.builds import LIBRARIES
 from tests.host_device.judging import twice_pack
 
@@ -49,7 +50,7 @@ def committed(output: Output, *, change: bool = False) -> CommittedArray:
     if change:
         output = output.copy()
         output.reshape(-1)[CHANGED] += 1
-    return CommittedArray(output, digest, pieces, threads=2)
+    return CommittedArray(output, Element.FLOAT32, digest, pieces, threads=2)
 
 
 LOOKS: dict[str, Callable[[Any], Any]] = {
@@ -94,7 +95,7 @@ def test_piece_digests_must_match_the_committed_digest(output: Output) -> None:
     digest = tree_digest(data)
     output.reshape(-1)[CHANGED] += 1
     with pytest.raises(NotCommittedError):
-        CommittedArray(output, digest, piece_digests(data), threads=1)
+        CommittedArray(output, Element.FLOAT32, digest, piece_digests(data), threads=1)
 
 
 @pytest.mark.parametrize("count", [0, 1, 1024])
@@ -102,15 +103,15 @@ def test_an_output_of_one_piece(count: int) -> None:
     output = np.arange(count, dtype=np.float32)
     data = output.view(np.uint8)
     pieces = piece_digests(data)
-    assert np.array_equal(CommittedArray(output, pieces.tobytes(), pieces, threads=1).whole(), output)
+    assert np.array_equal(CommittedArray(output, Element.FLOAT32, pieces.tobytes(), pieces, threads=1).whole(), output)
     with pytest.raises(NotCommittedError):
-        CommittedArray(output, bytes(32), pieces, threads=1)
+        CommittedArray(output, Element.FLOAT32, bytes(32), pieces, threads=1)
 
 
 def test_piece_digests_of_another_size_are_an_error(output: Output) -> None:
     data = output.reshape(-1).view(np.uint8)
     with pytest.raises(ValueError, match="bytes of digests"):
-        CommittedArray(output, tree_digest(data), piece_digests(data)[:-32], threads=1)
+        CommittedArray(output, Element.FLOAT32, tree_digest(data), piece_digests(data)[:-32], threads=1)
 
 
 class Maker:

@@ -14,6 +14,7 @@ from judge.native import library
 from judge.native.library import NativeLibrary
 from judge.packs import drawing, lazy_array
 from judge.packs.distributions import Constant, Integers, Normal, Sentinels, Uniform
+from judge.packs.storage import stored
 from judge.packs.streams import mask
 from judge.wire.elements import Element
 from judge.wire.recipe import Kind, Recipe
@@ -21,11 +22,12 @@ from tests.draws import fill
 
 pytestmark = pytest.mark.cxx
 
-FLOATS = (Element.FLOAT16, Element.FLOAT32, Element.FLOAT64)
+FLOATS = tuple(element for element in Element if element.facts.is_float)
 KEY = (2**64 - 1, 0x0123456789ABCDEF)
 RECIPES = [
     *(Recipe(Kind.UNIFORM, element, KEY, -1000.0, 1010.0) for element in FLOATS),
     *(Recipe(Kind.NORMAL, element, KEY, 0.5, float(np.float32(3 / 37837.2))) for element in FLOATS),
+    *(Recipe(Kind.UNIFORM, element, KEY, 0.0, scale) for element in FLOATS for scale in (3e-3, 1e6)),
     # Halves below the smallest normal one, and beyond the largest.
     *(Recipe(kind, Element.FLOAT16, KEY, 0.0, float(np.float32(3e-5))) for kind in (Kind.UNIFORM, Kind.NORMAL)),
     *(Recipe(kind, Element.FLOAT16, KEY, 0.0, 1e5) for kind in (Kind.UNIFORM, Kind.NORMAL)),
@@ -43,7 +45,10 @@ def named(recipe: Recipe) -> str:
 
 def defined(recipe: Recipe, start: int, count: int) -> npt.NDArray[np.generic]:
     with np.errstate(over="ignore"):
-        return drawing.draw_elements(recipe, recipe.key, start, count).astype(recipe.element.facts.numpy_name)
+        numbers = drawing.draw_elements(recipe, recipe.key, start, count)
+        if recipe.element.facts.narrow is not None:
+            return stored(recipe.element, numbers)
+        return numbers.astype(recipe.element.facts.numpy_name)
 
 
 def made(native: NativeLibrary, recipe: Recipe, start: int, count: int, threads: int = 1) -> npt.NDArray[np.generic]:

@@ -16,6 +16,7 @@ from judge.packs.loader import load_pack
 from judge.packs.pack import Case, Pack
 from judge.packs.sizes import OutputSpec, case_bytes, case_flops, output_specs
 from judge.packs.statement import read_statement
+from judge.wire.elements import Element
 
 Edit = Callable[..., Path]
 
@@ -198,7 +199,7 @@ def test_a_near_copy_never_repeats_a_call(pack_directory: Path, edit: Edit) -> N
 
 def test_what_the_runner_has_to_know(edit: Edit) -> None:
     pack = load_pack(edit("[arrays.y]", '[arrays.y]\ninitial = "poison"'))
-    assert output_specs(pack, sample(pack)) == {"y": OutputSpec((5,), np.dtype(np.float32), "poison")}
+    assert output_specs(pack, sample(pack)) == {"y": OutputSpec((5,), Element.FLOAT32, "poison")}
 
 
 def test_figures_of_the_benchmark(pack_directory: Path) -> None:

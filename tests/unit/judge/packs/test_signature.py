@@ -5,12 +5,12 @@ import pytest
 
 from judge.packs.argument import Argument
 from judge.packs.expressions import parse_expression
-from judge.packs.signature import header, parse_c_type, prototype, starter
+from judge.packs.signature import header, parse_c_type, parse_signature, prototype, starter
 from judge.wire.elements import C_NAMES, ELEMENTS, Element
 
 
 def argument(name: str, c_type: str, role: str) -> Argument:
-    element, is_pointer, _ = parse_c_type(c_type)
+    element, is_pointer, *_ = parse_c_type(c_type)
     shape = (parse_expression("M"), parse_expression("2*N")) if is_pointer else ()
     return Argument(name, c_type, role, element, shape, description=f"about {name}")  # type: ignore[arg-type]
 
@@ -34,10 +34,38 @@ ARGUMENTS = (
     ],
 )
 def test_types(c_type: str, element: Element, is_pointer: bool, is_const: bool) -> None:
-    assert parse_c_type(c_type) == (element, is_pointer, is_const)
+    assert parse_c_type(c_type) == (element, is_pointer, is_const, 1)
 
 
-@pytest.mark.parametrize("c_type", ["float**", "flaot", "", "const*", "volatile float*", "float &"])
+@pytest.mark.parametrize(
+    ("c_type", "element", "lanes"),
+    [("const float4*", Element.FLOAT32, 4), ("float2 *", Element.FLOAT32, 2), ("__half2*", Element.FLOAT16, 2)],
+)
+def test_vectors(c_type: str, element: Element, lanes: int) -> None:
+    found = parse_c_type(c_type)
+    assert (found.element, found.is_pointer, found.lanes) == (element, True, lanes)
+
+
+def test_signatures_are_taken_apart() -> None:
+    text = """extern "C" void solve(const float *input, __nv_bfloat16* out,
+                                     unsigned int N, size_t bytes);"""
+    assert parse_signature(text) == (
+        ("const float*", "input"),
+        ("__nv_bfloat16*", "out"),
+        ("unsigned int", "N"),
+        ("size_t", "bytes"),
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["void solve()", "int solve(int N)", "void solve(int)", "void solve(int N, )", "void solve(float** x)"]
+)
+def test_other_signatures_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="must"):
+        parse_signature(text)
+
+
+@pytest.mark.parametrize("c_type", ["float**", "flaot", "", "const*", "volatile float*", "float &", "float4"])
 def test_other_types_are_refused(c_type: str) -> None:
     with pytest.raises(ValueError, match="unknown type"):
         parse_c_type(c_type)

@@ -20,7 +20,7 @@ from judge.packs.drawing import fill_by_recipe
 from judge.packs.streams import mask
 from judge.runner.device import Buffer, Placed
 from judge.wire.digest import PIECE_BYTES, tree_digest
-from judge.wire.elements import ELEMENTS, Element
+from judge.wire.elements import Element
 from judge.wire.messages import LoadRequest
 from judge.wire.recipe import Kind, Recipe
 from tests.builds import CACHE
@@ -51,16 +51,14 @@ def room(device: CudaDevice) -> Iterator[Buffer]:
     device.free(arena)
 
 
-def _distributions(dtype: str) -> list[Distribution]:
+def _distributions(element: Element) -> list[Distribution]:
     integers = [Integers(low=-100, high=100), Constant(value=7)]
-    if np.dtype(dtype).kind in "iu":
+    if not element.facts.is_float:
         return [*integers, Integers(low=0, high=2**32 - 1)]
     return [*integers, Uniform(low=-1000, high=10), Normal(mean=0.5, sd=3)]
 
 
-CASES = [
-    (dtype, one) for dtype in sorted(facts.numpy_name for facts in ELEMENTS.values()) for one in _distributions(dtype)
-]
+CASES = [(element, one) for element in Element for one in _distributions(element)]
 
 
 def _contents(device: CudaDevice, buffer: Buffer) -> bytearray:
@@ -77,27 +75,27 @@ def _flip(device: CudaDevice, buffer: Buffer, place: int) -> None:
     device.write(at, memoryview(byte))
 
 
-@pytest.mark.parametrize(("dtype", "distribution"), CASES, ids=lambda one: getattr(one, "kind", one))
+@pytest.mark.parametrize(("element", "distribution"), CASES, ids=str)
 def test_inputs_are_those_of_numpy_and_changes_to_them_are_seen(
-    device: CudaDevice, room: Buffer, dtype: str, distribution: Distribution
+    device: CudaDevice, room: Buffer, element: Element, distribution: Distribution
 ) -> None:
     for size, sentinels, like in ((0, 3, None), (1, 0, None), (13, 3, None), (2003, 9, 4), (5000, 0, 4)):
         given = dataclasses.replace(distribution, sentinels=Sentinels(sentinels, 100.0) if sentinels else None)
-        expected = np.empty(size, dtype)
-        made = recipe(given, expected.dtype, size, 1, "case", "x", 9, like)
+        expected = np.empty(size, element.facts.numpy_name)
+        made = recipe(given, element, size, 1, "case", "x", 9, like)
         fill_by_recipe(made, expected)
         buffer = device.within(room, 512, expected.nbytes)
         one = Placed(buffer, made, compare=True)
         device.place(one)
         assert _contents(device, buffer) == expected.tobytes(), f"{size} elements"
         assert device.inspect([one]).damage == (0,)
-        elements = {0, size - 1, size // 2} if size else set()
+        places = {0, size - 1, size // 2} if size else set()
         if sentinels:
-            elements |= {int(place) for place in np.flatnonzero(np.abs(expected.astype(np.float64)) == 100)[:2]}
-        for element in elements:
+            places |= {int(found) for found in np.flatnonzero(np.abs(expected.astype(np.float64)) == 100)[:2]}
+        for place in places:
             device.place(one)
-            _flip(device, buffer, element * expected.itemsize)
-            assert device.inspect([one]).damage == (4,), f"element {element} of {size}"
+            _flip(device, buffer, place * expected.itemsize)
+            assert device.inspect([one]).damage == (4,), f"element {place} of {size}"
 
 
 # The first test to need the kernels waits until they are compiled.
