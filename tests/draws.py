@@ -14,8 +14,8 @@ from judge.wire.recipe import Recipe
 
 
 def recipe(
-    distribution: Distribution, dtype: np.dtype[np.generic] | Element, size: int, seed: int, case_id: str, argument: str,
-    call: int, like: int | None = None,
+    distribution: Distribution, dtype: np.dtype[np.generic] | Element, size: int, seed: int, case_id: str,
+    argument: str, call: int, like: int | None = None,
 ) -> Recipe:  # fmt: skip
     stream = Stream(seed, case_id, argument, call)
     element = dtype if isinstance(dtype, Element) else Element[dtype.name.upper()]

@@ -39,8 +39,8 @@ class Element(enum.IntEnum):
 class ElementFacts:
     """What everyone has to know of an element type.
 
-    ``numpy_name`` is the NumPy type that holds its bytes, ``ctypes_name`` the ctypes type by which it is passed by value
-    (None where it cannot be), ``c_names`` maps each of its names in C to the header that declares it (empty: none
+    ``numpy_name`` is the NumPy type that holds its bytes, ``ctypes_name`` the ctypes type by which it is passed by
+    value (None where it cannot be), ``c_names`` maps each of its names in C to the header that declares it (empty: none
     does). ``is_float`` types are drawn from continuous distributions and compared within a bound; others are compared
     exactly. ``narrow`` tells the bits of a floating-point type that NumPy lacks.
     """

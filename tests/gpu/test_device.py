@@ -25,6 +25,7 @@ from judge.packs.inputs import input_recipes, make_inputs, scalar_values
 from judge.packs.judging import check_outputs
 from judge.packs.pack import Pack
 from judge.packs.sizes import buffer_bytes, output_specs
+from judge.packs.storage import stored_type
 from judge.packs.streams import mask
 from judge.runner.device import Buffer, Placed
 from judge.settings import JudgeSettings

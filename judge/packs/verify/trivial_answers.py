@@ -17,6 +17,9 @@ def accepted_trivial_answers(prepared: PreparedCase) -> tuple[str, ...]:
 
 def _answers(prepared: PreparedCase) -> Iterator[tuple[str, Outputs]]:
     right = prepared.right
+    # In an empty output nothing can be wrong.
+    if not any(values.size for values in right.values()):
+        return
     yield "zeros", {name: np.zeros_like(values) for name, values in right.items()}
     yield "ones", {name: np.ones_like(values) for name, values in right.items()}
     if any(values.size > 1 for values in right.values()):
