@@ -114,6 +114,15 @@ def list_boards(session: Session, *, challenge: str | None = None) -> list[Board
     return list(boards.values())
 
 
+def best_of_user(session: Session, *, user_id: int) -> dict[tuple[str, str, int, str], float]:
+    """Returns the user's best value on each board, by challenge, device, major version and metric."""
+    board = (Measurement.challenge, Measurement.device_key, Measurement.pack_major, Measurement.metric)
+    rows = session.execute(
+        select(*board, func.min(Measurement.value)).where(Measurement.user_id == user_id).group_by(*board)
+    )
+    return {(challenge, device, major, metric): value for challenge, device, major, metric, value in rows}
+
+
 def board_query(*, challenge: str, device_key: str, pack_major: int, metric: str, limit: int) -> Select[Any]:
     """Returns the query of a board; its columns are the fields of LeaderboardEntry."""
     order_within_user = (Measurement.value, Measurement.submission_id)

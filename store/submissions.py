@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import secrets
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from sqlalchemy import func, select, update
+from sqlalchemy import case, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, defer, lazyload
 
@@ -19,7 +20,9 @@ from store.models import FINAL_STATES, Job, State, Submission, User
 __all__ = [
     "IdempotencyConflictError",
     "PackIdentity",
+    "SubmissionCounts",
     "cancel_submission",
+    "count_submissions",
     "create_submission",
     "events_after",
     "get_progress",
@@ -27,6 +30,7 @@ __all__ = [
     "list_submissions",
     "queue_position",
     "solved_challenges",
+    "tried_challenges",
 ]
 
 
@@ -157,6 +161,30 @@ def solved_challenges(session: Session, *, user_id: int) -> frozenset[str]:
         Submission.user_id == user_id, Submission.mode == "submit", Submission.verdict == Verdict.ACCEPTED
     )
     return frozenset(session.scalars(accepted.distinct()))
+
+
+def tried_challenges(session: Session, *, user_id: int) -> frozenset[str]:
+    """Returns the challenges for which the user has submitted anything, runs of the public cases included."""
+    return frozenset(session.scalars(select(Submission.challenge).where(Submission.user_id == user_id).distinct()))
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionCounts:
+    """How many submissions of all users a challenge has had judged, and how many of them were accepted."""
+
+    judged: int
+    accepted: int
+
+
+def count_submissions(session: Session) -> dict[str, SubmissionCounts]:
+    """Returns the counts of each challenge. Reads every submission, so callers keep the answer for a while."""
+    accepted = func.sum(case((Submission.verdict == Verdict.ACCEPTED, 1), else_=0))
+    rows = session.execute(
+        select(Submission.challenge, func.count(), accepted)
+        .where(Submission.mode == "submit", Submission.verdict.is_not(None))
+        .group_by(Submission.challenge)
+    )
+    return {challenge: SubmissionCounts(judged, good) for challenge, judged, good in rows}
 
 
 def cancel_submission(session: Session, submission: Submission, *, now: datetime | None = None) -> bool:

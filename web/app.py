@@ -22,6 +22,7 @@ from web.accounts.visitor import register_login
 from web.api import views as api
 from web.broker import broker_answers
 from web.challenges import views as challenges
+from web.challenges.figures import ChallengeFigures
 from web.event_watcher import EventWatcher
 from web.leaderboard import views as leaderboard
 from web.live import StreamSlots
@@ -96,5 +97,6 @@ def make_services(settings: WebSettings, clock: Clock) -> Services:
         # Live streams may occupy at most half of the threads.
         streams=StreamSlots(settings.web_threads // 2),
         event_watcher=EventWatcher(readers, functools.partial(watch_writes, engine)),
+        challenge_figures=ChallengeFigures(),
         clock=clock,
     )

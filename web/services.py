@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from judge.packs.pack import Pack
 from store.clock import Clock
 from store.models import Submission
+from web.challenges.figures import ChallengeFigures
 from web.event_watcher import EventWatcher
 from web.live import StreamSlots
 from web.settings import WebSettings
@@ -38,6 +39,7 @@ class Services:
     broker_answers: Callable[[], bool]
     streams: StreamSlots
     event_watcher: EventWatcher
+    challenge_figures: ChallengeFigures
     clock: Clock
 
 

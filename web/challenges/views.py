@@ -9,6 +9,7 @@ from store.drafts import latest_draft
 from store.submissions import get_submission, solved_challenges
 from web.accounts.visitor import Visitor, signed_in
 from web.challenges import drafts
+from web.challenges.listing import DIFFICULTIES, SORTS, STATUSES, Filters, by_difficulty, challenge_rows
 from web.devices import device_choices
 from web.services import reader, services
 from web.statement import render_statement
@@ -17,22 +18,38 @@ from web.submissions.forms import SubmissionForm
 
 blueprint = Blueprint("challenges", __name__)
 drafts.register(blueprint)
-_DIFFICULTIES = {"easy": 0, "medium": 1, "hard": 2}
 
 
 @blueprint.get("/")
 def index() -> str:
-    """Renders all challenges, easiest first."""
-    packs = sorted(
-        services().packs.values(), key=lambda pack: (_DIFFICULTIES.get(pack.difficulty, 3), pack.title.casefold())
-    )
+    """Renders the challenges that fit the query's filters, in the order that it asks for."""
     visitor = signed_in()
+    devices = device_choices(reader(), services().settings, services().clock)
+    packs = services().packs
+    rows = challenge_rows(
+        reader(),
+        packs.values(),
+        services().challenge_figures.read(reader()),
+        user_id=None if visitor is None else visitor.id,
+        device=request.args.get("device") or (devices[0].key if devices else None),
+    )
+    filters = Filters.of(request.args)
     return render_template(
         "challenges/index.html",
-        packs=packs,
-        difficulties=[name for name in _DIFFICULTIES if any(pack.difficulty == name for pack in packs)],
-        solved=frozenset() if visitor is None else solved_challenges(reader(), user_id=visitor.id),
-        devices=device_choices(reader(), services().settings, services().clock),
+        rows=filters.apply(rows),
+        count=len(packs),
+        solved=sum(row.status == "solved" for row in rows),
+        filters=filters,
+        difficulties=[
+            (name, name.capitalize())
+            for name in DIFFICULTIES
+            if any(pack.difficulty == name for pack in packs.values())
+        ],
+        tags=[(tag, tag) for tag in sorted({tag for pack in packs.values() for tag in pack.tags})],
+        statuses=STATUSES.items(),
+        sorts=[(name, f"By {label.lower()}") for name, label in SORTS.items()],
+        first=min(packs.values(), key=by_difficulty, default=None),
+        devices=devices,
     )
 
 

@@ -1,0 +1,74 @@
+"""The list of challenges: its figures, filters and order, all from the URL."""
+
+from __future__ import annotations
+
+import re
+
+from tests.web_site import KERNEL, Site, accepted, post, timed, wrong
+
+PAGE = "/challenges/vector-add"
+JSON = {"Accept": "application/json"}
+
+
+def _listed(html: str) -> list[str]:
+    return re.findall(r'class="title" href="/challenges/([^"]+)"', html)
+
+
+def _submit(site: Site, username: str) -> None:
+    data = {"source": KERNEL, "device": "emulator", "mode": "submit"}
+    assert post(site.visitor(username), f"{PAGE}/submissions", data, page=PAGE, headers=JSON).status_code == 201
+
+
+def _row(html: str, slug: str) -> str:
+    return next(row for row in re.findall(r"<tr.*?</tr>", html, re.DOTALL) if f"/challenges/{slug}" in row)
+
+
+def test_filters_leave_out_what_does_not_fit(site: Site) -> None:
+    client = site.app.test_client()
+    everything = _listed(client.get("/").text)
+    assert {"vector-add", "softmax", "attention"} <= set(everything)
+    assert "vector-add" in _listed(client.get("/?q=VECTOR+add").text)
+    assert "softmax" not in _listed(client.get("/?q=VECTOR+add").text)
+    easy = _listed(client.get("/?difficulty=easy").text)
+    assert "vector-add" in easy
+    assert "attention" not in easy
+    assert "attention" in _listed(client.get("/?tag=attention").text)
+    assert _listed(client.get("/?q=no+such+thing").text) == []
+    assert "No challenge fits that" in client.get("/?q=no+such+thing").text
+
+
+def test_unknown_filters_ask_for_nothing(site: Site) -> None:
+    client = site.app.test_client()
+    everything = _listed(client.get("/").text)
+    for query in ("difficulty=nightmare", "status=asleep", "sort=%00", "colour=red"):
+        assert _listed(client.get(f"/?{query}").text) == everything
+
+
+def test_names_sort_by_name(site: Site) -> None:
+    page = site.app.test_client().get("/?sort=title").text
+    titles = re.findall(r'class="title" href="[^"]+">([^<]+)', page)
+    assert titles == sorted(titles, key=str.casefold)
+
+
+def test_rows_show_solvers_acceptance_and_times(site: Site) -> None:
+    _submit(site, "eve")
+    site.work(cases=(wrong(),))
+    _submit(site, "eve")
+    site.work(cases=accepted("n-1"), measurement=timed(2e-5))
+    _submit(site, "ada")
+    site.work(cases=accepted("n-1"), measurement=timed(3e-5))
+    page = site.visitor("ada").get("/").text
+    row = _row(page, "vector-add")
+    figures = re.findall(r'<td class="number hide-phone">([^<]*)</td>', row)
+    assert figures == ["2", "66.7 %", "20.0 µs", "30.0 µs"]
+    assert "Solved by you" in row
+    assert "vector-add" in _listed(site.visitor("ada").get("/?status=solved").text)
+    assert "vector-add" not in _listed(site.visitor("ada").get("/?status=new").text)
+    assert _listed(site.visitor("ada").get("/?sort=solvers").text)[0] == "vector-add"
+
+
+def test_a_challenge_that_was_only_tried_says_so(site: Site) -> None:
+    _submit(site, "ada")
+    site.work(cases=(wrong(),))
+    assert "Tried by you" in _row(site.visitor("ada").get("/").text, "vector-add")
+    assert _listed(site.visitor("ada").get("/?status=tried").text) == ["vector-add"]

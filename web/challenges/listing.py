@@ -1,0 +1,121 @@
+"""The list of challenges: a row for each with its figures, and the filters and the order that its URL asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlalchemy.orm import Session
+
+from judge.packs.pack import Pack
+from store.leaderboards import best_of_user
+from store.submissions import solved_challenges, tried_challenges
+from web.challenges.figures import Figures
+
+Status = Literal["solved", "tried", "new"]
+DIFFICULTIES = {"easy": 0, "medium": 1, "hard": 2}
+SORTS = {"difficulty": "Difficulty", "title": "Name", "solvers": "Solvers", "acceptance": "Acceptance"}
+STATUSES = {"solved": "Solved", "tried": "Tried", "new": "Not tried"}
+
+
+@dataclass(frozen=True, slots=True)
+class ChallengeRow:
+    """A challenge in the list. ``best_s`` and ``own_s`` are times on the chosen device, in seconds; None for none.
+
+    ``solvers`` counts the users on that device's board. ``acceptance`` is the share of judged submissions that were
+    accepted.
+    """
+
+    pack: Pack
+    status: Status
+    solvers: int
+    acceptance: float | None
+    best_s: float | None
+    own_s: float | None
+
+
+def by_difficulty(pack: Pack) -> tuple[int, str]:
+    """Returns the key that sorts challenges from easy to hard, then by title."""
+    return DIFFICULTIES.get(pack.difficulty, len(DIFFICULTIES)), pack.title.casefold()
+
+
+def challenge_rows(
+    session: Session, packs: Iterable[Pack], figures: Figures, *, user_id: int | None, device: str | None
+) -> list[ChallengeRow]:
+    """Returns a row for each pack, with the visitor's status and the times on a device."""
+    solved: frozenset[str] = frozenset()
+    tried: frozenset[str] = frozenset()
+    own: dict[tuple[str, str, int, str], float] = {}
+    if user_id is not None:
+        solved = solved_challenges(session, user_id=user_id)
+        tried = tried_challenges(session, user_id=user_id)
+        own = best_of_user(session, user_id=user_id)
+
+    def row(pack: Pack) -> ChallengeRow:
+        board = figures.boards.get((pack.slug, device or ""))
+        if board is not None and (board.pack_major != pack.major or board.metric == "warp_instructions"):
+            board = None
+        counts = figures.counts.get(pack.slug)
+        return ChallengeRow(
+            pack=pack,
+            status="solved" if pack.slug in solved else "tried" if pack.slug in tried else "new",
+            solvers=0 if board is None else board.users,
+            acceptance=None if counts is None else counts.accepted / counts.judged,
+            best_s=None if board is None else board.best_value,
+            own_s=None if board is None else own.get((pack.slug, board.device_key, pack.major, board.metric)),
+        )
+
+    return [row(pack) for pack in packs]
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What the list shows, from its URL. Unknown values are ignored: they ask for nothing that there is."""
+
+    words: str = ""
+    difficulty: str = ""
+    tag: str = ""
+    status: str = ""
+    sort: str = "difficulty"
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> Filters:
+        """Returns the filters that a URL's query names."""
+        difficulty, status, sort = (query.get(name, "") for name in ("difficulty", "status", "sort"))
+        return cls(
+            words=query.get("q", "").strip()[:100],
+            difficulty=difficulty if difficulty in DIFFICULTIES else "",
+            tag=query.get("tag", "")[:100],
+            status=status if status in STATUSES else "",
+            sort=sort if sort in SORTS else "difficulty",
+        )
+
+    @property
+    def any(self) -> bool:
+        """Whether anything may be left out."""
+        return bool(self.words or self.difficulty or self.tag or self.status)
+
+    def apply(self, rows: Sequence[ChallengeRow]) -> list[ChallengeRow]:
+        """Returns the rows that fit, in order."""
+        return sorted((row for row in rows if self._fits(row)), key=self._key)
+
+    def _fits(self, row: ChallengeRow) -> bool:
+        pack = row.pack
+        text = f"{pack.title} {pack.slug} {' '.join(pack.tags)}".casefold()
+        return (
+            self.difficulty in {"", pack.difficulty}
+            and self.status in {"", row.status}
+            and (not self.tag or self.tag in pack.tags)
+            and all(word in text for word in self.words.casefold().split())
+        )
+
+    def _key(self, row: ChallengeRow) -> tuple[float, int, str]:
+        first = {
+            "title": 0.0,
+            "difficulty": float(by_difficulty(row.pack)[0]),
+            "solvers": -float(row.solvers),
+            "acceptance": 1.0 if row.acceptance is None else -row.acceptance,
+        }[self.sort]
+        level, title = by_difficulty(row.pack)
+        return first, 0 if self.sort == "title" else level, title
