@@ -8,7 +8,7 @@ Starts a private gpujudge (`gpujudge up`, on SQLite and files unless a database 
 to) and sends ``--submissions`` kernels that are right, wrong, do not compile or kill themselves. Meanwhile `kill -9`
 hits, every ``--kill-every`` seconds on average, a process of a random kind: workers, lease keepers, compilers,
 bubblewrap, runners, web servers, the sweeper and `gpujudge up` itself, which is started again. The killing ends when
-all but one in twenty are judged, after ``--most-kills``, or at ``--deadline``. It kills nothing else than what it
+all but one in twenty are judged, after ``--most-kills``, or at ``--deadline``. It kills only what it
 has started.
 
 Then it reads the database, and stops everything. Prints, and ends with status 1 unless all are 0: submissions lost,

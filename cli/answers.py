@@ -3,18 +3,19 @@
 Fields that a server of another version omits get their defaults; unknown fields are ignored. ``judge.judgement_json``
 reads judgements of any version.
 
-Pydantic is imported at first use, because it would double the start-up time of the command line.
+Pydantic and the engine's judgement are imported at first use: they would double the start-up time of the command line.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cli.api import Unreachable
-from judge.judgement import Judgement
-from judge.judgement_json import UnreadableJudgement, read_judgement
 from judge.verdict import Verdict
+
+if TYPE_CHECKING:
+    from judge.judgement import Judgement
 
 T = TypeVar("T")
 
@@ -106,8 +107,18 @@ def read(kind: type[T], answer: Any) -> T:
         raise Unreachable(f"the server's answer cannot be read: {field or 'all of it'}: {first['msg']}") from None
 
 
+def items_of(answer: Any, key: str) -> list[dict[str, Any]]:
+    """Returns a list that the server sends either bare or under ``key``. Raises Unreachable for anything else."""
+    found = answer.get(key) if isinstance(answer, dict) else answer
+    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
+        raise Unreachable(f"the server's answer has no list of {key}: is it the right address?")
+    return found
+
+
 def read_status_judgement(data: dict[str, Any]) -> Judgement:
     """Parses the judgement of a status. Raises Unreachable if this release does not know its version."""
+    from judge.judgement_json import UnreadableJudgement, read_judgement
+
     try:
         return read_judgement(data)
     except UnreadableJudgement as error:

@@ -60,9 +60,9 @@ class Api:
         """Returns the JSON response to a GET. Omits ``params`` that are None. Raises CliError."""
         return self._json(self._send("GET", path, params={k: v for k, v in params.items() if v is not None}))
 
-    def get_text(self, path: str) -> str:
-        """Returns the response to a GET as text. Raises CliError."""
-        return self._send("GET", path).text
+    def get_bytes(self, path: str) -> bytes:
+        """Returns the body of the response to a GET. Raises CliError."""
+        return self._send("GET", path).content
 
     def post(
         self,

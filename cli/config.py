@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cli.errors import UsageError
+from cli.errors import CliError, UsageError
 
 DEFAULT_SERVER = "http://127.0.0.1:8000"
 
@@ -35,8 +35,10 @@ def load_config(path: Path) -> Config:
     """Reads the file; a missing one counts as empty. Raises UsageError if it is malformed."""
     try:
         raw = json.loads(path.read_text("utf-8"))
-        tokens = {str(server): str(token) for server, token in raw.get("tokens", {}).items()}
-        return Config(server=raw.get("server"), tokens=tokens)
+        server = raw.get("server")
+        if server is not None and not isinstance(server, str):
+            raise ValueError("its server is no text")
+        return Config(server=server, tokens={str(known): str(token) for known, token in raw.get("tokens", {}).items()})
     except FileNotFoundError:
         return Config()
     except (OSError, ValueError, AttributeError) as error:
@@ -44,14 +46,21 @@ def load_config(path: Path) -> Config:
 
 
 def save_config(path: Path, config: Config) -> None:
-    """Replaces the file atomically. It is never readable by other users, not even while it is written."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    unfinished = path.with_suffix(f".{os.getpid()}.new")
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump({"server": config.server, "tokens": config.tokens}, file, indent=2)
-        file.write("\n")
-    unfinished.replace(path)
+    """Replaces the file atomically. It is never readable by other users, not even while it is written.
+
+    Raises CliError if it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        unfinished = path.with_suffix(f".{os.getpid()}.new")
+        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump({"server": config.server, "tokens": config.tokens}, file, indent=2)
+            file.write("\n")
+        unfinished.replace(path)
+    except OSError as error:
+        hint = "XDG_CONFIG_HOME names another folder; GPUJUDGE_TOKEN needs no file."
+        raise CliError(f"cannot write {path}: {error.strerror}", hint=hint) from None
 
 
 def normalize_server(url: str) -> str:

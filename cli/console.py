@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.text import Text
+# Rich takes as long to import as the rest of a short command: it is imported where a terminal shows it.
+if TYPE_CHECKING:
+    from rich.console import Console
 
 #: Control characters except tab and newline: compiler logs and server messages must not control the terminal.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_has_printed_json = False
 
 
 def stdout() -> Console:
     """Returns a console for the current stdout. Built on each call, because tests replace stdout."""
+    from rich.console import Console
+
     return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=not sys.stdout.isatty())
 
 
 def stderr() -> Console:
     """Returns a console for the current stderr, like ``stdout``."""
+    from rich.console import Console
+
     return Console(file=sys.stderr, highlight=False, markup=False, emoji=False, soft_wrap=not sys.stderr.isatty())
 
 
@@ -31,14 +38,35 @@ def clean(text: str) -> str:
 
 
 def say(message: str, style: str = "") -> None:
-    """Prints one line to stderr."""
+    """Prints one line to stderr. Does nothing if stderr is closed."""
+    if sys.stderr is None:
+        return
+    if not sys.stderr.isatty() and "FORCE_COLOR" not in os.environ:
+        sys.stderr.write(clean(message) + "\n")
+        sys.stderr.flush()
+        return
+    from rich.text import Text
+
     stderr().print(Text(clean(message), style=style))
 
 
 def print_json(value: Any) -> None:
     """Prints one JSON object to stdout."""
+    global _has_printed_json
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
     sys.stdout.flush()
+    _has_printed_json = True
+
+
+def has_printed_json() -> bool:
+    """Returns whether stdout has its one object: an error that follows goes to stderr alone."""
+    return _has_printed_json
+
+
+def start_afresh() -> None:
+    """Forgets what earlier commands of this process printed."""
+    global _has_printed_json
+    _has_printed_json = False
 
 
 def print_text(text: str) -> None:
@@ -50,17 +78,18 @@ def print_text(text: str) -> None:
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]], *, right: Iterable[str] = ()) -> None:
     """Prints a table to stdout; off a terminal, as tab-separated lines below a header, for cut and awk."""
-    console, names, right = stdout(), list(columns), set(right)
+    names, right = list(columns), set(right)
     cells = [["" if cell is None else clean(str(cell)) for cell in row] for row in rows]
-    if not console.is_terminal:
+    if not sys.stdout.isatty() and "FORCE_COLOR" not in os.environ:
         print_text("\n".join("\t".join(line) for line in [names, *cells]))
         return
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in names:
         table.add_column(name, justify="right" if name in right else "left", overflow="fold")
     for line in cells:
         table.add_row(*(Text(cell) for cell in line))
-    console.print(table)
+    stdout().print(table)

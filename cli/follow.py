@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from cli.answers import ListedEvent, Step, read
+from cli.answers import ListedEvent, Step, items_of, read
 from cli.api import Api, Unreachable
 
 TERMINAL = frozenset({"done", "cancelled"})
@@ -44,7 +44,11 @@ def parse_stream(lines: Iterator[str]) -> Iterator[Event]:
         if "data" in fields:
             number = fields.get("id", "")
             seq = int(number) if number.isdecimal() else None
-            yield Event(seq, fields.get("event", "message"), _payload(json.loads(fields["data"])))
+            try:
+                data = json.loads(fields["data"])
+            except ValueError:
+                raise Unreachable("the server's stream of events cannot be read") from None
+            yield Event(seq, fields.get("event", "message"), _payload(data))
         fields = {}
 
 
@@ -89,6 +93,6 @@ def _stream(api: Api, path: str, seq: int) -> Iterator[Event]:
 
 def _list(api: Api, path: str, seq: int) -> Iterator[Event]:
     answer = api.get(path, after=seq)
-    for item in answer["events"] if isinstance(answer, dict) else answer:
+    for item in items_of(answer, "events"):
         event = read(ListedEvent, item)
         yield Event(event.seq, event.kind, event.payload)

@@ -1,52 +1,89 @@
-"""The entry point of ``gpujudge``: registers the commands and reports their errors."""
+"""The entry point of ``gpujudge``: runs a command, and ends with an exit code and one message, whatever happens.
+
+No traceback is ever shown, unless GPUJUDGE_TRACEBACK is set. Imports nothing of ours before it can report an error.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 
-import typer
-
-from cli.commands import account, audit, challenges, devices, emulation, local, machine, packs, submissions
-from cli.console import say
-from cli.errors import CliError
-
-app = typer.Typer(
-    name="gpujudge",
-    help="Judge CUDA kernels: on a gpujudge server, or here.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-app.command()(account.login)
-app.command()(challenges.challenges)
-app.command()(challenges.show)
-app.command()(challenges.init)
-app.command()(submissions.submit)
-app.command()(submissions.run)
-app.command()(submissions.watch)
-app.command()(submissions.submissions)
-app.command()(challenges.leaderboard)
-app.command()(local.judge)
-app.command(context_settings=emulation.CONTEXT)(emulation.emulate)
-app.add_typer(packs.app, name="pack")
-app.command()(machine.up)
-app.command()(machine.worker)
-app.command()(machine.doctor)
-app.command()(audit.audit)
-app.add_typer(devices.app, name="device")
-app.add_typer(machine.db_app, name="db")
+#: Nobody reads what is written. Typer ends with the same.
+_CLOSED_PIPE = 1
+_INTERRUPTED = 130
 
 
 def main() -> None:
     """Runs the command line and ends the process with its exit code."""
     try:
-        app()
-    except CliError as error:
-        say(f"error: {error.message}", "bold red")
-        if error.hint:
-            say(error.hint)
-        sys.exit(error.exit_code)
+        code = _run(sys.argv[1:])
+        _flush()
+    except KeyboardInterrupt:
+        code = _INTERRUPTED
+    except BrokenPipeError:
+        _discard_output()
+        code = _CLOSED_PIPE
+    except OSError as error:  # of the flush: a full disk
+        _discard_output()
+        code = _complain(f"error: cannot write the output: {error.strerror or error}")
+    if code == _INTERRUPTED:
+        _ignore_interrupts()
+    sys.exit(code)
+
+
+def _run(argv: list[str]) -> int:
+    try:
+        if sys.stdout is None:
+            return _complain("error: stdout is closed: where should the output go?")
+        from cli.app import app
+        from cli.console import start_afresh
+
+        start_afresh()
+        code = app(argv, prog_name="gpujudge", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except BrokenPipeError:
+        raise
+    except BaseException as error:
+        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+            _ignore_interrupts()
+        if isinstance(error, SystemExit):
+            return error.code if isinstance(error.code, int) else 1
+        if os.environ.get("GPUJUDGE_TRACEBACK"):
+            raise
+        from cli.report import report
+
+        return report(error, argv)
+
+
+def _complain(message: str) -> int:
+    """Prints to stderr, which may be closed or full as well."""
+    if sys.stderr is not None:
+        try:
+            sys.stderr.write(f"{message}\n")
+            sys.stderr.flush()
+        except OSError:
+            pass
+    return 1
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+
+
+def _discard_output() -> None:
+    """Lets what is still in the buffers go nowhere: Python would complain of it at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        os.dup2(nowhere, descriptor)
+
+
+def _ignore_interrupts() -> None:
+    """A second Ctrl-C while the process ends would print a traceback."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 if __name__ == "__main__":

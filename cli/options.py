@@ -13,7 +13,10 @@ Server = Annotated[
     typer.Option("--server", metavar="URL", help="The server; else GPUJUDGE_SERVER, else the one logged in to."),
 ]
 Slug = Annotated[str, typer.Argument(metavar="SLUG", help="A challenge, such as softmax.", show_default=False)]
-KernelFile = Annotated[Path, typer.Argument(metavar="FILE", help="The .cu file.", show_default=False)]
+KernelFiles = Annotated[
+    list[Path], typer.Argument(metavar="FILE...", help="The .cu files; - is stdin.", show_default=False)
+]
+SubmissionId = Annotated[str, typer.Argument(metavar="ID", help="A submission.", show_default=False)]
 Challenge = Annotated[
     str | None, typer.Option("--challenge", "-c", metavar="SLUG", help="The challenge; else as the file says.")
 ]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from types import TracebackType
-from typing import Self
-
-from rich.status import Status
+from typing import TYPE_CHECKING, Self
 
 from cli.answers import Step
 from cli.console import clean, say, stderr
+
+if TYPE_CHECKING:
+    from rich.status import Status
 
 
 def describe(kind: str, step: Step) -> str:
@@ -40,8 +42,12 @@ class ProgressLine:
         self._status: Status | None = None
 
     def __enter__(self) -> Self:
+        if not self._shown or sys.stderr is None or not sys.stderr.isatty():
+            return self
         console = stderr()
-        if self._shown and console.is_terminal and not console.is_dumb_terminal:
+        if not console.is_dumb_terminal:
+            from rich.status import Status
+
             self._status = Status("waiting", console=console, spinner="dots")
             self._status.start()
         return self

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from cli.console import clean, stdout
-from judge.interval import ROOFLINE, interval_digits
+from cli.scores import format_interval, format_score
+from judge.interval import ROOFLINE
 from judge.judgement import BuildReport, CaseJudgement, Judgement, Measurement, MemoryFault, Mismatch, ModelledCase
 from judge.verdict import Verdict
 
@@ -161,19 +162,3 @@ def _modelled_time_lines(case: ModelledCase) -> list[Text]:
         lines = ", ".join(f"{clean(line.file)}:{line.line} {line.share:.0%}" for line in hot)
         out.append(Text(f"  lines   {lines}"))
     return out
-
-
-def format_score(metric: str, value: float) -> str:
-    """Returns a score with its unit: times, measured or modelled, in ms or µs; warp instructions whole."""
-    if metric == "warp_instructions":
-        return f"{value:,.0f} warp instructions"
-    return f"{value * 1e3:.4g} ms" if value >= 1e-3 else f"{value * 1e6:.4g} µs"
-
-
-def format_interval(value: float, low: float | None, high: float | None) -> str:
-    """Returns the ends of a time's 95 % interval, in the unit of the formatted ``value``; empty if it has none."""
-    if low is None or high is None:
-        return ""
-    digits = interval_digits(low, high)
-    factor, unit = (1e3, "ms") if value >= 1e-3 else (1e6, "µs")
-    return f"{low * factor:.{digits}g} to {high * factor:.{digits}g} {unit}"

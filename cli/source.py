@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from cli.errors import UsageError
+from judge.settings import BuildLimits
 
 #: ``// gpujudge: challenge=softmax device=emulator``, among the first lines of the file.
-_DIRECTIVE = re.compile(rb"^[ \t]*//[ \t]*gpujudge:[ \t]*(?P<words>[^\r\n]*)", re.MULTILINE)
+_DIRECTIVE = re.compile(
+    rb"^(?:\xef\xbb\xbf)?[ \t]*//[ \t]*gpujudge(?P<colon>:?)[ \t]*(?P<words>[^\r\n]*)", re.MULTILINE
+)
 _DIRECTIVE_WITHIN_BYTES = 4096
+#: What is read of a file: a longer one is refused, however long it is.
+_MOST_BYTES = BuildLimits().source_bytes + 1
 DEFAULT_DEVICE = "emulator"
+STDIN = Path("-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +36,35 @@ class Source:
 
 
 def read_source(path: Path, *, challenge: str | None, device: str | None) -> Source:
-    """Reads a source. Options override the line in the file; the default device is the emulator.
+    """Reads a source, from stdin for ``-``. Options override the line in the file; the default device is the emulator.
 
-    Raises UsageError if the file cannot be read, its line is malformed, or no challenge is named.
+    Reads one byte more than the judge takes, so that it refuses a longer one. Raises UsageError if the file cannot be
+    read, its line is malformed, or no challenge is named.
     """
     try:
-        content = path.read_bytes()
+        if path == STDIN:
+            content = sys.stdin.buffer.read(_MOST_BYTES)
+        else:
+            with path.open("rb") as file:
+                content = file.read(_MOST_BYTES)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     named = parse_directive(content)
     challenge = challenge or named.get("challenge")
     if not challenge:
         raise UsageError(
-            f"which challenge is {path.name} for?",
+            f"which challenge is {'stdin' if path == STDIN else path.name} for?",
             hint="Say --challenge SLUG, or begin the file with `// gpujudge: challenge=SLUG`.",
         )
     return Source(path, content, challenge, device or named.get("device") or DEFAULT_DEVICE)
+
+
+def read_sources(paths: list[Path], *, challenge: str | None, device: str | None) -> list[Source]:
+    """Reads all before any is judged or sent. Raises UsageError as ``read_source`` does, and for a file named twice."""
+    twice = next((path for number, path in enumerate(paths) if path in paths[:number]), None)
+    if twice is not None:
+        raise UsageError(f"{twice} is named twice")
+    return [read_source(path, challenge=challenge, device=device) for path in paths]
 
 
 def parse_directive(content: bytes) -> dict[str, str]:
@@ -52,8 +72,13 @@ def parse_directive(content: bytes) -> dict[str, str]:
     match = _DIRECTIVE.search(content[:_DIRECTIVE_WITHIN_BYTES])
     if match is None:
         return {}
+    words = match["words"].decode("utf-8", "replace").split()
+    if not match["colon"]:
+        if not any(word.startswith(("challenge=", "device=")) for word in words):
+            return {}  # a comment that speaks of gpujudge
+        raise UsageError("`// gpujudge` has no colon", hint=f"Write `// gpujudge: {' '.join(words)}`.")
     named: dict[str, str] = {}
-    for word in match["words"].decode("utf-8", "replace").split():
+    for word in words:
         key, equals, value = word.partition("=")
         if key not in ("challenge", "device") or not equals or not value:
             raise UsageError(f"`// gpujudge:` does not know {word!r}", hint="It takes challenge=SLUG and device=NAME.")

@@ -1,17 +1,19 @@
-"""The ``login`` command, which stores a token on this machine."""
+"""The commands ``login``, ``logout`` and ``whoami``, about the token that is stored on this machine."""
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from cli import options
-from cli.api import Api
-from cli.config import config_path, load_config, normalize_server, resolve_server, save_config
-from cli.console import print_json, say
+from cli.api import Api, Unreachable
+from cli.config import Config, config_path, load_config, normalize_server, resolve_server, save_config
+from cli.connect import connect
+from cli.console import print_json, print_text, say
 from cli.errors import UsageError
 
 
@@ -30,6 +32,8 @@ def login(
     stand above it.
     """
     url = normalize_server(resolve_server(server))
+    path = config_path()
+    config = load_config(path)
     if token_stdin:
         token = sys.stdin.readline().strip()
         if not token:
@@ -38,15 +42,48 @@ def login(
         username, password = _credentials(username, password_stdin)
         body = {"username": username, "password": password, "name": f"gpujudge on {socket.gethostname()}"}
         with Api(url, None) as api:
-            token = str(api.post("tokens", body)["token"])
+            token = _text(api.post("tokens", body), "token")
     with Api(url, token) as api:
-        me = api.get("me")
+        name = _text(api.get("me"), "username")
+    save_config(path, Config(server=url, tokens={**config.tokens, url: token}))
+    say(f"Logged in to {url} as {name}.")
+    if as_json:
+        print_json({"server": url, "username": name})
+
+
+def logout(server: options.Server = None, as_json: options.Json = False) -> None:
+    """Forget the token of a server. It stays valid until you revoke it on the website's account page."""
+    url = normalize_server(resolve_server(server))
     path = config_path()
     config = load_config(path)
-    save_config(path, type(config)(server=url, tokens={**config.tokens, url: token}))
-    say(f"Logged in to {url} as {me['username']}.")
+    had_token = url in config.tokens
+    if had_token:
+        tokens = {known: token for known, token in config.tokens.items() if known != url}
+        save_config(path, Config(server=config.server, tokens=tokens))
+        say(f"Logged out of {url}. The token is valid until you revoke it at {url}/account.")
+    else:
+        say(f"There is no token for {url} here.")
+    if "GPUJUDGE_TOKEN" in os.environ:
+        say("GPUJUDGE_TOKEN is still set, and is used.")
     if as_json:
-        print_json({"server": url, "username": me["username"]})
+        print_json({"server": url, "logged_out": had_token})
+
+
+def whoami(server: options.Server = None, as_json: options.Json = False) -> None:
+    """Print the server and the user logged in to it."""
+    with connect(server) as api:
+        name = _text(api.get("me"), "username")
+    if as_json:
+        print_json({"server": api.server, "username": name})
+    else:
+        print_text(f"{name} on {api.server}")
+
+
+def _text(answer: Any, key: str) -> str:
+    """Returns a field of the server's answer. Raises Unreachable if it is not there."""
+    if not isinstance(answer, dict) or not isinstance(answer.get(key), str):
+        raise Unreachable(f"the server's answer has no {key}: is it the right address?")
+    return str(answer[key])
 
 
 def _credentials(username: str | None, password_stdin: bool) -> tuple[str, str]:

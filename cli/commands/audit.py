@@ -12,7 +12,7 @@ from cli.commands.machine import load_settings
 from cli.console import print_json, print_table, say
 from cli.errors import FAILED, INTERRUPTED, CliError, UsageError
 from cli.extras import need
-from cli.render import format_interval, format_score
+from cli.scores import format_interval, format_score
 from judge.judgement import Measurement
 from judge.judgement_json import read_measurement, to_json
 

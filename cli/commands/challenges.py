@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
 
 from cli import options
-from cli.answers import BoardEntry, Challenge, read
+from cli.answers import BoardEntry, Challenge, items_of, read
+from cli.api import Api, Unreachable
 from cli.connect import connect
 from cli.console import print_json, print_table, print_text, say, stdout
-from cli.errors import UsageError
-from cli.render import format_interval, format_score
+from cli.errors import CliError, UsageError
+from cli.scores import format_interval, format_score
 from cli.source import DEFAULT_DEVICE
 
 
 def challenges(server: options.Server = None, as_json: options.Json = False) -> None:
     """List the challenges."""
     with connect(server) as api:
-        listed = _items(api.get("challenges"), "challenges")
+        listed = items_of(api.get("challenges"), "challenges")
     if as_json:
         print_json({"challenges": listed})
         return
@@ -33,15 +37,14 @@ def challenges(server: options.Server = None, as_json: options.Json = False) -> 
 def show(slug: options.Slug, server: options.Server = None, as_json: options.Json = False) -> None:
     """Print a challenge: its statement, signature and limits."""
     with connect(server) as api:
-        challenge = api.get(f"challenges/{slug}")
+        challenge = _challenge(api, slug)
     if as_json:
         print_json(challenge)
         return
-    console = stdout()
-    if console.is_terminal:
+    if sys.stdout.isatty():
         from rich.markdown import Markdown
 
-        console.print(Markdown(_document(challenge)))
+        stdout().print(Markdown(_document(challenge)))
     else:
         print_text(_document(challenge))
 
@@ -56,7 +59,8 @@ def init(
 ) -> None:
     """Write a challenge's starter (SLUG.cu) and statement (SLUG.md)."""
     with connect(server) as api:
-        challenge = api.get(f"challenges/{slug}")
+        challenge = _challenge(api, slug)
+        _note_device(api, device)
     slug = str(challenge["slug"])
     if "/" in slug or slug.startswith("."):
         raise UsageError(f"the server names a challenge {slug!r}, which is no file name")
@@ -88,8 +92,8 @@ def leaderboard(
 ) -> None:
     """Print a challenge's leaderboard on one device. Entries whose intervals overlap may share a rank."""
     with connect(server) as api:
-        answer = api.get(f"leaderboards/{slug}", device=device)
-    entries = _items(answer, "entries")[:limit]
+        answer = api.get(f"leaderboards/{quote(slug, safe='')}", device=device)
+    entries = items_of(answer, "entries")[:limit]
     if as_json:
         print_json({"challenge": slug, "device": device, "entries": entries})
         return
@@ -125,9 +129,22 @@ def _rate(value: float | None) -> str:
     return "" if value is None else f"{value:.4g}"
 
 
-def _items(answer: Any, key: str) -> list[dict[str, Any]]:
-    """Returns a list that the server sends either bare or under ``key``."""
-    return list(answer[key] if isinstance(answer, dict) else answer)
+def _challenge(api: Api, slug: str) -> dict[str, Any]:
+    """Asks for a challenge. Raises Unreachable if the answer is something else."""
+    answer = api.get(f"challenges/{quote(slug, safe='')}")
+    wanted = ("slug", "title", "statement", "version", "difficulty", "signature", "starter")
+    if not isinstance(answer, dict) or not all(isinstance(answer.get(key), str) for key in wanted):
+        raise Unreachable(f"{api.server} does not describe {slug} as gpujudge does: is it the right address?")
+    return answer
+
+
+def _note_device(api: Api, device: str) -> None:
+    """Says so if the server does not know the device. Its answer is not needed for anything else."""
+    known: list[str] = []
+    with suppress(CliError):
+        known = [str(one.get("key")) for one in items_of(api.get("devices"), "devices")]
+    if known and device not in known:
+        say(f"note: the server knows no device {device}; it knows {', '.join(known)}")
 
 
 def _document(challenge: dict[str, Any]) -> str:

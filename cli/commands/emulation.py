@@ -13,9 +13,6 @@ import typer
 from cli.commands.local import DataDir, local_settings
 from cli.extras import need
 
-#: Everything after PROGRAM belongs to the program, even if it looks like an option.
-CONTEXT = {"allow_interspersed_args": False}
-
 
 class Checks(StrEnum):
     DEFAULT = "default"
@@ -72,7 +69,9 @@ def emulate(
     ] = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Run a program built with `nvcc -cudart shared` on the CPU, and report what its kernels and calls did.
+    """Run a program built with `nvcc -cudart shared` on the CPU, and report on it.
+
+    The report says what its kernels and calls did.
 
     Its standard streams and its exit code are its own; the report goes to stderr.
     """

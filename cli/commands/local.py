@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cli import options
 from cli.answers import Step
-from cli.console import print_json, say
+from cli.console import print_json, print_text, say
 from cli.errors import UsageError
 from cli.extras import need
 from cli.progress import ProgressLine
-from cli.render import print_judgement
-from cli.source import read_source
-from judge.judgement_json import to_json
+from cli.source import Source, read_sources
 from judge.verdict import Verdict
 
 if TYPE_CHECKING:
-    from judge.judgement import DeviceInfo
+    from judge.judgement import DeviceInfo, Judgement
     from judge.packs.pack import Pack
-    from judge.pipeline import Progress
+    from judge.pipeline import Mode, Progress
     from judge.settings import JudgeSettings
+
+#: Seeds are stored as signed numbers of 64 bits.
+_MAX_SEED = 2**63 - 1
 
 Packs = Annotated[
     list[Path] | None,
@@ -39,41 +41,79 @@ DataDir = Annotated[
 
 
 def judge(
-    file: options.KernelFile,
+    files: options.KernelFiles,
     challenge: options.Challenge = None,
     device: options.Device = None,
     samples_only: Annotated[bool, typer.Option("--samples-only", help="Only the public cases, and no timing.")] = False,
-    seed: Annotated[int | None, typer.Option(help="What the inputs are made from; else a new one each time.")] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, max=_MAX_SEED, help="What the inputs are made from; else a new one each time."),
+    ] = None,
+    case: Annotated[
+        str | None, typer.Option("--case", metavar="ID", help="Only this case, and no timing: to repeat a failure.")
+    ] = None,
     packs: Packs = None,
     data_dir: DataDir = None,
     as_json: options.Json = False,
 ) -> None:
-    """Judge a kernel here, without a server, on the emulator or a GPU of this machine (cuda:0).
+    """Judge kernels here, without a server, on the emulator or a GPU of this machine (cuda:0).
 
-    The exit code says the verdict: 0 AC, 10 WA, 11 CE, 12 RE, 13 TLE, 14 MLE, 15 OLE, 16 SV, 17 TI, 20 IE.
+    The seed is printed: with --seed, and --case for one case alone, the same inputs are made again. The exit code says
+    the verdict: 0 AC, 10 WA, 11 CE, 12 RE, 13 TLE, 14 MLE, 15 OLE, 16 SV, 17 TI, 20 IE; of several files, the first
+    that is not accepted.
     """
-    source = read_source(file, challenge=challenge, device=device)
+    sources = read_sources(files, challenge=challenge, device=device)
     pipeline = need("judge.pipeline", "judge")
     settings = local_settings(data_dir)
-    pack = find_pack(source.challenge, packs)
-    found = find_device(source.device, settings)
-    mode = pipeline.Mode.RUN if samples_only else pipeline.Mode.SUBMIT
+    chosen = secrets.randbits(_MAX_SEED.bit_length()) if seed is None else seed
+    judged: list[Judgement] = []
+    for source in sources:
+        pack = find_pack(source.challenge, packs)
+        found = find_device(source.device, settings)
+        mode = pipeline.Mode.RUN if samples_only else pipeline.Mode.SUBMIT
+        if case is not None:
+            pack, mode = _only_case(pack, case), pipeline.Mode.SUBMIT
+        if len(sources) > 1 and not as_json:
+            print_text(f"{'' if not judged else chr(10)}{source.path}")
+        judged.append(_judge(source, pack, found, chosen, settings, mode, as_json=as_json))
+    if as_json:
+        shown = [_as_json(source, one, chosen) for source, one in zip(sources, judged, strict=True)]
+        print_json(shown[0] if len(shown) == 1 else {"judgements": shown})
+    raise typer.Exit(next((one.verdict.exit_code for one in judged if one.verdict is not Verdict.ACCEPTED), 0))
+
+
+def _judge(
+    source: Source, pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings, mode: Mode, *, as_json: bool
+) -> Judgement:
+    pipeline = need("judge.pipeline", "judge")
     with ProgressLine() as line:
 
         def show(progress: Progress) -> None:
             verdict = None if progress.verdict is None else progress.verdict.value
             line.update(progress.stage, Step(progress.case_id or "", verdict, progress.done, progress.total))
 
-        prepare_device(found, settings, line.update)
-        chosen = secrets.randbits(63) if seed is None else seed
-        judgement = pipeline.judge(source.content, pack, found, chosen, settings, mode=mode, progress=show)
-    if as_json:
-        print_json(to_json(judgement))
-    else:
-        print_judgement(judgement)
+        prepare_device(device, settings, line.update)
+        judgement: Judgement = pipeline.judge(source.content, pack, device, seed, settings, mode=mode, progress=show)
+    if not as_json:
+        need("cli.render", "judge").print_judgement(judgement)
+        print_text(f"  seed    {seed}")
         if judgement.verdict is Verdict.INTERNAL_ERROR:
             say("`gpujudge doctor` says what this machine lacks.")
-    raise typer.Exit(judgement.verdict.exit_code)
+    return judgement
+
+
+def _as_json(source: Source, judgement: Judgement, seed: int) -> dict[str, Any]:
+    made: dict[str, Any] = need("judge.judgement_json", "judge").to_json(judgement)
+    return {**made, "file": str(source.path), "seed": seed}
+
+
+def _only_case(pack: Pack, name: str) -> Pack:
+    """Returns the challenge with this case alone, and nothing to time. Raises UsageError if it has no such case."""
+    cases = tuple(case for case in pack.cases if case.id == name)
+    if not cases:
+        known = ", ".join(case.id for case in pack.cases)
+        raise UsageError(f"{pack.slug} has no case {name!r}", hint=f"There are: {known}.")
+    return dataclasses.replace(pack, cases=cases, benchmarks=())
 
 
 def prepare_device(device: DeviceInfo, settings: JudgeSettings, say: Callable[[str], None]) -> None:

@@ -160,7 +160,7 @@ def worker(
 
 
 def doctor(as_json: options.Json = False) -> None:
-    """Say what this machine can do, what it lacks, and what to type about it. Exits with 1 when it lacks something."""
+    """Say what this machine can do, what it lacks, and what to do about it. Exits with 1 when it lacks something."""
     checks = _all_checks()
     lacking = [check for check in checks if check.required and not check.ok]
     if as_json:

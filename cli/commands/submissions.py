@@ -1,22 +1,25 @@
-"""The commands ``submit``, ``run``, ``watch`` and ``submissions``, which send kernels to a server."""
+"""The commands that send kernels to a server, and that follow, cancel, list and show submissions."""
 
 from __future__ import annotations
 
+import sys
 import uuid
+from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
 
 from cli import options
-from cli.answers import Step, SubmissionStatus, read, read_status_judgement
+from cli.answers import Step, SubmissionStatus, items_of, read, read_status_judgement
 from cli.api import Api
 from cli.connect import connect
-from cli.console import print_json, print_table, say
+from cli.console import print_json, print_table, print_text, say
 from cli.errors import FAILED, INTERRUPTED, CliError
 from cli.follow import follow
 from cli.progress import ProgressLine
-from cli.render import format_score, print_judgement
-from cli.source import read_source
+from cli.scores import format_score
+from cli.source import read_sources
 from judge.verdict import Verdict
 
 #: States that a submission never leaves. The judgement of a dead one is an IE.
@@ -26,42 +29,79 @@ NoWait = Annotated[bool, typer.Option("--no-wait", help="Do not wait for the ver
 
 
 def submit(
-    file: options.KernelFile,
+    files: options.KernelFiles,
     challenge: options.Challenge = None,
     device: options.Device = None,
     no_wait: NoWait = False,
     server: options.Server = None,
     as_json: options.Json = False,
 ) -> None:
-    """Send a kernel: every case, then the timing, then the leaderboard.
+    """Send kernels: every case, then the timing, then the leaderboard.
 
     The challenge and the device come from the options or from a line in the file, such as
     `// gpujudge: challenge=softmax device=emulator`. The exit code says the verdict: 0 AC, 10 WA, 11 CE, 12 RE, 13 TLE,
-    14 MLE, 15 OLE, 16 SV, 17 TI, 20 IE.
+    14 MLE, 15 OLE, 16 SV, 17 TI, 20 IE; of several files, the first that is not accepted.
     """
-    _send("submit", file, challenge, device, no_wait=no_wait, server=server, as_json=as_json)
+    _send("submit", files, challenge, device, no_wait=no_wait, server=server, as_json=as_json)
 
 
 def run(
-    file: options.KernelFile,
+    files: options.KernelFiles,
     challenge: options.Challenge = None,
     device: options.Device = None,
     no_wait: NoWait = False,
     server: options.Server = None,
     as_json: options.Json = False,
 ) -> None:
-    """Try a kernel on the public cases only; nothing is timed or ranked. Otherwise as submit."""
-    _send("run", file, challenge, device, no_wait=no_wait, server=server, as_json=as_json)
+    """Try kernels on the public cases only; nothing is timed or ranked. Otherwise as submit."""
+    _send("run", files, challenge, device, no_wait=no_wait, server=server, as_json=as_json)
 
 
-def watch(
-    submission_id: Annotated[str, typer.Argument(metavar="ID", help="A submission.", show_default=False)],
-    server: options.Server = None,
-    as_json: options.Json = False,
-) -> None:
+def watch(submission_id: options.SubmissionId, server: options.Server = None, as_json: options.Json = False) -> None:
     """Follow a submission to its verdict; the exit code says it, as for submit."""
     with connect(server) as api:
-        _wait_for_verdict(api, api.get(f"submissions/{submission_id}"), as_json=as_json)
+        answer, code = _wait_for_verdict(api, api.get(_path(submission_id)), as_json=as_json)
+    if as_json:
+        print_json(answer)
+    raise typer.Exit(code)
+
+
+def cancel(submission_id: options.SubmissionId, server: options.Server = None, as_json: options.Json = False) -> None:
+    """Cancel a submission that is not judged yet."""
+    with connect(server) as api:
+        answer = api.post(f"{_path(submission_id)}/cancel")
+    cancelled = bool(isinstance(answer, dict) and answer.get("cancelled"))
+    if as_json:
+        print_json({"id": submission_id, "cancelled": cancelled})
+    if not cancelled:
+        raise CliError(f"{submission_id} has already ended", exit_code=FAILED)
+    say(f"{submission_id} is cancelled.")
+
+
+def source(submission_id: options.SubmissionId, server: options.Server = None, as_json: options.Json = False) -> None:
+    """Print the source of a submission of yours, as it was sent."""
+    with connect(server) as api:
+        content = api.get_bytes(f"{_path(submission_id)}/source")
+    if as_json:
+        print_json({"id": submission_id, "source": content.decode("utf-8", "replace")})
+        return
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
+
+
+def open_(submission_id: options.SubmissionId, server: options.Server = None, as_json: options.Json = False) -> None:
+    """Open a submission's page in the browser, and print its address."""
+    import webbrowser
+
+    with connect(server) as api:
+        status = read(SubmissionStatus, api.get(_path(submission_id)))
+        address = _absolute(api.server, status.url or f"submissions/{status.id}")
+    if not webbrowser.open(address):
+        say("there is no browser to open here")
+    if as_json:
+        print_json({"id": status.id, "url": address})
+    else:
+        print_text(address)
 
 
 def submissions(
@@ -73,7 +113,7 @@ def submissions(
     """List your submissions, the newest first."""
     with connect(server) as api:
         answer = api.get("submissions", challenge=challenge, limit=limit)
-    listed = list(answer["submissions"] if isinstance(answer, dict) else answer)
+    listed = items_of(answer, "submissions")
     if as_json:
         print_json({"submissions": listed})
         return
@@ -101,26 +141,47 @@ def _score(status: SubmissionStatus) -> str:
 
 
 def _send(
-    mode: str, file: Any, challenge: str | None, device: str | None, *, no_wait: bool, server: str | None, as_json: bool
+    mode: str,
+    files: list[Path],
+    challenge: str | None,
+    device: str | None,
+    *,
+    no_wait: bool,
+    server: str | None,
+    as_json: bool,
 ) -> None:
-    source = read_source(file, challenge=challenge, device=device)
-    body = {"challenge": source.challenge, "device": source.device, "mode": mode, "source": source.text()}
+    sources = read_sources(files, challenge=challenge, device=device)
+    printed, codes = [], []
     with connect(server) as api:
-        # With the key, a request sent twice creates one submission.
-        answer = api.post("submissions", body, idempotency_key=str(uuid.uuid4()))
-        if not no_wait:
-            _wait_for_verdict(api, answer, as_json=as_json)
-            return
-    submission_id = read(SubmissionStatus, answer).id
-    say(f"Submitted as {submission_id}. To follow it: gpujudge watch {submission_id}")
+        sent = []
+        for one in sources:
+            body = {"challenge": one.challenge, "device": one.device, "mode": mode, "source": one.text()}
+            # With the key, a request sent twice creates one submission.
+            sent.append(api.post("submissions", body, idempotency_key=str(uuid.uuid4())))
+        for one, answer in zip(sources, sent, strict=True):
+            if no_wait:
+                submission_id = read(SubmissionStatus, answer).id
+                say(f"Submitted as {submission_id}. To follow it: gpujudge watch {submission_id}")
+                if not as_json:
+                    print_text(submission_id)
+                printed.append(answer)
+                continue
+            if len(sources) > 1 and not as_json:
+                print_text(f"{one.path}")
+            shown, code = _wait_for_verdict(api, answer, as_json=as_json)
+            printed.append(shown)
+            codes.append(code)
     if as_json:
-        print_json(answer)
-    else:
-        print(submission_id)
+        named = [{**shown, "file": str(one.path)} for one, shown in zip(sources, printed, strict=True)]
+        print_json(printed[0] if len(printed) == 1 else {"submissions": named})
+    raise typer.Exit(next((code for code in codes if code), 0))
 
 
-def _wait_for_verdict(api: Api, answer: Any, *, as_json: bool) -> None:
-    """Follows the submission, prints its judgement and exits with the verdict's code. Raises CliError."""
+def _wait_for_verdict(api: Api, answer: Any, *, as_json: bool) -> tuple[Any, int]:
+    """Follows the submission, and prints its judgement unless ``as_json``. Returns its JSON and the exit code.
+
+    Raises CliError.
+    """
     status = read(SubmissionStatus, answer)
     try:
         if status.state not in _FINAL_STATES:
@@ -128,7 +189,7 @@ def _wait_for_verdict(api: Api, answer: Any, *, as_json: bool) -> None:
                 progress.update(status.state, Step(position=status.position))
                 for event in follow(api, status.id):
                     progress.update(event.kind, event.payload)
-            answer = api.get(f"submissions/{status.id}")
+            answer = api.get(_path(status.id))
             status = read(SubmissionStatus, answer)
     except KeyboardInterrupt:
         hint = f"It is still being judged: gpujudge watch {status.id}"
@@ -137,16 +198,22 @@ def _wait_for_verdict(api: Api, answer: Any, *, as_json: bool) -> None:
         if as_json:
             print_json(answer)
         raise CliError(f"{status.id} was cancelled", exit_code=FAILED)
-    if as_json:
-        print_json(status.judgement)
-    else:
-        print_judgement(read_status_judgement(status.judgement))
+    judgement = read_status_judgement(status.judgement)
+    if not as_json:
+        from cli.render import print_judgement
+
+        print_judgement(judgement)
         if status.audit is not None and status.audit.verdict is not Verdict.ACCEPTED:
             verdict, message = status.audit.verdict.value, status.audit.message
             say(f"An audit took it off the leaderboard, {verdict}: {message}", "bold red")
         if status.url:
             say(_absolute(api.server, status.url))
-    raise typer.Exit(Verdict(status.judgement["verdict"]).exit_code)
+    return status.judgement, judgement.verdict.exit_code
+
+
+def _path(submission_id: str) -> str:
+    """Returns the API's path of a submission; also of its page's address, pasted whole."""
+    return f"submissions/{quote(submission_id.rstrip('/').rpartition('/')[2], safe='')}"
 
 
 def _absolute(server: str, url: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from cli.main import app
+from cli.app import app
 from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Measurement
 from judge.judgement_json import to_json
 from judge.verdict import Verdict
@@ -26,6 +26,7 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
 OTHER_VARIABLES = {
     "GPUJUDGE_SERVER",
     "GPUJUDGE_TOKEN",
+    "GPUJUDGE_TRACEBACK",
     "GPUJUDGE_TEST_REQUIRE",
     "GPUJUDGE_TEST_SEED",
     "GPUJUDGE_TEST_DATABASE_URL",

@@ -28,6 +28,7 @@ def register(blueprint: Blueprint) -> None:
     blueprint.add_url_rule("/submissions/<public_id>", view_func=show_one)
     blueprint.add_url_rule("/submissions/<public_id>/events", view_func=list_events)
     blueprint.add_url_rule("/submissions/<public_id>/cancel", view_func=cancel_one, methods=["POST"])
+    blueprint.add_url_rule("/submissions/<public_id>/source", view_func=show_source)
 
 
 @token_required
@@ -83,6 +84,13 @@ def list_events(public_id: str, query: schemas.EventQuery) -> FlaskResponse | St
     submission = _own(reader(), public_id)
     after = request.headers.get("Last-Event-ID", query.after, type=int)
     return events_response(submission, min(max(after, 0), submission.last_event_seq))
+
+
+@token_required
+@operation(None, 404, tag=TAG)
+def show_source(public_id: str) -> FlaskResponse:
+    """Returns the source of a submission, byte for byte."""
+    return FlaskResponse(_own(reader(), public_id).source_bytes, mimetype="application/octet-stream")
 
 
 @token_required

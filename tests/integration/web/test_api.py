@@ -105,6 +105,13 @@ def test_an_idempotency_key_makes_one_submission(caller: Caller) -> None:
     assert conflict.get_json()["error"]["code"] == "idempotency_conflict"
 
 
+def test_the_source_is_given_back_byte_for_byte_to_its_owner(caller: Caller) -> None:
+    public_id = caller.post("submissions", BODY).get_json()["id"]
+    answer = caller.get(f"submissions/{public_id}/source")
+    assert (answer.status_code, answer.data) == (200, BODY["source"].encode())
+    assert caller.get("submissions/nothing/source").status_code == 404
+
+
 def test_cancelling_twice_is_harmless(caller: Caller) -> None:
     public_id = caller.post("submissions", BODY).get_json()["id"]
     assert caller.post(f"submissions/{public_id}/cancel").get_json() == {"cancelled": True}

@@ -139,3 +139,23 @@ def test_leaderboard(cli: Cli, server: FakeServer) -> None:
 @pytest.mark.parametrize("argv", [["nonsense"], ["submit"], ["submit", "a.cu", "--nonsense"]])
 def test_usage(cli: Cli, argv: list[str]) -> None:
     assert cli(*argv).exit_code == 2
+
+
+def test_whoami_and_logout(cli: Cli, server: FakeServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    server.routes = {"GET me": {"username": "ada"}}
+    monkeypatch.setattr("sys.stdin", io.StringIO("kept\n"))
+    assert cli("login", "--server", "http://judge.example", "--token-stdin").exit_code == 0
+    assert cli("whoami").stdout == "ada on http://judge.example\n"
+    assert cli("whoami", "--json").json == {"server": "http://judge.example", "username": "ada"}
+    path = tmp_path / "config/gpujudge/config.json"
+    assert cli("logout", "--json").json == {"server": "http://judge.example", "logged_out": True}
+    assert json.loads(path.read_text()) == {"server": "http://judge.example", "tokens": {}}
+    again = cli("logout")
+    assert (again.exit_code, again.stderr) == (0, "There is no token for http://judge.example here.\n")
+
+
+def test_init_tells_of_a_device_that_the_server_does_not_know(cli: Cli, server: FakeServer) -> None:
+    server.routes = {"GET challenges/softmax": SOFTMAX, "GET devices": {"devices": [{"key": "nvidia-h200"}]}}
+    done = cli("init", "softmax", "work", "--device", "nvidia-h20")
+    assert done.exit_code == 0
+    assert "the server knows no device nvidia-h20; it knows nvidia-h200" in done.stderr

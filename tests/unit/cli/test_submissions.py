@@ -260,3 +260,51 @@ def test_nothing_is_told_twice(cli: Cli, server: FakeServer) -> None:
     judgement["build"] = {**JUDGEMENT["build"], "ok": False, "log": log}
     server.routes = {"GET submissions/abc": status("done", verdict="CE", judgement=judgement)}
     assert cli("watch", "abc").stdout.count(log) == 1
+
+
+def test_several_files_are_one_object_and_the_first_failure_is_the_exit_code(
+    cli: Cli, server: FakeServer, kernel: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.cu"
+    other.write_bytes(kernel.read_bytes())
+    wrong = {**JUDGEMENT, "verdict": "WA"}
+    server.routes = {
+        "POST submissions": (
+            status("done", verdict="AC", judgement=JUDGEMENT),
+            status("done", id="abd", verdict="WA", judgement=wrong),
+        )
+    }
+    done = cli("submit", str(kernel), str(other), "--json")
+    assert done.exit_code == 10
+    assert [(one["file"], one["verdict"]) for one in done.json["submissions"]] == [
+        (str(kernel), "AC"),
+        (str(other), "WA"),
+    ]
+
+
+def test_nothing_is_sent_where_one_file_cannot_be_read(cli: Cli, server: FakeServer, kernel: Path) -> None:
+    done = cli("submit", str(kernel), "nowhere.cu")
+    assert (done.exit_code, done.stderr) == (2, "error: cannot read nowhere.cu: No such file or directory\n")
+    assert not server.requests
+
+
+@pytest.mark.parametrize(("cancelled", "exit_code"), [(True, 0), (False, 1)])
+def test_cancel(cli: Cli, server: FakeServer, cancelled: bool, exit_code: int) -> None:
+    server.routes = {"POST submissions/abc/cancel": {"cancelled": cancelled}}
+    done = cli("cancel", "abc", "--json")
+    assert done.exit_code == exit_code
+    assert done.json == {"id": "abc", "cancelled": cancelled}
+
+
+def test_source_is_printed_as_it_was_sent(cli: Cli, server: FakeServer) -> None:
+    server.routes = {"GET submissions/abc/source": httpx.Response(200, content=b"// \xc3\xa9\r\n")}
+    assert cli("source", "abc", "--json").json == {"id": "abc", "source": "// \u00e9\r\n"}
+
+
+def test_open_takes_an_address_and_prints_one(cli: Cli, server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
+    server.routes = {"GET submissions/abc": status("done")}
+    done = cli("open", "http://127.0.0.1:8000/submissions/abc")
+    assert (done.exit_code, done.stdout) == (0, "http://127.0.0.1:8000/submissions/abc\n")
+    assert opened == ["http://127.0.0.1:8000/submissions/abc"]

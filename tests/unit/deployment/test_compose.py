@@ -13,7 +13,7 @@ import pytest
 import typer
 import yaml
 
-from cli.main import app
+from cli.app import app
 from logs import LogSettings
 from tests.builds import ROOT
 from web.settings import WebSettings

@@ -1,0 +1,87 @@
+"""The commands of ``gpujudge``: where each is, and what the list of commands says of it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cli.lazy import LazyCommand, LazyGroup
+
+#: By name, in the order of the help.
+_COMMANDS = {
+    "login": LazyCommand("cli.commands.account:login", "Log in to a server and keep a token for it."),
+    "logout": LazyCommand("cli.commands.account:logout", "Forget the token of a server."),
+    "whoami": LazyCommand("cli.commands.account:whoami", "Print the server and the user logged in to it."),
+    "challenges": LazyCommand("cli.commands.challenges:challenges", "List the challenges."),
+    "show": LazyCommand("cli.commands.challenges:show", "Print a challenge: its statement, signature and limits."),
+    "init": LazyCommand(
+        "cli.commands.challenges:init", "Write a challenge's starter (SLUG.cu) and statement (SLUG.md)."
+    ),
+    "submit": LazyCommand(
+        "cli.commands.submissions:submit", "Send kernels: every case, then the timing, then the leaderboard."
+    ),
+    "run": LazyCommand(
+        "cli.commands.submissions:run", "Try kernels on the public cases only; nothing is timed or ranked."
+    ),
+    "watch": LazyCommand("cli.commands.submissions:watch", "Follow a submission to its verdict."),
+    "cancel": LazyCommand("cli.commands.submissions:cancel", "Cancel a submission that is not judged yet."),
+    "source": LazyCommand("cli.commands.submissions:source", "Print the source of a submission."),
+    "open": LazyCommand("cli.commands.submissions:open_", "Open a submission's page in the browser."),
+    "submissions": LazyCommand("cli.commands.submissions:submissions", "List your submissions, the newest first."),
+    "leaderboard": LazyCommand("cli.commands.challenges:leaderboard", "Print a challenge's leaderboard on one device."),
+    "judge": LazyCommand(
+        "cli.commands.local:judge",
+        "Judge kernels here, without a server, on the emulator or a GPU of this machine.",
+    ),
+    "emulate": LazyCommand(
+        "cli.commands.emulation:emulate",
+        "Run a program built with `nvcc -cudart shared` on the CPU, and report on it.",
+        # Everything after PROGRAM belongs to the program, even if it looks like an option.
+        context={"allow_interspersed_args": False},
+    ),
+    "pack": LazyCommand("cli.commands.packs:app", "For authors of challenges."),
+    "up": LazyCommand("cli.commands.machine:up", "Start everything: database, website, workers."),
+    "worker": LazyCommand("cli.commands.machine:worker", "Run one worker process in the foreground."),
+    "doctor": LazyCommand(
+        "cli.commands.machine:doctor", "Say what this machine can do, what it lacks, and what to do about it."
+    ),
+    "audit": LazyCommand("cli.commands.audit:audit", "Time the first places of a leaderboard again, in alternation."),
+    "device": LazyCommand("cli.commands.devices:app", "The devices of this machine."),
+    "db": LazyCommand("cli.commands.machine:db_app", "The server's database."),
+}
+
+
+class Commands(LazyGroup):
+    """The commands of ``gpujudge``."""
+
+    table = _COMMANDS
+
+
+app = typer.Typer(
+    name="gpujudge",
+    cls=Commands,
+    help="Judge CUDA kernels: on a gpujudge server, or here.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    # Rich's help would take as long to import as everything else together.
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from judge import __version__
+
+        typer.echo(f"gpujudge {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _gpujudge(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Judge CUDA kernels: on a gpujudge server, or here."""

@@ -1,0 +1,46 @@
+"""The list of commands is made without importing them, and says of each what its own help says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+import typer
+
+from cli.app import Commands, app
+from judge import __version__
+from tests.builds import ROOT
+from tests.unit.cli.conftest import Cli
+
+
+@pytest.mark.parametrize("name", list(Commands.table))
+def test_the_list_says_what_the_command_says(name: str) -> None:
+    group = typer.main.get_command(app)
+    command = group.get_command(None, name)  # type: ignore[attr-defined]
+    assert command.name == name
+    # Some say more, after a comma, a semicolon or a colon, or in brackets.
+    said = " ".join(str(command.help).split())
+    assert said.startswith(Commands.table[name].summary.rstrip(".")), said
+
+
+def test_help_imports_no_command(cli: Cli) -> None:
+    shown = cli("--help").stdout
+    for name in Commands.table:
+        assert f"\n  {name} " in shown
+    code = "import sys, cli.app; cli.app.app(['-h'], standalone_mode=False); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    modules = set(done.stderr.split())
+    assert not modules & {"rich", "httpx", "pydantic", "numpy", "cli.api", "judge.judgement"}
+    assert not [name for name in modules if name.startswith("cli.commands.")]
+
+
+def test_the_version(cli: Cli) -> None:
+    done = cli("--version")
+    assert (done.exit_code, done.stdout) == (0, f"gpujudge {__version__}\n")
+
+
+def test_a_name_that_is_nearly_right(cli: Cli) -> None:
+    done = cli("chalenges")
+    assert done.exit_code == 2
+    assert "Did you mean 'challenges'?" in done.stderr
