@@ -9,6 +9,6 @@ def reference(signal, N, spectrum=None):
 
 
 def magnitude(signal, N, spectrum=None):
-    # Every bin is a sum over the whole signal, each term turned by a rounded angle.
+    # Every bin is a sum over the whole signal, each term turned by an angle of up to 2 pi that is rounded.
     pairs = signal.astype(np.float64).reshape(-1, 2)
-    return np.full(signal.size, np.hypot(pairs[:, 0], pairs[:, 1]).sum())
+    return np.full(signal.size, 2.0 * np.hypot(pairs[:, 0], pairs[:, 1]).sum())

@@ -8,8 +8,8 @@ def reference(signal, M, N, spectrum=None):
 
 
 def magnitude(signal, M, N, spectrum=None):
-    # Every bin is a sum over the whole image, each term turned by a rounded angle.
-    return np.full(signal.shape, np.abs(_complex(signal)).sum())
+    # Every bin is a sum over the whole image, each term turned by an angle of up to 2 pi that is rounded.
+    return np.full(signal.shape, 2.0 * np.abs(_complex(signal)).sum())
 
 
 def _complex(signal):
