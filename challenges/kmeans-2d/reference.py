@@ -1,0 +1,112 @@
+"""Lloyd's algorithm in NumPy, in float64, and a check that allows what near ties decide."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+#: Points whose distances are computed at once: few enough to stay in a processor's cache.
+_POINTS = 1 << 14
+#: How far single-precision centroids may be off, as a share of the extent of the points.
+_ROUNDING = 1e-4
+#: A point whose two nearest centroids differ by less than this share of the extent may get either.
+_TIE = 2e-5
+
+
+@dataclass
+class _Result:
+    labels: np.ndarray
+    places: np.ndarray  # (k, 2), after the last round
+    places_before: np.ndarray  # what the labels belong to
+    ties: int  # how often, over all rounds, a point was about as near to another centroid
+    smallest: int  # the least number of points that a cluster with points ever had
+
+
+def reference(data_x, data_y, initial_centroid_x, initial_centroid_y, sample_size, k, max_iterations, **_):
+    result = _lloyd(data_x, data_y, initial_centroid_x, initial_centroid_y, max_iterations)
+    return {
+        "labels": result.labels,
+        "final_centroid_x": result.places[:, 0],
+        "final_centroid_y": result.places[:, 1],
+    }
+
+
+def check(inputs, outputs):
+    points = np.stack([np.asarray(inputs["data_x"]), np.asarray(inputs["data_y"])], 1).astype(np.float64)
+    labels = np.asarray(outputs["labels"]).reshape(-1)
+    places = np.stack([np.asarray(outputs[f"final_centroid_{axis}"]).reshape(-1) for axis in "xy"], 1).astype(np.float64)
+    k = len(places)
+    if ((labels < 0) | (labels >= k)).any():
+        where = int(np.flatnonzero((labels < 0) | (labels >= k))[0])
+        return f"labels[{where}] is {labels[where]}, not a cluster from 0 to {k - 1}"
+    result = _lloyd(
+        points[:, 0], points[:, 1], np.asarray(inputs["initial_centroid_x"]),
+        np.asarray(inputs["initial_centroid_y"]), inputs["max_iterations"],
+    )  # fmt: skip
+    extent = _extent(points)
+    allowed = extent * _ROUNDING
+    # The centroids are the means of the points that have their labels, whatever near ties decided.
+    counts = np.bincount(labels, minlength=k)
+    for axis, name in enumerate("xy"):
+        sums = np.bincount(labels, points[:, axis], k)
+        means = np.where(counts > 0, sums / np.maximum(counts, 1), result.places[:, axis])
+        # A cluster without points at the end may have moved before.
+        slack = np.where(counts > 0, 0.0, extent * result.ties / result.smallest)
+        off = ~(np.abs(places[:, axis] - means) <= allowed + slack)
+        if off.any():
+            j = int(np.flatnonzero(off)[0])
+            what = "the mean of its points" if counts[j] else "where a cluster without points stays"
+            return f"final_centroid_{name}[{j}] is {places[j, axis]:.6g}, but {what} is {means[j]:.6g}"
+    # A near tie that went the other way moved a centroid by at most so much.
+    allowed += extent * result.ties / result.smallest
+    chosen = np.hypot(*(points - result.places_before[labels]).T)
+    best = np.hypot(*(points - result.places_before[result.labels]).T)
+    off = (labels != result.labels) & ~(chosen - best <= 2 * allowed)
+    # Of centroids at the same place the first one counts.
+    same = (result.places_before[labels] == result.places_before[result.labels]).all(axis=1)
+    off |= (labels != result.labels) & same
+    if result.ties == 0:
+        off |= labels != result.labels
+    if off.any():
+        i = int(np.flatnonzero(off)[0])
+        return f"labels[{i}] is {labels[i]}, but the nearest centroid of that point is {result.labels[i]}"
+    return None
+
+
+def _extent(points):
+    return max(1.0, float(np.abs(points).max()), float(np.ptp(points, axis=0).max()))
+
+
+def _lloyd(x, y, initial_x, initial_y, rounds):
+    points = np.stack([x, y], 1).astype(np.float64)
+    places = np.stack([initial_x, initial_y], 1).astype(np.float64)
+    tie = _TIE * _extent(points)
+    k = len(places)
+    ties, smallest = 0, len(points)
+    for _ in range(int(rounds)):
+        labels = np.empty(len(points), np.int64)
+        for start in range(0, len(points), _POINTS):
+            part = slice(start, start + _POINTS)
+            labels[part], found = _nearest(points[part], places, tie)
+            ties += found
+        before = places
+        counts = np.bincount(labels, minlength=k)
+        smallest = min(smallest, int(counts[counts > 0].min()))
+        sums = np.stack([np.bincount(labels, points[:, axis], k) for axis in range(2)], 1)
+        places = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], places)
+    return _Result(labels, places, before, ties, smallest)
+
+
+def _nearest(points, places, tie):
+    """The nearest place of each point, the first of several, and of how many points another is about as near."""
+    squares = (places[:, 0, None] - points[:, 0]) ** 2
+    squares += (places[:, 1, None] - points[:, 1]) ** 2
+    labels = squares.argmin(axis=0)
+    columns = np.arange(len(points))
+    nearest = squares[labels, columns]
+    within = squares <= (np.sqrt(nearest) + tie) ** 2
+    suspects = np.flatnonzero(within.sum(axis=0) > 1)
+    if suspects.size == 0:
+        return labels, 0
+    # Places that coincide are no near tie: the first one counts, in any precision.
+    other = (places[:, None, :] != places[labels[suspects]][None]).any(axis=2)
+    return labels, int((within[:, suspects] & other).any(axis=0).sum())
