@@ -115,6 +115,7 @@ class _Assembly:
             model.arithmetic,
             model.budget_s,
             None if medals is None else Medals(medals.bronze, medals.silver, medals.gold),
+            model.why_short,
         )
 
     def _arguments(self) -> tuple[Argument, ...]:

@@ -87,7 +87,8 @@ class PackBench:
 
     ``arithmetic`` is the type whose measured peak the roofline is drawn with (judge.gpu.calibration.RATES).
     ``budget_s`` is the time on a GPU for the timed calls of all benchmarks beyond those that must be made. ``medals``
-    is None until they have been set.
+    is None until they have been set. ``why_short`` says why no kernel comes near that least, where it is below what a
+    launch takes.
     """
 
     bytes: Expression
@@ -95,6 +96,7 @@ class PackBench:
     arithmetic: str
     budget_s: float
     medals: Medals | None = None
+    why_short: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,6 +192,8 @@ class BenchModel(_Strict):
     arithmetic: Literal["fp64", "fp32", "tf32", "fp16", "bf16", "int8"] = "fp32"
     budget_s: float = Field(default=6.0, gt=0, le=60)
     medals: MedalsModel | None = None
+    #: Why no kernel comes near the least time, where that is below what a launch takes.
+    why_short: str = ""
 
 
 class LinkModel(_Strict):

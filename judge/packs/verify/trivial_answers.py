@@ -11,8 +11,19 @@ from judge.packs.verify.prepared import Outputs, PreparedCase
 
 
 def accepted_trivial_answers(prepared: PreparedCase) -> tuple[str, ...]:
-    """Returns the names of the trivial answers that would be accepted for this case."""
-    return tuple(name for name, outputs in _answers(prepared) if prepared.check(outputs) is None)
+    """Returns the names of the trivial answers that would be accepted for this case.
+
+    A guessable case may accept the right answer itself, even where that is all zeros or ends with them.
+    """
+    return tuple(
+        name
+        for name, outputs in _answers(prepared)
+        if prepared.check(outputs) is None and not (prepared.case.guessable and _is_right(prepared, outputs))
+    )
+
+
+def _is_right(prepared: PreparedCase, outputs: Outputs) -> bool:
+    return all(np.array_equal(values, outputs[name], equal_nan=True) for name, values in prepared.right.items())
 
 
 def _answers(prepared: PreparedCase) -> Iterator[tuple[str, Outputs]]:

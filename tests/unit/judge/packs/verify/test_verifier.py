@@ -85,7 +85,9 @@ def test_a_size_that_an_int_cannot_hold(edit: Edit) -> None:
 
 
 def test_a_benchmark_that_is_too_short(edit: Edit) -> None:
-    assert "bench-short" in errors(edit("axes = { N = 100_000_000 }", "axes = { N = 1_000_000 }"))
+    short = edit("axes = { N = 100_000_000 }", "axes = { N = 1_000_000 }")
+    assert "bench-short" in errors(short)
+    assert verify_pack(edit("[bench]", '[bench]\nwhy_short = "each step waits for the one before"')).ok
 
 
 def test_no_benchmark_for_the_emulator(edit: Edit) -> None:
@@ -109,10 +111,15 @@ def test_a_copy_that_passes(edit: Edit) -> None:
     assert "cases.hundred: accepts a trivial answer (a copy of x)" in found["trivial-answer"]
 
 
-def test_guessable_cases_may_be_guessed_but_not_left_out(edit: Edit) -> None:
+def test_guessable_cases_may_be_guessed(edit: Edit) -> None:
     copy = edit("axes = { N = 100 }", "axes = { N = 100 }\nguessable = true\nparameters = { factor = 1 }")
     assert verify_pack(copy).ok
-    assert "zeros" in errors(edit("parameters = { factor = 1 }", "parameters = { factor = 0 }"))["trivial-answer"]
+
+
+def test_zeros_may_be_right_where_a_case_says_that_it_is_guessable(edit: Edit) -> None:
+    zeros = edit("axes = { N = 100 }", "axes = { N = 100 }\nparameters = { factor = 0 }")
+    assert "zeros" in errors(zeros)["trivial-answer"]
+    assert verify_pack(edit("parameters = { factor = 0 }", "guessable = true\nparameters = { factor = 0 }")).ok
 
 
 def test_inputs_that_do_not_follow_from_the_seed(pack_directory: Path, edit: Edit) -> None:
