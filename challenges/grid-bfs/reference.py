@@ -13,7 +13,8 @@ def make_inputs(rng, rows, cols, start_row, start_col, end_row, end_col, walls, 
             grid[row] = 1
             grid[row, gap if row // 2 % 2 else cols - 1 - gap] = 0
     if closed:
-        for row, col in ((end_row - 1, end_col), (end_row + 1, end_col), (end_row, end_col - 1), (end_row, end_col + 1)):
+        for down, right in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+            row, col = end_row + down, end_col + right
             if 0 <= row < rows and 0 <= col < cols:
                 grid[row, col] = 1
     grid[start_row, start_col] = grid[end_row, end_col] = 0

@@ -33,7 +33,8 @@ def reference(data_x, data_y, initial_centroid_x, initial_centroid_y, sample_siz
 def check(inputs, outputs):
     points = np.stack([np.asarray(inputs["data_x"]), np.asarray(inputs["data_y"])], 1).astype(np.float64)
     labels = np.asarray(outputs["labels"]).reshape(-1)
-    places = np.stack([np.asarray(outputs[f"final_centroid_{axis}"]).reshape(-1) for axis in "xy"], 1).astype(np.float64)
+    ends = [np.asarray(outputs[f"final_centroid_{axis}"]).reshape(-1) for axis in "xy"]
+    places = np.stack(ends, 1).astype(np.float64)
     k = len(places)
     if ((labels < 0) | (labels >= k)).any():
         where = int(np.flatnonzero((labels < 0) | (labels >= k))[0])
