@@ -23,6 +23,7 @@ from judge.errors import InternalError
 from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Measurement
 from judge.languages.base import Language
 from judge.languages.registry import BUILTIN_LANGUAGES, Languages
+from judge.packs.isolation.client import PROCESSES
 from judge.packs.pack import Case, Pack
 from judge.settings import JudgeSettings
 from judge.supervisor.case_runner import CaseRunner
@@ -132,6 +133,7 @@ def judge(
             cases = (*task.cases, *task.benchmarks)
             factory = sessions_for(backend, pack, cases, device, settings, cancelled=cancelled)
             session = factory.start()
+            PROCESSES.start()
             progress(Progress("building"))
             report, artifact = build(source, pack, device, settings, backends=backends, languages=languages)
             progress(Progress("built"))

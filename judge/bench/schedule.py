@@ -23,6 +23,7 @@ import numpy as np
 
 from judge.native.library import Bytes
 from judge.packs.inputs import host_inputs, input_recipes, lazy_inputs, scalar_values
+from judge.packs.isolation.shared_array import shared_empty
 from judge.packs.pack import Case, Pack
 from judge.packs.sizes import buffer_bytes, element_count, output_specs
 from judge.packs.storage import stored, stored_type
@@ -257,7 +258,10 @@ class CallMaker:
         """
         regions = self._output_regions(call.case, index)
         return {
-            name: session.runner.outputs.read(regions[name].output_offset, spec.shape, stored_type(spec.element))
+            # Where the processes of the pack, which check them, can map them.
+            name: session.runner.outputs.read(
+                regions[name].output_offset, spec.shape, stored_type(spec.element), make=shared_empty
+            )
             for name, spec in output_specs(self.pack, call.case).items()
         }
 

@@ -9,26 +9,21 @@ from __future__ import annotations
 
 import os
 import secrets
-import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
-import numpy as np
-from threadpoolctl import threadpool_limits
-
 from judge.bench.schedule import CallMaker, PlannedCall
 from judge.errors import Cancelled
-from judge.native.digest import picked_digests, tree_digest
 from judge.native.library import Bytes, loaded
+from judge.packs.committed_array import CommittedArray, NotCommittedError
+from judge.packs.isolation.calls import product_threads
 from judge.packs.judging import spot_check
-from judge.packs.lazy_array import Array, LazyArray, Numbers
+from judge.packs.lazy_array import Array
 from judge.packs.pack import Pack
-from judge.packs.storage import value_type, values_of
+from judge.packs.storage import values_of
 from judge.supervisor.verdict_rules import Outcome
 from judge.verdict import Verdict
-from judge.wire.digest import DIGEST_BYTES, PIECE_BYTES, level_sizes
-from judge.wire.elements import Element
 
 #: The memory for waiting calls and for the checks that run at a time; at most an eighth and a quarter of the machine's.
 _WAITING_BYTES = 4 << 30
@@ -36,54 +31,6 @@ _WORKING_BYTES = 16 << 30
 #: The working memory of a check per byte of a call's arguments, for packs that check all of them at once.
 _BYTES_A_BYTE = 4
 _POLL_S = 0.1
-
-
-class NotCommittedError(Exception):
-    """The outputs differ from the committed ones."""
-
-
-class CommittedArray(LazyArray):
-    """An output whose bytes are compared with their committed digest where they are read.
-
-    ``digest`` is the committed root of the digest tree, and ``pieces`` what the runner claims to be its first level. At
-    most ``threads`` threads compare. All methods, the constructor included, raise NotCommittedError.
-    """
-
-    def __init__(self, array: Array, element: Element, digest: bytes, pieces: Bytes, threads: int) -> None:
-        super().__init__(array.shape, value_type(element))
-        self._element = element
-        self._array = array
-        self._bytes: Bytes = array.reshape(-1).view(np.uint8)
-        self._pieces = pieces
-        self._threads = threads
-        if pieces.size != level_sizes(array.nbytes)[0]:
-            raise ValueError(f"{pieces.size} bytes of digests for {array.nbytes} bytes")
-        if (pieces.tobytes() if pieces.size == DIGEST_BYTES else tree_digest(pieces, threads)) != digest:
-            raise NotCommittedError
-
-    def _make(self) -> Array:
-        self._compare(np.array([0]), np.array([self.size]))
-        return values_of(self._element, self._array)
-
-    def _fill(self, start: int, flat: Array) -> None:
-        self._fill_runs(np.array([start]), np.array([flat.size]), flat)
-
-    def _fill_runs(self, starts: Numbers, ends: Numbers, flat: Array) -> None:
-        begins = np.append(0, ends[:-1])
-        self._compare(starts, starts + (ends - begins))
-        elements = self._array.reshape(-1)
-        for start, begin, end in zip(starts.tolist(), begins.tolist(), ends.tolist(), strict=True):
-            flat[begin:end] = values_of(self._element, elements[start : start + (end - begin)])
-
-    def _compare(self, starts: Numbers, stops: Numbers) -> None:
-        """Compares the pieces in which these runs of elements lie."""
-        first = starts * self._array.itemsize // PIECE_BYTES
-        counts = np.where(starts < stops, -(-stops * self._array.itemsize // PIECE_BYTES) - first, 0)
-        # All pieces of each run, from its first on.
-        picked = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
-        found = picked_digests(self._bytes, picked, self._threads)
-        if not np.array_equal(found.reshape(-1, DIGEST_BYTES), self._pieces.reshape(-1, DIGEST_BYTES)[picked]):
-            raise NotCommittedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,31 +56,6 @@ class OpenedCall:
             name: CommittedArray(output, elements[name], digest, self.pieces[name], threads)
             for (name, output), digest in named
         }
-
-
-class _OneThreadedProducts:
-    """Limits NumPy's matrix products to one thread each while any thread is inside. The limit is process-wide."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._within = 0
-        self._limits: threadpool_limits | None = None
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._within += 1
-            if self._limits is None:
-                self._limits = threadpool_limits(limits=1, user_api="blas")
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._within -= 1
-            if self._within == 0 and self._limits is not None:
-                self._limits.restore_original_limits()
-                self._limits = None
-
-
-_PRODUCTS = _OneThreadedProducts()
 
 
 class Verifier:
@@ -207,7 +129,7 @@ class Verifier:
         try:
             # The seed is drawn now, after the outputs were committed, so that nothing could know which elements are
             # checked. Each check is a thread; a product within one must not take all processors.
-            with _PRODUCTS:
+            with product_threads(1):
                 wrong = spot_check(pack, call.case, inputs, opened.committed(pack, threads), secrets.randbits(62))
         except NotCommittedError:
             message = "the outputs of a timed call are not those that had been committed before it was opened"

@@ -27,6 +27,7 @@ class NativeLibrary:
 
     def __init__(self, path: Path) -> None:
         """Raises OSError."""
+        self.path = path
         library = ctypes.CDLL(str(path))
         self._fill_runs = library.gpujudge_fill_runs
         self._fill_runs.argtypes = (
@@ -147,6 +148,11 @@ def load(path: Path) -> None:
     """Makes this process use the library from now on. Raises OSError."""
     global _loaded
     _loaded = NativeLibrary(path)
+
+
+def loaded_path() -> Path | None:
+    """Returns the file of the library that this process uses; None where it has loaded none."""
+    return None if _loaded is None else _loaded.path
 
 
 def loaded() -> NativeLibrary | None:

@@ -57,7 +57,7 @@ def _derive(pack: Pack, case: Case) -> dict[str, Allowance]:
 
 def _picks_rows(pack: Pack, case: Case) -> bool:
     elements = sum(sizes.element_count(case, argument) for argument in pack.arguments if argument.is_pointer)
-    return pack.reference.spot_check is not None and elements > _WHOLE_ELEMENTS
+    return pack.reference.defines("spot_check") and elements > _WHOLE_ELEMENTS
 
 
 def _whole(pack: Pack, _: Case, inputs: Mapping[str, Any]) -> Mapping[str, Any]:

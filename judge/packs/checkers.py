@@ -12,6 +12,7 @@ from judge.judgement import Mismatch
 from judge.packs import sizes
 from judge.packs.errors import PackError
 from judge.packs.inputs import Inputs
+from judge.packs.isolation.calls import runs_pack_code
 from judge.packs.lazy_array import real_arrays
 from judge.packs.pack import Case, Pack
 
@@ -23,9 +24,15 @@ def complaint_of_check(pack: Pack, case: Case, inputs: Inputs, outputs: Mapping[
 
     Raises PackError for a ``check`` that fails on the reference's own outputs too, or answers in another form.
     """
-    check = pack.reference.check
-    if check is None:
+    if not pack.reference.defines("check"):
         return None
+    return _complaint(pack, case, inputs, outputs)
+
+
+@runs_pack_code
+def _complaint(pack: Pack, case: Case, inputs: Inputs, outputs: Mapping[str, Any]) -> Mismatch | None:
+    check = pack.reference.check
+    assert check is not None
     given = real_arrays(inputs)
     shaped = {
         output.name: np.asarray(real_arrays({"it": outputs[output.name]})["it"]).reshape(sizes.shape(case, output))

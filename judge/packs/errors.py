@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from judge.errors import InternalError
 
-class PackError(Exception):
-    """A broken pack: ``file`` and ``key`` say where, ``reason`` says what is wrong and what to do about it."""
+
+class PackError(InternalError):
+    """A broken pack: ``file`` and ``key`` say where, ``reason`` says what is wrong and what to do about it.
+
+    While a submission is judged it is an InternalError like any other: no fault of the submission.
+    """
 
     def __init__(self, file: Path, key: str, reason: str) -> None:
         self.file = file

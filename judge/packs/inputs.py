@@ -15,6 +15,7 @@ import numpy.typing as npt
 from judge.packs import sizes
 from judge.packs.argument import Argument
 from judge.packs.distributions import varies
+from judge.packs.isolation.calls import runs_pack_code
 from judge.packs.lazy_array import real_arrays
 from judge.packs.lazy_input import LazyInput
 from judge.packs.pack import Case, Pack
@@ -58,8 +59,14 @@ def scalar_values(pack: Pack, case: Case) -> dict[str, np.generic]:
 
 def host_inputs(pack: Pack, case: Case, seed: int, call: int = 0, *, like: int | None = None) -> dict[str, Array]:
     """Returns the inputs that only the pack's ``make_inputs`` can make: those without a recipe."""
-    if pack.reference.make_inputs is None:
+    if not pack.reference.defines("make_inputs"):
         return {}
+    return _made_by_pack(pack, case, seed, call, like)
+
+
+@runs_pack_code
+def _made_by_pack(pack: Pack, case: Case, seed: int, call: int, like: int | None) -> dict[str, Array]:
+    assert pack.reference.make_inputs is not None
     source = like if like is not None and _any_declared_input_varies(pack, case) else call
     generator = Stream(seed, case.id, "make_inputs", source).generator()
     made = pack.reference.make_inputs(generator, **case.axes, **case.parameters)

@@ -18,6 +18,7 @@ from judge.packs.argument import Argument
 from judge.packs.auto_tolerance import allowances
 from judge.packs.checkers import complaint_of_check
 from judge.packs.inputs import Inputs
+from judge.packs.isolation.calls import runs_pack_code
 from judge.packs.lazy_array import real_arrays
 from judge.packs.pack import Case, Pack
 from judge.packs.streams import Stream
@@ -62,8 +63,14 @@ def spot_check(pack: Pack, case: Case, inputs: Inputs, outputs: Mapping[str, Any
     draw enough rows to make skipped work show (64 rows show a skipped tenth with probability 99.9 % in every call), or
     choose rows by a cheap check of the whole output (Freivalds) where there is one.
     """
-    if pack.reference.spot_check is None:
+    if not pack.reference.defines("spot_check"):
         return check_outputs(pack, case, real_arrays(inputs), real_arrays(outputs))
+    return _check_parts(pack, case, inputs, outputs, seed)
+
+
+@runs_pack_code
+def _check_parts(pack: Pack, case: Case, inputs: Inputs, outputs: Mapping[str, Any], seed: int) -> Mismatch | None:
+    assert pack.reference.spot_check is not None
     shapes = {output.name: sizes.shape(case, output) for output in pack.outputs}
     shaped = {
         name: outputs[name] if outputs[name].shape == shape else outputs[name].reshape(shape)
@@ -92,9 +99,13 @@ def expected_outputs(pack: Pack, case: Case, inputs: Inputs) -> dict[str, Expect
     ``inputs`` are as they were before the call.
     """
     compared = [output for output in pack.outputs if output.tolerance is not None]
-    if not compared:
-        return {}
-    values = reference_outputs(pack, inputs)
+    return _expected_outputs(pack, case, inputs) if compared else {}
+
+
+@runs_pack_code
+def _expected_outputs(pack: Pack, case: Case, inputs: Inputs) -> dict[str, Expected]:
+    compared = [output for output in pack.outputs if output.tolerance is not None]
+    values = _by_output(pack, pack.reference.reference(**inputs))
     magnitudes = _by_output(pack, pack.reference.magnitude(**inputs)) if pack.reference.magnitude else {}
     return {
         output.name: _expected(
@@ -104,9 +115,11 @@ def expected_outputs(pack: Pack, case: Case, inputs: Inputs) -> dict[str, Expect
     }
 
 
-def reference_outputs(pack: Pack, inputs: Inputs) -> dict[str, Any]:
+@runs_pack_code
+def reference_outputs(pack: Pack, case: Case, inputs: Inputs) -> dict[str, Array]:  # noqa: ARG001 -- bounds the call
     """Returns what the reference makes of the inputs, by output."""
-    return _by_output(pack, pack.reference.reference(**inputs))
+    made = _by_output(pack, pack.reference.reference(**inputs))
+    return {name: np.asarray(values) for name, values in made.items()}
 
 
 def _first_mismatch(expected: Mapping[str, Expected], outputs: Mapping[str, Array]) -> Mismatch | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -24,8 +25,12 @@ class LazyInput(LazyArray):
         super().__init__(shape, value_type(recipe.element))
         self._element = recipe.element
         self._in_place = self.dtype == stored_type(recipe.element)
+        self._recipe = recipe
         self._threads = threads
         self._drawing = Drawing(recipe, self.size)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LazyInput, (self._recipe, self.shape, self._threads)
 
     def _make(self) -> Array:
         array = np.empty(self.shape, self.dtype)

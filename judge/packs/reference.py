@@ -1,6 +1,7 @@
-"""Loads a pack's ``reference.py``, its code in NumPy. It is trusted: the pack's maintainers wrote it.
+"""A pack's ``reference.py``, its code in NumPy.
 
-A pack is read without running it: which functions it has shows in its syntax. It is imported when one is first used.
+A pack is read without running it: which functions it has shows in its syntax. The code runs in processes of the pack
+(``judge.packs.isolation``), which import it when they first use it.
 
 It may define these functions. Arrays come as the kernel gets them, by argument name, and scalars as NumPy scalars.
 
@@ -17,7 +18,7 @@ It may define these functions. Arrays come as the kernel gets them, by argument 
   many, it yields such dicts one after another, of rows few enough to stay in a processor's cache. Each
   declared input is a judge.packs.lazy_input.LazyInput: reading rows by their numbers, or ranges, makes these alone; any
   other use makes the whole array. Large outputs are likewise compared with what was committed where they are read
-  (judge.bench.verification). Do not write to either.
+  (judge.packs.committed_array). Neither can be written to.
 """
 
 from __future__ import annotations
@@ -39,11 +40,13 @@ FUNCTIONS = ("reference", "magnitude", "make_inputs", "spot_check", "check")
 class Reference:
     """The functions of one ``reference.py``; None stands for one that it lacks. Safe with any number of threads.
 
-    Reading a function imports the file, which raises PackError if that fails.
+    Only a local one has the functions, and reading one imports the file, which raises PackError if that fails. A copy
+    in another process is local: what the judge sends to a process of the pack can call the functions there.
     """
 
-    def __init__(self, path: Path, module_name: str, defined: frozenset[str]) -> None:
-        self._path = path
+    def __init__(self, path: Path, module_name: str, defined: frozenset[str], *, is_local: bool = False) -> None:
+        self.path = path
+        self.is_local = is_local
         self._module_name = module_name
         self._defined = defined
         self._module: ModuleType | None = None
@@ -75,16 +78,29 @@ class Reference:
         """Returns whether the file defines a function, without importing it."""
         return name in self._defined
 
+    def local(self) -> Reference:
+        """Returns a local one, whose code runs in this process, with all that this may do."""
+        return Reference(self.path, self._module_name, self._defined, is_local=True)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _local_reference, (self.path, self._module_name, self._defined)
+
     def _function(self, name: str) -> Callable[..., Any] | None:
         if name not in self._defined:
             return None
+        if not self.is_local:
+            raise RuntimeError(f"{name} of {self.path} runs in a process of the pack; see judge.packs.isolation")
         with self._importing:
             if self._module is None:
-                self._module = _import(self._path, self._module_name)
+                self._module = _import(self.path, self._module_name)
         function: Callable[..., Any] | None = getattr(self._module, name, None)
         if not callable(function):
-            raise PackError(self._path, name, "must be a function")
+            raise PackError(self.path, name, "must be a function")
         return function
+
+
+def _local_reference(path: Path, module_name: str, defined: frozenset[str]) -> Reference:
+    return Reference(path, module_name, defined, is_local=True)
 
 
 def read_reference(path: Path, module_name: str) -> Reference:

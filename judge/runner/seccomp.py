@@ -30,12 +30,12 @@ from judge.wire.bpf import (
     Instruction,
     assemble,
     deny,
+    install,
     unless,
     when,
 )
 
 # From linux/seccomp.h, linux/sched.h, linux/prctl.h and asm/mman.h.
-_SECCOMP_SET_MODE_FILTER, _FLAG_TSYNC, _PR_SET_NO_NEW_PRIVS = 1, 1, 38
 _CLONE_THREAD = 0x00010000
 _PR_SET_TSC, _PR_SET_TIMERSLACK, _PR_SET_SPECULATION_CTRL, _PR_SCHED_CORE, _ARCH_SET_CPUID = 26, 29, 53, 62, 0x1012
 _AF_UNIX, _PROT_EXEC, _PR_SET_DUMPABLE, _PR_SET_PTRACER = 1, 4, 4, 0x59616D61
@@ -137,23 +137,6 @@ def lock_after_load() -> None:
     Raises OSError where the kernel refuses filters.
     """
     install(after_load_program())
-
-
-def install(program: bytes) -> None:
-    """Installs a filter on every thread of this process. Raises OSError."""
-
-    class Filter(ctypes.Structure):
-        _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
-
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "prctl(PR_SET_NO_NEW_PRIVS)")
-    filter_ = Filter(len(program) // 8, program)
-    result = libc.syscall(NUMBERS["seccomp"], _SECCOMP_SET_MODE_FILTER, _FLAG_TSYNC, ctypes.byref(filter_))
-    if result != 0:
-        # A positive result is the id of a thread that did not take the filter.
-        code = ctypes.get_errno() if result < 0 else errno.EBUSY
-        raise OSError(code, f"seccomp: {os.strerror(code)}")
 
 
 def _no_new_code() -> list[Instruction]:

@@ -57,9 +57,12 @@ class SharedRegion:
             target: npt.NDArray[np.generic] = np.ndarray(array.shape, array.dtype, buffer=self._mapped(), offset=offset)
             target[...] = array
 
-    def read(self, offset: int, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> npt.NDArray[np.generic]:
-        """Returns a private copy, which the runner cannot change afterwards."""
-        copy: npt.NDArray[np.generic] = np.empty(shape, dtype)
+    def read(
+        self, offset: int, shape: tuple[int, ...], dtype: np.dtype[np.generic], *,
+        make: Callable[[tuple[int, ...], np.dtype[np.generic]], npt.NDArray[np.generic]] = np.empty,
+    ) -> npt.NDArray[np.generic]:  # fmt: skip
+        """Returns a private copy, in memory that ``make`` allocates, which the runner cannot change afterwards."""
+        copy = make(shape, dtype)
         if copy.nbytes:
             target = copy.reshape(-1).view(np.uint8)
             source = np.ndarray(target.shape, np.uint8, buffer=self._mapped(), offset=offset)

@@ -6,12 +6,15 @@ denies are allowed. ``assemble`` turns the rules into an array of ``struct sock_
 
 from __future__ import annotations
 
+import ctypes
 import errno
+import os
 import platform
 import struct
 from collections.abc import Iterable
 
-# From linux/seccomp.h, linux/filter.h and linux/audit.h.
+# From linux/seccomp.h, linux/filter.h, linux/audit.h and linux/prctl.h.
+_SECCOMP_SET_MODE_FILTER, _FLAG_TSYNC, _PR_SET_NO_NEW_PRIVS = 1, 1, 38
 KILL_PROCESS, ERRNO, ALLOW = 0x80000000, 0x00050000, 0x7FFF0000
 _AUDIT_ARCH_X86_64, _X32_BIT = 0xC000003E, 0x40000000
 LOAD, JUMP_EQUAL, JUMP_GREATER_EQUAL, JUMP_ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -37,6 +40,9 @@ NUMBERS = {
     "pidfd_getfd": 438, "process_madvise": 440, "mount_setattr": 442, "quotactl_fd": 443, "process_mrelease": 448,
     "open_tree_attr": 467, "memfd_create": 319, "memfd_secret": 447, "setpriority": 141, "sched_setparam": 142,
     "sched_setscheduler": 144, "arch_prctl": 158, "sched_setaffinity": 203, "ioprio_set": 251, "sched_setattr": 314,
+    "open": 2, "truncate": 76, "rename": 82, "mkdir": 83, "rmdir": 84, "creat": 85, "link": 86, "unlink": 87,
+    "symlink": 88, "chmod": 90, "openat": 257, "mkdirat": 258, "unlinkat": 263, "renameat": 264, "linkat": 265,
+    "symlinkat": 266, "fchmodat": 268, "renameat2": 316, "openat2": 437,
 }
 # fmt: on
 
@@ -90,3 +96,20 @@ def _conditional(name: str, argument: int, test: int, value: int, action: int, *
         (RETURN, 0, 0, action),
         (LOAD, 0, 0, NR_OFFSET),
     ]
+
+
+def install(program: bytes) -> None:
+    """Installs a filter on every thread of this process. Raises OSError."""
+
+    class Filter(ctypes.Structure):
+        _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_NO_NEW_PRIVS)")
+    filter_ = Filter(len(program) // 8, program)
+    result = libc.syscall(NUMBERS["seccomp"], _SECCOMP_SET_MODE_FILTER, _FLAG_TSYNC, ctypes.byref(filter_))
+    if result != 0:
+        # A positive result is the id of a thread that did not take the filter.
+        code = ctypes.get_errno() if result < 0 else errno.EBUSY
+        raise OSError(code, f"seccomp: {os.strerror(code)}")

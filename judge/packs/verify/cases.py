@@ -11,10 +11,10 @@ from judge.packs.distributions import varies
 from judge.packs.errors import PackError
 from judge.packs.expressions import ExpressionError
 from judge.packs.inputs import Inputs, lazy_inputs, make_inputs
-from judge.packs.judging import spot_check
+from judge.packs.judging import reference_outputs, spot_check
 from judge.packs.pack import Case, Pack
 from judge.packs.verify.findings import Finding, error, warning
-from judge.packs.verify.prepared import SEED, PreparedCase, reference_outputs
+from judge.packs.verify.prepared import SEED, PreparedCase
 from judge.packs.verify.trivial_answers import accepted_trivial_answers
 
 #: Seeds whose inputs are checked for trivial answers besides the first.
@@ -36,16 +36,18 @@ def check_case(prepared: PreparedCase, *, all_seeds: bool) -> Iterator[Finding]:
         if all_seeds:
             for seed in _MORE_SEEDS:
                 yield from _check_answers(PreparedCase(pack, case, seed))
-    except (PackError, ExpressionError) as problem:
-        yield error("case", pack.directory / "challenge.toml", f"cases.{case.id}", str(problem))
+    except ExpressionError as problem:
+        yield error("expression", pack.directory / "challenge.toml", f"cases.{case.id}", str(problem))
     except Exception as problem:
         yield reference_failed(pack, case, problem)
 
 
 def reference_failed(pack: Pack, case: Case, problem: BaseException) -> Finding:
-    """Returns the finding that the pack's code raised something."""
-    message = f"{type(problem).__name__}: {problem}"
-    return error("reference-failed", pack.directory / "reference.py", f"cases.{case.id}", message)
+    """Returns the finding that the pack's code failed."""
+    file, key, message = pack.reference.path, f"cases.{case.id}", f"{type(problem).__name__}: {problem}"
+    if isinstance(problem, PackError):
+        file, message = problem.file, f"{problem.key}: {problem.reason}" if problem.key else problem.reason
+    return error("reference-failed", file, key, message)
 
 
 def check_scalars(pack: Pack) -> Iterator[Finding]:
@@ -82,7 +84,7 @@ def _check_inputs(prepared: PreparedCase) -> Iterator[Finding]:
     for name, value in prepared.inputs.items():
         if isinstance(value, np.ndarray) and value.dtype.kind == "f" and not np.isfinite(value).all():
             yield warning("input-not-finite", file, key, f"{name} has values that are not finite")
-    if pack.reference.make_inputs is not None and not _same(prepared.inputs, make_inputs(pack, case, SEED)):
+    if pack.reference.defines("make_inputs") and not _same(prepared.inputs, make_inputs(pack, case, SEED)):
         message = "the same seed makes different inputs; draw only from the generator that make_inputs gets"
         yield error("seed-ignored", pack.directory / "reference.py", key, message)
     if _can_vary(pack, case) and _same(prepared.inputs, make_inputs(pack, case, SEED + 1)):
@@ -100,7 +102,7 @@ def _can_vary(pack: Pack, case: Case) -> bool:
 def _check_reference(prepared: PreparedCase) -> Iterator[Finding]:
     pack, case = prepared.pack, prepared.case
     file, key = pack.directory / "reference.py", f"cases.{case.id}"
-    made = reference_outputs(pack, prepared.inputs)
+    made = reference_outputs(pack, case, prepared.inputs)
     for output in pack.outputs:
         if output.name not in made:
             yield error("reference-output", file, key, f"the reference returns no {output.name}")

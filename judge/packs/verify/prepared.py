@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from judge.packs import sizes
 from judge.packs.inputs import Inputs, make_inputs
-from judge.packs.judging import Checker, make_checker
+from judge.packs.judging import Checker, make_checker, reference_outputs
 from judge.packs.pack import Case, Pack
 
 Outputs = dict[str, npt.NDArray[Any]]
@@ -56,7 +56,7 @@ class PreparedCase:
 
 def right_outputs(pack: Pack, case: Case, inputs: Inputs) -> Outputs:
     """Returns what the reference makes of these inputs, in the shapes and types of the outputs."""
-    made = reference_outputs(pack, inputs)
+    made = reference_outputs(pack, case, inputs)
     with np.errstate(over="ignore", invalid="ignore"):
         return {
             output.name: np.ascontiguousarray(
@@ -64,9 +64,3 @@ def right_outputs(pack: Pack, case: Case, inputs: Inputs) -> Outputs:
             )
             for output in pack.outputs
         }
-
-
-def reference_outputs(pack: Pack, inputs: Inputs) -> dict[str, Any]:
-    """Returns what the reference returns, by output."""
-    made = pack.reference.reference(**inputs)
-    return made if isinstance(made, dict) else {pack.outputs[0].name: made}

@@ -79,7 +79,7 @@ def verify_pack(
     for prepared in cases:
         found = list(check_case(prepared, all_seeds=full))
         findings += found
-        broken |= any(each.code in ("reference-failed", "case") for each in found)
+        broken |= any(each.code in ("reference-failed", "expression") for each in found)
     mutants: list[MutantResult] = []
     # Mutants of a reference that fails would say the same again.
     if not broken:
@@ -108,7 +108,7 @@ def _survivors(pack: Pack, mutants: list[MutantResult]) -> Iterator[Finding]:
 
 
 def _spot_checks(pack: Pack) -> Iterator[Finding]:
-    if pack.reference.spot_check is None:
+    if not pack.reference.defines("spot_check"):
         return
     file = pack.directory / "reference.py"
     for case in pack.benchmarks_for("emulator"):

@@ -7,16 +7,15 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
 
-from judge.bench import verification
 from judge.bench.schedule import CallMaker, InputKey, PlannedCall
-from judge.bench.verification import CommittedArray, NotCommittedError, OpenedCall, Verifier
+from judge.bench.verification import OpenedCall, Verifier
 from judge.errors import Cancelled
 from judge.native import library
 from judge.native.build import LIBRARY
 from judge.native.digest import piece_digests, tree_digest
 from judge.native.library import NativeLibrary
+from judge.packs.committed_array import CommittedArray, NotCommittedError
 from judge.packs.inputs import make_inputs
 from judge.verdict import Verdict
 from judge.wire.digest import tree_digest as wire_tree_digest
@@ -193,20 +192,6 @@ def test_started_checks_run_once_and_are_reported_at_the_end() -> None:
     assert outcome.verdict is Verdict.SECURITY_VIOLATION
     assert checks.finish_checks() is None
     assert checks.checked == len(maker.threads) == 3
-
-
-def test_products_have_one_thread_until_the_last_check_ends() -> None:
-    def threads() -> set[int]:
-        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
-
-    with threadpool_limits(limits=2, user_api="blas"):
-        products = verification._OneThreadedProducts()
-        products.__enter__()
-        with products:
-            assert threads() == {1}
-        assert threads() == {1}
-        products.__exit__()
-        assert threads() == {2}
 
 
 def test_checks_end_when_the_judgement_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:

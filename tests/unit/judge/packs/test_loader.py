@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from judge.packs.errors import PackError
+from judge.packs.inputs import make_inputs
+from judge.packs.judging import reference_outputs
 from judge.packs.loader import load_pack
 
 Edit = Callable[..., Path]
@@ -147,12 +149,17 @@ def test_a_scalar_that_c_cannot_take_by_value_is_refused(edit: Edit) -> None:
 
 def test_the_reference_is_imported_when_it_is_first_used(pack_directory: Path) -> None:
     path = pack_directory / "reference.py"
-    path.write_text("raise SystemError('too early')\n" + path.read_text())
+    path.write_text("raise SystemExit('too early')\n" + path.read_text())
     pack = load_pack(pack_directory)
     assert pack.reference.defines("reference")
-    assert pack.reference.spot_check is None
-    with pytest.raises(PackError, match="too early"):
+    local = pack.reference.local()
+    assert local.spot_check is None
+    with pytest.raises(SystemExit, match="too early"):
+        _ = local.reference
+    with pytest.raises(RuntimeError, match="process of the pack"):
         _ = pack.reference.reference
+    with pytest.raises(PackError, match=r"calls sys.exit\(too early\)"):
+        reference_outputs(pack, pack.cases[0], make_inputs(pack, pack.cases[0], 1))
 
 
 def test_rows_get_ids_from_their_sizes(edit: Edit) -> None:

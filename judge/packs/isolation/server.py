@@ -1,0 +1,78 @@
+"""``python -m judge.packs.isolation.server FD [LIBRARY]``: the process that packs' processes are forked from.
+
+It has imported what they need, so that one is there in milliseconds, and it has one thread. It reads one command after
+the other from its socket: FORK comes with the descriptor of the new process's channel and is answered with a process
+number; END, with such a number, kills that process and is answered with its exit status. When the socket closes, all
+end.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import struct
+import sys
+import warnings
+from pathlib import Path
+from typing import NoReturn
+
+COMMAND = struct.Struct("<ci")
+ANSWER = struct.Struct("<i")
+FORK, END = b"F", b"E"
+
+
+def main(argv: list[str]) -> None:
+    # Forking is safe here: NumPy's threads are not running (OPENBLAS_NUM_THREADS=1).
+    warnings.simplefilter("ignore", DeprecationWarning)
+    control = socket.socket(fileno=int(argv[0]))
+    if len(argv) > 1:
+        from judge.native import library
+
+        library.load(Path(argv[1]))
+    from threadpoolctl import ThreadpoolController
+
+    import judge.packs.judging  # noqa: F401
+
+    products = ThreadpoolController()
+    children: set[int] = set()
+    while True:
+        data, fds, _, _ = socket.recv_fds(control, COMMAND.size, 1)
+        if len(data) < COMMAND.size:
+            break
+        command, number = COMMAND.unpack(data)
+        if command == FORK:
+            pid = os.fork()
+            if pid == 0:
+                control.close()
+                _run(fds[0], products)
+            os.close(fds[0])
+            children.add(pid)
+            control.sendall(ANSWER.pack(pid))
+        elif number in children:
+            control.sendall(ANSWER.pack(_end(number)))
+            children.discard(number)
+    for pid in children:
+        _end(pid)
+
+
+def _end(pid: int) -> int:
+    """Kills a child unless it has ended, and returns its exit status in the form of ``waitpid``."""
+    os.kill(pid, signal.SIGKILL)
+    return os.waitpid(pid, 0)[1]
+
+
+def _run(fd: int, products: object) -> NoReturn:
+    from judge.packs.isolation.child import serve
+
+    status = 1
+    try:
+        serve(socket.socket(fileno=fd), products)  # type: ignore[arg-type]
+        status = 0
+    finally:
+        # Neither this process's handlers nor its buffers are the child's.
+        os._exit(status)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,175 @@
+"""What a pack's code does wrong is that pack's error by name, and harms nobody else."""
+
+from __future__ import annotations
+
+import dataclasses
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judge.packs.committed_array import CommittedArray, NotCommittedError
+from judge.packs.errors import PackError
+from judge.packs.inputs import lazy_inputs, make_inputs
+from judge.packs.isolation import calls, messages
+from judge.packs.isolation.client import Limits, PackProcesses
+from judge.packs.isolation.messages import BadAnswer
+from judge.packs.isolation.shared_array import shared_empty, shared_memory_of
+from judge.packs.judging import expected_outputs, spot_check
+from judge.packs.loader import load_pack
+from judge.packs.pack import Pack
+from judge.wire.elements import Element
+
+SPOT_CHECK = """
+def spot_check(rng, inputs, outputs):
+    rows = rng.integers(0, int(inputs["N"]), 5)
+    outputs["y"][rows]
+    return {"y": (rows, reference(inputs["x"][rows], 5, inputs["factor"]), None)}
+"""
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[PackProcesses]:
+    made = PackProcesses(Limits(wall_s=2.0, wall_s_a_byte=0.0))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def pack_that(pack_directory: Path, processes: PackProcesses, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Pack]:
+    """Returns the pack with some code at the start of its reference."""
+    monkeypatch.setattr(calls, "PROCESSES", processes)
+
+    def make(code: str) -> Pack:
+        path = pack_directory / "reference.py"
+        path.write_text(path.read_text().replace("    return", f"    {code}\n    return"))
+        return load_pack(pack_directory)
+
+    return make
+
+
+def failure(pack: Pack) -> str:
+    case = pack.cases[0]
+    with pytest.raises(PackError) as raised:
+        expected_outputs(pack, case, make_inputs(pack, case, 1))
+    assert raised.value.file.name == "reference.py"
+    return str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("import sys; sys.exit(0)", r"calls sys.exit(0)"),
+        ("import os; os._exit(0)", "ends its process with exit code 0"),
+        ("import os; os.abort()", "ends its process by signal 6"),
+        ("np.ones(5 << 30, np.uint8)", "takes more memory than the 4 GiB"),
+        ("import socket; socket.socket()", "neither network nor processes"),
+        ("import subprocess; subprocess.run(['true'])", "neither network nor processes"),
+        ("open('written', 'w')", "nor write files"),
+        ("import os; os.kill(os.getppid(), 9)", "PermissionError"),
+        ("x[0] = 1", "read-only"),
+        ("return 'text'", "raises"),
+        ("raise ValueError('a' * 3)", "reference, line 5: raises ValueError: aaa"),
+    ],
+)
+def test_what_a_reference_may_not_do(pack_that: Callable[[str], Pack], code: str, message: str) -> None:
+    assert message in failure(pack_that(code))
+
+
+def test_an_endless_loop_ends(pack_that: Callable[[str], Pack]) -> None:
+    assert "takes longer than 2 s" in failure(pack_that("while True: pass"))
+
+
+def test_one_that_fails_does_not_harm_the_next_call(pack_that: Callable[[str], Pack]) -> None:
+    pack = pack_that("assert N != 5")
+    failure(pack)
+    case = pack.cases[1]
+    inputs = make_inputs(pack, case, 1)
+    expected = expected_outputs(pack, case, inputs)["y"]
+    assert np.array_equal(expected.values, inputs["x"].astype(np.float64) * float(inputs["factor"]))
+
+
+def test_answers_are_those_of_a_local_reference(pack_that: Callable[[str], Pack], pack_directory: Path) -> None:
+    path = pack_directory / "reference.py"
+    path.write_text(path.read_text() + SPOT_CHECK)
+    pack = pack_that("pass")
+    local = dataclasses.replace(pack, reference=pack.reference.local())
+    for case in pack.cases:
+        inputs = make_inputs(pack, case, 1)
+        here, there = (expected_outputs(each, case, inputs)["y"] for each in (local, pack))
+        assert np.array_equal(here.values, there.values)
+        assert here.bound is not None
+        assert there.bound is not None
+        assert np.array_equal(here.bound, there.bound)
+        wrong = {"y": np.zeros_like(inputs["x"])}
+        found = [spot_check(each, case, lazy_inputs(pack, case, 1), wrong, seed=3) for each in (local, pack)]
+        assert found[0] == found[1]
+        assert found[0] is not None
+
+
+def test_outputs_that_were_not_committed(pack_that: Callable[[str], Pack], pack_directory: Path) -> None:
+    path = pack_directory / "reference.py"
+    path.write_text(path.read_text() + SPOT_CHECK)
+    pack = pack_that("pass")
+    case = pack.cases[0]
+    output = shared_empty((case.axes["N"],), np.dtype(np.float32))
+    committed = CommittedArray(output, Element.FLOAT32, bytes(32), np.zeros(32, np.uint8), threads=1)
+    with pytest.raises(NotCommittedError):
+        spot_check(pack, case, lazy_inputs(pack, case, 1), {"y": committed}, seed=3)
+
+
+def test_threads_get_processes_of_their_own(pack_that: Callable[[str], Pack]) -> None:
+    pack = pack_that("pass")
+    case = pack.cases[0]
+    inputs = make_inputs(pack, case, 1)
+    found: list[bool] = []
+
+    def check() -> None:
+        for _ in range(5):
+            found.append(bool(expected_outputs(pack, case, inputs)["y"].values.size))
+
+    threads = [threading.Thread(target=check) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 20
+
+
+class _Stranger:
+    """Something that no answer may have."""
+
+
+def test_answers_are_arrays_and_plain_data_only() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        messages.send(theirs, {"a": np.arange(6.0).reshape(2, 3), "b": (1, None, "text"), "c": np.int64(3)})
+        answer = messages.receive_answer(ours)
+        assert answer["a"].tolist() == [[0, 1, 2], [3, 4, 5]]
+        with pytest.raises(ValueError, match="read-only"):
+            answer["a"][0, 0] = 7
+        assert (answer["b"], answer["c"]) == ((1, None, "text"), 3)
+        messages.send(theirs, _Stranger())
+        with pytest.raises(BadAnswer, match="_Stranger"):
+            messages.receive_answer(ours)
+        theirs.close()
+        with pytest.raises(EOFError):
+            messages.receive_answer(ours)
+
+
+def test_shared_arrays_are_passed_without_a_copy() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        array = shared_empty((4,), np.dtype(np.int32))
+        assert shared_memory_of(memoryview(array)) is not None
+        assert shared_memory_of(memoryview(array[1:])) is None
+        messages.send(ours, {"it": array, "part": array[1:]})
+        array[2] = 5
+        got = messages.receive_trusted(theirs, lambda _: None)
+        assert got["it"].tolist() == [0, 0, 5, 0]
+        assert got["part"].tolist() == [0, 0, 0]
+        with pytest.raises(ValueError, match="read-only"):
+            got["it"][0] = 1
