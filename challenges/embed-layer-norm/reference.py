@@ -1,0 +1,61 @@
+"""Sums of embeddings and their layer norm in NumPy, in float64, some tokens at a time."""
+
+import numpy as np
+
+#: Elements at a time: few enough to stay in a processor's cache.
+_CHUNK = 1 << 17
+
+
+def make_inputs(rng, B, T, V, P, D, eps):
+    tokens, positions = rng.integers(0, V, B * T), rng.integers(0, P, T)
+    return {"token_ids": tokens.astype(np.int32), "position_ids": positions.astype(np.int32)}
+
+
+def _rows(tokens, positions, gamma, beta, eps):
+    """(outputs, magnitudes) of the layer norm of the sums."""
+    x = tokens.astype(np.float64)
+    x += positions
+    mean = x.mean(axis=1, keepdims=True)
+    centred = x - mean
+    variance = np.einsum("ij,ij->i", centred, centred)[:, None] / x.shape[1] + np.float64(eps)
+    scale = gamma / np.sqrt(variance)
+    centred *= scale
+    # Sums of D numbers, one after another, are off by some sqrt(D) / 3 roundoffs of their absolute mean. A variance
+    # found as the mean of the squares less the square of the mean loses so much more as those are larger than it.
+    growth = 8.0 + 0.75 * np.sqrt(x.shape[1])
+    sizes = np.abs(tokens.astype(np.float64))
+    sizes += np.abs(positions)
+    sizes += growth * sizes.mean(axis=1, keepdims=True)
+    sizes *= np.abs(scale)
+    sizes += growth * (1.0 + mean * mean / variance) * np.abs(centred)
+    sizes += 2.0 * np.abs(beta)
+    centred += beta
+    return centred, sizes
+
+
+def _parts(token_ids, position_ids, token_embeddings, position_embeddings, gamma, beta, eps):
+    gamma, beta = gamma.astype(np.float64), beta.astype(np.float64)
+    step = max(1, _CHUNK // token_embeddings.shape[1])
+    for start in range(0, len(token_ids), step):
+        rows = np.arange(start, min(start + step, len(token_ids)))
+        tokens = token_embeddings[token_ids[rows]]
+        positions = position_embeddings[position_ids[rows % len(position_ids)]]
+        yield rows, *_rows(tokens, positions, gamma, beta, eps)
+
+
+_NAMES = ("token_ids", "position_ids", "token_embeddings", "position_embeddings", "gamma", "beta", "eps")
+
+
+def reference(**inputs):
+    return np.concatenate([part[1] for part in _parts(*(inputs[name] for name in _NAMES))])
+
+
+def magnitude(**inputs):
+    return np.concatenate([part[2] for part in _parts(*(inputs[name] for name in _NAMES))])
+
+
+def spot_check(rng, inputs, outputs):
+    """Everything, some tokens at a time."""
+    real = {name: np.asarray(inputs[name].astype(np.float32)) for name in ("token_embeddings", "position_embeddings")}
+    for part in _parts(*({**inputs, **real}[name] for name in _NAMES)):
+        yield {"output": part}
