@@ -1,0 +1,42 @@
+"""A matrix with many zeros times a vector in NumPy, in float64, and how such a matrix is made."""
+
+import numpy as np
+
+#: Elements multiplied at once: few enough to stay in a processor's cache.
+_CHUNK = 1 << 18
+_LEAST, _MOST = 0.5, 10.0
+
+
+def make_inputs(rng, M, N, nnz):
+    """Exactly ``nnz`` elements that are not zero, as evenly spread over the rows as can be.
+
+    Rows share two patterns, moved on by a random distance each: a new one for each row would take minutes.
+    """
+    matrix = rng.random((M, N), dtype=np.float32)
+    matrix -= np.float32(0.5)
+    matrix *= np.float32(2 * (_MOST - _LEAST))
+    matrix += np.copysign(np.float32(_LEAST), matrix)
+    in_all, more = divmod(int(nnz), int(M))
+    patterns = [np.tile(rng.permutation(N) < count, 2) for count in (in_all, in_all + 1)]
+    for row, shift in enumerate(rng.integers(0, N, M)):
+        matrix[row] *= patterns[row < more][shift : shift + N]
+    return {"A": matrix}
+
+
+def reference(A, x, M, N, nnz):
+    return A.astype(np.float64) @ x.astype(np.float64)
+
+
+def magnitude(A, x, M, N, nnz):
+    return np.abs(A).astype(np.float64) @ np.abs(x).astype(np.float64)
+
+
+def spot_check(rng, inputs, outputs):
+    """Every row, some at a time."""
+    count = len(outputs["y"])
+    vector = inputs["x"].astype(np.float64)
+    step = max(1, _CHUNK // vector.size)
+    for start in range(0, count, step):
+        part = inputs["A"][start : start + step].astype(np.float64)
+        values = part @ vector
+        yield {"y": (np.arange(start, start + len(part)), values, np.abs(part) @ np.abs(vector))}
