@@ -5,21 +5,26 @@ import numpy as np
 #: Elements multiplied at once: few enough to stay in a processor's cache.
 _CHUNK = 1 << 18
 _LEAST, _MOST = 0.5, 10.0
+#: Different numbers that stand in a matrix: few enough to stay in a processor's cache.
+_NUMBERS = 1 << 18
 
 
 def make_inputs(rng, M, N, nnz):
     """Exactly ``nnz`` elements that are not zero, as evenly spread over the rows as can be.
 
-    Rows share two patterns, moved on by a random distance each: a new one for each row would take minutes.
+    Each row takes a stretch of one long list of numbers, and one of two patterns of zeros, moved on by a random
+    distance: to draw every row anew would take many times as long.
     """
-    matrix = rng.random((M, N), dtype=np.float32)
-    matrix -= np.float32(0.5)
-    matrix *= np.float32(2 * (_MOST - _LEAST))
-    matrix += np.copysign(np.float32(_LEAST), matrix)
+    numbers = rng.random(_NUMBERS + N, dtype=np.float32)
+    numbers -= np.float32(0.5)
+    numbers *= np.float32(2 * (_MOST - _LEAST))
+    numbers += np.copysign(np.float32(_LEAST), numbers)
     in_all, more = divmod(int(nnz), int(M))
     patterns = [np.tile(rng.permutation(N) < count, 2) for count in (in_all, in_all + 1)]
-    for row, shift in enumerate(rng.integers(0, N, M)):
-        matrix[row] *= patterns[row < more][shift : shift + N]
+    has_more = rng.permutation(M) < more
+    matrix = np.empty((M, N), np.float32)
+    for row, (start, shift) in enumerate(rng.integers(0, (_NUMBERS, N), (M, 2))):
+        np.multiply(numbers[start : start + N], patterns[int(has_more[row])][shift : shift + N], out=matrix[row])
     return {"A": matrix}
 
 

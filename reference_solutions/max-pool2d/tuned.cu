@@ -12,12 +12,14 @@ __device__ float largest_of(const float* plane, int top, int left, int H, int W,
     float largest = -INFINITY;
     if (top >= 0 && left >= 0 && top + size <= H && left + size <= W) {
         const float* corner = plane + (size_t)top * W + left;
-#pragma unroll
+#pragma unroll(SIZE > 0 ? SIZE : 1)
         for (int p = 0; p < size; p++)
-#pragma unroll
+#pragma unroll(SIZE > 0 ? SIZE : 1)
             for (int q = 0; q < size; q++) largest = fmaxf(largest, __ldg(corner + p * W + q));
     } else {
+#pragma unroll 1
         for (int row = max(top, 0); row < min(top + size, H); row++)
+#pragma unroll 1
             for (int column = max(left, 0); column < min(left + size, W); column++)
                 largest = fmaxf(largest, __ldg(plane + (size_t)row * W + column));
     }
