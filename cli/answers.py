@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cli.api import Unreachable
+from cli.errors import Unreachable
 from judge.verdict import Verdict
 
 if TYPE_CHECKING:

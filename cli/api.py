@@ -10,18 +10,11 @@ from typing import Any, Self
 
 import httpx
 
-from cli.errors import FAILED, INTERNAL, NOT_ALLOWED, RATE_LIMITED, UNREACHABLE, USAGE, CliError
+from cli.errors import FAILED, INTERNAL, NOT_ALLOWED, RATE_LIMITED, UNREACHABLE, USAGE, CliError, Unreachable
 from judge.verdict import Verdict
 
 #: The server sends keep-alives every 10 s; a stream that is silent for longer than this was cut off.
 STREAM_SILENCE_S = 45.0
-
-
-class Unreachable(CliError):
-    """The server did not answer, or a proxy answered in its place."""
-
-    def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message, exit_code=UNREACHABLE, hint=hint)
 
 
 class Api:

@@ -26,3 +26,10 @@ class UsageError(CliError):
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message, exit_code=USAGE, hint=hint)
+
+
+class Unreachable(CliError):
+    """The server did not answer, or a proxy answered in its place."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message, exit_code=UNREACHABLE, hint=hint)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cli.answers import ListedEvent, Step, items_of, read
-from cli.api import Api, Unreachable
+from cli.api import Api
+from cli.errors import Unreachable
 
 TERMINAL = frozenset({"done", "cancelled"})
 #: How long to wait for a server that does not answer: submissions survive a restart of the server.

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 import typer
 
 from cli import options
-from cli.api import Api, Unreachable
+from cli.api import Api
 from cli.config import Config, config_path, load_config, normalize_server, resolve_server, save_config
 from cli.connect import connect
 from cli.console import print_json, print_text, say
-from cli.errors import UsageError
+from cli.errors import Unreachable, UsageError
 
 
 def login(

@@ -12,10 +12,10 @@ import typer
 
 from cli import options
 from cli.answers import BoardEntry, Challenge, items_of, read
-from cli.api import Api, Unreachable
+from cli.api import Api
 from cli.connect import connect
 from cli.console import print_json, print_table, print_text, say, stdout
-from cli.errors import CliError, UsageError
+from cli.errors import CliError, Unreachable, UsageError
 from cli.scores import format_interval, format_score
 from cli.source import DEFAULT_DEVICE
 

@@ -172,7 +172,9 @@ def pack_folders(given: list[Path] | None) -> list[Path]:
 def find_pack(slug: str, folders: list[Path] | None) -> Pack:
     """Returns the pack of a challenge. Raises UsageError if it is unknown or broken."""
     module = need("judge.packs.registry", "judge")
-    registry = module.Registry.load(pack_folders(folders))
+    registry = module.Registry.load(pack_folders(folders), only=slug)
+    if slug not in registry.packs:
+        registry = module.Registry.load(pack_folders(folders))
     try:
         pack: Pack = registry.find(slug)
     except module.UnknownChallenge as error:

@@ -7,7 +7,6 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
-import httpx
 import typer
 
 from cli import options, stack
@@ -117,6 +116,8 @@ class _Announcement:
 
     def _missing(self) -> set[str] | None:
         """Returns the devices without an online worker; None if the website does not answer."""
+        import httpx
+
         with suppress(httpx.HTTPError, ValueError, KeyError):
             answer = httpx.get(f"{self._address}/api/v1/devices", timeout=2.0)
             if answer.status_code == 200:

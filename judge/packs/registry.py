@@ -36,11 +36,12 @@ class Registry:
     problems: tuple[PackError, ...]
 
     @classmethod
-    def load(cls, paths: Iterable[Path], *, entry_points: bool = True) -> Registry:
+    def load(cls, paths: Iterable[Path], *, entry_points: bool = True, only: str | None = None) -> Registry:
         """Loads every pack that it finds. A broken one is recorded in ``problems`` and does not affect the others.
 
         Each path is a pack, or a folder of packs. ``entry_points`` adds those of installed packages: an entry point of
-        the group ``gpujudge.packs`` names a Python package whose folder is a pack or holds packs.
+        the group ``gpujudge.packs`` names a Python package whose folder is a pack or holds packs. ``only`` names the
+        one challenge to load: that is quick, however many there are.
         """
         packs: dict[str, Pack] = {}
         problems: list[PackError] = []
@@ -48,6 +49,8 @@ class Registry:
         if entry_points:
             folders += _installed(problems)
         for directory in _pack_directories(folders, problems):
+            if only is not None and directory.resolve().name != only:
+                continue
             try:
                 pack = load_pack(directory)
             except PackError as problem:

@@ -35,6 +35,13 @@ def test_help_imports_no_command(cli: Cli) -> None:
     assert not [name for name in modules if name.startswith("cli.commands.")]
 
 
+@pytest.mark.parametrize("module", ["cli.commands.local", "cli.commands.packs", "cli.commands.emulation"])
+def test_what_works_without_a_server_imports_no_client(module: str) -> None:
+    code = f"import sys, {module}; print('httpx' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout == "False\n"
+
+
 def test_the_version(cli: Cli) -> None:
     done = cli("--version")
     assert (done.exit_code, done.stdout) == (0, f"gpujudge {__version__}\n")

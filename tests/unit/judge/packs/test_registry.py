@@ -14,6 +14,15 @@ def test_a_folder_of_packs_and_a_pack(pack_directory: Path, second_pack: Path) -
     assert list(Registry.load([second_pack]).packs) == ["another"]
 
 
+def test_one_alone_is_loaded_by_name(pack_directory: Path, second_pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (second_pack / "challenge.toml").write_text("schema = ")
+    registry = Registry.load([pack_directory.parent], only="scale")
+    assert (list(registry.packs), registry.problems) == (["scale"], ())
+    monkeypatch.chdir(pack_directory)
+    assert list(Registry.load([Path()], only="scale").packs) == ["scale"]
+    assert not Registry.load([pack_directory.parent], only="scales").packs
+
+
 def test_a_broken_pack_hinders_no_other(pack_directory: Path, second_pack: Path) -> None:
     (second_pack / "challenge.toml").write_text("schema = ")
     registry = Registry.load([pack_directory.parent])
