@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import statistics
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from markupsafe import Markup
@@ -13,6 +15,8 @@ LEFT, RIGHT, BASELINE = 12, 12, 50
 LANE, MAX_DOTS = 34, 200
 #: Samples this many interquartile ranges above the upper quartile are outliers (Tukey's fence).
 OUTLIER_IQRS = 3.0
+#: So many bars show how values are distributed.
+BANDS = 24
 
 
 def strip_chart(samples: Sequence[float], label: Callable[[float], str], title: str) -> Markup:
@@ -98,6 +102,71 @@ def interval_bar(value: float, ends: tuple[float, float] | None, window: tuple[f
         cap = Markup('<line x1="{0}%" x2="{0}%" y1="3" y2="13"/>')
         parts += [cap.format(x) for end, x in zip(ends, (low, high), strict=True) if first <= end <= last]
     parts.append(Markup('<circle cx="{}%" cy="8" r="3.5"/>').format(to_x(value)))
+    return Markup("").join([*parts, Markup("</svg>")])
+
+
+def distribution_chart(values: Sequence[float], own: float, label: Callable[[float], str], title: str) -> Markup:
+    """Draws how many values lie in each of a few bands of a logarithmic axis, with a line at ``own``.
+
+    Values must be positive. Returns an empty string for fewer than two.
+    """
+    if len(values) < 2 or min(values) <= 0:
+        return Markup("")
+    low, high = math.log(min(*values, own)), math.log(max(*values, own))
+    width = (high - low) / BANDS or 1.0
+    counts = Counter(min(int((math.log(value) - low) / width), BANDS - 1) for value in values)
+    bar_width = (WIDTH - LEFT - RIGHT) / BANDS
+    bottom, tallest = 96, max(counts.values())
+    parts = [Markup('<svg class="strip" viewBox="0 0 {} {}" role="img"><title>{}</title>').format(WIDTH, 120, title)]
+    for band, count in sorted(counts.items()):
+        height = round(72 * count / tallest, 1)
+        rect = Markup('<rect class="count" x="{}" y="{}" width="{}" height="{}" rx="2"><title>{}</title></rect>')
+        span = f"{label(math.exp(low + band * width))} to {label(math.exp(low + (band + 1) * width))}: {count}"
+        x = round(LEFT + band * bar_width + 1, 1)
+        parts.append(rect.format(x, round(bottom - height, 1), round(bar_width - 2, 1), height, span))
+    at = round(LEFT + (math.log(own) - low) / (width * BANDS) * (WIDTH - LEFT - RIGHT), 1)
+    parts.append(Markup('<line class="median" x1="{0}" x2="{0}" y1="14" y2="{1}"/>').format(at, bottom + 4))
+    parts.append(_baseline(bottom))
+    anchor = "start" if at < WIDTH / 3 else "end" if at > 2 * WIDTH / 3 else "middle"
+    for x, y, side, text in (
+        (LEFT, bottom + 19, "start", label(math.exp(low))),
+        (WIDTH - RIGHT, bottom + 19, "end", label(math.exp(high))),
+        (at, 10, anchor, f"this one, {label(own)}"),
+    ):
+        parts.append(Markup('<text x="{}" y="{}" text-anchor="{}">{}</text>').format(x, y, side, text))
+    return Markup("").join([*parts, Markup("</svg>")])
+
+
+def history_chart(values: Sequence[float], current: int | None, label: Callable[[float], str], title: str) -> Markup:
+    """Draws values in their order on a logarithmic axis, with the best so far as a line of steps.
+
+    The dot of ``current`` is filled. Values must be positive. Returns an empty string for fewer than two.
+    """
+    if len(values) < 2 or min(values) <= 0:
+        return Markup("")
+    low, high = math.log(min(values)), math.log(max(values))
+    top, bottom = 10, 96
+
+    def to_x(index: int) -> float:
+        return round(LEFT + 70 + index * (WIDTH - LEFT - RIGHT - 80) / (len(values) - 1), 1)
+
+    def to_y(value: float) -> float:
+        return round(bottom - (math.log(value) - low) / ((high - low) or 1.0) * (bottom - top), 1)
+
+    parts = [Markup('<svg class="strip" viewBox="0 0 {} {}" role="img"><title>{}</title>').format(WIDTH, 106, title)]
+    best, path = values[0], f"M{to_x(0)} {to_y(values[0])}"
+    for index, value in enumerate(values[1:], start=1):
+        path += f"H{to_x(index)}"
+        if value < best:
+            best = value
+            path += f"V{to_y(best)}"
+    parts.append(Markup('<path class="best" d="{}"/>').format(path))
+    for index, value in enumerate(values):
+        dot = Markup('<circle class="{}" cx="{}" cy="{}" r="{}"><title>{}</title></circle>')
+        style, radius = ("current", 5) if index == current else ("dot", 3.5)
+        parts.append(dot.format(style, to_x(index), to_y(value), radius, label(value)))
+    for y, value in ((top + 4, max(values)), (bottom + 4, min(values))):
+        parts.append(Markup('<text x="{}" y="{}">{}</text>').format(LEFT, y, label(value)))
     return Markup("").join([*parts, Markup("</svg>")])
 
 

@@ -7,6 +7,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from store.audits import find_audit
 from store.models import FINAL_STATES, Submission, User
+from store.standings import find_standing
 from store.submissions import cancel_submission, get_submission, list_submissions, queue_position
 from web.accounts.visitor import login_required, require_visitor
 from web.errors import wants_json
@@ -17,6 +18,7 @@ from web.submissions.accepting import accept_submission, find_pack
 from web.submissions.forms import SubmissionForm
 from web.submissions.presenter import editor_heat, editor_notes, present_report, present_source
 from web.submissions.scores import present_audit
+from web.submissions.standing import StandingView, present_standing
 from web.submissions.streaming import Streamed, events_response
 
 blueprint = Blueprint("submissions", __name__)
@@ -80,6 +82,7 @@ def show(public_id: str) -> str:
     return render_template(
         "submissions/show.html",
         **_report_context(submission),
+        standing=_standing(submission),
         position=queue_position(reader(), submission),
         lines=present_source(submission),
     )
@@ -146,3 +149,13 @@ def _report_context(submission: Submission) -> dict[str, object]:
         "working": submission.state not in FINAL_STATES,
         "report": None if submission.judgement is None else present_report(submission.judgement, submission.source),
     }
+
+
+def _standing(submission: Submission) -> StandingView | None:
+    """Returns where the submission stands; None unless it is on a board of times."""
+    judgement, pack = submission.judgement, services().packs.get(submission.challenge)
+    if judgement is None or judgement.measurement is None or judgement.measurement.metric == "warp_instructions":
+        return None
+    standing = find_standing(reader(), submission)
+    medals = None if pack is None or pack.major != submission.pack_major else pack.bench.medals
+    return None if standing is None else present_standing(standing, judgement.measurement, medals)

@@ -3,7 +3,16 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from web.charts import MAX_DOTS, WIDTH, interval_bar, process_chart, strip_chart
+from web.charts import (
+    BANDS,
+    MAX_DOTS,
+    WIDTH,
+    distribution_chart,
+    history_chart,
+    interval_bar,
+    process_chart,
+    strip_chart,
+)
 
 
 def _circles(svg: str) -> list[tuple[float, float]]:
@@ -78,3 +87,36 @@ def test_an_error_bar_is_cut_off_at_the_window() -> None:
     assert lines(interval_bar(1.5, None, (1.0, 2.0), "t")) == []
     assert 'cx="50.0%"' in interval_bar(1.0, (1.0, 1.0), (1.0, 1.0), "t")
     assert "<b>" not in interval_bar(1.0, None, (1.0, 2.0), "<b>")
+
+
+def test_a_distribution_counts_every_value_and_marks_ones_own() -> None:
+    values = [1e-5 * 1.3**step for step in range(20)]
+    svg = distribution_chart(values, 3e-5, lambda value: f"{value:.2e}", "twenty")
+    root = ElementTree.fromstring(svg)
+    bars = root.findall("rect")
+    assert 0 < len(bars) <= BANDS
+    assert sum(int(str(bar.findtext("title")).rsplit(": ", 1)[1]) for bar in bars) == 20
+    line = next(line for line in root.findall("line") if line.get("class") == "median")
+    assert 0 < float(line.get("x1", "")) < WIDTH / 3
+    assert "this one, 3.00e-05" in svg
+
+
+def test_values_that_are_all_equal_or_zero_have_a_picture_or_none() -> None:
+    ElementTree.fromstring(distribution_chart([2.0, 2.0], 2.0, str, "equal"))
+    ElementTree.fromstring(history_chart([2.0, 2.0], 0, str, "equal"))
+    assert distribution_chart([1.0], 1.0, str, "one") == ""
+    assert distribution_chart([0.0, 1.0], 1.0, str, "zero") == ""
+    assert history_chart([1.0], 0, str, "one") == ""
+
+
+def test_a_history_steps_down_with_the_best_so_far() -> None:
+    svg = history_chart([5.0, 7.0, 3.0, 4.0], 2, str, "four")
+    root = ElementTree.fromstring(svg)
+    dots = root.findall("circle")
+    assert [dot.get("class") for dot in dots] == ["dot", "dot", "current", "dot"]
+    across = [float(dot.get("cx", "")) for dot in dots]
+    assert across == sorted(across)
+    path = root.find("path")
+    assert path is not None
+    assert path.get("d", "").count("V") == 1, "one submission was better than all before it"
+    assert float(dots[2].get("cy", "")) > float(dots[1].get("cy", "")), "shorter times lie lower"
