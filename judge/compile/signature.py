@@ -1,9 +1,9 @@
 """Checks whether the compiled ``solve`` takes the arguments that the challenge passes.
 
 A C symbol carries no types, so they are read from text: the compiler's preprocessed source, where macros are expanded,
-or a demangled name. Only clear differences count: the number of parameters, a pointer for a scalar, float for int.
-``const``, ``__restrict__``, signedness and the width of an integer scalar do not count, and a type that cannot be
-resolved passes: the judgement will tell.
+or a demangled name. Only clear differences count: the number of parameters, a pointer for a scalar, float for int, and
+``size_t`` for ``int``: the upper half of what is passed would be undefined. ``const``, ``__restrict__`` and signedness
+do not count, and a type that cannot be resolved passes: the judgement will tell.
 """
 
 from __future__ import annotations
@@ -161,12 +161,7 @@ def _compatible(want: Parameter, have: Parameter) -> bool:
         return False
     if "any" in (want.kind, have.kind):
         return True
-    if want.kind != have.kind:
-        return False
-    if want.pointers == 0 and want.kind == "integer":
-        # Each travels in a register of its own, and the runner extends it to the register's width.
-        return have.size_bytes >= min(4, want.size_bytes)
-    return want.size_bytes == have.size_bytes
+    return (want.kind, want.size_bytes) == (have.kind, have.size_bytes)
 
 
 def _parameter(piece: str, aliases: _Aliases) -> Parameter:

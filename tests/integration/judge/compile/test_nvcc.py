@@ -69,7 +69,7 @@ def test_a_plain_kernel_exports_only_solve(settings: JudgeSettings) -> None:
     ("definition", "extern_c"),
     [
         ("void solve(const float* input, float* output, int N) ", False),
-        ("void solve(float* input, float* output, size_t N) ", False),
+        ("void solve(float* input, float* output, unsigned N) ", False),
         ("void solve(int* other) {}\nvoid solve(const float* input, float* output, int N) ", False),
         ('#include "solve.h"\nvoid solve(const float* input, float* output, int N) ', True),
         ('#define EXPORT extern "C" void\nEXPORT solve(float* input, float* output, int N) ', True),
@@ -88,6 +88,7 @@ def test_solve_in_its_other_forms(definition: str, extern_c: bool, settings: Jud
     ("source", "says"),
     [
         ("void solve(double* x, int N) {}", "it takes 2 parameters instead of 3"),
+        ("void solve(float* input, float* output, size_t N) {}", "parameter 3 is `unsigned long` instead of `int N`"),
         ('extern "C" void solve(const int* input, float* output, int N) {}', "parameter 1 is `const int *input`"),
         ("static void solve(const float* input, float* output, int N) {}", "No function `solve` was compiled"),
         ("namespace n { void solve(const float*, float*, int) {} }", "in a namespace or class"),
