@@ -19,8 +19,8 @@ from judge.errors import InternalError
 from judge.native import library
 from judge.packs.committed_array import NotCommittedError
 from judge.packs.errors import PackError
-from judge.packs.isolation import server
 from judge.packs.isolation.child import PACK, Call, GivePack
+from judge.packs.isolation.control import ANSWER, COMMAND, END, FORK, SERVER
 from judge.packs.isolation.messages import BadAnswer, receive_answer, send
 
 #: Processes that wait for their pack's next call; those that waited longest end first.
@@ -54,7 +54,7 @@ class _ForkServer:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._control, theirs = socket.socketpair()
-        command = [sys.executable, "-P", "-S", "-s", "-B", "-m", server.__name__, str(theirs.fileno())]
+        command = [sys.executable, "-P", "-S", "-s", "-B", "-m", SERVER, str(theirs.fileno())]
         if (path := library.loaded_path()) is not None:
             command.append(str(path))
         home = Path(__file__).resolve().parents[3]
@@ -73,13 +73,13 @@ class _ForkServer:
     def fork(self, channel: socket.socket) -> int:
         """Starts a process that serves ``channel``, and returns its number. Raises OSError."""
         with self._lock:
-            socket.send_fds(self._control, [server.COMMAND.pack(server.FORK, 0)], [channel.fileno()])
+            socket.send_fds(self._control, [COMMAND.pack(FORK, 0)], [channel.fileno()])
             return self._answer()
 
     def end(self, pid: int) -> int:
         """Ends a process and returns its exit status. Raises OSError."""
         with self._lock:
-            self._control.sendall(server.COMMAND.pack(server.END, pid))
+            self._control.sendall(COMMAND.pack(END, pid))
             return self._answer()
 
     def close(self) -> None:
@@ -92,10 +92,10 @@ class _ForkServer:
             self._process.wait()
 
     def _answer(self) -> int:
-        data = self._control.recv(server.ANSWER.size, socket.MSG_WAITALL)
-        if len(data) < server.ANSWER.size:
+        data = self._control.recv(ANSWER.size, socket.MSG_WAITALL)
+        if len(data) < ANSWER.size:
             raise OSError("the process that packs' processes are forked from has ended")
-        number: int = server.ANSWER.unpack(data)[0]
+        number: int = ANSWER.unpack(data)[0]
         return number
 
 

@@ -11,15 +11,12 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import struct
 import sys
 import warnings
 from pathlib import Path
 from typing import NoReturn
 
-COMMAND = struct.Struct("<ci")
-ANSWER = struct.Struct("<i")
-FORK, END = b"F", b"E"
+from judge.packs.isolation.control import ANSWER, COMMAND, FORK
 
 
 def main(argv: list[str]) -> None:
