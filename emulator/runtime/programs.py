@@ -7,7 +7,7 @@ goes wrong becomes a CUDA error code and a reason.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +42,8 @@ class Programs:
         self.kernels = Kernels(library)
         self._library = library
         self._programs: dict[int, _Program] = {}
+        #: The registers of a thread of each kernel, by its mangled name, where somebody else has asked ptxas.
+        self.told_registers: Mapping[str, int] = {}
         self.callbacks = Callbacks(
             LoadModule(self._guarded(self._load)),
             DescribeKernel(self._guarded(self._describe)),
@@ -93,7 +95,9 @@ class Programs:
         info[0] = describe_kernel(self._programs[number].module, name.decode())
 
     def _count_registers(self, number: int, name: bytes, ask_ptxas: int, out: Any) -> None:
-        out[0] = self._programs[number].registers.of(name.decode(), ask_ptxas=bool(ask_ptxas)) or 0
+        kernel = name.decode()
+        known = self.told_registers.get(kernel)
+        out[0] = known or self._programs[number].registers.of(kernel, ask_ptxas=bool(ask_ptxas)) or 0
 
     def _compile(self, number: int, name: bytes, block: Any, observe: int, out: Any) -> None:
         program = self._programs[number]

@@ -25,6 +25,8 @@ class Artifact:
     extern_c: bool = True
     #: Whether the program may create streams that do not synchronise with the default one.
     own_streams: bool = False
+    #: The registers of a thread of each kernel, by its mangled name, as ptxas reports them.
+    registers: tuple[tuple[str, int], ...] = ()
     #: SHA-256 of the library, in hexadecimal.
     digest: str = field(init=False)
 
@@ -39,6 +41,7 @@ class Artifact:
             "arch": self.target.arch,
             "extern_c": self.extern_c,
             "own_streams": self.own_streams,
+            "registers": dict(self.registers),
         }
         header = json.dumps(about, sort_keys=True).encode()
         return _MAGIC + struct.pack("<I", len(header)) + header + self.library
@@ -53,7 +56,8 @@ class Artifact:
         about = json.loads(data[start : start + length])
         library = data[start + length :]
         own_streams = _FORMER_NAME_WITH_STREAMS in library if magic == _FORMER_MAGIC else about["own_streams"]
-        artifact = Artifact(library, Target(about["kind"], about["arch"]), about["extern_c"], own_streams)
+        registers = tuple(about.get("registers", {}).items())
+        artifact = Artifact(library, Target(about["kind"], about["arch"]), about["extern_c"], own_streams, registers)
         if artifact.digest != about["digest"]:
             raise ValueError("the artifact is damaged: its digest is another")
         return artifact

@@ -25,6 +25,7 @@ from judge.compile.toolchain import Toolchain, find_toolchain
 from judge.judgement import BuildReport
 from judge.sandbox.policy import build_file_bytes
 from judge.settings import JudgeSettings
+from judge.wire.messages import MAX_KERNELS
 
 
 def build_submission(
@@ -109,7 +110,8 @@ def _judge_result(
         spills=max((kernel.spill_stores_bytes + kernel.spill_loads_bytes for kernel in kernels), default=None),
         kernels=kernels,
     )
-    return report, Artifact(result.library, target, extern_c, result.own_streams)
+    registers = tuple((kernel.kernel, kernel.registers) for kernel in kernels if kernel.registers)
+    return report, Artifact(result.library, target, extern_c, result.own_streams, registers[:MAX_KERNELS])
 
 
 def _compile_error(log: str, started_s: float) -> BuildReport:

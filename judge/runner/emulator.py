@@ -65,6 +65,7 @@ class EmulatorDevice:
         self._runtime = self._make(
             limits=limits, schedule_seed=load.schedule_seed or None, l2_bytes=load.l2_bytes or None
         )
+        self._runtime.programs.told_registers = dict(load.registers)
 
     def allocate(self, size: int, label: str) -> Buffer:
         try:

@@ -13,6 +13,8 @@ from judge.wire.frames import MAX_ARGUMENTS, FrameError, Reader, Role, Writer
 from judge.wire.profiles import ProfileClaim, pack_profiles, unpack_profiles
 
 MAX_FAULTS = 20
+#: Kernels of one program whose registers are told.
+MAX_KERNELS = 4096
 #: The largest buffer or shared memory region; it bounds what a forged number can ask for.
 MAX_BYTES = 1 << 40
 
@@ -78,7 +80,8 @@ class LoadRequest:
 
     ``l2_bytes`` is the size of the L2 cache that the emulator's profile models; 0 leaves it to the emulator.
     ``processor`` is the processor that the process stays on, None if any will do. ``own_streams`` says that the
-    submission may use streams that do not wait for the default one.
+    submission may use streams that do not wait for the default one. ``registers`` are those of a thread of each kernel,
+    by its mangled name, for the emulator, which has no machine code to find them in.
     """
 
     arguments: tuple[ArgumentSpec, ...]
@@ -89,6 +92,7 @@ class LoadRequest:
     l2_bytes: int = 0
     processor: int | None = None
     own_streams: bool = False
+    registers: tuple[tuple[str, int], ...] = ()
 
     def pack(self) -> bytes:
         out = Writer().u64(self.memory_bytes).u64(self.warp_instructions).f64(self.wall_s).u64(self.schedule_seed)
@@ -96,6 +100,9 @@ class LoadRequest:
         out.u8(self.own_streams).u32(len(self.arguments))
         for argument in self.arguments:
             out.text(argument.name).u8(argument.role).u8(argument.element)
+        out.u32(len(self.registers))
+        for kernel, count in self.registers:
+            out.text(kernel).u32(count)
         return out.payload()
 
     @classmethod
@@ -104,8 +111,9 @@ class LoadRequest:
         limits = r.u64(), r.u64(), r.f64(), r.u64(), r.u64()
         processor, own_streams = r.i32(), bool(r.u8())
         arguments = tuple(ArgumentSpec(r.text(), Role(r.u8()), Element(r.u8())) for _ in range(r.count(MAX_ARGUMENTS)))
+        registers = tuple((r.text(), r.u32()) for _ in range(r.count(MAX_KERNELS)))
         r.end()
-        return cls(arguments, *limits, processor if processor >= 0 else None, own_streams)
+        return cls(arguments, *limits, processor if processor >= 0 else None, own_streams, registers)
 
 
 @dataclass(frozen=True, slots=True)

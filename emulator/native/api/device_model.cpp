@@ -9,15 +9,22 @@ namespace {
 // Registers are handed out to warps, 256 at a time.
 constexpr int register_unit = 256;
 
+int registers_of_warp(uint32_t of_thread) {
+    int of_warp = warp_size * (of_thread ? static_cast<int>(of_thread) : assumed_registers);
+    return (of_warp + register_unit - 1) / register_unit * register_unit;
+}
+
 }  // namespace
+
+int max_threads(uint32_t registers) {
+    return std::min(threads_per_block, registers_per_multiprocessor / registers_of_warp(registers) * warp_size);
+}
 
 int resident_blocks(int threads, size_t shared, uint32_t registers) {
     if (threads < 1 || threads > threads_per_block) return 0;
     int warps = (threads + warp_size - 1) / warp_size;
     int by_threads = threads_per_multiprocessor / (warps * warp_size);
-    int of_warp = warp_size * (registers ? static_cast<int>(registers) : assumed_registers);
-    of_warp = (of_warp + register_unit - 1) / register_unit * register_unit;
-    int by_registers = registers_per_multiprocessor / of_warp / warps;
+    int by_registers = registers_per_multiprocessor / registers_of_warp(registers) / warps;
     int by_shared = static_cast<int>(shared_per_multiprocessor / (shared + shared_reserved_per_block));
     return std::min({blocks_per_multiprocessor, by_threads, by_registers, by_shared});
 }

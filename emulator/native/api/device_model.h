@@ -33,4 +33,7 @@ constexpr int runtime_version = 13000;
 // multiprocessor at a time.
 int resident_blocks(int threads, size_t shared, uint32_t registers = 0);
 
+// Threads of a block for which there are so many registers each (0: not known): whole warps.
+int max_threads(uint32_t registers);
+
 }  // namespace emu::device_model

@@ -33,8 +33,8 @@ EMU_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *out, const void *h
     out->sharedSizeBytes = function->info.static_shared_bytes;
     out->constSizeBytes = function->info.constant_bytes;
     out->localSizeBytes = function->info.local_bytes;
-    out->maxThreadsPerBlock = static_cast<int>(function->info.max_threads);
     uint32_t registers = emu::count_registers(*function, false);
+    out->maxThreadsPerBlock = std::min(static_cast<int>(function->info.max_threads), model::max_threads(registers));
     out->numRegs = registers ? static_cast<int>(registers) : model::assumed_registers;
     out->ptxVersion = model::major * 10 + model::minor;
     out->binaryVersion = model::major * 10 + model::minor;

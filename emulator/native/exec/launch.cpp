@@ -72,6 +72,13 @@ cudaError_t check_shape(Function &function, const LaunchShape &at, bool cooperat
         return refused(cudaErrorInvalidValue, block + "which its __launch_bounds__ allow " +
                                                   std::to_string(function.info.max_threads));
     }
+    uint32_t registers = count_registers(function, false);
+    if (registers && threads > static_cast<uint64_t>(model::max_threads(registers))) {
+        return refused(cudaErrorLaunchOutOfResources,
+                       block + "which a block has at most " + std::to_string(model::max_threads(registers)) + " with " +
+                           std::to_string(registers) + " registers each, of " +
+                           std::to_string(model::registers_per_multiprocessor));
+    }
     size_t shared = function.info.static_shared_bytes + at.dynamic_shared;
     bool opted_in = function.max_dynamic_shared > static_cast<int>(model::shared_per_block);
     size_t max_dynamic = opted_in ? function.max_dynamic_shared
@@ -87,7 +94,6 @@ cudaError_t check_shape(Function &function, const LaunchShape &at, bool cooperat
     }
     if (cooperative) {
         uint64_t blocks = uint64_t{at.grid.x} * at.grid.y * at.grid.z;
-        uint32_t registers = count_registers(function, false);
         uint64_t most = uint64_t{model::multiprocessors} *
                         static_cast<uint64_t>(model::resident_blocks(static_cast<int>(threads), shared, registers));
         if (blocks > most) {
