@@ -87,6 +87,7 @@ struct EmuCallError {
 struct EmuTransfers {
     uint64_t writes, written_bytes, reads, read_bytes, copies, copied_bytes, fills, filled_bytes;
     uint64_t shared;  // allocations and variables that the host can read and write as it likes
+    uint64_t registered;  // by cudaHostRegister()
 };
 
 struct EmuLeak {

@@ -16,6 +16,10 @@ class Recorder:
         self._runtime = runtime
         runtime.library.emu_recording_begin(most_bytes)
 
+    def next_call(self) -> None:
+        """What follows belongs to another call."""
+        self._runtime.library.emu_recording_next_call()
+
     def take(self) -> Recording:
         """Returns the recording so far. Raises ``RecordingError`` if it is larger than ``most_bytes``."""
         steps, size = ctypes.c_void_p(), ctypes.c_uint64()

@@ -20,8 +20,10 @@ class RecordingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Transfers:
-    """How often and how many bytes a program copied from the host, to the host, and on the device; its memsets; and the
-    allocations and variables that host and device share, of which only what the host writes is counted."""
+    """How often and how many bytes a program copied from the host, to the host, and on the device, in its last call;
+    its memsets; the allocations and variables that host and device share, of which only what the host writes is counted;
+    and how often it registered memory of the host (``cudaHostRegister``), which a replay does not have.
+    """
 
     writes: int = 0
     written_bytes: int = 0
@@ -32,10 +34,11 @@ class Transfers:
     fills: int = 0
     filled_bytes: int = 0
     shared: int = 0
+    registered: int = 0
 
     @property
     def tells_the_host(self) -> bool:
-        """Whether the host may have learnt anything of what was computed."""
+        """Whether the host may have learnt anything of what was computed in the last call."""
         return bool(self.reads or self.shared)
 
 

@@ -37,6 +37,6 @@ class Replay:
         self.transfers = Transfers(**{field.name: getattr(counted, field.name) for field in fields(Transfers)})
 
     def run(self) -> None:
-        """All of its steps, in order. What goes wrong is an error of the device's, as with a program
+        """Does the steps of the next call, in order. What goes wrong is an error of the device's, as with a program
         (``Runtime.synchronize``)."""
         self._library.emu_replay_run()

@@ -170,6 +170,7 @@ class NativeTransfers(ctypes.Structure):
         ("fills", c_uint64),
         ("filled_bytes", c_uint64),
         ("shared", c_uint64),
+        ("registered", c_uint64),
     ]
 
 
@@ -228,6 +229,7 @@ _FUNCTIONS: dict[str, tuple[object, ...]] = {
     "emu_report_call_error": (None, c_uint32, POINTER(NativeCallError)),
     "emu_report_leak": (None, c_uint32, POINTER(NativeLeak)),
     "emu_recording_begin": (None, c_uint64),
+    "emu_recording_next_call": (None,),
     "emu_recording_take": (c_int, POINTER(c_void_p), POINTER(c_uint64)),
     "emu_replay_open": (c_int, c_char_p, c_uint64, POINTER(NativeTransfers)),
     "emu_replay_image": (None, c_uint64, c_char_p),

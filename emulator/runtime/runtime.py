@@ -71,9 +71,17 @@ class Runtime:
         self._profile = self._profile if profile is None else profile
         self._library.emu_set_observe(self._checks == "full", self._profile)
 
+    def schedule(self, seed: int | None) -> None:
+        """Changes the order of warps and blocks of later launches; None: that of their numbers."""
+        self._settings.has_seed, self._settings.seed = seed is not None, (seed or 0) & (1 << 64) - 1
+        self._configure()
+
     def limit_wall(self, wall_s: float | None) -> None:
         """Changes the wall-clock limit of each later launch."""
         self._settings.wall_s = wall_s or 0.0
+        self._configure()
+
+    def _configure(self) -> None:
         self._settings.check_full, self._settings.profile = self._checks == "full", self._profile
         self._library.emu_configure(ctypes.byref(self._settings))
 

@@ -42,7 +42,7 @@ class JudgedCalls:
                     self._device.fill(buffer, slot.fill)
                 else:
                     self._device.write(buffer, self._inputs.piece(slot.input_offset, slot.size))
-            self._device.watch(request.watch)
+            self._device.watch(request.watch, request.schedule_seed)
             self._device.settle()
             self._device.take_report()
         return b""

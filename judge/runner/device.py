@@ -75,8 +75,8 @@ class Device(Protocol):
     def read(self, buffer: Buffer, target: memoryview) -> None:
         """Copies ``buffer.size`` bytes from the device and waits for them."""
 
-    def watch(self, what: Watch) -> None:
-        """Sets what the reports of later calls look for: nothing at first."""
+    def watch(self, what: Watch, schedule_seed: int) -> None:
+        """Sets what the reports of later calls look for, nothing at first, and the order of warps and blocks."""
 
     def settle(self) -> None:
         """Flushes the device's caches and returns when the device is idle: the last step before a call."""

@@ -48,6 +48,7 @@ class EmulatorDevice:
         self._wall_s = 0.0
         self._watched = Watch.NOTHING
         self._recorder: Recorder | None = None
+        self._recorded_calls = 0
         self._places: deque[int] = deque()
 
     def free_bytes(self) -> int:
@@ -62,9 +63,7 @@ class EmulatorDevice:
         )
         self._wall_s = load.wall_s
         # The same device and threads, with other limits.
-        self._runtime = self._make(
-            limits=limits, schedule_seed=load.schedule_seed or None, l2_bytes=load.l2_bytes or None
-        )
+        self._runtime = self._make(limits=limits, l2_bytes=load.l2_bytes or None)
         self._runtime.programs.told_registers = dict(load.registers)
 
     def allocate(self, size: int, label: str) -> Buffer:
@@ -99,7 +98,8 @@ class EmulatorDevice:
             reason = "a buffer of the judge is gone: does solve free its arguments, or reset the device?"
             raise DeviceError(17, "cudaErrorInvalidDevicePointer", reason) from None
 
-    def watch(self, what: Watch) -> None:
+    def watch(self, what: Watch, schedule_seed: int) -> None:
+        self._runtime.schedule(schedule_seed or None)
         if what == self._watched:
             return
         self._watched = what
@@ -111,6 +111,9 @@ class EmulatorDevice:
         """Does nothing: a launch is over when it returns, and nothing is cached."""
 
     def time_call(self, call: Callable[[], None]) -> float:
+        if self._recorder is not None and self._recorded_calls:
+            self._recorder.next_call()
+        self._recorded_calls += 1
         with self._runtime.shielded():
             call()
         try:

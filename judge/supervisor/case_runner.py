@@ -1,5 +1,8 @@
 """Runs functional cases one after the other and judges their outputs. A crash costs its own case only.
 
+A device that can draws the order of warps and blocks from the seed. On such a device one small case is run with all
+checks; if they find a race, the case is run in further orders until its outputs are wrong, or often enough.
+
 The inputs and expected outputs of the next cases are computed while the runner works on the current one. After two
 runners have died, the remaining cases are not judged: the verdict is decided, and each further crash costs time.
 """
@@ -7,6 +10,7 @@ runners have died, the remaining cases are not judged: the verdict is decided, a
 from __future__ import annotations
 
 import dataclasses
+import random
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -19,7 +23,7 @@ from judge.judgement import CaseJudgement, Mismatch
 from judge.packs.inputs import make_inputs
 from judge.packs.judging import Checker, make_checker
 from judge.packs.pack import Case, Pack
-from judge.packs.sizes import buffer_bytes
+from judge.packs.sizes import buffer_bytes, case_bytes, case_flops
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.layout import Array, lay_out
 from judge.supervisor.process import RequestRefused, RunnerEnded
@@ -45,6 +49,13 @@ _AHEAD_BYTES = 16 << 20
 #: So often a call is made again because its runner was killed, perhaps from outside. Then it is taken for the
 #: submission's own doing, unless nothing inside the jail can have done it.
 _MAX_KILLS = 2
+#: The case that is run with all checks is the largest with no more than these: they take a hundred times as long.
+_CHECKED_BYTES = 256 << 10
+_CHECKED_FLOPS = 1 << 21
+#: So many orders are tried of what has a race, each of which shows a missing barrier about half of the time.
+_ORDERS = 8
+#: Verdicts that the checks themselves may cause.
+_OF_THE_CHECKS = (Verdict.TIME_LIMIT_EXCEEDED, Verdict.MEMORY_LIMIT_EXCEEDED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +133,7 @@ class CaseRunner:
         self._kills = 0
         self._lost_s = 0.0
         self._explained = False
+        self._orders = random.Random(seed)
         #: Whether a session that ended had printed more than is allowed.
         self.flooded = False
 
@@ -134,13 +146,26 @@ class CaseRunner:
         """Yields the judged cases in order, fewer if ``exhausted``. Raises InternalError and Cancelled."""
         if not cases:
             return
+        checked = self._checked_case(cases)
         with _CasePreparer(self._pack, self._seed, cases) as preparer:
             for case in cases:
                 # The session is started before the wait for the inputs, so that both go on at the same time.
                 self._session = self._session or self._start()
-                yield self._judge(case, preparer.take(), watch)
+                yield self._judge(case, preparer.take(), watch | (Watch.CHECKS if case is checked else Watch.NOTHING))
                 if self.exhausted:
                     return
+
+    def _checked_case(self, cases: Sequence[Case]) -> Case | None:
+        """Returns the case to be run with all checks: the largest of the small ones, or else the smallest."""
+        functional = [case for case in cases if case.group != "benchmark"]
+        if not self._factory.has_checks or not functional:
+            return None
+
+        def size(case: Case) -> tuple[float, float]:
+            return case_bytes(self._pack, case), case_flops(self._pack, case) or 0.0
+
+        small = [case for case in functional if size(case)[0] <= _CHECKED_BYTES and size(case)[1] <= _CHECKED_FLOPS]
+        return max(small, key=size) if small else min(functional, key=size)
 
     def session(self) -> Session:
         """Returns the current or a new session, with the submission loaded. Raises RunnerEnded, RequestRefused."""
@@ -223,14 +248,39 @@ class CaseRunner:
                 lambda: first_mismatch(prepared_case.check, outputs),
                 reads_are_errors=self._pack.emulator.reads_are_errors,
             )  # fmt: skip
+            if Watch.CHECKS in watch and outcome.verdict in _OF_THE_CHECKS:
+                # They take long and much memory: without them it may not.
+                return self._judge_once(case, prepared_case, watch & ~Watch.CHECKS)
             if self._session is not None and self._session.runner.flooded:
                 outcome = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
                 self.discard_session()
             elif record.ran.name in STICKY:
                 self.discard_session()
+            elif outcome.verdict is Verdict.ACCEPTED and Watch.CHECKS in watch:
+                outcome = self._in_other_orders(case, prepared_case, outcome)
             elif outcome.verdict is Verdict.WRONG_ANSWER:
                 outcome = self._explain(case, prepared_case, outcome)
         return JudgedCase(case_judgement(case, outcome, record.wall_s if record else 0.0), record)
+
+    def _in_other_orders(self, case: Case, prepared_case: PreparedCase, right: Outcome) -> Outcome:
+        """Returns a right answer, or, if it has a race, the wrong one that another order of warps gives."""
+        race = next((fault for fault in right.memory_errors if fault.other is not None), None)
+        if race is None:
+            return right
+        for _ in range(_ORDERS):
+            try:
+                record, outputs = self._call(case, prepared_case, Watch.NOTHING)
+            except (RunnerEnded, RequestRefused):
+                self.end_session()
+                return right
+            if record.ran.name in STICKY:
+                self.end_session()
+                return right
+            mismatch = first_mismatch(prepared_case.check, outputs)
+            if mismatch is not None:
+                message = f"{mismatch.message} in another order of warps: {race.message}"
+                return Outcome(Verdict.WRONG_ANSWER, message, mismatch, right.memory_errors)
+        return dataclasses.replace(right, message=race.message)
 
     def _explain(self, case: Case, prepared_case: PreparedCase, wrong: Outcome) -> Outcome:
         """Returns the first wrong answer with what the device finds when it runs the case with all checks."""
@@ -252,7 +302,8 @@ class CaseRunner:
         layout = lay_out(self._pack, case, prepared_case.inputs)
         layout.put_inputs(session.runner.inputs, prepared_case.inputs)
         layout.clear_outputs(session.runner.outputs)
-        record = session.call(dataclasses.replace(layout.request, watch=watch))
+        seed = self._orders.getrandbits(63) + 1 if self._factory.has_checks else 0
+        record = session.call(dataclasses.replace(layout.request, watch=watch, schedule_seed=seed))
         return record, layout.take_outputs(session.runner.outputs)
 
     def _calls(self) -> int:

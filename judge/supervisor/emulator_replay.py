@@ -1,11 +1,12 @@
 """Replays a call on the emulator without the submission's host code, and counts what it executes.
 
-The submission makes the call in a fresh process, which records what it asks of the device. The recording is a claim,
+The submission makes two calls in a fresh process, which records what it asks of the device. The recording is a claim,
 since both share that process. A second process, which never loads the submission, repeats the recorded launches and
-copies with the device code of the compiled library. Its outputs must be right; the score is computed from its counts.
+copies with the device code of the compiled library. The outputs of the second call must be right, and the score is
+computed from its counts: as on a GPU, what a program sets up or tries out in its first call is not timed.
 
-If nothing was copied back to the host, the host's part cannot depend on the contents of buffers. The second process
-then gets inputs that the first has never seen, so that an answer computed on the host is wrong.
+If the second call copied nothing back to the host, the host's part cannot depend on what its buffers hold. The second
+process then gets inputs for it that the first has never seen, so that an answer computed on the host is wrong.
 """
 
 from __future__ import annotations
@@ -39,8 +40,14 @@ from judge.wire.recordings import RecordingClaim
 _LIMITS = (Verdict.TIME_LIMIT_EXCEEDED, Verdict.MEMORY_LIMIT_EXCEEDED)
 #: Changes the seed, so that the recorded call has other inputs than the replayed one.
 _OTHER_SEED = 0x5EC0_4D00
+#: The same of the call before it.
+_FIRST_SEED = 0xF125_7000
 _NOT_THE_ANSWER = (
     "the launches that it recorded do not give the answer when they are run again without the program's host code"
+)
+_REGISTERED = (
+    "it registers memory of the host (cudaHostRegister), which kernels cannot read when they are run again without the"
+    " program's host code: allocate such memory by cudaMallocHost"
 )
 _NO_RECORDING = "what it asked of the device cannot be run again without the program's host code"
 
@@ -60,7 +67,7 @@ class ReplayedCall:
 
 
 class EmulatorReplayer:
-    """Replays the calls of one submission. Runners start in the calling thread; ``close`` ends unused ones."""
+    """Replays calls of one submission. Runners start in the calling thread; ``close`` ends unused ones."""
 
     def __init__(self, factory: SessionFactory, pack: Pack, artifact: Artifact, seed: int) -> None:
         self._factory = factory
@@ -86,12 +93,13 @@ class EmulatorReplayer:
         with ThreadPoolExecutor(1, thread_name_prefix="replay") as ahead:
             try:
                 prepared = ahead.submit(self._prepare, case, self._seed)
-                inputs = make_inputs(self._pack, case, self._seed ^ _OTHER_SEED)
-                claim = self._record(recorder, case, inputs)
+                first = make_inputs(self._pack, case, self._seed ^ _FIRST_SEED)
+                second = make_inputs(self._pack, case, self._seed ^ _OTHER_SEED)
+                claim = self._record(recorder, case, first, second)
                 recorder.finish()
                 if isinstance(claim, Outcome):
                     return ReplayedCall(claim)
-                return self._replay(replayer, case, claim, inputs, prepared)
+                return self._replay(replayer, case, claim, first, second, prepared)
             finally:
                 self.close()
 
@@ -99,14 +107,17 @@ class EmulatorReplayer:
         inputs = make_inputs(self._pack, case, seed)
         return inputs, make_checker(self._pack, case, inputs)
 
-    def _record(self, session: Session, case: Case, inputs: dict[str, Any]) -> RecordingClaim | Outcome:
-        """Returns the recording of this call, or the outcome if there is none."""
+    def _record(
+        self, session: Session, case: Case, first: dict[str, Any], second: dict[str, Any]
+    ) -> RecordingClaim | Outcome:
+        """Returns the recording of calls with these inputs, or the outcome if there is none."""
         try:
             session.load_recorded(self._artifact)
-            record, _ = self._call(session, case, inputs, Watch.NOTHING)
-            outcome = self._outcome(record, Watch.NOTHING, lambda: None)
-            if outcome.verdict is not Verdict.ACCEPTED:
-                return outcome if outcome.verdict in _LIMITS else _not_replayable(outcome.message)
+            for inputs in (first, second):
+                record, _ = self._call(session, case, inputs, Watch.NOTHING)
+                outcome = self._outcome(record, Watch.NOTHING, lambda: None)
+                if outcome.verdict is not Verdict.ACCEPTED:
+                    return outcome if outcome.verdict in _LIMITS else _not_replayable(outcome.message)
             return RecordingClaim.unpack(session.take_recording())
         except FrameError as error:
             return _not_replayable(str(error))
@@ -114,23 +125,28 @@ class EmulatorReplayer:
             return self._stopped(session, stopped, Watch.NOTHING)
 
     def _replay(
-        self, session: Session, case: Case, claim: RecordingClaim, recorded: dict[str, Any],
+        self, session: Session, case: Case, claim: RecordingClaim, first: dict[str, Any], recorded: dict[str, Any],
         prepared: Future[tuple[dict[str, Any], Checker]],
     ) -> ReplayedCall:  # fmt: skip
+        """Replays the calls: the first with the inputs that it had, the second with others if it can have others."""
         try:
             transfers = Transfers(*session.load_replay(self._artifact, claim.pack()).transfers)
             inputs, check = prepared.result()
             if transfers.tells_the_host or not self._same_scalars(inputs, recorded):
                 inputs, check = recorded, make_checker(self._pack, case, recorded)
-            record, outputs = self._call(session, case, inputs, Watch.PROFILE)
+            record, _ = self._call(session, case, first, Watch.NOTHING)
+            outcome = self._outcome(record, Watch.NOTHING, lambda: None)
+            if outcome.verdict is Verdict.ACCEPTED:
+                record, outputs = self._call(session, case, inputs, Watch.PROFILE)
+                outcome = self._outcome(record, Watch.PROFILE, lambda: first_mismatch(check, outputs))
         except (RequestRefused, RunnerEnded) as stopped:
             return ReplayedCall(self._stopped(session, stopped, Watch.PROFILE))
-        outcome = self._outcome(record, Watch.PROFILE, lambda: first_mismatch(check, outputs))
         report = record.fetched.report
         if outcome.verdict in _LIMITS or (report is not None and report.unsupported):
             return ReplayedCall(outcome, record.wall_s)
         if outcome.verdict is not Verdict.ACCEPTED:
-            return ReplayedCall(Outcome(Verdict.TIMING_NOT_TRUSTED, f"{_NOT_THE_ANSWER}: {outcome.message}"))
+            why = _REGISTERED if transfers.registered else f"{_NOT_THE_ANSWER}: {outcome.message}"
+            return ReplayedCall(Outcome(Verdict.TIMING_NOT_TRUSTED, why))
         return ReplayedCall(outcome, record.wall_s, report, transfers)
 
     def _outcome(self, record: CallRecord, watch: Watch, compare: Callable[[], Mismatch | None]) -> Outcome:

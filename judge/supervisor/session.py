@@ -211,9 +211,7 @@ class Session:
         self.wait_until_ready()
         self._deadline = time.monotonic() + self._bounds.total_s
         self.runner.provide_library(artifact.library)
-        request = dataclasses.replace(
-            self._submission, own_streams=artifact.own_streams, registers=artifact.registers
-        )
+        request = dataclasses.replace(self._submission, own_streams=artifact.own_streams, registers=artifact.registers)
         payload, _ = self._request(op, request.pack(), max(self._bounds.solve_s(), 5.0))
         self.loaded = True
         return payload

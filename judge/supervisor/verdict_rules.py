@@ -203,7 +203,8 @@ def _outcome_if_stopped(
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, "the kernels executed more instructions than is allowed")
     if report.limit == "wall":
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"a kernel ran for longer than {limit_s:g} s")
-    written = next((claim for claim in report.faults if claim.is_write), None)
+    # The write of a race stays within its buffer.
+    written = next((claim for claim in report.faults if claim.is_write and claim.other is None), None)
     if written is not None:
         return Outcome(Verdict.RUNTIME_ERROR, _describe(written))
     if ran.name == "cudaErrorLaunchTimeout":

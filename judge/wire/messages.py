@@ -88,14 +88,13 @@ class LoadRequest:
     memory_bytes: int = 0
     warp_instructions: int = 0
     wall_s: float = 0.0
-    schedule_seed: int = 0
     l2_bytes: int = 0
     processor: int | None = None
     own_streams: bool = False
     registers: tuple[tuple[str, int], ...] = ()
 
     def pack(self) -> bytes:
-        out = Writer().u64(self.memory_bytes).u64(self.warp_instructions).f64(self.wall_s).u64(self.schedule_seed)
+        out = Writer().u64(self.memory_bytes).u64(self.warp_instructions).f64(self.wall_s)
         out.u64(self.l2_bytes).i32(-1 if self.processor is None else self.processor)
         out.u8(self.own_streams).u32(len(self.arguments))
         for argument in self.arguments:
@@ -108,7 +107,7 @@ class LoadRequest:
     @classmethod
     def unpack(cls, payload: bytes) -> LoadRequest:
         r = Reader(payload)
-        limits = r.u64(), r.u64(), r.f64(), r.u64(), r.u64()
+        limits = r.u64(), r.u64(), r.f64(), r.u64()
         processor, own_streams = r.i32(), bool(r.u8())
         arguments = tuple(ArgumentSpec(r.text(), Role(r.u8()), Element(r.u8())) for _ in range(r.count(MAX_ARGUMENTS)))
         registers = tuple((r.text(), r.u32()) for _ in range(r.count(MAX_KERNELS)))
@@ -146,13 +145,18 @@ WATCHED_SLOWDOWN = 10.0
 
 @dataclass(frozen=True, slots=True)
 class PrepareRequest:
-    """Prepares the next call: uploads inputs, fills outputs, flushes caches, waits for the device."""
+    """Prepares the next call: uploads inputs, fills outputs, flushes caches, waits for the device.
+
+    The emulator draws the order of warps and blocks from ``schedule_seed``; 0 leaves them in the order of their
+    numbers.
+    """
 
     slots: tuple[Slot, ...]
     watch: Watch = Watch.NOTHING
+    schedule_seed: int = 0
 
     def pack(self) -> bytes:
-        out = Writer().u8(self.watch).u32(len(self.slots))
+        out = Writer().u8(self.watch).u64(self.schedule_seed).u32(len(self.slots))
         for slot in self.slots:
             out.raw(slot.value).u64(slot.size).u64(slot.input_offset).u64(slot.output_offset).u8(slot.fill)
         return out.payload()
@@ -160,12 +164,12 @@ class PrepareRequest:
     @classmethod
     def unpack(cls, payload: bytes) -> PrepareRequest:
         r = Reader(payload)
-        watch = Watch(r.u8())
+        watch, schedule_seed = Watch(r.u8()), r.u64()
         slots = tuple(Slot(r.raw(8), r.u64(), r.u64(), r.u64(), r.u8()) for _ in range(r.count(MAX_ARGUMENTS)))
         r.end()
         if any(slot.size > MAX_BYTES for slot in slots):
             raise FrameError("a buffer beyond all bounds")
-        return cls(slots, watch)
+        return cls(slots, watch, schedule_seed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ class HostDevice:
     def read(self, buffer: Buffer, target: memoryview) -> None:
         target[:] = ctypes.string_at(buffer.address, buffer.size)
 
-    def watch(self, what: Watch) -> None: ...
+    def watch(self, what: Watch, schedule_seed: int) -> None: ...
 
     def settle(self) -> None:
         pass

@@ -129,6 +129,7 @@ EMU_API cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned flags)
     if (!emu::memory().register_host(reinterpret_cast<uint64_t>(pointer), size, flags)) {
         return emu::fail(cudaErrorHostMemoryAlreadyRegistered);
     }
+    emu::recording().add(emu::HostRegisterStep{});
     return cudaSuccess;
 }
 

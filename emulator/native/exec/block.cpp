@@ -6,7 +6,6 @@
 #include <bit>
 #include <new>
 #include <numeric>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -31,6 +30,18 @@ constexpr int32_t fuel_per_turn = 4000;
 constexpr uint64_t instructions_per_turn = 2048;
 // Shared memory is followed by this much, so that a read that strays a little stays within the block.
 constexpr size_t shared_slack = 4096;
+
+// SplitMix64 (Steele, Lea and Flood, 2014): made anew for each round of a block's warps, so it must begin at once.
+struct Draw {
+    uint64_t state;
+
+    uint64_t operator()() {
+        uint64_t z = state += 0x9e3779b97f4a7c15;
+        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+        z = (z ^ z >> 27) * 0x94d049bb133111eb;
+        return z ^ z >> 31;
+    }
+};
 
 }  // namespace
 
@@ -292,8 +303,8 @@ Progress BlockContext::advance(const emu::SchedulerLimits &limits) {
     for (int32_t slices = 0;;) {
         int32_t turn = fuel_per_turn;
         if (limits.shuffled) {
-            std::mt19937_64 draw(limits.seed * 0x9e3779b97f4a7c15 + number_ * 0x2545f4914f6cdd1d + pass_++);
-            std::shuffle(order.begin(), order.end(), draw);
+            Draw draw{limits.seed * 0x9e3779b97f4a7c15 + number_ * 0x2545f4914f6cdd1d + pass_++};
+            for (uint32_t i = warp_count_; i > 1; --i) std::swap(order[i - 1], order[draw() % i]);
             turn = 1 << draw() % 12;
         }
         bool moved = false, spun = false, left = false, has_worked = false;

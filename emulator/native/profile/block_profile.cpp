@@ -224,7 +224,8 @@ void BlockProfile::access_cached(const WarpContext &warp, const EmuSite &site, b
     counters.global_loads += site.kind == EMU_LOAD;
     of_warp_->global_loads += site.kind == EMU_LOAD;
     counters.global_sectors_ideal += (touched.distinct_bytes() + sector_bytes - 1) / sector_bytes;
-    Kind kind = site.kind == EMU_LOAD ? read : site.kind == EMU_STORE ? write : atomic;
+    Kind of_atomic = site.atomic_form & EMU_AWAITED ? atomic : reduction;
+    Kind kind = site.kind == EMU_LOAD ? read : site.kind == EMU_STORE ? write : of_atomic;
     bool uses_l1 = is_local || (kind == read && !(site.order & EMU_STRONG));
     uint64_t load = kind == read ? Profile::begins_load | uint64_t{warp.warp_id} << Profile::warp_shift : 0;
     bool misses = false;

@@ -14,7 +14,7 @@ class AccessFootprint;
 
 class BlockProfile final : public BlockObserver {
   public:
-    enum Kind : uint64_t { read, write, atomic };  // what is asked of the L2
+    enum Kind : uint64_t { read, write, atomic, reduction };  // what is asked of the L2; of a reduction nobody uses the result
 
     BlockProfile(Profile &, BlockContext &);
     ~BlockProfile() override;

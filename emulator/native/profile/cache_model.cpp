@@ -40,7 +40,7 @@ uint32_t CacheModel::touch(uint64_t number, uint32_t sectors, bool dirty) {
             if (other->used < line->used) line = other;
         }
         if (line->epoch == epoch_) written_ += __builtin_popcount(line->dirty);
-        *line = {number, 0, epoch_, 0, 0};
+        *line = {number, 0, epoch_, 0, 0, 0};
     }
     line->used = now_;
     line->valid |= static_cast<uint8_t>(sectors);
@@ -49,6 +49,21 @@ uint32_t CacheModel::touch(uint64_t number, uint32_t sectors, bool dirty) {
         line->dirty |= static_cast<uint8_t>(sectors);
     }
     return had;
+}
+
+void CacheModel::mark_ahead(uint64_t number, uint32_t sectors) {
+    Line *line = find(set_of(number), number);
+    if (!line) return;
+    if (!line->ahead) ahead_in_.push_back(static_cast<uint32_t>(line - lines_.data()));
+    line->ahead |= static_cast<uint8_t>(sectors);
+}
+
+uint32_t CacheModel::take_ahead(uint64_t number, uint32_t sectors) {
+    if (ahead_in_.empty()) return 0;
+    Line *line = find(set_of(number), number);
+    uint32_t found = line ? line->ahead & sectors : 0;
+    if (found) line->ahead &= static_cast<uint8_t>(~found);
+    return found;
 }
 
 uint64_t CacheModel::take_written() {
@@ -65,12 +80,15 @@ uint64_t CacheModel::clean(uint64_t end) {
         line.dirty = 0;
     }
     written_to_.clear();
+    for (uint32_t index : ahead_in_) lines_[index].ahead = 0;
+    ahead_in_.clear();
     return sectors;
 }
 
 void CacheModel::clear() {
     written_ = 0;
     written_to_.clear();
+    ahead_in_.clear();
     if (++epoch_) return;
     std::fill(lines_.begin(), lines_.end(), Line{});
     epoch_ = 1;

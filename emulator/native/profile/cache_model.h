@@ -19,6 +19,11 @@ class CacheModel {
     // it afterwards; `dirty` marks them as written.
     uint32_t touch(uint64_t line, uint32_t sectors, bool dirty);
 
+    // Sectors that somebody asked for without waiting for them: marks them, until clean().
+    void mark_ahead(uint64_t line, uint32_t sectors);
+    // Those of the sectors that are marked; they are not any more.
+    uint32_t take_ahead(uint64_t line, uint32_t sectors);
+
     // Sectors that had to be written back when their line was replaced, since the last call.
     uint64_t take_written();
     // Writes back what is dirty of the lines before `end`; it stays. Nobody needs the others any more. Returns the number of sectors.
@@ -30,7 +35,7 @@ class CacheModel {
         uint64_t number = 0;
         uint32_t used = 0;  // when; 0: never
         uint16_t epoch = 0;  // it is empty unless this is the cache's
-        uint8_t valid = 0, dirty = 0;
+        uint8_t valid = 0, dirty = 0, ahead = 0;
     };
 
     Line *find(Line *set, uint64_t number);
@@ -42,6 +47,7 @@ class CacheModel {
     uint32_t now_ = 0;
     uint64_t written_ = 0;
     std::vector<uint32_t> written_to_;  // lines that became dirty since the last clean()
+    std::vector<uint32_t> ahead_in_;    // lines with marks since the last clean()
     std::vector<Line> lines_;
 };
 

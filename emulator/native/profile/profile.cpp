@@ -136,9 +136,13 @@ void Profile::replay_l2_accesses(uint64_t number, const Stream &stream) {
         if (kind != BlockProfile::read) waits = nullptr;
         if (word & begins_load) waits = &by_warp[word >> warp_shift & (max_warps - 1)];
         // Whole sectors are written without being read before.
-        if (kind == BlockProfile::write || !(sectors & ~had)) continue;
-        read += static_cast<uint32_t>(__builtin_popcount(sectors & ~had));
-        if (!waits) continue;
+        if (kind == BlockProfile::write) continue;
+        uint32_t missing = sectors & ~had;
+        read += static_cast<uint32_t>(__builtin_popcount(missing));
+        // A reduction fetches what somebody else has to wait for.
+        if (kind == BlockProfile::reduction && missing) cache.mark_ahead(line, missing);
+        if (kind == BlockProfile::read) missing |= cache.take_ahead(line, sectors);
+        if (!waits || !missing) continue;
         ++dram_loads_;
         max_dram_loads_ = std::max(max_dram_loads_, ++*waits);
         waits = nullptr;

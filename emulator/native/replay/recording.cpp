@@ -132,6 +132,9 @@ using namespace emu;
 // Begins a recording of at most so many bytes.
 EMU_HOST void emu_recording_begin(uint64_t max_bytes) { recording().begin(max_bytes); }
 
+// The steps noted from now on belong to the program's next call.
+EMU_HOST void emu_recording_next_call() { recording().add(CallStep{}); }
+
 // The steps noted so far, valid until the next call. Returns 0 when there were more than may be.
 EMU_HOST int emu_recording_take(const char **steps, uint64_t *size) {
     static std::string taken;

@@ -18,7 +18,7 @@
 
 namespace emu {
 
-enum class Step : uint32_t { allocate = 1, release, variable, limit, launch, fill, copy, write, read };
+enum class Step : uint32_t { allocate = 1, release, variable, limit, launch, fill, copy, write, read, call, host_register };
 
 struct AllocateStep {
     static constexpr Step number = Step::allocate;
@@ -88,6 +88,20 @@ struct ReadStep {
     uint64_t size;
 };
 
+// What follows belongs to the program's next call.
+struct CallStep {
+    static constexpr Step number = Step::call;
+};
+
+// The program may hand its own memory to kernels, which a replay has nothing of.
+struct HostRegisterStep {
+    static constexpr Step number = Step::host_register;
+};
+
+template <class Wire>
+void pass(Wire &, CallStep &) {}
+template <class Wire>
+void pass(Wire &, HostRegisterStep &) {}
 template <class Wire>
 void pass(Wire &wire, AllocateStep &it) {
     wire(it.address, it.size, it.kind);

@@ -141,6 +141,13 @@ class Replay {
 
     bool step(const ReadStep &) { return true; }
 
+    bool step(const HostRegisterStep &) { return true; }
+
+    bool step(const CallStep &) {
+        call_ends_ = true;
+        return true;
+    }
+
   private:
     uint64_t module_of(uint64_t number) {
         auto found = images_.find(number);
@@ -149,7 +156,8 @@ class Replay {
         return 0;
     }
 
-    std::string_view steps_;
+    std::string_view steps_;  // that are still to be done
+    bool call_ends_ = false;
     VariableLocations locations_;
     std::map<uint64_t, uint64_t> images_;  // the program's number of a module -> ours
 };
@@ -176,6 +184,8 @@ bool visit_next(Reader &reader, Visitor &visitor) {
         case Step::copy: return visit_as<CopyStep>(reader, visitor);
         case Step::write: return visit_as<WriteStep>(reader, visitor);
         case Step::read: return visit_as<ReadStep>(reader, visitor);
+        case Step::call: return visit_as<CallStep>(reader, visitor);
+        case Step::host_register: return visit_as<HostRegisterStep>(reader, visitor);
     }
     return refuse("a step of no known kind");
 }
@@ -193,7 +203,12 @@ bool visit_all(std::string_view steps, Visitor &visitor) {
 bool Replay::run() {
     // To open and close the device's memory for each step takes longer than most steps do.
     DeviceAccess access;
-    return visit_all(steps_, *this);
+    Reader reader(steps_);
+    for (call_ends_ = false; !reader.at_end() && !call_ends_;) {
+        if (!visit_next(reader, *this)) return false;
+    }
+    steps_ = reader.rest();
+    return true;
 }
 
 // What is known of a recording before anything of it is done.
@@ -204,6 +219,18 @@ struct Survey {
 
     template <class Noted>
     bool step(const Noted &) {
+        return true;
+    }
+    // Of several calls the last one counts. What host and device share, they share from then on.
+    bool step(const CallStep &) {
+        uint64_t shared = transfers.shared, registered = transfers.registered;
+        transfers = {};
+        transfers.shared = shared;
+        transfers.registered = registered;
+        return true;
+    }
+    bool step(const HostRegisterStep &) {
+        ++transfers.registered;
         return true;
     }
     bool step(const VariableStep &it) {
@@ -260,7 +287,7 @@ EMU_HOST int emu_replay_open(const char *steps, uint64_t size, EmuTransfers *tra
 // The fat binary of the module that has this number in the recording; `image` must stay.
 EMU_HOST void emu_replay_image(uint64_t number, const void *image) { replay->set_image(number, image); }
 
-// Does all steps. What cannot be done breaks the context.
+// Does the steps of the next call. What cannot be done breaks the context.
 EMU_HOST void emu_replay_run() {
     if (!replay->run() && !sticky()) poison(cudaErrorUnknown, reason);
 }

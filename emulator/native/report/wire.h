@@ -59,6 +59,7 @@ class Reader {
 
     bool is_whole() const { return whole_; }
     bool at_end() const { return rest_.empty(); }
+    std::string_view rest() const { return rest_; }
 
   private:
     template <class T>

@@ -14,6 +14,7 @@ from judge.supervisor.case_runner import case_judgement
 from judge.supervisor.emulator_replay import EmulatorReplayer, ReplayedCall
 from judge.supervisor.verdict_rules import Outcome
 from judge.verdict import Verdict
+from judge.wire.messages import Watch
 
 
 class ModelledScorer:
@@ -56,7 +57,7 @@ class ModelledScorer:
         """Judges the replay of the call.
 
         If the replay is not right, the submission's own run decides. If that is right, the call is replayed once more
-        before its time is not trusted.
+        before its time is not trusted, or the answer is wrong because of a race.
         """
         call = self._replays.judge(case)
         if call.outcome.verdict is Verdict.TIMING_NOT_TRUSTED:
@@ -64,6 +65,12 @@ class ModelledScorer:
                 if answer.judgement.verdict is not Verdict.ACCEPTED:
                     return answer.judgement, call
             call = self._replays.judge(case)
+        if call.outcome.verdict is Verdict.TIMING_NOT_TRUSTED:
+            for answer in self._job.case_runner.judge_cases([case], Watch.CHECKS):
+                race = next((fault for fault in answer.judgement.memory_errors if fault.other is not None), None)
+                if race is not None:
+                    wrong = f"its outputs depend on the order of warps and blocks: {race.message}"
+                    return case_judgement(case, Outcome(Verdict.WRONG_ANSWER, wrong), call.wall_s), call
         return case_judgement(case, call.outcome, call.wall_s), call
 
     def _model(self, case: Case, call: ReplayedCall) -> TimedCase | str:

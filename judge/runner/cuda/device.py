@@ -110,7 +110,7 @@ class CudaDevice:
             with _errors():
                 cuda.memcpy_dtoh(target, buffer.address)
 
-    def watch(self, what: Watch) -> None:
+    def watch(self, what: Watch, schedule_seed: int) -> None:
         """Does nothing: a GPU does not show what a kernel does."""
 
     def settle(self) -> None:
