@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """None: no limit. ``memory_bytes`` is device memory; ``warp_instructions`` and ``wall_s`` are for each launch."""
+    """None: no limit. ``memory_bytes`` is device memory; ``warp_instructions`` and ``wall_s`` are for each launch.
+
+    ``wall_s`` does not count time for which the threads had no processor.
+    """
 
     memory_bytes: int | None = None
     warp_instructions: int | None = None

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from judge.errors import JailUnavailable
+from judge.sandbox import starvation
 from judge.sandbox.cgroup import Group
 from judge.sandbox.enter_plan import enter_plan
 from judge.sandbox.policy import Policy
@@ -124,6 +125,10 @@ class JailProcess:
     def cpu_s(self) -> float | None:
         """Returns the CPU time of the whole process tree so far; None without the controller."""
         return self._group.usage().cpu_s
+
+    def waits_s(self) -> dict[int, float]:
+        """Returns how long each thread of the process tree had to wait for a processor so far."""
+        return starvation.waits_s(self._process.pid)
 
     def kill(self) -> None:
         """Kills the whole process tree and waits for its root. Does nothing to a jail that has ended."""

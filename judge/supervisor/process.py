@@ -1,6 +1,7 @@
 """Controls one runner process: sends requests, awaits replies against the clock, and reports how it ended.
 
-Nothing blocks without a deadline, and every reply is checked: it must carry the nonce of the open request, and nothing
+Nothing blocks without a deadline. Time for which the runner had to wait for a processor does not count, up to a
+multiple of the limit, so that a busy machine makes no verdict. Every reply is checked: it must carry the nonce of the open request, and nothing
 may follow it before the next request is sent.
 """
 
@@ -17,6 +18,7 @@ from typing import NoReturn
 
 from judge.errors import Cancelled, JailUnavailable
 from judge.sandbox.launch import JailExit, JailProcess
+from judge.sandbox.starvation import longest_wait_s
 from judge.supervisor.launcher import Launcher
 from judge.supervisor.output_drain import OutputDrain
 from judge.supervisor.shared_memory import LibraryFile, SharedRegion
@@ -25,6 +27,8 @@ from judge.wire.messages import FailedReply
 
 #: How often a wait checks the clock, the amount of output and cancellation.
 _TICK_S = 0.05
+#: How often a limit may be granted again for time without a processor: what a limit bounds stays bounded.
+_MOST_EXTENSIONS = 9.0
 
 
 class RequestRefused(Exception):
@@ -71,6 +75,8 @@ class RunnerProcess:
                  cancelled: Callable[[], bool] = lambda: False) -> None:  # fmt: skip
         #: Asked while a reply is awaited; the session that takes over a warm runner sets it.
         self.cancelled = cancelled
+        #: The seconds by which limits were extended so far.
+        self.starved_s = 0.0
         self._received = bytearray()
         self.inputs = SharedRegion("inputs", input_bytes, read_only=True)
         self.outputs = SharedRegion("outputs", output_bytes, read_only=False)
@@ -128,9 +134,11 @@ class RunnerProcess:
     def receive(self, request: Pending, limit_s: float, *, busy_wait_s: float = 0.0) -> tuple[bytes, float]:
         """Returns the reply to a sent request, like ``request``."""
         op, started = request.op, request.sent_s
+        waits: dict[int, float] | None = None
+        granted_s = 0.0
         while True:
             waited_s = time.perf_counter() - started
-            left = limit_s - waited_s
+            left = limit_s + granted_s - waited_s
             try:
                 found = split_frame(self._received)
             except FrameError as error:
@@ -147,8 +155,16 @@ class RunnerProcess:
             if self._drain.flooded.is_set():
                 self._end(op, flooded=True)
             if left <= 0:
-                self._end(op, timed_out=True)
+                more_s = min(self._starved_s(waits), _MOST_EXTENSIONS * limit_s) - granted_s
+                if more_s < _TICK_S / 5:
+                    self._end(op, timed_out=True)
+                granted_s += more_s
+                self.starved_s += more_s
+                continue
             self.stop_if_cancelled()
+            if waits is None and waited_s > busy_wait_s + _TICK_S / 2 and self._jail is not None:
+                # Not at once: most replies come soon, and times are taken of some.
+                waits = self._jail.waits_s()
             self._readable(min(left, _TICK_S))
         wall_s = time.perf_counter() - started
         frame, size = found
@@ -162,6 +178,12 @@ class RunnerProcess:
                 self._end(op, tampered=f"it sent {error}")
             raise RequestRefused(refused)
         return frame.payload, wall_s
+
+    def _starved_s(self, before: dict[int, float] | None) -> float:
+        """Returns how long the runner has waited for a processor since an earlier reading."""
+        if before is None or self._jail is None:
+            return 0.0
+        return longest_wait_s(before, self._jail.waits_s())
 
     def stop_if_cancelled(self) -> None:
         """Closes the runner and raises Cancelled if the judgement was cancelled."""

@@ -285,5 +285,5 @@ class Session:
 
     def _request(self, op: Op, payload: bytes, limit_s: float, *, busy_wait_s: float = 0.0) -> tuple[bytes, float]:
         self.last_op = op
-        limit_s = min(limit_s, self._deadline - time.monotonic())
+        limit_s = min(limit_s, self._deadline + self.runner.starved_s - time.monotonic())
         return self.runner.request(op, payload, limit_s, busy_wait_s=busy_wait_s)

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
+#include <ctime>
 #include <functional>
 #include <latch>
 #include <new>
@@ -22,6 +23,13 @@ namespace emu {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
+
+// Seconds for which this thread has had a processor: how busy the machine is makes no difference.
+double thread_s() {
+    timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 // Threads that wait for launches; they are never joined, since the process may end at any time.
 class Team {
@@ -92,12 +100,12 @@ constexpr unsigned waiting_rounds = 4096;
 // The blocks that one thread runs at a time.
 class Worker {
   public:
-    Worker(Launch &launch, size_t max_resident, size_t max_side_by_side, uint64_t resident_in_all, SteadyClock::time_point deadline)
+    Worker(Launch &launch, size_t max_resident, size_t max_side_by_side, uint64_t resident_in_all)
         : launch_(launch),
           max_resident_(max_resident),
           max_side_by_side_(max_side_by_side),
           resident_in_all_(resident_in_all),
-          deadline_(deadline),
+          ends_s_(thread_s() + limits.wall_s),
           site_cache_(2 * size_t{launch.kernel->site_count}),
           tally_(launch.kernel->observed ? 2 * size_t{launch.kernel->block_count} : 0) {
         uint64_t share = launch.blocks() / 64;
@@ -255,7 +263,7 @@ class Worker {
             std::string reason = "it was stopped after " + std::to_string(limits.warp_instructions) + " warp instructions";
             launch_.stop(cudaErrorLaunchTimeout, report_endless_loop(block, reason));
         }
-        if (limits.wall_s > 0 && !launch_.stopped() && SteadyClock::now() > deadline_) {
+        if (limits.wall_s > 0 && !launch_.stopped() && thread_s() > ends_s_) {
             report().set_limit("wall");
             char seconds[32];
             std::snprintf(seconds, sizeof seconds, "%g", limits.wall_s);
@@ -280,7 +288,7 @@ class Worker {
     Launch &launch_;
     size_t max_resident_, max_side_by_side_;
     uint64_t resident_in_all_;
-    SteadyClock::time_point deadline_;
+    double ends_s_;  // by the thread's own clock
     std::vector<uint64_t> site_cache_, tally_;
     std::vector<Resident> resident_;
     std::vector<std::unique_ptr<BlockContext>> spare_;
@@ -338,7 +346,6 @@ void run(Launch &launch) {
     if (launch.kernel->observed) launch.observers = make_observers(launch);
     report().begin_launch(readable_name(launch.kernel->name));
     auto begin = SteadyClock::now();
-    auto deadline = begin + std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(limits.wall_s));
     size_t shared = launch.kernel->shared_bytes - launch.kernel->reserved_shared_bytes + launch.dynamic_shared_bytes;
     uint64_t fitting = static_cast<uint64_t>(std::max(
         1, device_model::resident_blocks(static_cast<int>(launch.threads_per_block()), shared, launch.code_registers)));
@@ -353,7 +360,7 @@ void run(Launch &launch) {
         // Blocks of a thread that comes late would find that the others' have taken all the work there is.
         if (launch.kernel->observed) begun.arrive_and_wait();
         try {
-            Worker worker(launch, share_of(resident), share_of(side_by_side), resident, deadline);
+            Worker worker(launch, share_of(resident), share_of(side_by_side), resident);
             worker.run();
             worker.flush();
         } catch (const std::bad_alloc &) {

@@ -27,7 +27,7 @@ namespace emu {
 
 struct SchedulerLimits {
     uint64_t warp_instructions = 0;  // 0: none
-    double wall_s = 0;               // 0: none
+    double wall_s = 0;               // of each thread, while it has a processor; 0: none
     bool shuffled = false;           // run warps in an order drawn from `seed`
     uint64_t seed = 0;
 };

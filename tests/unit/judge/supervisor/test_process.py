@@ -1,8 +1,10 @@
 """The supervisor against runners that a test plays itself, over a real socket."""
 
+import contextlib
 import dataclasses
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -21,6 +23,8 @@ class ScriptedJail:
     """Stands for a jailed process: a thread that has the runner's end of the socket."""
 
     def __init__(self, fd: int, script: Script, ending: JailExit, failure: JailUnavailable | None) -> None:
+        self.starves = False
+        self._started_s = time.monotonic()
         self._ending = ending
         self._failure = failure
         self._thread = threading.Thread(target=self._run, args=(fd, script), daemon=True)
@@ -31,6 +35,10 @@ class ScriptedJail:
             script(fd)
         finally:
             os.close(fd)
+
+    def waits_s(self) -> dict[int, float]:
+        """As if one thread waited for a processor for nine tenths of the time, if it waits at all."""
+        return {1: 0.9 * (time.monotonic() - self._started_s) if self.starves else 0.0}
 
     def wait(self, timeout_s: float) -> bool:
         self._thread.join(timeout_s)
@@ -185,3 +193,34 @@ def test_a_jail_that_fails_says_what_bubblewrap_said_and_leaves_nothing_open() -
         runner.request(Op.START, b"", 5.0)
     runner.close()
     assert len(list(Path("/proc/self/fd").iterdir())) <= before
+
+
+def _late(seconds: float) -> Script:
+    def script(fd: int) -> None:
+        request = _receive(fd)
+        time.sleep(seconds)
+        with contextlib.suppress(OSError):
+            os.write(fd, pack_frame(request.op | Op.REPLY, request.nonce, b"late"))
+
+    return script
+
+
+def test_time_without_a_processor_counts_for_no_limit() -> None:
+    runner = _runner(_late(0.8))
+    assert isinstance(runner._jail, ScriptedJail)
+    runner._jail.starves = True
+    assert runner.request(Op.RUN, b"", 0.2)[0] == b"late"
+    assert 0.5 < runner.starved_s < 0.8
+    runner.close()
+
+
+def test_a_limit_is_not_extended_for_ever_and_not_for_sleep() -> None:
+    for starves, at_least_s, at_most_s in ((False, 0.1, 0.5), (True, 0.3, 1.5)):
+        runner = _runner(_late(2.0))
+        assert isinstance(runner._jail, ScriptedJail)
+        runner._jail.starves = starves
+        started = time.monotonic()
+        with pytest.raises(RunnerEnded) as ended:
+            runner.request(Op.RUN, b"", 0.1)
+        assert ended.value.ending.timed_out
+        assert at_least_s < time.monotonic() - started < at_most_s
