@@ -21,8 +21,8 @@ class RecordingError(Exception):
 @dataclass(frozen=True, slots=True)
 class Transfers:
     """How often and how many bytes a program copied from the host, to the host, and on the device, in its last call;
-    its memsets; the allocations and variables that host and device share, of which only what the host writes is counted;
-    and how often it registered memory of the host (``cudaHostRegister``), which a replay does not have.
+    its memsets; the allocations and variables that host and device share, of which only what the host writes is
+    counted; and how often it registered memory of the host (``cudaHostRegister``), which a replay does not have.
     """
 
     writes: int = 0

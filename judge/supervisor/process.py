@@ -1,8 +1,8 @@
 """Controls one runner process: sends requests, awaits replies against the clock, and reports how it ended.
 
 Nothing blocks without a deadline. Time for which the runner had to wait for a processor does not count, up to a
-multiple of the limit, so that a busy machine makes no verdict. Every reply is checked: it must carry the nonce of the open request, and nothing
-may follow it before the next request is sent.
+multiple of the limit, so that a busy machine makes no verdict. Every reply is checked: it must carry the nonce of the
+open request, and nothing may follow it before the next request is sent.
 """
 
 from __future__ import annotations
