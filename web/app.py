@@ -16,7 +16,7 @@ from logs import LogSettings, configure_logging
 from store.clock import Clock, utc_now
 from store.database import make_engine, make_session_factory, watch_writes
 from store.doorbell import make_doorbell, ring
-from web import assets, errors, formatting, health, metrics, rates, security
+from web import assets, compression, errors, formatting, health, metrics, rates, security
 from web.accounts import views as accounts
 from web.accounts.visitor import register_login
 from web.api import views as api
@@ -63,6 +63,7 @@ def create_app(settings: WebSettings, *, clock: Clock = utc_now) -> Flask:
     services = make_services(settings, clock)
     app.extensions[EXTENSION] = services
     close_reader_after_requests(app)
+    compression.register_compression(app)
     metrics.register_metrics(app, services)
     assets.register_assets(app)
     security.register_security_headers(app)
