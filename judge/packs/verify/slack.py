@@ -1,9 +1,9 @@
 """Measures how much of a pack's work can be left out, or done in less precision, before its checks object.
 
-The reference is the kernel. It is given inputs of which every so-manieth element is zero, or its neighbour's value (what
-a kernel has that skips an element and makes up for it), or inputs of fewer significant bits; or its outputs lose bits,
-or keep a part that was never written. Each spoilt answer is checked as the answers of timed calls are, by the pack's
-spot check if it has one. What is accepted is not always a cheat: an element that counts for nothing may be skipped.
+The reference is the kernel. One in so many elements of an input is made zero, or given its neighbour's value (what a
+kernel has that skips an element and makes up for it), or all lose significant bits; outputs lose bits, or keep elements
+that were never written. Each answer is checked as those of timed calls are, by the pack's spot check if it has one.
+What is accepted is not always a cheat: an element that counts for nothing may be skipped.
 """
 
 from __future__ import annotations
@@ -51,10 +51,9 @@ def measure_slack(prepared: PreparedCase) -> Iterator[Slack]:
         def answer(spoilt: Array, name: str = argument.name) -> Outputs:
             return right_outputs(prepared.pack, prepared.case, {**prepared.inputs, name: spoilt})
 
-        yield Slack(
-            prepared.case.id, argument.name, _fewest_bits(prepared, array, answer),
-            zeroed=_largest_share(prepared, array, answer, _zeroed), copied=_largest_share(prepared, array, answer, _copied),
-        )  # fmt: skip
+        zeroed, copied = (_largest_share(prepared, array, answer, spoil) for spoil in (_zeroed, _copied))
+        bits = _fewest_bits(prepared, array, answer)
+        yield Slack(prepared.case.id, argument.name, bits, zeroed=zeroed, copied=copied)
     for argument in prepared.pack.outputs:
         array = prepared.right[argument.name]
 
