@@ -1,7 +1,7 @@
 # make run: the whole thing. make test: every test that can run here. See CONTRIBUTING.md.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all test-gpu lint format types contracts bench clean
+.PHONY: help run test test-all verify-all test-gpu lint format types contracts bench clean
 
 PY := .venv/bin/python
 PYTEST = $(PY) -m pytest -m "not gpu" -n $(JOBS) --maxprocesses 8 --dist worksteal
@@ -22,6 +22,10 @@ test:  ## run the tests, with a tenth of the exhaustive cases; ARGS="-k name" go
 test-all:  ## run the tests, with all cases; ARGS=--exhaustive-rest runs those that make test left out
 	@scripts/bootstrap dev
 	@exec $(PYTEST) --exhaustive $(ARGS)
+
+verify-all:  ## verify every challenge that has changed, kernels and mutants included; ARGS="--shard 1/4" takes a part
+	@scripts/bootstrap dev
+	@exec .venv/bin/gpujudge pack verify --full --changed --record --jobs 2 challenges $(ARGS)
 
 test-gpu:  ## run the tests that need a real NVIDIA GPU
 	@scripts/bootstrap dev

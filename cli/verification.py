@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from judge.judgement import DeviceInfo, Judgement
     from judge.packs.pack import Pack
     from judge.packs.verify import Verification
+    from judge.packs.verify.ptx_mutants import KernelMutant
     from judge.settings import JudgeSettings
 
 #: Fixed, so that authors can reproduce a failure with the same inputs.
@@ -22,11 +24,15 @@ SEED = 1
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """How to verify: ``effort`` is a value of judge.packs.verify.Effort; no ``device`` means that nothing is judged."""
+    """How to verify: ``effort`` is a value of judge.packs.verify.Effort; no ``device`` means that nothing is judged.
+
+    ``against`` is a commit to compare versions with.
+    """
 
     effort: str
     device: DeviceInfo | None
     settings: JudgeSettings
+    against: str | None = None
 
 
 def pack_folders_in(paths: Sequence[Path]) -> list[Path]:
@@ -63,22 +69,32 @@ def verify_all(
 def verify_one(folder: Path, task: Task, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
     """Returns the result for one pack in plain form."""
     from judge import pipeline
+    from judge.kernel_mutants import try_kernel_mutants
     from judge.packs.verify import Effort, SubmissionCheck, verify_pack
 
     device = task.device
-    judge = None
+    judge = mutate = None
     if device is not None:
 
         def judge_kernel(source: bytes, pack: Pack) -> Judgement:
             return pipeline.judge(source, pack, device, SEED, task.settings)
 
         judge = judge_kernel
+        if device.kind == "emulator":
+
+            def mutate_kernel(source: bytes, name: str, pack: Pack) -> list[KernelMutant]:
+                say(f"{folder.name}: mutants of {name}")
+                return try_kernel_mutants(source, name, pack, device, task.settings)
+
+            mutate = mutate_kernel
 
     def tell(check: SubmissionCheck) -> None:
         name = "/".join(check.submission.path.parts[-2:])
         say(f"{folder.name}: {check.judgement.verdict.value:<4}{name}")
 
-    found = verify_pack(folder, judge, effort=Effort(task.effort), on_submission=tell)
+    found = verify_pack(
+        folder, judge, mutate=mutate, effort=Effort(task.effort), against=task.against, on_submission=tell
+    )
     return plain(folder, found)
 
 
@@ -110,6 +126,8 @@ def plain(folder: Path, found: Verification) -> dict[str, Any]:
             for check in found.submissions
         ],
         "mutants": [{"name": mutant.name, "killed": mutant.killed} for mutant in found.mutants],
+        "kernel_mutants": [dataclasses.asdict(mutant) for mutant in found.kernel_mutants],
+        "entry": dataclasses.asdict(found.entry) if found.entry is not None else None,
     }
 
 
@@ -119,4 +137,5 @@ def failed(folder: Path, code: str, reason: str) -> dict[str, Any]:
     return {
         "challenge": folder.name, "version": None, "digest": None, "ok": False, "cases": 0,
         "findings": [finding | {"text": f"{folder}: {reason} [error: {code}]"}], "submissions": [], "mutants": [],
+        "kernel_mutants": [], "entry": None,
     }  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -35,6 +35,15 @@ def verify(
     shard: Annotated[
         str | None, typer.Option(metavar="I/N", help="Of the challenges, only the I-th of N parts, from 1 on.")
     ] = None,
+    changed: Annotated[
+        bool, typer.Option("--changed", help="Only those that the ledger does not have as they are now.")
+    ] = False,
+    record: Annotated[
+        bool, typer.Option("--record", help="Write what was verified into the ledger, verified.json.")
+    ] = False,
+    against: Annotated[
+        str | None, typer.Option(metavar="GITREF", help="Require another version than this commit's if it matters.")
+    ] = None,
     data_dir: DataDir = None,
     as_json: options.Json = False,
 ) -> None:
@@ -44,9 +53,13 @@ def verify(
     """
     verification = need("cli.verification", "judge")
     need("judge.pipeline", "judge")
-    folders = _shard(verification.pack_folders_in(paths), shard)
+    ledger = need("judge.packs.verify.ledger", "judge")
+    folders = verification.pack_folders_in(paths)
     if not folders:
         raise UsageError("there is no challenge to verify")
+    if changed:
+        folders = [folder for folder in folders if not _is_current(ledger, folder, quick=quick)]
+    folders = _shard(folders, shard)
     settings = local_settings(data_dir)
     results = []
     with ProgressLine() as line:
@@ -54,9 +67,11 @@ def verify(
         if not quick:
             chosen = find_device(device, settings)
             prepare_device(chosen, settings, line.update)
-        task = verification.Task("quick" if quick else "full", chosen, settings)
-        for _, result in verification.verify_all(folders, task, jobs, line.update):
+        task = verification.Task("quick" if quick else "full", chosen, settings, against)
+        for folder, result in verification.verify_all(folders, task, jobs, line.update):
             results.append(result)
+            if record:
+                _record(ledger, folder, result["entry"])
             if not as_json:
                 for finding in result["findings"]:
                     print_text(finding["text"])
@@ -84,6 +99,31 @@ def migrate(
     print_text(f"{file} is in schema 2 now; check it with: gpujudge pack verify {path}")
 
 
+def _is_current(ledger: Any, folder: Path, *, quick: bool) -> bool:
+    entry = ledger.read_ledger(folder.resolve().parent).get(folder.resolve().name)
+    digests = ledger.Digests.of(folder)
+    return bool(digests.are_of_files_in(entry) if quick else digests.are_in(entry))
+
+
+def _record(ledger: Any, folder: Path, entry: dict[str, Any] | None) -> None:
+    """Writes the entry of a pack, or removes that of one which is not in order. Each at once: much may follow."""
+    packs, slug = folder.resolve().parent, folder.resolve().name
+    entries = ledger.read_ledger(packs)
+    entries.pop(slug, None)
+    if entry is not None:
+        entries[slug] = ledger.Entry(**entry)
+    ledger.write_ledger(packs, entries)
+
+
+@app.command()
+def mutants(
+    packs: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of challenges.", show_default=False)],
+) -> None:
+    """Print the mutants of all verified challenges as a table in Markdown, from the ledger."""
+    ledger = need("judge.packs.verify.ledger", "judge")
+    print_text(ledger.table(ledger.read_ledger(packs)).rstrip())
+
+
 def _shard(folders: list[Path], shard: str | None) -> list[Path]:
     if shard is None:
         return folders
@@ -93,12 +133,14 @@ def _shard(folders: list[Path], shard: str | None) -> list[Path]:
     return folders[int(first) - 1 :: int(second)]
 
 
-def _summary(result: dict[str, object]) -> str:
-    mutants, kernels = result["mutants"], result["submissions"]
-    assert isinstance(mutants, list)
-    assert isinstance(kernels, list)
+def _summary(result: dict[str, Any]) -> str:
+    kernels, tried = result["submissions"], result["kernel_mutants"]
+    killed = sum(each["killed"] for each in result["mutants"])
     judged = f", {len(kernels)} kernels judged" if kernels else ""
+    fates = [str(each["fate"]) for each in tried]
+    if fates:
+        judged += f", {fates.count('killed')} mutants of a kernel killed, {fates.count('equivalent')} equivalent"
     return (
         f"{result['challenge']} {result['version']} is in order: {result['cases']} cases, "
-        f"{len(mutants)} mutants of answers killed{judged}"
+        f"{killed} mutants of answers killed{judged}"
     )

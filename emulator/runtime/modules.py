@@ -41,12 +41,12 @@ class Refusal:
     unsupported: str | None = None
 
 
-def read_module(image: bytes) -> tuple[Module, bytes]:
-    """Returns the linked PTX that the emulator runs, and a hash of its text.
+def read_module(image: bytes, substitute: str | None = None) -> tuple[Module, bytes]:
+    """Returns the linked PTX that the emulator runs, and a hash of its text. ``substitute`` is read in its place.
 
     Raises ``FatBinaryError``, ``PtxError``, ``Unsupported``.
     """
-    texts = _texts(image)
+    texts = _texts(image) if substitute is None else [substitute]
     module = link(texts)
     constants = sum(v.size for v in defined_variables(module) if v.space == "const")
     if constants > _MAX_CONSTANT_BYTES:

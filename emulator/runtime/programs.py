@@ -40,6 +40,8 @@ class Programs:
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self.kernels = Kernels(library)
+        #: PTX that programs which are loaded from now on get in place of their own.
+        self.substitute: str | None = None
         self._library = library
         self._programs: dict[int, _Program] = {}
         #: The registers of a thread of each kernel, by its mangled name, where somebody else has asked ptxas.
@@ -74,7 +76,7 @@ class Programs:
 
     def _load(self, number: int, image: int) -> None:
         data = fatbinary.read_at(image)
-        module, digest = read_module(data)
+        module, digest = read_module(data, self.substitute)
         variables = defined_variables(module)
         addresses = {variable.name: self._define(number, variable) for variable in variables}
         for variable in variables:

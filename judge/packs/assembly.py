@@ -88,6 +88,7 @@ class _Assembly:
                 for case in listed.benchmarks()
             ),
             reference=self._reference,
+            equivalent=dict(model.equivalent),
         )
 
     def _axes(self) -> Iterator[Axis]:

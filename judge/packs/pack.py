@@ -158,6 +158,8 @@ class Pack:
     cases: tuple[Case, ...]
     benchmarks: tuple[Case, ...]
     reference: Reference = field(repr=False)
+    #: Mutants of answers and kernels that are right here, with the reason (judge.packs.verify).
+    equivalent: dict[str, str] = field(default_factory=dict)
 
     @property
     def major(self) -> int:

@@ -229,5 +229,7 @@ class ChallengeModel(_Strict):
     limits: LimitsModel = LimitsModel()
     build: BuildModel = BuildModel()
     emulator: EmulatorModel = EmulatorModel()
+    #: Mutants that a verification finds to survive and that are right here, each with the reason.
+    equivalent: dict[str, Annotated[str, Field(min_length=10)]] = {}
     cases: tuple[CaseModel, ...] = ()
     benchmarks: tuple[BenchmarkModel, ...] = ()

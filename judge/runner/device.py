@@ -96,6 +96,13 @@ class Device(Protocol):
     def close(self) -> None: ...
 
 
+class RewritingDevice(Device, Protocol):
+    """A device that runs other device code than a program brings."""
+
+    def rewrite(self, ptx: str) -> None:
+        """Gives programs that are loaded from now on this device code; errors of earlier ones are forgotten."""
+
+
 class RecordingDevice(Device, Protocol):
     """A device that records what a submission asks of it, and replays that without the submission."""
 

@@ -107,6 +107,10 @@ class EmulatorDevice:
         if self._wall_s:
             self._runtime.limit_wall(self._wall_s * (WATCHED_SLOWDOWN if what else 1.0))
 
+    def rewrite(self, ptx: str) -> None:
+        self._runtime.clear_errors()
+        self._runtime.programs.substitute = ptx
+
     def settle(self) -> None:
         """Does nothing: a launch is over when it returns, and nothing is cached."""
 

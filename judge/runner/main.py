@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import gc
 import importlib
 import os
@@ -21,7 +22,7 @@ from typing import cast
 from judge.runner import landlock, seccomp
 from judge.runner.calls import JudgedCalls
 from judge.runner.channel import Channel
-from judge.runner.device import Device, DeviceError, DeviceOptions, TimedDevice
+from judge.runner.device import Device, DeviceError, DeviceOptions, RewritingDevice, TimedDevice
 from judge.runner.memory import SharedMemory
 from judge.runner.recordings import Recordings
 from judge.runner.refusal import Refused
@@ -29,7 +30,7 @@ from judge.runner.submission import LoadError, Program, Submission
 from judge.runner.timing import TimedCalls
 from judge.wire.bursts import OpenRequest, ReserveRequest, StageRequest, TimeRequest
 from judge.wire.frames import Failure, Frame, FrameError, Op
-from judge.wire.messages import LoadRequest, PrepareRequest, StartReply, StartRequest
+from judge.wire.messages import ArgumentSpec, LoadRequest, PrepareRequest, StartReply, StartRequest
 
 _libc = ctypes.CDLL(None)
 
@@ -37,9 +38,14 @@ _libc = ctypes.CDLL(None)
 #: longer one time than another.
 _AWAKE_S = 2e-3 if len(os.sched_getaffinity(0)) >= 4 else 0.0
 
+#: The descriptors of mutants' files are numbered from here on, one after the other.
+_FIRST_MUTANT = 64
+
 
 class Runner:
     """Handles requests: START, LOAD, then calls one by one (PREPARE, RUN, FETCH) or in bursts.
+
+    MUTATE loads the submission again with other device code, to verify a pack's cases.
 
     The requests of bursts are RESERVE, STAGE, TIME, SOLVE, COMMIT and OPEN. ``judge.runner.recordings`` handles RECORD,
     RECORDING, GIVE and REPLAY.
@@ -57,6 +63,8 @@ class Runner:
         self._outputs: SharedMemory
         self._recordings = Recordings()
         self._submission: Program
+        self._arguments: tuple[ArgumentSpec, ...] = ()
+        self._mutants = 0
         self._calls: JudgedCalls | None = None
         self._bursts: TimedCalls
 
@@ -75,6 +83,8 @@ class Runner:
             return self._load(LoadRequest.unpack(payload), is_replay=True)
         if self._calls is None:
             raise FrameError("nothing is loaded")
+        if request.op == Op.MUTATE:
+            return self._mutate(payload.decode())
         if request.op == Op.RECORDING:
             return self._recordings.take(payload, self._device, self._calls)
         if request.op == Op.PREPARE:
@@ -127,6 +137,7 @@ class Runner:
         if device is None or self._calls is not None:
             raise FrameError("no device is up, or something is loaded already")
         device.limit(request)
+        self._arguments = request.arguments
         if request.processor is not None:
             # Host functions run on one of the device's threads, so all move. If they cannot, times are less steady.
             for thread in self._threads:
@@ -150,6 +161,22 @@ class Runner:
             cast(TimedDevice, device), self._submission, self._inputs, self._outputs, request.arguments
         )
         return reply
+
+    def _mutate(self, ptx: str) -> bytes:
+        """Loads the library once more, under a name of its own: the loader returns what it has of a known one."""
+        cast(RewritingDevice, self._device).rewrite(ptx)
+        self._mutants += 1
+        made = os.memfd_create("mutant", os.MFD_CLOEXEC)
+        copy = fcntl.fcntl(made, fcntl.F_DUPFD_CLOEXEC, _FIRST_MUTANT + self._mutants)
+        os.close(made)
+        try:
+            os.sendfile(copy, self._library_fd, 0, os.fstat(self._library_fd).st_size)
+            self._submission = Submission(copy, self._arguments)
+        except LoadError as error:
+            raise Refused(Failure.LOAD, str(error)) from None
+        finally:
+            os.close(copy)
+        return b""
 
     @property
     def call_is_ready(self) -> bool:

@@ -235,6 +235,10 @@ class Session:
             self.runner.reject(Op.FETCH, "it sent a reply about another call")
         return CallRecord(ran, fetched, wall_s)
 
+    def mutate(self, ptx: str) -> None:
+        """Loads the submission again with this device code in place of its own, on the emulator."""
+        self._request(Op.MUTATE, ptx.encode(), _AROUND_CALL_S)
+
     def reserve(self, request: ReserveRequest) -> None:
         """Reserves device memory for the bursts of a case, before the first of them. Discards what was staged."""
         self._wanted_bytes = request.places * sum(request.rooms)

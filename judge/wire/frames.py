@@ -41,6 +41,7 @@ class Op(enum.IntEnum):
     REPLAY = 13
     SOLVE = 14
     COMMIT = 15
+    MUTATE = 16
     REPLY = 0x8000
     FAILED = 0x4000
 

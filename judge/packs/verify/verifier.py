@@ -6,11 +6,12 @@ inputs of every benchmark, tries more seeds and, with a judge, judges every kern
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from judge.errors import InternalError
 from judge.judgement import Judgement
 from judge.packs.errors import PackError
 from judge.packs.loader import load_pack
@@ -19,13 +20,18 @@ from judge.packs.verify.answer_mutants import MutantResult, try_answer_mutants
 from judge.packs.verify.benchmarks import check_benchmarks, make_benchmarks
 from judge.packs.verify.cases import check_benchmark_sizes, check_case, check_scalars, reference_failed
 from judge.packs.verify.coverage import check_coverage
-from judge.packs.verify.findings import Finding, Severity, error, of_pack_error
-from judge.packs.verify.kernels import SubmissionCheck, all_kernels, check_listing
+from judge.packs.verify.findings import Finding, Severity, error, of_pack_error, warning
+from judge.packs.verify.kernels import SubmissionCheck, accepted_kernels, all_kernels, check_listing
+from judge.packs.verify.ledger import Digests, Entry
 from judge.packs.verify.prepared import PreparedCase
+from judge.packs.verify.ptx_mutants import Fate, KernelMutant
 from judge.packs.verify.spot_mutants import try_spot_mutants
 from judge.packs.verify.texts import check_texts
+from judge.packs.verify.versions import check_version
 
 JudgeFunction = Callable[[bytes, Pack], Judgement]
+#: Tries mutants of an accepted kernel: its source, its name, its pack.
+MutateFunction = Callable[[bytes, str, Pack], Sequence[KernelMutant]]
 
 #: A spot check must notice one wrong element at least so often.
 _SPOT_SHARE = 0.9
@@ -46,6 +52,23 @@ class Verification:
     findings: tuple[Finding, ...]
     submissions: tuple[SubmissionCheck, ...] = ()
     mutants: tuple[MutantResult, ...] = ()
+    kernel_mutants: tuple[KernelMutant, ...] = ()
+    effort: Effort = Effort.QUICK
+
+    @property
+    def entry(self) -> Entry | None:
+        """What the ledger keeps of a pack that was verified without an error; None of another."""
+        if self.pack is None or not self.ok:
+            return None
+        now = Digests.of(self.pack.directory)
+        counted = [each for each in self.kernel_mutants if each.fate is not Fate.INVALID]
+        return Entry(
+            version=self.pack.version, effort=self.effort.value, pack=now.pack, kernels=now.kernels, engine=now.engine,
+            answer_mutants=len(self.mutants),
+            answer_mutants_equivalent=sum(not each.killed for each in self.mutants),
+            kernel_mutants=len(counted),
+            kernel_mutants_equivalent=sum(each.fate is not Fate.KILLED for each in counted),
+        )  # fmt: skip
 
     @property
     def ok(self) -> bool:
@@ -57,10 +80,16 @@ def verify_pack(
     path: Path,
     judge: JudgeFunction | None = None,
     *,
+    mutate: MutateFunction | None = None,
     effort: Effort = Effort.QUICK,
+    against: str | None = None,
     on_submission: Callable[[SubmissionCheck], None] = lambda _: None,
 ) -> Verification:
-    """Verifies the pack in ``path``. With ``judge`` it also judges its kernels, and reports each one when done."""
+    """Verifies the pack in ``path``. With ``judge`` it also judges its kernels, and reports each one when done.
+
+    With ``mutate`` it tries mutants of the first accepted kernel. ``against`` is a commit whose version must be another
+    if judgements can differ.
+    """
     try:
         pack = load_pack(path)
     except PackError as problem:
@@ -73,6 +102,7 @@ def verify_pack(
         *check_benchmark_sizes(pack),
         *check_benchmarks(pack),
         *check_listing(pack),
+        *(check_version(pack, against) if against else ()),
     ]
     cases = [PreparedCase(pack, case) for case in pack.cases]
     broken = False
@@ -96,12 +126,41 @@ def verify_pack(
             checks.append(check)
             if check.complaint is not None:
                 findings.append(error("verdict", submission.path, "", check.complaint))
-    return Verification(pack, tuple(findings), tuple(checks), tuple(mutants))
+    kernel_mutants: tuple[KernelMutant, ...] = ()
+    if mutate is not None and not any(each.severity is Severity.ERROR for each in findings):
+        try:
+            first = accepted_kernels(pack)[0]
+            kernel_mutants = tuple(mutate(first.read_bytes(), first.name, pack))
+        except InternalError as problem:
+            findings.append(error("kernel-mutants", pack.directory, "", str(problem)))
+        findings += _surviving_kernels(pack, kernel_mutants)
+    if not broken:
+        findings += _needless_declarations(pack, mutants, kernel_mutants)
+    return Verification(pack, tuple(findings), tuple(checks), tuple(mutants), kernel_mutants, effort)
+
+
+def _surviving_kernels(pack: Pack, mutants: Sequence[KernelMutant]) -> Iterator[Finding]:
+    for mutant in mutants:
+        if mutant.fate is Fate.SURVIVED and mutant.name not in pack.equivalent:
+            message = f"is accepted in every case, and wrong for {mutant.where}"
+            yield error("kernel-mutant", pack.directory / "challenge.toml", mutant.name, message)
+
+
+def _needless_declarations(
+    pack: Pack, mutants: Sequence[MutantResult], kernel_mutants: Sequence[KernelMutant]
+) -> Iterator[Finding]:
+    """Yields what the pack declares equivalent though it is none of the mutants of answers that survive."""
+    surviving = {each.name for each in mutants if not each.killed}
+    surviving |= {each.name for each in kernel_mutants if each.fate is Fate.SURVIVED}
+    for name in pack.equivalent:
+        if name not in surviving and (kernel_mutants or ".cu:" not in name):
+            message = "is declared equivalent, and does not survive; remove it"
+            yield warning("mutant-declared", pack.directory / "challenge.toml", f"equivalent.{name}", message)
 
 
 def _survivors(pack: Pack, mutants: list[MutantResult]) -> Iterator[Finding]:
     for mutant in mutants:
-        if not mutant.killed:
+        if not mutant.killed and mutant.name not in pack.equivalent:
             where = ", ".join(mutant.applied[:4]) + ("" if len(mutant.applied) <= 4 else ", …")
             message = f"is accepted in every case that it changes ({where})"
             yield error("mutant", pack.directory / "challenge.toml", mutant.name, message)

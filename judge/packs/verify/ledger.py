@@ -1,0 +1,125 @@
+"""The ledger of what was verified: ``verified.json`` beside the packs, by digests of packs, kernels and engine.
+
+A pack need not be verified again while its files, its kernels and the engine are those that were verified.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+NAME = "verified.json"
+
+#: What decides the result of a verification, of the folder that this project lies in.
+_ENGINE = ("judge", "emulator")
+_SUFFIXES = (".py", ".cpp", ".h", ".cuh", ".cu", ".map")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One verified pack. The digests are SHA-256. Mutants are counted by kind: of answers, and of kernels.
+
+    ``effort`` is a value of ``verifier.Effort``.
+    """
+
+    version: str
+    effort: str
+    pack: str
+    kernels: str
+    engine: str
+    answer_mutants: int = 0
+    answer_mutants_equivalent: int = 0
+    kernel_mutants: int = 0
+    kernel_mutants_equivalent: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Digests:
+    """What a pack is now."""
+
+    pack: str
+    kernels: str
+    engine: str
+
+    @classmethod
+    def of(cls, folder: Path) -> Digests:
+        """Returns the digests of the pack in ``folder``."""
+        folder = folder.resolve()
+        solutions = folder.parent.parent / "reference_solutions" / folder.name
+        files = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+        return cls(_digest(folder, files), _digest(solutions, solutions.glob("*.cu")), engine_digest())
+
+    def are_in(self, entry: Entry | None) -> bool:
+        """Returns whether the entry is of just this, verified in full."""
+        return (
+            entry is not None and self.are_of_files_in(entry) and (entry.engine, entry.effort) == (self.engine, "full")
+        )
+
+    def are_of_files_in(self, entry: Entry | None) -> bool:
+        """Returns whether the entry is of these files, whatever the engine and the effort."""
+        return entry is not None and (entry.pack, entry.kernels) == (self.pack, self.kernels)
+
+
+@functools.cache
+def engine_digest() -> str:
+    """Returns the digest of the sources that a verification depends on."""
+    home = Path(__file__).resolve().parents[3]
+    files = (path for name in _ENGINE for path in (home / name).rglob("*") if path.suffix in _SUFFIXES)
+    return _digest(home, files)
+
+
+def read_ledger(packs: Path) -> dict[str, Entry]:
+    """Returns the entries by slug of the folder of packs; none where it has no ledger. Raises ValueError."""
+    try:
+        text = (packs / NAME).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    return {slug: Entry(**entry) for slug, entry in json.loads(text).items()}
+
+
+def write_ledger(packs: Path, entries: Mapping[str, Entry]) -> None:
+    """Replaces the ledger of a folder of packs."""
+    plain = {slug: asdict(entry) for slug, entry in sorted(entries.items())}
+    path = packs / NAME
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
+    new.replace(path)
+
+
+def table(entries: Mapping[str, Entry]) -> str:
+    """Returns the mutants of all packs as a table in Markdown."""
+    lines = [
+        "| challenge | version | mutants of answers | killed | equivalent | mutants of kernels | killed | equivalent |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    total = [0, 0, 0, 0]
+    for slug, entry in sorted(entries.items()):
+        counts = (
+            entry.answer_mutants, entry.answer_mutants_equivalent,
+            entry.kernel_mutants, entry.kernel_mutants_equivalent,
+        )  # fmt: skip
+        total = [sum(pair) for pair in zip(total, counts, strict=True)]
+        lines.append(f"| {slug} | {entry.version} | {_cells(*counts)} |")
+    lines.append(f"| all | | {_cells(*total)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _cells(answers: int, answers_equivalent: int, kernels: int, kernels_equivalent: int) -> str:
+    cells = (
+        answers, answers - answers_equivalent, answers_equivalent,
+        kernels, kernels - kernels_equivalent, kernels_equivalent,
+    )  # fmt: skip
+    return " | ".join(map(str, cells))
+
+
+def _digest(root: Path, files: Iterable[Path]) -> str:
+    whole = hashlib.sha256()
+    for path in sorted(files):
+        content = path.read_bytes()
+        whole.update(f"{path.relative_to(root)}\0{len(content)}\0".encode())
+        whole.update(content)
+    return whole.hexdigest()
