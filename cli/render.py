@@ -106,9 +106,11 @@ def _mismatch_lines(mismatch: Mismatch) -> list[str]:
     ]
     # The case's message already gives the number of wrong elements.
     out = [", ".join(errors)] if errors else []
-    for index, expected, got in zip(mismatch.indices, mismatch.expected, mismatch.got, strict=False):
-        position = ", ".join(str(number) for number in index)
-        out.append(f"  {mismatch.output}[{position}]: expected {expected}, got {got}")
+    shown = zip(mismatch.indices, mismatch.expected, mismatch.got, strict=False)
+    for number, (index, expected, got) in enumerate(shown):
+        position = ", ".join(str(axis) for axis in index)
+        excess = mismatch.excess(number)
+        out.append(f"  {mismatch.output}[{position}]: expected {expected}, got {got}{excess and f' ({excess})'}")
     return out
 
 

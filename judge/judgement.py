@@ -72,7 +72,8 @@ class Mismatch:
     """Where an output differs from the reference.
 
     ``indices`` holds the first few mismatching positions as multi-dimensional indices; ``expected`` and ``got`` are
-    their values, in the same order.
+    their values, in the same order. ``allowed`` has the absolute error that the tolerance allows each of them (0: they
+    must be equal), and is empty where nobody derived one.
     """
 
     output: str
@@ -84,6 +85,17 @@ class Mismatch:
     max_abs_error: float | None
     max_rel_error: float | None
     message: str = ""
+    allowed: tuple[float, ...] = field(default=(), metadata=WHEN_KNOWN)
+
+    def excess(self, number: int) -> str:
+        """Returns by how much the shown element of that number is wrong, beside what is allowed; empty if unknown."""
+        want, have = self.expected[number], self.got[number]
+        if number >= len(self.allowed) or isinstance(want, str) or isinstance(have, str):
+            return ""
+        error, allowed = abs(want - have), self.allowed[number]
+        if allowed == 0:
+            return f"off by {error:.3g}, must be equal"
+        return f"off by {error:.3g}, allowed {allowed:.3g}: {error / allowed:.3g} times as much"
 
 
 @dataclass(frozen=True, slots=True)

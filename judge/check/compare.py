@@ -69,7 +69,8 @@ def _differing(name: str, expected: Expected, got: npt.NDArray[np.generic]) -> M
             continue
         collector.count += wrong.size
         for index in wrong[:SHOWN]:
-            collector.add(start + int(index), values[start + index], actual[start + index])
+            allowed = 0.0 if bound is None else float(bound[start + index])
+            collector.add(start + int(index), values[start + index], actual[start + index], allowed)
         _measure(collector, values[part][wrong], actual[part][wrong])
     return collector.result()
 

@@ -36,13 +36,15 @@ class MismatchCollector:
     got: list[float | int | str] = field(default_factory=list)
     max_abs_error: float | None = None
     max_rel_error: float | None = None
+    allowed: list[float] = field(default_factory=list)
 
-    def add(self, index: int, expected: object, got: object) -> None:
+    def add(self, index: int, expected: object, got: object, allowed: float) -> None:
         """Records one wrong element by its flat index; only the first few are kept."""
         if len(self.indices) < SHOWN:
             self.indices.append(tuple(int(i) for i in np.unravel_index(index, self.shape)) if self.shape else ())
             self.expected.append(plain_number(expected))
             self.got.append(plain_number(got))
+            self.allowed.append(allowed)
 
     def raise_errors(self, absolute: float, relative: float) -> None:
         """Raises the largest errors so far to these."""
@@ -66,6 +68,7 @@ class MismatchCollector:
             max_abs_error=self.max_abs_error,
             max_rel_error=self.max_rel_error,
             message=message,
+            allowed=tuple(self.allowed),
         )
 
 
@@ -95,4 +98,5 @@ def joined(mismatches: Sequence[Mismatch], compared: int) -> Mismatch:
         max_abs_error=max(absolutes, default=None),
         max_rel_error=max(relatives, default=None),
         message=message,
+        allowed=tuple(value for mismatch in mismatches for value in mismatch.allowed)[:SHOWN],
     )

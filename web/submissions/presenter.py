@@ -72,10 +72,10 @@ class CaseView:
 
 @dataclass(frozen=True, slots=True)
 class MismatchView:
-    """A wrong output. Each of ``rows`` holds the element, the expected value and the actual one."""
+    """A wrong output. Each of ``rows`` holds the element, the expected value, the actual one, and how far it is off."""
 
     output: str
-    rows: tuple[tuple[str, JsonNumber, JsonNumber], ...]
+    rows: tuple[tuple[str, JsonNumber, JsonNumber, str], ...]
     summary: str
 
 
@@ -223,8 +223,10 @@ def _present_case(case: CaseJudgement, *, opened: bool) -> CaseView:
 def _present_mismatch(mismatch: Mismatch) -> MismatchView:
     output = mismatch.output
     rows = tuple(
-        (f"{output}[{', '.join(str(axis) for axis in index)}]", expected, got)
-        for index, expected, got in zip(mismatch.indices, mismatch.expected, mismatch.got, strict=False)
+        (f"{output}[{', '.join(str(axis) for axis in index)}]", expected, got, mismatch.excess(number))
+        for number, (index, expected, got) in enumerate(
+            zip(mismatch.indices, mismatch.expected, mismatch.got, strict=False)
+        )
     )
     summary = f"{whole(mismatch.count)} of {whole(mismatch.total)} elements of {output} are wrong"
     errors = [

@@ -308,3 +308,16 @@ def test_open_takes_an_address_and_prints_one(cli: Cli, server: FakeServer, monk
     done = cli("open", "http://127.0.0.1:8000/submissions/abc")
     assert (done.exit_code, done.stdout) == (0, "http://127.0.0.1:8000/submissions/abc\n")
     assert opened == ["http://127.0.0.1:8000/submissions/abc"]
+
+
+def test_a_wrong_element_is_shown_with_what_was_allowed(cli: Cli, server: FakeServer) -> None:
+    mismatch = {
+        "output": "C", "indices": [[0], [1]], "expected": [1.0, 2.0], "got": [1.5, "nan"], "count": 2, "total": 2,
+        "max_abs_error": 0.5, "max_rel_error": 0.5, "message": "", "allowed": [0.125, 0.125],
+    }  # fmt: skip
+    case = {**JUDGEMENT["cases"][0], "verdict": "WA", "mismatch": mismatch}
+    judgement = {**JUDGEMENT, "verdict": "WA", "cases": [case]}
+    server.routes = {"GET submissions/abc": status("done", verdict="WA", judgement=judgement)}
+    shown = cli("watch", "abc").stdout
+    assert "C[0]: expected 1.0, got 1.5 (off by 0.5, allowed 0.125: 4 times as much)\n" in shown
+    assert "C[1]: expected 2.0, got nan\n" in shown

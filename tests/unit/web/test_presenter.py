@@ -49,7 +49,7 @@ def test_a_mismatch_names_places_and_values() -> None:
     assert case.open
     assert not report.cases[0].has_details
     assert case.mismatch is not None
-    assert case.mismatch.rows == (("C[0]", 1.5, 0.0), ("C[17]", "inf", "nan"))
+    assert case.mismatch.rows == (("C[0]", 1.5, 0.0, ""), ("C[17]", "inf", "nan", ""))
     assert case.mismatch.summary == "2 of 100 elements of C are wrong; largest absolute error 1.5."
 
 

@@ -36,9 +36,17 @@ def test_what_is_said_of_a_mismatch() -> None:
     assert mismatch.expected == (6.0, 11.0)
     assert mismatch.got == (8.0, 5.5)
     assert (mismatch.count, mismatch.total) == (2, 12)
+    assert mismatch.allowed == (0.1, 0.1)
+    assert mismatch.excess(0) == "off by 2, allowed 0.1: 20 times as much"
     assert mismatch.max_abs_error == 5.5
     assert mismatch.max_rel_error == 0.5
     assert mismatch.message == "C[1, 2] is 8.0, expected 6.0; 2 of 12 elements differ"
+
+
+def test_what_is_said_where_nothing_is_allowed_and_where_there_is_no_number() -> None:
+    mismatch = compare("y", expected([1, 2, INF], None), np.array([3.5, NAN, 1.0]))
+    assert mismatch is not None
+    assert [mismatch.excess(number) for number in range(3)] == ["off by 2.5, must be equal", "", ""]
 
 
 def test_only_the_first_few_are_listed_and_all_are_counted() -> None:
