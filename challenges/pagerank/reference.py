@@ -1,0 +1,30 @@
+"""PageRank in NumPy, in float64."""
+
+import numpy as np
+
+
+def make_inputs(rng, N, E, damping, iterations, dangling):
+    # Some pages link to nobody, and some are linked to far more often than others.
+    linking = rng.permutation(N)[: max(1, round(N * (1 - dangling)))]
+    sources = linking[rng.integers(0, linking.size, E)].astype(np.int32)
+    # The squares of evenly spread numbers gather near zero: ends of rows lie closer there.
+    ends = np.sort((rng.random(N - 1) ** 2 * (E + 1)).astype(np.int64))
+    return {
+        "row_offsets": np.concatenate([[0], ends, [E]]).astype(np.int32),
+        "sources": sources,
+        "out_degrees": np.bincount(sources, minlength=N).astype(np.int32),
+    }
+
+
+def reference(row_offsets, sources, out_degrees, damping, iterations, N, E, ranks=None):
+    count, damping = int(N), float(damping)
+    ranks = np.full(count, 1.0 / count)
+    has_links = out_degrees > 0
+    filled = np.flatnonzero(row_offsets[:-1] < row_offsets[1:])
+    for _ in range(int(iterations)):
+        shares = np.where(has_links, ranks / np.maximum(out_degrees, 1), 0.0)
+        spread = ranks[~has_links].sum()
+        ranks = np.full(count, (1 - damping + damping * spread) / count)
+        # reduceat would give a page without links to it the link behind.
+        ranks[filled] += damping * np.add.reduceat(shares[sources], row_offsets[filled])
+    return ranks
