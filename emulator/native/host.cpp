@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "api/device_model.h"
 #include "api/errors.h"
 #include "exec/memory.h"
 #include "exec/observe.h"
@@ -23,6 +24,12 @@ void emu::apply(const EmuSettings &settings) {
     set_limits({settings.warp_instructions, settings.wall_s, settings.has_seed != 0, settings.seed});
     set_observe({settings.check_full != 0, settings.profile != 0});
     set_l2(settings.l2_bytes);
+    device_model::Size size;
+    if (settings.multiprocessors) {
+        size = {static_cast<int>(settings.multiprocessors), static_cast<int>(settings.clock_khz),
+                static_cast<int>(settings.memory_clock_khz), settings.l2_bytes};
+    }
+    device_model::set_size(size);
 }
 
 EMU_HOST void emu_configure(const EmuSettings *settings) {

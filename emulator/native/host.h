@@ -64,6 +64,7 @@ struct EmuSettings {
     uint64_t seed;  // of the order in which warps run
     uint32_t check_full, profile;  // see emu_set_observe
     uint64_t l2_bytes;  // of the profile's L2
+    uint32_t multiprocessors, clock_khz, memory_clock_khz;  // of the GPU that programs see; 0: an H200's
 };
 
 // The rest of a report; strings as in EmuReport.

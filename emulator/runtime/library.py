@@ -6,9 +6,13 @@ import ctypes
 import os
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_uint32, c_uint64, c_void_p
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from emulator.profile.counters import CLASSES, COUNTS, FLOP_TYPES, LAUNCH_COUNTS
 from emulator.runtime.limits import Limits
+
+if TYPE_CHECKING:
+    from emulator.model import Gpu
 
 
 class NativeSettings(ctypes.Structure):
@@ -22,9 +26,14 @@ class NativeSettings(ctypes.Structure):
         ("check_full", c_uint32),
         ("profile", c_uint32),
         ("l2_bytes", c_uint64),
+        ("multiprocessors", c_uint32),
+        ("clock_khz", c_uint32),
+        ("memory_clock_khz", c_uint32),
     ]
 
 
+#: The width of the memory bus that programs see.
+_BUS_BYTES = 640
 #: The size of the modelled L2 where no GPU is named: an H100's.
 DEFAULT_L2_BYTES = 50 << 20
 
@@ -37,11 +46,12 @@ def native_settings(
     check_full: bool,
     profile: bool,
     l2_bytes: int | None = None,
+    gpu: Gpu | None = None,
 ) -> NativeSettings:
     """Returns the settings as the library takes them.
 
     ``threads`` None: one for each CPU that this process may use. ``schedule_seed`` None: the usual order. ``l2_bytes``
-    None: ``DEFAULT_L2_BYTES``.
+    None: ``DEFAULT_L2_BYTES``. ``gpu`` is the one whose size and speed programs see, and whose L2 is modelled.
     """
     return NativeSettings(
         memory_bytes=limits.memory_bytes or 0,
@@ -52,7 +62,11 @@ def native_settings(
         seed=(schedule_seed or 0) & (1 << 64) - 1,
         check_full=check_full,
         profile=profile,
-        l2_bytes=l2_bytes or DEFAULT_L2_BYTES,
+        l2_bytes=gpu.memory.l2_bytes if gpu else l2_bytes or DEFAULT_L2_BYTES,
+        multiprocessors=gpu.multiprocessors if gpu else 0,
+        clock_khz=round(gpu.clock_hz / 1e3) if gpu else 0,
+        # Two transfers a clock, each as wide as the bus.
+        memory_clock_khz=round(gpu.memory.dram_peak_bytes_per_s / (2 * _BUS_BYTES) / 1e3) if gpu else 0,
     )
 
 

@@ -6,7 +6,7 @@ import contextlib
 import ctypes
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from emulator.jit.cache import Cache
 from emulator.runtime import library as native
@@ -15,6 +15,9 @@ from emulator.runtime.limits import Limits
 from emulator.runtime.native_report import take_report
 from emulator.runtime.programs import Programs
 from emulator.runtime.report import Report
+
+if TYPE_CHECKING:
+    from emulator.model import Gpu
 
 Checks = Literal["default", "full"]
 
@@ -30,7 +33,8 @@ class Runtime:
     ``schedule_seed`` runs warps and blocks in another order, the same for the same seed. ``checks="full"``
     adds racecheck and initcheck, ``profile`` fills in ``LaunchStats.profile``: either makes kernels several times as
     slow. ``l2_bytes`` is the size of the profile's L2 (default: 50 MiB; a GPU's is
-    ``load_gpu(name).memory.l2_bytes``). ``cache`` is a folder where machine code is kept for the next process
+    ``load_gpu(name).memory.l2_bytes``); ``gpu`` sets it, and the multiprocessors, clocks and bandwidth that programs
+    are told, to that GPU's. ``cache`` is a folder where machine code is kept for the next process
     (``emulator.jit.cache``); who can write there decides what code runs here. Load programs afterwards
     (``ctypes.CDLL``).
     """
@@ -45,6 +49,7 @@ class Runtime:
         checks: Checks = "default",
         profile: bool = False,
         l2_bytes: int | None = None,
+        gpu: Gpu | None = None,
         cache: Path | None = None,
     ) -> None:
         self._library = native.load(library)
@@ -55,6 +60,7 @@ class Runtime:
             check_full=checks == "full",
             profile=profile,
             l2_bytes=l2_bytes,
+            gpu=gpu,
         )
         self._checks: Checks = checks
         self._profile = profile

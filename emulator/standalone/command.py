@@ -98,7 +98,7 @@ def _native(settings: Settings, gpu: Gpu | None) -> NativeSettings:
         schedule_seed=settings.schedule,
         check_full=settings.check == "full",
         profile=settings.profile or gpu is not None,
-        l2_bytes=gpu.memory.l2_bytes if gpu is not None else None,
+        gpu=gpu,
     )
 
 

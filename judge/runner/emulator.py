@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from emulator import CudaError, Finding, Limits, Runtime
-from emulator.model import LaunchGroup, group_launches
+from emulator.model import LaunchGroup, group_launches, load_gpu
 from emulator.profile import Counters
 from emulator.replay import Recorder, Recording, RecordingError, Replay
 from emulator.runtime.report import Party
@@ -63,7 +63,7 @@ class EmulatorDevice:
         )
         self._wall_s = load.wall_s
         # The same device and threads, with other limits.
-        self._runtime = self._make(limits=limits, l2_bytes=load.l2_bytes or None)
+        self._runtime = self._make(limits=limits, gpu=load_gpu(load.gpu) if load.gpu else None)
         self._runtime.programs.told_registers = dict(load.registers)
 
     def allocate(self, size: int, label: str) -> Buffer:

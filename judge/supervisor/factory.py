@@ -77,7 +77,7 @@ def session_factory(
         memory_bytes=bounds.memory_bytes,
         warp_instructions=bounds.warp_instructions,
         wall_s=bounds.wall_s,
-        l2_bytes=bounds.l2_bytes,
+        gpu=bounds.gpu,
     )
     session_bounds = Bounds(
         start_s=settings.run.start_s,

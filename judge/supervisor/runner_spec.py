@@ -34,12 +34,12 @@ class RunnerSpec:
 class DeviceBounds:
     """The bounds on one call on a device, beside the supervisor's own clock. 0 means none.
 
-    ``l2_bytes`` is the size of the L2 cache that profiles model. ``grace_s`` is how much longer than the pack's limit
+    ``gpu`` names the GPU that an emulator stands for. ``grace_s`` is how much longer than the pack's limit
     the supervisor waits, for the device's own work.
     """
 
     memory_bytes: int = 0
     warp_instructions: int = 0
     wall_s: float = 0.0
-    l2_bytes: int = 0
+    gpu: str = ""
     grace_s: float = 0.0

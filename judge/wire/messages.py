@@ -78,7 +78,7 @@ class StartReply:
 class LoadRequest:
     """Loads the submission under its limits, of which 0 means none.
 
-    ``l2_bytes`` is the size of the L2 cache that the emulator's profile models; 0 leaves it to the emulator.
+    ``gpu`` names the GPU whose size and speed the emulator tells programs; empty leaves it to the emulator.
     ``processor`` is the processor that the process stays on, None if any will do. ``own_streams`` says that the
     submission may use streams that do not wait for the default one. ``registers`` are those of a thread of each kernel,
     by its mangled name, for the emulator, which has no machine code to find them in.
@@ -88,14 +88,14 @@ class LoadRequest:
     memory_bytes: int = 0
     warp_instructions: int = 0
     wall_s: float = 0.0
-    l2_bytes: int = 0
+    gpu: str = ""
     processor: int | None = None
     own_streams: bool = False
     registers: tuple[tuple[str, int], ...] = ()
 
     def pack(self) -> bytes:
         out = Writer().u64(self.memory_bytes).u64(self.warp_instructions).f64(self.wall_s)
-        out.u64(self.l2_bytes).i32(-1 if self.processor is None else self.processor)
+        out.text(self.gpu).i32(-1 if self.processor is None else self.processor)
         out.u8(self.own_streams).u32(len(self.arguments))
         for argument in self.arguments:
             out.text(argument.name).u8(argument.role).u8(argument.element)
@@ -107,7 +107,7 @@ class LoadRequest:
     @classmethod
     def unpack(cls, payload: bytes) -> LoadRequest:
         r = Reader(payload)
-        limits = r.u64(), r.u64(), r.f64(), r.u64()
+        limits = r.u64(), r.u64(), r.f64(), r.text()
         processor, own_streams = r.i32(), bool(r.u8())
         arguments = tuple(ArgumentSpec(r.text(), Role(r.u8()), Element(r.u8())) for _ in range(r.count(MAX_ARGUMENTS)))
         registers = tuple((r.text(), r.u32()) for _ in range(r.count(MAX_KERNELS)))

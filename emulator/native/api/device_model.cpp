@@ -14,7 +14,12 @@ int registers_of_warp(uint32_t of_thread) {
     return (of_warp + register_unit - 1) / register_unit * register_unit;
 }
 
+Size current;
+
 }  // namespace
+
+const Size &size() { return current; }
+void set_size(const Size &given) { current = given; }
 
 int max_threads(uint32_t registers) {
     return std::min(threads_per_block, registers_per_multiprocessor / registers_of_warp(registers) * warp_size);

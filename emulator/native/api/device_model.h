@@ -1,5 +1,5 @@
-// The device that programs see: the limits of compute capability 8.0, with the multiprocessors of an H100 or H200, since programs choose
-// their grids by them and times are modelled for such a GPU unless another is named.
+// The device that programs see: the limits of compute capability 8.0, with the size and speed of the GPU whose times are modelled, since
+// programs choose their grids by them.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,6 @@ namespace emu::device_model {
 
 constexpr const char *name = "gpujudge emulator (sm_80)";
 constexpr int major = 8, minor = 0;
-constexpr int multiprocessors = 132;
 constexpr int warp_size = 32;
 constexpr int threads_per_block = 1024;
 constexpr int threads_per_multiprocessor = 2048;
@@ -25,9 +24,16 @@ constexpr size_t shared_per_multiprocessor = 164 << 10;
 constexpr size_t shared_reserved_per_block = 1 << 10;
 constexpr size_t constant_bytes = 64 << 10;
 constexpr size_t stack_bytes = 512 << 10;  // of a thread, at most
-constexpr size_t l2_bytes = 40 << 20;
-constexpr int clock_khz = 1410000, memory_clock_khz = 1215000, memory_bus_bits = 5120;
+constexpr int memory_bus_bits = 5120;
 constexpr int runtime_version = 13000;
+
+// Those of an H200, unless another GPU is named.
+struct Size {
+    int multiprocessors = 132, clock_khz = 1980000, memory_clock_khz = 3750000;
+    size_t l2_bytes = 60 << 20;
+};
+const Size &size();
+void set_size(const Size &);
 
 // Blocks of `threads` threads with so many registers each (0: not known) and `shared` bytes (static and dynamic) that fit on one
 // multiprocessor at a time.

@@ -94,7 +94,7 @@ cudaError_t check_shape(Function &function, const LaunchShape &at, bool cooperat
     }
     if (cooperative) {
         uint64_t blocks = uint64_t{at.grid.x} * at.grid.y * at.grid.z;
-        uint64_t most = uint64_t{model::multiprocessors} *
+        uint64_t most = static_cast<uint64_t>(model::size().multiprocessors) *
                         static_cast<uint64_t>(model::resident_blocks(static_cast<int>(threads), shared, registers));
         if (blocks > most) {
             return refused(cudaErrorCooperativeLaunchTooLarge,

@@ -349,7 +349,7 @@ void run(Launch &launch) {
     size_t shared = launch.kernel->shared_bytes - launch.kernel->reserved_shared_bytes + launch.dynamic_shared_bytes;
     uint64_t fitting = static_cast<uint64_t>(std::max(
         1, device_model::resident_blocks(static_cast<int>(launch.threads_per_block()), shared, launch.code_registers)));
-    uint64_t resident = device_model::multiprocessors * fitting;
+    uint64_t resident = static_cast<uint64_t>(device_model::size().multiprocessors) * fitting;
     uint64_t side_by_side = std::min(resident, launch.blocks());
     unsigned threads = static_cast<unsigned>(std::min<uint64_t>(team().size(), launch.blocks()));
     // The order in which the full checks see accesses is the same each time, and what they keep needs no locks.

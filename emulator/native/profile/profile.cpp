@@ -16,7 +16,7 @@ namespace {
 
 static_assert(sizeof EmuContent::instructions == 4 * class_count && sizeof EmuContent::flops == 4 * flop_types);
 
-using device_model::multiprocessors;
+uint64_t multiprocessors() { return static_cast<uint64_t>(device_model::size().multiprocessors); }
 
 constexpr uint64_t l1_bytes = 192 << 10;  // of a multiprocessor, shared memory included
 constexpr uint64_t least_l1_bytes = 4 << 10;
@@ -48,7 +48,7 @@ uint64_t fitting_blocks(const Launch &launch) {
 // A block's part of an L1 that it shares with as many like it as fit.
 uint64_t l1_share(const Launch &launch) {
     uint64_t resident =
-        std::clamp<uint64_t>((launch.blocks() + multiprocessors - 1) / multiprocessors, 1, fitting_blocks(launch));
+        std::clamp<uint64_t>((launch.blocks() + multiprocessors() - 1) / multiprocessors(), 1, fitting_blocks(launch));
     uint64_t taken = resident * (shared_bytes_of(launch) + device_model::shared_reserved_per_block);
     return std::max(least_l1_bytes, (l1_bytes - std::min(l1_bytes, taken)) / resident);
 }
@@ -85,7 +85,7 @@ void forget_l2() {
 }
 
 Profile::Profile(const Launch &launch)
-    : resident_blocks_(multiprocessors * fitting_blocks(launch)), l1_bytes_(l1_share(launch)),
+    : resident_blocks_(multiprocessors() * fitting_blocks(launch)), l1_bytes_(l1_share(launch)),
       polling_(launch.kernel->block_count), basic_blocks_(launch.kernel->block_count), sites_(launch.kernel->site_count) {
     for (uint32_t i = 0; i < launch.kernel->polling_count; ++i) polling_[launch.kernel->polling[i]] = true;
     for (const EmuContent *it = launch.kernel->contents; it != launch.kernel->contents + launch.kernel->content_count; ++it) {

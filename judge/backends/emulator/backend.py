@@ -8,7 +8,6 @@ import platform
 from pathlib import Path
 
 from emulator import native
-from emulator.model import load_gpu
 from judge.backends.base import Backend, Discovery, Say
 from judge.backends.emulator.scorer import ModelledScorer
 from judge.backends.scoring import Scorer, ScoringJob
@@ -58,7 +57,7 @@ class EmulatorBackend(Backend):
             memory_bytes=(pack.limits.memory_mib << 20) + argument_bytes + (1 << 20),
             warp_instructions=_WARP_INSTRUCTIONS,
             wall_s=pack.limits.wall_s,
-            l2_bytes=load_gpu(settings.emulator_gpu).memory.l2_bytes,
+            gpu=settings.emulator_gpu,
             grace_s=_GRACE_S,
         )
 

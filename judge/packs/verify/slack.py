@@ -21,7 +21,7 @@ from judge.packs.verify.prepared import Outputs, PreparedCase, right_outputs
 Array = npt.NDArray[Any]
 
 #: One element in so many is left out: from half of them to as few as are worth a kernel's while.
-_STRIDES = tuple(2**power for power in range(1, 14))
+_STRIDES = tuple(1 << power for power in range(1, 14))
 #: Draws of a spot check that have to accept an answer.
 _DRAWS = 3
 
@@ -82,7 +82,8 @@ def with_bits(values: Array, bits: int) -> Array:
     """Returns floating-point numbers rounded to so many significant bits."""
     mantissa, exponent = np.frexp(values.astype(np.float64))
     rounded: Array = np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits).astype(values.dtype)
-    return np.where(np.isfinite(values), rounded, values)
+    kept: Array = np.where(np.isfinite(values), rounded, values)
+    return kept
 
 
 def _zeroed(values: Array, stride: int) -> Array:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from emulator import CudaError, Report
+from emulator import CudaError, Report, Runtime
+from emulator.model import gpu_names, load_gpu
 from tests.emulated_device import Device
 
 
@@ -50,3 +53,18 @@ def test_a_report_is_taken_once(device: Device) -> None:
     assert device.runtime.take_report() == Report()
     assert device.runtime.last_error() == 0
     device.runtime.synchronize()
+
+
+@pytest.mark.parametrize("name", gpu_names())
+def test_programs_see_the_size_and_speed_of_the_gpu_whose_times_are_modelled(
+    device: Device, library: Path, name: str
+) -> None:
+    gpu = load_gpu(name)
+    runtime = Runtime(library=library, threads=2, gpu=gpu)
+    asked = ctypes.c_int()
+    answers = []
+    for attribute in (16, 13, 38, 36, 37):  # multiprocessors, clock, L2; the memory's clock and the width of its bus
+        assert runtime.library.cudaDeviceGetAttribute(ctypes.byref(asked), attribute, 0) == 0
+        answers.append(asked.value)
+    assert answers[:3] == [gpu.multiprocessors, round(gpu.clock_hz / 1e3), gpu.memory.l2_bytes]
+    assert 2 * 1e3 * answers[3] * answers[4] / 8 == pytest.approx(gpu.memory.dram_peak_bytes_per_s, rel=1e-5)
