@@ -55,10 +55,9 @@ def test_a_report_is_taken_once(device: Device) -> None:
     device.runtime.synchronize()
 
 
+@pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("name", gpu_names())
-def test_programs_see_the_size_and_speed_of_the_gpu_whose_times_are_modelled(
-    device: Device, library: Path, name: str
-) -> None:
+def test_programs_see_the_size_and_speed_of_the_gpu_whose_times_are_modelled(library: Path, name: str) -> None:
     gpu = load_gpu(name)
     runtime = Runtime(library=library, threads=2, gpu=gpu)
     asked = ctypes.c_int()

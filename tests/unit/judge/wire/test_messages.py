@@ -28,7 +28,13 @@ START = StartRequest(
     "judge.runner.emulator", 1, "/lib.so", 2, 7, 8, True,
 )  # fmt: skip
 LOAD = LoadRequest(
-    (ArgumentSpec("A", Role.IN, Element.FLOAT32), ArgumentSpec("N", Role.SCALAR, Element.INT32)), 3, 4, 5.5, 6, 7
+    (ArgumentSpec("A", Role.IN, Element.FLOAT32), ArgumentSpec("N", Role.SCALAR, Element.INT32)),
+    3,
+    4,
+    5.5,
+    "t4",
+    7,
+    registers=(("_Z3addPf", 40),),
 )
 
 
