@@ -14,19 +14,20 @@ from judge.wire.recipe import Recipe
 
 
 def recipe(
-    distribution: Distribution, dtype: np.dtype[np.generic] | Element, size: int, seed: int, case_id: str,
-    argument: str, call: int, like: int | None = None,
+    distribution: Distribution, dtype: np.dtype[np.generic] | Element, size: int | tuple[int, ...], seed: int,
+    case_id: str, argument: str, call: int, like: int | None = None,
 ) -> Recipe:  # fmt: skip
     stream = Stream(seed, case_id, argument, call)
     element = dtype if isinstance(dtype, Element) else Element[dtype.name.upper()]
-    return input_recipe(distribution, element, size, stream, like)
+    shape = size if isinstance(size, tuple) else (size,)
+    return input_recipe(distribution, element, shape, stream, like)
 
 
 def fill(
     distribution: Distribution, shape: tuple[int, ...], dtype: np.dtype[np.generic], seed: int, case_id: str,
-    argument: str, call: int, like: int | None = None,
+    case_id: str, argument: str, call: int, like: int | None = None,
 ) -> npt.NDArray[np.generic]:  # fmt: skip
     """A new array, drawn by its recipe."""
     array = np.empty(shape, dtype)
-    fill_by_recipe(recipe(distribution, dtype, array.size, seed, case_id, argument, call, like), array.reshape(-1))
+    fill_by_recipe(recipe(distribution, dtype, shape, seed, case_id, argument, call, like), array.reshape(-1))
     return array

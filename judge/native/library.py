@@ -56,10 +56,9 @@ class NativeLibrary:
 
     @staticmethod
     def makes(recipe: Recipe) -> bool:
-        """Returns whether :meth:`fill` and :meth:`fill_runs` make it; apart from constants, packs declare no other."""
-        return recipe.kind is Kind.INTEGERS or (
-            recipe.kind in (Kind.UNIFORM, Kind.NORMAL) and recipe.element.facts.is_float
-        )
+        """Returns whether :meth:`fill` and :meth:`fill_runs` NumPy makes the others."""
+        drawn = recipe.kind in (Kind.UNIFORM, Kind.NORMAL) and recipe.element.facts.is_float
+        return (drawn or recipe.kind is Kind.INTEGERS) and recipe.zeros is None
 
     def fill(self, recipe: Recipe, start: int, out: npt.NDArray[np.generic], threads: int) -> None:
         """Fills ``out``, contiguous and of the recipe's type, with the elements from number ``start`` on, sentinels and

@@ -10,7 +10,21 @@ import numpy as np
 
 from judge.packs.argument import Argument, Role, ToleranceRule
 from judge.packs.case_rows import Cases
-from judge.packs.distributions import DISTRIBUTIONS, Distribution, Sentinels
+from judge.packs.distributions import (
+    DISTRIBUTIONS,
+    Choice,
+    Constant,
+    Distribution,
+    Integers,
+    Normal,
+    Offsets,
+    OneHot,
+    Permutation,
+    Sentinels,
+    Sorted,
+    Sparse,
+    Uniform,
+)
 from judge.packs.errors import PackError
 from judge.packs.expressions import (
     Constraint,
@@ -192,12 +206,39 @@ class _Assembly:
         return None
 
     def _distribution(self, model: DataModel, c_type: str, element: Element, key: str) -> Distribution:
-        kind = DISTRIBUTIONS[model.kind]
-        if kind.floats_only and not element.facts.is_float:
-            raise self._error(key, f"'{model.kind}' makes floating-point values; use 'integers' for {c_type}")
-        numbers = model.model_dump(exclude={"kind", "sentinels"}, exclude_none=True)
+        made = self._made(model, key)
+        if made.floats_only and not element.facts.is_float:
+            of = model.of.kind if model.of else model.kind
+            raise self._error(key, f"'{of}' makes floating-point values; use 'integers' for {c_type}")
+        if isinstance(made, Permutation) and element.facts.is_float:
+            raise self._error(key, f"a permutation has whole numbers; {c_type} is floating-point")
+        if element is Element.BOOL and not _is_binary(made):
+            raise self._error(key, "a bool takes integers from 0 to 1, a constant of the two, or one-hot")
+        return made
+
+    def _made(self, model: DataModel, key: str) -> Distribution:
+        base = model.of and self._made(model.of, key)
+        match model.kind:
+            case "zeros":
+                return Constant(0.0)
+            case "sorted":
+                assert isinstance(base, (Uniform, Integers))
+                return Sorted(base)
+            case "sparse":
+                assert isinstance(base, (Uniform, Normal, Integers))
+                assert model.share is not None
+                return Sparse(model.share, base)
+            case "choice":
+                return Choice(model.values or ())
+            case "one-hot":
+                return OneHot()
+            case "permutation":
+                return Permutation()
+            case "offsets":
+                return Offsets(self._expression(model.total, f"{key}.total"))
+        numbers = model.model_dump(include={"low", "high", "mean", "sd", "value"}, exclude_none=True)
         sentinels = Sentinels(model.sentinels.count, model.sentinels.magnitude) if model.sentinels else None
-        return kind(**numbers, sentinels=sentinels)
+        return DISTRIBUTIONS[model.kind](**numbers, sentinels=sentinels)
 
     def _tolerance(self, output: str, c_type: str, element: Element) -> ToleranceRule | None:
         model, key = self._model.tolerance.get(output), f"tolerance.{output}"
@@ -295,3 +336,12 @@ class _Assembly:
 
     def _error(self, key: str, reason: str) -> PackError:
         return PackError(self._file, key, reason)
+
+
+def _is_binary(distribution: Distribution) -> bool:
+    match distribution:
+        case Integers(low, high) | Sorted(Integers(low, high)) | Sparse(_, Integers(low, high)):
+            return low >= 0 and high <= 1
+        case Constant(value):
+            return value in (0, 1)
+    return isinstance(distribution, OneHot)

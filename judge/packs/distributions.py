@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from judge.packs.expressions import Expression
+
 
 @dataclass(frozen=True, slots=True)
 class Sentinels:
@@ -56,10 +58,63 @@ class Constant:
     floats_only: ClassVar[bool] = False
 
 
-Distribution = Uniform | Normal | Integers | Constant
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """Ascending values, one in each of as many equal parts of the range of ``of`` as there are elements."""
 
-#: The distributions by the ``kind`` that ``challenge.toml`` gives them.
-DISTRIBUTIONS: dict[str, type[Distribution]] = {
+    of: Uniform | Integers
+
+    @property
+    def floats_only(self) -> bool:
+        return self.of.floats_only
+
+
+@dataclass(frozen=True, slots=True)
+class Sparse:
+    """Values of ``of``, of which about the ``share`` are zero."""
+
+    share: float
+    of: Uniform | Normal | Integers
+
+    @property
+    def floats_only(self) -> bool:
+        return self.of.floats_only
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of the ``values`` for each element, all equally likely."""
+
+    values: tuple[float, ...]
+    floats_only: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class OneHot:
+    """A single 1 in each row of the last axis, and zeros."""
+
+    floats_only: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class Permutation:
+    """The numbers from 0 on, each once, in random order."""
+
+    floats_only: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class Offsets:
+    """Where ragged rows begin: from 0 to ``total``, ascending. An array of n + 1 elements is for n rows."""
+
+    total: Expression
+    floats_only: ClassVar[bool] = False
+
+
+Distribution = Uniform | Normal | Integers | Constant | Sorted | Sparse | Choice | OneHot | Permutation | Offsets
+
+#: The distributions of numbers that ``challenge.toml`` gives by ``kind``; the others are made of them.
+DISTRIBUTIONS: dict[str, type[Uniform | Normal | Integers | Constant]] = {
     "uniform": Uniform,
     "normal": Normal,
     "integers": Integers,

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from judge.native.library import loaded
+from judge.packs.permutations import permuted
 from judge.packs.storage import stored
 from judge.packs.streams import stratified_positions, words32, words64
 from judge.wire.elements import Element
@@ -91,7 +92,7 @@ def _planted(recipe: Recipe, size: int) -> tuple[list[int], list[np.generic]]:
         changed, _ = stratified_positions(recipe.changes.places, recipe.changes.count, size)
         values = np.empty(len(changed), dtype)
         ends = np.arange(1, len(changed) + 1)
-        _draw_runs(replace(recipe, key=recipe.changes.values), np.array(changed, np.int64), ends, values, 1)
+        _draw_runs(replace(recipe, key=recipe.changes.values, zeros=None), np.array(changed, np.int64), ends, values, 1)
         planted.update(zip(changed, values, strict=True))
     in_order = sorted(planted)
     return in_order, [planted[position] for position in in_order]
@@ -120,6 +121,9 @@ def _draw_range(recipe: Recipe, start: int, flat: Array, threads: int) -> None:
     def draw(begin: int) -> None:
         end = min(begin + _CHUNK, flat.size)
         flat[begin:end] = _stored(recipe, draw_elements(recipe, recipe.key, start + begin, end - begin))
+        if recipe.zeros is not None:
+            words = words32(recipe.zeros.key, start + begin, end - begin)
+            flat[begin:end][words < np.uint32(recipe.zeros.below)] = 0
 
     threads = min(threads, len(begins) // _CHUNKS_PER_THREAD)
     if threads < 2:
@@ -145,14 +149,55 @@ def _draw_runs(recipe: Recipe, starts: Numbers, ends: Numbers, flat: Array, thre
 
 def _stored(recipe: Recipe, numbers: Array) -> Array:
     """Returns drawn numbers in the recipe's type; NumPy's own types are converted where they are put."""
-    return stored(recipe.element, numbers) if recipe.element.facts.narrow is not None else numbers
+    if recipe.element.facts.narrow is None or recipe.kind is Kind.CHOICE:
+        return numbers
+    return stored(recipe.element, numbers)
+
+
+def _scaled(key: Key, start: int, count: int, values: int) -> npt.NDArray[np.int64]:
+    """Returns one of as many ``values``, from 0 on, for each 32-bit word."""
+    scaled = words32(key, start, count).astype(np.uint64)
+    scaled *= np.uint64(values)
+    scaled >>= np.uint64(32)
+    return scaled.view(np.int64)
+
+
+def _climbed(recipe: Recipe, key: Key, start: int, count: int) -> npt.NDArray[np.float64]:
+    """Returns how far sorted values have risen above the lowest."""
+    places = (words32(key, start, count) >> np.uint32(8)).astype(np.float64)
+    places *= 2.0**-24
+    if recipe.kind is Kind.STAIRS and start == 0 and count:
+        places[0] = 0.0
+    places += np.arange(start, start + count, dtype=np.float64)
+    places *= recipe.scale
+    return places
+
+
+def _whole_numbers(recipe: Recipe, key: Key, start: int, count: int) -> npt.NDArray[np.int64]:
+    numbers = np.arange(start, start + count)
+    if recipe.kind is Kind.STAIRS:
+        last = int.from_bytes(recipe.value, "little", signed=True)
+        steps = np.minimum(np.floor(_climbed(recipe, key, start, count)).astype(np.int64), last)
+        return steps + int(recipe.offset)
+    if recipe.kind is Kind.ONE_HOT:
+        if count == 0:
+            return numbers
+        length = int(recipe.scale)
+        first = start // length
+        hot = _scaled(key, first, (start + count - 1) // length - first + 1, length)
+        return (hot[numbers // length - first] == numbers % length).astype(np.int64)
+    if recipe.kind is Kind.PERMUTATION:
+        return permuted(key, int(recipe.scale), numbers)
+    integers = _scaled(key, start, count, int(recipe.scale))
+    integers += int(recipe.offset)
+    return integers
 
 
 def draw_elements(recipe: Recipe, key: Key, start: int, count: int) -> Array:
     """Returns ``count`` elements from number ``start`` on, sentinels and changes apart, drawn by NumPy.
 
-    They are float32 or int64 numbers, still to be converted to the element's type (whole numbers for a half or a
-    narrower type are float32 already).
+    They are float32 or int64 numbers (of a choice, stored elements), still to be converted to the element's type (whole
+    numbers for a half or a narrower type are float32 already).
     """
     if recipe.kind is Kind.UNIFORM:
         values = (words32(key, start, count) >> np.uint32(8)).astype(np.float32)
@@ -176,10 +221,13 @@ def draw_elements(recipe: Recipe, key: Key, start: int, count: int) -> Array:
         values *= np.float32(recipe.scale)
         values += np.float32(recipe.offset)
         return values
-    scaled = words32(key, start, count).astype(np.uint64)
-    scaled *= np.uint64(int(recipe.scale))
-    scaled >>= np.uint64(32)
-    integers = scaled.view(np.int64)
-    integers += int(recipe.offset)
+    if recipe.kind is Kind.SORTED:
+        sorted_values: Array = (recipe.offset + _climbed(recipe, key, start, count)).astype(np.float32)
+        return sorted_values
+    if recipe.kind is Kind.CHOICE:
+        dtype = np.dtype(recipe.element.facts.numpy_name)
+        table = np.array([_value(dtype, choice) for choice in recipe.choices])
+        return table[_scaled(key, start, count, len(table))]
+    integers = _whole_numbers(recipe, key, start, count)
     by_way_of_single = recipe.element is Element.FLOAT16 or recipe.element.facts.narrow is not None
     return integers.astype(np.float32) if by_way_of_single else integers

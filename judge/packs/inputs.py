@@ -85,8 +85,8 @@ def input_recipes(
     for argument in pack.inputs:
         declared = case.distribution(argument)
         recipes[argument.name] = None if declared is None else input_recipe(
-            declared, argument.element, sizes.element_count(case, argument),
-            Stream(seed, case.id, argument.name, call), like,
+            declared, argument.element, sizes.shape(case, argument),
+            Stream(seed, case.id, argument.name, call), like, variables=case.variables,
         )  # fmt: skip
     return recipes
 

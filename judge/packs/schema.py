@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from judge.kinds import KINDS, check_kind
 from judge.languages.registry import DEFAULT_LANGUAGE, check_language
+from judge.wire.recipe import MAX_CHOICES
 
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=32)]
@@ -35,35 +36,59 @@ class SentinelsModel(_Strict):
     magnitude: float = Field(gt=0)
 
 
-_NEEDS = {
+_NEEDS: dict[str, set[str]] = {
     "uniform": {"low", "high"},
     "integers": {"low", "high"},
     "normal": {"mean", "sd"},
     "constant": {"value"},
+    "zeros": set(),
+    "sorted": {"of"},
+    "sparse": {"share", "of"},
+    "choice": {"values"},
+    "one-hot": set(),
+    "permutation": set(),
+    "offsets": {"total"},
 }
+_OPTIONAL = {"kind", "sentinels"}
+_WITH_SENTINELS = ("uniform", "integers", "normal", "constant")
+_BASES = {"sorted": ("uniform", "integers"), "sparse": ("uniform", "normal", "integers")}
 
 
 class DataModel(_Strict):
     """What fills an input; see judge.packs.recipes."""
 
-    kind: Literal["uniform", "normal", "integers", "constant"]
+    kind: Literal[
+        "uniform", "normal", "integers", "constant", "zeros", "sorted", "sparse", "choice", "one-hot", "permutation",
+        "offsets",
+    ]  # fmt: skip
     low: float | None = None
     high: float | None = None
     mean: float | None = None
     sd: float | None = Field(default=None, gt=0)
     value: float | None = None
+    share: float | None = Field(default=None, gt=0, lt=1)
+    values: tuple[float, ...] | None = Field(default=None, min_length=2, max_length=MAX_CHOICES)
+    total: ExpressionText | None = None
+    of: DataModel | None = None
     sentinels: SentinelsModel | None = None
 
     @model_validator(mode="after")
     def _has_what_its_kind_needs(self) -> DataModel:
         needs = _NEEDS[self.kind]
-        given = {key for key in ("low", "high", "mean", "sd", "value") if getattr(self, key) is not None}
+        given = {key for key in type(self).model_fields if getattr(self, key) is not None} - _OPTIONAL
         if given != needs:
-            raise ValueError(f"data of the kind {self.kind} takes {' and '.join(sorted(needs))}")
+            takes = " and ".join(sorted(needs)) or "nothing more"
+            raise ValueError(f"data of the kind {self.kind} takes {takes}")
+        if self.sentinels is not None and self.kind not in _WITH_SENTINELS:
+            raise ValueError(f"data of the kind {self.kind} takes no sentinels")
         if self.low is not None and self.high is not None and not self.low <= self.high:
             raise ValueError(f"low {self.low} lies above high {self.high}")
         if self.kind == "integers" and (self.low != int(self.low or 0) or self.high != int(self.high or 0)):
             raise ValueError("the bounds of integers must be whole")
+        if self.of is not None and self.of.kind not in _BASES[self.kind]:
+            raise ValueError(f"data of the kind {self.kind} is made of {' or '.join(_BASES[self.kind])}")
+        if self.kind == "sorted" and self.of is not None and self.of.sentinels is not None:
+            raise ValueError("sorted data takes no sentinels")
         return self
 
 

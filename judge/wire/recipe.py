@@ -14,6 +14,8 @@ from judge.wire.frames import FrameError, Reader, Writer
 
 MAX_SENTINELS = 4096
 MAX_CHANGES = 4096
+#: The values that a CHOICE is made from, at the most.
+MAX_CHOICES = 16
 #: The largest number of staging buffers of a runner.
 MAX_STAGES = 1024
 
@@ -28,6 +30,11 @@ class Kind(enum.IntEnum):
     NORMAL = 2
     INTEGERS = 3
     MASKED = 4
+    SORTED = 5
+    STAIRS = 6
+    ONE_HOT = 7
+    CHOICE = 8
+    PERMUTATION = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +59,22 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True)
+class Zeros:
+    """Elements that are 0: those whose 32-bit word of the stream of ``key`` lies below ``below``."""
+
+    below: int
+    key: Key
+
+
+@dataclass(frozen=True, slots=True)
 class Recipe:
     """One input.
 
     ``offset`` and ``scale`` are low and high - low (uniform), mean and scale (normal), low and the number of values
-    (integers). ``value`` holds the bytes of a constant. ``stage`` numbers the staged copy that a MASKED one is made
-    from.
+    (integers), low and the rise from one element to the next (sorted, stairs); ``scale`` alone is the length of a row
+    (one-hot) and the number of elements (permutation). ``value`` holds the bytes of a constant, or the last whole
+    number that stairs reach above low (8 bytes). ``choices`` are the bytes of what a choice is made from. ``stage``
+    numbers the staged copy that a MASKED one is made from. Changes are never zeroed.
     """
 
     kind: Kind
@@ -69,6 +86,8 @@ class Recipe:
     stage: int = 0
     sentinels: Planted | None = None
     changes: Changes | None = None
+    choices: tuple[bytes, ...] = ()
+    zeros: Zeros | None = None
 
 
 def pack_recipe(out: Writer, recipe: Recipe) -> None:
@@ -82,6 +101,12 @@ def pack_recipe(out: Writer, recipe: Recipe) -> None:
     out.u8(recipe.changes is not None)
     if recipe.changes is not None:
         _pack_key(_pack_key(out.u32(recipe.changes.count), recipe.changes.places), recipe.changes.values)
+    out.u32(len(recipe.choices))
+    for choice in recipe.choices:
+        out.raw(choice)
+    out.u8(recipe.zeros is not None)
+    if recipe.zeros is not None:
+        _pack_key(out.u32(recipe.zeros.below), recipe.zeros.key)
 
 
 def unpack_recipe(r: Reader) -> Recipe:
@@ -93,7 +118,9 @@ def unpack_recipe(r: Reader) -> Recipe:
     key, offset, scale, value, stage = _key(r), r.f64(), r.f64(), r.raw(8), r.count(MAX_STAGES - 1)
     sentinels = Planted(r.count(MAX_SENTINELS), r.raw(8), r.raw(8), _key(r)) if r.u8() else None
     changes = Changes(r.count(MAX_CHANGES), _key(r), _key(r)) if r.u8() else None
-    return Recipe(kind, element, key, offset, scale, value, stage, sentinels, changes)
+    choices = tuple(r.raw(8) for _ in range(r.count(MAX_CHOICES)))
+    zeros = Zeros(r.u32(), _key(r)) if r.u8() else None
+    return Recipe(kind, element, key, offset, scale, value, stage, sentinels, changes, choices, zeros)
 
 
 def _pack_key(out: Writer, key: Key) -> Writer:

@@ -19,8 +19,22 @@ from judge.backends.registry import BUILTIN_BACKENDS
 from judge.backends.sessions import sessions_for
 from judge.gpu.kernels.build import ensure_kernels
 from judge.judgement import DeviceInfo
-from judge.packs.distributions import Constant, Distribution, Integers, Normal, Sentinels, Uniform
+from judge.packs.distributions import (
+    Choice,
+    Constant,
+    Distribution,
+    Integers,
+    Normal,
+    Offsets,
+    OneHot,
+    Permutation,
+    Sentinels,
+    Sorted,
+    Sparse,
+    Uniform,
+)
 from judge.packs.drawing import fill_by_recipe
+from judge.packs.expressions import parse_expression
 from judge.packs.inputs import input_recipes, make_inputs, scalar_values
 from judge.packs.judging import check_outputs
 from judge.packs.pack import Pack
@@ -107,6 +121,39 @@ def test_inputs_are_those_of_numpy_and_changes_to_them_are_seen(
             device.place(one)
             _one_byte(device, buffer, place)
             assert device.inspect([one]).damage == (4,), f"byte {place} of {expected.nbytes}"
+
+
+STRUCTURED: list[tuple[Element, Distribution]] = [
+    (Element.FLOAT32, Sorted(Uniform(-3, 5))),
+    (Element.FLOAT8_E5M2, Sorted(Uniform(-3, 5))),
+    (Element.INT32, Sorted(Integers(-9, 4000))),
+    (Element.INT64, Offsets(parse_expression(77_777))),
+    (Element.INT32, Offsets(parse_expression(5))),
+    (Element.INT32, Permutation()),
+    (Element.UINT64, Permutation()),
+    (Element.FLOAT16, OneHot()),
+    (Element.BOOL, OneHot()),
+    (Element.BFLOAT16, Choice((0.5, -1.0, 3.0))),
+    (Element.FLOAT64, Choice((0.5, -1.0))),
+    (Element.FLOAT32, Sparse(0.9, Normal())),
+    (Element.FLOAT8_E4M3, Sparse(0.5, Uniform(1, 2))),
+    (Element.UINT8, Sparse(0.5, Integers(1, 9))),
+]
+
+
+@pytest.mark.parametrize(("element", "distribution"), STRUCTURED, ids=str)
+def test_structured_inputs_are_those_of_numpy(
+    device: CudaDevice, room: Buffer, element: Element, distribution: Distribution
+) -> None:
+    for shape, like in (((0, 3), None), ((1, 1), None), ((13, 1), 4), ((143, 7), None), ((1000, 5), 4)):
+        made = recipe(distribution, element, shape, 1, "case", "x", 9, like)
+        expected = np.empty(shape[0] * shape[1], element.facts.numpy_name)
+        fill_by_recipe(made, expected)
+        buffer = device.within(room, 512, expected.nbytes)
+        one = Placed(buffer, made, compare=True)
+        device.place(one)
+        assert _contents(device, buffer) == expected.tobytes(), shape
+        assert device.inspect([one]).damage == (0,)
 
 
 @pytest.mark.parametrize("size", [1, 33, 1_000_003])

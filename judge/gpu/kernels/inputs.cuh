@@ -18,8 +18,9 @@ struct Recipe {
     Key key;
     double offset, scale;
     u64 value, plus, minus;
-    Key sentinels_key, places_key, values_key;
-    u32 kind, element, sentinels, changes;
+    Key sentinels_key, places_key, values_key, zeros_key;
+    u32 kind, element, sentinels, changes, zeros_below, unused;
+    u64 choices[16];
 };
 
 // The bits of an element of each type, from the float32 number or the whole one that the recipe makes.
@@ -122,6 +123,136 @@ struct Masked {
     }
 };
 
+// What is rarer than the above, in one kernel for each size of an element: the kind and the type are looked at when it
+// runs, for each element by itself. Half as fast, and quick to compile. Numbered as in judge/wire/recipe.py.
+enum Kind : u32 { CONSTANT, UNIFORM, NORMAL, INTEGERS, MASKED, SORTED, STAIRS, ONE_HOT, CHOICE, PERMUTATION };
+
+// The number that a permutation of those below `size` puts at `number`.
+__device__ inline u64 permuted(Key key, u64 size, u64 number) {
+    const int bits = size > 1 ? 64 - __clzll(static_cast<long long>(size - 1)) : 0;
+    const int half = bits > 2 ? (bits + 1) / 2 : 1;
+    const u64 mask = (1ull << half) - 1;
+    do {
+        u64 left = number >> half, right = number & mask;
+#pragma unroll 1
+        for (int round = 0; round < 4; round++) {
+            u64 mixed = right + (round % 2 ? key.high : key.low) + (round + 1) * 0x9E3779B97F4A7C15ull;
+            mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9ull;
+            mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EBull;
+            const u64 next = left ^ ((mixed ^ mixed >> 31) & mask);
+            left = right;
+            right = next;
+        }
+        number = left << half | right;
+    } while (number >= size);
+    return number;
+}
+
+template <typename Value>
+__device__ u64 floating_bits(Value value, u32 element) {
+    switch (element) {
+        case FLOAT16: return Half::from(value);
+        case FLOAT64: return Double::from(value);
+        case BFLOAT16: return BFloat16::from(value);
+        case FLOAT8_E4M3: return Float8E4M3::from(value);
+        case FLOAT8_E5M2: return Float8E5M2::from(value);
+        default: return Single::from(value);
+    }
+}
+
+// The bits of one element.
+__device__ __noinline__ u64 general_bits(u64 number, const Recipe& recipe) {
+    if (recipe.zeros_below != 0 && word_at(recipe.zeros_key, number) < recipe.zeros_below) return 0;
+    const u32 kind = recipe.kind;
+    if (kind == NORMAL) {
+        const Block block = philox_called(number / 4, recipe.key);
+        const u64 low = number % 2 ? block.q[1] : block.q[0], high = number % 2 ? block.q[3] : block.q[2];
+        Block first = block;
+        first.q[0] = number % 4 < 2 ? low : high;
+        return floating_bits(Normal::make(first, 0, recipe), recipe.element);
+    }
+    if (kind == PERMUTATION || kind == ONE_HOT) {
+        const u64 length = static_cast<u64>(recipe.scale);
+        u64 whole = 0;
+        if (kind == ONE_HOT) {
+            const u64 hot = static_cast<u64>(word_at(recipe.key, number / length)) * length >> 32;
+            whole = number % length == hot;
+        } else if (number < length) {
+            // The last block of a sweep goes beyond the last number.
+            whole = permuted(recipe.key, length, number);
+        }
+        const bool floating = recipe.element > UINT64 && recipe.element != BOOL;
+        return floating ? floating_bits(static_cast<long long>(whole), recipe.element) : whole;
+    }
+    Block word;
+    word.q[0] = word_at(recipe.key, number);
+    if (kind == CHOICE) return recipe.choices[(word.q[0] * static_cast<u64>(recipe.scale)) >> 32];
+    if (kind == UNIFORM) return floating_bits(Uniform::make(word, 0, recipe), recipe.element);
+    long long whole;
+    if (kind == INTEGERS) {
+        whole = Integers::make(word, 0, recipe);
+    } else {
+        // How far sorted values have risen. Every operation is rounded by itself.
+        double place = __dmul_rn(static_cast<double>(word.w(0) >> 8), 0x1p-24);
+        if (kind == STAIRS && number == 0) place = 0;
+        const double risen = __dmul_rn(__dadd_rn(place, __ull2double_rn(number)), recipe.scale);
+        if (kind == SORTED) {
+            return floating_bits(__double2float_rn(__dadd_rn(recipe.offset, risen)), recipe.element);
+        }
+        const long long step = __double2ll_rd(risen), last = static_cast<long long>(recipe.value);
+        whole = (step < last ? step : last) + static_cast<long long>(recipe.offset);
+    }
+    const bool floating = recipe.element > UINT64 && recipe.element != BOOL;
+    return floating ? floating_bits(whole, recipe.element) : static_cast<u64>(whole);
+}
+
+template <typename T>
+struct General {
+    using Bits = T;
+    static constexpr int PER = 8;
+    static __device__ void make_from(u64 first, const Recipe& recipe, Bits (&out)[PER]) {
+#pragma unroll 1
+        for (int i = 0; i < PER; i++) out[i] = static_cast<T>(general_bits(first + i, recipe));
+    }
+};
+
+// A block of a source: from the words of its stream, or by the number of its first element.
+template <typename Source>
+struct BlockOf {
+    static __device__ void make(u64 block, Key key, const Recipe& recipe, const u64* staged,
+                                typename Source::Bits (&out)[Source::PER]) {
+        Source::make(philox(block, key), recipe, staged, out);
+    }
+};
+template <typename T>
+struct BlockOf<General<T>> {
+    static __device__ void make(u64 block, Key, const Recipe& recipe, const u64*, T (&out)[General<T>::PER]) {
+        General<T>::make_from(block * General<T>::PER, recipe, out);
+    }
+};
+template <typename Source>
+struct ElementOf {
+    static __device__ typename Source::Bits make(u64 place, Key key, const Recipe& recipe) {
+        typename Source::Bits made[Source::PER];
+        Source::make(philox_called(place / Source::PER, key), recipe, nullptr, made);
+        typename Source::Bits found = made[0];
+#pragma unroll
+        for (int i = 1; i < Source::PER; i++) found = place % Source::PER == i ? made[i] : found;
+        return found;
+    }
+};
+template <typename T>
+struct ElementOf<General<T>> {
+    static __device__ T make(u64 place, Key key, const Recipe& recipe) {
+        const bool changes = key.low != recipe.key.low || key.high != recipe.key.high;
+        if (!changes) return static_cast<T>(general_bits(place, recipe));
+        Recipe other = recipe;
+        other.key = key;
+        other.zeros_below = 0;
+        return static_cast<T>(general_bits(place, other));
+    }
+};
+
 template <bool COMPARE>
 struct Sweep {
     // `bytes` in all: the last block may be cut anywhere.
@@ -134,7 +265,7 @@ struct Sweep {
         bool same = true;
         for (u64 block = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x; block < blocks; block += stride) {
             alignas(16) Bits made[PER];
-            Source::make(philox(block, recipe.key), recipe, static_cast<const u64*>(staged) + 4 * block, made);
+            BlockOf<Source>::make(block, recipe.key, recipe, static_cast<const u64*>(staged) + 4 * block, made);
             unsigned char* target = static_cast<unsigned char*>(data) + block * SIZE;
             if (bytes - block * SIZE >= SIZE) {
 #pragma unroll
@@ -223,22 +354,11 @@ struct Plant {
     static __device__ bool run(void* data, u64, const Recipe& recipe, const Planted& planted) {
         using Bits = typename Source::Bits;
         Bits& target = static_cast<Bits*>(data)[planted.place];
-        const Bits bits = planted.is_change ? element<Source>(planted.place, recipe.values_key, recipe)
+        const Bits bits = planted.is_change ? ElementOf<Source>::make(planted.place, recipe.values_key, recipe)
                                             : static_cast<Bits>(planted.bits);
         const bool same = target == bits;
-        target = COMPARE ? element<Source>(planted.place, recipe.key, recipe) : bits;
+        target = COMPARE ? ElementOf<Source>::make(planted.place, recipe.key, recipe) : bits;
         return same || !COMPARE;
-    }
-
-   private:
-    template <typename Source>
-    static __device__ typename Source::Bits element(u64 place, Key key, const Recipe& recipe) {
-        typename Source::Bits made[Source::PER];
-        Source::make(philox_called(place / Source::PER, key), recipe, nullptr, made);
-        typename Source::Bits found = made[0];
-#pragma unroll
-        for (int i = 1; i < Source::PER; i++) found = place % Source::PER == i ? made[i] : found;
-        return found;
     }
 };
 
@@ -293,4 +413,14 @@ __device__ bool constant(void* data, u64 bytes, const Recipe& recipe, const Rest
 template <typename Work, typename Rest>
 __device__ bool masked(void* data, u64 bytes, const Recipe& recipe, const Rest& rest) {
     return Work::template run<Masked>(data, bytes, recipe, rest);
+}
+
+template <typename Work, typename Rest>
+__device__ bool general(void* data, u64 bytes, const Recipe& recipe, const Rest& rest) {
+    switch (size_of(recipe.element)) {
+        case 1: return Work::template run<General<unsigned char>>(data, bytes, recipe, rest);
+        case 2: return Work::template run<General<unsigned short>>(data, bytes, recipe, rest);
+        case 4: return Work::template run<General<u32>>(data, bytes, recipe, rest);
+        default: return Work::template run<General<u64>>(data, bytes, recipe, rest);
+    }
 }

@@ -44,10 +44,12 @@ FOR_STREAM(uniform)
 FOR_STREAM(normal)
 FOR_STREAM(integers)
 FOR_STREAM(masked)
+FOR_STREAM(general)
 FOR_PLANTED(constant)
 FOR_PLANTED(uniform)
 FOR_PLANTED(normal)
 FOR_PLANTED(integers)
+FOR_PLANTED(general)
 
 // The band of `guard` bytes before `data` (block 0), and that behind it, which begins with what pads it to 256 (block 1).
 __device__ void guard_band(unsigned char* data, u64 size, u32 guard, unsigned char*& begin, u64& odd) {

@@ -204,7 +204,7 @@ class CudaDevice:
         size = 3 * ALIGNMENT_BYTES
         buffer = self.allocate(size, "warm-up")
         planted = Planted(1, bytes(8), bytes(8), (0, 0))
-        for kind in Kind:
+        for kind in (Kind.CONSTANT, Kind.UNIFORM, Kind.NORMAL, Kind.INTEGERS, Kind.MASKED, Kind.SORTED):
             recipe = Recipe(kind, Element.FLOAT32, sentinels=planted, changes=Changes(1, (0, 0), (0, 0)))
             if kind is Kind.MASKED:
                 recipe = Recipe(kind, Element.FLOAT32)

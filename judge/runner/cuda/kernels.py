@@ -11,10 +11,9 @@ from typing import Any
 
 import pycuda.driver as cuda
 
-from judge.runner.cuda.kernel_abi import RECIPE, is_planted, recipe_values
+from judge.runner.cuda.kernel_abi import LAWS, RECIPE, is_planted, law_of, recipe_values
 from judge.runner.device import Placed
 from judge.wire.digest import DIGEST_BYTES, level_sizes
-from judge.wire.recipe import Kind
 
 #: A guard band on either side: enough for a tile that a kernel loads beyond the end of its input.
 GUARD_BYTES = 64 << 10
@@ -34,10 +33,10 @@ _BLOCKS_A_MULTIPROCESSOR = 32
 
 _ARGUMENTS = {
     **{
-        f"{work}_{kind.name.lower()}": f"PQ{RECIPE}PP"
+        f"{work}_{law}": f"PQ{RECIPE}PP"
         for work in ("make", "compare", "plant", "unplant")
-        for kind in Kind
-        if kind is not Kind.MASKED or work in ("make", "compare")
+        for law in LAWS
+        if law != "masked" or work in ("make", "compare")
     },
     "write_guards": "PQI",
     "check_guards": "PQIP",
@@ -143,7 +142,7 @@ class Kernels:
             return
         blocks = blocks or min(-(-buffer.size // _BYTES_A_BLOCK), _BLOCKS_A_MULTIPROCESSOR * self._multiprocessors)
         staged = placed.staged.address if placed.staged is not None else 0
-        name = f"{work}_{recipe.kind.name.lower()}"
+        name = f"{work}_{law_of(recipe)}"
         self._launch(name, blocks, _THREADS, buffer.address, buffer.size, *recipe_values(recipe), staged, found)
 
     def _launch(self, name: str, blocks: int, threads: int, *arguments: float) -> None:

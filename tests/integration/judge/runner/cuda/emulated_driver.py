@@ -22,11 +22,11 @@ import pytest
 from emulator import Runtime
 from judge.gpu.kernels import build
 from judge.runner.device import DeviceOptions
-from judge.wire.recipe import Kind
 from tests.builds import CACHE, SHARED_LIBRARY, built_once
 
 if TYPE_CHECKING:
-    from judge.runner.cuda.device import CudaDevice
+    from judge.runner.cuda.kernel_abi import LAWS
+from judge.runner.cuda.device import CudaDevice
 
 SOURCES = Path(build.__file__).parent
 
@@ -55,10 +55,10 @@ def _host_code() -> str:
         ("wait", "WaitArguments", "a->nanoseconds, a->until"),
         ("hold_longer", "LongerArguments", "a->nanoseconds, a->at_most, a->until"),
     ]
-    for kind in Kind:
-        works = ("make", "compare") if kind is Kind.MASKED else ("make", "compare", "plant", "unplant")
+    for law in LAWS:
+        works = ("make", "compare") if law == "masked" else ("make", "compare", "plant", "unplant")
         arguments = "a->data, a->bytes, a->recipe, a->staged, a->found"
-        kernels += [(f"{work}_{kind.name.lower()}", "RecipeArguments", arguments) for work in works]
+        kernels += [(f"{work}_{law}", "RecipeArguments", arguments) for work in works]
     return _INCLUDE + "".join(_LAUNCH % (name, type_, name, arguments) for name, type_, arguments in kernels)
 
 
