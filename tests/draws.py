@@ -25,7 +25,7 @@ def recipe(
 
 def fill(
     distribution: Distribution, shape: tuple[int, ...], dtype: np.dtype[np.generic], seed: int, case_id: str,
-    case_id: str, argument: str, call: int, like: int | None = None,
+    argument: str, call: int, like: int | None = None,
 ) -> npt.NDArray[np.generic]:  # fmt: skip
     """A new array, drawn by its recipe."""
     array = np.empty(shape, dtype)

@@ -30,7 +30,8 @@ class Cases:
         for group, rows, key in groups:
             for case_id, axes in self._rows(rows, key):
                 self._claim(case_id, key)
-                yield CaseModel(id=case_id, group=group, axes=axes)
+                # Its parts are valid already.
+                yield CaseModel.model_construct(id=case_id, group=group, axes=axes)
         for number, case in enumerate(self._model.cases):
             case_id = case.id or self._made_id(case.axes)
             self._claim(case_id, f"cases.{number}.id")

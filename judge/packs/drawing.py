@@ -177,15 +177,18 @@ def _whole_numbers(recipe: Recipe, key: Key, start: int, count: int) -> npt.NDAr
     numbers = np.arange(start, start + count)
     if recipe.kind is Kind.STAIRS:
         last = int.from_bytes(recipe.value, "little", signed=True)
-        steps = np.minimum(np.floor(_climbed(recipe, key, start, count)).astype(np.int64), last)
-        return steps + int(recipe.offset)
+        steps: npt.NDArray[np.int64] = np.floor(_climbed(recipe, key, start, count)).astype(np.int64)
+        np.minimum(steps, last, out=steps)
+        steps += int(recipe.offset)
+        return steps
     if recipe.kind is Kind.ONE_HOT:
         if count == 0:
             return numbers
         length = int(recipe.scale)
         first = start // length
         hot = _scaled(key, first, (start + count - 1) // length - first + 1, length)
-        return (hot[numbers // length - first] == numbers % length).astype(np.int64)
+        numbers[:] = hot[numbers // length - first] == numbers % length
+        return numbers
     if recipe.kind is Kind.PERMUTATION:
         return permuted(key, int(recipe.scale), numbers)
     integers = _scaled(key, start, count, int(recipe.scale))

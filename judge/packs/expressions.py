@@ -9,6 +9,7 @@ but compute a number.
 from __future__ import annotations
 
 import ast
+import functools
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -88,6 +89,7 @@ class Constraint:
         return all(_COMPARISONS[comparison](left, right) for comparison, left, right in pairs)
 
 
+@functools.lru_cache(maxsize=4096)
 def parse_expression(text: str | int | float) -> Expression:
     """Parses ``text``. Raises ExpressionError with what is not allowed."""
     source = str(text)

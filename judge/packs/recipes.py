@@ -110,10 +110,12 @@ def input_recipe(
             return Recipe(Kind.ONE_HOT, element, stream.key(), scale=float(shape[-1]))
         case Permutation():
             return Recipe(Kind.PERMUTATION, element, stream.key(), scale=float(size))
-        case _:
+        case Uniform() | Normal() | Integers():
             kind, offset, scale = _linear(distribution)
             sentinels = _sentinels(distribution, element, size, stream)
             return Recipe(kind, element, base.key(), offset, scale, sentinels=sentinels, changes=changes)
+        case Sorted(of):
+            raise TypeError(f"sorted data of {of!r}")
 
 
 def _linear(distribution: Uniform | Normal | Integers) -> tuple[Kind, float, float]:
