@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -16,32 +18,37 @@ from judge.packs.reference import read_reference
 from judge.packs.schema import ChallengeModel
 
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-DECIDING_FILES = ("challenge.toml", "reference.py")
+#: What people read and what no judgement depends on: keys of the file, and of any table in it.
+_DESCRIPTIVE = frozenset({"title", "difficulty", "tags", "license", "links", "description", "medals", "why_short"})
 
 
 def load_pack(directory: Path) -> Pack:
     """Returns the pack in ``directory``. Raises PackError(file, key, reason) for the first thing wrong with it."""
     directory = directory.resolve()
     file = directory / "challenge.toml"
-    model = _read(file)
+    content = _read(file)
+    model = _validated(file, content)
     if not SLUG.fullmatch(directory.name):
         reason = f"the folder '{directory.name}' must be named in lower-case letters and digits with single hyphens"
         raise PackError(directory, "", reason)
     if not (directory / "statement.md").is_file():
         raise PackError(directory / "statement.md", "", "is missing; write the statement in Markdown")
     reference = read_reference(directory / "reference.py", f"gpujudge_pack_{directory.name.replace('-', '_')}")
-    return assemble(file, model, reference, _digest(directory))
+    return assemble(file, model, reference, _digest(content, directory / "reference.py"))
 
 
-def _read(file: Path) -> ChallengeModel:
+def _read(file: Path) -> dict[str, Any]:
     try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise PackError(file, "", "is missing; a pack is a directory with this file in it") from None
     except (OSError, UnicodeDecodeError) as error:
         raise PackError(file, "", f"cannot be read: {error}") from None
     except tomllib.TOMLDecodeError as error:
         raise PackError(file, "", f"is not valid TOML: {error}") from None
+
+
+def _validated(file: Path, content: dict[str, Any]) -> ChallengeModel:
     if content.get("schema") == 1:
         raise PackError(file, "schema", f"is 1, which is no longer read; run: gpujudge pack migrate {file.parent}")
     try:
@@ -54,10 +61,22 @@ def _read(file: Path) -> ChallengeModel:
         raise PackError(file, key, first["msg"].removeprefix("Value error, ") + more) from None
 
 
-def _digest(directory: Path) -> str:
+def _digest(content: dict[str, Any], reference: Path) -> str:
+    """Returns a digest of what decides a judgement: neither descriptions nor how the file is laid out."""
+    deciding = json.dumps(_without_descriptions(content), sort_keys=True, default=str).encode()
     digest = hashlib.sha256()
-    for name in DECIDING_FILES:
-        content = (directory / name).read_bytes()
-        digest.update(f"{name}\0{len(content)}\0".encode())
-        digest.update(content)
+    for part in (deciding, reference.read_bytes()):
+        digest.update(f"{len(part)}\0".encode())
+        digest.update(part)
     return digest.hexdigest()
+
+
+def _without_descriptions(value: Any) -> Any:
+    if isinstance(value, dict):
+        # Names that packs choose may be those of descriptive keys; their tables are told by what is in them.
+        return {
+            key: _without_descriptions(each)
+            for key, each in value.items()
+            if key not in _DESCRIPTIVE or (isinstance(each, dict) and key not in ("medals", "links"))
+        }
+    return [_without_descriptions(each) for each in value] if isinstance(value, list) else value

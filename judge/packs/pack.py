@@ -136,7 +136,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """One challenge. ``digest`` covers the files that decide a judgement (``challenge.toml`` and ``reference.py``)."""
+    """One challenge. ``digest`` covers what decides a judgement: ``reference.py``, and ``challenge.toml`` but for descriptions."""
 
     slug: str
     title: str

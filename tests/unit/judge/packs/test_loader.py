@@ -133,7 +133,18 @@ def test_the_digest_is_over_what_decides(pack_directory: Path, edit: Edit) -> No
     before = load_pack(pack_directory).digest
     (pack_directory / "statement.md").write_text("Other words.")
     assert load_pack(pack_directory).digest == before
-    assert load_pack(edit("low = -1", "low = -2")).digest != before
+    for old, new in (
+        ("number of elements", "how many there are"),
+        ("Scale a vector", "Scale it"),
+        ('difficulty = "easy"', 'difficulty   =   "hard" # harder'),
+    ):
+        assert load_pack(edit(old, new)).digest == before, new
+    for old, new in (("low = -1", "low = -2"), ("max = 1000", "max = 1001"), ("{ hidden", "{ other")):
+        after = load_pack(edit(old, new)).digest
+        assert after != before, new
+        before = after
+    edit("import numpy", "import  numpy", "reference.py")
+    assert load_pack(pack_directory).digest != before
 
 
 def test_loading_leaves_no_bytecode(pack_directory: Path) -> None:
