@@ -136,7 +136,8 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """One challenge. ``digest`` covers what decides a judgement: ``reference.py``, and ``challenge.toml`` but for descriptions."""
+    """One challenge. ``digest`` covers what decides a judgement: ``reference.py``, and ``challenge.toml`` but for
+    descriptions."""
 
     slug: str
     title: str

@@ -108,7 +108,7 @@ def _largest_share(
             break
         spoilt = spoil(array, stride)
         if not np.array_equal(spoilt, array) and _accepts(prepared, answer, spoilt):
-            return 1.0 / stride
+            return float(1 / stride)
     return 0.0
 
 

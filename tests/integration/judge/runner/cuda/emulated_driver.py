@@ -21,12 +21,12 @@ import pytest
 
 from emulator import Runtime
 from judge.gpu.kernels import build
+from judge.runner.cuda.kernel_abi import LAWS
 from judge.runner.device import DeviceOptions
 from tests.builds import CACHE, SHARED_LIBRARY, built_once
 
 if TYPE_CHECKING:
-    from judge.runner.cuda.kernel_abi import LAWS
-from judge.runner.cuda.device import CudaDevice
+    from judge.runner.cuda.device import CudaDevice
 
 SOURCES = Path(build.__file__).parent
 
