@@ -30,7 +30,8 @@ class Settings(BaseSettings):
     """The settings that the website and the workers share.
 
     ``database_url`` None selects SQLite in ``data_dir``; ``redis_url`` None selects a file-based broker there.
-    ``pack_paths`` (separated by ``:`` in the environment) are folders of packs; installed packages may add more.
+    ``pack_paths`` are folders of packs; those in the environment (separated by ``:``) and installed packages add to the
+    built-in ones.
     A lease lasts ``lease_s``, and the worker extends it every ``heartbeat_s``. Workers poll the database every
     ``poll_s``, so that losing the broker only adds latency.
     """
@@ -78,7 +79,8 @@ class Settings(BaseSettings):
     @classmethod
     def _split_paths(cls, value: Any) -> Any:
         if isinstance(value, str):
-            return tuple(Path(part).expanduser() for part in value.split(os.pathsep) if part)
+            given = (Path(part).expanduser() for part in value.split(os.pathsep) if part)
+            return (builtin_packs(), *(path for path in given if path != builtin_packs()))
         return value
 
     @field_validator("emulator_gpu")

@@ -11,7 +11,7 @@ from flask_wtf import CSRFProtect
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from judge import __version__
-from judge.packs.registry import Registry
+from judge.packs.live import LivePacks
 from logs import LogSettings, configure_logging
 from store.clock import Clock, utc_now
 from store.database import make_engine, make_session_factory, watch_writes
@@ -81,9 +81,7 @@ def create_app(settings: WebSettings, *, clock: Clock = utc_now) -> Flask:
 
 def make_services(settings: WebSettings, clock: Clock) -> Services:
     """Builds the services that the views use. Logs broken packs and leaves them out."""
-    registry = Registry.load(settings.pack_paths)
-    for problem in registry.problems:
-        log.error("pack refused", problem=str(problem))
+    packs = LivePacks(settings.pack_paths, lambda problem: log.error("pack refused", problem=str(problem)))
     engine = make_engine(settings)
     doorbell = make_doorbell(settings)
     readers = make_session_factory(engine, read_only=True)
@@ -92,7 +90,7 @@ def make_services(settings: WebSettings, clock: Clock) -> Services:
         engine=engine,
         readers=readers,
         writers=make_session_factory(engine),
-        packs=registry.packs,
+        packs=packs,
         ring=lambda submission: ring(doorbell, submission),
         broker_answers=lambda: broker_answers(doorbell),
         # Live streams may occupy at most half of the threads.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import cast
@@ -34,7 +34,7 @@ class Services:
     engine: Engine
     readers: sessionmaker[Session]
     writers: sessionmaker[Session]
-    packs: dict[str, Pack]
+    packs: Mapping[str, Pack]
     ring: Callable[[Submission], bool]
     broker_answers: Callable[[], bool]
     streams: StreamSlots

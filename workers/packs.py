@@ -12,6 +12,7 @@ import structlog
 from judge.errors import InternalError
 
 if TYPE_CHECKING:
+    from judge.packs.live import LivePacks
     from judge.packs.pack import Pack
 
 log = structlog.get_logger(__name__)
@@ -24,19 +25,21 @@ class Packs:
         self._paths = tuple(paths)
         self._given = given
         self._packs: Mapping[str, Pack] | None = given
+        self._live: LivePacks | None = None
         self._lock = threading.Lock()
 
     def load(self) -> Mapping[str, Pack]:
-        """Reads all packs from disk and returns them by slug. Logs and leaves out broken ones."""
+        """Reads changed packs from disk and returns all by slug. Logs broken ones, which stay as they last were."""
         if self._given is not None:
             return self._given
-        from judge.packs.registry import Registry
+        from judge.packs.live import LivePacks
 
-        registry = Registry.load(self._paths)
-        for problem in registry.problems:
-            log.warning("pack.broken", problem=str(problem))
-        self._packs = registry.packs
-        return registry.packs
+        if self._live is None:
+            self._live = LivePacks(self._paths, lambda problem: log.warning("pack.broken", problem=str(problem)))
+        else:
+            self._live.refresh()
+        self._packs = self._live
+        return self._live
 
     def find(self, slug: str, digest: str) -> Pack:
         """Returns the current pack, which has the given ``digest`` unless the pack has changed since.

@@ -160,13 +160,12 @@ def local_settings(data_dir: Path | None) -> JudgeSettings:
 
 
 def pack_folders(given: list[Path] | None) -> list[Path]:
-    """Returns the folders of ``--packs``, else those of GPUJUDGE_PACK_PATHS, else the built-in one."""
+    """Returns the folders of ``--packs``, else the built-in one and those of GPUJUDGE_PACK_PATHS."""
     if given:
         return given
-    named = os.environ.get("GPUJUDGE_PACK_PATHS")
-    if named:
-        return [Path(part).expanduser() for part in named.split(os.pathsep) if part]
-    return [Path(__file__).resolve().parent.parent.parent / "challenges"]
+    named = os.environ.get("GPUJUDGE_PACK_PATHS", "")
+    builtin = Path(__file__).resolve().parent.parent.parent / "challenges"
+    return [builtin, *(Path(part).expanduser() for part in named.split(os.pathsep) if part)]
 
 
 def find_pack(slug: str, folders: list[Path] | None) -> Pack:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from cli import options
+from cli.commands import pack_collection
 from cli.commands.local import DataDir, find_device, local_settings, prepare_device
 from cli.console import print_json, print_text, say
 from cli.errors import FAILED, CliError, UsageError
@@ -15,6 +16,8 @@ from cli.extras import need
 from cli.progress import ProgressLine
 
 app = typer.Typer(help="For authors of challenges.", no_args_is_help=True)
+app.command("list")(pack_collection.list_packs)
+app.command("add")(pack_collection.add)
 
 
 @app.callback()

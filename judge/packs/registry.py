@@ -76,7 +76,9 @@ def _pack_directories(folders: Iterable[Path], problems: list[PackError]) -> Ite
         if (folder / "challenge.toml").is_file():
             yield folder
         elif folder.is_dir():
-            yield from sorted(path.parent for path in folder.glob("*/challenge.toml"))
+            # Hidden folders are packs that are still being copied.
+            found = (path.parent for path in folder.glob("*/challenge.toml"))
+            yield from sorted(path for path in found if not path.name.startswith("."))
         else:
             problems.append(PackError(folder, "", "is not a directory; give a pack or a folder of packs"))
 

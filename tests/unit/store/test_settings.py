@@ -42,7 +42,7 @@ def test_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GPUJUDGE_PACK_PATHS", "/a/packs:/b")
     monkeypatch.setenv("GPUJUDGE_MAX_FAILURES", "9")
     settings = Settings()
-    assert settings.pack_paths == (Path("/a/packs"), Path("/b"))
+    assert settings.pack_paths == (builtin_packs(), Path("/a/packs"), Path("/b"))
     assert settings.max_failures == 9
     with pytest.raises(ValidationError, match="frozen"):
         settings.max_failures = 1  # type: ignore[misc]

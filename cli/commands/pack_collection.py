@@ -1,0 +1,125 @@
+"""The ``pack list`` and ``pack add`` commands: what challenges there are, and new ones from elsewhere."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cli import options
+from cli.commands.local import pack_folders
+from cli.console import print_json, print_text, say
+from cli.errors import CliError, UsageError
+from cli.extras import need
+
+_MAX_BYTES = 256 << 20
+
+
+def list_packs(as_json: options.Json = False) -> None:
+    """List the challenges that are found here, and what is wrong with the broken ones."""
+    registry: Any = need("judge.packs.registry", "judge").Registry.load(pack_folders(None))
+    if as_json:
+        found = [
+            {"challenge": pack.slug, "version": pack.version, "title": pack.title, "directory": str(pack.directory)}
+            for pack in registry.packs.values()
+        ]
+        print_json({"challenges": found, "broken": [str(problem) for problem in registry.problems]})
+        return
+    for pack in registry.packs.values():
+        print_text(f"{pack.slug:<32} {pack.version:<8} {pack.difficulty:<7} {pack.directory}")
+    for problem in registry.problems:
+        say(str(problem))
+
+
+def add(
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="A folder, an archive, or git+URL.", show_default=False)
+    ],
+    to: Annotated[
+        Path,
+        typer.Option("--to", metavar="DIR", help="The folder of challenges to add to: one of GPUJUDGE_PACK_PATHS."),
+    ],
+    replace: Annotated[bool, typer.Option("--replace", help="Replace challenges that are there already.")] = False,
+) -> None:
+    """Add the challenges that a folder, an archive or a git repository has. Running servers find them by themselves."""
+    load_pack = need("judge.packs.loader", "judge").load_pack
+    errors = need("judge.packs.errors", "judge")
+    with tempfile.TemporaryDirectory(prefix="gpujudge-packs-") as scratch:
+        folders = list(_packs_in(_fetch(source, Path(scratch))))
+        if not folders:
+            raise UsageError(f"{source} has no challenge: a folder with a challenge.toml")
+        for folder in folders:
+            try:
+                load_pack(folder)
+            except errors.PackError as problem:
+                raise CliError(f"{folder.name} is broken, and nothing was added: {problem}") from None
+            if (to / folder.name).exists() and not replace:
+                raise UsageError(f"{to / folder.name} is there already; --replace replaces it")
+        to.mkdir(parents=True, exist_ok=True)
+        for folder in folders:
+            _put(folder, to / folder.name)
+            print_text(str(to / folder.name))
+    if to.resolve() not in {folder.resolve() for folder in pack_folders(None)}:
+        say(f"Name {to} in GPUJUDGE_PACK_PATHS, so that servers find it.")
+
+
+def _fetch(source: str, scratch: Path) -> Path:
+    """Returns a folder with what the source has."""
+    target = scratch / "source"
+    if source.startswith("git+"):
+        command = ["git", "clone", "--quiet", "--depth", "1", "--", source.removeprefix("git+"), str(target)]
+        try:
+            ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        except OSError as error:
+            raise CliError(f"git cannot be run: {error}") from None
+        if ended.returncode:
+            raise CliError(f"git cannot clone {source.removeprefix('git+')}: {ended.stderr.strip()}")
+        return target
+    path = Path(source).expanduser()
+    if path.is_dir():
+        return path
+    if not path.is_file():
+        raise UsageError(f"{source} is neither a folder nor an archive; a repository is git+URL")
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                _bound(sum(entry.file_size for entry in archive.infolist()))
+                archive.extractall(target)
+        else:
+            with tarfile.open(path) as archive:
+                _bound(sum(entry.size for entry in archive))
+                archive.extractall(target, filter="data")
+    except (tarfile.TarError, zipfile.BadZipFile) as error:
+        raise UsageError(f"{source} cannot be unpacked: {error}") from None
+    return target
+
+
+def _bound(size: int) -> None:
+    if size > _MAX_BYTES:
+        raise UsageError(f"the archive unpacks to {size >> 20} MiB, more than {_MAX_BYTES >> 20}")
+
+
+def _packs_in(folder: Path) -> Iterator[Path]:
+    for file in sorted(folder.rglob("challenge.toml")):
+        if not file.is_symlink() and not any(part.startswith(".") for part in file.relative_to(folder).parts):
+            yield file.resolve().parent
+
+
+def _put(folder: Path, target: Path) -> None:
+    """Copies a pack beside its place first, so that a server never reads half of it."""
+    new = target.with_name(f".{target.name}.new")
+    shutil.rmtree(new, ignore_errors=True)
+    # A link could lead anywhere on this machine.
+    shutil.copytree(
+        folder, new, symlinks=True, ignore=lambda where, names: [n for n in names if (Path(where) / n).is_symlink()]
+    )
+    if target.exists():
+        shutil.rmtree(target)
+    new.rename(target)

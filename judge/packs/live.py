@@ -1,0 +1,98 @@
+"""The packs of an installation as they are now: changed ones are read again, without a restart.
+
+A pack that is broken after a change is still served as it last was, and the error is reported once.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from judge.packs.errors import PackError
+from judge.packs.pack import Pack
+from judge.packs.registry import Registry
+
+#: So often at most the files are looked at.
+_LOOK_S = 2.0
+_FILES = ("challenge.toml", "reference.py", "statement.md")
+
+#: What tells one state of the files from another: paths, times and sizes.
+Fingerprint = tuple[tuple[str, int, int], ...]
+
+
+class LivePacks(Mapping[str, Pack]):
+    """The packs below ``paths`` by slug. Thread-safe.
+
+    ``report`` gets each problem when it appears. Packs of installed Python packages are read at the start only.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        report: Callable[[PackError], None] = lambda _: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._paths = tuple(paths)
+        self._report = report
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._packs: dict[str, Pack] = {}
+        self._reported: set[str] = set()
+        self._fingerprint: Fingerprint | None = None
+        self._looked = float("-inf")
+        self._look()
+
+    def __getitem__(self, slug: str) -> Pack:
+        return self._now()[slug]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._now())
+
+    def __len__(self) -> int:
+        return len(self._now())
+
+    def refresh(self) -> None:
+        """Looks at the files now."""
+        with self._lock:
+            self._looked = float("-inf")
+        self._now()
+
+    def _now(self) -> dict[str, Pack]:
+        if self._clock() - self._looked >= _LOOK_S and self._lock.acquire(blocking=False):
+            try:
+                self._look()
+            finally:
+                self._lock.release()
+        return self._packs
+
+    def _look(self) -> None:
+        self._looked = self._clock()
+        fingerprint = _fingerprint(self._paths)
+        if fingerprint == self._fingerprint:
+            return
+        registry = Registry.load(self._paths)
+        packs = dict(registry.packs)
+        for problem in registry.problems:
+            slug = problem.file.name if problem.file.is_dir() else problem.file.parent.name
+            if slug in self._packs and slug not in packs:
+                packs[slug] = self._packs[slug]
+            if str(problem) not in self._reported:
+                self._report(problem)
+        self._reported = {str(problem) for problem in registry.problems}
+        self._packs = dict(sorted(packs.items()))
+        self._fingerprint = fingerprint
+
+
+def _fingerprint(paths: Sequence[Path]) -> Fingerprint:
+    found = []
+    for path in paths:
+        for folder in [path, *sorted(each for each in path.glob("*") if each.is_dir())]:
+            for name in _FILES:
+                try:
+                    status = (folder / name).stat()
+                except OSError:
+                    continue
+                found.append((str(folder / name), status.st_mtime_ns, status.st_size))
+    return tuple(found)
