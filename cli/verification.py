@@ -69,6 +69,7 @@ def verify_all(
 def verify_one(folder: Path, task: Task, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
     """Returns the result for one pack in plain form."""
     from judge import pipeline
+    from judge.backends.registry import BUILTIN_BACKENDS
     from judge.kernel_mutants import try_kernel_mutants
     from judge.packs.verify import Effort, SubmissionCheck, verify_pack
 
@@ -80,7 +81,7 @@ def verify_one(folder: Path, task: Task, say: Callable[[str], None] = lambda _: 
             return pipeline.judge(source, pack, device, SEED, task.settings)
 
         judge = judge_kernel
-        if device.kind == "emulator":
+        if BUILTIN_BACKENDS.of(device.kind).runs_ptx:
 
             def mutate_kernel(source: bytes, name: str, pack: Pack) -> list[KernelMutant]:
                 say(f"{folder.name}: mutants of {name}")

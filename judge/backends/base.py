@@ -55,6 +55,8 @@ class Backend(Protocol):
     fills_processors: bool = False
     #: Whether times are measured on the device, so that the first places of a board can be timed again together.
     audits: bool = False
+    #: Whether its runners load PTX as it stands, so that mutants of a kernel need no compiler.
+    runs_ptx: bool = False
     #: None where there are no peaks to measure.
     calibrator: Calibrator | None = None
 

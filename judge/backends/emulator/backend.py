@@ -34,6 +34,7 @@ class EmulatorBackend(Backend):
 
     kind = "emulator"
     fills_processors = True
+    runs_ptx = True
 
     def discover(self, settings: JudgeSettings) -> Discovery:
         threads = settings.emulator_threads or len(os.sched_getaffinity(0))
