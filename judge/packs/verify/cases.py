@@ -81,9 +81,11 @@ def check_benchmark_sizes(pack: Pack) -> Iterator[Finding]:
 def _check_inputs(prepared: PreparedCase) -> Iterator[Finding]:
     pack, case = prepared.pack, prepared.case
     file, key = pack.directory / "challenge.toml", f"cases.{case.id}"
-    for name, value in prepared.inputs.items():
-        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and not np.isfinite(value).all():
-            yield warning("input-not-finite", file, key, f"{name} has values that are not finite")
+    for argument in pack.inputs:
+        value = prepared.inputs[argument.name]
+        # Code may mean an infinity; declared data can only have overflowed its type.
+        if case.distribution(argument) and value.dtype.kind == "f" and not np.isfinite(value).all():
+            yield warning("input-not-finite", file, key, f"{argument.name} has values that are not finite")
     if pack.reference.defines("make_inputs") and not _same(prepared.inputs, make_inputs(pack, case, SEED)):
         message = "the same seed makes different inputs; draw only from the generator that make_inputs gets"
         yield error("seed-ignored", pack.directory / "reference.py", key, message)
@@ -93,7 +95,12 @@ def _check_inputs(prepared: PreparedCase) -> Iterator[Finding]:
 
 
 def _can_vary(pack: Pack, case: Case) -> bool:
-    """Returns whether inputs of another seed should differ: constants cannot, nor can two coins."""
+    """Returns whether inputs of another seed should differ: constants cannot, nor can two coins.
+
+    What ``make_inputs`` makes of a case that anybody can guess may be constant, too.
+    """
+    if case.guessable:
+        return False
     declared = [case.distribution(argument) for argument in pack.inputs]
     large = any(sizes.element_count(case, argument) >= _FEW for argument in pack.inputs)
     return large and not any(each is not None and not varies(each) for each in declared)
