@@ -121,7 +121,9 @@ def test_a_stray_write_is_named_by_file_line_thread_and_block(judge: Judge) -> N
     line = 1 + source[: source.index("C[i] =")].count("\n")
     fault = next(fault for fault in case.memory_errors if "write" in fault.kind)
     assert (fault.file, fault.line) == ("kernel.cu", line)
-    assert (fault.block, fault.thread) == ((0, 0, 0), (4, 0, 0)), "four elements: the fifth thread is the first outside"
+    # Of four elements the fifth thread is the first outside, but another warp may come first: their order is random.
+    warp = fault.thread[0] // 32
+    assert (fault.block, fault.thread) == ((0, 0, 0), (max(4, 32 * warp), 0, 0))
 
 
 def test_a_stray_read_is_a_warning(judge: Judge) -> None:

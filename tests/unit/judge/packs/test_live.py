@@ -33,10 +33,9 @@ def test_changes_are_seen_without_a_restart(pack_directory: Path, second_pack: P
 def test_a_pack_that_breaks_is_served_as_it_last_was(pack_directory: Path, edit: Callable[..., Path]) -> None:
     problems: list[PackError] = []
     packs = LivePacks([pack_directory.parent], problems.append)
-    digest = packs["scale"].digest
     edit('difficulty = "easy"', 'difficulty = "odd"')
     packs.refresh()
-    assert packs["scale"].digest == digest
+    assert packs["scale"].difficulty == "easy"
     assert len(problems) == 1
     edit("[axes]", "[axes] ")
     packs.refresh()
@@ -44,7 +43,6 @@ def test_a_pack_that_breaks_is_served_as_it_last_was(pack_directory: Path, edit:
     edit('difficulty = "odd"', 'difficulty = "hard"')
     packs.refresh()
     assert packs["scale"].difficulty == "hard"
-    assert packs["scale"].digest != digest
 
 
 def test_one_that_was_never_good_is_left_out(pack_directory: Path) -> None:
