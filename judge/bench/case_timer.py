@@ -7,7 +7,7 @@ supervisor's clock. Which calls are opened is drawn after all calls of a burst w
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from judge.bench.clock_bound import Burst, is_overhead_known
@@ -22,7 +22,7 @@ from judge.supervisor.error_explanations import explain_cuda
 from judge.supervisor.session import BurstRecord, Session
 from judge.supervisor.verdict_rules import Outcome, outcome_of_call
 from judge.verdict import Verdict
-from judge.wire.bursts import TimeRequest
+from judge.wire.bursts import TimedCall
 from judge.wire.messages import FetchReply, RunReply
 
 #: A process stops after this many accepted bursts, however little they tell.
@@ -76,7 +76,6 @@ class CaseTimer:
         opened = opened_call_count(maker.input_bytes + maker.output_bytes)
         self._sample = OpeningSample(self.stream.child("opening"), opened)
         self._timing = ProcessTiming()
-        maker.reserve(self.session)
         if self.probe is not None:
             self.probe.prepare(maker)
         started = alone_since = self.clock()
@@ -114,7 +113,7 @@ class CaseTimer:
         overhead_known = is_overhead_known(timing.bursts, summarize(samples).median)
         return self.rule.reason_to_stop(samples, elapsed_s, overhead_known=overhead_known)
 
-    def _make(self, burst: PlannedBurst, request: TimeRequest) -> tuple[BurstRecord, Outcome | None]:
+    def _make(self, burst: PlannedBurst, request: Sequence[TimedCall]) -> tuple[BurstRecord, Outcome | None]:
         """Makes the burst; the outcome is None if nothing is wrong with it."""
         before = self.conditions.sample()
         record = self.session.time(request)
@@ -142,7 +141,7 @@ class CaseTimer:
         return None
 
     def _open(
-        self, verifier: Verifier, burst: PlannedBurst, request: TimeRequest, record: BurstRecord
+        self, verifier: Verifier, burst: PlannedBurst, request: Sequence[TimedCall], record: BurstRecord
     ) -> Outcome | None:
         """Opens the sampled calls of the burst. If checks had to run now, returns the outcome of a wrong one."""
         if burst.purpose is Purpose.WARM_UP:
@@ -151,7 +150,7 @@ class CaseTimer:
             slot = self._sample.next_slot()
             if slot is None:
                 continue
-            if not request.calls[index].copy:
+            if not request[index].copy:
                 if self._timing.stopped_by:
                     # No call counts from here on, and opening this one takes as long as checking the earlier ones.
                     verifier.start_checks()
@@ -159,7 +158,9 @@ class CaseTimer:
             call = burst.calls[index]
             outputs = self.maker.outputs(self.session, call, index)
             pieces = self.maker.pieces(self.session, call) if claim.commit.digests else {}
-            verifier.add((self.first_call, slot), OpenedCall(call, outputs, claim.commit.digests, pieces))
+            verifier.add(
+                (self.first_call, slot), OpenedCall(call, outputs, claim.commit.digests, pieces, self.session.pool)
+            )
         return verifier.finish_checks() if verifier.is_full else None
 
 

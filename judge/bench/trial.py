@@ -19,7 +19,7 @@ from judge.bench.measurement import TimedCase, score_interval
 from judge.bench.null_kernel import NullBaselines, NullKernelProbe, NullKernelProcesses, as_internal_errors
 from judge.bench.plausibility import Roofline, why_time_implausible
 from judge.bench.sampling import SecretStream
-from judge.bench.schedule import CallMaker
+from judge.bench.schedule import CallMaker, reservation
 from judge.bench.statistics import PROCESSES, StoppingRule
 from judge.bench.verification import Verifier
 from judge.compile.artifact import Artifact
@@ -30,6 +30,7 @@ from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.session import Session
 from judge.supervisor.verdict_rules import Outcome, outcome_of_ending, outcome_of_refusal
 from judge.verdict import Verdict
+from judge.wire.bursts import ReserveRequest
 
 #: By how much the input numbers of two processes differ, so that they share none.
 _CALLS_PER_PROCESS = 1_000_000
@@ -68,6 +69,10 @@ class Bench:
         """The most shared memory that an opened call takes."""
         return max(self.maker(case).opened_bytes for case in self.cases)
 
+    def reservation(self, max_calls: int | None = None) -> ReserveRequest:
+        """Returns the device memory that a timed process takes, for all cases."""
+        return reservation([self.maker(case) for case in self.cases], max_calls)
+
     def rule(self) -> StoppingRule:
         """Returns the stopping rule of one process and one case, with its share of the pack's time budget."""
         return StoppingRule(budget_s=self.pack.bench.budget_s / PROCESSES / len(self.cases))
@@ -75,6 +80,8 @@ class Bench:
     def time_null_kernel(self, case: Case) -> list[list[Burst]]:
         """Returns the bursts of three null kernel processes. Raises InternalError if they cannot be timed."""
         sessions: list[Session] = []
+        # A submission's processes may hold the device's memory until they are gone.
+        self.background.wait()
         try:
             sessions += (self.null_kernel.start() for _ in range(PROCESSES))
             with as_internal_errors(self.factory):
@@ -86,7 +93,7 @@ class Bench:
                 session.finish()
 
     def _time_null_process(self, session: Session, case: Case, number: int) -> list[Burst]:
-        self.null_kernel.load(session)
+        self.null_kernel.load(session, self.reservation())
         stream = self.stream.child(f"empty {number}")
         timing = CaseTimer(
             session, self.maker(case), stream, 0, None, self.conditions, self.rule(), busy=self.background.busy
@@ -159,9 +166,7 @@ class Trial:
         except RunnerEnded as ended:
             self._failed = case, outcome_of_ending(ended.ending, self._bench.pack.limits.wall_s), 0.0
         except RequestRefused as refused:
-            outcome = outcome_of_refusal(
-                refused.reply, session.last_op, session.calls, had_free_memory=session.had_free_memory
-            )
+            outcome = outcome_of_refusal(refused.reply, session.last_op, session.calls)
             self._failed = case, outcome, 0.0
         finally:
             self._sessions.append(session)

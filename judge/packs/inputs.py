@@ -7,6 +7,7 @@ anything else differs), what is declared differs in a few elements.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,16 @@ import numpy.typing as npt
 
 from judge.packs import sizes
 from judge.packs.argument import Argument
-from judge.packs.distributions import varies
+from judge.packs.distributions import Constant, varies
 from judge.packs.isolation.calls import runs_pack_code
 from judge.packs.lazy_array import real_arrays
 from judge.packs.lazy_input import LazyInput
 from judge.packs.pack import Case, Pack
+from judge.packs.pool import ALIGNMENT_BYTES, Pool
 from judge.packs.recipes import input_recipe
 from judge.packs.storage import stored, values_of
 from judge.packs.streams import Stream
-from judge.wire.recipe import Recipe
+from judge.wire.recipe import Kind, Recipe
 
 Array = npt.NDArray[np.generic]
 Inputs = dict[str, Any]
@@ -37,14 +39,18 @@ def make_inputs(
 
 
 def lazy_inputs(
-    pack: Pack, case: Case, seed: int, call: int = 0, *, like: int | None = None, threads: int | None = None
-) -> Inputs:
-    """Returns the same as :func:`make_inputs` with a LazyInput, made only where it is read, for each declared input."""
+    pack: Pack, case: Case, seed: int, call: int = 0, *, like: int | None = None, threads: int | None = None,
+    pool: Pool | None = None,
+) -> Inputs:  # fmt: skip
+    """Returns the same as :func:`make_inputs` with a LazyInput, made only where it is read, for each declared input.
+
+    ``pool`` is what the inputs of a timed call are mixed with.
+    """
     values: Inputs = scalar_values(pack, case) | host_inputs(pack, case, seed, call, like=like)
-    recipes = input_recipes(pack, case, seed, call, like=like)
+    recipes = input_recipes(pack, case, seed, call, like=like, pooled=pool is not None)
     for argument in pack.inputs:
         if (recipe := recipes[argument.name]) is not None:
-            values[argument.name] = LazyInput(recipe, sizes.shape(case, argument), threads)
+            values[argument.name] = LazyInput(recipe, sizes.shape(case, argument), threads, pool)
     return {argument.name: values[argument.name] for argument in pack.arguments if argument.role != "out"}
 
 
@@ -78,22 +84,44 @@ def _made_by_pack(pack: Pack, case: Case, seed: int, call: int, like: int | None
 
 
 def input_recipes(
-    pack: Pack, case: Case, seed: int, call: int = 0, *, like: int | None = None
+    pack: Pack, case: Case, seed: int, call: int = 0, *, like: int | None = None, pooled: bool = False
 ) -> dict[str, Recipe | None]:
-    """Returns how a device makes each in and inout argument; None for those that :func:`host_inputs` makes."""
+    """Returns how a device makes each in and inout argument; None for those that :func:`host_inputs` makes.
+
+    ``pooled`` mixes them with a pool of at least :func:`pool_bytes`, in which each has a part of its own.
+    """
     recipes: dict[str, Recipe | None] = {}
+    pool_at = 0
     for argument in pack.inputs:
         declared = case.distribution(argument)
-        recipes[argument.name] = None if declared is None else input_recipe(
+        recipe = None if declared is None else input_recipe(
             declared, argument.element, sizes.element_count(case, argument),
             Stream(seed, case.id, argument.name, call), like,
         )  # fmt: skip
+        if pooled and recipe is not None and recipe.kind is not Kind.CONSTANT:
+            recipe = replace(recipe, pool=pool_at)
+            pool_at += _pool_part_bytes(case, argument)
+        recipes[argument.name] = recipe
     return recipes
 
 
 def _rounded(argument: Argument, values: Any) -> Array:
     """Returns values in the argument's type, and as exactly as that type holds them."""
     return np.ascontiguousarray(values_of(argument.element, stored(argument.element, values)))
+
+
+def pool_bytes(pack: Pack, case: Case) -> int:
+    """Returns the size of the pool that the case's inputs take: theirs, without constants and what the host makes."""
+    declared = ((argument, case.distribution(argument)) for argument in pack.inputs)
+    return sum(
+        _pool_part_bytes(case, argument)
+        for argument, distribution in declared
+        if distribution is not None and not isinstance(distribution, Constant)
+    )
+
+
+def _pool_part_bytes(case: Case, argument: Argument) -> int:
+    return -(-sizes.buffer_bytes(case, argument) // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
 
 
 def _any_declared_input_varies(pack: Pack, case: Case) -> bool:

@@ -186,9 +186,8 @@ class CaseRunner:
         """Ends a session that refused a request and returns the outcome. Raises InternalError."""
         during = self._session.last_op if self._session is not None else Op.START
         calls = self._calls()
-        had_free_memory = self._session is not None and self._session.had_free_memory
         self.discard_session()
-        return outcome_of_refusal(refused.reply, during, calls, had_free_memory=had_free_memory)
+        return outcome_of_refusal(refused.reply, during, calls)
 
     def end_session(self) -> None:
         """Ends the running session."""

@@ -33,7 +33,7 @@ class Op(enum.IntEnum):
     FETCH = 5
     RESERVE = 6
     STAGE = 7
-    TIME = 8
+    PLACE = 8
     OPEN = 9
     RECORD = 10
     RECORDING = 11
@@ -41,6 +41,8 @@ class Op(enum.IntEnum):
     REPLAY = 13
     SOLVE = 14
     COMMIT = 15
+    POOL = 16
+    UNDO = 17
     REPLY = 0x8000
     FAILED = 0x4000
 

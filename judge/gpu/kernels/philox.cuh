@@ -1,4 +1,4 @@
-// The streams of judge/packs/distributions.py: Philox4x64-10 (Salmon et al., 2011), block b at counter b + 1.
+// The streams of judge/packs/streams.py: Philox4x64-10 (Salmon et al., 2011), block b at counter b + 1.
 #pragma once
 
 using u64 = unsigned long long;
@@ -29,9 +29,6 @@ __device__ inline Block philox(u64 block, Key key) {
     }
     return {{c0, c1, c2, c3}};
 }
-
-// The same as a function: for what is done a few times only, where code is dearer than time.
-__device__ __noinline__ Block philox_called(u64 block, Key key) { return philox(block, key); }
 
 // The 32-bit word of a stream at any position.
 __device__ __noinline__ u32 word_at(Key key, u64 index) {

@@ -17,7 +17,7 @@ from emulator.fat_binaries import fat_binaries
 from judge.runner.cuda.driver import Driver
 from judge.runner.cuda.errors import device_error
 from judge.runner.cuda.flush import CacheFlush
-from judge.runner.cuda.kernels import GUARD_BYTES, Kernels
+from judge.runner.cuda.kernels import Kernels
 from judge.runner.cuda.recorder import CallRecorder
 from judge.runner.cuda.recording import RawRecording, RecordingError
 from judge.runner.cuda.recording_reader import read_recording
@@ -25,6 +25,7 @@ from judge.runner.cuda.replay import CudaReplay
 from judge.runner.cuda.timer import CudaTimer
 from judge.runner.device import ALIGNMENT_BYTES, Buffer, DeviceError, DeviceOptions, Findings, Placed
 from judge.runner.submission import Program
+from judge.wire.bursts import GUARD_BYTES
 from judge.wire.digest import DIGEST_BYTES, level_sizes
 from judge.wire.elements import Element
 from judge.wire.frames import MAX_ARGUMENTS
@@ -61,14 +62,9 @@ class CudaDevice:
             self._flush = CacheFlush(device, self._kernels, driver)
             self._found = cuda.mem_alloc(_FOUND_BYTES)
             self._scratch, self._scratch_bytes = cuda.mem_alloc(DIGEST_BYTES), DIGEST_BYTES
-            self._timer = CudaTimer(driver, self._kernels)
+            self._timer = CudaTimer(driver, self._kernels, self._flush)
             self._context.synchronize()
         self._warm_up()
-
-    def free_bytes(self) -> int:
-        with _errors():
-            free, _ = cuda.mem_get_info()
-        return int(free)
 
     def limit(self, load: LoadRequest) -> None:
         """Prepares the timer for programs with streams of their own; the driver has none of the limits."""
@@ -112,6 +108,11 @@ class CudaDevice:
 
     def watch(self, what: Watch, schedule_seed: int) -> None:
         """Does nothing: a GPU does not show what a kernel does."""
+
+    def undo(self) -> None:
+        with _errors():
+            self._flush.reset()
+            self._context.synchronize()
 
     def settle(self) -> None:
         with _errors():
@@ -205,12 +206,13 @@ class CudaDevice:
         buffer = self.allocate(size, "warm-up")
         planted = Planted(1, bytes(8), bytes(8), (0, 0))
         for kind in Kind:
-            recipe = Recipe(kind, Element.FLOAT32, sentinels=planted, changes=Changes(1, (0, 0), (0, 0)))
+            recipe = Recipe(kind, Element.FLOAT32, sentinels=planted, changes=Changes(1, (0, 0), (0, 0)), pool=0)
             if kind is Kind.MASKED:
                 recipe = Recipe(kind, Element.FLOAT32)
             one = Placed(buffer, recipe, buffer, compare=True, digest=True)
             self.place(one)
             self.inspect([one])
+        self.undo()
         self.settle()
         self.free(buffer)
         with _errors():

@@ -12,7 +12,7 @@ import pytest
 
 from judge.bench.case_timer import CaseTimer, ProcessTiming
 from judge.bench.conditions import MAX_DROPPED_BURSTS, GpuConditions
-from judge.bench.null_kernel import NullKernelProbe, NullKernelProcesses
+from judge.bench.null_kernel import CALLS, NullKernelProbe, NullKernelProcesses
 from judge.bench.sampling import SecretStream
 from judge.bench.schedule import CallMaker
 from judge.bench.statistics import StoppingRule
@@ -58,8 +58,9 @@ def _time(
     pack = pack or twice_pack()
     session = host_factory(_SETTINGS, pack.benchmarks, pack=pack).start()
     sessions.append(session)
-    session.load(build(source))
     maker = CallMaker(pack, pack.benchmarks[0], seed=5, memory_bytes=64 << 20)
+    session.reserve(maker.reservation())
+    session.load(build(source))
     verifier = Verifier(maker)
     timer = CaseTimer(
         session, maker, SecretStream(b"seed"), 1, verifier, conditions or GpuConditions(), StoppingRule(budget_s=0.1),
@@ -78,10 +79,11 @@ def _time_beside(empty: str, sessions: list[Session]) -> ProcessTiming:
     null_kernel = NullKernelProcesses(factory, lambda: build(empty))
     session, beside = factory.start(), null_kernel.start()
     sessions += (session, beside)
+    maker = CallMaker(pack, pack.benchmarks[0], seed=5, memory_bytes=64 << 20)
     with ThreadPoolExecutor(1) as pool:
-        probe = NullKernelProbe(beside, pool.submit(null_kernel.load, beside), factory)
+        probe = NullKernelProbe(beside, pool.submit(null_kernel.load, beside, maker.reservation(CALLS)), factory)
+        session.reserve(maker.reservation())
         session.load(build(HONEST))
-        maker = CallMaker(pack, pack.benchmarks[0], seed=5, memory_bytes=64 << 20)
         rule = StoppingRule(budget_s=0.1)
         return CaseTimer(session, maker, SecretStream(b"x"), 1, None, GpuConditions(), rule, probe).run()
 
@@ -182,8 +184,9 @@ def test_the_null_kernel_process_outlives_submissions(sessions: list[Session]) -
     beside = null_kernel.start()
     sessions.append(beside)
     with ThreadPoolExecutor(1) as pool:
-        probe = NullKernelProbe(beside, pool.submit(null_kernel.load, beside), factory)
-        probe.prepare(CallMaker(twice_pack(), twice_pack().benchmarks[0], seed=5, memory_bytes=64 << 20))
+        maker = CallMaker(twice_pack(), twice_pack().benchmarks[0], seed=5, memory_bytes=64 << 20)
+        probe = NullKernelProbe(beside, pool.submit(null_kernel.load, beside, maker.reservation(CALLS)), factory)
+        probe.prepare(maker)
     assert len(probe.sample().claims_s) == 3
 
 

@@ -51,8 +51,9 @@ def reference(input, N):
 def _time(pack: Pack, source: str) -> ProcessTiming:
     session = host_factory(_SETTINGS, pack.benchmarks, pack=pack).start()
     try:
-        session.load(build(source))
         maker = CallMaker(pack, pack.benchmarks[0], seed=5, memory_bytes=256 << 20)
+        session.reserve(maker.reservation())
+        session.load(build(source))
         verifier = Verifier(maker)
         rule = StoppingRule(budget_s=0.05)
         timing = CaseTimer(session, maker, SecretStream(b"s"), 1, verifier, GpuConditions(), rule).run()

@@ -104,7 +104,7 @@ def test_offsets_are_whole_pages_and_differ() -> None:
 
 @pytest.mark.parametrize(
     ("output_bytes", "memory_bytes", "max_calls"),
-    [(4, 1 << 37, MAX_CALLS), (200 << 20, 1 << 37, 10), (200 << 20, 4 << 30, 5), (4 << 30, 1 << 37, 2), (0, 0, 16)],
+    [(4, 1 << 37, MAX_CALLS), (200 << 20, 1 << 37, 10), (40 << 20, 4 << 30, 5), (4 << 30, 1 << 37, 2), (0, 0, 16)],
 )
 def test_the_longest_burst_is_bounded_by_memory(output_bytes: int, memory_bytes: int, max_calls: int) -> None:
     assert max_burst_calls(output_bytes, memory_bytes) == max_calls

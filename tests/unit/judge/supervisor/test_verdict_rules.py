@@ -103,7 +103,13 @@ def test_a_runner_that_ends_before_loading_is_an_internal_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("failure", "during"), [(Failure.DEVICE, Op.START), (Failure.JAIL, Op.START), (Failure.MEMORY, Op.PREPARE)]
+    ("failure", "during"),
+    [
+        (Failure.DEVICE, Op.START),
+        (Failure.JAIL, Op.START),
+        (Failure.MEMORY, Op.RESERVE),
+        (Failure.CUDA, Op.POOL),
+    ],
 )
 def test_refusals_that_are_the_machines_fault(failure: Failure, during: Op) -> None:
     with pytest.raises(InternalError):
@@ -120,7 +126,7 @@ def test_a_submission_cannot_blame_the_machine(failure: Failure, during: Op) -> 
 
 def test_refusals_that_are_the_submissions() -> None:
     reply = FailedReply(Failure.MEMORY, 2, "cudaErrorMemoryAllocation", "…")
-    taken = outcome_of_refusal(reply, Op.PREPARE, 1, had_free_memory=True)
+    taken = outcome_of_refusal(reply, Op.PREPARE, 1)
     assert (taken.verdict, "before solve is called" in taken.message) == (Verdict.MEMORY_LIMIT_EXCEEDED, True)
     leaked = outcome_of_refusal(FailedReply(Failure.MEMORY, 2, "cudaErrorMemoryAllocation", "…"), Op.PREPARE, 3)
     assert (leaked.verdict, "call 3" in leaked.message) == (Verdict.MEMORY_LIMIT_EXCEEDED, True)

@@ -32,13 +32,13 @@ SOURCES = Path(build.__file__).parent
 
 _INCLUDE = """
 #include "kernels.cu"
-struct RecipeArguments { void* data; u64 bytes; Recipe recipe; const void* staged; u32* found; };
+struct RecipeArguments { void* data; u64 bytes; Recipe recipe; const void* beside; u32* found; };
 struct GuardArguments { unsigned char* data; u64 size; u32 guard; u32* found; };
 struct DigestArguments { const unsigned char* data; u64 size; u32* digests; };
 struct SweepArguments { uint4* buffer; u64 pieces; };
-struct HoldArguments { u64 nanoseconds; };
+struct HoldArguments { u64 nanoseconds; uint4* buffer; u64 pieces; };
 struct WaitArguments { u64 nanoseconds; u64* until; };
-struct LongerArguments { u64 nanoseconds; u64 at_most; const u64* until; };
+struct LongerArguments { u64 nanoseconds; u64 at_most; const u64* until; uint4* buffer; u64 pieces; };
 """
 _LAUNCH = """
 extern "C" void launch_%s(u32 blocks, u32 threads, const %s* a) { %s<<<blocks, threads>>>(%s); }
@@ -51,13 +51,13 @@ def _host_code() -> str:
         ("check_guards", "GuardArguments", "a->data, a->size, a->guard, a->found"),
         ("digest_pieces", "DigestArguments", "a->data, a->size, a->digests"),
         ("sweep", "SweepArguments", "a->buffer, a->pieces"),
-        ("hold", "HoldArguments", "a->nanoseconds"),
+        ("hold", "HoldArguments", "a->nanoseconds, a->buffer, a->pieces"),
         ("wait", "WaitArguments", "a->nanoseconds, a->until"),
-        ("hold_longer", "LongerArguments", "a->nanoseconds, a->at_most, a->until"),
+        ("hold_longer", "LongerArguments", "a->nanoseconds, a->at_most, a->until, a->buffer, a->pieces"),
     ]
     for kind in Kind:
         works = ("make", "compare") if kind is Kind.MASKED else ("make", "compare", "plant", "unplant")
-        arguments = "a->data, a->bytes, a->recipe, a->staged, a->found"
+        arguments = "a->data, a->bytes, a->recipe, a->beside, a->found"
         kernels += [(f"{work}_{kind.name.lower()}", "RecipeArguments", arguments) for work in works]
     return _INCLUDE + "".join(_LAUNCH % (name, type_, name, arguments) for name, type_, arguments in kernels)
 
@@ -157,7 +157,7 @@ def emulated_pycuda(runtime: Runtime, library: ctypes.CDLL) -> dict[str, ModuleT
             MULTIPROCESSOR_COUNT=2, L2_CACHE_SIZE=4096, MAX_THREADS_PER_MULTIPROCESSOR=1024
         ),
         "DeviceAllocation": Allocation, "mem_alloc": lambda size: Allocation(runtime, size),
-        "Stream": lambda _flags: None, "memset_d8": fill, "memcpy_htod": write, "memcpy_dtoh": read,
+        "Stream": lambda _flags=0: None, "memset_d8": fill, "memcpy_htod": write, "memcpy_dtoh": read,
         "module_from_file": module,
     }  # fmt: skip
     for name, value in names.items():
