@@ -14,12 +14,9 @@ from judge.wire.recipe import Changes, Kind, Planted, Recipe
 from tests.host_device.submissions import pack_like_twice, twice_pack
 
 KEY = (11, 12)
-_INPUT = """[[arguments]]
-name = "%s"
-type = "const float*"
-role = "in"
+_INPUT = """[arrays.%s]
 shape = ["N"]
-distribution = { %s }
+data = { %s }
 
 """
 POOL = SecretPool((5, 6), 1 << 16)
@@ -120,13 +117,13 @@ def test_a_near_copy_is_one_with_a_pool_as_well() -> None:
 
 
 def test_inputs_have_parts_of_their_own() -> None:
-    output = '[[arguments]]\nname = "output"'
     more = _INPUT % ("more", 'kind = "normal", mean = 0, sd = 1')
     flat = _INPUT % ("flat", 'kind = "constant", value = 1')
     pack = pack_like_twice(
-        (output, more + flat + output),
+        ("const float* input, ", "const float* input, const float* more, const float* flat, "),
+        ("[arrays.output]", f"{more}{flat}[arrays.output]"),
         reference="def reference(input, more, flat, N):\n    return 2.0 * input\n",
-    )  # fmt: skip
+    )
     case = pack.cases[2]
     recipes = input_recipes(pack, case, 1, 2, pooled=True)
     size = buffer_bytes(case, pack.arguments[0])
