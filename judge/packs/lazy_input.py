@@ -30,10 +30,11 @@ class LazyInput(LazyArray):
         self._in_place = self.dtype == stored_type(recipe.element)
         self._recipe = recipe
         self._threads = threads
+        self._pool = pool
         self._drawing = Drawing(recipe, self.size, pool)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return LazyInput, (self._recipe, self.shape, self._threads)
+        return LazyInput, (self._recipe, self.shape, self._threads, self._pool)
 
     def _make(self) -> Array:
         array = np.empty(self.shape, self.dtype)

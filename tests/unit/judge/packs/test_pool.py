@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -134,6 +135,8 @@ def test_inputs_have_parts_of_their_own() -> None:
     made = lazy_inputs(pack, case, 1, 2, pool=pool)
     assert not np.array_equal(np.asarray(made["input"]), make_inputs(pack, case, 1, 2)["input"])
     assert np.array_equal(np.asarray(made["flat"]), make_inputs(pack, case, 1, 2)["flat"])
+    elsewhere = pickle.loads(pickle.dumps(made["more"]))
+    assert np.array_equal(np.asarray(elsewhere), np.asarray(made["more"])), "checks run in another process"
 
 
 def test_pools_are_never_the_same() -> None:
