@@ -118,7 +118,9 @@ class CudaTimer:
         flags = ctypes.c_uint()
         self._driver.call("cuCtxGetFlags", ctypes.byref(flags))
         if flags.value & _HOW_TO_WAIT != _SPIN:
-            self._driver.call("cuCtxSetFlags", flags.value & ~_HOW_TO_WAIT | _SPIN)
+            # A driver that refuses waits as it was asked to.
+            refused = self._driver.function("cuCtxSetFlags")(flags.value & ~_HOW_TO_WAIT | _SPIN)
+            self._sets_flags = not refused
 
     def _try(self) -> None:
         """Makes an empty call: the first use of an event or a kernel costs more than later ones."""

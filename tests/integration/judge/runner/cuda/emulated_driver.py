@@ -127,6 +127,9 @@ class Driver:
     def prepare(self, name: str, *arguments: object) -> Callable[[], int]:  # noqa: ARG002 -- nothing is called
         return lambda: 0
 
+    def function(self, name: str) -> Callable[..., int]:  # noqa: ARG002 -- nothing is called
+        return lambda *_: 0
+
     def check(self, name: str, code: int) -> None:
         assert code == 0, name
 
