@@ -36,8 +36,10 @@ from judge.wire.bursts import SHIFT_BYTES, ReserveRequest, StageRequest, TimedCa
 from judge.wire.digest import level_sizes
 from judge.wire.recipe import Kind, Recipe
 
-#: The longest burst.
+#: The longest burst, in calls and in seconds. Calls that take longer than that are made one by one and without decoys:
+#: what surrounds a call is nothing beside them.
 MAX_CALLS = 16
+LONGEST_BURST_S = 0.5
 #: What the outputs of one burst may take on the device, in total and as a share of its memory.
 _OUTPUT_BYTES = 2 << 30
 _OUTPUT_SHARE = 0.25
@@ -120,20 +122,28 @@ class Schedule:
         #: The last call with the advertised sizes and inputs of its own.
         self._like: int | None = None
 
-    def next_burst(self, elapsed_s: float) -> PlannedBurst:
-        """Returns the next burst, ``elapsed_s`` after this process's first burst of the case."""
-        if elapsed_s < self._warm_up_s:
-            return self._burst(Purpose.WARM_UP, self._case, self._size())
-        if self._stream.random() < _DECOY_SHARE:
-            case = self._case if self._stream.random() < _PLAIN_DECOYS else self._jittered()
-            calls = self._stream.randint(1, min(_DECOY_CALLS, self._max_calls))
-            return self._burst(Purpose.DECOY, case, calls)
-        return self._burst(Purpose.TIMED, self._case, self._size())
+    def next_burst(self, elapsed_s: float, call_s: float) -> PlannedBurst:
+        """Returns the next burst, ``elapsed_s`` after this process's first burst of the case.
 
-    def _size(self) -> int:
+        ``call_s`` is how long a call takes with all that surrounds it; infinity if that is not known yet.
+        """
+        longest = self.longest_burst(call_s)
+        if elapsed_s < self._warm_up_s:
+            return self._burst(Purpose.WARM_UP, self._case, self._size(longest))
+        if call_s <= LONGEST_BURST_S and self._stream.random() < _DECOY_SHARE:
+            case = self._case if self._stream.random() < _PLAIN_DECOYS else self._jittered()
+            calls = self._stream.randint(1, min(_DECOY_CALLS, longest))
+            return self._burst(Purpose.DECOY, case, calls)
+        return self._burst(Purpose.TIMED, self._case, self._size(longest))
+
+    def longest_burst(self, call_s: float) -> int:
+        """Returns how many calls the longest burst has."""
+        return max(1, min(self._max_calls, int(LONGEST_BURST_S / call_s))) if call_s > 0 else self._max_calls
+
+    def _size(self, longest: int) -> int:
         """Returns the size of the next burst; every round has each of a few sizes once, so that the slope is known."""
-        if not self._sizes:
-            self._sizes = sorted({1, *(math.ceil(self._max_calls * part / 4) for part in (1, 2, 3, 4))})
+        if not self._sizes or max(self._sizes) > longest:
+            self._sizes = sorted({1, *(math.ceil(longest * part / 4) for part in (1, 2, 3, 4))})
             self._stream.shuffle(self._sizes)
         return self._sizes.pop()
 

@@ -7,6 +7,7 @@ and with what the device can do. Outputs are checked, and a process is ended, wh
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
@@ -109,7 +110,10 @@ class CaseResult:
 
 
 class Trial:
-    """Times one submission. The null kernel's claim is subtracted from its times."""
+    """Times one submission. The null kernel's claim is subtracted from its times.
+
+    At ``until``, by ``time.monotonic``, the time that all its processes together may take is over.
+    """
 
     def __init__(
         self,
@@ -117,8 +121,10 @@ class Trial:
         baselines: NullBaselines,
         artifact: Artifact,
         progress: Progress = lambda _case, _calls: None,
+        until: float = math.inf,
     ) -> None:
         self._bench = bench
+        self._until = until
         self._baselines = baselines
         self._artifact = artifact
         self._progress = progress
@@ -238,7 +244,7 @@ class Trial:
         verifier = self._verifiers[case.id]
         timer = CaseTimer(
             session, bench.maker(case), self._stream.child(f"{case.id} {number}"), 1 + number * _CALLS_PER_PROCESS,
-            verifier, bench.conditions, bench.rule(), probe, bench.background.busy,
+            verifier, bench.conditions, bench.rule(), probe, bench.background.busy, until=self._until,
         )  # fmt: skip
         return timer.run(lambda calls: self._progress(case, calls))
 

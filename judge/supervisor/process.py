@@ -41,7 +41,10 @@ class RequestRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Why a runner ended, and during which request. The first reason that holds, in field order, is the one."""
+    """Why a runner ended, and during which request. The first reason that holds, in field order, is the one.
+
+    ``session_s`` is set if it is not the request that took too long, but all of them together.
+    """
 
     during: Op
     tampered: str
@@ -49,6 +52,7 @@ class Ending:
     timed_out: bool
     exit: JailExit
     output: str
+    session_s: float | None = None
 
 
 class RunnerEnded(Exception):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from judge.compile.artifact import Artifact
 from judge.supervisor.launcher import Launcher
-from judge.supervisor.process import Pending, RunnerProcess
+from judge.supervisor.process import Pending, RunnerEnded, RunnerProcess
 from judge.wire.bursts import CommitReply, OpenRequest, ReserveRequest, StageRequest, TimedCall, TimeRequest
 from judge.wire.frames import FrameError, Op, Role, Writer
 from judge.wire.messages import (
@@ -289,5 +289,10 @@ class Session:
 
     def _request(self, op: Op, payload: bytes, limit_s: float, *, busy_wait_s: float = 0.0) -> tuple[bytes, float]:
         self.last_op = op
-        limit_s = min(limit_s, self._deadline + self.runner.starved_s - time.monotonic())
-        return self.runner.request(op, payload, limit_s, busy_wait_s=busy_wait_s)
+        left_s = self._deadline + self.runner.starved_s - time.monotonic()
+        try:
+            return self.runner.request(op, payload, min(limit_s, left_s), busy_wait_s=busy_wait_s)
+        except RunnerEnded as ended:
+            if not ended.ending.timed_out or left_s > limit_s or not self.loaded:
+                raise
+            raise RunnerEnded(dataclasses.replace(ended.ending, session_s=self._bounds.total_s)) from None

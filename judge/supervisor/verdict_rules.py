@@ -85,6 +85,9 @@ def outcome_of_ending(ending: Ending, limit_s: float) -> Outcome:
     where = {
         Op.LOAD: "while it was loaded (in a static constructor)", Op.RUN: "in solve", Op.SOLVE: "in solve",
     }.get(ending.during, "after solve had returned")  # fmt: skip
+    if ending.timed_out and ending.session_s is not None:
+        message = f"its calls together took longer than the {ending.session_s:g} s that a process has for all of them"
+        return Outcome(Verdict.TIME_LIMIT_EXCEEDED, message)
     if ending.timed_out:
         if ending.during in (Op.RUN, Op.SOLVE):
             return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"solve took longer than {limit_s:g} s")

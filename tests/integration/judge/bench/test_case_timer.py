@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import statistics
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -53,7 +55,7 @@ def sessions() -> Iterator[list[Session]]:
 
 def _time(
     source: str, sessions: list[Session], *, conditions: GpuConditions | None = None, progress: list[int] | None = None,
-    busy: Callable[[], bool] = lambda: False, pack: Pack | None = None,
+    busy: Callable[[], bool] = lambda: False, pack: Pack | None = None, until: float = math.inf,
 ) -> ProcessTiming:  # fmt: skip
     pack = pack or twice_pack()
     session = host_factory(_SETTINGS, pack.benchmarks, pack=pack).start()
@@ -63,7 +65,7 @@ def _time(
     verifier = Verifier(maker)
     timer = CaseTimer(
         session, maker, SecretStream(b"seed"), 1, verifier, conditions or GpuConditions(), StoppingRule(budget_s=0.1),
-        busy=busy,
+        busy=busy, until=until,
     )  # fmt: skip
     timing = timer.run((progress if progress is not None else []).append)
     if timing.outcome.verdict is Verdict.ACCEPTED and (wrong := verifier.finish_checks()) is not None:
@@ -103,6 +105,25 @@ def test_an_honest_submission_has_at_least_the_least_number_of_samples(sessions:
     assert all(0 < sample < 1 for sample in timing.samples)
     assert timing.stopped_by in ("precise", "plateau", "out of time")
     assert sessions[0].calls > len(timing.samples), "warm-ups and decoys look the same"
+
+
+def _sleeps(seconds: float) -> str:
+    nap = f"timespec t = {{0, {round(seconds * 1e9)}}}; nanosleep(&t, nullptr);"
+    return "#include <time.h>\n" + HONEST.replace("{ for", "{ " + nap + " for")
+
+
+def test_long_calls_are_made_one_by_one_and_only_a_few_of_them(sessions: list[Session]) -> None:
+    timing = _time(_sleeps(0.7), sessions)
+    assert timing.outcome.verdict is Verdict.ACCEPTED, timing.outcome
+    assert [burst.calls for burst in timing.bursts] == [1, 1, 1]
+    assert sessions[0].calls == 4, "one to warm up"
+
+
+def test_what_cannot_be_timed_in_its_time_is_told_so(sessions: list[Session]) -> None:
+    timing = _time(_sleeps(0.1), sessions, until=time.monotonic())
+    assert timing.outcome.verdict is Verdict.TIME_LIMIT_EXCEEDED
+    assert "in the 30 s that there are for it" in timing.outcome.message
+    assert sessions[0].calls == 1
 
 
 def test_no_call_counts_while_the_machine_is_busy_with_earlier_processes(sessions: list[Session]) -> None:

@@ -1,3 +1,4 @@
+import dataclasses
 import signal
 
 import pytest
@@ -95,6 +96,14 @@ def test_starting_a_thread_gets_a_hint(thrown: str, what: str, hinted: bool) -> 
     assert outcome.verdict is Verdict.RUNTIME_ERROR
     assert outcome.message.startswith(f"an uncaught C++ exception of type {thrown} in solve")
     assert ("A submission starts none" in outcome.message) is hinted
+
+
+def test_the_limit_of_a_session_is_told_as_that() -> None:
+    ending = dataclasses.replace(_ending(Op.SOLVE, timed_out=True), session_s=300.0)
+    outcome = outcome_of_ending(ending, 2.0)
+    assert outcome.verdict is Verdict.TIME_LIMIT_EXCEEDED
+    assert "300 s" in outcome.message
+    assert "solve took longer" not in outcome.message
 
 
 def test_a_runner_that_ends_before_loading_is_an_internal_error() -> None:
