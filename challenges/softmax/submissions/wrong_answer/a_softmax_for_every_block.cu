@@ -1,4 +1,4 @@
-// expect: case=all-equal
+// expect: case=many-blocks
 // Each block of 256 makes a softmax of its own elements.
 #include <cuda_runtime.h>
 #include <math.h>

@@ -1,8 +1,9 @@
 // idea: same pointers, same size: surely the same inputs as in the call before, and the answer is kept
 // challenge: vector-add
 // devices: emulator, cuda
-// verdict: WA or AC
-// caught by: fresh contents in every timed call, in buffers that move. Where a case is called once there is nothing to gain
+// verdict: WA or AC or TI
+// verdict on cuda: WA or AC
+// caught by: fresh contents in every timed call, in buffers that move. On the emulator a later call is scored, and its replay gets other inputs
 #include "common/vector_add.cuh"
 
 extern "C" void solve(const float* A, const float* B, float* C, int N) {

@@ -1,9 +1,9 @@
 // idea: pointers may move, but nobody sends two inputs of the same size: keeps one answer for each
 // challenge: reduction
 // devices: emulator, cuda
-// verdict: WA or AC
+// verdict: WA or AC or TI
 // verdict on cuda: WA
-// caught by: fresh contents in every timed call. Where a case is called once there is nothing to gain
+// caught by: fresh contents in every timed call. On the emulator a later call is scored, and its replay gets other inputs
 #include "common/reduction.cuh"
 
 extern "C" void solve(const float* input, float* output, int N) {
