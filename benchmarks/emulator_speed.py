@@ -32,6 +32,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+# Where the package is not installed, the path above is what finds these: so they come after it.
 from emulator import Runtime, native  # noqa: E402
 from emulator.runtime import programs  # noqa: E402
 

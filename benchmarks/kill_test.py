@@ -42,6 +42,7 @@ from sqlalchemy.orm import Session, sessionmaker
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+# Where the package is not installed, the path above is what finds these: so they come after it.
 from cli.supervise import descendants  # noqa: E402
 from judge.sandbox.cgroup_hierarchy import find_hierarchy  # noqa: E402
 from store.accounts import create_token, create_user  # noqa: E402

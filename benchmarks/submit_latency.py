@@ -32,6 +32,7 @@ import httpx
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+# Where the package is not installed, the path above is what finds these: so they come after it.
 from benchmarks.stack import running_stack  # noqa: E402
 from cli.api import Api  # noqa: E402
 from cli.follow import follow  # noqa: E402

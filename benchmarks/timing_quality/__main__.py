@@ -26,6 +26,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+# Where the package is not installed, the path above is what finds these: so they come after it.
 from benchmarks.timing_quality import workload  # noqa: E402
 from benchmarks.timing_quality.judging import Job, Judged, judge_everywhere  # noqa: E402
 from benchmarks.timing_quality.profiler import NoProfiler, median_duration  # noqa: E402

@@ -14,7 +14,8 @@ class AccessFootprint;
 
 class BlockProfile final : public BlockObserver {
   public:
-    enum Kind : uint64_t { read, write, atomic, reduction };  // what is asked of the L2; of a reduction nobody uses the result
+    // What the access asks of the L2. A reduction is an atomic whose result nobody uses.
+    enum Kind : uint64_t { read, write, atomic, reduction };
 
     BlockProfile(Profile &, BlockContext &);
     ~BlockProfile() override;
