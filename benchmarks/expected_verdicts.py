@@ -1,73 +1,173 @@
 """Judges every pack's ``submissions/`` and ``reference_solutions/`` and compares verdicts with the expected ones.
 
     python benchmarks/expected_verdicts.py --device emulator
-    python benchmarks/expected_verdicts.py --device cuda:0 --json verdicts.json
+    python benchmarks/expected_verdicts.py --device cuda:0 --jobs 12 --record verdicts.jsonl --within 500
 
 The expected verdict is the folder's name, narrowed by a first-line ``// expect: verdict=...`` comment; reference
-solutions are expected to be accepted. Prints one line a file; exits with 1 when any verdict differs.
+solutions are expected to be accepted. Prints one line a file; exits with 1 when any verdict differs, and with 3 when
+``--within`` ended it early. With ``--record`` each judgement is added to a file as soon as it is made, and what stands
+there, of the same source, pack and device, is not judged again: a call goes on where the last one stopped.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import hashlib
 import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
+from judge.backends.sessions import warm_runners
+from judge.bench.conditions import Background
+from judge.compile.artifact import Artifact
+from judge.judgement import BuildReport, DeviceInfo, Judgement
 from judge.judgement_json import to_json
 from judge.packs.loader import load_pack
 from judge.packs.pack import Pack
-from judge.packs.verify import listed_submissions
+from judge.packs.submissions import ListedSubmission, listed_submissions
 from judge.settings import JudgeSettings
 from judge.verdict import Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
+#: So many submissions are built ahead of the one that runs, for each build at a time; where times are measured, all of
+#: them before the first one runs, since compilers would disturb what is timed.
+AHEAD = 2
+
+Built = tuple[BuildReport, Artifact | None]
 
 
-def corpus(pack: Pack) -> Iterator[tuple[Path, frozenset[Verdict]]]:
-    """Yields a pack's files, each with the verdicts that it may get."""
-    for submission in listed_submissions(pack):
-        yield submission.path, frozenset(submission.verdicts)
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One file to judge, with the verdict that it must get."""
+
+    expected: ListedSubmission
+    pack: Pack
+
+    @property
+    def name(self) -> str:
+        """The file's path in the repository."""
+        return str(self.expected.path.relative_to(ROOT))
+
+    def key(self, device: DeviceInfo) -> str:
+        """Names what the judgement depends on: the source, the pack and the device."""
+        source = hashlib.sha256(self.expected.path.read_bytes()).hexdigest()[:16]
+        return f"{device.key} {self.pack.digest[:16]} {source} {self.name}"
+
+
+def corpus(pack: Pack, *, solutions_only: bool) -> Iterator[Task]:
+    """Yields a pack's files."""
+    if not solutions_only:
+        for submission in listed_submissions(pack):
+            yield Task(submission, pack)
     for path in sorted((ROOT / "reference_solutions" / pack.slug).glob("*.cu")):
-        yield path, frozenset({Verdict.ACCEPTED})
+        yield Task(ListedSubmission(path, frozenset({Verdict.ACCEPTED}), None), pack)
+
+
+def built_ahead(
+    tasks: list[Task], build: Callable[[Task], Built], jobs: int, *, all_first: bool
+) -> Iterator[tuple[Task, Future[Built]]]:
+    """Yields each task with its build, which began while earlier tasks ran, or ended before the first one."""
+    with ThreadPoolExecutor(jobs) as pool:
+        begun = [pool.submit(build, task) for task in (tasks if all_first else tasks[: jobs * AHEAD])]
+        if all_first:
+            wait(begun)
+        try:
+            for index, task in enumerate(tasks):
+                yield task, begun[index]
+                if len(begun) < len(tasks):
+                    begun.append(pool.submit(build, tasks[len(begun)]))
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def judging(device: DeviceInfo, settings: JudgeSettings) -> Iterator[Callable[[Task, Built], Judgement]]:
+    """Yields a function that judges what is built as a worker does: with warm runners, ending processes meanwhile."""
+    background = Background()
+    backend = BUILTIN_BACKENDS.of(device.kind)
+    backend.prepare(settings)
+    warm = warm_runners(backend, device, settings, 1, lambda problem: print(f"no warm runner: {problem}"))
+
+    def judge(task: Task, built: Built) -> Judgement:
+        report, artifact = built
+        if artifact is None:
+            return pipeline.compile_error(report, task.pack, device)
+        for error in background.wait():
+            print(f"a process did not end: {error}")
+        return pipeline.run(artifact, report, task.pack, device, 1, settings, warm=warm, background=background)
+
+    try:
+        yield judge
+    finally:
+        background.close()
+        warm.close()
+
+
+def recorded(path: Path | None) -> dict[str, dict[str, Any]]:
+    """Reads the judgements of earlier calls by their keys."""
+    if path is None or not path.exists():
+        return {}
+    rows = [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
+    return {row["key"]: row for row in rows}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="emulator", help="emulator, cuda:0, ... (default: %(default)s)")
     parser.add_argument("--challenge", action="append", help="only this one (may be repeated)")
-    parser.add_argument("--json", type=Path, help="write all judgements there")
+    parser.add_argument("--shard", default="1/1", help="only the I-th of N parts, as I/N")
+    parser.add_argument("--solutions-only", action="store_true", help="leave out the packs' own submissions")
+    parser.add_argument("--jobs", type=int, default=1, help="builds at a time (default: %(default)s)")
+    parser.add_argument("--record", type=Path, help="add each judgement to this file, and skip what stands there")
+    parser.add_argument("--within", type=float, default=float("inf"), help="begin no judgement after so many seconds")
     arguments = parser.parse_args()
+    begun = time.monotonic()
+    part, parts = (int(number) for number in arguments.shard.split("/"))
 
-    judgements = {}
-    differing = []
+    differing, late = [], 0
+    known = recorded(arguments.record)
     with tempfile.TemporaryDirectory(prefix="gpujudge-verdicts-") as data_dir:
         settings = JudgeSettings(data_dir=Path(data_dir))
         device = BUILTIN_BACKENDS.find_device(arguments.device, settings)
+        tasks = []
         for folder in sorted(path.parent for path in (ROOT / "challenges").glob("*/challenge.toml")):
-            if arguments.challenge and folder.name not in arguments.challenge:
-                continue
-            pack = load_pack(folder)
-            for path, expected in corpus(pack):
+            if not arguments.challenge or folder.name in arguments.challenge:
+                tasks += corpus(load_pack(folder), solutions_only=arguments.solutions_only)
+        tasks = [task for task in tasks[part - 1 :: parts] if task.key(device) not in known]
+
+        def build(task: Task) -> Built:
+            return pipeline.build(task.expected.path.read_bytes(), task.pack, device, settings)
+
+        with judging(device, settings) as judge:
+            for task, built in built_ahead(tasks, build, arguments.jobs, all_first=device.kind == "cuda"):
+                if time.monotonic() - begun > arguments.within:
+                    late += 1
+                    continue
                 started = time.monotonic()
-                judgement = pipeline.judge(path.read_bytes(), pack, device, 1, settings)
-                name = str(path.relative_to(ROOT))
-                judgements[name] = to_json(judgement)
-                right = judgement.verdict in expected
-                wanted = "" if right else f"  expected {'/'.join(sorted(expected))}: {judgement.message}"
-                mark, wall_s = "ok " if right else "BAD", time.monotonic() - started
-                print(f"{mark} {judgement.verdict} {wall_s:6.2f} s  {name}{wanted}", flush=True)
-                if not right:
-                    differing.append(name)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(judgements, indent=1))
-    print(f"{len(judgements)} judged on {device.name}, {len(differing)} with another verdict than expected")
-    return 1 if differing else 0
+                judgement = judge(task, built.result())
+                complaint = task.expected.complaint(judgement)
+                score = f"{judgement.measurement.value:.4g}" if judgement.measurement else ""
+                told = f"{'BAD' if complaint else 'ok '} {judgement.verdict} {time.monotonic() - started:6.2f} s"
+                print(f"{told}  {task.name}  {complaint or score}", flush=True)
+                if complaint:
+                    differing.append(task.name)
+                if arguments.record:
+                    row = {"key": task.key(device), "complaint": complaint, "judgement": to_json(judgement)}
+                    with arguments.record.open("a") as file:
+                        file.write(json.dumps(row) + "\n")
+    print(f"{len(tasks) - late} judged on {device.name}, {len(differing)} with another verdict than expected")
+    if late:
+        print(f"{late} not judged within {arguments.within:.0f} s")
+    return 1 if differing else 3 if late else 0
 
 
 if __name__ == "__main__":

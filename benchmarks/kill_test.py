@@ -66,7 +66,13 @@ KINDS = (
     ("web", ("gunicorn",)),
 )
 #: Short leases, so that what a dead worker held is soon another's; the limits on attempts are those of production.
-QUICK = {"GPUJUDGE_LEASE_S": "8", "GPUJUDGE_HEARTBEAT_S": "2", "GPUJUDGE_SWEEP_S": "2", "GPUJUDGE_MAX_LOSSES": "50"}
+QUICK = {
+    "GPUJUDGE_LEASE_S": "8",
+    "GPUJUDGE_HEARTBEAT_S": "2",
+    "GPUJUDGE_SWEEP_S": "2",
+    "GPUJUDGE_MAX_LOSSES": "50",
+    "GPUJUDGE_MAX_WAITING": "0",
+}
 #: How long what is left may take to go, when the killing is over and after the stop.
 SETTLE_S = 90.0
 

@@ -1,12 +1,13 @@
 """Times the reference solutions on a device and writes the table for ``reference_solutions/README.md``.
 
     python benchmarks/reference_solutions.py --device cuda:0 --repeat 3
+    python benchmarks/reference_solutions.py --merge verdicts.jsonl
 
 Every kernel is judged as a submission is, in a fresh process each time: built, checked on all cases, timed on the
 pack's benchmark cases with the outputs of timed calls checked. What is written, per device, is
 ``reference_solutions/times/<device>.json``: each kernel's verdict and figures, and the device's fingerprint; the tables
 in ``reference_solutions/README.md`` are made anew from all such files. Exits with 1 when a kernel is not accepted, and
-says which.
+says which. With ``--merge``, nothing is judged: what ``benchmarks/expected_verdicts.py --record`` wrote is added.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from typing import Any
 
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
-from judge.judgement import DeviceInfo, Judgement
+from judge.judgement import DeviceInfo, Judgement, Measurement
+from judge.judgement_json import read_judgement
 from judge.packs.loader import load_pack
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings
@@ -45,6 +47,14 @@ def measure(source: Path, pack: Pack, device: DeviceInfo, settings: JudgeSetting
     middle = statistics.median_low(values)
     measurement = next(j.measurement for j in judgements if j.measurement and j.measurement.value == middle)
     return {
+        **_row(measurement, values),
+        "registers": judgements[-1].build.registers,
+        "judged_in_s": [round(judgement.wall_s, 2) for judgement in judgements],
+    }
+
+
+def _row(measurement: Measurement, values: list[float]) -> dict[str, Any]:
+    return {
         "verdict": Verdict.ACCEPTED.value,
         "metric": measurement.metric,
         "value": measurement.value,
@@ -52,9 +62,25 @@ def measure(source: Path, pack: Pack, device: DeviceInfo, settings: JudgeSetting
         "spread": measurement.spread,
         "gb_per_s": measurement.gb_per_s,
         "gflop_per_s": measurement.gflop_per_s,
-        "registers": judgements[-1].build.registers,
-        "judged_in_s": [round(judgement.wall_s, 2) for judgement in judgements],
     }
+
+
+def merge(record: Path) -> None:
+    """Adds the accepted solutions of a record of ``benchmarks/expected_verdicts.py`` to their devices' files."""
+    for line in record.read_text().splitlines():
+        entry = json.loads(line)
+        judgement, path = read_judgement(entry["judgement"]), Path(entry["key"].split()[-1])
+        if path.parts[0] != SOLUTIONS.name or judgement.verdict is not Verdict.ACCEPTED or not judgement.measurement:
+            continue
+        written = SOLUTIONS / "times" / f"{judgement.device.key}.json"
+        document = json.loads(written.read_text())
+        document["kernels"][f"{path.parent.name}/{path.name}"] = {
+            **_row(judgement.measurement, [judgement.measurement.value]),
+            "registers": judgement.build.registers,
+            "judged_in_s": [judgement.wall_s],
+        }
+        document["kernels"] = dict(sorted(document["kernels"].items()))
+        written.write_text(json.dumps(document, indent=2) + "\n")
 
 
 def table(document: dict[str, Any]) -> str:
@@ -92,7 +118,12 @@ def main() -> int:
     parser.add_argument("--challenge", action="append", help="only this one (may be repeated)")
     parser.add_argument("--repeat", type=int, default=3, help="judgements per kernel (default: %(default)s)")
     parser.add_argument("--output", type=Path, default=SOLUTIONS / "times", help="the folder to write to")
+    parser.add_argument("--merge", type=Path, help="add what expected_verdicts.py recorded, and judge nothing")
     arguments = parser.parse_args()
+    if arguments.merge:
+        merge(arguments.merge)
+        rewrite_tables()
+        return 0
 
     with tempfile.TemporaryDirectory(prefix="gpujudge-benchmark-") as data_dir:
         settings = JudgeSettings(data_dir=Path(data_dir))

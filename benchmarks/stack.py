@@ -40,7 +40,11 @@ class Stack:
 def running_stack(data_dir: Path, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[Stack]:
     """Starts everything with one command. Raises RuntimeError if it prints no address."""
     # Rate limits are not measured here.
-    rates = {"GPUJUDGE_SUBMISSION_RATE": "100000 per minute", "GPUJUDGE_LOG_IN_RATE": "100000 per minute"}
+    rates = {
+        "GPUJUDGE_SUBMISSION_RATE": "100000 per minute",
+        "GPUJUDGE_LOG_IN_RATE": "100000 per minute",
+        "GPUJUDGE_MAX_WAITING": "0",
+    }
     process = subprocess.Popen(
         [sys.executable, "-m", "cli.main", "up", "--port", "0", *arguments],
         env={**os.environ, **rates, "GPUJUDGE_DATA_DIR": str(data_dir), **(env or {})},

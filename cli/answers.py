@@ -40,6 +40,7 @@ class SubmissionStatus:
     created_at: str
     verdict: str | None = None
     position: int | None = None
+    wait_s: float | None = None
     url: str = ""
     judgement: dict[str, Any] | None = None
     audit: Audit | None = None
@@ -57,6 +58,46 @@ class Challenge:
 
 
 @dataclass(frozen=True, slots=True)
+class TrackSummary:
+    """A track as listed."""
+
+    slug: str
+    title: str
+    summary: str
+    reason: str = ""
+    challenges: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TrackStep:
+    """A challenge in a track."""
+
+    challenge: str
+    title: str
+    teaches: str
+    goal_text: str
+    difficulty: str = ""
+    why: str = ""
+    lesson: str = ""
+    kernel: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Track(TrackSummary):
+    """A track in full."""
+
+    steps: tuple[TrackStep, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TrackProgress:
+    """The challenges of a track that are solved, and those whose goal was reached."""
+
+    solved: tuple[str, ...] = ()
+    reached: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class BoardEntry:
     """A row of a leaderboard."""
 
@@ -68,6 +109,7 @@ class BoardEntry:
     low: float | None = None
     high: float | None = None
     roofline_share: float | None = None
+    medal: str | None = None
     gb_per_s: float | None = None
     gflop_per_s: float | None = None
     audited_at: str | None = None
@@ -83,6 +125,7 @@ class Step:
     done: int = 0
     total: int = 0
     position: int | None = None
+    wait_s: float | None = None
     wall_s: float | None = None
 
 

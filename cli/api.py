@@ -31,6 +31,12 @@ class Api:
         self.server = server
         self.sleep = sleep
         headers = {"User-Agent": "gpujudge-cli", "Accept": "application/json"}
+        if token and not (token.isascii() and token.isprintable()):
+            raise CliError(
+                "the token holds a line break or another character that no token has",
+                exit_code=USAGE,
+                hint="Look at GPUJUDGE_TOKEN, or make another: `gpujudge login`.",
+            )
         if token:
             headers["Authorization"] = f"Bearer {token}"
         try:
@@ -123,10 +129,13 @@ class Api:
             where = response.headers.get("location", "elsewhere")
             raise Unreachable(f"{self.server} redirects to {where}: use that address")
         try:
-            error = response.json()["error"]
-            message, nearest = str(error["message"]), [str(name) for name in error.get("nearest") or ()]
+            problem = response.json()
+            message, nearest = str(problem["detail"]), [str(name) for name in problem.get("nearest") or ()]
         except (ValueError, KeyError, TypeError):
             message, nearest = f"{self.server} answered {status} {response.reason_phrase}", []
+            if status < 500:
+                hint = "Is it the right address? Another one: --server URL, or GPUJUDGE_SERVER."
+                raise Unreachable(f"{message}, which is no answer of a gpujudge server", hint=hint) from None
         hint = f"Nearest: {', '.join(nearest)}." if nearest else ""
         if status == 401 and not response.request.url.path.endswith("/tokens"):  # there a 401 means a wrong password
             hint = hint or "Log in first: `gpujudge login`."

@@ -14,6 +14,9 @@ _COMMANDS = {
     "logout": LazyCommand("cli.commands.account:logout", "Forget the token of a server."),
     "whoami": LazyCommand("cli.commands.account:whoami", "Print the server and the user logged in to it."),
     "challenges": LazyCommand("cli.commands.challenges:challenges", "List the challenges."),
+    "track": LazyCommand(
+        "cli.commands.tracks:track", "List the tracks; print one with your progress, or one of its lessons."
+    ),
     "show": LazyCommand("cli.commands.challenges:show", "Print a challenge: its statement, signature and limits."),
     "init": LazyCommand(
         "cli.commands.challenges:init", "Write a challenge's starter (SLUG.cu) and statement (SLUG.md)."
@@ -34,11 +37,19 @@ _COMMANDS = {
         "cli.commands.local:judge",
         "Judge kernels here, without a server, on the emulator or a GPU of this machine.",
     ),
+    "compare": LazyCommand(
+        "cli.commands.compare:compare",
+        "Judge two or more kernels here, on the same inputs, and show them side by side.",
+    ),
     "emulate": LazyCommand(
         "cli.commands.emulation:emulate",
         "Run a program built with `nvcc -cudart shared` on the CPU, and report on it.",
         # Everything after PROGRAM belongs to the program, even if it looks like an option.
         context={"allow_interspersed_args": False},
+    ),
+    "asm": LazyCommand(
+        "cli.commands.assembly:asm",
+        "Print the machine code (SASS) or PTX of each kernel, under the source lines that it was made for.",
     ),
     "pack": LazyCommand("cli.commands.packs:app", "For authors of challenges."),
     "up": LazyCommand("cli.commands.machine:up", "Start everything: database, website, workers."),
@@ -48,6 +59,8 @@ _COMMANDS = {
     ),
     "audit": LazyCommand("cli.commands.audit:audit", "Time the first places of a leaderboard again, in alternation."),
     "device": LazyCommand("cli.commands.devices:app", "The devices of this machine."),
+    "admin": LazyCommand("cli.commands.admin:app", "For operators of a server."),
+    "user": LazyCommand("cli.commands.users:app", "The server's users."),
     "db": LazyCommand("cli.commands.machine:db_app", "The server's database."),
 }
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Control characters except tab and newline: compiler logs and server messages must not control the terminal.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+#: Columns of a terminal below which a table that does not fit is no longer folded.
+_NARROW = 70
 _has_printed_json = False
 
 
@@ -77,7 +79,11 @@ def print_text(text: str) -> None:
 
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]], *, right: Iterable[str] = ()) -> None:
-    """Prints a table to stdout; off a terminal, as tab-separated lines below a header, for cut and awk."""
+    """Prints a table to stdout; off a terminal, as tab-separated lines below a header, for cut and awk.
+
+    A terminal shows no empty columns. Where a narrow one has no room for the others, each row is a paragraph with a
+    line for each cell.
+    """
     names, right = list(columns), set(right)
     cells = [["" if cell is None else clean(str(cell)) for cell in row] for row in rows]
     if not sys.stdout.isatty() and "FORCE_COLOR" not in os.environ:
@@ -87,9 +93,19 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]], *, rig
     from rich.table import Table
     from rich.text import Text
 
+    console = stdout()
+    told = [number for number in range(len(names)) if not cells or any(line[number] for line in cells)]
+    names, cells = [names[number] for number in told], [[line[number] for number in told] for line in cells]
+    widest = [max(map(len, column), default=0) for column in zip(names, *cells, strict=True)]
+    if console.width < _NARROW and sum(widest) + 2 * len(widest) > console.width:
+        for line in cells:
+            for number, (name, cell) in enumerate(zip(names, line, strict=True)):
+                if cell:
+                    console.print(Text(cell, style="bold") if number == 0 else Text(f"  {name}: {cell}"))
+        return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in names:
         table.add_column(name, justify="right" if name in right else "left", overflow="fold")
     for line in cells:
         table.add_row(*(Text(cell) for cell in line))
-    stdout().print(table)
+    console.print(table)

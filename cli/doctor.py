@@ -6,6 +6,7 @@ import importlib
 import platform
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -13,10 +14,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cli import stack
+from cli.errors import CliError
+
 if TYPE_CHECKING:
     from judge.judgement import DeviceInfo
     from judge.settings import JudgeSettings
     from store.settings import Settings
+    from web.settings import WebSettings
 
 _DISK_BYTES = 2 << 30
 #: How long to wait for a GPU that is judging.
@@ -30,7 +35,8 @@ _HEALTH = (
 class Check:
     """The result of a check. If a ``required`` one fails, kernels cannot be judged.
 
-    ``toolchain`` marks checks of the compilers: their failure prevents judging but is no security risk.
+    ``toolchain`` marks checks of the compilers: their failure prevents judging but is no security risk. A ``warning``
+    prevents nothing, and is shown with its remedy.
     """
 
     name: str
@@ -39,6 +45,7 @@ class Check:
     remedy: str = ""
     required: bool = True
     toolchain: bool = False
+    warning: bool = False
 
 
 def essential_checks(settings: JudgeSettings) -> Iterator[Check]:
@@ -55,11 +62,13 @@ def judge_checks(settings: JudgeSettings) -> Iterator[Check]:
     yield from _attempt("jail", lambda: _jail(settings, "probes"))
     yield from _attempt("emulator", lambda: [_emulator(settings)])
     yield from _attempt("GPU", lambda: _gpus(settings), required=False)
+    yield from _attempt("data folder", lambda: [_data_folder(settings.data_dir)])
     yield from _attempt("disk", lambda: [_disk(settings.data_dir)])
 
 
-def server_checks(settings: Settings) -> Iterator[Check]:
-    """Checks the database, the broker and the packs."""
+def server_checks(settings: WebSettings) -> Iterator[Check]:
+    """Checks the port, the database, the broker and the packs."""
+    yield from _attempt("port", lambda: [_port(settings)])
     yield from _attempt("database", lambda: [_database(settings)])
     yield from _attempt("broker", lambda: [_broker(settings)])
     yield from _attempt("challenges", lambda: _packs(settings))
@@ -85,8 +94,9 @@ def _toolchain(settings: JudgeSettings) -> Check:
 
 def _jail(settings: JudgeSettings, which: str) -> Iterator[Check]:
     if settings.jail == "off":
+        detail = "switched off by GPUJUDGE_JAIL=off: submissions can do whatever you can"
         yield Check(
-            "jail", True, "switched off by GPUJUDGE_JAIL=off: submissions can do whatever you can", required=False
+            "jail", True, detail, "Judge your own code only, or unset GPUJUDGE_JAIL.", required=False, warning=True
         )
         return
     for probe in getattr(importlib.import_module("judge.sandbox.probe"), which)():
@@ -153,6 +163,43 @@ def _gpu_memory(settings: JudgeSettings, device: DeviceInfo) -> Iterator[Check]:
         yield Check(name, True, "is cleared by the driver before another process gets it")
 
 
+def _data_folder(data_dir: Path) -> Check:
+    """Writes a file there, or where the folder would be made."""
+    existing = next(path for path in (data_dir, *data_dir.parents) if path.exists())
+    remedy = "Make it yours (chown), or set GPUJUDGE_DATA_DIR."
+    try:
+        with tempfile.TemporaryFile(dir=existing):
+            pass
+    except OSError as error:
+        return Check("data folder", False, f"{existing} cannot be written: {error.strerror}", remedy)
+    state = "can be written" if existing == data_dir else f"will be made in {existing}"
+    return Check("data folder", True, f"{data_dir} {state}")
+
+
+def _port(settings: WebSettings) -> Check:
+    """Tries to listen where ``up`` would. A server that runs here has the port, and that is well."""
+    where = f"{settings.host}:{settings.port}"
+    try:
+        stack.choose_port(settings.host, settings.port)
+    except CliError as error:
+        if _is_up(settings.data_dir):
+            return Check(
+                "port", True, f"{where} is that of the server which runs with this data folder", required=False
+            )
+        return Check("port", False, error.message, f"{error.hint} Or set GPUJUDGE_PORT.", required=False, warning=True)
+    return Check("port", True, f"{where} is free", required=False)
+
+
+def _is_up(data_dir: Path) -> bool:
+    if not (data_dir / "up.lock").exists():
+        return False
+    try:
+        with stack.lock_data_dir(data_dir):
+            return False
+    except CliError:
+        return True
+
+
 def _disk(data_dir: Path) -> Check:
     existing = next(path for path in (data_dir, *data_dir.parents) if path.exists())
     free = shutil.disk_usage(existing).free
@@ -174,15 +221,22 @@ def _database(settings: Settings) -> Check:
     engine = None
     try:
         engine = database.make_engine(settings)
-        current = migrate.is_current(engine)
+        revision = migrate.current_revision(engine)
     except Exception as error:  # each database driver raises its own exceptions; any of them is a failed check
         detail = str(getattr(error, "orig", error)).strip().splitlines()[0]
         return Check("database", False, f"{where}: {detail}", "Start it, or correct GPUJUDGE_DATABASE_URL.")
     finally:
         if engine is not None:
             engine.dispose()
-    detail = where if current else f"{where} has not this version's schema"
-    return Check("database", current, detail, "gpujudge db upgrade (`gpujudge up` does it by itself)")
+    state, head = migrate.schema_state(revision), migrate.head_revision()
+    if state is migrate.SchemaState.NEWER:
+        detail = f"{where} is at revision {revision}, which a newer gpujudge made: this one knows {head} and older"
+        remedy = "Install that version, or restore the backup from before the upgrade. `gpujudge up` cannot use it."
+        return Check("database", False, detail, remedy)
+    if state is migrate.SchemaState.OLDER:
+        detail = f"{where} is at revision {revision or 'none'}, older than this version's {head}"
+        return Check("database", False, detail, "gpujudge db upgrade (`gpujudge up` does it by itself)")
+    return Check("database", True, f"{where} at revision {revision}")
 
 
 def _broker(settings: Settings) -> Check:

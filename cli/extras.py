@@ -8,15 +8,19 @@ from typing import Any
 from cli.errors import UsageError
 
 
+class MissingExtra(UsageError):
+    """A package that the command needs is not installed."""
+
+
 def need(module: str, extra: str) -> Any:
-    """Imports a module and returns it. Raises UsageError, naming ``extra``, if a package is not installed."""
+    """Imports a module and returns it. Raises MissingExtra, naming ``extra``, if a package is not installed."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         missing = error.name or module
         if missing.partition(".")[0] in ("cli", "web", "workers", "store", "logs", "judge", "emulator"):
             raise
-        raise UsageError(
+        raise MissingExtra(
             f"this command needs {missing}, which is not installed",
             hint=f"Install it with: pip install 'gpujudge[{extra}]'",
         ) from None

@@ -20,6 +20,18 @@ SubmissionId = Annotated[str, typer.Argument(metavar="ID", help="A submission.",
 Challenge = Annotated[
     str | None, typer.Option("--challenge", "-c", metavar="SLUG", help="The challenge; else as the file says.")
 ]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A size or parameter of an input of your own, such as N=1000."),
+]
+Input = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input",
+        metavar="NAME=DATA",
+        help="The contents of an input: a distribution ('A=uniform -1 1'), values ('A=1 2 3'), or a file (A=@FILE).",
+    ),
+]
 Device = Annotated[
     str | None, typer.Option("--device", "-d", metavar="NAME", help="The device; else as the file says, else emulator.")
 ]

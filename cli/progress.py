@@ -18,7 +18,8 @@ def describe(kind: str, step: Step) -> str:
     count = f"{step.done}/{step.total}" if step.total else ""
     match kind:
         case "queued" | "position":
-            return f"queued, at place {step.position}" if step.position else "queued"
+            wait = f", about {step.wait_s:.0f} s" if step.wait_s is not None and step.wait_s >= 2 else ""
+            return f"queued, at place {step.position}{wait}" if step.position else "queued"
         case "building":
             return "building"
         case "built":

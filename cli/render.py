@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from rich.text import Text
@@ -9,10 +10,21 @@ from rich.text import Text
 from cli.console import clean, stdout
 from cli.scores import format_interval, format_score
 from judge.interval import ROOFLINE
-from judge.judgement import BuildReport, CaseJudgement, Judgement, Measurement, MemoryFault, Mismatch, ModelledCase
+from judge.judgement import (
+    BuildReport,
+    CaseJudgement,
+    Judgement,
+    Measurement,
+    MemoryFault,
+    Mismatch,
+    ModelledCase,
+    ShownArray,
+)
 from judge.verdict import Verdict
 
 _SHOWN_CASES = 12
+#: Cases whose output is shown, and lines of each.
+_SHOWN_OUTPUTS, _OUTPUT_LINES = 3, 40
 #: Further failed cases show only their verdict: the first failure is the one to debug.
 _DETAILED_CASES = 3
 _SHOWN_FAULTS = 5
@@ -74,7 +86,12 @@ def _case_lines(cases: Sequence[CaseJudgement]) -> list[Text]:
     if not cases:
         return []
     failed = _failed(cases)
-    out = [Text(f"  cases   {len(cases) - len(failed)} of {len(cases)} accepted")]
+    tests = [case for case in cases if case.group != "benchmark"]
+    counts = [(tests, "accepted")] if tests else []
+    if len(tests) < len(cases):
+        counts.append(([case for case in cases if case.group == "benchmark"], "benchmarks accepted"))
+    told = [f"{len(some) - len(_failed(some))} of {len(some)} {what}" for some, what in counts]
+    out = [Text(f"  cases   {', '.join(told)}")]
     for number, case in enumerate(failed[:_SHOWN_CASES]):
         line = f"    {case.verdict.value:<4}{case.id} ({case.group}, {case.wall_s:.3g} s)"
         out.append(Text(line, style="red"))
@@ -85,6 +102,8 @@ def _case_lines(cases: Sequence[CaseJudgement]) -> list[Text]:
         if case.mismatch is not None:
             out += [Text(f"        {text}") for text in _mismatch_lines(case.mismatch)]
         out += [Text(f"        {text}") for text in _fault_lines(case.memory_errors)]
+        if case.group != "custom":
+            out += [Text(f"        {text}") for text in _array_lines(case.shown)]
     if len(failed) > _SHOWN_CASES:
         out.append(Text(f"    and {len(failed) - _SHOWN_CASES} more"))
     warned = [case for case in cases if case.verdict is Verdict.ACCEPTED and case.memory_errors]
@@ -93,8 +112,39 @@ def _case_lines(cases: Sequence[CaseJudgement]) -> list[Text]:
         kinds = {fault.kind for case in warned for fault in case.memory_errors}
         out_of_bounds = all(kind.startswith("out-of-bounds") for kind in kinds)
         what = "touched memory outside the buffers" if out_of_bounds else "had memory errors"
-        out.append(Text(f"    {count} {what}; {warned[0].id}:", style="yellow"))
+        out.append(Text(f"    {count} {what}; in {warned[0].id}:", style="yellow"))
         out += [Text(f"        {text}") for text in _fault_lines(warned[0].memory_errors)]
+    for case in cases:
+        if case.group == "custom" and case.shown:
+            out += [Text("  your input"), *(Text(f"    {text}") for text in _array_lines(case.shown))]
+    return out + _output_lines(cases)
+
+
+def _array_lines(arrays: Sequence[ShownArray]) -> list[str]:
+    """Returns the arguments of a public case, each on a line: its first elements."""
+    names = [array.name if array.role == "input" else f"{array.name} {array.role}" for array in arrays]
+    width = max((len(name) for name in names), default=0)
+    out = []
+    for name, array in zip(names, arrays, strict=True):
+        values = " ".join(f"{value:.6g}" if isinstance(value, float) else str(value) for value in array.values)
+        shape = " × ".join(str(extent) for extent in array.shape)
+        rest = " …" if math.prod(array.shape) > len(array.values) else ""
+        out.append(f"{name.ljust(width)}  {f'({shape}) ' if shape else ''}{values}{rest}")
+    return out
+
+
+def _output_lines(cases: Sequence[CaseJudgement]) -> list[Text]:
+    """Returns what the program printed, case by case."""
+    out: list[Text] = []
+    printing = [case for case in cases if case.output]
+    for case in printing[:_SHOWN_OUTPUTS]:
+        out.append(Text(f"  printed in {case.id}"))
+        lines = clean(case.output).rstrip("\n").split("\n")
+        out += [Text(f"    {line}", style="dim") for line in lines[:_OUTPUT_LINES]]
+        if len(lines) > _OUTPUT_LINES:
+            out.append(Text(f"    … {len(lines) - _OUTPUT_LINES} more lines: --json has them"))
+    if len(printing) > _SHOWN_OUTPUTS:
+        out.append(Text(f"  {len(printing) - _SHOWN_OUTPUTS} more cases printed something: --json has it"))
     return out
 
 
@@ -111,6 +161,9 @@ def _mismatch_lines(mismatch: Mismatch) -> list[str]:
         position = ", ".join(str(axis) for axis in index)
         excess = mismatch.excess(number)
         out.append(f"  {mismatch.output}[{position}]: expected {expected}, got {got}{excess and f' ({excess})'}")
+    if mismatch.map is not None:
+        out.append(f"  map of {mismatch.output} ({mismatch.map.height} × {mismatch.map.width}): . right, 9 all wrong")
+        out += [f"    {row.replace('0', '.')}" for row in mismatch.map.cells]
     return out
 
 

@@ -35,20 +35,26 @@ class Source:
         return self.content.decode("utf-8", "surrogateescape")
 
 
-def read_source(path: Path, *, challenge: str | None, device: str | None) -> Source:
-    """Reads a source, from stdin for ``-``. Options override the line in the file; the default device is the emulator.
+def read_content(path: Path) -> bytes:
+    """Returns the content of a file, or of stdin for ``-``.
 
-    Reads one byte more than the judge takes, so that it refuses a longer one. Raises UsageError if the file cannot be
-    read, its line is malformed, or no challenge is named.
+    Reads one byte more than the judge takes, so that it refuses a longer one. Raises UsageError if it cannot be read.
     """
     try:
         if path == STDIN:
-            content = sys.stdin.buffer.read(_MOST_BYTES)
-        else:
-            with path.open("rb") as file:
-                content = file.read(_MOST_BYTES)
+            return sys.stdin.buffer.read(_MOST_BYTES)
+        with path.open("rb") as file:
+            return file.read(_MOST_BYTES)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
+
+
+def read_source(path: Path, *, challenge: str | None, device: str | None) -> Source:
+    """Reads a source, from stdin for ``-``. Options override the line in the file; the default device is the emulator.
+
+    Raises UsageError if the file cannot be read, its line is malformed, or no challenge is named.
+    """
+    content = read_content(path)
     named = parse_directive(content)
     challenge = challenge or named.get("challenge")
     if not challenge:

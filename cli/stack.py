@@ -61,14 +61,19 @@ def prepare_devices(devices: Sequence[DeviceInfo], settings: WebSettings, say: S
             say(error.message)
 
 
-def migrate_database(settings: WebSettings) -> None:
-    """Migrates the database to this version's schema. Raises CliError if it is unreachable."""
+def migrate_database(settings: WebSettings, say: Say) -> None:
+    """Migrates the database to this version's schema, and says which migrations it made.
+
+    Raises CliError if it is unreachable.
+    """
     migrate = need("store.migrate", "server")
     try:
-        migrate.upgrade(settings)
+        made = migrate.upgrade(settings)
     except need("sqlalchemy.exc", "server").OperationalError as error:
         where = settings.sqlalchemy_url.render_as_string(hide_password=True)
         raise CliError(f"the database {where} is away: {error.orig}", exit_code=FAILED) from None
+    if made:
+        say(f"migrated the database: {', '.join(made)}")
 
 
 def record_packs(settings: WebSettings, say: Say) -> None:
@@ -102,7 +107,7 @@ def services(settings: WebSettings, selectors: Sequence[str], *, port: int, buil
     # -P: do not import from a folder called web or judge in the current directory.
     python, cwd = (sys.executable, "-P"), Path.cwd()
     env = {"GPUJUDGE_DATA_DIR": str(settings.data_dir), "GPUJUDGE_HOST": settings.host, "GPUJUDGE_PORT": str(port)}
-    web = [*python, "-m", "gunicorn", "-c", "python:web.gunicorn_conf", "web.app:create_app_from_env()"]
+    web = [*python, "-m", "gunicorn", "-c", "python:web.gunicorn_conf", "web.asgi:create_server_from_env()"]
     found = [Service("web", web, cwd, env)]
     for number in range(build_workers):
         found.append(Service(f"build-{number + 1}", [*python, "-m", "workers", "build"], cwd, env))

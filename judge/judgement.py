@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 from judge.verdict import Verdict
 
 #: The version of the JSON form. Raise it with every change that ``judge.judgement_json`` must migrate.
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 
 #: The name of a kind of device: see ``judge.kinds``. Whoever judges on it refuses an unknown one.
 DeviceKind = str
@@ -23,6 +23,7 @@ DeviceKind = str
 Metric = Literal["time_s", "modelled_time_s", "warp_instructions"]
 #: A number as JSON can carry it: those that are not finite are the strings nan, inf and -inf.
 JsonNumber = float | int | str
+ShownRole = Literal["input", "expected", "got"]
 #: Metadata of fields that the JSON leaves out while they have their default.
 WHEN_KNOWN: Final = {"json": "when known"}
 #: Why a case of an audit was not replayed, where nothing more is known.
@@ -68,12 +69,41 @@ class BuildReport:
 
 
 @dataclass(frozen=True, slots=True)
+class MismatchMap:
+    """The whole of a wrong output on a grid of few cells, ``height`` elements down and ``width`` across.
+
+    ``cells`` has a string for each row of the grid, and in it a digit for each cell: 0 if all its elements are right,
+    else the ninths of them that are wrong, rounded up. Cell ``i`` of ``n`` begins at element ``ceil(i * elements / n)``
+    of its axis.
+    """
+
+    height: int
+    width: int
+    cells: tuple[str, ...]
+
+    def box(self) -> tuple[int, int, int, int] | None:
+        """Returns the first and last row and the first and last column of the wrong cells' box, in elements."""
+        rows = [number for number, row in enumerate(self.cells) if row.strip("0")]
+        columns = [number for number, column in enumerate(zip(*self.cells, strict=True)) if {*column} != {"0"}]
+        if not rows:
+            return None
+        down, across = len(self.cells), len(self.cells[0])
+        return (
+            -(-rows[0] * self.height // down),
+            -(-(rows[-1] + 1) * self.height // down) - 1,
+            -(-columns[0] * self.width // across),
+            -(-(columns[-1] + 1) * self.width // across) - 1,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Mismatch:
     """Where an output differs from the reference.
 
     ``indices`` holds the first few mismatching positions as multi-dimensional indices; ``expected`` and ``got`` are
     their values, in the same order. ``allowed`` has the absolute error that the tolerance allows each of them (0: they
-    must be equal), and is empty where nobody derived one.
+    must be equal), and is empty where nobody derived one. ``map`` is set where the whole output was compared element by
+    element.
     """
 
     output: str
@@ -86,6 +116,7 @@ class Mismatch:
     max_rel_error: float | None
     message: str = ""
     allowed: tuple[float, ...] = field(default=(), metadata=WHEN_KNOWN)
+    map: MismatchMap | None = field(default=None, metadata=WHEN_KNOWN)
 
     def excess(self, number: int) -> str:
         """Returns by how much the shown element of that number is wrong, beside what is allowed; empty if unknown."""
@@ -127,8 +158,30 @@ class MemoryFault:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownArray:
+    """An argument of a public case: an input, what was expected of an output, or what it got.
+
+    ``values`` are its first elements in C order. ``picture`` has a string for each row of a small picture of a matrix,
+    and in it a digit for each cell: the mean of its elements, 0 at ``low`` to 9 at ``high``, the least and the largest
+    element; ``-`` where none is finite.
+    """
+
+    name: str
+    role: ShownRole
+    shape: tuple[int, ...]
+    values: tuple[JsonNumber, ...]
+    picture: tuple[str, ...] = field(default=(), metadata=WHEN_KNOWN)
+    low: float | None = field(default=None, metadata=WHEN_KNOWN)
+    high: float | None = field(default=None, metadata=WHEN_KNOWN)
+
+
+@dataclass(frozen=True, slots=True)
 class CaseJudgement:
-    """The verdict on one case. ``group`` is ``sample``, ``hidden`` or ``benchmark``."""
+    """The verdict on one case. ``group`` is ``sample``, ``hidden``, ``benchmark`` or ``custom`` (the user's own).
+
+    ``output`` is what the program printed in a sample or custom case, its beginning if that is long, and ``shown`` its
+    arguments; of other cases nothing is shown, since it could hold hidden inputs.
+    """
 
     id: str
     group: str
@@ -137,6 +190,8 @@ class CaseJudgement:
     message: str = ""
     mismatch: Mismatch | None = None
     memory_errors: tuple[MemoryFault, ...] = ()
+    output: str = field(default="", metadata=WHEN_KNOWN)
+    shown: tuple[ShownArray, ...] = field(default=(), metadata=WHEN_KNOWN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -324,7 +379,8 @@ class Measurement:
     model: int | None = None
     low: float | None = None
     high: float | None = None
-    #: The least time that this device's measured peaks allow for the task, over ``value``: 1 is the roofline itself.
+    #: The least time that the device's peaks, measured or modelled, allow for the task, over ``value``: 1 is the
+    #: roofline itself.
     roofline_share: float | None = None
     fingerprint: Fingerprint = Fingerprint()
 
@@ -347,7 +403,7 @@ class Measurement:
 class Judgement:
     """The verdict on one submission on one device, and everything that led to it."""
 
-    schema_version: Literal[2] = field(default=SCHEMA_VERSION, kw_only=True)
+    schema_version: Literal[3] = field(default=SCHEMA_VERSION, kw_only=True)
     verdict: Verdict
     challenge: str
     pack_version: str

@@ -2,8 +2,9 @@
 
 Version 1 is every judgement without a ``schema_version``. Fields were added to it as the judge learned to measure:
 scores in warp instructions, modelled times, intervals and fingerprints, processes, audits. Version 2 has the same
-fields and says which version it is. A part of a judgement that is stored by itself (a measurement, a fingerprint, a
-build report) has no version of its own: it is read like that of any version.
+fields and says which version it is. Version 3 adds the map of a mismatch, and the output and the arguments of
+a case. A part of a judgement that is stored by itself (a measurement, a fingerprint, a build report) has no version of
+its own: it is read like that of any version.
 
 Pydantic is imported at the first reading, since it would double the time in which the command line starts.
 """
@@ -102,7 +103,7 @@ def _migrated(data: Mapping[str, Any]) -> dict[str, Any]:
         raise UnreadableJudgement(
             f"the judgement is of version {version}, and this release reads versions 1 to {SCHEMA_VERSION}"
         )
-    found = _from_version_1(data) if version == 1 else dict(data)
+    found = _from_version_1(data) if version == 1 else {**data, "schema_version": SCHEMA_VERSION}
     measurement = found.get("measurement")
     return {**found, "measurement": None if measurement is None else _readable_measurement(measurement)}
 

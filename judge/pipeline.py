@@ -92,9 +92,9 @@ def run(
 ) -> Judgement:  # fmt: skip
     """Judges a built submission. Raises judge.errors.Cancelled.
 
-    ``seed`` decides the contents of every case. ``warm`` are runners of ``judge.backends.sessions.warm_runners`` for
-    this device under these settings. With a ``background``, timed processes end and the device is released there,
-    after this has returned.
+    ``seed`` decides the contents of every case that is not public. ``warm`` are runners of
+    ``judge.backends.sessions.warm_runners`` for this device under these settings. With a ``background``, timed
+    processes end and the device is released there, after this has returned.
     """
     started = time.monotonic()
     ending = ExitStack()
@@ -166,7 +166,7 @@ class _Task:
     def cases(self) -> tuple[Case, ...]:
         """The functional cases."""
         cases = self.pack.cases_for(self.device.kind)
-        return tuple(case for case in cases if case.group == "sample") if self.mode is Mode.RUN else cases
+        return tuple(case for case in cases if case.is_public) if self.mode is Mode.RUN else cases
 
     @property
     def benchmarks(self) -> tuple[Case, ...]:

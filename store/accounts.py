@@ -6,48 +6,66 @@ Passwords are stored as argon2 hashes. Tokens are random, so SHA-256 is enough t
 from __future__ import annotations
 
 import hashlib
-import re
 import secrets
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from argon2 import PasswordHasher
-from argon2.exceptions import Argon2Error, InvalidHashError
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from store.clock import utc_now
+from store.links import Purpose, end_links
 from store.models import ApiToken, User
+from store.names import USERNAME, is_reserved
+from store.passwords import hash_password, password_fits
+from store.sessions import end_sessions
 
 TOKEN_PREFIX = "gpj_"  # scanners for leaked secrets recognise tokens by it
-USERNAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{1,31}")
 #: A token's last use is recorded at most this often, so that not every read request becomes a write.
 LAST_USE_INTERVAL_S = 300.0
-
-_hasher = PasswordHasher()
-# Verified when the user does not exist, so that response times do not reveal which names exist.
-_DUMMY_HASH = _hasher.hash(secrets.token_hex(16))
+#: What a token may be used for, if its maker does not say.
+SCOPES = ("read", "submit")
+#: What an operator's token may be used for, too.
+ADMIN_SCOPE = "admin"
+#: A user has at most so many tokens, expired ones included: one is revoked to make another.
+MAX_TOKENS = 50
 
 
 class AccountError(Exception):
-    """Raised when a user name is invalid or taken; the message is shown to the user."""
+    """Raised for what a user may not do with an account; the message is shown to the user."""
 
 
-def create_user(session: Session, *, username: str, password: str, now: datetime | None = None) -> User:
-    """Creates a user. Raises AccountError if the name is invalid or taken."""
+def create_user(
+    session: Session,
+    *,
+    username: str,
+    password: str | None,
+    now: datetime | None = None,
+    allow_reserved: bool = False,
+) -> User:
+    """Creates a user; without a password if None: the caller sets ``password_hash``, or the user logs in elsewhere.
+
+    Raises AccountError if the name is invalid, taken or reserved, or looks like another one. An operator may
+    ``allow_reserved`` names.
+    """
     if USERNAME.fullmatch(username) is None:
         raise AccountError("a user name has 2 to 32 letters, digits, dots, dashes or underscores")
+    if is_reserved(username) and not allow_reserved:
+        raise AccountError("this user name is reserved, or looks like one that is: choose another")
     user = User(
         username=username,
         username_key=username.casefold(),
-        password_hash=_hasher.hash(password),
+        password_hash=None if password is None else hash_password(password),
         created_at=now or utc_now(),
     )
     try:
         with session.begin_nested():
             session.add(user)
     except IntegrityError:
-        raise AccountError("this user name is taken") from None
+        if find_user(session, username) is not None:
+            raise AccountError("this user name is taken") from None
+        raise AccountError("this user name looks like another user's: choose one that differs more") from None
     return user
 
 
@@ -62,16 +80,44 @@ def check_password(session: Session, username: str, password: str) -> User | Non
     Takes equally long if the user does not exist.
     """
     user = find_user(session, username)
-    stored = _DUMMY_HASH if user is None or user.password_hash is None else user.password_hash
-    try:
-        _hasher.verify(stored, password)
-    except (Argon2Error, InvalidHashError):
+    if not password_fits(None if user is None else user.password_hash, password):
         return None
-    return user if user is not None and user.password_hash is not None and user.is_active else None
+    return user if user is not None and user.may_sign_in else None
 
 
-def create_token(session: Session, *, user: User, name: str, now: datetime | None = None) -> tuple[ApiToken, str]:
-    """Creates a token. Returns it and its text, which cannot be recovered later."""
+def find_user_by_email(session: Session, email: str) -> User | None:
+    """Returns the user who confirmed this address, ignoring case, or None."""
+    return session.scalar(select(User).where(User.email_key == email.casefold()))
+
+
+def set_email(session: Session, *, user: User, email: str | None) -> None:
+    """Sets or removes the confirmed address. Raises AccountError if another user has it."""
+    try:
+        with session.begin_nested():
+            user.email, user.email_key = email, None if email is None else email.casefold()
+            session.flush()
+    except IntegrityError:
+        raise AccountError("another account has this address") from None
+
+
+def create_token(
+    session: Session,
+    *,
+    user: User,
+    name: str,
+    scopes: Sequence[str] = SCOPES,
+    expires_at: datetime | None = None,
+    now: datetime | None = None,
+) -> tuple[ApiToken, str]:
+    """Creates a token. Returns it and its text, which cannot be recovered later.
+
+    Raises AccountError if the user has ``MAX_TOKENS`` already.
+    """
+    # Two requests at a time would each count the tokens without the other's.
+    session.execute(select(User.id).where(User.id == user.id).with_for_update())
+    count = session.scalar(select(func.count()).where(ApiToken.user_id == user.id)) or 0
+    if count >= MAX_TOKENS:
+        raise AccountError(f"you have {MAX_TOKENS} tokens, which is the most: revoke one first")
     text = TOKEN_PREFIX + secrets.token_urlsafe(32)
     token = ApiToken(
         user_id=user.id,
@@ -79,17 +125,21 @@ def create_token(session: Session, *, user: User, name: str, now: datetime | Non
         name=name,
         token_hash=_token_hash(text),
         prefix=text[: len(TOKEN_PREFIX) + 4],
+        scopes=" ".join(scopes),
         created_at=now or utc_now(),
+        expires_at=expires_at,
     )
     session.add(token)
     session.flush()
     return token, text
 
 
-def find_token(session: Session, text: str) -> ApiToken | None:
-    """Returns the token with this text if its user's account is active, else None. Only reads."""
+def find_token(session: Session, text: str, *, now: datetime | None = None) -> ApiToken | None:
+    """Returns the token with this text unless it has expired or its user's account is closed. Only reads."""
     token = session.scalar(select(ApiToken).where(ApiToken.token_hash == _token_hash(text)))
-    return token if token is not None and token.user.is_active else None
+    if token is None or not token.user.may_sign_in:
+        return None
+    return None if token.expires_at is not None and token.expires_at <= (now or utc_now()) else token
 
 
 def token_use_is_stale(token: ApiToken, now: datetime) -> bool:
@@ -117,9 +167,16 @@ def revoke_token(session: Session, *, user: User, token_id: int) -> bool:
     return session.scalar(revoke) is not None
 
 
-def change_password(session: Session, *, user: User, password: str) -> None:
-    """Replaces the password. The caller checks the old one."""
-    user.password_hash = _hasher.hash(password)
+def revoke_all_tokens(session: Session, *, user: User) -> None:
+    """Deletes all tokens of the user."""
+    session.execute(delete(ApiToken).where(ApiToken.user_id == user.id))
+
+
+def change_password(session: Session, *, user: User, password_hash: str) -> None:
+    """Replaces the password, and ends all sessions and reset links of the user. The caller checks the old one."""
+    user.password_hash = password_hash
+    end_sessions(session, user_id=user.id)
+    end_links(session, Purpose.RESET, user_id=user.id)
     session.flush()
 
 

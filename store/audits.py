@@ -18,12 +18,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, or_, select, update
+from sqlalchemy import ColumnElement, and_, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from judge.judgement import NOT_REPLAYED, Judgement
 from judge.judgement import Measurement as JudgedMeasurement
 from judge.verdict import Verdict
+from store.best_results import keep_best_result
+from store.devices import is_held
 from store.leaderboards import LeaderboardEntry, leaderboard, score_columns
 from store.models import Audit, AuditJob, Job, Measurement, State, Submission
 from store.upsert import upsert
@@ -75,9 +77,16 @@ class Contender:
 
 
 def podium(session: Session, board: BoardKey) -> list[LeaderboardEntry]:
-    """Returns the entries that an audit times, best first. Empty unless the board has measured times."""
+    """Returns the entries that an audit times, best first. Empty unless the board has measured times.
+
+    Entries whose account is closed have no source to time.
+    """
     first = board_entries(session, board, limit=PODIUM_ENTRIES)
-    return [entry for entry in first if entry.rank <= PODIUM_RANK and entry.metric == AUDITED_METRIC]
+    entries = [entry for entry in first if entry.rank <= PODIUM_RANK and entry.metric == AUDITED_METRIC]
+    ids = [entry.submission_public_id for entry in entries]
+    kept = select(Submission.public_id).where(Submission.public_id.in_(ids), func.length(Submission.source_bytes) > 0)
+    with_source = set(session.scalars(kept))
+    return [entry for entry in entries if entry.submission_public_id in with_source]
 
 
 def board_entries(session: Session, board: BoardKey, *, limit: int = 100) -> list[LeaderboardEntry]:
@@ -105,10 +114,12 @@ def request_audit(session: Session, submission: Submission, judgement: Judgement
 def claim_audit(
     session: Session, *, device_key: str, owner: str, now: datetime, max_failures: int
 ) -> AuditLease | None:
-    """Claims a due audit of one of the device's boards, unless a submission waits for the device.
+    """Claims a due audit of one of the device's boards, unless a submission waits for the device or it is held.
 
     Returns None if there is nothing to claim.
     """
+    if is_held(session, device_key):
+        return None
     ahead = [State.QUEUED, State.BUILDING, State.BUILT]
     if session.scalar(select(Job.id).where(Job.device_key == device_key, Job.state.in_(ahead)).limit(1)) is not None:
         return None
@@ -189,6 +200,8 @@ def finish_audit(
             row.not_audited = why_not_audited(measured)
         else:
             session.delete(row)
+        session.flush()
+        keep_best_result(session, row)
         values = {
             "verdict": judgement.verdict.value,
             "message": judgement.message,

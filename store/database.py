@@ -19,21 +19,33 @@ from store.inotify import Change, FileWatch
 from store.settings import Settings
 
 BUSY_TIMEOUT_S = 20
-#: Enough for a web server with many threads, which hold connections for milliseconds; a worker uses two or three.
-_POOL: dict[str, Any] = {"pool_size": 5, "max_overflow": 35, "pool_timeout": 10}
+#: The connections that a process keeps open at most, unless it says how many it needs; a worker uses two or three.
+_CONNECTIONS = 5
+#: More are opened for a moment, up to so many.
+_OVERFLOW = 35
 
 
-def make_engine(settings: Settings) -> Engine:
+def make_engine(settings: Settings, *, connections: int = _CONNECTIONS) -> Engine:
     """Returns an engine for the configured database, without connecting to it.
+
+    It opens connections as they are needed and keeps up to ``connections`` of them: as many as the process has threads
+    that use one at the same time. Connections beyond that are closed after each use, which PostgreSQL pays dearly for.
 
     Creates the folder of an SQLite file. Raises ValueError for an SQLite database in memory.
     """
     url = settings.sqlalchemy_url
+    # The connection used last is taken first, so that a quiet process uses few of them.
+    pool: dict[str, Any] = {
+        "pool_size": connections,
+        "max_overflow": _OVERFLOW,
+        "pool_timeout": 10,
+        "pool_use_lifo": True,
+    }
     if url.get_backend_name() == "sqlite":
         if not url.database or url.database == ":memory:":
             raise ValueError("an SQLite database in memory cannot be shared between processes: name a file")
         Path(url.database).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        engine = create_engine(url, poolclass=QueuePool, connect_args={"timeout": BUSY_TIMEOUT_S}, **_POOL)
+        engine = create_engine(url, poolclass=QueuePool, connect_args={"timeout": BUSY_TIMEOUT_S}, **pool)
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
@@ -41,7 +53,7 @@ def make_engine(settings: Settings) -> Engine:
         url,
         # Detects connections that the server closed (a restart, an idle timeout) before they are used.
         pool_pre_ping=True,
-        **_POOL,
+        **pool,
         connect_args={"connect_timeout": 5, "options": "-c timezone=utc"},
     )
 

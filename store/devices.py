@@ -35,6 +35,11 @@ def list_devices(session: Session, *, now: datetime | None = None, recent_s: flo
     return list(session.scalars(select(Device).where(Device.last_seen_at >= since).order_by(Device.key)))
 
 
+def is_held(session: Session, key: str) -> bool:
+    """Returns whether an operator holds the device: it finishes what runs, and takes nothing new."""
+    return session.scalar(select(Device.held).where(Device.key == key)) is not None
+
+
 def device_info(device: Device) -> DeviceInfo:
     """Returns the engine's description of a recorded device, for build workers, which have no device.
 

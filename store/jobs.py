@@ -1,6 +1,6 @@
 """Leases jobs to workers and moves jobs through their states.
 
-``queued -> building -> built -> running -> done | dead``. A worker claims the oldest waiting job of its stage with one
+``queued -> building -> built -> running -> done | dead``. A worker claims the next waiting job of its stage with one
 UPDATE that sets a random lease token, and extends the lease while it works. Every later UPDATE requires the token, so a
 worker whose lease expired can write nothing. Thus each submission is judged exactly once, whichever process dies.
 
@@ -23,11 +23,14 @@ from judge.judgement import BuildReport, Judgement
 from store.artifacts import store_artifact
 from store.audits import request_audit
 from store.events import record_event
+from store.goals import record_goal
 from store.leaderboards import record_measurement
-from store.models import Job, State, Submission
+from store.models import Device, Job, State, Submission
 from store.reports import internal_error
 from store.settings import Settings
 from store.submissions import record_cancelled
+from store.totals import count_judgement
+from store.turns import in_turn, record_judging_time
 
 
 class Stage(enum.Enum):
@@ -97,22 +100,24 @@ def claim_job(
     device_key: str | None = None,
     rung_before: datetime | None = None,
 ) -> Lease | None:
-    """Claims the stage's oldest waiting job for ``owner``. Returns None if no job waits.
+    """Claims the stage's next waiting job (``store.turns``) for ``owner``. Returns None if no job waits.
 
-    ``device_key`` restricts the claim to one device. ``rung_before`` skips jobs rung since then, so that polling takes
-    only jobs whose ring was probably lost.
+    ``device_key`` restricts the claim to one device; one that an operator holds runs nothing. ``rung_before`` skips
+    jobs rung since then, so that polling takes only jobs whose ring was probably lost.
     """
     waiting = select(Job.id).where(Job.state == stage.waiting, Job.available_at <= now)
     if device_key is not None:
         waiting = waiting.where(Job.device_key == device_key)
+    if stage is Stage.RUN:
+        waiting = waiting.where(Job.device_key.not_in(select(Device.key).where(Device.held.is_not(None))))
     if rung_before is not None:
         waiting = waiting.where(Job.rung_at < rung_before)
     # PostgreSQL skips rows that other workers are claiming; SQLite has only one writer at a time.
-    oldest = waiting.order_by(Job.id).limit(1).with_for_update(skip_locked=True).scalar_subquery()
+    first = waiting.order_by(*in_turn()).limit(1).with_for_update(skip_locked=True).scalar_subquery()
     token = secrets.token_hex(16)
     row = session.execute(
         update(Job)
-        .where(Job.id == oldest, Job.state == stage.waiting)
+        .where(Job.id == first, Job.state == stage.waiting)
         .values(
             state=stage.working,
             lease_token=token,
@@ -304,6 +309,10 @@ def _record_judgement(session: Session, job: Job, judgement: Judgement, *, now: 
     submission.judgement = judgement
     submission.finished_at = now
     session.flush()
+    count_judgement(session, submission, now=now)
+    record_goal(session, submission, judgement, now=now)
+    if judgement.cases:
+        record_judging_time(session, submission.device_key, judgement.wall_s)
     if record_measurement(session, submission, judgement, now=now):
         request_audit(session, submission, judgement, now=now)
     record_event(session, submission.id, State.DONE, {"verdict": judgement.verdict.value}, now=now)

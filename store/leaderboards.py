@@ -4,25 +4,25 @@ Less is better. A rank is 1 + the number of entries whose whole 95 % interval li
 entries that the measurement cannot distinguish share a rank. A score without an interval counts as exact, so equal
 scores share a rank and the next rank is skipped, as in sports (1, 2, 2, 4).
 
-The query reads one range of ``ix_measurements_board``, whose order is that in which it selects each user's best.
+The query reads one range of ``ix_best_results_board``: ``store.best_results`` keeps each user's best.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, func, literal, null, select, union_all
+from sqlalchemy import Select, Subquery, func, literal, null, select, union_all
 from sqlalchemy.orm import Session
 
 from judge.judgement import Fingerprint, Judgement
 from judge.judgement import Measurement as JudgedMeasurement
 from judge.verdict import Verdict
-from store.models import Measurement, Submission, User
-
-#: Only submissions in this mode are ranked: a run of the public cases measures nothing.
-RANKED_MODE = "submit"
+from store.best_results import keep_best_result
+from store.models import BestResult, BoardTotals, Measurement, Submission, User
+from store.totals import RANKED_MODE
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,28 +56,65 @@ class LeaderboardEntry:
 
 
 def leaderboard(
-    session: Session, *, challenge: str, device_key: str, pack_major: int, metric: str | None = None, limit: int = 100
-) -> list[LeaderboardEntry]:
-    """Returns the board's entries, ordered by rank, then value, then age (older first).
+    session: Session, *, challenge: str, device_key: str, pack_major: int, metric: str | None = None, limit: int = 100,
+    offset: int = 0,
+) -> list[LeaderboardEntry]:  # fmt: skip
+    """Returns the board's entries after the first ``offset``, ordered by rank, then value, then age (older first).
 
     ``metric`` None selects the metric of the latest score. A board never mixes metrics: a device's metric may have
     changed, for example from instruction counts to modelled times, or to a new version of the model.
     """
     if metric is None:
         metric = session.scalar(
-            select(Measurement.metric)
-            .where(
-                Measurement.challenge == challenge,
-                Measurement.device_key == device_key,
-                Measurement.pack_major == pack_major,
-            )
-            .order_by(Measurement.submission_id.desc())
+            select(BoardTotals.metric)
+            .filter_by(challenge=challenge, device_key=device_key, pack_major=pack_major)
+            .order_by(BoardTotals.latest_submission_id.desc())
             .limit(1)
         )
     if metric is None:
         return []
-    query = board_query(challenge=challenge, device_key=device_key, pack_major=pack_major, metric=metric, limit=limit)
+    query = board_query(
+        challenge=challenge, device_key=device_key, pack_major=pack_major, metric=metric, limit=limit, offset=offset
+    )
     return [LeaderboardEntry(**row._mapping) for row in session.execute(query)]
+
+
+def position_on_board(
+    session: Session, *, challenge: str, device_key: str, pack_major: int, metric: str, user_id: int
+) -> int | None:
+    """Returns the user's position in the order of the board, from 1, or None if the user is not on it."""
+    ranked = _ranked(challenge=challenge, device_key=device_key, pack_major=pack_major, metric=metric)
+    order = (ranked.c.rank, ranked.c.value, ranked.c.submission_id)
+    ordered = select(ranked.c.submission_id, func.row_number().over(order_by=order).label("position")).subquery()
+    own = (
+        select(BestResult.submission_id)
+        .filter_by(challenge=challenge, device_key=device_key, pack_major=pack_major, metric=metric, user_id=user_id)
+        .scalar_subquery()
+    )
+    return session.scalar(select(ordered.c.position).where(ordered.c.submission_id == own))
+
+
+def board_values(
+    session: Session, *, challenge: str, device_key: str, pack_major: int, metric: str
+) -> tuple[float, ...]:
+    """Returns the value of every entry of a board, ascending: less is better."""
+    board = {"challenge": challenge, "device_key": device_key, "pack_major": pack_major, "metric": metric}
+    return tuple(session.scalars(select(BestResult.value).filter_by(**board).order_by(BestResult.value)))
+
+
+def count_tries(
+    session: Session, *, challenge: str, device_key: str, pack_major: int, usernames: Sequence[str]
+) -> dict[str, int]:
+    """Returns how many submissions each of these users made to a board, accepted or not, by name."""
+    counted = (
+        select(User.username, func.count(Submission.id))
+        .join(Submission, Submission.user_id == User.id)
+        .where(User.username.in_(usernames), Submission.mode == "submit")
+        .where(Submission.challenge == challenge, Submission.device_key == device_key)
+        .where(Submission.pack_major == pack_major)
+        .group_by(User.username)
+    )
+    return {row[0]: row[1] for row in session.execute(counted)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,52 +134,35 @@ def list_boards(session: Session, *, challenge: str | None = None) -> list[Board
 
     Where a board has several metrics, the latest one counts, as on the board itself.
     """
-    board = (Measurement.challenge, Measurement.device_key, Measurement.pack_major)
-    query = select(
-        *board,
-        Measurement.metric,
-        func.count(Measurement.user_id.distinct()),
-        func.min(Measurement.value),
-        func.max(Measurement.submission_id).label("latest"),
-    ).group_by(*board, Measurement.metric)
+    query = select(BoardTotals)
     if challenge is not None:
-        query = query.where(Measurement.challenge == challenge)
-    order = (Measurement.challenge, Measurement.device_key, Measurement.pack_major.desc())
-    rows = session.execute(query.order_by(*order, "latest"))
+        query = query.where(BoardTotals.challenge == challenge)
+    order = (BoardTotals.challenge, BoardTotals.device_key, BoardTotals.pack_major.desc())
+    rows = session.scalars(query.order_by(*order, BoardTotals.latest_submission_id))
     # A board's last row has its latest metric.
-    boards = {row[:3]: BoardSummary(*row[:6]) for row in rows}
+    boards = {
+        (row.challenge, row.device_key, row.pack_major): BoardSummary(
+            row.challenge, row.device_key, row.pack_major, row.metric, row.users, row.best_value
+        )
+        for row in rows
+    }
     return list(boards.values())
 
 
 def best_of_user(session: Session, *, user_id: int) -> dict[tuple[str, str, int, str], float]:
     """Returns the user's best value on each board, by challenge, device, major version and metric."""
-    board = (Measurement.challenge, Measurement.device_key, Measurement.pack_major, Measurement.metric)
-    rows = session.execute(
-        select(*board, func.min(Measurement.value)).where(Measurement.user_id == user_id).group_by(*board)
-    )
+    board = (BestResult.challenge, BestResult.device_key, BestResult.pack_major, BestResult.metric)
+    rows = session.execute(select(*board, BestResult.value).where(BestResult.user_id == user_id))
     return {(challenge, device, major, metric): value for challenge, device, major, metric, value in rows}
 
 
-def board_query(*, challenge: str, device_key: str, pack_major: int, metric: str, limit: int) -> Select[Any]:
-    """Returns the query of a board; its columns are the fields of LeaderboardEntry."""
-    order_within_user = (Measurement.value, Measurement.submission_id)
-    candidates = (
-        select(
-            Measurement.submission_id,
-            Measurement.value,
-            func.coalesce(Measurement.low, Measurement.value).label("low"),
-            func.coalesce(Measurement.high, Measurement.value).label("high"),
-            func.row_number().over(partition_by=Measurement.user_id, order_by=order_within_user).label("user_rank"),
-        )
-        .where(
-            Measurement.challenge == challenge,
-            Measurement.device_key == device_key,
-            Measurement.pack_major == pack_major,
-            Measurement.metric == metric,
-        )
-        .subquery("candidates")
+def _ranked(*, challenge: str, device_key: str, pack_major: int, metric: str) -> Subquery:
+    """Returns the submissions on a board, each with its value and its rank."""
+    best = (
+        select(BestResult.submission_id, BestResult.value, BestResult.low, BestResult.high)
+        .filter_by(challenge=challenge, device_key=device_key, pack_major=pack_major, metric=metric)
+        .cte("best")
     )
-    best = select(candidates).where(candidates.c.user_rank == 1).cte("best")
     # Counts the intervals that end before each one begins, in one pass over the sorted ends. Where one interval ends
     # exactly where another begins, the beginning sorts first: intervals that touch are not distinguishable.
     edges = union_all(
@@ -151,11 +171,19 @@ def board_query(*, challenge: str, device_key: str, pack_major: int, metric: str
     ).subquery("edges")
     ended = func.sum(edges.c.ends).over(order_by=(edges.c.edge, edges.c.ends), rows=(None, 0))
     counted = select(edges.c.submission_id, edges.c.value, (1 + ended).label("rank")).subquery("counted")
+    return select(counted).where(counted.c.submission_id.is_not(None)).subquery("counted_entries")
+
+
+def board_query(
+    *, challenge: str, device_key: str, pack_major: int, metric: str, limit: int, offset: int = 0
+) -> Select[Any]:
+    """Returns the query of a board; its columns are the fields of LeaderboardEntry."""
+    entries = _ranked(challenge=challenge, device_key=device_key, pack_major=pack_major, metric=metric)
     ranked = (
-        select(counted)
-        .where(counted.c.submission_id.is_not(None))
-        .order_by(counted.c.rank, counted.c.value, counted.c.submission_id)
+        select(entries)
+        .order_by(entries.c.rank, entries.c.value, entries.c.submission_id)
         .limit(limit)
+        .offset(offset)
         .subquery("ranked")
     )
     return (
@@ -189,19 +217,21 @@ def record_measurement(session: Session, submission: Submission, judgement: Judg
     measured: JudgedMeasurement | None = judgement.measurement
     if judgement.verdict is not Verdict.ACCEPTED or measured is None or submission.mode != RANKED_MODE:
         return False
-    session.add(
-        Measurement(
-            submission_id=submission.id,
-            user_id=submission.user_id,
-            challenge=submission.challenge,
-            device_key=submission.device_key,
-            pack_major=submission.pack_major,
-            metric=measured.scale,
-            created_at=now,
-            **score_columns(measured),
-        )
+    if submission.off_board is not None:
+        return False
+    row = Measurement(
+        submission_id=submission.id,
+        user_id=submission.user_id,
+        challenge=submission.challenge,
+        device_key=submission.device_key,
+        pack_major=submission.pack_major,
+        metric=measured.scale,
+        created_at=now,
+        **score_columns(measured),
     )
+    session.add(row)
     session.flush()
+    keep_best_result(session, row)
     return True
 
 

@@ -11,8 +11,9 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from store.clock import utc_now
-from store.models import FINAL_STATES, Job, State, Submission
+from store.models import FINAL_STATES, Job, State
 from store.sweeping import queue_delays
+from store.totals import verdict_totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +32,9 @@ def queue_figures(session: Session) -> QueueFigures:
         .where(Job.state.in_(open_states))
         .group_by(Job.state, Job.device_key)
     )
-    verdicts = session.execute(
-        select(Submission.verdict, func.count()).where(Submission.verdict.is_not(None)).group_by(Submission.verdict)
-    )
     return QueueFigures(
         unfinished={(state, device): count for state, device, count in jobs},
-        judged={verdict: count for verdict, count in verdicts if verdict is not None},
+        judged=verdict_totals(session),
     )
 
 

@@ -7,6 +7,7 @@ advisory lock on PostgreSQL and a locked file beside the database on SQLite; bot
 from __future__ import annotations
 
 import contextlib
+import enum
 import fcntl
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
+from alembic.script import Script, ScriptDirectory
 from sqlalchemy import Connection, Engine, text
 
 from store.database import make_engine
@@ -28,10 +29,32 @@ FOLDER = Path(__file__).resolve().parent.parent / "migrations"
 _ADVISORY_LOCK = int.from_bytes(b"gpujudge", "big", signed=True)
 
 
-def upgrade(settings: Settings, revision: str = "head") -> None:
-    """Migrates up to ``revision``. Returns quickly if the database is already there."""
+class SchemaState(enum.Enum):
+    """How a database's schema stands to that of this version."""
+
+    CURRENT = "current"
+    #: ``upgrade`` brings it up to date.
+    OLDER = "older"
+    #: Made by a newer version, which this one cannot use.
+    NEWER = "newer"
+
+
+def upgrade(settings: Settings, revision: str = "head") -> list[str]:
+    """Migrates up to ``revision``. Returns quickly if the database is already there.
+
+    Returns the migrations that it made, in order, as ``0012 (verdict totals)``.
+    """
     with _migrating(settings) as config:
+        # Read under the lock: what another process migrated meanwhile was not made here.
+        before = MigrationContext.configure(config.attributes["connection"]).get_current_revision()
+        config.attributes["connection"].rollback()
         command.upgrade(config, revision)
+        after = MigrationContext.configure(config.attributes["connection"]).get_current_revision()
+        config.attributes["connection"].rollback()
+    if before == after:
+        return []
+    made = ScriptDirectory(str(FOLDER)).iterate_revisions(after or "base", before or "base")
+    return [_title(one) for one in reversed(list(made))]
 
 
 def downgrade(settings: Settings, revision: str) -> None:
@@ -62,6 +85,14 @@ def is_current(engine: Engine) -> bool:
     return current_revision(engine) == head_revision()
 
 
+def schema_state(revision: str | None) -> SchemaState:
+    """Returns how a database at ``revision`` (None: never migrated) stands to this version."""
+    if revision == head_revision():
+        return SchemaState.CURRENT
+    known = {one.revision for one in ScriptDirectory(str(FOLDER)).walk_revisions()}
+    return SchemaState.OLDER if revision is None or revision in known else SchemaState.NEWER
+
+
 def differences(engine: Engine) -> list[Any]:
     """Returns the differences between the migrated database and the models. Any difference is a bug."""
     with engine.connect() as connection:
@@ -69,6 +100,12 @@ def differences(engine: Engine) -> list[Any]:
             connection, opts={"compare_type": True, "compare_server_default": True, "target_metadata": Base.metadata}
         )
         return list(compare_metadata(context, Base.metadata))
+
+
+def _title(script: Script) -> str:
+    """Returns a migration's number and, from the name of its file, its topic."""
+    topic = Path(script.path).stem.removeprefix(script.revision).strip("_").replace("_", " ")
+    return f"{script.revision} ({topic})"
 
 
 @contextlib.contextmanager
@@ -103,11 +140,11 @@ def _lock(connection: Connection) -> Iterator[None]:
     with Path(f"{database}.migrate.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         # Alembic alters a table by copying and dropping it; enforced foreign keys would cascade to other tables.
-        connection.exec_driver_sql("PRAGMA foreign_keys=OFF")
-        connection.commit()
+        # Set past SQLAlchemy, which would begin a transaction first: inside one, SQLite ignores the pragma.
+        driver = connection.connection.cursor()
+        driver.execute("PRAGMA foreign_keys=OFF")
         try:
             yield
         finally:
             connection.rollback()
-            connection.exec_driver_sql("PRAGMA foreign_keys=ON")
-            connection.commit()
+            driver.execute("PRAGMA foreign_keys=ON")

@@ -65,6 +65,8 @@ class Settings(BaseSettings):
     #: A device whose workers have been silent for longer counts as away.
     device_seen_s: float = Field(default=60.0, gt=0)
     artifact_keep_s: float = Field(default=3600.0, ge=0)
+    #: How long the jobs and the progress events of ended submissions are kept; their judgements are kept for ever.
+    history_keep_s: float = Field(default=30 * 86400.0, ge=0)
     #: The least time between two audits of one board. Bounds the GPU time of audits if top entries change often.
     audit_pause_s: float = Field(default=600.0, ge=0)
     #: How long a stopping worker waits for its job to stop before it hands the job back and exits.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased, defer
 
-from store.models import Measurement, Submission
+from store.models import BestResult, Measurement, Submission
 
 #: So many of a user's scores on a board are returned: the latest.
 MOST_SCORES = 300
@@ -56,29 +57,67 @@ class Standing:
         return min(before, default=None)
 
 
+@dataclass(frozen=True, slots=True)
+class ListedScore:
+    """A submission's score, and its user's best on the same board before it; None if it was the first."""
+
+    value: float
+    metric: str
+    previous_best: float | None
+
+
+def listed_scores(session: Session, submissions: Sequence[Submission]) -> dict[int, ListedScore]:
+    """Returns the scores of those of the submissions that have one, by submission id."""
+    earlier = aliased(Measurement)
+    board = ("challenge", "device_key", "pack_major", "metric", "user_id")
+    best_before = (
+        select(func.min(earlier.value))
+        .where(*(getattr(earlier, name) == getattr(Measurement, name) for name in board))
+        .where(earlier.submission_id < Measurement.submission_id)
+        .scalar_subquery()
+    )
+    rows = session.execute(
+        select(Measurement.submission_id, Measurement.value, Measurement.metric, best_before).where(
+            Measurement.submission_id.in_([submission.id for submission in submissions])
+        )
+    )
+    return {row[0]: ListedScore(row[1], row[2], row[3]) for row in rows}
+
+
+def latest_scored(session: Session, *, user_id: int, challenge: str, device: str | None = None) -> Submission | None:
+    """Returns the user's latest submission with a time on a board of the challenge, or None."""
+    query = (
+        select(Submission)
+        .join(Measurement, Measurement.submission_id == Submission.id)
+        .where(Measurement.user_id == user_id, Measurement.challenge == challenge)
+        .where(Measurement.metric != "warp_instructions")
+        .options(defer(Submission.judgement))
+        .order_by(Measurement.submission_id.desc())
+        .limit(1)
+    )
+    return session.scalar(query if device is None else query.where(Measurement.device_key == device))
+
+
 def find_standing(session: Session, submission: Submission) -> Standing | None:
     """Returns where a submission stands on its board; None if it is not on one."""
     row = session.get(Measurement, submission.id)
     if row is None:
         return None
-    on_board = (
-        Measurement.challenge == row.challenge,
-        Measurement.device_key == row.device_key,
-        Measurement.pack_major == row.pack_major,
-        Measurement.metric == row.metric,
-    )
+    board = {
+        "challenge": row.challenge,
+        "device_key": row.device_key,
+        "pack_major": row.pack_major,
+        "metric": row.metric,
+    }
     others = session.scalars(
-        select(func.min(Measurement.value))
-        .where(*on_board, Measurement.user_id != row.user_id)
-        .group_by(Measurement.user_id)
+        select(BestResult.value).filter_by(**board).where(BestResult.user_id != row.user_id).order_by(BestResult.value)
     )
     own = session.execute(
         select(Submission.public_id, Measurement.value, Measurement.created_at)
         .join(Submission, Submission.id == Measurement.submission_id)
-        .where(*on_board, Measurement.user_id == row.user_id)
+        .where(*(getattr(Measurement, name) == value for name, value in board.items()))
+        .where(Measurement.user_id == row.user_id)
         .order_by(Measurement.submission_id.desc())
         .limit(MOST_SCORES)
     ).all()
-    return Standing(
-        row.value, tuple(sorted(others)), tuple(Score(*each) for each in reversed(own)), submission.public_id
-    )
+    return Standing(row.value, tuple(others), tuple(Score(*each) for each in reversed(own)), submission.public_id)

@@ -4,33 +4,31 @@ from __future__ import annotations
 
 import base64
 import secrets
-from dataclasses import dataclass
+from contextlib import nullcontext
 from datetime import datetime
 from typing import Protocol
 
-from sqlalchemy import case, func, select, update
+from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, defer, lazyload
 
-from judge.verdict import Verdict
 from store.clock import utc_now
 from store.events import events_after, record_event
-from store.models import FINAL_STATES, Job, State, Submission, User
+from store.models import Event, Job, State, Submission, User
+from store.turns import check_waiting, next_turn
 
 __all__ = [
     "IdempotencyConflictError",
     "PackIdentity",
-    "SubmissionCounts",
     "cancel_submission",
-    "count_submissions",
     "create_submission",
     "events_after",
+    "find_shared",
     "get_progress",
     "get_submission",
     "list_submissions",
-    "queue_position",
-    "solved_challenges",
-    "tried_challenges",
+    "search_submissions",
+    "sent_values",
 ]
 
 
@@ -71,17 +69,21 @@ def create_submission(
     device_key: str,
     mode: str,
     source: str | bytes,
+    custom_input: dict[str, str] | None = None,
     idempotency_key: str | None = None,
+    max_waiting: int = 0,
     now: datetime | None = None,
 ) -> Submission:
     """Creates a submission with its job and its first event, atomically with the caller's commit.
 
     Returns the existing submission if the user has already used ``idempotency_key``. Raises IdempotencyConflictError if
-    that one has another source, challenge, device or mode.
+    that one has another source, challenge, device, mode or input, and TooManyWaitingError if the user has
+    ``max_waiting`` unfinished ones (0: any number).
     """
     data = encode_source(source) if isinstance(source, str) else source
     if idempotency_key is not None and (earlier := _find_by_key(session, user, idempotency_key)) is not None:
-        return _same_request(earlier, pack, device_key, mode, data)
+        return _same_request(earlier, pack, device_key, mode, data, custom_input)
+    check_waiting(session, user_id=user.id, most=max_waiting)
     now = now or utc_now()
     submission = Submission(
         public_id=new_public_id(),
@@ -93,32 +95,45 @@ def create_submission(
         device_key=device_key,
         mode=str(mode),
         source_bytes=data,
+        custom_input=custom_input,
         seed=secrets.randbits(63),
         idempotency_key=idempotency_key,
         state=State.QUEUED,
-        last_event_seq=0,
+        last_event_seq=1,
         created_at=now,
     )
     if user in session:
         submission.user = user
-    submission.job = Job(device_key=device_key, state=State.QUEUED, available_at=now, rung_at=now)
+    is_run = submission.mode == "run"
+    turn = next_turn(session, user_id=user.id, device_key=device_key, is_run=is_run)
+    submission.job = Job(
+        user_id=user.id, device_key=device_key, is_run=is_run, turn=turn,
+        state=State.QUEUED, available_at=now, rung_at=now,
+    )  # fmt: skip
     try:
-        with session.begin_nested():
+        # Only another request with the same key can be in the way: without a key, a savepoint would be for nothing.
+        with session.begin_nested() if idempotency_key is not None else nullcontext():
             session.add(submission)
+            session.flush()
     except IntegrityError:
         # Of two concurrent requests with the same key, the unique constraint let only one through.
         winner = None if idempotency_key is None else _find_by_key(session, user, idempotency_key)
         if winner is None:
             raise
-        return _same_request(winner, pack, device_key, mode, data)
-    record_event(session, submission.id, "queued", {}, now=now)
-    session.refresh(submission, ["last_event_seq"])
+        return _same_request(winner, pack, device_key, mode, data, custom_input)
+    session.add(Event(submission_id=submission.id, seq=1, kind="queued", payload={}, created_at=now))
+    session.flush()
     return submission
 
 
 def get_submission(session: Session, public_id: str) -> Submission | None:
     """Returns the submission with this public id, or None."""
     return session.scalar(select(Submission).where(Submission.public_id == public_id))
+
+
+def find_shared(session: Session, token: str) -> Submission | None:
+    """Returns the submission that is shared by this token, or None."""
+    return session.scalar(select(Submission).where(Submission.share_token == token))
 
 
 def get_progress(session: Session, public_id: str) -> Submission | None:
@@ -135,11 +150,13 @@ def list_submissions(
     *,
     user: User,
     challenge: str | None = None,
+    device: str | None = None,
+    verdict: str | None = None,
     limit: int = 50,
     before: str | None = None,
     with_judgements: bool = False,
 ) -> list[Submission]:
-    """Returns a page of the user's submissions, newest first.
+    """Returns a page of the user's submissions that fit what is given, newest first.
 
     ``before`` is the public id of the previous page's last submission; an unknown id gives an empty page. Judgements
     are loaded one by one on access unless ``with_judgements``.
@@ -147,44 +164,59 @@ def list_submissions(
     query = select(Submission).where(Submission.user_id == user.id)
     if not with_judgements:
         query = query.options(defer(Submission.judgement))
-    if challenge is not None:
-        query = query.where(Submission.challenge == challenge)
+    for column, value in (
+        (Submission.challenge, challenge),
+        (Submission.device_key, device),
+        (Submission.verdict, verdict),
+    ):
+        if value is not None:
+            query = query.where(column == value)
     if before is not None:
         cursor = select(Submission.id).where(Submission.public_id == before).scalar_subquery()
         query = query.where(Submission.id < cursor)
     return list(session.scalars(query.order_by(Submission.id.desc()).limit(limit)))
 
 
-def solved_challenges(session: Session, *, user_id: int) -> frozenset[str]:
-    """Returns the challenges that the user has solved. Runs of only the public cases do not count."""
-    accepted = select(Submission.challenge).where(
-        Submission.user_id == user_id, Submission.mode == "submit", Submission.verdict == Verdict.ACCEPTED
-    )
-    return frozenset(session.scalars(accepted.distinct()))
+def sent_values(session: Session, *, user_id: int) -> dict[str, list[str]]:
+    """Returns the challenges, devices and verdicts that occur among the user's submissions, sorted."""
+    columns = {
+        "challenge": Submission.challenge,
+        "device": Submission.device_key,
+        "verdict": Submission.verdict,
+    }
+    found = {
+        name: session.scalars(select(column).where(Submission.user_id == user_id).distinct())
+        for name, column in columns.items()
+    }
+    return {name: sorted(value for value in values if value) for name, values in found.items()}
 
 
-def tried_challenges(session: Session, *, user_id: int) -> frozenset[str]:
-    """Returns the challenges for which the user has submitted anything, runs of the public cases included."""
-    return frozenset(session.scalars(select(Submission.challenge).where(Submission.user_id == user_id).distinct()))
+def search_submissions(
+    session: Session,
+    *,
+    user_id: int | None = None,
+    challenge: str | None = None,
+    verdict: str | None = None,
+    before: str | None = None,
+    limit: int = 50,
+) -> list[Submission]:
+    """Returns submissions of anybody that fit what is given, the newest first, without their judgements.
 
-
-@dataclass(frozen=True, slots=True)
-class SubmissionCounts:
-    """How many submissions of all users a challenge has had judged, and how many of them were accepted."""
-
-    judged: int
-    accepted: int
-
-
-def count_submissions(session: Session) -> dict[str, SubmissionCounts]:
-    """Returns the counts of each challenge. Reads every submission, so callers keep the answer for a while."""
-    accepted = func.sum(case((Submission.verdict == Verdict.ACCEPTED, 1), else_=0))
-    rows = session.execute(
-        select(Submission.challenge, func.count(), accepted)
-        .where(Submission.mode == "submit", Submission.verdict.is_not(None))
-        .group_by(Submission.challenge)
-    )
-    return {challenge: SubmissionCounts(judged, good) for challenge, judged, good in rows}
+    ``before`` is the public id of the previous page's last submission.
+    """
+    found = select(Submission).options(defer(Submission.judgement)).order_by(Submission.id.desc()).limit(limit)
+    for column, value in (
+        (Submission.user_id, user_id),
+        (Submission.challenge, challenge),
+        (Submission.verdict, verdict),
+    ):
+        if value is not None:
+            found = found.where(column == value)
+    if before is not None:
+        found = found.where(
+            Submission.id < select(Submission.id).where(Submission.public_id == before).scalar_subquery()
+        )
+    return list(session.scalars(found))
 
 
 def cancel_submission(session: Session, submission: Submission, *, now: datetime | None = None) -> bool:
@@ -223,20 +255,6 @@ def record_cancelled(session: Session, submission_id: int, *, now: datetime) -> 
     record_event(session, submission_id, "cancelled", {}, now=now)
 
 
-def queue_position(session: Session, submission: Submission) -> int | None:
-    """Returns the position in the device's queue, from 1, or None if the submission does not wait."""
-    if submission.state not in (State.QUEUED, State.BUILT):
-        return None
-    own = select(Job.id).where(Job.submission_id == submission.id).scalar_subquery()
-    waiting = [state for state in State if state not in FINAL_STATES and state is not State.RUNNING]
-    ahead = session.scalar(
-        select(func.count())
-        .select_from(Job)
-        .where(Job.device_key == submission.device_key, Job.state.in_(waiting), Job.id < own)
-    )
-    return 1 + (ahead or 0)
-
-
 def new_public_id() -> str:
     """Returns a random id of twelve URL-safe, easily dictated characters (60 random bits)."""
     return base64.b32encode(secrets.token_bytes(8)).decode("ascii").lower()[:12]
@@ -246,9 +264,16 @@ def _find_by_key(session: Session, user: User, key: str) -> Submission | None:
     return session.scalar(select(Submission).where(Submission.user_id == user.id, Submission.idempotency_key == key))
 
 
-def _same_request(earlier: Submission, pack: PackIdentity, device_key: str, mode: str, data: bytes) -> Submission:
+def _same_request(
+    earlier: Submission,
+    pack: PackIdentity,
+    device_key: str,
+    mode: str,
+    data: bytes,
+    custom_input: dict[str, str] | None,
+) -> Submission:
     # The pack's version is not compared: a retry must not fail because the pack was updated in between.
-    same = (earlier.challenge, earlier.device_key, earlier.mode, earlier.source_bytes)
-    if same != (pack.slug, device_key, str(mode), data):
+    same = (earlier.challenge, earlier.device_key, earlier.mode, earlier.source_bytes, earlier.custom_input)
+    if same != (pack.slug, device_key, str(mode), data, custom_input):
         raise IdempotencyConflictError("this idempotency key was used for another submission")
     return earlier

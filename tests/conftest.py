@@ -12,6 +12,8 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -150,6 +152,16 @@ def chromium_path() -> str:
     from tests.services import probes
 
     return probes.find_chromium() or gate.missing("Chromium is not installed")
+
+
+@pytest.fixture(scope="session")
+def oidc_issuer() -> Iterator[str]:
+    """The address of an OpenID Connect issuer, a process of its own."""
+    command = [sys.executable, "-m", "tests.services.oidc_server"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.terminate()
 
 
 @pytest.fixture

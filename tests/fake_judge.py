@@ -11,10 +11,12 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from judge.compile.assembly import Assembly, FunctionAssembly, NotAssembled
+from judge.compile.listing import Instruction
 from judge.errors import Cancelled, InternalError
 from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, KernelResources, Measurement
 from judge.verdict import Verdict
@@ -31,6 +33,7 @@ class FakePack:
     version: str = "1.2.0"
     major: int = 1
     digest: str = "d" * 64
+    custom_input: dict[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +74,21 @@ class FakeJudge:
         report = BuildReport(ok, 0.1, "the compiler's words", 32, 0, (KernelResources("k"),))
         return report, FakeArtifact(source) if ok else None
 
+    def with_custom_case(self, pack: Any, given: dict[str, str], device: DeviceInfo) -> Any:
+        return replace(pack, custom_input=given)
+
     def compile_error(self, report: BuildReport, pack: Any, device: DeviceInfo) -> Judgement:
         return Judgement(Verdict.COMPILE_ERROR, pack.slug, pack.version, device, report, message="it does not compile")
+
+    def assemble(self, source: bytes, pack: Any, arch: str) -> Assembly | NotAssembled:
+        orders = _orders(source)
+        self._note(orders, "assemble")
+        if orders.get("die") == "assemble":
+            raise InternalError("told to fail in the disassembler")
+        if orders.get("verdict") == "CE":
+            return NotAssembled("it does not compile")
+        listing = (Instruction("LDG.E R0, [R2.64]", 1), Instruction("EXIT", None))
+        return Assembly(arch, (FunctionAssembly("_Z1kv", True, None, KernelResources("_Z1kv", 8), listing, listing),))
 
     def run(
         self, artifact: bytes, report: BuildReport, pack: Any, device: DeviceInfo, *,

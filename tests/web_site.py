@@ -174,6 +174,8 @@ def make_site(data_dir: Path, **settings: Any) -> Site:
     chosen: Mapping[str, Any] = {
         "data_dir": data_dir,
         "log_in_rate": "1000 per second",
+        "address_rate": "1000 per second",
+        "mail_rate": "1000 per second",
         "submission_rate": "1000 per second",
         **settings,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from datetime import timedelta
+import threading
 
 import structlog
 from flask import Flask, request
@@ -13,27 +13,40 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from judge import __version__
 from judge.packs.live import LivePacks
 from logs import LogSettings, configure_logging
+from store import sessions
 from store.clock import Clock, utc_now
 from store.database import make_engine, make_session_factory, watch_writes
-from store.doorbell import make_doorbell, ring
-from web import assets, compression, errors, formatting, health, metrics, rates, security
+from store.doorbell import make_doorbell, ring, ring_queue
+from store.queues import BUILD_QUEUE
+from web import assets, compression, errors, formatting, health, metrics, rates, security, site
 from web.accounts import views as accounts
+from web.accounts.elsewhere import register_providers
 from web.accounts.visitor import register_login
+from web.admin import views as admin
 from web.api import views as api
+from web.background import Background
 from web.broker import broker_answers
 from web.challenges import views as challenges
-from web.challenges.figures import ChallengeFigures
+from web.classes import views as classes
+from web.contests import views as contests
 from web.event_watcher import EventWatcher
 from web.leaderboard import views as leaderboard
-from web.live import StreamSlots
+from web.live import STREAM_THREADS, StreamSlots
+from web.mail import make_delivery
 from web.services import EXTENSION, Services, close_reader_after_requests
 from web.settings import WebSettings, load_secret_key
+from web.submissions import assembly, comparison, sharing
 from web.submissions import views as submissions
+from web.tracks import views as tracks
 
 log = structlog.get_logger(__name__)
 
 #: A source of 256 KiB grows several times when it is encoded as JSON or as a form.
 REQUEST_BYTES = 2 << 20
+
+#: So many threads write at once; others wait their turn here. SQLite has one writer, and those that wait for it sleep
+#: longer and longer. More writers make PostgreSQL no faster, but take turns on the interpreter's lock.
+WRITERS = {"sqlite": 1, "postgresql": 8}
 
 
 def create_app_from_env() -> Flask:
@@ -52,7 +65,7 @@ def create_app(settings: WebSettings, *, clock: Clock = utc_now) -> Flask:
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_COOKIE_SECURE=settings.session_cookie_secure,
-        PERMANENT_SESSION_LIFETIME=timedelta(days=14),
+        PERMANENT_SESSION_LIFETIME=sessions.LIFETIME,
         MAX_CONTENT_LENGTH=REQUEST_BYTES,
         MAX_FORM_MEMORY_SIZE=REQUEST_BYTES,
         WTF_CSRF_TIME_LIMIT=None,  # valid as long as the session: writing a kernel may take hours
@@ -70,19 +83,36 @@ def create_app(settings: WebSettings, *, clock: Clock = utc_now) -> Flask:
     errors.register_error_handlers(app)
     formatting.register_filters(app, clock)
     register_login(app)
+    register_providers(app, settings)
     rates.register_limits(app, settings)
     csrf = CSRFProtect(app)
     csrf.exempt(api.blueprint)  # it ignores cookies
-    for part in (challenges, submissions, leaderboard, accounts, api, health):
+    for part in (
+        challenges,
+        tracks,
+        submissions,
+        assembly,
+        comparison,
+        sharing,
+        leaderboard,
+        contests,
+        classes,
+        accounts,
+        admin,
+        api,
+        health,
+    ):
         app.register_blueprint(part.blueprint)
     app.context_processor(lambda: {"version": __version__, "here": request.full_path.rstrip("?")})
+    site.register_site(app)
     return app
 
 
 def make_services(settings: WebSettings, clock: Clock) -> Services:
     """Builds the services that the views use. Logs broken packs and leaves them out."""
     packs = LivePacks(settings.pack_paths, lambda problem: log.error("pack refused", problem=str(problem)))
-    engine = make_engine(settings)
+    # A request uses one connection at a time, and so does each thread for live streams; the event watcher has its own.
+    engine = make_engine(settings, connections=settings.web_threads + STREAM_THREADS + 1)
     doorbell = make_doorbell(settings)
     readers = make_session_factory(engine, read_only=True)
     return Services(
@@ -92,10 +122,12 @@ def make_services(settings: WebSettings, clock: Clock) -> Services:
         writers=make_session_factory(engine),
         packs=packs,
         ring=lambda submission: ring(doorbell, submission),
+        ring_builders=lambda: ring_queue(doorbell, BUILD_QUEUE),
         broker_answers=lambda: broker_answers(doorbell),
-        # Live streams may occupy at most half of the threads.
-        streams=StreamSlots(settings.web_threads // 2),
+        streams=StreamSlots(settings.max_streams),
         event_watcher=EventWatcher(readers, functools.partial(watch_writes, engine)),
-        challenge_figures=ChallengeFigures(),
+        writing=threading.Semaphore(WRITERS[engine.dialect.name]),
+        deliver=make_delivery(settings),
+        background=Background(),
         clock=clock,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from urllib.parse import quote
 
 from flask import Flask, Response, request, url_for
 
@@ -23,13 +24,17 @@ class Assets:
 
 
 def register_assets(app: Flask) -> None:
-    """Offers ``asset(name)`` to templates and sets the ``Cache-Control`` header of static files.
+    """Offers ``asset(name)`` and ``icon_uri`` to templates and sets the ``Cache-Control`` header of static files.
 
     JavaScript modules import each other without a digest in the URL, so browsers revalidate those each time.
     """
     assert app.static_folder is not None
     assets = Assets(Path(app.static_folder))
     app.jinja_env.globals["asset"] = lambda name: url_for("static", filename=name, v=assets.digest(name))
+
+    # Within the page it costs no request.
+    icon = (Path(app.static_folder) / "img" / "mark.svg").read_text("utf-8")
+    app.jinja_env.globals["icon_uri"] = "data:image/svg+xml," + quote(icon, safe=" =/:'")
 
     @app.after_request
     def set_cache_control(response: Response) -> Response:

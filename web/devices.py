@@ -17,7 +17,7 @@ REMEMBERED_S = 7 * 86400.0
 
 @dataclass(frozen=True, slots=True)
 class DeviceChoice:
-    """A device. ``online``: its worker reported recently. Submissions to an offline device wait for its worker."""
+    """A device. ``online``: its worker reported recently, and no operator holds it. Submissions to another wait."""
 
     key: str
     kind: str
@@ -36,7 +36,7 @@ def device_choices(session: Session, settings: Settings, clock: Clock) -> list[D
             kind=device.kind,
             name=device.name,
             compute_capability=device.compute_capability,
-            online=device.last_seen_at >= recent,
+            online=device.last_seen_at >= recent and device.held is None,
         )
         for device in list_devices(session, now=now, recent_s=REMEMBERED_S)
     ]

@@ -1,6 +1,9 @@
-"""Error responses: a page for people, ``{"error": {...}}`` under ``/api``. They never contain a stack trace."""
+"""Error responses: a page for people, ``application/problem+json`` (RFC 9457) under ``/api``. Never a stack trace."""
 
 from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
 
 import structlog
 from flask import Flask, Response, g, make_response, render_template, request
@@ -9,9 +12,15 @@ from sqlalchemy.exc import DataError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from werkzeug.exceptions import HTTPException
 
+from store.passwords import HashersBusyError
 from web.problems import Problem
 
 log = structlog.get_logger(__name__)
+
+#: The media type of RFC 9457.
+PROBLEM_JSON = "application/problem+json"
+#: What a 401 under /api asks for (RFC 6750).
+BEARER = 'Bearer realm="gpujudge"'
 
 #: Codes and messages for the errors that Flask itself raises, by status.
 _PROBLEMS = {
@@ -20,6 +29,7 @@ _PROBLEMS = {
     403: ("forbidden", "You may not do that."),
     404: ("not_found", "There is nothing here."),
     405: ("method_not_allowed", "This address does not take that kind of request."),
+    406: ("not_acceptable", "This address has nothing of the kind that the header Accept asks for."),
     409: ("conflict", "That conflicts with what is there already."),
     413: ("too_large", "That is too large. A source file may have 256 KiB."),
     415: ("unsupported_media_type", "Send JSON, with the header Content-Type: application/json."),
@@ -47,14 +57,31 @@ def wants_json() -> bool:
 def answer(problem: Problem) -> Response:
     """Returns a problem as a response, in JSON or HTML as the client expects."""
     if wants_json():
-        body = {"error": {"code": problem.code, "message": problem.message, "nearest": list(problem.nearest)}}
-        response = make_response(body, problem.status)
+        response = make_response(problem_json(problem), problem.status)
+        response.mimetype = PROBLEM_JSON
     else:
         response = make_response(render_template("errors/error.html", problem=problem), problem.status)
-    if problem.retry_after_s is not None:
-        response.headers["Retry-After"] = str(problem.retry_after_s)
+    if problem.status == 401 and request.path.startswith("/api/"):
+        response.headers["WWW-Authenticate"] = BEARER
+    response.headers.update(problem.headers)
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+def problem_json(problem: Problem) -> dict[str, Any]:
+    """Returns the members of RFC 9457, and of ours ``code``, ``nearest`` and ``fields``.
+
+    The type is ``about:blank``, so the title is that of the status; ``code`` tells problems of one status apart.
+    """
+    return {
+        "type": "about:blank",
+        "title": HTTPStatus(problem.status).phrase,
+        "status": problem.status,
+        "detail": problem.message,
+        "code": problem.code,
+        "nearest": list(problem.nearest),
+        "fields": problem.fields,
+    }
 
 
 def register_error_handlers(app: Flask) -> None:
@@ -82,6 +109,11 @@ def register_error_handlers(app: Flask) -> None:
             if name not in {"Content-Type", "Content-Length"}:
                 response.headers[name] = value
         return response
+
+    @app.errorhandler(HashersBusyError)
+    def hashers_busy(_error: HashersBusyError) -> Response:
+        message = "Many people log in just now. Wait a few seconds and try again."
+        return answer(Problem(503, "busy", message, retry_after_s=5))
 
     @app.errorhandler(PoolTimeoutError)
     @app.errorhandler(OperationalError)

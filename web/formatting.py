@@ -90,9 +90,29 @@ def day(moment: datetime | None) -> str:
     return "" if moment is None else moment.astimezone(UTC).strftime("%-d %b %Y")
 
 
+def as_utc(moment: datetime) -> datetime:
+    """Returns the instant that a form's field, which has no time zone, means: all are in UTC."""
+    return moment.replace(tzinfo=UTC)
+
+
 def iso(moment: datetime | None) -> str:
     """Formats an instant as ISO 8601 in UTC."""
     return "" if moment is None else moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def browser(user_agent: str) -> str:
+    """Names the browser and the system of a User-Agent, as far as it tells: ``Firefox on Linux``."""
+    # The order matters: Edge and Opera also claim to be Chrome, and Chrome to be Safari.
+    browsers = (("Edg", "Edge"), ("OPR", "Opera"), ("Firefox", "Firefox"), ("Chrome", "Chrome"), ("Safari", "Safari"))
+    systems = (
+        *(("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("Windows", "Windows")),
+        *(("Mac OS", "macOS"), ("CrOS", "ChromeOS"), ("Linux", "Linux")),
+    )
+    program = next((name for mark, name in browsers if f"{mark}/" in user_agent), "")
+    system = next((name for mark, name in systems if mark in user_agent), "")
+    if not program:
+        return user_agent[:40] or "An unnamed program"
+    return f"{program} on {system}" if system else program
 
 
 def make_ago(clock: Clock) -> Callable[[datetime | None], str]:
@@ -115,6 +135,6 @@ def make_ago(clock: Clock) -> Callable[[datetime | None], str]:
 
 def register_filters(app: Flask, clock: Clock) -> None:
     """Registers every filter under its function's name, and ``ago``."""
-    filters = (seconds, milliseconds, significant, whole, percent, size, verdict_title, figure, day, iso)
+    filters = (seconds, milliseconds, significant, whole, percent, size, verdict_title, figure, day, iso, browser)
     app.jinja_env.filters.update({function.__name__: function for function in filters})
     app.jinja_env.filters["ago"] = make_ago(clock)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import time
 from collections.abc import Iterable
 from contextlib import suppress
@@ -15,8 +16,11 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from store.metrics import QueueCollector
 from web.devices import device_choices
+from web.problems import Problem
 from web.services import Services
 
+#: Clients invent methods: each of those would become a time series, kept for ever.
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 BUCKETS_S = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
@@ -48,7 +52,7 @@ class StateCollector(Collector):
 
 
 def register_metrics(app: Flask, services: Services) -> None:
-    """Counts every request of ``app`` and serves ``/metrics``."""
+    """Counts every request of ``app`` and serves ``/metrics``, to holders of ``metrics_token`` if it is set."""
     registry, of_database = CollectorRegistry(), CollectorRegistry()
     of_database.register(QueueCollector(services.readers))
     of_database.register(StateCollector(services))
@@ -72,13 +76,19 @@ def register_metrics(app: Flask, services: Services) -> None:
     def count(response: Response) -> Response:
         # The endpoint, not the path: paths are unbounded, and each would become a time series.
         endpoint = request.endpoint or "unknown"
-        requests.labels(request.method, endpoint, str(response.status_code)).inc()
+        method = request.method if request.method in METHODS else "other"
+        requests.labels(method, endpoint, str(response.status_code)).inc()
         if "began_s" in g:
             durations.labels(endpoint).observe(time.perf_counter() - g.began_s)
         return response
 
     @blueprint.get("/metrics")
     def metrics() -> Response:
+        token = services.settings.metrics_token
+        if token is not None:
+            given = request.headers.get("Authorization", "").encode(errors="replace")
+            if not hmac.compare_digest(given, f"Bearer {token.get_secret_value()}".encode()):
+                raise Problem(401, "unauthorized", "Send the token of the metrics: Authorization: Bearer <token>.")
         figures = generate_latest(registry)
         # If the database is unavailable, the metrics of this process are still served.
         with suppress(SQLAlchemyError):

@@ -5,12 +5,20 @@ Memory is enough because the server is one process with many threads (see ``guni
 
 from __future__ import annotations
 
-from flask import Flask, current_app, g
+import hashlib
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar, cast
+
+from flask import Flask, Response, current_app, g, request, session
 from flask_limiter import Limiter
 from flask_limiter.util import get_remote_address
 
 from web.accounts.visitor import Visitor, signed_in
 from web.settings import WebSettings
+from web.site import site_settings
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def per_user() -> str:
@@ -19,29 +27,76 @@ def per_user() -> str:
     return f"address:{get_remote_address()}" if visitor is None else f"user:{visitor.id}"
 
 
-def log_in_rate() -> str:
-    """Returns the configured rate of log-in and sign-up attempts per IP address."""
-    return str(current_app.config["LOG_IN_RATE"])
+def per_account() -> str:
+    """Returns the key of the account that a request would open: the visitor's, or that which its form or body names."""
+    body = request.get_json(silent=True) if request.is_json else None
+    given = body.get("username") if isinstance(body, dict) else request.form.get("username")
+    visitor = signed_in()
+    name = visitor.username if given is None and visitor is not None else str(given or "")
+    # The store of counts keeps the key: a digest bounds its length.
+    return f"account:{hashlib.sha256(name.strip().casefold().encode(errors='replace')).hexdigest()[:32]}"
 
 
-def submission_rate() -> str:
-    """Returns the configured rate of submissions per user."""
-    return str(current_app.config["SUBMISSION_RATE"])
+def _rate(name: str) -> Callable[[], str]:
+    return lambda: str(current_app.config[name])
 
 
 limiter = Limiter(key_func=get_remote_address, headers_enabled=True)
 
-limit_log_ins = limiter.shared_limit(log_in_rate, scope="log-in", methods=["POST"])
-limit_submissions = limiter.shared_limit(submission_rate, scope="submit", key_func=per_user, methods=["POST"])
+_per_address = limiter.shared_limit(_rate("ADDRESS_RATE"), scope="address", methods=["POST"])
+_per_account = limiter.shared_limit(_rate("LOG_IN_RATE"), scope="log-in", key_func=per_account, methods=["POST"])
+#: Of mails to one person: counted under what was typed, whether there is such a person or not.
+_per_recipient = limiter.shared_limit(_rate("MAIL_RATE"), scope="mail", key_func=per_account, methods=["POST"])
+#: Of codes, per account: somebody who knows the password may not try them all.
+_per_code = limiter.shared_limit(
+    _rate("LOG_IN_RATE"), scope="code", key_func=lambda: f"code:{session.get('second_step', [0])[0]}", methods=["POST"]
+)
+#: Counts what was accepted. Requests that run at the same time are counted when they end, so a few may pass at once.
+limit_submissions = limiter.shared_limit(
+    lambda: site_settings().submission_rate,
+    scope="submit",
+    key_func=per_user,
+    methods=["POST"],
+    deduct_when=lambda response: response.status_code < 400,
+)
+
+
+def limit_address(view: Callable[P, R]) -> Callable[P, R]:
+    """Limits requests by the visitor's address alone."""
+    return cast(Callable[P, R], _per_address(view))
+
+
+def limit_log_ins(view: Callable[P, R]) -> Callable[P, R]:
+    """Limits attempts by account and, more laxly, by address: a class behind one address must not lock itself out."""
+    return cast(Callable[P, R], _per_address(_per_account(view)))
+
+
+def limit_codes(view: Callable[P, R]) -> Callable[P, R]:
+    """Limits the codes that are tried for an account whose password was right."""
+    return cast(Callable[P, R], _per_address(_per_code(view)))
+
+
+def limit_mails(view: Callable[P, R]) -> Callable[P, R]:
+    """Limits mails by recipient and, more laxly, by address."""
+    return cast(Callable[P, R], _per_address(_per_recipient(view)))
 
 
 def register_limits(app: Flask, settings: WebSettings) -> None:
     """Binds the limiter to the application. If Redis is unavailable, it counts in memory."""
     app.config.update(
         LOG_IN_RATE=settings.log_in_rate,
-        SUBMISSION_RATE=settings.submission_rate,
+        ADDRESS_RATE=settings.address_rate,
+        MAIL_RATE=settings.mail_rate,
         RATELIMIT_STORAGE_URI=settings.redis_url or "memory://",
         RATELIMIT_IN_MEMORY_FALLBACK_ENABLED=settings.redis_url is not None,
         RATELIMIT_KEY_PREFIX="gpujudge",
     )
+
+    @app.after_request
+    def retry_only_what_failed(response: Response) -> Response:
+        # The limiter sets it on every response that it counted. Handlers run in reverse order: this one comes after it.
+        if response.status_code not in (429, 503):
+            response.headers.pop("Retry-After", None)
+        return response
+
     limiter.init_app(app)

@@ -1,8 +1,7 @@
 """Security headers of every response, and the check of redirect targets after a log-in.
 
 The content security policy forbids inline scripts. Style sheets come from this site or carry the request's nonce: the
-editor (CodeMirror) creates its style sheet at run time with the nonce that the page gives it. KaTeX sets styles through
-the CSSOM, which the policy does not restrict.
+editor (CodeMirror) creates its style sheet at run time with the nonce that the page gives it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import cast
@@ -11,12 +12,13 @@ from flask import Flask, current_app, g
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session, sessionmaker
 
-from judge.packs.pack import Pack
+from judge.packs.live import LivePacks
 from store.clock import Clock
 from store.models import Submission
-from web.challenges.figures import ChallengeFigures
+from web.background import Background
 from web.event_watcher import EventWatcher
 from web.live import StreamSlots
+from web.mail import Deliver
 from web.settings import WebSettings
 
 EXTENSION = "gpujudge"
@@ -27,25 +29,35 @@ class Services:
     """The application's services.
 
     ``ring`` notifies the workers of a committed submission. It returns False, without raising, if the broker is
-    unavailable: the workers then find the row by polling. ``broker_answers`` returns within about two seconds.
+    unavailable: the workers then find the row by polling. ``ring_builders`` wakes a build worker in the same way, for
+    other work than a submission. ``broker_answers`` returns within about two seconds.
+    ``writing`` lets so many transactions write at once as the database has use for.
     """
 
     settings: WebSettings
     engine: Engine
     readers: sessionmaker[Session]
     writers: sessionmaker[Session]
-    packs: Mapping[str, Pack]
+    packs: LivePacks
     ring: Callable[[Submission], bool]
+    ring_builders: Callable[[], bool]
     broker_answers: Callable[[], bool]
     streams: StreamSlots
     event_watcher: EventWatcher
-    challenge_figures: ChallengeFigures
+    writing: threading.Semaphore
+    deliver: Deliver
+    background: Background
     clock: Clock
 
 
 def services() -> Services:
     """Returns the services of the application that handles this request."""
-    return cast(Services, current_app.extensions[EXTENSION])
+    return services_of(current_app)
+
+
+def services_of(app: Flask) -> Services:
+    """Returns an application's services."""
+    return cast(Services, app.extensions[EXTENSION])
 
 
 def reader() -> Session:
@@ -55,10 +67,21 @@ def reader() -> Session:
     return cast(Session, g.reader)
 
 
+def release_reader() -> None:
+    """Ends the request's read session, so that slow work holds no connection. The next ``reader`` opens another."""
+    session: Session | None = g.pop("reader", None)
+    if session is not None:
+        session.close()
+
+
 @contextmanager
 def transaction() -> Iterator[Session]:
-    """Opens a write session, committed at the end or rolled back. Keep it short: SQLite allows one writer."""
-    with services().writers.begin() as session:
+    """Opens a write session, committed at the end or rolled back. Keep it short: SQLite allows one writer.
+
+    Ends the read session first: a request that waits for a second connection while it holds one can deadlock the pool.
+    """
+    release_reader()
+    with services().writing, services().writers.begin() as session:
         yield session
 
 
@@ -67,6 +90,4 @@ def close_reader_after_requests(app: Flask) -> None:
 
     @app.teardown_appcontext
     def close_reader(_error: BaseException | None) -> None:
-        session: Session | None = g.pop("reader", None)
-        if session is not None:
-            session.close()
+        release_reader()

@@ -6,14 +6,90 @@ import contextlib
 import os
 import secrets
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, Literal, Self
+from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
 from store.settings import Settings, prepare_data_dir
 
 
-class WebSettings(Settings):
+class OidcProvider(BaseModel):
+    """An OpenID Connect issuer: ``key`` is its name in URLs, ``title`` that on buttons."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    key: str = Field(pattern=r"^[a-z][a-z0-9-]{0,30}$")
+    title: str = Field(min_length=1, max_length=50)
+    issuer: str = Field(pattern=r"^https?://")
+    client_id: str
+    client_secret: SecretStr
+
+
+class SettingError(ValueError):
+    """Raised for a setting that operators cannot change while the site runs, or a value that it cannot have."""
+
+
+class SiteSettings(BaseModel):
+    """The settings that operators may change while the site runs. The environment gives what they are without that."""
+
+    sign_up: Literal["open", "invitation", "closed"] = Field(
+        default="open", description="Who may create an account: everybody, those with an invitation, or nobody."
+    )
+    email: Literal["off", "optional", "required"] = Field(
+        default="optional",
+        description="Whether users give an e-mail address: not at all, if they like, or before they submit.",
+    )
+    max_waiting: int = Field(
+        default=100, ge=0, description="How many unfinished submissions a user may have; 0 allows any number."
+    )
+    submission_rate: str = Field(
+        default="30 per minute; 500 per hour",
+        max_length=200,
+        description="How often a user may submit, such as “30 per minute; 500 per hour”.",
+    )
+
+    @field_validator("submission_rate")
+    @classmethod
+    def _rate(cls, value: str) -> str:
+        import limits  # takes a while to import, and not every command needs it
+
+        try:
+            limits.parse_many(value)
+        except ValueError:
+            raise ValueError("write a rate such as “30 per minute; 500 per hour”") from None
+        return value
+
+    def changed(self, changes: Mapping[str, Any]) -> SiteSettings:
+        """Returns the settings with these changes, without those that ``check_setting`` refuses.
+
+        Another version may have stored them.
+        """
+        values = {name: getattr(self, name) for name in SiteSettings.model_fields}
+        for name, value in changes.items():
+            with contextlib.suppress(SettingError):
+                values[name] = check_setting(name, value)
+        return SiteSettings(**values)
+
+
+def check_setting(name: str, value: Any) -> Any:
+    """Returns the value that a setting takes from ``value``, which may be text. Raises SettingError."""
+    if name not in SiteSettings.model_fields:
+        raise SettingError(f"{name} is no setting that changes while the site runs: {', '.join(site_setting_names())}")
+    try:
+        return getattr(SiteSettings(**{name: value}), name)
+    except ValidationError as error:
+        raise SettingError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
+
+
+def site_setting_names() -> list[str]:
+    """Returns the names of the settings that operators may change while the site runs."""
+    return list(SiteSettings.model_fields)
+
+
+class WebSettings(SiteSettings, Settings):
     """The website's settings, read from ``GPUJUDGE_<FIELD>``. Creating them writes nothing to disk.
 
     ``secret_key`` signs sessions; None selects the one in ``data_dir`` (see ``load_secret_key``).
@@ -25,11 +101,63 @@ class WebSettings(Settings):
     session_cookie_secure: bool = False
     #: The number of proxies in front of the server: this many X-Forwarded-* values are trusted.
     trusted_proxies: int = Field(default=0, ge=0)
-    #: Attempts to log in or sign up per IP address, and submissions per user, in Flask-Limiter's notation.
+    #: Attempts to log in per account; to log in, to sign up or to reset a password per IP address, behind which a whole
+    #: class may sit; mails to one person. In Flask-Limiter's notation.
     log_in_rate: str = "10 per minute; 100 per hour"
-    submission_rate: str = "30 per minute; 500 per hour"
-    #: The server's threads. Each live stream occupies one; at most half of them serve streams.
+    address_rate: str = "120 per minute; 1200 per hour"
+    mail_rate: str = "5 per hour"
+    #: What Prometheus sends as a bearer token; None: ``/metrics`` answers everybody.
+    metrics_token: SecretStr | None = None
+    #: The server's threads: so many requests are answered at a time.
     web_threads: int = Field(default=64, ge=4)
+    #: The open live streams of all users; who asks for one more is told to poll.
+    max_streams: int = Field(default=4000, ge=1)
+
+    #: ``smtp://user:password@host:587`` (STARTTLS) or ``smtps://``. None: mails are written to ``data_dir/mails``.
+    smtp_url: SecretStr | None = None
+    mail_from: str = "gpujudge <gpujudge@localhost>"
+    #: Where users reach the site. Links in mails begin with it, since a request may name any host.
+    public_url: str | None = None
+
+    #: OpenID Connect issuers by which people sign in, as JSON: a list of objects with the fields of ``OidcProvider``.
+    oidc: tuple[OidcProvider, ...] = ()
+    #: An OAuth app of GitHub, or of a GitHub Enterprise at another address.
+    github_client_id: str | None = None
+    github_client_secret: SecretStr | None = None
+    github_url: str = "https://github.com"
+
+    @field_validator("oidc")
+    @classmethod
+    def _one_of_each(cls, value: tuple[OidcProvider, ...]) -> tuple[OidcProvider, ...]:
+        keys = [one.key for one in value]
+        if len(set(keys)) < len(keys) or "github" in keys:
+            raise ValueError("give each issuer a key of its own, other than github")
+        return value
+
+    @field_validator("smtp_url")
+    @classmethod
+    def _smtp(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and urlsplit(value.get_secret_value()).scheme not in {"smtp", "smtps"}:
+            raise ValueError("begin with smtp:// or smtps://")
+        return value
+
+    @field_validator("public_url")
+    @classmethod
+    def _web_address(cls, value: str | None) -> str | None:
+        if value is not None and (urlsplit(value).scheme not in {"http", "https"} or not urlsplit(value).netloc):
+            raise ValueError("give an address such as https://judge.example.org")
+        return None if value is None else value.rstrip("/")
+
+    @model_validator(mode="after")
+    def _mails_need_an_address(self) -> Self:
+        if self.smtp_url is not None and self.public_url is None:
+            raise ValueError("GPUJUDGE_SMTP_URL needs GPUJUDGE_PUBLIC_URL, the address that links in mails begin with")
+        return self
+
+    @property
+    def site_url(self) -> str:
+        """Returns the site's address, as far as the settings know it."""
+        return self.public_url or f"http://{self.host}:{self.port}"
 
 
 def load_secret_key(settings: WebSettings) -> str:

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from store.jobs import Stage, finish_build, finish_judged
 from store.models import Submission
+from store.packs import keep_contents
 from store.reports import recorded_device
 from workers.attempt import Finish, attempt_one, held_job
 from workers.context import WorkerContext
@@ -33,7 +34,8 @@ def _build(context: WorkerContext, watch: LeaseWatch) -> Finish:
         submission = session.get_one(Submission, lease.submission_id)
         source = submission.source_bytes
         device = recorded_device(session, job.device_key)
-    pack = context.packs.find(submission.challenge, submission.pack_digest)
+    pack = context.pack_for(job, submission)
+    contents = context.new_contents(pack)
     report, artifact = context.judge.build(source, pack, device)
     if artifact is None:
         judgement = context.judge.compile_error(report, pack, device)
@@ -48,6 +50,8 @@ def _build(context: WorkerContext, watch: LeaseWatch) -> Finish:
             finished = finish_build(session, lease, digest=digest, data=data, report=report, now=now)
         if finished and pack.digest != submission.pack_digest:
             _record_pack(session, lease.submission_id, pack)
+        if contents is not None:
+            keep_contents(session, pack, contents, now=now)
         return finished
 
     return finish

@@ -20,6 +20,8 @@ from store.clock import Clock, utc_now
 from store.database import make_engine, make_session_factory
 from store.doorbell import make_doorbell
 from store.jobs import Lease, LeaseRules
+from store.models import Job, Submission
+from store.packs import has_contents, kept_contents
 from store.settings import Settings
 from workers.judging import Judge, PipelineJudge
 from workers.lease_keeper import LeaseKeeper
@@ -65,6 +67,24 @@ class WorkerContext:
     #: Extends the leases. If None, a thread does.
     keeper: LeaseKeeper | None = None
 
+    def pack_for(self, job: Job, submission: Submission) -> Pack:
+        """Returns the pack that judges a submission: the present one, or the version that its job asks for.
+
+        Raises InternalError if there is none.
+        """
+        challenge, digest = submission.challenge, job.pack_digest
+        if digest is None:
+            return self.packs.find(challenge, submission.pack_digest)
+        return self.packs.find_version(challenge, digest, lambda: self._read(kept_contents, challenge, digest))
+
+    def new_contents(self, pack: Pack) -> bytes | None:
+        """Returns a pack's contents if the database does not have them yet."""
+        return self.packs.new_contents(pack, lambda: self._read(has_contents, pack.slug, pack.digest))
+
+    def _read(self, query: Callable[[Session, str, str], T], slug: str, digest: str) -> T:
+        with self.reads() as session:
+            return query(session, slug, digest)
+
     def persist(self, write: Callable[[Session], T]) -> T:
         """Calls ``write`` in a transaction, with retries while the database is unreachable. Returns its result.
 
@@ -101,7 +121,7 @@ def make_context(
         sessions=make_session_factory(engine),
         reads=make_session_factory(engine, read_only=True),
         judge=judge or PipelineJudge(settings.judge_settings()),
-        packs=Packs(settings.pack_paths, given=packs),
+        packs=Packs(settings.pack_paths, settings.data_dir / "past-packs", given=packs),
         doorbell=make_doorbell(settings),
         rules=LeaseRules.from_settings(settings),
         owner=owner_name(),

@@ -75,21 +75,25 @@ def _run(context: WorkerContext, watch: LeaseWatch, device: DeviceInfo) -> Finis
         report = job.build_report
     if artifact is None or report is None:
         raise BuildAgainError("the artifact is not in the store any more")
-    pack = context.packs.find(submission.challenge, submission.pack_digest)
+    pack = context.pack_for(job, submission)
     if pack.digest != submission.pack_digest:
         raise BuildAgainError("the pack was updated after the build")
+    judged = pack
+    if submission.custom_input is not None:
+        judged = context.judge.with_custom_case(pack, submission.custom_input, device)
     with ProgressEvents(context, lease) as progress:
         judgement = context.judge.run(
             artifact,
             report,
-            pack,
+            judged,
             device,
             seed=submission.seed,
             mode=submission.mode,
             progress=progress,
             cancelled=watch.cancelled,
         )
-    if judgement.verdict is Verdict.INTERNAL_ERROR:
+    # An input that a user chose may be one that the reference cannot answer: another attempt would say the same.
+    if judgement.verdict is Verdict.INTERNAL_ERROR and submission.custom_input is None:
         raise InternalError(judgement.message)
 
     def finish(session: Session) -> bool:

@@ -19,6 +19,7 @@ from judge.languages.registry import BUILTIN_LANGUAGES, Languages
 from judge.settings import JudgeSettings
 
 if TYPE_CHECKING:
+    from judge.compile.assembly import Assembly, NotAssembled
     from judge.packs.pack import Pack
     from judge.pipeline import Progress
     from judge.supervisor.warm_pool import WarmPool
@@ -42,6 +43,9 @@ class Judge(Protocol):
 
     def compile_error(self, report: BuildReport, pack: Pack, device: DeviceInfo) -> Judgement:
         """Returns the judgement of a source that does not compile."""
+
+    def with_custom_case(self, pack: Pack, given: dict[str, str], device: DeviceInfo) -> Pack:
+        """Returns the pack with the case that a user described alone. Raises InternalError if it is none any more."""
 
     def run(
         self,
@@ -74,6 +78,9 @@ class Judge(Protocol):
 
         ``sources`` are the sources of the artifacts, in the same order. Raises as ``run`` does.
         """
+
+    def assemble(self, source: bytes, pack: Pack, arch: str) -> Assembly | NotAssembled:
+        """Returns the machine code of a source for a GPU architecture (``sm_80``)."""
 
 
 class PipelineJudge:
@@ -135,6 +142,18 @@ class PipelineJudge:
         from judge import pipeline
 
         return pipeline.compile_error(report, pack, device, languages=self._languages)
+
+    def assemble(self, source: bytes, pack: Pack, arch: str) -> Assembly | NotAssembled:
+        return self._languages.of(pack.build.language).assemble(source, pack, arch, self._settings)
+
+    def with_custom_case(self, pack: Pack, given: dict[str, str], device: DeviceInfo) -> Pack:
+        from judge.errors import InternalError
+        from judge.packs.custom_input import CustomInputError, with_custom_case
+
+        try:
+            return with_custom_case(pack, given, device.kind)
+        except CustomInputError as error:  # the pack has changed since the input was accepted
+            raise InternalError(f"the input does not fit the challenge any more: {error}") from None
 
     def run(
         self,

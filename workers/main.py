@@ -19,7 +19,7 @@ from judge.sandbox.probe import require_walls
 from logs import LogSettings, configure_logging
 from store.settings import Settings, prepare_data_dir
 from workers.app import STOP_SIGNALS, make_app, serve
-from workers.build import build_one
+from workers.assembly import build_or_assemble_one
 from workers.context import WorkerContext, make_context
 from workers.device import Presence, run_or_audit_one
 from workers.gpu import DeviceService, calibrate_once, open_service
@@ -35,7 +35,7 @@ def run_build_worker(context: WorkerContext) -> None:
     """Builds submissions until a signal stops it."""
     _require_jail(context)
     _warm_up(context, None)
-    serve(make_app(context.settings), JobLoop(context, partial(build_one, context)), device_key=None)
+    serve(make_app(context.settings), JobLoop(context, partial(build_or_assemble_one, context)), device_key=None)
 
 
 def run_device_worker(context: WorkerContext, selector: str, backends: Backends = BUILTIN_BACKENDS) -> None:

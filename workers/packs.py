@@ -1,9 +1,12 @@
-"""Loads packs for a worker, and reloads them when a submission names an unknown or changed one."""
+"""Loads packs for a worker, and reloads them when a submission names an unknown or changed one.
+
+A version that is gone from the disk is restored from its contents, which the database keeps.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,14 +22,21 @@ log = structlog.get_logger(__name__)
 
 
 class Packs:
-    """The worker's packs. ``given`` replaces those on disk, for tests. Thread-safe."""
+    """The worker's packs. ``given`` replaces those on disk, for tests. Thread-safe.
 
-    def __init__(self, paths: Sequence[Path], *, given: Mapping[str, Pack] | None = None) -> None:
+    Versions that are no longer on disk are restored below ``folder``.
+    """
+
+    def __init__(self, paths: Sequence[Path], folder: Path, *, given: Mapping[str, Pack] | None = None) -> None:
         self._paths = tuple(paths)
         self._given = given
         self._packs: Mapping[str, Pack] | None = given
         self._live: LivePacks | None = None
         self._lock = threading.Lock()
+        self._folder = folder
+        #: Versions whose contents the database is known to have.
+        self._kept: set[str] = set()
+        self._restored: dict[str, Pack] = {}
 
     def load(self) -> Mapping[str, Pack]:
         """Reads changed packs from disk and returns all by slug. Logs broken ones, which stay as they last were."""
@@ -54,3 +64,41 @@ class Packs:
         if pack is None:
             raise InternalError(f"this worker has no pack {slug}", "give the web and the workers the same pack paths")
         return pack
+
+    def find_version(self, slug: str, digest: str, contents: Callable[[], bytes | None]) -> Pack:
+        """Returns this version of a pack, present or past. ``contents`` reads it from the database.
+
+        Raises InternalError if its contents were not kept, or are no longer a pack.
+        """
+        from judge.packs.contents import restore_pack
+        from judge.packs.errors import PackError
+
+        with self._lock:
+            if digest in self._restored:
+                return self._restored[digest]
+        try:
+            pack = self.find(slug, digest)
+        except InternalError:
+            pack = None
+        if pack is None or pack.digest != digest:
+            data = contents()
+            if data is None:
+                raise InternalError(f"the contents of version {digest[:12]} of {slug} were not kept")
+            try:
+                pack = restore_pack(data, slug, digest, self._folder)
+            except PackError as error:
+                raise InternalError(f"a past version of {slug} cannot be used: {error}") from None
+            with self._lock:
+                self._restored[digest] = pack
+        return pack
+
+    def new_contents(self, pack: Pack, is_kept: Callable[[], bool]) -> bytes | None:
+        """Returns the contents of a pack on disk if the database, which ``is_kept`` asks, does not have them."""
+        if self._given is not None or pack.digest in self._kept:
+            return None
+        if is_kept():
+            self._kept.add(pack.digest)
+            return None
+        from judge.packs.contents import pack_contents
+
+        return pack_contents(pack)

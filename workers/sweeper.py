@@ -1,4 +1,4 @@
-"""Sweeps: ends the leases of lost workers, rings again for unclaimed jobs, deletes old artifacts.
+"""Sweeps: ends the leases of lost workers, rings again for unclaimed jobs, deletes old artifacts and history.
 
 One sweeper is enough, but any number may run. While none runs, the workers sweep.
 """
@@ -14,7 +14,9 @@ from judge.compile.cache import remove_half_written
 from judge.compile.toolchain import remove_scratch
 from judge.sandbox.cgroup_hierarchy import find_hierarchy, remove_stale
 from store.artifacts import purge_artifacts
+from store.assemblies import purge_assemblies
 from store.doorbell import ring_queue
+from store.retention import purge_history
 from store.sweeping import Expired, claim_overdue_sweep, expire_leases, queues_to_ring_again, record_sweep
 from workers.context import WorkerContext
 
@@ -26,12 +28,16 @@ _OVERDUE_SWEEPS = 4
 
 @dataclass(frozen=True, slots=True)
 class SweepResult:
-    """The results of one sweep. ``cgroups`` counts removed cgroups of jails whose owner has died."""
+    """The results of one sweep. ``cgroups`` counts removed cgroups of jails whose owner has died.
+
+    ``forgotten`` counts ended submissions whose jobs and events were deleted.
+    """
 
     expired: tuple[Expired, ...]
     rung: tuple[str, ...]
     purged: int
     cgroups: int = 0
+    forgotten: int = 0
 
 
 def sweep(context: WorkerContext) -> SweepResult:
@@ -47,13 +53,17 @@ def sweep(context: WorkerContext) -> SweepResult:
         queues = sorted(queues_to_ring_again(session, now=now, after_s=context.settings.ring_again_s))
     with context.sessions.begin() as session:
         purged = purge_artifacts(session, now=now, keep_s=context.settings.artifact_keep_s)
+    with context.sessions.begin() as session:
+        purge_assemblies(session, now=now, keep_s=context.settings.artifact_keep_s)
+    with context.sessions.begin() as session:
+        forgotten = purge_history(session, now=now, keep_s=context.settings.history_keep_s)
     for one in expired:
         log.warning("lease.expired", job=one.job_id, owner=one.owner, state=one.state)
     for queue in queues:
         ring_queue(context.doorbell, queue)
     if cgroups:
         log.warning("jails.removed", groups=cgroups)
-    return SweepResult(tuple(expired), tuple(queues), purged, cgroups)
+    return SweepResult(tuple(expired), tuple(queues), purged, cgroups, forgotten)
 
 
 def sweep_if_overdue(context: WorkerContext) -> bool:

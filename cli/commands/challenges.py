@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +19,11 @@ from cli.console import print_json, print_table, print_text, say, stdout
 from cli.errors import CliError, Unreachable, UsageError
 from cli.scores import format_interval, format_score
 from cli.source import DEFAULT_DEVICE
+
+#: Code, which stays as it is, then formulae of their own lines and within a line.
+_FORMULA = re.compile(
+    r"^```.*?^```|`[^`\n]*`|\$\$(?P<shown>.+?)\$\$|\$(?P<inline>[^$\n`]+)\$", re.MULTILINE | re.DOTALL
+)
 
 
 def challenges(server: options.Server = None, as_json: options.Json = False) -> None:
@@ -44,7 +50,7 @@ def show(slug: options.Slug, server: options.Server = None, as_json: options.Jso
     if sys.stdout.isatty():
         from rich.markdown import Markdown
 
-        stdout().print(Markdown(_document(challenge)))
+        stdout().print(Markdown(_with_literal_formulae(_document(challenge))))
     else:
         print_text(_document(challenge))
 
@@ -101,7 +107,7 @@ def leaderboard(
         say(f"Nobody has solved {slug} on {device} yet.")
         return
     print_table(
-        ("rank", "user", "score", "95 % interval", "of roofline", "GB/s", "GFLOP/s", "audited", "submission"),
+        ("rank", "user", "score", "95 % interval", "of roofline", "medal", "GB/s", "GFLOP/s", "audited", "submission"),
         (
             (
                 entry.rank,
@@ -109,6 +115,7 @@ def leaderboard(
                 format_score(entry.metric, entry.value),
                 format_interval(entry.value, entry.low, entry.high),
                 "" if entry.roofline_share is None else f"{entry.roofline_share:.0%}",
+                entry.medal or "",
                 _rate(entry.gb_per_s),
                 _rate(entry.gflop_per_s),
                 _audited(entry),
@@ -145,6 +152,17 @@ def _note_device(api: Api, device: str) -> None:
         known = [str(one.get("key")) for one in items_of(api.get("devices"), "devices")]
     if known and device not in known:
         say(f"note: the server knows no device {device}; it knows {', '.join(known)}")
+
+
+def _with_literal_formulae(document: str) -> str:
+    """Returns Markdown whose formulae are code: as text, their underscores and asterisks would be emphasis."""
+
+    def literal(found: re.Match[str]) -> str:
+        if found["shown"] is not None:
+            return f"\n```\n{found['shown'].strip()}\n```\n"
+        return found[0] if found["inline"] is None else f"`{found['inline']}`"
+
+    return _FORMULA.sub(literal, document)
 
 
 def _document(challenge: dict[str, Any]) -> str:

@@ -15,10 +15,12 @@ import typer
 from cli import options
 from cli.answers import Step
 from cli.console import print_json, print_text, say
+from cli.custom_input import read_custom_input
 from cli.errors import UsageError
 from cli.extras import need
 from cli.progress import ProgressLine
-from cli.source import Source, read_sources
+from cli.source import STDIN, Source, read_sources
+from cli.watching import saves
 from judge.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -28,11 +30,15 @@ if TYPE_CHECKING:
     from judge.settings import JudgeSettings
 
 #: Seeds are stored as signed numbers of 64 bits.
-_MAX_SEED = 2**63 - 1
+MAX_SEED = 2**63 - 1
 
 Packs = Annotated[
     list[Path] | None,
     typer.Option("--packs", metavar="DIR", help="A folder of challenges, instead of the built-in ones."),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", min=0, max=MAX_SEED, help="What the inputs are made from; else a new one each time."),
 ]
 DataDir = Annotated[
     Path | None,
@@ -45,46 +51,89 @@ def judge(
     challenge: options.Challenge = None,
     device: options.Device = None,
     samples_only: Annotated[bool, typer.Option("--samples-only", help="Only the public cases, and no timing.")] = False,
-    seed: Annotated[
-        int | None,
-        typer.Option(min=0, max=_MAX_SEED, help="What the inputs are made from; else a new one each time."),
-    ] = None,
+    seed: Seed = None,
     case: Annotated[
         str | None, typer.Option("--case", metavar="ID", help="Only this case, and no timing: to repeat a failure.")
     ] = None,
+    sizes: options.Set = None,
+    contents: options.Input = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Judge again whenever a file is saved, until Ctrl-C.")] = False,
     packs: Packs = None,
     data_dir: DataDir = None,
     as_json: options.Json = False,
 ) -> None:
     """Judge kernels here, without a server, on the emulator or a GPU of this machine (cuda:0).
 
+    With --set and --input the kernels run on an input of your own, and the reference's answer is printed beside theirs.
+    What you leave out is as in the first public case.
+
     The seed is printed: with --seed, and --case for one case alone, the same inputs are made again. The exit code says
     the verdict: 0 AC, 10 WA, 11 CE, 12 RE, 13 TLE, 14 MLE, 15 OLE, 16 SV, 17 TI, 20 IE; of several files, the first
     that is not accepted.
     """
+    chosen = secrets.randbits(MAX_SEED.bit_length()) if seed is None else seed
+    custom = read_custom_input(sizes, contents)
+    if custom is not None and case is not None:
+        raise UsageError("--case names a case, and --set and --input make one: leave one of them out")
+    chosen_cases = _Cases(samples_only, case, custom)
+    if not watch:
+        judged = _judge_all(files, challenge, device, chosen_cases, chosen, packs, data_dir, as_json=as_json)
+        raise typer.Exit(next((one.verdict.exit_code for one in judged if one.verdict is not Verdict.ACCEPTED), 0))
+    if as_json:
+        raise UsageError("--json prints one object, and --watch judges again and again: leave one of them out")
+    if STDIN in files:
+        raise UsageError("stdin cannot be watched", hint="Name a file.")
+    for _ in saves(files):
+        try:
+            _judge_all(files, challenge, device, chosen_cases, chosen, packs, data_dir, as_json=False)
+        except UsageError as error:  # of what is being written just now
+            say(f"error: {error.message}", "bold red")
+            if error.hint:
+                say(error.hint)
+        say(f"watching {', '.join(str(path) for path in files)}: judged again when saved; Ctrl-C ends")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Cases:
+    """Which cases to judge: all, the public ones, the one with an ``id``, or one that the user describes."""
+
+    samples_only: bool
+    id: str | None
+    custom: dict[str, str] | None
+
+
+def _judge_all(
+    files: list[Path], challenge: str | None, device: str | None, cases: _Cases, seed: int, packs: list[Path] | None,
+    data_dir: Path | None, *, as_json: bool,
+) -> list[Judgement]:  # fmt: skip
+    """Reads and judges the files, and prints what comes of it. Raises UsageError as the command does."""
     sources = read_sources(files, challenge=challenge, device=device)
     pipeline = need("judge.pipeline", "judge")
     settings = local_settings(data_dir)
-    chosen = secrets.randbits(_MAX_SEED.bit_length()) if seed is None else seed
     judged: list[Judgement] = []
     for source in sources:
         pack = find_pack(source.challenge, packs)
         found = find_device(source.device, settings)
-        mode = pipeline.Mode.RUN if samples_only else pipeline.Mode.SUBMIT
-        if case is not None:
-            pack, mode = _only_case(pack, case), pipeline.Mode.SUBMIT
+        mode = pipeline.Mode.RUN if cases.samples_only else pipeline.Mode.SUBMIT
+        if cases.id is not None:
+            pack, mode = _only_case(pack, cases.id), pipeline.Mode.SUBMIT
+        elif cases.custom is not None:
+            pack, mode = _only_custom_case(pack, cases.custom, found.kind), pipeline.Mode.RUN
         if len(sources) > 1 and not as_json:
             print_text(f"{'' if not judged else chr(10)}{source.path}")
-        judged.append(_judge(source, pack, found, chosen, settings, mode, as_json=as_json))
+        judged.append(judge_source(source, pack, found, seed, settings, mode))
+        if not as_json:
+            _print(judged[-1], seed)
     if as_json:
-        shown = [_as_json(source, one, chosen) for source, one in zip(sources, judged, strict=True)]
+        shown = [_as_json(source, one, seed) for source, one in zip(sources, judged, strict=True)]
         print_json(shown[0] if len(shown) == 1 else {"judgements": shown})
-    raise typer.Exit(next((one.verdict.exit_code for one in judged if one.verdict is not Verdict.ACCEPTED), 0))
+    return judged
 
 
-def _judge(
-    source: Source, pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings, mode: Mode, *, as_json: bool
+def judge_source(
+    source: Source, pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings, mode: Mode
 ) -> Judgement:
+    """Judges one source and shows its progress on stderr."""
     pipeline = need("judge.pipeline", "judge")
     with ProgressLine() as line:
 
@@ -94,12 +143,14 @@ def _judge(
 
         prepare_device(device, settings, line.update)
         judgement: Judgement = pipeline.judge(source.content, pack, device, seed, settings, mode=mode, progress=show)
-    if not as_json:
-        need("cli.render", "judge").print_judgement(judgement)
-        print_text(f"  seed    {seed}")
-        if judgement.verdict is Verdict.INTERNAL_ERROR:
-            say("`gpujudge doctor` says what this machine lacks.")
     return judgement
+
+
+def _print(judgement: Judgement, seed: int) -> None:
+    need("cli.render", "judge").print_judgement(judgement)
+    print_text(f"  seed    {seed}")
+    if judgement.verdict is Verdict.INTERNAL_ERROR:
+        say("`gpujudge doctor` says what this machine lacks.")
 
 
 def _as_json(source: Source, judgement: Judgement, seed: int) -> dict[str, Any]:
@@ -114,6 +165,17 @@ def _only_case(pack: Pack, name: str) -> Pack:
         known = ", ".join(case.id for case in pack.cases)
         raise UsageError(f"{pack.slug} has no case {name!r}", hint=f"There are: {known}.")
     return dataclasses.replace(pack, cases=cases, benchmarks=())
+
+
+def _only_custom_case(pack: Pack, given: dict[str, str], kind: str) -> Pack:
+    """Returns the challenge with the described case alone. Raises UsageError if the texts make none."""
+    module = need("judge.packs.custom_input", "judge")
+    try:
+        made: Pack = module.with_custom_case(pack, given, kind)
+    except module.CustomInputError as error:
+        known = "; ".join(f"{field.name} ({field.kind}, now {field.default})" for field in module.custom_fields(pack))
+        raise UsageError(str(error), hint=f"{pack.slug} takes: {known}.") from None
+    return made
 
 
 def prepare_device(device: DeviceInfo, settings: JudgeSettings, say: Callable[[str], None]) -> None:

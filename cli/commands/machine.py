@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import time
 from contextlib import suppress
@@ -14,7 +15,7 @@ from cli.commands.local import local_settings
 from cli.console import print_json, print_text, say
 from cli.doctor import Check, essential_checks, judge_checks, server_checks
 from cli.errors import FAILED, CliError, UsageError
-from cli.extras import need
+from cli.extras import MissingExtra, need
 from cli.supervise import Supervisor
 
 if TYPE_CHECKING:
@@ -41,6 +42,10 @@ def load_settings(**changes: Any) -> WebSettings:
     except need("pydantic", "server").ValidationError as error:
         wrong = [f"GPUJUDGE_{str(one['loc'][0]).upper()}: {one['msg']}" for one in error.errors()]
         raise UsageError("; ".join(wrong)) from None
+    except need("pydantic_settings", "server").SettingsError as error:
+        field = re.search(r'field "(\w+)"', str(error))
+        name = f"GPUJUDGE_{field[1].upper()}" if field else str(error)
+        raise UsageError(f"{name}: it is no JSON", hint="docs/operators.md shows its form.") from None
     return made
 
 
@@ -70,7 +75,7 @@ def up(
         found = backends.list_devices(settings.judge_settings())
         chosen = stack.choose_devices(found, device or ())
         _check(settings)
-        stack.migrate_database(settings)
+        stack.migrate_database(settings, say)
         stack.record_packs(settings, say)
         stack.prepare_devices([one for _, one in chosen], settings, say)
         supervisor = Supervisor(
@@ -166,14 +171,18 @@ def doctor(as_json: options.Json = False) -> None:
     lacking = [check for check in checks if check.required and not check.ok]
     if as_json:
         plain = [
-            {"name": c.name, "ok": c.ok, "required": c.required, "detail": c.detail, "remedy": c.remedy} for c in checks
-        ]
+            {
+                "name": c.name, "ok": c.ok, "required": c.required, "warning": c.warning, "detail": c.detail,
+                "remedy": c.remedy,
+            }
+            for c in checks
+        ]  # fmt: skip
         print_json({"ok": not lacking, "checks": plain})
     else:
         for check in checks:
-            mark = "ok  " if check.ok else "LACK" if check.required else "none"
+            mark = "WARN" if check.warning else "ok  " if check.ok else "LACK" if check.required else "none"
             print_text(f"{mark}  {check.name}: {check.detail}")
-            if not check.ok and check.remedy:
+            if check.remedy and (check.warning or not check.ok):
                 print_text("".join(f"        {line}\n" for line in check.remedy.splitlines()))
     if lacking:
         raise CliError(f"{len(lacking)} of {len(checks)} checks failed", exit_code=FAILED)
@@ -183,7 +192,7 @@ def judge_settings() -> JudgeSettings:
     """Returns the engine's settings: the server's, or the local ones if no server is installed."""
     try:
         return load_settings().judge_settings()
-    except UsageError:
+    except MissingExtra:
         return local_settings(None)
 
 
@@ -191,9 +200,16 @@ def _all_checks() -> list[Check]:
     need("judge.pipeline", "judge")
     try:
         settings = load_settings()
-    except UsageError:
+    except MissingExtra:
         # Only the judge is installed, so the server's checks do not apply.
         return list(judge_checks(local_settings(None)))
+    except UsageError as error:
+        remedy = "Correct it, or unset it. The other checks of the server are left out until then."
+        wrong = Check("settings", False, error.message, remedy)
+        try:
+            return [wrong, *judge_checks(local_settings(None))]
+        except UsageError:
+            return [wrong]
     return [*judge_checks(settings.judge_settings()), *server_checks(settings)]
 
 
@@ -211,7 +227,7 @@ def db_upgrade(
     settings = load_settings()
     need("store.settings", "server").prepare_data_dir(settings)
     migrate, database = need("store.migrate", "server"), need("store.database", "server")
-    stack.migrate_database(settings)
+    stack.migrate_database(settings, say)
     if not no_packs:
         stack.record_packs(settings, say)
     engine = database.make_engine(settings)

@@ -1,4 +1,4 @@
-"""The ``pack list`` and ``pack add`` commands: what challenges there are, and new ones from elsewhere."""
+"""The commands ``pack list``, ``pack new`` and ``pack add``: what challenges there are, and new ones."""
 
 from __future__ import annotations
 
@@ -36,6 +36,50 @@ def list_packs(as_json: options.Json = False) -> None:
         print_text(f"{pack.slug:<32} {pack.version:<8} {pack.difficulty:<7} {pack.directory}")
     for problem in registry.problems:
         say(str(problem))
+
+
+def new(
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Its name, such as scale-rows.", show_default=False)],
+    abi: Annotated[
+        str, typer.Option("--abi", metavar="SIGNATURE", help="'void solve(const float* A, float* B, int N)'.")
+    ],
+    directory: Annotated[
+        Path, typer.Option("--directory", metavar="DIR", help="The folder of challenges to write it into.")
+    ] = Path("challenges"),
+) -> None:
+    """Begin a challenge: write all that the signature tells, and a TODO for the rest.
+
+    The first kernel goes to reference_solutions/SLUG/ beside DIR.
+    """
+    draft = need("judge.packs.draft", "judge")
+    signatures = need("judge.packs.signature", "judge")
+    loader = need("judge.packs.loader", "judge")
+    if not loader.SLUG.fullmatch(slug):
+        raise UsageError(f"'{slug}' must be written in lower-case letters and digits with single hyphens")
+    try:
+        files = draft.draft_pack(slug, abi)
+    except signatures.SignatureError as error:
+        raise UsageError(f"--abi: {error}", hint=_pointed_out(abi, error.at)) from None
+    folder = directory.absolute() / slug
+    kernel = folder.parent.parent / "reference_solutions" / slug / "plain.cu"
+    for target in (folder, kernel):
+        if target.exists():
+            raise UsageError(f"{target} is there already; choose another name or --directory")
+    folder.mkdir(parents=True)
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    kernel.parent.mkdir(parents=True, exist_ok=True)
+    kernel.write_text(draft.draft_kernel(loader.load_pack(folder)), encoding="utf-8")
+    for target in (folder, kernel):
+        print_text(str(target))
+    say(f"What is left to do, line by line: gpujudge pack verify --quick {directory / slug}")
+
+
+def _pointed_out(text: str, at: int) -> str:
+    """Returns the line of the text that the character is on, and an arrow below it."""
+    begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+    line = text[begin:] if end < 0 else text[begin:end]
+    return f"  {line}\n  {' ' * (at - begin)}^"
 
 
 def add(

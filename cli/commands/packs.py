@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +18,7 @@ from cli.progress import ProgressLine
 
 app = typer.Typer(help="For authors of challenges.", no_args_is_help=True)
 app.command("list")(pack_collection.list_packs)
+app.command("new")(pack_collection.new)
 app.command("add")(pack_collection.add)
 
 
@@ -125,6 +127,49 @@ def mutants(
     """Print the mutants of all verified challenges as a table in Markdown, from the ledger."""
     ledger = need("judge.packs.verify.ledger", "judge")
     print_text(ledger.table(ledger.read_ledger(packs)).rstrip())
+
+
+@app.command()
+def slack(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The folder of a challenge.", show_default=False)],
+    case: Annotated[
+        str | None, typer.Option(metavar="ID", help="The case to try it on; else the largest that is not timed.")
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Print how much of a challenge's work can be left out, or done in less precision, before its checks object.
+
+    A row an argument: how many significant bits its elements need, and which share of an input may be zero or a copy of
+    its neighbour, or of an output unwritten. The last three are dashes where even the smallest share is noticed.
+    """
+    errors, pack_slack = need("judge.packs.errors", "judge"), need("judge.packs.verify.slack", "judge")
+    prepared = need("judge.packs.verify.prepared", "judge")
+    try:
+        pack = need("judge.packs.loader", "judge").load_pack(path)
+        chosen = prepared.PreparedCase(pack, _case_of(pack, case))
+        with ProgressLine() as line:
+            rows = []
+            for row in pack_slack.measure_slack(chosen):
+                rows.append(row)
+                line.update(f"{row.argument} was tried")
+    except errors.PackError as error:
+        raise CliError(str(error), exit_code=FAILED) from None
+    if as_json:
+        print_json(
+            {"challenge": pack.slug, "version": pack.version, "slack": [dataclasses.asdict(row) for row in rows]}
+        )
+    else:
+        print_text(pack_slack.slack_table(rows))
+
+
+def _case_of(pack: Any, case_id: str | None) -> Any:
+    if case_id is None:
+        sizes = need("judge.packs.sizes", "judge")
+        return max(pack.cases, key=lambda case: sum(sizes.buffer_bytes(case, each) for each in pack.arguments))
+    for case in (*pack.cases, *pack.benchmarks):
+        if case.id == case_id:
+            return case
+    raise UsageError(f"{pack.slug} has no case {case_id}; it has: {', '.join(case.id for case in pack.cases)}")
 
 
 def _shard(folders: list[Path], shard: str | None) -> list[Path]:

@@ -15,6 +15,7 @@ from cli.answers import Step, SubmissionStatus, items_of, read, read_status_judg
 from cli.api import Api
 from cli.connect import connect
 from cli.console import print_json, print_table, print_text, say
+from cli.custom_input import read_custom_input
 from cli.errors import FAILED, INTERRUPTED, CliError
 from cli.follow import follow
 from cli.progress import ProgressLine
@@ -49,12 +50,19 @@ def run(
     files: options.KernelFiles,
     challenge: options.Challenge = None,
     device: options.Device = None,
+    sizes: options.Set = None,
+    contents: options.Input = None,
     no_wait: NoWait = False,
     server: options.Server = None,
     as_json: options.Json = False,
 ) -> None:
-    """Try kernels on the public cases only; nothing is timed or ranked. Otherwise as submit."""
-    _send("run", files, challenge, device, no_wait=no_wait, server=server, as_json=as_json)
+    """Try kernels on the public cases only; nothing is timed or ranked. Otherwise as submit.
+
+    With --set and --input they run on an input of your own instead, and the reference's answer is printed beside the
+    kernel's: `gpujudge run add.cu --set N=4 --input 'A=1 2 3 4'`. What you leave out is as in the first public case.
+    """
+    custom = read_custom_input(sizes, contents)
+    _send("run", files, challenge, device, custom, no_wait=no_wait, server=server, as_json=as_json)
 
 
 def watch(submission_id: options.SubmissionId, server: options.Server = None, as_json: options.Json = False) -> None:
@@ -145,6 +153,7 @@ def _send(
     files: list[Path],
     challenge: str | None,
     device: str | None,
+    custom: dict[str, str] | None = None,
     *,
     no_wait: bool,
     server: str | None,
@@ -155,7 +164,11 @@ def _send(
     with connect(server) as api:
         sent = []
         for one in sources:
-            body = {"challenge": one.challenge, "device": one.device, "mode": mode, "source": one.text()}
+            body: dict[str, Any] = {
+                "challenge": one.challenge, "device": one.device, "mode": mode, "source": one.text()
+            }  # fmt: skip
+            if custom is not None:
+                body["input"] = custom
             # With the key, a request sent twice creates one submission.
             sent.append(api.post("submissions", body, idempotency_key=str(uuid.uuid4())))
         for one, answer in zip(sources, sent, strict=True):
@@ -186,7 +199,7 @@ def _wait_for_verdict(api: Api, answer: Any, *, as_json: bool) -> tuple[Any, int
     try:
         if status.state not in _FINAL_STATES:
             with ProgressLine() as progress:
-                progress.update(status.state, Step(position=status.position))
+                progress.update(status.state, Step(position=status.position, wait_s=status.wait_s))
                 for event in follow(api, status.id):
                     progress.update(event.kind, event.payload)
             answer = api.get(_path(status.id))

@@ -6,8 +6,9 @@ supervisor's clock. Which calls are opened is drawn after all calls of a burst w
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from judge.bench.clock_bound import Burst, is_overhead_known
@@ -16,15 +17,17 @@ from judge.bench.null_kernel import NullKernelProbe
 from judge.bench.plausibility import why_call_implausible
 from judge.bench.sampling import OpeningSample, SecretStream, opened_call_count
 from judge.bench.schedule import CallMaker, PlannedBurst, Purpose, Schedule
-from judge.bench.statistics import StoppingRule, summarize
+from judge.bench.statistics import MIN_SAMPLES, StoppingRule, fewest_calls, summarize
 from judge.bench.verification import OpenedCall, Verifier
 from judge.supervisor.error_explanations import explain_cuda
 from judge.supervisor.session import BurstRecord, Session
 from judge.supervisor.verdict_rules import Outcome, outcome_of_call
 from judge.verdict import Verdict
-from judge.wire.bursts import TimeRequest
+from judge.wire.bursts import TimedCall
 from judge.wire.messages import FetchReply, RunReply
 
+#: How long one judgement's timing may hold the GPU, beyond its functional cases.
+HOLD_S = 30.0
 #: A process stops after this many accepted bursts, however little they tell.
 _MAX_BURSTS = 120
 
@@ -50,7 +53,8 @@ class CaseTimer:
 
     ``first_call`` is the number of the first call's inputs; ``stream`` decides everything else. Without a ``verifier``
     no outputs are checked, which suits the judge's own code. ``probe`` samples the null kernel after each burst that
-    counts. While the machine is ``busy`` with earlier processes, the warm-up goes on.
+    counts. While the machine is ``busy`` with earlier processes, the warm-up goes on. At ``until``, by ``clock``, the
+    time that all processes together may take is over.
     """
 
     session: Session
@@ -63,6 +67,7 @@ class CaseTimer:
     probe: NullKernelProbe | None = None
     busy: Callable[[], bool] = lambda: False
     clock: Callable[[], float] = time.monotonic
+    until: float = math.inf
 
     def run(self, progress: Callable[[int], None] = lambda _: None) -> ProcessTiming:
         """Times the case. ``progress`` receives the number of further calls that count.
@@ -72,20 +77,28 @@ class CaseTimer:
         """
         begun = self.clock()
         maker = self.maker
-        schedule = Schedule(self.stream.child("schedule"), maker.pack, maker.case, maker.max_calls, self.first_call)
-        opened = opened_call_count(maker.input_bytes + maker.output_bytes)
-        self._sample = OpeningSample(self.stream.child("opening"), opened)
+        self._schedule = schedule = Schedule(
+            self.stream.child("schedule"), maker.pack, maker.case, maker.max_calls, self.first_call
+        )
+        self._sample: OpeningSample | None = None
         self._timing = ProcessTiming()
-        maker.reserve(self.session)
+        #: The least that a call took so far, with all that surrounds it.
+        self._call_s = math.inf
         if self.probe is not None:
             self.probe.prepare(maker)
         started = alone_since = self.clock()
         while not self._timing.stopped_by:
             elapsed_s = self.clock() - started
-            if not self._timing.bursts and self.busy():
-                # The warm-up goes on, at no cost to the submission's time budget.
+            is_late, is_long = self.clock() > self.until, fewest_calls(self._call_s) < MIN_SAMPLES
+            if is_late and is_long:
+                # It has no sample yet: whoever has one stops after the burst that made it.
+                message = f"its benchmarks cannot be timed in the {HOLD_S:g} s that there are for it"
+                return ProcessTiming(Outcome(Verdict.TIME_LIMIT_EXCEEDED, message), wall_s=self.clock() - begun)
+            if not self._timing.bursts and not is_long and not is_late and self.busy():
+                # The warm-up goes on, at no cost to the submission's time budget. Long calls hardly notice what else
+                # runs, and waiting for slow checks would use up the time that there is for them.
                 elapsed_s, alone_since = 0.0, self.clock()
-            burst = schedule.next_burst(elapsed_s)
+            burst = schedule.next_burst(elapsed_s, self._call_s)
             request = maker.request(self.session, burst.calls)
             record, outcome = self._make(burst, request)
             if outcome is None and burst.purpose is Purpose.TIMED:
@@ -111,14 +124,19 @@ class CaseTimer:
         samples = timing.samples
         if not samples:
             return ""
-        overhead_known = is_overhead_known(timing.bursts, summarize(samples).median)
-        return self.rule.reason_to_stop(samples, elapsed_s, overhead_known=overhead_known)
+        if self.clock() > self.until:
+            return "out of time"
+        has_slope = self._schedule.longest_burst(self._call_s) > 1
+        overhead_known = is_overhead_known(timing.bursts, summarize(samples).median, has_slope=has_slope)
+        least = fewest_calls(self._call_s)
+        return self.rule.reason_to_stop(samples, elapsed_s, least=least, overhead_known=overhead_known)
 
-    def _make(self, burst: PlannedBurst, request: TimeRequest) -> tuple[BurstRecord, Outcome | None]:
+    def _make(self, burst: PlannedBurst, request: Sequence[TimedCall]) -> tuple[BurstRecord, Outcome | None]:
         """Makes the burst; the outcome is None if nothing is wrong with it."""
         before = self.conditions.sample()
         record = self.session.time(request)
         after = self.conditions.sample()
+        self._call_s = min(self._call_s, record.wall_s / len(record.calls))
         outcome = self._judge(record)
         if outcome is None and self.conditions.accepts(before, after) and burst.purpose is Purpose.TIMED:
             # The null kernel is sampled at once: opening calls can take long, and the machine's load may change.
@@ -142,16 +160,20 @@ class CaseTimer:
         return None
 
     def _open(
-        self, verifier: Verifier, burst: PlannedBurst, request: TimeRequest, record: BurstRecord
+        self, verifier: Verifier, burst: PlannedBurst, request: Sequence[TimedCall], record: BurstRecord
     ) -> Outcome | None:
         """Opens the sampled calls of the burst. If checks had to run now, returns the outcome of a wrong one."""
         if burst.purpose is Purpose.WARM_UP:
             return None
+        if self._sample is None:
+            # After the warm-up it is known how many calls there will be at least.
+            opened = opened_call_count(self.maker.input_bytes + self.maker.output_bytes)
+            self._sample = OpeningSample(self.stream.child("opening"), opened, fewest_calls(self._call_s))
         for index, claim in enumerate(record.calls):
             slot = self._sample.next_slot()
             if slot is None:
                 continue
-            if not request.calls[index].copy:
+            if not request[index].copy:
                 if self._timing.stopped_by:
                     # No call counts from here on, and opening this one takes as long as checking the earlier ones.
                     verifier.start_checks()
@@ -159,7 +181,9 @@ class CaseTimer:
             call = burst.calls[index]
             outputs = self.maker.outputs(self.session, call, index)
             pieces = self.maker.pieces(self.session, call) if claim.commit.digests else {}
-            verifier.add((self.first_call, slot), OpenedCall(call, outputs, claim.commit.digests, pieces))
+            verifier.add(
+                (self.first_call, slot), OpenedCall(call, outputs, claim.commit.digests, pieces, self.session.pool)
+            )
         return verifier.finish_checks() if verifier.is_full else None
 
 

@@ -190,15 +190,17 @@ def find_contradiction(claim_s: float, estimate: ClockEstimate) -> Contradiction
     return None
 
 
-def is_overhead_known(bursts: Sequence[Burst], claim_s: float) -> bool:
+def is_overhead_known(bursts: Sequence[Burst], claim_s: float, *, has_slope: bool = True) -> bool:
     """Returns whether one process's bursts suffice to check such a claim: overhead known, and a slope defined.
+
+    Without ``has_slope`` calls are so long that all bursts have one call each: there will be no slope.
 
     The overhead is known if the half-width of its interval, for three such processes together, is at most a third of
     the slack.
     """
     known = median_interval(_excess_overhead(bursts))
     several = len({burst.calls for burst in bursts}) > 1
-    return several and (known.high - known.low) / 2 <= math.sqrt(PROCESSES) * slack(claim_s) / 3
+    return (several or not has_slope) and (known.high - known.low) / 2 <= math.sqrt(PROCESSES) * slack(claim_s) / 3
 
 
 def _excess_overhead(bursts: Sequence[Burst], baseline: NullBaseline | None = None) -> list[float]:

@@ -137,6 +137,6 @@ class _ReplayFactory(SessionFactory):
         return cls(**fields, recording=recording)
 
     def start(self) -> Session:
-        session = _ReplaySession(self.start_runner(), self.submission, self.bounds, self.cancelled)
+        session = _ReplaySession(self.start_runner(), self.submission, self.bounds, self.cancelled, self.reservation)
         session.recording, session.operations = self.recording, self.operations
         return session

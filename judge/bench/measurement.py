@@ -62,7 +62,6 @@ def measured_score(pack: Pack, timed: Sequence[TimedCase], *, fingerprint: Finge
     found = score_interval(timed)
     flops = [case_flops(pack, each.case) for each in timed]
     flop_rates = [count / each.value / 1e9 for count, each in zip(flops, timed, strict=True) if count]
-    rooflines = [each.roofline_s for each in timed if each.roofline_s]
     return Measurement(
         metric="time_s",
         value=found.value,
@@ -74,22 +73,30 @@ def measured_score(pack: Pack, timed: Sequence[TimedCase], *, fingerprint: Finge
         cases=_benchmark_cases(pack, timed, BenchmarkCase),
         low=found.low,
         high=found.high,
-        roofline_share=geometric_mean(rooflines) / found.value if len(rooflines) == len(timed) else None,
+        roofline_share=_roofline_share(timed, found.value),
         fingerprint=fingerprint,
     )
 
 
 def modelled_score(pack: Pack, timed: Sequence[TimedCase], *, gpu: str, model: int) -> Measurement:
     """Returns the score of modelled times, which do not vary: their geometric mean over the cases."""
+    value = geometric_mean([each.value for each in timed])
     return Measurement(
         metric="modelled_time_s",
-        value=geometric_mean([each.value for each in timed]),
+        value=value,
         runs=sum(len(each.samples) for each in timed),
         spread=0.0,
         cases=_benchmark_cases(pack, timed, ModelledCase),
         gpu=gpu,
         model=model,
+        roofline_share=_roofline_share(timed, value),
     )
+
+
+def _roofline_share(timed: Sequence[TimedCase], value: float) -> float | None:
+    """Returns the share of the roofline; None unless every case has a roofline."""
+    rooflines = [each.roofline_s for each in timed if each.roofline_s]
+    return geometric_mean(rooflines) / value if len(rooflines) == len(timed) else None
 
 
 def score_interval(timed: Sequence[TimedCase]) -> Interval:

@@ -36,14 +36,14 @@ from judge.supervisor.factory import SessionFactory
 from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.session import Session
 from judge.supervisor.verdict_rules import outcome_of_ending
-from judge.wire.bursts import TimeRequest
+from judge.wire.bursts import ReserveRequest, TimedCall
 
 _KEPT_S = 3600.0
 #: Incremented when the protocol changes so that older baselines no longer hold.
-_VERSION = 8
+_VERSION = 9
 #: Calls after each burst, and how many of these are discarded: like the first call of a submission's burst, they find
 #: the processor's caches cold.
-_CALLS, _COLD_CALLS = 5, 2
+CALLS, _COLD_CALLS = 5, 2
 #: Longer than any judgement or audit.
 _TOTAL_S = 24 * 3600.0
 #: Number of the first null call's inputs; no submission's call has it.
@@ -116,10 +116,11 @@ class NullKernelProcesses:
         bounds = dataclasses.replace(self.factory.bounds, total_s=_TOTAL_S)
         return dataclasses.replace(self.factory, bounds=bounds).start()
 
-    def load(self, session: Session) -> None:
-        """Loads the null kernel once the session is up. Raises InternalError."""
+    def load(self, session: Session, reservation: ReserveRequest) -> None:
+        """Loads the null kernel once the session is up and has reserved its memory. Raises InternalError."""
         artifact = self.build()
         with as_internal_errors(self.factory):
+            session.reserve(reservation)
             session.load(artifact)
 
 
@@ -133,22 +134,25 @@ class NullKernelProbe:
         self._session = session
         self._loading = loading
         self._factory = factory
-        self._request: TimeRequest
+        self._request: tuple[TimedCall, ...]
+
+    def wait_until_loaded(self) -> None:
+        """Returns once the null kernel is loaded, with all the device memory it needs. Raises what loading raised."""
+        self._loading.result()
 
     def prepare(self, maker: CallMaker) -> None:
         """Prepares for the calls of one case. Raises what loading raised, and InternalError."""
-        self._loading.result()
+        self.wait_until_loaded()
         offsets = (0,) * len(maker.pack.arguments)
-        calls = [PlannedCall(maker.case, InputKey(_FIRST_CALL + k), offsets) for k in range(_CALLS)]
+        calls = [PlannedCall(maker.case, InputKey(_FIRST_CALL + k), offsets) for k in range(CALLS)]
         with as_internal_errors(self._factory):
-            maker.reserve(self._session, _CALLS)
             self._request = maker.request(self._session, calls)
 
     def sample(self) -> NullCalls:
         """Makes a few null calls now and returns those made once the process was awake. Raises InternalError."""
         with as_internal_errors(self._factory):
             record = self._session.time(self._request)
-        if len(record.calls) < _CALLS or any(not claim.finished or claim.ran.code for claim in record.calls):
+        if len(record.calls) < CALLS or any(not claim.finished or claim.ran.code for claim in record.calls):
             raise InternalError(f"an empty solve could not be timed: {record.calls[-1].ran.message}")
         return NullCalls(record.claims_s[_COLD_CALLS:], record.overhead_s[_COLD_CALLS:], record.preempted[_COLD_CALLS:])
 

@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 
 from emulator.model import Gpu
+from judge.bench.clock_bound import slack
 from judge.gpu.calibration import Calibration
 from judge.judgement import DeviceInfo
 from judge.packs.pack import Case, Pack
@@ -35,6 +36,10 @@ _STAND_INS = {
     "bf16": ("fp16", "bf16"),
     "int8": ("int8", "fp16", "bf16"),
 }
+
+
+#: What the model's table calls the tensor cores' types.
+_TENSOR = {"fp16": "f16", "bf16": "bf16", "tf32": "tf32", "int8": "int8"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +92,14 @@ class Roofline:
 def why_call_implausible(claim_s: float, wall_s: float) -> str:
     """Returns why the claimed time of one call is impossible, or an empty string.
 
-    ``wall_s`` is the time that the supervisor measured from requesting the call to receiving its reply.
+    ``wall_s`` is the time that the supervisor measured from requesting the call to receiving its reply. The GPU's clock
+    and the host's disagree when a virtual machine is halted, so a claim may exceed it by the same slack by which it may
+    fall short of it: a claim that is too long gains nothing.
     """
     if not math.isfinite(claim_s) or claim_s < _LEAST_S:
         return f"a call is said to have taken {claim_s:.3g} s, less than an empty one takes"
-    if claim_s > wall_s:
-        return f"a call is said to have taken {claim_s:.3g} s, but it was over after {wall_s:.3g} s"
+    if claim_s > wall_s + slack(wall_s):
+        return f"a call is said to have taken {claim_s * 1e6:.1f} µs, but it was over after {wall_s * 1e6:.1f} µs"
     return ""
 
 
@@ -143,3 +150,20 @@ def why_model_implausible(seconds: float, bytes_moved: float, flops: float | Non
 
 def _bandwidth(calibration: Calibration) -> float:
     return max(calibration.read_bytes_per_s, calibration.copy_bytes_per_s)
+
+
+def modelled_roofline_s(pack: Pack, case: Case, gpu: Gpu) -> float | None:
+    """Returns the roofline of a modelled GPU in seconds, as ``Roofline.roofline_s`` does of a measured one.
+
+    None if the GPU's table lacks the rate of the pack's arithmetic.
+    """
+    moving_s = case_bytes(pack, case) / gpu.memory.dram_bytes_per_s
+    flops = case_flops(pack, case)
+    if not flops:
+        return moving_s
+    arithmetic = pack.bench.arithmetic
+    if arithmetic in _TENSOR:
+        per_clock = gpu.tensor_flops_per_clock.get(_TENSOR[arithmetic])
+    else:
+        per_clock = 2 * gpu.lanes_per_clock[arithmetic]
+    return max(moving_s, flops / (per_clock * gpu.multiprocessors * gpu.clock_hz)) if per_clock else None

@@ -60,16 +60,17 @@ class OpeningSample:
     """Draws which calls of a process are opened: a uniform sample of ``count`` calls (None: all of them).
 
     The number of calls need not be known beforehand (reservoir sampling, algorithm R; J. S. Vitter, ACM Transactions on
-    Mathematical Software 11, 1985). The sample of the first MIN_SAMPLES calls, which are always made, is drawn at once;
-    each later call replaces a sampled one with the right probability. ``stream`` must not be the schedule's, so that
+    Mathematical Software 11, 1985). The sample of the ``first`` calls, which are always made, is drawn at once; each
+    later call replaces a sampled one with the right probability. ``stream`` must not be the schedule's, so that
     nothing inside the jail reveals the sample.
     """
 
-    def __init__(self, stream: random.Random, count: int | None) -> None:
+    def __init__(self, stream: random.Random, count: int | None, first: int = MIN_SAMPLES) -> None:
         self._stream = stream
-        self._count = count
-        first = stream.sample(range(MIN_SAMPLES), count) if count is not None else []
-        self._first = {call: slot for slot, call in enumerate(first)}
+        self._count = count if count is None else min(count, first)
+        drawn = stream.sample(range(first), self._count) if self._count is not None else []
+        self._slots = {call: slot for slot, call in enumerate(drawn)}
+        self._first = first
         self._calls = 0
 
     def next_slot(self) -> int | None:
@@ -77,7 +78,7 @@ class OpeningSample:
         call, self._calls = self._calls, self._calls + 1
         if self._count is None:
             return call
-        if call < MIN_SAMPLES:
-            return self._first.get(call)
+        if call < self._first:
+            return self._slots.get(call)
         slot = self._stream.randrange(self._calls)
         return slot if slot < self._count else None

@@ -9,7 +9,6 @@ the calls apart.
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import math
 import random
@@ -22,25 +21,31 @@ from typing import Any
 import numpy as np
 
 from judge.native.library import Bytes
-from judge.packs.inputs import host_inputs, input_recipes, lazy_inputs, scalar_values
+from judge.packs.argument import Argument
+from judge.packs.decoys import decoy
+from judge.packs.inputs import host_inputs, input_recipes, lazy_inputs, pool_bytes, scalar_values
 from judge.packs.isolation.shared_array import shared_empty
 from judge.packs.pack import Case, Pack
-from judge.packs.sizes import buffer_bytes, element_count, output_specs
+from judge.packs.pool import Pool
+from judge.packs.sizes import buffer_bytes, output_specs
 from judge.packs.storage import stored, stored_type
 from judge.packs.streams import mask
 from judge.supervisor.factory import BURST_OUTPUT_BYTES
 from judge.supervisor.layout import POISON_BYTE, Array
 from judge.supervisor.session import Session
 from judge.supervisor.shared_memory import align
-from judge.wire.bursts import SHIFT_BYTES, ReserveRequest, StageRequest, TimedCall, TimedSlot, TimeRequest
+from judge.wire.bursts import GUARD_BYTES, SHIFT_BYTES, PieceRequest, ReserveRequest, TimedCall, TimedSlot
 from judge.wire.digest import level_sizes
 from judge.wire.recipe import Kind, Recipe
 
-#: The longest burst.
+#: The longest burst, in calls and in seconds. Calls that take longer than that are made one by one and without decoys:
+#: what surrounds a call is nothing beside them.
 MAX_CALLS = 16
-#: What the outputs of one burst may take on the device, in total and as a share of its memory.
+LONGEST_BURST_S = 0.5
+#: What the outputs of one burst may take on the device, in total and as a share of its memory: all processes of a
+#: submission are up, and have reserved their memory, before the first is timed.
 _OUTPUT_BYTES = 2 << 30
-_OUTPUT_SHARE = 0.25
+_OUTPUT_SHARE = 0.05
 #: Buffers are offset by whole pages: an offset within a page would change a kernel's time.
 _OFFSET_STEP_BYTES = 16 * SHIFT_BYTES
 _OFFSET_STEPS = 16
@@ -50,7 +55,6 @@ _DECOY_SHARE = 0.2
 _DECOY_CALLS = 3
 #: The share of decoys that have the advertised sizes.
 _PLAIN_DECOYS = 0.3
-_MIN_DECOY_SIZE = 0.75
 _NEAR_COPY_SHARE = 0.25
 #: Outputs of one call up to this total size are copied out at once instead of being committed by a digest.
 SMALL_OUTPUT_BYTES = 64 << 10
@@ -83,7 +87,7 @@ class PlannedCall:
 
 @dataclass(frozen=True, slots=True)
 class PlannedBurst:
-    """Calls in their order; the n-th call's outputs lie in the n-th output arena."""
+    """Calls in their order; the n-th call's outputs lie in the n-th place of the output arenas."""
 
     purpose: Purpose
     calls: tuple[PlannedCall, ...]
@@ -120,20 +124,32 @@ class Schedule:
         #: The last call with the advertised sizes and inputs of its own.
         self._like: int | None = None
 
-    def next_burst(self, elapsed_s: float) -> PlannedBurst:
-        """Returns the next burst, ``elapsed_s`` after this process's first burst of the case."""
-        if elapsed_s < self._warm_up_s:
-            return self._burst(Purpose.WARM_UP, self._case, self._size())
-        if self._stream.random() < _DECOY_SHARE:
-            case = self._case if self._stream.random() < _PLAIN_DECOYS else self._jittered()
-            calls = self._stream.randint(1, min(_DECOY_CALLS, self._max_calls))
-            return self._burst(Purpose.DECOY, case, calls)
-        return self._burst(Purpose.TIMED, self._case, self._size())
+    def next_burst(self, elapsed_s: float, call_s: float) -> PlannedBurst:
+        """Returns the next burst, ``elapsed_s`` after this process's first burst of the case.
 
-    def _size(self) -> int:
+        ``call_s`` is how long a call takes with all that surrounds it; infinity if that is not known yet.
+        """
+        longest = self.longest_burst(call_s)
+        if elapsed_s < self._warm_up_s:
+            return self._burst(Purpose.WARM_UP, self._case, self._size(longest))
+        if call_s <= LONGEST_BURST_S and self._stream.random() < _DECOY_SHARE:
+            case = (
+                self._case
+                if self._stream.random() < _PLAIN_DECOYS
+                else decoy(self._pack, self._case, self._stream.choice)
+            )
+            calls = self._stream.randint(1, min(_DECOY_CALLS, longest))
+            return self._burst(Purpose.DECOY, case, calls)
+        return self._burst(Purpose.TIMED, self._case, self._size(longest))
+
+    def longest_burst(self, call_s: float) -> int:
+        """Returns how many calls the longest burst has."""
+        return max(1, min(self._max_calls, int(LONGEST_BURST_S / call_s))) if call_s > 0 else self._max_calls
+
+    def _size(self, longest: int) -> int:
         """Returns the size of the next burst; every round has each of a few sizes once, so that the slope is known."""
-        if not self._sizes:
-            self._sizes = sorted({1, *(math.ceil(self._max_calls * part / 4) for part in (1, 2, 3, 4))})
+        if not self._sizes or max(self._sizes) > longest:
+            self._sizes = sorted({1, *(math.ceil(longest * part / 4) for part in (1, 2, 3, 4))})
             self._stream.shuffle(self._sizes)
         return self._sizes.pop()
 
@@ -156,30 +172,6 @@ class Schedule:
             return InputKey(call, self._like)
         self._like = call
         return InputKey(call)
-
-    def _jittered(self) -> Case:
-        """Returns the case with sizes at or below the advertised ones, as far as the axes allow."""
-        axes = {axis.name: axis for axis in self._pack.axes}
-        sizes: dict[str, int] = {}
-        for name, size in self._case.axes.items():
-            step = axes[name].multiple_of
-            least = max(axes[name].min, math.ceil(size * _MIN_DECOY_SIZE))
-            first = -(-least // step) * step
-            sizes[name] = first + step * self._stream.randrange((size - first) // step + 1) if first <= size else size
-        case = dataclasses.replace(self._case, axes=sizes)
-        return case if _fits(self._pack, case, self._case) else self._case
-
-
-def _fits(pack: Pack, case: Case, advertised: Case) -> bool:
-    """Returns whether the sizes keep to the constraints and no buffer is larger than the advertised one."""
-    try:
-        if not all(constraint.holds(case.variables) for constraint in pack.constraints):
-            return False
-        return all(
-            0 <= element_count(case, argument) <= element_count(advertised, argument) for argument in pack.arguments
-        )
-    except (ValueError, ArithmeticError):
-        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,27 +221,33 @@ class CallMaker:
             0 if self.copies_outputs else max((each.digests_offset + each.digests_bytes for each in regions), default=0)
         )
 
-    def reserve(self, session: Session, max_calls: int | None = None) -> None:
-        """Reserves device memory for bursts of up to ``max_calls`` calls. Raises what the session raises."""
+    def reservation(self, max_calls: int | None = None) -> ReserveRequest:
+        """Returns the device memory that bursts of up to ``max_calls`` calls take."""
+        calls, host_made = max_calls or self.max_calls, self._host_made()
         rooms = tuple(
-            buffer_bytes(self.case, argument) + max_offset_bytes() if argument.is_pointer else 0
+            self._place_bytes(argument) * (1 if argument.role == "in" else calls) if argument.is_pointer else 0
             for argument in self.pack.arguments
         )
-        session.reserve(ReserveRequest(rooms, max_calls or self.max_calls))
+        staged = sum(align(buffer_bytes(self.case, each)) for each in self.pack.arguments if each.name in host_made)
+        return ReserveRequest(rooms, calls * staged, pool_bytes(self.pack, self.case))
 
-    def request(self, session: Session, calls: Sequence[PlannedCall]) -> TimeRequest:
-        """Builds the request for a burst. Raises what the session raises.
+    def request(self, session: Session, calls: Sequence[PlannedCall]) -> tuple[TimedCall, ...]:
+        """Returns the calls of a burst as they are sent. Raises what the session raises.
 
         Inputs that only the host can make are copied to the device first, masked, so that they mean nothing there
         before their call.
         """
         staged = self._stage(session, calls) if self._host_made() else {}
-        return TimeRequest(tuple(self._timed(call, index, staged) for index, call in enumerate(calls)))
+        pooled = session.pool is not None
+        return tuple(self._timed(call, index, staged, pooled=pooled) for index, call in enumerate(calls))
 
-    def inputs(self, call: PlannedCall, threads: int) -> dict[str, Any]:
-        """Returns the call's inputs, made lazily where they are read, on up to ``threads`` threads."""
+    def inputs(self, call: PlannedCall, threads: int, pool: Pool | None) -> dict[str, Any]:
+        """Returns the call's inputs, made lazily where they are read, on up to ``threads`` threads.
+
+        ``pool`` is that of the session that made the call.
+        """
         key = call.inputs
-        return lazy_inputs(self.pack, call.case, self.seed, key.call, like=key.like, threads=threads)
+        return lazy_inputs(self.pack, call.case, self.seed, key.call, like=key.like, threads=threads, pool=pool)
 
     def outputs(self, session: Session, call: PlannedCall, index: int) -> dict[str, Array]:
         """Returns private copies of the outputs of the burst's call ``index``, once they lie in the shared memory.
@@ -277,9 +275,15 @@ class CallMaker:
         """Returns the names of the inputs that the device cannot make."""
         return [name for name, recipe in input_recipes(self.pack, self.case, self.seed).items() if recipe is None]
 
-    def _timed(self, call: PlannedCall, index: int, staged: dict[tuple[int, str], Recipe]) -> TimedCall:
+    def _place_bytes(self, argument: Argument) -> int:
+        """Returns how far apart an argument's places in its arena are."""
+        return align(buffer_bytes(self.case, argument) + max_offset_bytes() + GUARD_BYTES)
+
+    def _timed(
+        self, call: PlannedCall, index: int, staged: dict[tuple[int, str], Recipe], *, pooled: bool
+    ) -> TimedCall:
         key = call.inputs
-        recipes = input_recipes(self.pack, call.case, self.seed, key.call, like=key.like)
+        recipes = input_recipes(self.pack, call.case, self.seed, key.call, like=key.like, pooled=pooled)
         scalars = scalar_values(self.pack, call.case)
         specs = output_specs(self.pack, call.case)
         regions = self._output_regions(call.case, index)
@@ -297,8 +301,7 @@ class CallMaker:
                     digests_offset=region.digests_offset,
                     fill=POISON_BYTE if spec is not None and spec.initial == "poison" else 0,
                     recipe=recipes.get(argument.name) or staged.get((index, argument.name)),
-                    shift=offset,
-                    place=index if spec is not None else 0,
+                    shift=offset + (index * self._place_bytes(argument) if spec is not None else 0),
                 )
             )
         return TimedCall(tuple(slots), copy=self.copies_outputs)
@@ -307,6 +310,7 @@ class CallMaker:
         """Copies masked host-made inputs to the device; returns their recipes by call index and argument."""
         recipes: dict[tuple[int, str], Recipe] = {}
         elements = {argument.name: argument.element for argument in self.pack.inputs}
+        at = 0
         with ThreadPoolExecutor(thread_name_prefix="inputs") as pool:
             for index, arrays in enumerate(pool.map(self._host_inputs, calls)):
                 for name, array in arrays.items():
@@ -314,8 +318,9 @@ class CallMaker:
                     key = (secrets.randbits(64), secrets.randbits(64))
                     masked = mask(stored(element, array), key)
                     session.runner.inputs.write(0, masked)
-                    session.stage(StageRequest(len(recipes), 0, masked.nbytes))
-                    recipes[index, name] = Recipe(Kind.MASKED, element, key, stage=len(recipes))
+                    session.stage(PieceRequest(at, 0, masked.nbytes))
+                    recipes[index, name] = Recipe(Kind.MASKED, element, key, stage=at)
+                    at += align(masked.nbytes)
         return recipes
 
     def _host_inputs(self, call: PlannedCall) -> dict[str, Array]:
@@ -339,3 +344,13 @@ class CallMaker:
     def _bytes(self, *roles: str) -> int:
         sizes = (buffer_bytes(self.case, each) for each in self.pack.arguments if each.role in roles)
         return sum(sizes)
+
+
+def reservation(makers: Sequence[CallMaker], max_calls: int | None = None) -> ReserveRequest:
+    """Returns the device memory that the bursts of every case take, one case after the other."""
+    of_each = [maker.reservation(max_calls) for maker in makers]
+    return ReserveRequest(
+        rooms=tuple(max(rooms) for rooms in zip(*(each.rooms for each in of_each), strict=True)),
+        staged=max(each.staged for each in of_each),
+        pool=max(each.pool for each in of_each),
+    )

@@ -27,8 +27,10 @@ _MEDIAN_OF_THREE = math.sqrt(1.0 - math.sqrt(3.0) / math.pi)
 #: The least half-width of an interval, relative to its value: three processes timed within a minute do not sample the
 #: temperature and clocks of another hour.
 MIN_RELATIVE_HALF_WIDTH = 0.003
-#: The verified calls that every process makes, however soon its median is known.
+#: The verified calls that every process makes, however soon its median is known: so many, or as many as take FEWEST_S
+#: where calls are long. The median of long calls needs few, and the GPU is others' turn too.
 MIN_SAMPLES = 50
+FEWEST_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,13 @@ def between_processes(values: Sequence[float], own_relative: float = 0.0) -> Int
     return Interval(value, max(0.0, value - half), value + half)
 
 
+def fewest_calls(call_s: float) -> int:
+    """Returns how many verified calls a process makes at least, if a call takes so long with all that surrounds it."""
+    if not 0 < call_s < math.inf:
+        return MIN_SAMPLES
+    return min(MIN_SAMPLES, math.ceil(FEWEST_S / call_s))
+
+
 def geometric_mean(values: Sequence[float]) -> float:
     """Returns the geometric mean of positive values, or 0 if one of them is 0. Raises ValueError without values.
 
@@ -163,9 +172,8 @@ class OutOfTime:
 
 @dataclass
 class StoppingRule:
-    """Stops one process at the first criterion that is met, but never before ``least`` samples."""
+    """Stops one process at the first criterion that is met, but never before the least number of samples."""
 
-    least: int = MIN_SAMPLES
     budget_s: float = 2.0
     target: float = 0.002
 
@@ -176,12 +184,15 @@ class StoppingRule:
             "out of time": OutOfTime(self.budget_s),
         }
 
-    def reason_to_stop(self, samples: Sequence[float], elapsed_s: float, *, overhead_known: bool = True) -> str:
+    def reason_to_stop(
+        self, samples: Sequence[float], elapsed_s: float, *, least: int = MIN_SAMPLES, overhead_known: bool = True
+    ) -> str:
         """Returns which criterion is met (``precise``, ``plateau`` or ``out of time``), or an empty string to go on.
 
-        ``elapsed_s`` is the time this process has taken so far. Until ``overhead_known``, only time can run out.
+        ``elapsed_s`` is the time this process has taken so far, ``least`` the least number of samples. Until
+        ``overhead_known``, only time can run out.
         """
-        if len(samples) < self.least:
+        if len(samples) < least:
             return ""
         met = [name for name, criterion in self._criteria.items() if criterion.is_met(samples, elapsed_s)]
         return next((name for name in met if overhead_known or name == "out of time"), "")

@@ -9,12 +9,15 @@ from __future__ import annotations
 import contextlib
 import functools
 import secrets
+import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from judge.bench.case_timer import HOLD_S
 from judge.bench.conditions import Background, GpuConditions, processor_for_timing
 from judge.bench.measurement import TimedCase, fingerprint, measured_score
-from judge.bench.null_kernel import NullBaselines, NullKernelProbe, NullKernelProcesses
+from judge.bench.null_kernel import CALLS, NullBaselines, NullKernelProbe, NullKernelProcesses
 from judge.bench.plausibility import Roofline
 from judge.bench.sampling import SecretStream
 from judge.bench.statistics import PROCESSES
@@ -114,15 +117,20 @@ def run_trials(
     """
     for case in bench.cases:
         baselines.of(case)
-    trials = [Trial(bench, baselines, artifact, progress) for artifact in artifacts]
+    # The baselines are the machine's, for an hour; from here on it is these submissions that hold the GPU.
+    begun = time.monotonic()
+    until = begun + HOLD_S * len(artifacts)
+    trials = [Trial(bench, baselines, artifact, progress, until) for artifact in artifacts]
     time_processes(bench, trials)
-    return [_judge(bench, baselines, trial) for trial in trials]
+    taken_s = (time.monotonic() - begun) / len(artifacts)
+    return [_judge(bench, baselines, trial, until - taken_s) for trial in trials]
 
 
-def _judge(bench: Bench, baselines: NullBaselines, trial: Trial) -> list[CaseResult]:
+def _judge(bench: Bench, baselines: NullBaselines, trial: Trial, latest: float) -> list[CaseResult]:
+    """Returns the results of a trial that was timed. It is timed again until ``latest``, by ``time.monotonic``."""
     doubts = {} if trial.failed else trial.doubts()
     for attempt in range(1, _ATTEMPTS):
-        if trial.failed or not (doubts or (attempt == 1 and trial.is_unsteady())):
+        if trial.failed or not (doubts or (attempt == 1 and trial.is_unsteady())) or time.monotonic() > latest:
             break
         for case in bench.cases if doubts else ():
             baselines.measure_again(case)
@@ -135,15 +143,19 @@ def _judge(bench: Bench, baselines: NullBaselines, trial: Trial) -> list[CaseRes
 def time_processes(bench: Bench, trials: Sequence[Trial]) -> None:
     """Times three processes of each trial in turns, beside one null kernel process, and waits for all checks.
 
-    The processes of the next few turns are up before the first burst of these turns: starting one loads the processor
-    and the GPU. Raises InternalError and Cancelled.
+    The processes of the next few turns are up and have reserved their memory before the first burst of these turns:
+    starting one loads the processor and the GPU, and no submission must take what another process needs. Raises
+    InternalError and Cancelled.
     """
     turns = list(trials) * PROCESSES
+    bench.background.wait()
     session = bench.null_kernel.start()
-    loading = bench.background.submit(functools.partial(bench.null_kernel.load, session))
+    loading = bench.background.submit(functools.partial(bench.null_kernel.load, session, bench.reservation(CALLS)))
     probe = NullKernelProbe(session, loading, bench.factory)
     try:
         for start in range(0, len(turns), _READY):
+            if start:
+                bench.background.wait()
             _take_turns(bench, turns[start : start + _READY], probe)
         bench.background.start_deferred()
         for trial in trials:
@@ -158,8 +170,9 @@ def _take_turns(bench: Bench, turns: Sequence[Trial], probe: NullKernelProbe) ->
     try:
         for _ in turns:
             waiting.append(bench.factory.start())
-        for session in waiting:
-            _wait_until_ready(bench, session)
+        with ThreadPoolExecutor(len(waiting), thread_name_prefix="reserve") as pool:
+            list(pool.map(functools.partial(_make_ready, bench), waiting))
+        probe.wait_until_loaded()
         for trial in turns:
             session = waiting.pop(0)
             if trial.failed:
@@ -171,9 +184,9 @@ def _take_turns(bench: Bench, turns: Sequence[Trial], probe: NullKernelProbe) ->
             session.finish()
 
 
-def _wait_until_ready(bench: Bench, session: Session) -> None:
+def _make_ready(bench: Bench, session: Session) -> None:
     try:
-        session.wait_until_ready()
+        session.reserve(bench.reservation())
     except RunnerEnded as ended:
         outcome_of_ending(ended.ending, bench.pack.limits.wall_s)
         raise

@@ -7,6 +7,7 @@ and with what the device can do. Outputs are checked, and a process is ended, wh
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from judge.bench.measurement import TimedCase, score_interval
 from judge.bench.null_kernel import NullBaselines, NullKernelProbe, NullKernelProcesses, as_internal_errors
 from judge.bench.plausibility import Roofline, why_time_implausible
 from judge.bench.sampling import SecretStream
-from judge.bench.schedule import CallMaker
+from judge.bench.schedule import CallMaker, reservation
 from judge.bench.statistics import PROCESSES, StoppingRule
 from judge.bench.verification import Verifier
 from judge.compile.artifact import Artifact
@@ -30,6 +31,7 @@ from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.session import Session
 from judge.supervisor.verdict_rules import Outcome, outcome_of_ending, outcome_of_refusal
 from judge.verdict import Verdict
+from judge.wire.bursts import ReserveRequest
 
 #: By how much the input numbers of two processes differ, so that they share none.
 _CALLS_PER_PROCESS = 1_000_000
@@ -68,6 +70,10 @@ class Bench:
         """The most shared memory that an opened call takes."""
         return max(self.maker(case).opened_bytes for case in self.cases)
 
+    def reservation(self, max_calls: int | None = None) -> ReserveRequest:
+        """Returns the device memory that a timed process takes, for all cases."""
+        return reservation([self.maker(case) for case in self.cases], max_calls)
+
     def rule(self) -> StoppingRule:
         """Returns the stopping rule of one process and one case, with its share of the pack's time budget."""
         return StoppingRule(budget_s=self.pack.bench.budget_s / PROCESSES / len(self.cases))
@@ -75,6 +81,8 @@ class Bench:
     def time_null_kernel(self, case: Case) -> list[list[Burst]]:
         """Returns the bursts of three null kernel processes. Raises InternalError if they cannot be timed."""
         sessions: list[Session] = []
+        # A submission's processes may hold the device's memory until they are gone.
+        self.background.wait()
         try:
             sessions += (self.null_kernel.start() for _ in range(PROCESSES))
             with as_internal_errors(self.factory):
@@ -86,7 +94,7 @@ class Bench:
                 session.finish()
 
     def _time_null_process(self, session: Session, case: Case, number: int) -> list[Burst]:
-        self.null_kernel.load(session)
+        self.null_kernel.load(session, self.reservation())
         stream = self.stream.child(f"empty {number}")
         timing = CaseTimer(
             session, self.maker(case), stream, 0, None, self.conditions, self.rule(), busy=self.background.busy
@@ -109,7 +117,10 @@ class CaseResult:
 
 
 class Trial:
-    """Times one submission. The null kernel's claim is subtracted from its times."""
+    """Times one submission. The null kernel's claim is subtracted from its times.
+
+    At ``until``, by ``time.monotonic``, the time that all its processes together may take is over.
+    """
 
     def __init__(
         self,
@@ -117,8 +128,10 @@ class Trial:
         baselines: NullBaselines,
         artifact: Artifact,
         progress: Progress = lambda _case, _calls: None,
+        until: float = math.inf,
     ) -> None:
         self._bench = bench
+        self._until = until
         self._baselines = baselines
         self._artifact = artifact
         self._progress = progress
@@ -159,9 +172,7 @@ class Trial:
         except RunnerEnded as ended:
             self._failed = case, outcome_of_ending(ended.ending, self._bench.pack.limits.wall_s), 0.0
         except RequestRefused as refused:
-            outcome = outcome_of_refusal(
-                refused.reply, session.last_op, session.calls, had_free_memory=session.had_free_memory
-            )
+            outcome = outcome_of_refusal(refused.reply, session.last_op, session.calls)
             self._failed = case, outcome, 0.0
         finally:
             self._sessions.append(session)
@@ -207,13 +218,12 @@ class Trial:
                 "clock_in_all_s": estimate.in_all_s,
                 "around_s": baseline.line.per_call_s,
             }
-            contradiction = find_contradiction(value, estimate)
             roofline = self._bench.roofline
-            reason = str(contradiction) if contradiction is not None else why_time_implausible(
-                value, roofline.floor_s(case), measured=roofline.calibration is not None
-            )  # fmt: skip
-            if reason:
-                doubts[case.id] = reason
+            # What the device cannot do it can do on no machine, however busy that is: the stronger reason comes first.
+            reason = why_time_implausible(value, roofline.floor_s(case), measured=roofline.calibration is not None)
+            contradiction = find_contradiction(value, estimate)
+            if reason or contradiction is not None:
+                doubts[case.id] = reason or str(contradiction)
         return doubts
 
     def results(self, doubts: dict[str, str]) -> list[CaseResult]:
@@ -238,7 +248,7 @@ class Trial:
         verifier = self._verifiers[case.id]
         timer = CaseTimer(
             session, bench.maker(case), self._stream.child(f"{case.id} {number}"), 1 + number * _CALLS_PER_PROCESS,
-            verifier, bench.conditions, bench.rule(), probe, bench.background.busy,
+            verifier, bench.conditions, bench.rule(), probe, bench.background.busy, until=self._until,
         )  # fmt: skip
         return timer.run(lambda calls: self._progress(case, calls))
 

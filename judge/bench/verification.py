@@ -21,6 +21,7 @@ from judge.packs.isolation.calls import product_threads
 from judge.packs.judging import spot_check
 from judge.packs.lazy_array import Array
 from judge.packs.pack import Pack
+from judge.packs.pool import Pool
 from judge.packs.storage import values_of
 from judge.supervisor.verdict_rules import Outcome
 from judge.verdict import Verdict
@@ -38,13 +39,14 @@ class OpenedCall:
     """A call with its outputs.
 
     ``digests`` are the committed ones and ``pieces`` the digests of the outputs' pieces, as they came with the outputs;
-    both are empty if the outputs were copied at once.
+    both are empty if the outputs were copied at once. ``pool`` is what the inputs were mixed with.
     """
 
     call: PlannedCall
     outputs: dict[str, Array]
     digests: tuple[bytes, ...] = ()
     pieces: dict[str, Bytes] = field(default_factory=dict)
+    pool: Pool | None = None
 
     def committed(self, pack: Pack, threads: int) -> Mapping[str, Array | CommittedArray]:
         """Returns the outputs, which compare themselves with what was committed as they are read."""
@@ -125,7 +127,7 @@ class Verifier:
 
     def _check(self, opened: OpenedCall, threads: int) -> Outcome | None:
         call, pack = opened.call, self._maker.pack
-        inputs = self._maker.inputs(call, threads)
+        inputs = self._maker.inputs(call, threads, opened.pool)
         try:
             # The seed is drawn now, after the outputs were committed, so that nothing could know which elements are
             # checked. Each check is a thread; a product within one must not take all processors.

@@ -67,7 +67,7 @@ def _differing(name: str, expected: Expected, got: npt.NDArray[np.generic]) -> M
         wrong = _wrong(values[part], actual[part], None if bound is None else bound[part])
         if wrong.size == 0:
             continue
-        collector.count += wrong.size
+        collector.add_places(start + wrong)
         for index in wrong[:SHOWN]:
             allowed = 0.0 if bound is None else float(bound[start + index])
             collector.add(start + int(index), values[start + index], actual[start + index], allowed)

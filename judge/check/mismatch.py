@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from judge.check.mismatch_map import MismatchMapper
 from judge.judgement import Mismatch
 
 SHOWN = 5
@@ -37,6 +38,15 @@ class MismatchCollector:
     max_abs_error: float | None = None
     max_rel_error: float | None = None
     allowed: list[float] = field(default_factory=list)
+    mapper: MismatchMapper = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.mapper = MismatchMapper(self.shape)
+
+    def add_places(self, indices: npt.NDArray[np.integer[Any]]) -> None:
+        """Counts wrong elements and where they lie, by their flat indices."""
+        self.count += indices.size
+        self.mapper.add(indices)
 
     def add(self, index: int, expected: object, got: object, allowed: float) -> None:
         """Records one wrong element by its flat index; only the first few are kept."""
@@ -69,12 +79,14 @@ class MismatchCollector:
             max_rel_error=self.max_rel_error,
             message=message,
             allowed=tuple(self.allowed),
+            map=self.mapper.result(),
         )
 
 
 def at_rows(mismatch: Mismatch, rows: npt.NDArray[np.integer[Any]]) -> Mismatch:
-    """Returns the mismatch of picked rows with their row numbers in the whole output."""
-    return replace(mismatch, indices=tuple((int(rows[index[0]]), *index[1:]) for index in mismatch.indices))
+    """Returns the mismatch of picked rows with their row numbers in the whole output, and without a map."""
+    indices = tuple((int(rows[index[0]]), *index[1:]) for index in mismatch.indices)
+    return replace(mismatch, indices=indices, map=None)
 
 
 def joined(mismatches: Sequence[Mismatch], compared: int) -> Mismatch:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import os
 import re
-import shutil
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from judge.compile.architecture import is_ptx_alone, nvcc_flags, ptxas_architecture
 from judge.compile.challenge import Challenge
+from judge.compile.compiler_jail import HOST_PATH, compiler_policy, contents, memory_file, workplace
 from judge.compile.diagnostics import says_killed
 from judge.compile.exported_solve import MANGLED_SOLVE
 from judge.compile.plan import Files, Plan, Recorder, build_script, parse_dryrun, whole_plan
@@ -27,7 +24,6 @@ from judge.settings import JudgeSettings
 
 #: How often a build is repeated that was killed from outside.
 _MAX_KILLS = 2
-_HOST_PATH = "/usr/local/bin:/usr/bin:/bin"
 #: The pattern of the symbols that become ``solve``.
 _ANY_OVERLOAD = MANGLED_SOLVE + ".*"
 
@@ -104,13 +100,13 @@ def _compile(
         if is_ptx_alone(target.arch)
         else f"{cuda}/{toolchain.library('libcudart_static.a')} -ldl -lrt -lpthread"
     )
-    with _workplace(settings) as folder, contextlib.ExitStack() as stack:
-        policy = _policy(toolchain, settings, folder)
+    with workplace(settings) as folder, contextlib.ExitStack() as stack:
+        policy = compiler_policy(toolchain, settings, folder)
         plan = _plan(toolchain, tuple(compiler_options(pack, target)), policy)
-        given = [_memory_file(stack, "source", source), _memory_file(stack, "header", pack.header().encode())]
+        given = [memory_file(stack, "source", source), memory_file(stack, "header", pack.header().encode())]
         outputs = ("library", "symbols", "definitions", "resources", "signals", "streams")
-        taken = [_memory_file(stack, name, b"") for name in outputs]
-        linked = Recorder(_memory_file(stack, "recorder", recorder), _wraps(recorder)) if recorder else None
+        taken = [memory_file(stack, name, b"") for name in outputs]
+        linked = Recorder(memory_file(stack, "recorder", recorder), _wraps(recorder)) if recorder else None
         script = build_script(
             plan,
             Files(*given, *taken),
@@ -121,7 +117,7 @@ def _compile(
             ptxas_arch=ptxas_architecture(target.arch) if is_ptx_alone(target.arch) else None,
             recorder=linked,
         )
-        script_fd = _memory_file(stack, "script", script.encode())
+        script_fd = memory_file(stack, "script", script.encode())
         output = run_to_end(
             policy,
             ["/bin/sh", f"/proc/self/fd/{script_fd}"],
@@ -129,11 +125,11 @@ def _compile(
             output_bytes=4 * settings.build.log_bytes,
             pass_fds=(*given, *taken, script_fd, *([linked.source] if linked is not None else [])),
         )
-        library = _contents(taken[0], settings.build.artifact_bytes + 1)
+        library = contents(taken[0], settings.build.artifact_bytes + 1)
         symbols, definitions, resources, statuses = (
-            _contents(fd, 1 << 20).decode("utf-8", "replace") for fd in taken[1:5]
+            contents(fd, 1 << 20).decode("utf-8", "replace") for fd in taken[1:5]
         )
-        own_streams = bool(_contents(taken[5], 1))
+        own_streams = bool(contents(taken[5], 1))
     signals = frozenset(int(status) - 128 for status in statuses.split())
     return CompilerResult(output, library, symbols, definitions, resources, own_streams, signals)
 
@@ -143,20 +139,13 @@ def _wraps(recorder: bytes) -> tuple[str, ...]:
     return tuple(re.findall(r"^(?:WRAP\(\w+, |REFUSE\()(\w+)", recorder.decode(), re.MULTILINE))
 
 
-def _policy(toolchain: Toolchain, settings: JudgeSettings, folder: str) -> Policy:
-    inside = INSIDE if settings.jail != "off" else str(toolchain.root)
-    env = {"PATH": f"{inside}/bin:{_HOST_PATH}", "TMPDIR": folder}
-    policy = build_policy(settings.build, binds=[Bind(toolchain.root, INSIDE)], env=env, jail=settings.jail)
-    return dataclasses.replace(policy, cwd=folder)
-
-
 @functools.lru_cache(maxsize=64)
 def _plan_text(toolchain: Toolchain, options: tuple[str, ...], jail: str, nvcc: str) -> str:
     policy = build_policy(
         JudgeSettings(Path("/")).build,
         binds=[Bind(toolchain.root, INSIDE)],
         jail=jail,
-        env={"PATH": f"{Path(nvcc).parent}:{_HOST_PATH}"},
+        env={"PATH": f"{Path(nvcc).parent}:{HOST_PATH}"},
     )
     command = [
         "/bin/sh",
@@ -194,41 +183,10 @@ def recorder_source() -> bytes:
 
 
 def compiler_options(pack: Challenge, target: Target) -> list[str]:
-    # Without these nvcc refuses device lambdas and constexpr functions in kernels, and users cannot pass flags.
-    relaxed = ("--extended-lambda", "--expt-relaxed-constexpr")
-    return [
-        f"-std={pack.build.std}",
-        "-O3",
-        "-lineinfo",
-        "-I.",
-        *relaxed,
-        "-Xcompiler",
-        "-fPIC",
-        *nvcc_flags(target.arch),
-    ]
+    return [*language_options(pack), "-Xcompiler", "-fPIC", *nvcc_flags(target.arch)]
 
 
-@contextlib.contextmanager
-def _workplace(settings: JudgeSettings) -> Iterator[str]:
-    """Yields the folder to compile in: the jail's own tmpfs, or a temporary folder without a jail."""
-    if settings.jail != "off":
-        yield "/tmp"
-        return
-    folder = tempfile.mkdtemp(prefix="gpujudge-build-")
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _memory_file(stack: contextlib.ExitStack, name: str, data: bytes) -> int:
-    fd = os.memfd_create(f"build-{name}")
-    stack.callback(os.close, fd)
-    with os.fdopen(os.dup(fd), "wb") as handle:
-        handle.write(data)
-    os.lseek(fd, 0, os.SEEK_SET)
-    return fd
-
-
-def _contents(fd: int, limit_bytes: int) -> bytes:
-    return os.pread(fd, min(limit_bytes, os.fstat(fd).st_size), 0)
+def language_options(pack: Challenge) -> list[str]:
+    """Returns the options that decide what the device code is, but for its architecture."""
+    # Without the last two nvcc refuses device lambdas and constexpr functions in kernels, and users cannot pass flags.
+    return [f"-std={pack.build.std}", "-O3", "-lineinfo", "-I.", "--extended-lambda", "--expt-relaxed-constexpr"]

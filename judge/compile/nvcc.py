@@ -22,6 +22,7 @@ from judge.compile.plan import FAILURES, LINK_FAILED
 from judge.compile.source import check_source
 from judge.compile.target import Target
 from judge.compile.toolchain import Toolchain, find_toolchain
+from judge.errors import InternalError
 from judge.judgement import BuildReport
 from judge.sandbox.policy import build_file_bytes
 from judge.settings import JudgeSettings
@@ -73,6 +74,11 @@ def _judge_result(
 ) -> tuple[BuildReport, Artifact | None]:
     limits, output = settings.build, result.output
     log = readable_log(output.data, limit_bytes=limits.log_bytes, truncated=output.truncated)
+    if output.starved:
+        raise InternalError(
+            f"the machine is too busy: the compiler had no processor for most of {output.exit.wall_s:.0f} s",
+            "run fewer workers on this machine, or move other work elsewhere",
+        )
     if output.timed_out:
         text = f"The compiler took longer than {limits.wall_s:g} s."
         return _compile_error(_joined(text, log, limits.log_bytes), started_s), None

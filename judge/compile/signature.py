@@ -13,10 +13,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from judge.compile.source import strip_noise
+from judge.compile.source import strip_directives, strip_noise
 
 _TOKEN = re.compile(r"[A-Za-z_]\w*|::|\.\.\.|\d[\w.']*|\S")
-_DIRECTIVE = re.compile(r"^[ \t]*+#(?:[^\\\n]++|\\\n|\\)*+", re.MULTILINE)
 _CALLED = re.compile(r"solve(?<![\w:.>~]solve)\s*+\(")
 _PARENTHESIS = re.compile(r"[()]")
 _BEFORE_BODY = re.compile(r"\s*+(?:\{|noexcept\b|__attribute__\s*+\()")
@@ -118,7 +117,7 @@ class Signature:
 
 def find_definitions(text: str) -> list[Signature]:
     """Returns every definition of a free function ``solve`` in C++ text, in order; empty where none is readable."""
-    code = _DIRECTIVE.sub(" ", strip_noise(text))
+    code = strip_directives(strip_noise(text))
     called = list(itertools.islice(_CALLED.finditer(code), _MOST_CALLED + 1))
     if not called or len(called) > _MOST_CALLED:
         return []

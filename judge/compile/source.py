@@ -12,9 +12,10 @@ _NOISE = re.compile(
     r""""(?:[^"\\\n]++|\\.)*+"?+|'(?<![0-9A-Fa-f]')(?:[^'\\\n]++|\\.)*+'?+""",
     re.DOTALL,
 )
+_DIRECTIVE = re.compile(r"^[ \t]*+#(?:[^\\\n]++|\\\n|\\)*+", re.MULTILINE)
 _SOLVE = re.compile(r"\bsolve\b")
 #: The words of a declaration that tell whether its name is ``solve``, and what ends them.
-_KERNEL_WORDS = re.compile(r"__launch_bounds__\s*+\((?:[^)]*+\))?+|\bsolve\s*+\(|[;{}()]")
+_KERNEL_WORDS = re.compile(r"__launch_bounds__\s*+\((?:[^()]*+\))?+|\bsolve\s*+\(|[;{}()]")
 
 
 def check_source(source: bytes, *, limit_bytes: int, signature: str) -> str | None:
@@ -63,3 +64,8 @@ def _declares_kernel(code: str) -> bool:
 def strip_noise(text: str) -> str:
     """Returns the text with comments as one space and literals as empty ones; preprocessor lines stay."""
     return _NOISE.sub(lambda match: " " if match[0][0] == "/" else '""', text)
+
+
+def strip_directives(code: str) -> str:
+    """Returns code, of which ``strip_noise`` took the comments, without its preprocessor lines."""
+    return _DIRECTIVE.sub(" ", code)

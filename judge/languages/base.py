@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from judge.compile.artifact import Artifact
+from judge.compile.assembly import Assembly, NotAssembled
 from judge.compile.challenge import Challenge
 from judge.compile.target import Target
 from judge.judgement import BuildReport
@@ -42,6 +43,14 @@ class Language(Protocol):
 
     def build_null_kernel(self, challenge: BuildableChallenge, target: Target, settings: JudgeSettings) -> Artifact:
         """Compiles a ``solve`` of the judge's own that does nothing. Raises InternalError."""
+
+    def assemble(
+        self, source: bytes, challenge: BuildableChallenge, arch: str, settings: JudgeSettings
+    ) -> Assembly | NotAssembled:
+        """Returns the machine code that a source becomes on a GPU of the architecture ``arch`` (``sm_80``).
+
+        Raises InternalError where the source is not at fault, and where this language has none to show.
+        """
 
     def headline(self, report: BuildReport) -> str:
         """Returns the line of a failed build's log that says what is wrong; empty where none does."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from judge.compile.artifact import Artifact
+from judge.compile.assembly import Assembly, NotAssembled, assemble
 from judge.compile.diagnostics import headline
 from judge.compile.nvcc import build_submission
 from judge.compile.target import Target
@@ -33,6 +34,11 @@ class CudaLanguage(Language):
         if artifact is None:
             raise InternalError(f"the starter of {challenge.slug} does not compile: {report.log[:300]}")
         return artifact
+
+    def assemble(
+        self, source: bytes, challenge: BuildableChallenge, arch: str, settings: JudgeSettings
+    ) -> Assembly | NotAssembled:
+        return assemble(source, challenge, arch, settings)
 
     def headline(self, report: BuildReport) -> str:
         return headline(report.log)

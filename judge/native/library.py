@@ -31,7 +31,7 @@ class NativeLibrary:
         library = ctypes.CDLL(str(path))
         self._fill_runs = library.gpujudge_fill_runs
         self._fill_runs.argtypes = (
-            *(c_int, c_int, c_uint64, c_uint64, c_double, c_double),
+            *(c_int, c_int, c_uint64, c_uint64, c_double, c_double, c_bool, c_uint64, c_uint64, c_uint64),
             *(c_void_p, c_void_p, c_size_t, c_void_p, c_uint),
         )
         self._fill_runs.restype = None
@@ -60,19 +60,24 @@ class NativeLibrary:
         drawn = recipe.kind in (Kind.UNIFORM, Kind.NORMAL) and recipe.element.facts.is_float
         return (drawn or recipe.kind is Kind.INTEGERS) and recipe.zeros is None
 
-    def fill(self, recipe: Recipe, start: int, out: npt.NDArray[np.generic], threads: int) -> None:
+    def fill(
+        self, recipe: Recipe, start: int, out: npt.NDArray[np.generic], threads: int, pool: Key | None = None
+    ) -> None:
         """Fills ``out``, contiguous and of the recipe's type, with the elements from number ``start`` on, sentinels and
-        changes apart."""
-        self.fill_runs(recipe, np.array([start], np.uint64), np.array([out.size], np.uint64), out, threads)
+        changes apart. ``pool`` is the key of the pool that they are mixed with, None without one."""
+        self.fill_runs(recipe, np.array([start], np.uint64), np.array([out.size], np.uint64), out, threads, pool)
 
     def fill_runs(
-        self, recipe: Recipe, starts: Numbers, ends: Numbers, out: npt.NDArray[np.generic], threads: int
-    ) -> None:
+        self, recipe: Recipe, starts: Numbers, ends: Numbers, out: npt.NDArray[np.generic], threads: int,
+        pool: Key | None = None,
+    ) -> None:  # fmt: skip
         """Fills ``out`` with runs of elements, one after another, sentinels and changes apart.
 
         Run i holds the elements from number ``starts[i]`` on and ends before ``out[ends[i]]``; the last one fills up
-        ``out``.
+        ``out``. ``pool`` as for :meth:`fill`.
         """
+        if (recipe.pool is None) != (pool is None):
+            raise ValueError("a recipe with a part of a pool and no pool, or the other way round")
         if not self.makes(recipe) or out.itemsize != recipe.element.facts.size_bytes:
             raise ValueError(f"{recipe.kind.name} as {recipe.element.name} in {out.dtype}")
         begins, places = (np.ascontiguousarray(numbers, np.uint64) for numbers in (starts, ends))
@@ -81,6 +86,7 @@ class NativeLibrary:
             raise ValueError(f"{begins.size} runs that end at {places} in {out.size} elements")
         self._fill_runs(
             recipe.kind, recipe.element, *recipe.key, recipe.offset, recipe.scale,
+            pool is not None, *(pool or (0, 0)), recipe.pool or 0,
             _address(begins), _address(places), begins.size, _address(out), max(1, threads),
         )  # fmt: skip
 

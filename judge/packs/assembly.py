@@ -34,12 +34,12 @@ from judge.packs.expressions import (
     parse_constraint,
     parse_expression,
 )
+from judge.packs.medals import Medals, read_medals
 from judge.packs.pack import (
     Axis,
     Case,
     CaseGroup,
     Link,
-    Medals,
     Pack,
     PackBench,
     PackBuild,
@@ -49,7 +49,7 @@ from judge.packs.pack import (
 )
 from judge.packs.reference import Reference
 from judge.packs.schema import ArrayModel, BenchmarkModel, CaseModel, ChallengeModel, DataModel, ParameterModel
-from judge.packs.signature import CType, parse_c_type, parse_signature
+from judge.packs.signature import CType, parse_signature
 from judge.wire.elements import Element
 
 
@@ -103,13 +103,14 @@ class _Assembly:
             ),
             reference=self._reference,
             equivalent=dict(model.equivalent),
+            default_medals=read_medals(self._file.parent.parent).get(self._file.parent.name, {}),
         )
 
     def _axes(self) -> Iterator[Axis]:
         for name, axis in self._model.axes.items():
             if axis.min > axis.max:
                 raise self._error(f"axes.{name}", f"min {axis.min} lies above max {axis.max}")
-            yield Axis(name, axis.min, axis.max, axis.multiple_of, axis.description)
+            yield Axis(name, axis.min, axis.max, axis.multiple_of, axis.description, axis.fixed)
 
     def _parameters(self, arguments: tuple[Argument, ...], constraints: tuple[Constraint, ...]) -> Iterator[Parameter]:
         """Yields the parameters; those that neither a scalar, a shape nor a constraint uses are for data only."""
@@ -136,12 +137,10 @@ class _Assembly:
     def _arguments(self) -> tuple[Argument, ...]:
         model = self._model
         try:
-            listed = [(c_type, name, parse_c_type(c_type)) for c_type, name in parse_signature(model.signature)]
+            listed = parse_signature(model.signature)
         except ValueError as error:
             raise self._error("signature", str(error)) from None
         names = [name for _, name, _ in listed]
-        if repeated := {name for name in names if names.count(name) > 1}:
-            raise self._error("signature", f"the name '{repeated.pop()}' is used twice")
         pointers = [name for _, name, parsed in listed if parsed.is_pointer]
         self._require_tables("arrays", model.arrays, pointers, "each pointer of the signature")
         if unknown := set(model.scalars) - (set(names) - set(pointers)):
@@ -162,8 +161,6 @@ class _Assembly:
 
     def _scalar(self, name: str, c_type: str, parsed: CType) -> Argument:
         model = self._model
-        if parsed.element.facts.ctypes_name is None:
-            raise self._error("signature", f"'{c_type} {name}' cannot be passed by value; pass a float")
         if name in model.scalars:
             value = self._expression(model.scalars[name], f"scalars.{name}")
         elif name in self._variables:

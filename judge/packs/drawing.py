@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from judge.native.library import loaded
 from judge.packs.permutations import permuted
+from judge.packs.pool import Pool, mixed32, mixed64
 from judge.packs.storage import stored
 from judge.packs.streams import stratified_positions, words32, words64
 from judge.wire.elements import Element
@@ -31,12 +32,13 @@ _CHUNKS_PER_THREAD = 8
 _HALVES = np.uint64(0x0000FFFF0000FFFF)
 
 
-def fill_by_recipe(recipe: Recipe, flat: Array, threads: int | None = None) -> None:
+def fill_by_recipe(recipe: Recipe, flat: Array, threads: int | None = None, pool: Pool | None = None) -> None:
     """Fills ``flat``, contiguous and of the recipe's type, by any recipe but a masked one.
 
-    ``threads`` bounds how many threads work; None allows one for each processor.
+    ``threads`` bounds how many threads work; None allows one for each processor. ``pool`` is what a recipe with a part
+    of a pool is mixed with.
     """
-    Drawing(recipe, flat.size).draw(0, flat, threads)
+    Drawing(recipe, flat.size, pool).draw(0, flat, threads)
 
 
 class Drawing:
@@ -45,9 +47,12 @@ class Drawing:
     Sentinels and changes, the elements that do not come from the stream at their own position, are computed once.
     """
 
-    def __init__(self, recipe: Recipe, size: int) -> None:
+    def __init__(self, recipe: Recipe, size: int, pool: Pool | None = None) -> None:
+        if recipe.pool is not None and pool is None:
+            raise ValueError("a recipe with a part of a pool, and no pool")
         self._recipe = recipe
-        positions, self._planted = _planted(recipe, size)
+        self._pool = pool if recipe.pool is not None else None
+        positions, self._planted = _planted(recipe, size, self._pool)
         self._positions = np.array(positions, np.int64)
 
     def draw(self, start: int, flat: Array, threads: int | None = None) -> None:
@@ -55,7 +60,7 @@ class Drawing:
 
         ``threads`` as for :func:`fill_by_recipe`.
         """
-        _draw_range(self._recipe, start, flat, threads or _processors())
+        _draw_range(self._recipe, self._pool, start, flat, threads or _processors())
         self._plant(start, flat)
 
     def draw_runs(self, starts: Numbers, ends: Numbers, flat: Array, threads: int | None = None) -> None:
@@ -64,7 +69,7 @@ class Drawing:
         Run i holds the elements from number ``starts[i]`` on and ends before ``flat[ends[i]]``; the last one fills up
         ``flat``.
         """
-        _draw_runs(self._recipe, starts, ends, flat, threads or _processors())
+        _draw_runs(self._recipe, self._pool, starts, ends, flat, threads or _processors())
         if not self._planted:
             return
         begins = np.append(0, ends[:-1])
@@ -79,7 +84,7 @@ class Drawing:
             flat[position - start] = value
 
 
-def _planted(recipe: Recipe, size: int) -> tuple[list[int], list[np.generic]]:
+def _planted(recipe: Recipe, size: int, pool: Pool | None) -> tuple[list[int], list[np.generic]]:
     """Returns the positions of sentinels and changes, in order, and the values there."""
     dtype = np.dtype(recipe.element.facts.numpy_name)
     planted: dict[int, np.generic] = {}
@@ -92,7 +97,8 @@ def _planted(recipe: Recipe, size: int) -> tuple[list[int], list[np.generic]]:
         changed, _ = stratified_positions(recipe.changes.places, recipe.changes.count, size)
         values = np.empty(len(changed), dtype)
         ends = np.arange(1, len(changed) + 1)
-        _draw_runs(replace(recipe, key=recipe.changes.values, zeros=None), np.array(changed, np.int64), ends, values, 1)
+        changed_recipe = replace(recipe, key=recipe.changes.values, zeros=None)
+        _draw_runs(changed_recipe, pool, np.array(changed, np.int64), ends, values, 1)
         planted.update(zip(changed, values, strict=True))
     in_order = sorted(planted)
     return in_order, [planted[position] for position in in_order]
@@ -107,20 +113,20 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _draw_range(recipe: Recipe, start: int, flat: Array, threads: int) -> None:
+def _draw_range(recipe: Recipe, pool: Pool | None, start: int, flat: Array, threads: int) -> None:
     """Fills ``flat`` with the elements from number ``start`` on, sentinels and changes apart."""
     if recipe.kind is Kind.CONSTANT:
         flat.fill(_value(flat.dtype, recipe.value))
         return
     native = loaded()
-    if native is not None and native.makes(recipe):
-        native.fill(recipe, start, flat, threads)
+    if native is not None and native.makes(recipe) and (pool is None or pool.key is not None):
+        native.fill(recipe, start, flat, threads, pool.key if pool is not None else None)
         return
     begins = range(0, flat.size, _CHUNK)
 
     def draw(begin: int) -> None:
         end = min(begin + _CHUNK, flat.size)
-        flat[begin:end] = _stored(recipe, draw_elements(recipe, recipe.key, start + begin, end - begin))
+        flat[begin:end] = _stored(recipe, draw_elements(recipe, recipe.key, start + begin, end - begin, pool))
         if recipe.zeros is not None:
             words = words32(recipe.zeros.key, start + begin, end - begin)
             flat[begin:end][words < np.uint32(recipe.zeros.below)] = 0
@@ -130,20 +136,20 @@ def _draw_range(recipe: Recipe, start: int, flat: Array, threads: int) -> None:
         for begin in begins:
             draw(begin)
         return
-    with ThreadPoolExecutor(threads, thread_name_prefix="inputs") as pool:
-        for _ in pool.map(draw, begins):
+    with ThreadPoolExecutor(threads, thread_name_prefix="inputs") as workers:
+        for _ in workers.map(draw, begins):
             pass
 
 
-def _draw_runs(recipe: Recipe, starts: Numbers, ends: Numbers, flat: Array, threads: int) -> None:
+def _draw_runs(recipe: Recipe, pool: Pool | None, starts: Numbers, ends: Numbers, flat: Array, threads: int) -> None:
     """Fills ``flat`` with runs as :meth:`Drawing.draw_runs` takes them, sentinels and changes apart."""
     native = loaded()
-    if native is not None and native.makes(recipe):
-        native.fill_runs(recipe, starts, ends, flat, threads)
+    if native is not None and native.makes(recipe) and (pool is None or pool.key is not None):
+        native.fill_runs(recipe, starts, ends, flat, threads, pool.key if pool is not None else None)
         return
     begin = 0
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        _draw_range(recipe, start, flat[begin:end], 1)
+        _draw_range(recipe, pool, start, flat[begin:end], 1)
         begin = end
 
 
@@ -154,9 +160,9 @@ def _stored(recipe: Recipe, numbers: Array) -> Array:
     return stored(recipe.element, numbers)
 
 
-def _scaled(key: Key, start: int, count: int, values: int) -> npt.NDArray[np.int64]:
-    """Returns one of as many ``values``, from 0 on, for each 32-bit word."""
-    scaled = words32(key, start, count).astype(np.uint64)
+def _scaled(words: npt.NDArray[np.uint32], values: int) -> npt.NDArray[np.int64]:
+    """Returns one of as many ``values``, from 0 on, for each word."""
+    scaled = words.astype(np.uint64)
     scaled *= np.uint64(values)
     scaled >>= np.uint64(32)
     return scaled.view(np.int64)
@@ -173,7 +179,7 @@ def _climbed(recipe: Recipe, key: Key, start: int, count: int) -> npt.NDArray[np
     return places
 
 
-def _whole_numbers(recipe: Recipe, key: Key, start: int, count: int) -> npt.NDArray[np.int64]:
+def _whole_numbers(recipe: Recipe, key: Key, start: int, count: int, pool: Pool | None) -> npt.NDArray[np.int64]:
     numbers = np.arange(start, start + count)
     if recipe.kind is Kind.STAIRS:
         last = int.from_bytes(recipe.value, "little", signed=True)
@@ -186,30 +192,32 @@ def _whole_numbers(recipe: Recipe, key: Key, start: int, count: int) -> npt.NDAr
             return numbers
         length = int(recipe.scale)
         first = start // length
-        hot = _scaled(key, first, (start + count - 1) // length - first + 1, length)
+        hot = _scaled(words32(key, first, (start + count - 1) // length - first + 1), length)
         numbers[:] = hot[numbers // length - first] == numbers % length
         return numbers
     if recipe.kind is Kind.PERMUTATION:
         return permuted(key, int(recipe.scale), numbers)
-    integers = _scaled(key, start, count, int(recipe.scale))
+    integers = _scaled(_words32(recipe, key, start, count, pool), int(recipe.scale))
     integers += int(recipe.offset)
     return integers
 
 
-def draw_elements(recipe: Recipe, key: Key, start: int, count: int) -> Array:
+def draw_elements(recipe: Recipe, key: Key, start: int, count: int, pool: Pool | None = None) -> Array:
     """Returns ``count`` elements from number ``start`` on, sentinels and changes apart, drawn by NumPy.
 
     They are float32 or int64 numbers (of a choice, stored elements), still to be converted to the element's type (whole
     numbers for a half or a narrower type are float32 already).
     """
     if recipe.kind is Kind.UNIFORM:
-        values = (words32(key, start, count) >> np.uint32(8)).astype(np.float32)
+        values = (_words32(recipe, key, start, count, pool) >> np.uint32(8)).astype(np.float32)
         values *= np.float32(2.0**-24)
         values *= np.float32(recipe.scale)
         values += np.float32(recipe.offset)
         return values
     if recipe.kind is Kind.NORMAL:
         words = words64(key, start, count)
+        if pool is not None:
+            words = mixed64(words, _numbers(recipe, start, count, pool))
         # Four 16-bit parts: two sums of two, side by side, and then their sum.
         pairs = words & _HALVES
         words >>= np.uint64(16)
@@ -230,7 +238,16 @@ def draw_elements(recipe: Recipe, key: Key, start: int, count: int) -> Array:
     if recipe.kind is Kind.CHOICE:
         dtype = np.dtype(recipe.element.facts.numpy_name)
         table = np.array([_value(dtype, choice) for choice in recipe.choices])
-        return table[_scaled(key, start, count, len(table))]
-    integers = _whole_numbers(recipe, key, start, count)
+        return table[_scaled(words32(key, start, count), len(table))]
+    integers = _whole_numbers(recipe, key, start, count, pool)
     by_way_of_single = recipe.element is Element.FLOAT16 or recipe.element.facts.narrow is not None
     return integers.astype(np.float32) if by_way_of_single else integers
+
+
+def _words32(recipe: Recipe, key: Key, start: int, count: int, pool: Pool | None) -> npt.NDArray[np.uint32]:
+    words = words32(key, start, count)
+    return words if pool is None else mixed32(words, _numbers(recipe, start, count, pool))
+
+
+def _numbers(recipe: Recipe, start: int, count: int, pool: Pool) -> npt.NDArray[np.uint64]:
+    return pool.numbers(recipe.pool or 0, recipe.element.facts.size_bytes, start, count)

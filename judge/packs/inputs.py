@@ -7,6 +7,7 @@ anything else differs), what is declared differs in a few elements.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from judge.packs.isolation.calls import runs_pack_code
 from judge.packs.lazy_array import real_arrays
 from judge.packs.lazy_input import LazyInput
 from judge.packs.pack import Case, Pack
+from judge.packs.pool import ALIGNMENT_BYTES, Pool, mixes
 from judge.packs.recipes import input_recipe
 from judge.packs.storage import stored, values_of
 from judge.packs.streams import Stream
@@ -37,14 +39,18 @@ def make_inputs(
 
 
 def lazy_inputs(
-    pack: Pack, case: Case, seed: int, call: int = 0, *, like: int | None = None, threads: int | None = None
-) -> Inputs:
-    """Returns the same as :func:`make_inputs` with a LazyInput, made only where it is read, for each declared input."""
+    pack: Pack, case: Case, seed: int, call: int = 0, *, like: int | None = None, threads: int | None = None,
+    pool: Pool | None = None,
+) -> Inputs:  # fmt: skip
+    """Returns the same as :func:`make_inputs` with a LazyInput, made only where it is read, for each declared input.
+
+    ``pool`` is what the inputs of a timed call are mixed with.
+    """
     values: Inputs = scalar_values(pack, case) | host_inputs(pack, case, seed, call, like=like)
-    recipes = input_recipes(pack, case, seed, call, like=like)
+    recipes = input_recipes(pack, case, seed, call, like=like, pooled=pool is not None)
     for argument in pack.inputs:
         if (recipe := recipes[argument.name]) is not None:
-            values[argument.name] = LazyInput(recipe, sizes.shape(case, argument), threads)
+            values[argument.name] = LazyInput(recipe, sizes.shape(case, argument), threads, pool)
     return {argument.name: values[argument.name] for argument in pack.arguments if argument.role != "out"}
 
 
@@ -58,10 +64,14 @@ def scalar_values(pack: Pack, case: Case) -> dict[str, np.generic]:
 
 
 def host_inputs(pack: Pack, case: Case, seed: int, call: int = 0, *, like: int | None = None) -> dict[str, Array]:
-    """Returns the inputs that only the pack's ``make_inputs`` can make: those without a recipe."""
-    if not pack.reference.defines("make_inputs"):
-        return {}
-    return _made_by_pack(pack, case, seed, call, like)
+    """Returns the inputs without a recipe: what only the pack's ``make_inputs`` can make, and what a user typed."""
+    made = _made_by_pack(pack, case, seed, call, like) if pack.reference.defines("make_inputs") else {}
+    typed = {
+        argument.name: _rounded(argument, np.array(case.typed[argument.name])).reshape(sizes.shape(case, argument))
+        for argument in pack.inputs
+        if argument.name in case.typed
+    }
+    return made | typed
 
 
 @runs_pack_code
@@ -78,22 +88,41 @@ def _made_by_pack(pack: Pack, case: Case, seed: int, call: int, like: int | None
 
 
 def input_recipes(
-    pack: Pack, case: Case, seed: int, call: int = 0, *, like: int | None = None
+    pack: Pack, case: Case, seed: int, call: int = 0, *, like: int | None = None, pooled: bool = False
 ) -> dict[str, Recipe | None]:
-    """Returns how a device makes each in and inout argument; None for those that :func:`host_inputs` makes."""
+    """Returns how a device makes each in and inout argument; None for those that :func:`host_inputs` makes.
+
+    ``pooled`` mixes them with a pool of at least :func:`pool_bytes`, in which each has a part of its own.
+    """
     recipes: dict[str, Recipe | None] = {}
+    pool_at = 0
     for argument in pack.inputs:
-        declared = case.distribution(argument)
-        recipes[argument.name] = None if declared is None else input_recipe(
+        declared = None if argument.name in case.typed else case.distribution(argument)
+        recipe = None if declared is None else input_recipe(
             declared, argument.element, sizes.shape(case, argument),
             Stream(seed, case.id, argument.name, call), like, variables=case.variables,
         )  # fmt: skip
+        if pooled and recipe is not None and mixes(recipe):
+            recipe = replace(recipe, pool=pool_at)
+            pool_at += _pool_part_bytes(case, argument)
+        recipes[argument.name] = recipe
     return recipes
 
 
 def _rounded(argument: Argument, values: Any) -> Array:
     """Returns values in the argument's type, and as exactly as that type holds them."""
     return np.ascontiguousarray(values_of(argument.element, stored(argument.element, values)))
+
+
+def pool_bytes(pack: Pack, case: Case) -> int:
+    """Returns the size of the pool that the case's inputs take: that of those which are mixed with it."""
+    recipes = input_recipes(pack, case, 0)
+    mixed = (argument for argument in pack.inputs if (recipe := recipes[argument.name]) is not None and mixes(recipe))
+    return sum(_pool_part_bytes(case, argument) for argument in mixed)
+
+
+def _pool_part_bytes(case: Case, argument: Argument) -> int:
+    return -(-sizes.buffer_bytes(case, argument) // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
 
 
 def _any_declared_input_varies(pack: Pack, case: Case) -> bool:

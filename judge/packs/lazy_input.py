@@ -9,6 +9,7 @@ import numpy as np
 
 from judge.packs.drawing import Array, Drawing, Numbers
 from judge.packs.lazy_array import LazyArray
+from judge.packs.pool import Pool
 from judge.packs.storage import stored_type, value_type, values_of
 from judge.wire.recipe import Recipe
 
@@ -19,18 +20,21 @@ _ELEMENTS_ALONE = 1 << 22
 class LazyInput(LazyArray):
     """Stands for the array that a recipe makes."""
 
-    def __init__(self, recipe: Recipe, shape: tuple[int, ...], threads: int | None = None) -> None:
-        """``recipe`` is any but a masked one. ``threads`` bounds how many threads make the whole array; None allows one
-        for each processor."""
+    def __init__(
+        self, recipe: Recipe, shape: tuple[int, ...], threads: int | None = None, pool: Pool | None = None
+    ) -> None:
+        """``recipe`` is any but a masked one, ``pool`` what it is mixed with. ``threads`` bounds how many threads make
+        the whole array; None allows one for each processor."""
         super().__init__(shape, value_type(recipe.element))
         self._element = recipe.element
         self._in_place = self.dtype == stored_type(recipe.element)
         self._recipe = recipe
         self._threads = threads
-        self._drawing = Drawing(recipe, self.size)
+        self._pool = pool
+        self._drawing = Drawing(recipe, self.size, pool)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return LazyInput, (self._recipe, self.shape, self._threads)
+        return LazyInput, (self._recipe, self.shape, self._threads, self._pool)
 
     def _make(self) -> Array:
         array = np.empty(self.shape, self.dtype)

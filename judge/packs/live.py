@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from judge.packs.errors import PackError
@@ -20,6 +21,21 @@ _FILES = ("challenge.toml", "reference.py", "statement.md")
 
 #: What tells one state of the files from another: paths, times and sizes.
 Fingerprint = tuple[tuple[str, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PackProblem:
+    """What keeps a pack from being loaded as it is now: ``key`` of ``file``, for a ``reason``.
+
+    ``slug`` is empty where no pack is at fault, such as for a folder that is not there. ``served`` is the version that
+    is served meanwhile; None: there is none.
+    """
+
+    slug: str
+    file: Path
+    key: str
+    reason: str
+    served: str | None
 
 
 class LivePacks(Mapping[str, Pack]):
@@ -40,6 +56,7 @@ class LivePacks(Mapping[str, Pack]):
         self._lock = threading.Lock()
         self._packs: dict[str, Pack] = {}
         self._reported: set[str] = set()
+        self._problems: tuple[PackProblem, ...] = ()
         self._fingerprint: Fingerprint | None = None
         self._looked = float("-inf")
         self._look()
@@ -52,6 +69,12 @@ class LivePacks(Mapping[str, Pack]):
 
     def __len__(self) -> int:
         return len(self._now())
+
+    @property
+    def problems(self) -> tuple[PackProblem, ...]:
+        """What is wrong with packs that do not load as they are now, by slug."""
+        self._now()
+        return self._problems
 
     def refresh(self) -> None:
         """Looks at the files now."""
@@ -75,14 +98,28 @@ class LivePacks(Mapping[str, Pack]):
         registry = Registry.load(self._paths)
         packs = dict(registry.packs)
         for problem in registry.problems:
-            slug = problem.file.name if problem.file.is_dir() else problem.file.parent.name
+            slug = _slug_at_fault(problem)
             if slug in self._packs and slug not in packs:
                 packs[slug] = self._packs[slug]
             if str(problem) not in self._reported:
                 self._report(problem)
         self._reported = {str(problem) for problem in registry.problems}
+        found = (_describe(problem, packs) for problem in registry.problems)
+        self._problems = tuple(sorted(found, key=lambda problem: (problem.slug, str(problem.file))))
         self._packs = dict(sorted(packs.items()))
         self._fingerprint = fingerprint
+
+
+def _slug_at_fault(problem: PackError) -> str:
+    """Returns the slug of the pack that the problem's file belongs to, or an empty text."""
+    folder = problem.file if problem.file.is_dir() else problem.file.parent
+    return folder.name if (folder / "challenge.toml").is_file() else ""
+
+
+def _describe(problem: PackError, packs: Mapping[str, Pack]) -> PackProblem:
+    slug = _slug_at_fault(problem)
+    served = packs[slug].version if slug in packs else None
+    return PackProblem(slug, problem.file, problem.key, problem.reason, served)
 
 
 def _fingerprint(paths: Sequence[Path]) -> Fingerprint:

@@ -6,6 +6,7 @@ right, ``sizes`` evaluates what the pack states over its axes, ``statement`` fil
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -16,20 +17,23 @@ from judge.packs import signature
 from judge.packs.argument import Argument
 from judge.packs.distributions import Distribution
 from judge.packs.expressions import Constraint, Expression, Number
+from judge.packs.medals import Medals
 from judge.packs.reference import Reference
 
-CaseGroup = Literal["sample", "hidden", "benchmark"]
+#: ``custom`` is a case that a user made (judge.packs.custom_input).
+CaseGroup = Literal["sample", "hidden", "benchmark", "custom"]
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A size, and the range of it that a kernel has to handle."""
+    """A size, and the range of it that a kernel has to handle. In a benchmark, a ``fixed`` one never changes."""
 
     name: str
     min: int
     max: int
     multiple_of: int
     description: str
+    fixed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,22 +77,13 @@ class PackBuild:
 
 
 @dataclass(frozen=True, slots=True)
-class Medals:
-    """The shares of what the roofline allows that earn each medal."""
-
-    bronze: float
-    silver: float
-    gold: float
-
-
-@dataclass(frozen=True, slots=True)
 class PackBench:
     """What a timed call has to move (``bytes``) and compute (``flops``) at the least.
 
     ``arithmetic`` is the type whose measured peak the roofline is drawn with (judge.gpu.calibration.RATES).
     ``budget_s`` is the time on a GPU for the timed calls of all benchmarks beyond those that must be made. ``medals``
-    is None until they have been set. ``why_short`` says why no kernel comes near that least, where it is below what a
-    launch takes.
+    is None where the pack declares none. ``why_short`` says why no kernel comes near that least, where it is below what
+    a launch takes.
     """
 
     bytes: Expression
@@ -123,6 +118,13 @@ class Case:
     devices: tuple[DeviceKind, ...]
     description: str
     guessable: bool = False
+    #: Inputs of which a user typed the values.
+    typed: dict[str, tuple[Number, ...]] = field(default_factory=dict)
+
+    @property
+    def is_public(self) -> bool:
+        """Whether its inputs and outputs may be shown. They are the same in every judgement."""
+        return self.group in ("sample", "custom")
 
     @property
     def variables(self) -> dict[str, Number]:
@@ -161,11 +163,17 @@ class Pack:
     reference: Reference = field(repr=False)
     #: Mutants of answers and kernels that are right here, with the reason (judge.packs.verify).
     equivalent: dict[str, str] = field(default_factory=dict)
+    #: By metric, for packs that declare none (judge.packs.medals).
+    default_medals: Mapping[str, Medals] = field(default_factory=dict)
 
     @property
     def major(self) -> int:
         """The version that leaderboards are kept by."""
         return int(self.version.split(".")[0])
+
+    def medals_for(self, metric: str) -> Medals | None:
+        """Returns the medals for scores of this metric or scale (``time_s``, ``modelled_time_s/h200/1``), or None."""
+        return self.bench.medals or self.default_medals.get(metric.partition("/")[0])
 
     @property
     def inputs(self) -> tuple[Argument, ...]:

@@ -93,11 +93,15 @@ class DataModel(_Strict):
 
 
 class AxisModel(_Strict):
-    """A size. Cases must lie within ``min`` and ``max`` and be a multiple of ``multiple_of``."""
+    """A size. Cases must lie within ``min`` and ``max`` and be a multiple of ``multiple_of``.
+
+    A ``fixed`` one is the same in all calls of a benchmark, because the range of an input depends on it.
+    """
 
     min: int = Field(default=1, ge=0)
     max: int
     multiple_of: int = Field(default=1, ge=1)
+    fixed: bool = False
     description: str = ""
 
 

@@ -16,6 +16,9 @@ from judge.packs.pack import Axis, Case, Pack, Parameter
 
 _PLACEHOLDER = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 
+#: From the heading to the next of its level or above, or to the end.
+_HINTS = re.compile(r"^## Hints\n(?:(?!##? ).*(?:\n|\Z))*", re.MULTILINE)
+
 
 class StatementError(ValueError):
     """A placeholder that is not known."""
@@ -24,6 +27,11 @@ class StatementError(ValueError):
 def read_statement(pack: Pack) -> str:
     """Returns the pack's statement in Markdown, sizes and limits filled in. Raises StatementError, OSError."""
     return fill_statement((pack.directory / "statement.md").read_text(encoding="utf-8"), pack)
+
+
+def without_hints(markdown: str) -> str:
+    """Returns the statement without its section of hints, if it has one."""
+    return _HINTS.sub("", markdown)
 
 
 def fill_statement(template: str, pack: Pack) -> str:

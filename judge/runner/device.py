@@ -56,9 +56,6 @@ class Device(Protocol):
 
     makes_code: bool
 
-    def free_bytes(self) -> int:
-        """Returns the free memory of the device while nothing is loaded."""
-
     def limit(self, load: LoadRequest) -> None:
         """Sets the limits of the submission that is loaded next."""
 
@@ -124,13 +121,13 @@ class RecordingDevice(Device, Protocol):
 class Placed:
     """A buffer of a timed call.
 
-    ``recipe`` makes its contents, from the ``staged`` copy if it needs one; without a recipe the byte ``fill`` fills
-    it. After the call it is compared with its recipe, or digested, or neither.
+    ``recipe`` makes its contents, from what lies ``beside`` if it needs that: its part of the pool, or a staged copy.
+    Without a recipe the byte ``fill`` fills it. After the call it is compared with its recipe, or digested, or neither.
     """
 
     buffer: Buffer
     recipe: Recipe | None = None
-    staged: Buffer | None = None
+    beside: Buffer | None = None
     fill: int = 0
     compare: bool = False
     digest: bool = False
@@ -149,6 +146,12 @@ class TimedDevice(Device, Protocol):
 
     So nothing large crosses the frames around a timed call.
     """
+
+    def undo(self) -> None:
+        """Takes back what earlier calls left in the device's caches, and returns when the device is idle.
+
+        It comes when nothing is known of the next call, and is on nobody's clock.
+        """
 
     def make_call(self, call: Callable[[], None]) -> None:
         """Runs a call as ``time_call`` does, with as little as possible between the work and its end."""

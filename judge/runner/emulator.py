@@ -51,10 +51,6 @@ class EmulatorDevice:
         self._recorded_calls = 0
         self._places: deque[int] = deque()
 
-    def free_bytes(self) -> int:
-        """Returns more than any call needs: the limit always has room for a call's buffers."""
-        return 1 << 62
-
     def limit(self, load: LoadRequest) -> None:
         limits = Limits(
             memory_bytes=load.memory_bytes or None,

@@ -26,11 +26,12 @@ from judge.runner.device import Device, DeviceError, DeviceOptions, RewritingDev
 from judge.runner.memory import SharedMemory
 from judge.runner.recordings import Recordings
 from judge.runner.refusal import Refused
+from judge.runner.reservation import Reservation
 from judge.runner.submission import LoadError, Program, Submission
 from judge.runner.timing import TimedCalls
-from judge.wire.bursts import OpenRequest, ReserveRequest, StageRequest, TimeRequest
+from judge.wire.bursts import OpenRequest, PieceRequest, PlaceRequest, ReserveRequest
 from judge.wire.frames import Failure, Frame, FrameError, Op
-from judge.wire.messages import ArgumentSpec, LoadRequest, PrepareRequest, StartReply, StartRequest
+from judge.wire.messages import ArgumentSpec, LoadRequest, PrepareRequest, StartRequest
 
 _libc = ctypes.CDLL(None)
 
@@ -47,8 +48,8 @@ class Runner:
 
     MUTATE loads the submission again with other device code, to verify a pack's cases.
 
-    The requests of bursts are RESERVE, STAGE, TIME, SOLVE, COMMIT and OPEN. ``judge.runner.recordings`` handles RECORD,
-    RECORDING, GIVE and REPLAY.
+    Before LOAD come RESERVE and POOL; the requests of bursts are STAGE, UNDO, PLACE, SOLVE, COMMIT and OPEN.
+    ``judge.runner.recordings`` handles RECORD, RECORDING, GIVE and REPLAY.
     """
 
     def __init__(self, input_fd: int, output_fd: int, library_fd: int) -> None:
@@ -67,6 +68,7 @@ class Runner:
         self._mutants = 0
         self._calls: JudgedCalls | None = None
         self._bursts: TimedCalls
+        self._reservation: Reservation
 
     def handle(self, request: Frame) -> bytes:
         """Returns the payload of the reply. Raises Refused."""
@@ -81,6 +83,8 @@ class Runner:
             return self._recordings.give(payload)
         if request.op == Op.REPLAY:
             return self._load(LoadRequest.unpack(payload), is_replay=True)
+        if request.op in (Op.RESERVE, Op.POOL):
+            return self._reserve(request)
         if self._calls is None:
             raise FrameError("nothing is loaded")
         if request.op == Op.MUTATE:
@@ -93,13 +97,12 @@ class Runner:
             return self._calls.run(self._submission)
         if request.op == Op.FETCH:
             return self._calls.fetch()
-        if request.op == Op.RESERVE:
-            self._calls.release()
-            return self._bursts.reserve(ReserveRequest.unpack(payload))
         if request.op == Op.STAGE:
-            return self._bursts.stage(StageRequest.unpack(payload))
-        if request.op == Op.TIME:
-            return self._bursts.time(TimeRequest.unpack(payload))
+            return self._reservation.stage(PieceRequest.unpack(payload))
+        if request.op == Op.UNDO:
+            return self._bursts.undo()
+        if request.op == Op.PLACE:
+            return self._bursts.place(PlaceRequest.unpack(payload))
         if request.op == Op.SOLVE:
             return self._bursts.solve()
         if request.op == Op.COMMIT:
@@ -114,11 +117,12 @@ class Runner:
         try:
             module = importlib.import_module(start.device_module)
             self._device = module.open_device(DeviceOptions(start.ordinal, start.library, start.threads))
-            free_bytes = self._device.free_bytes()
         except DeviceError as error:
             raise Refused(Failure.DEVICE, error.message, error.code, error.name) from None
         except Exception as error:
             raise Refused(Failure.DEVICE, f"{type(error).__name__}: {error}") from None
+        # The supervisor reserves only on devices that make timed calls.
+        self._reservation = Reservation(cast(TimedDevice, self._device), self._inputs)
         # exit() in a submission must end the process with the submission's code, before PyCUDA's destructors abort.
         # Handlers that the submission registers still run before this one: last in, first out.
         _libc.on_exit(_libc._exit, None)
@@ -130,7 +134,14 @@ class Runner:
                 seccomp.lock_before_load(allow_executable=self._device.makes_code)
             except Exception as error:
                 raise Refused(Failure.JAIL, f"{type(error).__name__}: {error}") from None
-        return StartReply(free_bytes).pack()
+        return b""
+
+    def _reserve(self, request: Frame) -> bytes:
+        if self._device is None or self._calls is not None:
+            raise FrameError("no device is up, or something is loaded already")
+        if request.op == Op.RESERVE:
+            return self._reservation.reserve(ReserveRequest.unpack(request.payload))
+        return self._reservation.fill_pool(PieceRequest.unpack(request.payload))
 
     def _load(self, request: LoadRequest, *, is_replay: bool = False) -> bytes:
         device = self._device
@@ -155,10 +166,10 @@ class Runner:
             raise Refused(Failure.LOAD, str(error)) from None
         if self._locked and not device.makes_code:
             seccomp.lock_after_load()
+        self._reservation.release_spare()
         self._calls = JudgedCalls(device, self._inputs, self._outputs, request.arguments)
-        # The supervisor requests bursts only of devices that can make them.
         self._bursts = TimedCalls(
-            cast(TimedDevice, device), self._submission, self._inputs, self._outputs, request.arguments
+            cast(TimedDevice, device), self._submission, self._reservation, self._outputs, request.arguments
         )
         return reply
 

@@ -1,7 +1,7 @@
-"""Bursts of timed calls, on a device that makes inputs and checks outputs by itself (``judge.wire.bursts``).
+"""Timed calls, in bursts, on a device that makes inputs and checks outputs by itself (``judge.wire.bursts``).
 
 Each call's buffers lie where the request says, in arenas reserved before. The inputs are complete on the device only
-just before the call, and nothing of a later burst arrives before its turn. The outputs of a burst stay in place until
+just before the call, and nothing of a later call arrives before its turn. The outputs of a burst stay in place until
 the next one, so that any of its calls can be opened.
 """
 
@@ -16,20 +16,12 @@ from dataclasses import dataclass
 from judge.runner.device import Buffer, DeviceError, Placed, TimedDevice
 from judge.runner.memory import SharedMemory
 from judge.runner.refusal import device_errors
+from judge.runner.reservation import Reservation
 from judge.runner.submission import Program
-from judge.wire.bursts import (
-    CommitReply,
-    OpenRequest,
-    ReserveRequest,
-    StageRequest,
-    TimedCall,
-    TimedSlot,
-    TimeRequest,
-)
+from judge.wire.bursts import CommitReply, OpenRequest, PlaceRequest, TimedCall, TimedSlot
 from judge.wire.digest import level_sizes
 from judge.wire.frames import FrameError, Role
 from judge.wire.messages import ArgumentSpec, RunReply
-from judge.wire.recipe import Kind
 
 _libc = ctypes.CDLL(None)
 #: They lie in one place for all calls of a burst, and are not copied out.
@@ -45,67 +37,56 @@ class _Ready:
 
 
 class TimedCalls:
-    """Makes the calls of bursts. Owns the arenas and the staged inputs."""
+    """Makes the calls of bursts, in what was reserved."""
 
     def __init__(
-        self, device: TimedDevice, program: Program, inputs: SharedMemory, outputs: SharedMemory,
+        self, device: TimedDevice, program: Program, reservation: Reservation, outputs: SharedMemory,
         arguments: tuple[ArgumentSpec, ...],
     ) -> None:  # fmt: skip
         self._device = device
         self._program = program
-        self._inputs = inputs
+        self._reservation = reservation
         self._outputs = outputs
         self._arguments = arguments
-        #: For each argument: no arena (a scalar), one (an input), or one for each place.
-        self._arenas: list[list[Buffer]] = []
-        self._staged: dict[int, Buffer] = {}
+        #: The calls of the burst that were placed. All are committed but the last one while it ``is_ready``.
         self._burst: list[_Ready] = []
-        #: The number of the prepared call.
-        self._next = 0
+        #: Whether a call is placed and not committed yet.
+        self.is_ready = False
         self._call: Callable[[], None]
-        #: The error that ended the prepared call.
+        #: The error that ended the placed call.
         self._error: DeviceError | None = None
-        #: How often this thread had lost its processor when the call was prepared.
+        #: How often this thread had lost its processor when the call was placed.
         self._preemptions = 0
 
-    @property
-    def is_ready(self) -> bool:
-        """Whether the next call of the burst is prepared."""
-        return self._next < len(self._burst)
-
-    def reserve(self, request: ReserveRequest) -> bytes:
-        if len(request.rooms) != len(self._arguments):
-            raise FrameError("room for another number of arguments")
+    def undo(self) -> bytes:
+        """Takes back what earlier calls left in the device's caches, while nothing is known of a next call."""
         with device_errors():
-            for buffer in (*self._staged.values(), *(arena for arenas in self._arenas for arena in arenas)):
-                self._device.free(buffer)
-            self._staged, self._arenas, self._burst, self._next = {}, [], [], 0
-            for argument, room in zip(self._arguments, request.rooms, strict=True):
-                count = {Role.SCALAR: 0, Role.IN: 1, Role.SPENT: 1}.get(argument.role, request.places)
-                self._arenas.append([])
-                for _ in range(count):
-                    self._arenas[-1].append(self._device.allocate(room, argument.name))
+            self._device.undo()
         return b""
 
-    def stage(self, request: StageRequest) -> bytes:
+    def place(self, request: PlaceRequest) -> bytes:
+        if request.index == 0:
+            self._burst = []
+        if self.is_ready or request.index != len(self._burst):
+            raise FrameError("a call out of its turn")
+        ready = _Ready(request.call, self._place(request.call))
+        values = [
+            slot.value if placed is None else placed.buffer.address
+            for slot, placed in zip(ready.call.slots, ready.placed, strict=True)
+        ]
+        self._call, self._error = functools.partial(self._program.call, self._program.bind(values)), None
         with device_errors():
-            buffer = self._staged.get(request.index)
-            if buffer is not None and buffer.size != request.size:
-                self._device.free(self._staged.pop(request.index))
-                buffer = None
-            if buffer is None:
-                buffer = self._staged[request.index] = self._device.allocate(request.size, "staged")
-            self._device.write(buffer, self._inputs.piece(request.input_offset, request.size))
-        return b""
-
-    def time(self, request: TimeRequest) -> bytes:
-        self._burst = [_Ready(call, self._place(call)) for call in request.calls]
-        self._next = 0
-        self._prepare()
+            for placed in ready.placed:
+                if placed is not None:
+                    self._device.place(placed)
+            self._device.settle()
+        self._burst.append(ready)
+        self.is_ready = True
+        self._preemptions = _preemptions()
         return b""
 
     def solve(self) -> bytes:
-        """Makes the prepared call and does nothing else."""
+        """Makes the placed call and does nothing else."""
         self._current()
         try:
             self._device.make_call(self._call)
@@ -116,8 +97,9 @@ class TimedCalls:
     def commit(self) -> bytes:
         ready = self._current()
         ran, preempted = self._ran(), _preemptions() > self._preemptions
+        self.is_ready = False
         if self._error is not None:
-            self._burst = self._burst[: self._next]
+            self._burst.pop()
             return CommitReply(ran, finished=False, preempted=preempted).pack()
         with device_errors():
             findings = self._device.inspect([placed for placed in ready.placed if placed is not None])
@@ -125,16 +107,12 @@ class TimedCalls:
                 self._copy_out(ready)
         flags = iter(findings.damage)
         damage = tuple(0 if placed is None else next(flags) for placed in ready.placed)
-        self._next += 1
-        if self.is_ready:
-            self._prepare()
-        else:
-            # _exit would lose the submission's buffered output.
-            _libc.fflush(None)
+        # _exit would lose the submission's buffered output.
+        _libc.fflush(None)
         return CommitReply(ran, damage, findings.digests, preempted=preempted).pack()
 
     def open(self, request: OpenRequest) -> bytes:
-        if request.call >= self._next:
+        if self.is_ready or request.call >= len(self._burst):
             raise FrameError("the burst had fewer calls")
         ready = self._burst[request.call]
         with device_errors():
@@ -148,7 +126,7 @@ class TimedCalls:
     def _current(self) -> _Ready:
         if not self.is_ready:
             raise FrameError("no call was made ready")
-        return self._burst[self._next]
+        return self._burst[-1]
 
     def _ran(self) -> RunReply:
         if self._error is None:
@@ -159,40 +137,24 @@ class TimedCalls:
                 self._error = error
         return RunReply(-1.0, self._error.code, self._error.name, self._error.message)
 
-    def _prepare(self) -> None:
-        ready = self._current()
-        values = zip(ready.call.slots, ready.placed, strict=True)
-        bound = self._program.bind([slot.value if placed is None else placed.buffer.address for slot, placed in values])
-        self._call, self._error = functools.partial(self._program.call, bound), None
-        with device_errors():
-            for placed in ready.placed:
-                if placed is not None:
-                    self._device.place(placed)
-            self._device.settle()
-        self._preemptions = _preemptions()
-
     def _place(self, call: TimedCall) -> tuple[Placed | None, ...]:
-        if len(call.slots) != len(self._arguments) or len(self._arenas) != len(self._arguments):
+        arenas = self._reservation.arenas
+        if len(call.slots) != len(self._arguments) or len(arenas) != len(self._arguments):
             raise FrameError("a call with another number of arguments, or without room for it")
         return tuple(
-            None if argument.role is Role.SCALAR else self._placed(argument, slot, arenas, call)
-            for argument, slot, arenas in zip(self._arguments, call.slots, self._arenas, strict=True)
+            None if argument.role is Role.SCALAR else self._placed(argument, slot, arena, call)
+            for argument, slot, arena in zip(self._arguments, call.slots, arenas, strict=True)
         )
 
-    def _placed(self, argument: ArgumentSpec, slot: TimedSlot, arenas: list[Buffer], call: TimedCall) -> Placed:
+    def _placed(self, argument: ArgumentSpec, slot: TimedSlot, arena: Buffer | None, call: TimedCall) -> Placed:
         if (slot.recipe is None) != (argument.role is Role.OUT):
             raise FrameError("an input without a recipe, or an output with one")
-        place = 0 if argument.role in _INPUTS else slot.place
-        if place >= len(arenas) or slot.shift + slot.size > arenas[place].size:
+        if arena is None or slot.shift + slot.size > arena.size:
             raise FrameError("a buffer outside of what was reserved")
-        staged = None
-        if slot.recipe is not None and slot.recipe.kind is Kind.MASKED:
-            staged = self._staged.get(slot.recipe.stage)
-            if staged is None or staged.size != slot.size:
-                raise FrameError("a masked input that was not staged")
-        buffer = self._device.within(arenas[place], slot.shift, slot.size)
+        buffer = self._device.within(arena, slot.shift, slot.size)
+        beside = self._reservation.beside(slot.recipe, slot.size)
         digest = not (argument.role in _INPUTS or call.copy)
-        return Placed(buffer, slot.recipe, staged, slot.fill, compare=argument.role is Role.IN, digest=digest)
+        return Placed(buffer, slot.recipe, beside, slot.fill, compare=argument.role is Role.IN, digest=digest)
 
     def _copy_out(self, ready: _Ready) -> None:
         for argument, slot, placed in zip(self._arguments, ready.call.slots, ready.placed, strict=True):

@@ -25,9 +25,14 @@ from judge.sandbox import starvation
 from judge.sandbox.cgroup import Group
 from judge.sandbox.enter_plan import enter_plan
 from judge.sandbox.policy import Policy
+from judge.sandbox.starvation import FairClock
 
 #: What operators, service managers and the kernel's OOM killer end processes with.
 OUTSIDE_SIGNALS = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
+#: A command may take so many times its limit if it waits for a processor most of the time.
+_MOST_STARVATION = 10
+#: Seconds between two readings of a command's clock.
+_TICK_S = 0.5
 _ENTER = Path(__file__).with_name("enter.py")
 
 
@@ -72,12 +77,16 @@ class JailExit:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a command printed, standard output and error together, truncated at the requested limit."""
+    """What a command printed, standard output and error together, truncated at the requested limit.
+
+    ``starved``: it was ended because it had waited for a processor for far too long, not because of its own time.
+    """
 
     data: bytes
     truncated: bool
     timed_out: bool
     exit: JailExit
+    starved: bool = False
 
 
 class JailProcess:
@@ -274,30 +283,32 @@ def run_to_end(
 ) -> Output:
     """Runs a command that prints and ends.
 
-    Output beyond ``output_bytes`` is read and dropped, so that it neither fills memory nor blocks the command. Raises
+    Waiting for a processor does not count towards ``wall_s``; it is ended all the same after ten times as long. Output
+    beyond ``output_bytes`` is read and dropped, so that it neither fills memory nor blocks the command. Raises
     JailUnavailable if the jail could not be set up.
     """
-    deadline = time.monotonic() + wall_s
     with launch(policy, argv, pass_fds=pass_fds, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as jail:
         assert jail.stdout is not None
-        kept, total, timed_out = bytearray(), 0, False
+        kept, total, is_printing, timed_out, starved = bytearray(), 0, True, False, False
+        clock = FairClock(jail.waits_s)
         with selectors.DefaultSelector() as selector:
             selector.register(jail.stdout, selectors.EVENT_READ)
             while True:
-                left = deadline - time.monotonic()
-                if left <= 0 or not selector.select(left):
-                    timed_out = True
+                left_s = wall_s - clock.fair_s()
+                starved = clock.wall_s > _MOST_STARVATION * wall_s
+                timed_out = left_s <= 0 or starved
+                tick_s = min(left_s, _TICK_S)
+                if timed_out or (not is_printing and jail.wait(tick_s)):
                     break
+                if not is_printing or not selector.select(tick_s):
+                    continue
                 chunk = os.read(jail.stdout.fileno(), 1 << 16)
-                if not chunk:
-                    break
+                is_printing = bool(chunk)
                 total += len(chunk)
                 kept += chunk[: max(0, output_bytes - len(kept))]
-        if not timed_out and not jail.wait(max(0.1, deadline - time.monotonic())):
-            timed_out = True
         try:
             ended = jail.end()
         except JailUnavailable as error:
             said = bytes(kept[:2000]).decode("utf-8", "replace").strip()
             raise JailUnavailable(f"{error.message}: {said}" if said else error.message, error.remedy) from None
-    return Output(bytes(kept), total > len(kept), timed_out, ended)
+    return Output(bytes(kept), total > len(kept), timed_out, ended, starved)

@@ -18,12 +18,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Self
 
+from judge.check.shown import show_array
 from judge.compile.artifact import Artifact
-from judge.judgement import CaseJudgement, Mismatch
+from judge.judgement import CaseJudgement, Mismatch, ShownArray
 from judge.packs.inputs import make_inputs
-from judge.packs.judging import Checker, make_checker
+from judge.packs.judging import Checker, expected_outputs, make_checker, reference_outputs
 from judge.packs.pack import Case, Pack
 from judge.packs.sizes import buffer_bytes, case_bytes, case_flops
+from judge.packs.sizes import shape as shape_of
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.layout import Array, lay_out
 from judge.supervisor.process import RequestRefused, RunnerEnded
@@ -54,17 +56,22 @@ _CHECKED_BYTES = 256 << 10
 _CHECKED_FLOPS = 1 << 21
 #: So many orders are tried of what has a race, each of which shows a missing barrier about half of the time.
 _ORDERS = 8
+#: So much of what a case prints is kept, in characters.
+_OUTPUT_CHARACTERS = 8 << 10
+#: What the inputs of public cases are made from, so that they are the same for everybody.
+_PUBLIC_SEED = 1
 #: Verdicts that the checks themselves may cause.
 _OF_THE_CHECKS = (Verdict.TIME_LIMIT_EXCEEDED, Verdict.MEMORY_LIMIT_EXCEEDED)
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedCase:
-    """A case with its inputs, and what checks the outputs."""
+    """A case with its inputs, and what checks the outputs. ``answers`` are the reference's, of a public case."""
 
     case: Case
     inputs: dict[str, Any]
     check: Checker
+    answers: dict[str, Array] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +117,17 @@ class _CasePreparer:
             self._prepared.append((size, self._pool.submit(self._prepare, self._cases.popleft())))
 
     def _prepare(self, case: Case) -> PreparedCase:
-        inputs = make_inputs(self._pack, case, self._seed)
-        return PreparedCase(case, inputs, make_checker(self._pack, case, inputs))
+        pack = self._pack
+        inputs = make_inputs(pack, case, _PUBLIC_SEED if case.is_public else self._seed)
+        expected = expected_outputs(pack, case, inputs)
+        check = make_checker(pack, case, inputs, expected)
+        if not case.is_public:
+            return PreparedCase(case, inputs, check)
+        answers: dict[str, Array] = {name: each.values for name, each in expected.items()}
+        if len(answers) < len(pack.outputs):
+            # Several answers are right where nothing is compared; the reference's is one of them.
+            answers = {**reference_outputs(pack, case, inputs), **answers}
+        return PreparedCase(case, inputs, check, answers)
 
 
 class CaseRunner:
@@ -186,9 +202,8 @@ class CaseRunner:
         """Ends a session that refused a request and returns the outcome. Raises InternalError."""
         during = self._session.last_op if self._session is not None else Op.START
         calls = self._calls()
-        had_free_memory = self._session is not None and self._session.had_free_memory
         self.discard_session()
-        return outcome_of_refusal(refused.reply, during, calls, had_free_memory=had_free_memory)
+        return outcome_of_refusal(refused.reply, during, calls)
 
     def end_session(self) -> None:
         """Ends the running session."""
@@ -224,19 +239,20 @@ class CaseRunner:
 
     def _judge_once(self, case: Case, prepared_case: PreparedCase, watch: Watch) -> JudgedCase:
         bounds = self._factory.bounds
-        record = None
+        record = outputs = None
+        printed = ""
         started = time.monotonic()
         try:
             try:
-                record, outputs = self._call(case, prepared_case, watch)
+                record, outputs, printed = self._call(case, prepared_case, watch)
             except RequestRefused as refused:
                 if refused.reply.failure != Failure.MEMORY or self._calls() < 2:
                     raise
                 # Earlier calls may have left device memory allocated, which is no wrong answer: try a fresh process.
                 self.end_session()
-                record, outputs = self._call(case, prepared_case, watch)
+                record, outputs, printed = self._call(case, prepared_case, watch)
         except RunnerEnded as ended:
-            outcome = outcome_of_ending(ended.ending, bounds.solve_s(watch))
+            outcome, printed = outcome_of_ending(ended.ending, bounds.call_s), ended.ending.printed
             self.discard_session()
             self._lost_s += time.monotonic() - started
         except RequestRefused as refused:
@@ -244,7 +260,7 @@ class CaseRunner:
         else:
             names = [argument.name for argument in self._pack.arguments]
             outcome = outcome_of_call(
-                record.ran, record.fetched, names, bounds.kernel_s(watch),
+                record.ran, record.fetched, names, bounds.call_s,
                 lambda: first_mismatch(prepared_case.check, outputs),
                 reads_are_errors=self._pack.emulator.reads_are_errors,
             )  # fmt: skip
@@ -260,7 +276,9 @@ class CaseRunner:
                 outcome = self._in_other_orders(case, prepared_case, outcome)
             elif outcome.verdict is Verdict.WRONG_ANSWER:
                 outcome = self._explain(case, prepared_case, outcome)
-        return JudgedCase(case_judgement(case, outcome, record.wall_s if record else 0.0), record)
+        wall_s = record.wall_s if record else 0.0
+        shown = _shown(self._pack, prepared_case, outputs)
+        return JudgedCase(case_judgement(case, outcome, wall_s, printed, shown), record)
 
     def _in_other_orders(self, case: Case, prepared_case: PreparedCase, right: Outcome) -> Outcome:
         """Returns a right answer, or, if it has a race, the wrong one that another order of warps gives."""
@@ -269,7 +287,7 @@ class CaseRunner:
             return right
         for _ in range(_ORDERS):
             try:
-                record, outputs = self._call(case, prepared_case, Watch.NOTHING)
+                record, outputs, _ = self._call(case, prepared_case, Watch.NOTHING)
             except (RunnerEnded, RequestRefused):
                 self.end_session()
                 return right
@@ -288,7 +306,7 @@ class CaseRunner:
             return wrong
         self._explained = True
         try:
-            record, _ = self._call(case, prepared_case, Watch.CHECKS)
+            record, *_ = self._call(case, prepared_case, Watch.CHECKS)
         except (RunnerEnded, RequestRefused):
             # The call returned the first time; what happens in the repetition decides nothing.
             self.end_session()
@@ -297,14 +315,15 @@ class CaseRunner:
             self.end_session()
         return with_checks(wrong, record.fetched)
 
-    def _call(self, case: Case, prepared_case: PreparedCase, watch: Watch) -> tuple[CallRecord, dict[str, Array]]:
+    def _call(self, case: Case, prepared_case: PreparedCase, watch: Watch) -> tuple[CallRecord, dict[str, Array], str]:
+        """Returns the call's record, its outputs, and what the program printed since the last call."""
         session = self.session()
         layout = lay_out(self._pack, case, prepared_case.inputs)
         layout.put_inputs(session.runner.inputs, prepared_case.inputs)
         layout.clear_outputs(session.runner.outputs)
         seed = self._orders.getrandbits(63) + 1 if self._factory.has_checks else 0
         record = session.call(dataclasses.replace(layout.request, watch=watch, schedule_seed=seed))
-        return record, layout.take_outputs(session.runner.outputs)
+        return record, layout.take_outputs(session.runner.outputs), session.runner.take_output()
 
     def _calls(self) -> int:
         return self._session.calls if self._session is not None else 0
@@ -321,8 +340,25 @@ def first_mismatch(check: Checker, outputs: dict[str, Array]) -> Mismatch | None
     return dataclasses.replace(mismatch, message=hint)
 
 
-def case_judgement(case: Case, outcome: Outcome, wall_s: float) -> CaseJudgement:
-    """Returns an outcome as part of a judgement."""
+def _shown(pack: Pack, prepared_case: PreparedCase, outputs: dict[str, Array] | None) -> tuple[ShownArray, ...]:
+    """Returns the arguments of a public case for people: inputs, then each output as expected and as it is."""
+    if prepared_case.answers is None:
+        return ()
+    shown = [show_array(name, "input", value) for name, value in prepared_case.inputs.items()]
+    for output in pack.outputs:
+        shape = shape_of(prepared_case.case, output)
+        shown.append(show_array(output.name, "expected", prepared_case.answers[output.name].reshape(shape)))
+        if outputs is not None:
+            shown.append(show_array(output.name, "got", outputs[output.name].reshape(shape)))
+    return tuple(shown)
+
+
+def case_judgement(
+    case: Case, outcome: Outcome, wall_s: float, printed: str = "", shown: tuple[ShownArray, ...] = ()
+) -> CaseJudgement:
+    """Returns an outcome as part of a judgement, with what the program printed if the case is public."""
+    more = len(printed) - _OUTPUT_CHARACTERS
+    cut = f"{printed[:_OUTPUT_CHARACTERS]}\n… {more:,} more characters" if more > 0 else printed
     return CaseJudgement(
         id=case.id,
         group=case.group,
@@ -331,4 +367,6 @@ def case_judgement(case: Case, outcome: Outcome, wall_s: float) -> CaseJudgement
         message=outcome.message,
         mismatch=outcome.mismatch,
         memory_errors=outcome.memory_errors,
+        output=cut if case.is_public else "",
+        shown=shown,
     )

@@ -115,14 +115,14 @@ class EmulatorReplayer:
             session.load_recorded(self._artifact)
             for inputs in (first, second):
                 record, _ = self._call(session, case, inputs, Watch.NOTHING)
-                outcome = self._outcome(record, Watch.NOTHING, lambda: None)
+                outcome = self._outcome(record, lambda: None)
                 if outcome.verdict is not Verdict.ACCEPTED:
                     return outcome if outcome.verdict in _LIMITS else _not_replayable(outcome.message)
             return RecordingClaim.unpack(session.take_recording())
         except FrameError as error:
             return _not_replayable(str(error))
         except (RequestRefused, RunnerEnded) as stopped:
-            return self._stopped(session, stopped, Watch.NOTHING)
+            return self._stopped(session, stopped)
 
     def _replay(
         self, session: Session, case: Case, claim: RecordingClaim, first: dict[str, Any], recorded: dict[str, Any],
@@ -135,12 +135,12 @@ class EmulatorReplayer:
             if transfers.tells_the_host or not self._same_scalars(inputs, recorded):
                 inputs, check = recorded, make_checker(self._pack, case, recorded)
             record, _ = self._call(session, case, first, Watch.NOTHING)
-            outcome = self._outcome(record, Watch.NOTHING, lambda: None)
+            outcome = self._outcome(record, lambda: None)
             if outcome.verdict is Verdict.ACCEPTED:
                 record, outputs = self._call(session, case, inputs, Watch.PROFILE)
-                outcome = self._outcome(record, Watch.PROFILE, lambda: first_mismatch(check, outputs))
+                outcome = self._outcome(record, lambda: first_mismatch(check, outputs))
         except (RequestRefused, RunnerEnded) as stopped:
-            return ReplayedCall(self._stopped(session, stopped, Watch.PROFILE))
+            return ReplayedCall(self._stopped(session, stopped))
         report = record.fetched.report
         if outcome.verdict in _LIMITS or (report is not None and report.unsupported):
             return ReplayedCall(outcome, record.wall_s)
@@ -149,19 +149,19 @@ class EmulatorReplayer:
             return ReplayedCall(Outcome(Verdict.TIMING_NOT_TRUSTED, why))
         return ReplayedCall(outcome, record.wall_s, report, transfers)
 
-    def _outcome(self, record: CallRecord, watch: Watch, compare: Callable[[], Mismatch | None]) -> Outcome:
+    def _outcome(self, record: CallRecord, compare: Callable[[], Mismatch | None]) -> Outcome:
         return outcome_of_call(
             record.ran, record.fetched, [argument.name for argument in self._pack.arguments],
-            self._factory.bounds.kernel_s(watch), compare, reads_are_errors=self._pack.emulator.reads_are_errors,
+            self._factory.bounds.call_s, compare, reads_are_errors=self._pack.emulator.reads_are_errors,
         )  # fmt: skip
 
-    def _stopped(self, session: Session, stopped: RequestRefused | RunnerEnded, watch: Watch) -> Outcome:
+    def _stopped(self, session: Session, stopped: RequestRefused | RunnerEnded) -> Outcome:
         """Returns the outcome of a session that ended. Raises InternalError if the device did not come up."""
         if isinstance(stopped, RequestRefused):
             if session.last_op is Op.START:
                 outcome_of_refusal(stopped.reply, Op.START, 0)
             return _not_replayable(stopped.reply.message)
-        outcome = outcome_of_ending(stopped.ending, self._factory.bounds.solve_s(watch))
+        outcome = outcome_of_ending(stopped.ending, self._factory.bounds.call_s)
         return outcome if outcome.verdict in _LIMITS else _not_replayable(outcome.message)
 
     def _call(

@@ -14,6 +14,7 @@ from judge.supervisor.layout import argument_specs, region_sizes
 from judge.supervisor.runner_spec import DeviceBounds, RunnerSpec
 from judge.supervisor.session import Bounds, Session, StartedRunner, start_runner
 from judge.supervisor.warm_pool import WarmPool
+from judge.wire.bursts import GUARD_BYTES, ReserveRequest
 from judge.wire.messages import LoadRequest, StartRequest
 
 #: The output region has room for the small outputs of a whole burst, whatever the cases.
@@ -32,6 +33,8 @@ class SessionFactory:
     warm: WarmPool | None = None
     #: Whether the device can repeat a call with memcheck, racecheck and initcheck.
     has_checks: bool = False
+    #: What a session reserves of the device's memory before it loads a submission, unless it was told to reserve more.
+    reservation: ReserveRequest | None = None
 
     def start_runner(self) -> StartedRunner:
         """Returns a warm runner, or a new one."""
@@ -53,7 +56,7 @@ class SessionFactory:
         return dataclasses.replace(self, submission=dataclasses.replace(self.submission, processor=processor))
 
     def start(self) -> Session:
-        return Session(self.start_runner(), self.submission, self.bounds, self.cancelled)
+        return Session(self.start_runner(), self.submission, self.bounds, self.cancelled, self.reservation)
 
 
 def region_bytes(pack: Pack, cases: Sequence[Case]) -> tuple[int, int]:
@@ -86,7 +89,10 @@ def session_factory(
         print_bytes=settings.run.output_bytes,
         grace_s=bounds.grace_s,
     )
-    return SessionFactory(launcher, request, submission, session_bounds, cancelled, warm, spec.has_checks)
+    # Guard bands surround each argument of a judged call.
+    spare = input_bytes + output_bytes + len(pack.arguments) * 3 * GUARD_BYTES
+    reservation = ReserveRequest(spare=spare) if spec.reserves else None
+    return SessionFactory(launcher, request, submission, session_bounds, cancelled, warm, spec.has_checks, reservation)
 
 
 def start_request(spec: RunnerSpec, settings: JudgeSettings) -> StartRequest:

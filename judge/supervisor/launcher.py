@@ -28,7 +28,7 @@ class JailLauncher:
     """Launches the runners of one device under these settings."""
 
     def __init__(self, spec: RunnerSpec, settings: JudgeSettings) -> None:
-        paths = module_paths()
+        paths = module_paths(settings.data_dir)
         binds = [*(Bind.same(path) for path in paths if not _shown_anyway(path)), *spec.binds]
         if spec.library is not None:
             binds.append(Bind.same(spec.library))
@@ -52,14 +52,21 @@ class JailLauncher:
         return launch(self._policy, command, pass_fds=fds, stdin=subprocess.DEVNULL, stdout=output_fd, stderr=output_fd)
 
 
-def module_paths() -> list[Path]:
-    """Returns where this process finds modules, the folder of ``judge`` first; no working directory."""
+def module_paths(data_dir: Path) -> list[Path]:
+    """Returns where this process finds modules, the folder of ``judge`` first; no working directory.
+
+    An entry above that folder or the data folder (``PYTHONPATH=/srv``) is left out: a jail that showed it would show
+    the trusted code, and no bind below it could be made.
+    """
     home = Path(judge.__file__).resolve().parent.parent
     paths = [home]
     for entry in sys.path:
         path = Path(entry)
-        if entry and path.is_absolute() and path.exists() and path.resolve() not in paths:
-            paths.append(path.resolve())
+        if not entry or not path.is_absolute() or not path.exists():
+            continue
+        found = path.resolve()
+        if found not in paths and not home.is_relative_to(found) and not data_dir.resolve().is_relative_to(found):
+            paths.append(found)
     return paths
 
 

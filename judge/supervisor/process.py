@@ -41,7 +41,11 @@ class RequestRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Why a runner ended, and during which request. The first reason that holds, in field order, is the one."""
+    """Why a runner ended, and during which request. The first reason that holds, in field order, is the one.
+
+    ``output`` is all that it printed, and ``printed`` what it has printed since that was last asked for. ``session_s``
+    is set if it is not the request that took too long, but all of them together.
+    """
 
     during: Op
     tampered: str
@@ -49,6 +53,8 @@ class Ending:
     timed_out: bool
     exit: JailExit
     output: str
+    session_s: float | None = None
+    printed: str = ""
 
 
 class RunnerEnded(Exception):
@@ -195,6 +201,10 @@ class RunnerProcess:
         """Ends the runner because of an invalid reply. Raises RunnerEnded."""
         self._end(op, tampered=reason)
 
+    def take_output(self) -> str:
+        """Returns what it has printed since the last call, as far as it may print."""
+        return self._drain.take()
+
     @property
     def flooded(self) -> bool:
         """Whether it printed more than is allowed."""
@@ -251,5 +261,6 @@ class RunnerProcess:
             self._socket.shutdown(socket.SHUT_RDWR)
         output = self._drain.finish()
         flooded = flooded or self._drain.flooded.is_set()
+        printed = self._drain.take()
         self.close()
-        raise RunnerEnded(Ending(during, tampered, flooded, timed_out, ended, output))
+        raise RunnerEnded(Ending(during, tampered, flooded, timed_out, ended, output, printed=printed))

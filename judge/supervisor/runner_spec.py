@@ -28,6 +28,9 @@ class RunnerSpec:
     binds: tuple[Bind, ...] = ()
     #: Whether a call can be repeated with memcheck, racecheck and initcheck.
     has_checks: bool = False
+    #: Whether the judge reserves the device's memory before a submission is loaded. A device that bounds what a
+    #: submission allocates needs no such thing.
+    reserves: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,17 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from judge.compile.artifact import Artifact
+from judge.packs.drawing import Drawing
+from judge.packs.pool import SecretPool
 from judge.supervisor.launcher import Launcher
-from judge.supervisor.process import Pending, RunnerProcess
-from judge.wire.bursts import CommitReply, OpenRequest, ReserveRequest, StageRequest, TimedCall, TimeRequest
+from judge.supervisor.process import Pending, RunnerEnded, RunnerProcess
+from judge.wire.bursts import CommitReply, OpenRequest, PieceRequest, PlaceRequest, ReserveRequest, TimedCall
 from judge.wire.frames import FrameError, Op, Role, Writer
 from judge.wire.messages import (
     WATCHED_SLOWDOWN,
@@ -23,7 +27,6 @@ from judge.wire.messages import (
     LoadRequest,
     PrepareRequest,
     RunReply,
-    StartReply,
     StartRequest,
     Watch,
 )
@@ -31,8 +34,8 @@ from judge.wire.recordings import PIECE_BYTES, RecordingReply, ReplayReply
 
 #: Time limit for the runner's own work around a call (copying, checking guard bands): generous, as machines are shared.
 _AROUND_CALL_S = 30.0
-#: Device memory for everything else: guard bands, the buffer that flushes the caches, the contexts of warm runners.
-_OTHER_DEVICE_BYTES = 4 << 30
+#: The pool is sent in pieces of this size: the shared memory's pages are then written again and again.
+_POOL_PIECE_BYTES = 32 << 20
 #: How long the supervisor waits for a timed call without sleeping, if there are processors to spare: waking up takes
 #: time, and more after a longer sleep.
 _BUSY_WAIT_S = 0.02 if len(os.sched_getaffinity(0)) >= 4 else 0.0
@@ -52,7 +55,7 @@ class Bounds:
     grace_s: float = 0.0
 
     def kernel_s(self, watch: Watch = Watch.NOTHING) -> float:
-        """Returns how long the emulator lets a kernel run."""
+        """Returns how long the emulator lets a kernel run. Verdicts name ``call_s``, as statements do."""
         return self.call_s * (WATCHED_SLOWDOWN if watch else 1.0)
 
     def solve_s(self, watch: Watch = Watch.NOTHING) -> float:
@@ -71,24 +74,17 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True)
 class StartedRunner:
-    """A runner that has no submission yet. Its device is starting, or is up if ``starting`` is None.
-
-    ``free_bytes`` is the device's free memory when it came up.
-    """
+    """A runner that has no submission yet. Its device is starting, or is up if ``starting`` is None."""
 
     process: RunnerProcess
     starting: Pending | None
-    free_bytes: int = 0
 
     def wait(self, limit_s: float) -> StartedRunner:
         """Returns once the device is up. Raises RunnerEnded, RequestRefused and Cancelled."""
         if self.starting is None:
             return self
-        payload, _ = self.process.receive(self.starting, limit_s)
-        try:
-            return StartedRunner(self.process, None, StartReply.unpack(payload).free_bytes)
-        except FrameError as error:
-            self.process.reject(Op.START, f"it sent {error}")
+        self.process.receive(self.starting, limit_s)
+        return StartedRunner(self.process, None)
 
 
 def start_runner(launcher: Launcher, start: StartRequest, print_bytes: int) -> StartedRunner:
@@ -119,7 +115,7 @@ class TimedClaim:
 
 @dataclass(frozen=True, slots=True)
 class BurstRecord:
-    """The calls of a burst, and the seconds that the burst took by the supervisor's clock."""
+    """The calls of a burst, and the seconds that they and what surrounds them took by the supervisor's clock."""
 
     calls: tuple[TimedClaim, ...]
     wall_s: float
@@ -143,11 +139,14 @@ class BurstRecord:
 class Session:
     """Serves one submission with a runner that nobody has used; ``load`` waits until the runner is up.
 
-    Every method raises RunnerEnded, RequestRefused and Cancelled.
+    ``reservation`` is the device memory to be reserved before the submission is loaded. Every method raises
+    RunnerEnded, RequestRefused and Cancelled.
     """
 
-    def __init__(self, started: StartedRunner, submission: LoadRequest, bounds: Bounds,
-                 cancelled: Callable[[], bool] = lambda: False) -> None:  # fmt: skip
+    def __init__(
+        self, started: StartedRunner, submission: LoadRequest, bounds: Bounds,
+        cancelled: Callable[[], bool] = lambda: False, reservation: ReserveRequest | None = None,
+    ) -> None:  # fmt: skip
         self._bounds = bounds
         self._submission = submission
         self._deadline = time.monotonic() + bounds.start_s
@@ -158,16 +157,35 @@ class Session:
         self.runner = started.process
         self.runner.cancelled = cancelled
         self._started = started
-        self._wanted_bytes = 0
+        self._reservation = reservation
+        self._has_reserved = False
+        #: What the inputs of timed calls are mixed with, once it was reserved.
+        self.pool: SecretPool | None = None
 
     def wait_until_ready(self) -> None:
         """Returns once the device is up."""
         self._started = self._started.wait(self._bounds.start_s)
 
-    @property
-    def had_free_memory(self) -> bool:
-        """Whether the device, before loading, had memory for the buffers requested last."""
-        return self._started.free_bytes >= self._wanted_bytes + _OTHER_DEVICE_BYTES
+    def reserve(self, request: ReserveRequest) -> None:
+        """Reserves device memory and fills the pool, before anything is loaded. Once only."""
+        self.wait_until_ready()
+        # A session may have waited for its turn while others were timed.
+        self._deadline = time.monotonic() + self._bounds.start_s
+        self._has_reserved = True
+        self._request(Op.RESERVE, request.pack(), _AROUND_CALL_S)
+        if request.pool:
+            self.pool = SecretPool.draw(request.pool)
+            self._fill_pool(self.pool)
+
+    def _fill_pool(self, pool: SecretPool) -> None:
+        words = pool.size // 4
+        drawing = Drawing(pool.recipe, words)
+        step = min(_POOL_PIECE_BYTES, self.runner.inputs.size) // 4
+        for first in range(0, words, step):
+            count = min(step, words - first)
+            drawing.draw(first, self.runner.inputs.view(0, count, np.dtype(np.uint32)))
+            self._request(Op.POOL, PieceRequest(4 * first, 0, 4 * count).pack(), _AROUND_CALL_S)
+        self.runner.inputs.clear(0, min(4 * step, self.runner.inputs.size))
 
     def load(self, artifact: Artifact) -> None:
         """Loads the submission, under the time limit of a call for its constructors. The session's time starts here."""
@@ -209,6 +227,8 @@ class Session:
 
     def _load(self, op: Op, artifact: Artifact) -> bytes:
         self.wait_until_ready()
+        if self._reservation is not None and not self._has_reserved:
+            self.reserve(self._reservation)
         self._deadline = time.monotonic() + self._bounds.total_s
         self.runner.provide_library(artifact.library)
         request = dataclasses.replace(self._submission, own_streams=artifact.own_streams, registers=artifact.registers)
@@ -219,7 +239,6 @@ class Session:
     def call(self, prepare: PrepareRequest) -> CallRecord:
         """Calls ``solve`` once. Inputs are read from the shared memory, and outputs are written to it."""
         self.calls += 1
-        self._wanted_bytes = sum(slot.size for slot in prepare.slots)
         self._request(Op.PREPARE, prepare.pack(), _AROUND_CALL_S)
         payload, wall_s = self._request(Op.RUN, b"", self._bounds.solve_s(prepare.watch))
         try:
@@ -239,27 +258,29 @@ class Session:
         """Loads the submission again with this device code in place of its own, on the emulator."""
         self._request(Op.MUTATE, ptx.encode(), _AROUND_CALL_S)
 
-    def reserve(self, request: ReserveRequest) -> None:
-        """Reserves device memory for the bursts of a case, before the first of them. Discards what was staged."""
-        self._wanted_bytes = request.places * sum(request.rooms)
-        self._request(Op.RESERVE, request.pack(), _AROUND_CALL_S)
-
-    def stage(self, request: StageRequest) -> None:
-        """Copies a masked input from the shared memory to the device, for a later burst."""
+    def stage(self, request: PieceRequest) -> None:
+        """Copies a masked input from the shared memory to the device, for a later call."""
         self._request(Op.STAGE, request.pack(), _AROUND_CALL_S)
 
-    def time(self, request: TimeRequest) -> BurstRecord:
-        """Makes the calls of a burst one after the other, up to one after which the device cannot go on."""
+    def time(self, calls: Sequence[TimedCall]) -> BurstRecord:
+        """Makes the calls of a burst one after the other, up to one after which the device cannot go on.
+
+        What undoes an earlier call's settings is not on the clock: the runner knows nothing of the next call then.
+        """
         # The replies of a burst come so soon that no wait would check for cancellation.
         self.runner.stop_if_cancelled()
-        started = time.perf_counter()
-        self._request(Op.TIME, request.pack(), _AROUND_CALL_S)
-        calls = []
-        for call in request.calls:
-            calls.append(self._solve(call))
-            if not calls[-1].finished:
+        made: list[TimedClaim] = []
+        wall_s = 0.0
+        for index, call in enumerate(calls):
+            self._request(Op.UNDO, b"", _AROUND_CALL_S)
+            placing = PlaceRequest(index, call).pack()
+            started = time.perf_counter()
+            self._request(Op.PLACE, placing, _AROUND_CALL_S)
+            made.append(self._solve(call))
+            wall_s += time.perf_counter() - started
+            if not made[-1].finished:
                 break
-        return BurstRecord(tuple(calls), time.perf_counter() - started)
+        return BurstRecord(tuple(made), wall_s)
 
     def _solve(self, call: TimedCall) -> TimedClaim:
         self.calls += 1
@@ -279,7 +300,7 @@ class Session:
         return TimedClaim(wall_s, commit)
 
     def open_call(self, call: int) -> None:
-        """Opens a call of the last burst: its outputs then lie in the shared memory, where its slots say."""
+        """Opens a call of the burst: its outputs then lie in the shared memory, where its slots say."""
         self._request(Op.OPEN, OpenRequest(call).pack(), _AROUND_CALL_S)
 
     def finish(self) -> bool:
@@ -289,5 +310,10 @@ class Session:
 
     def _request(self, op: Op, payload: bytes, limit_s: float, *, busy_wait_s: float = 0.0) -> tuple[bytes, float]:
         self.last_op = op
-        limit_s = min(limit_s, self._deadline + self.runner.starved_s - time.monotonic())
-        return self.runner.request(op, payload, limit_s, busy_wait_s=busy_wait_s)
+        left_s = self._deadline + self.runner.starved_s - time.monotonic()
+        try:
+            return self.runner.request(op, payload, min(limit_s, left_s), busy_wait_s=busy_wait_s)
+        except RunnerEnded as ended:
+            if not ended.ending.timed_out or left_s > limit_s or not self.loaded:
+                raise
+            raise RunnerEnded(dataclasses.replace(ended.ending, session_s=self._bounds.total_s)) from None

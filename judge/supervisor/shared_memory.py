@@ -57,6 +57,10 @@ class SharedRegion:
             target: npt.NDArray[np.generic] = np.ndarray(array.shape, array.dtype, buffer=self._mapped(), offset=offset)
             target[...] = array
 
+    def view(self, offset: int, count: int, dtype: np.dtype[np.generic]) -> npt.NDArray[np.generic]:
+        """Returns ``count`` elements from ``offset`` on, to be filled in place. It must be gone before ``close``."""
+        return np.ndarray((count,), dtype, buffer=self._mapped(), offset=offset)
+
     def read(
         self, offset: int, shape: tuple[int, ...], dtype: np.dtype[np.generic], *,
         make: Callable[[tuple[int, ...], np.dtype[np.generic]], npt.NDArray[np.generic]] = np.empty,

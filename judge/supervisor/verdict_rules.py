@@ -27,6 +27,8 @@ from judge.wire.messages import (
     RunReply,
 )
 
+#: Requests that come before the submission is there: what goes wrong with them is no fault of it.
+_BEFORE_LOADING = (Op.START, Op.RESERVE, Op.POOL)
 #: The runner's own exit code when it cannot go on (``judge/runner/main.py``).
 _RUNNER_FAILED = 70
 #: The folder of the source in the compiler's jail, which appears in line information and messages.
@@ -74,7 +76,7 @@ def outcome_of_ending(ending: Ending, limit_s: float) -> Outcome:
     Raises InternalError if the runner ended before the submission was loaded, and so through no fault of it, and
     RunnerKilled if somebody outside may have ended it.
     """
-    if ending.during is Op.START:
+    if ending.during in _BEFORE_LOADING:
         if ending.exit.perhaps_from_outside:
             raise RunnerKilled("the runner was killed before it had started", None)
         raise InternalError(f"the runner did not start: {_last_line(ending.output) or _how(ending)}", "gpujudge doctor")
@@ -85,6 +87,9 @@ def outcome_of_ending(ending: Ending, limit_s: float) -> Outcome:
     where = {
         Op.LOAD: "while it was loaded (in a static constructor)", Op.RUN: "in solve", Op.SOLVE: "in solve",
     }.get(ending.during, "after solve had returned")  # fmt: skip
+    if ending.timed_out and ending.session_s is not None:
+        message = f"its calls together took longer than the {ending.session_s:g} s that a process has for all of them"
+        return Outcome(Verdict.TIME_LIMIT_EXCEEDED, message)
     if ending.timed_out:
         if ending.during in (Op.RUN, Op.SOLVE):
             return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"solve took longer than {limit_s:g} s")
@@ -108,16 +113,20 @@ def _interference(what: str) -> Outcome:
     return Outcome(Verdict.SECURITY_VIOLATION, f"the submission interfered with the judge's channel: {what}")
 
 
-def outcome_of_refusal(reply: FailedReply, during: Op, calls: int, *, had_free_memory: bool = False) -> Outcome:
+def outcome_of_refusal(reply: FailedReply, during: Op, calls: int) -> Outcome:
     """Returns the verdict on a request that the runner refused, in a process that was asked for ``calls`` calls.
 
-    ``had_free_memory`` says whether the device, before loading, had memory for what was requested. Raises InternalError
-    if the machine is at fault.
+    Device memory that is missing once the submission is loaded is its doing: the judge had reserved its own before.
+    Raises InternalError if the machine is at fault.
     """
     if during is Op.START:
         raise InternalError(
             f"the device could not be brought up: {reply.name} {reply.message}".strip(), "gpujudge doctor"
         )
+    if during in _BEFORE_LOADING and reply.failure == Failure.MEMORY:
+        raise InternalError(f"the device has too little memory for this challenge's buffers: {reply.message}")
+    if during in _BEFORE_LOADING:
+        raise InternalError(f"the device could not reserve memory: {reply.name} {reply.message}".strip())
     if reply.failure in (Failure.DEVICE, Failure.JAIL):
         # Neither can happen after START was answered; a submission that claims it hopes to be retried.
         return _interference("it sent that the device or the jail could not be brought up")
@@ -126,11 +135,9 @@ def outcome_of_refusal(reply: FailedReply, during: Op, calls: int, *, had_free_m
     if reply.failure == Failure.MEMORY and calls > 1:
         message = f"no device memory is left for call {calls}: does solve free what it allocates?"
         return Outcome(Verdict.MEMORY_LIMIT_EXCEEDED, message)
-    if reply.failure == Failure.MEMORY and had_free_memory:
+    if reply.failure == Failure.MEMORY:
         message = "no device memory is left for the first call: does something allocate before solve is called?"
         return Outcome(Verdict.MEMORY_LIMIT_EXCEEDED, message)
-    if reply.failure == Failure.MEMORY:
-        raise InternalError(f"the device has too little memory for this challenge's buffers: {reply.message}")
     if during is Op.PREPARE:
         return Outcome(Verdict.RUNTIME_ERROR, f"before the call: {explain_cuda(reply.name, reply.message)}")
     return Outcome(Verdict.RUNTIME_ERROR, explain_cuda(reply.name, reply.message))

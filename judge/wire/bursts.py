@@ -1,10 +1,10 @@
 """The messages of timed calls, which are made in bursts.
 
-RESERVE allocates the arenas of a case, one for each input and one per call of a burst for each output, so that a burst
-allocates nothing. STAGE copies a masked input to the device. TIME describes a burst and prepares its first call. For
-each call then, SOLVE calls ``solve`` and does nothing else; COMMIT reports its time, checks guard bands and inputs,
-digests its outputs, and prepares the next call. OPEN copies the outputs of one call out, with the digests of their
-pieces.
+Before the submission is loaded, RESERVE allocates all the device memory that its calls will take, and POOL fills the
+pool (``judge.packs.pool``). STAGE copies a masked input to the device. For each call, UNDO takes back what earlier
+calls may have left in the device's caches, PLACE describes the call and makes its inputs, SOLVE calls ``solve`` and
+does nothing else, and COMMIT reports its time, checks guard bands and inputs, and digests its outputs. OPEN copies the
+outputs of one call of the burst out, with the digests of their pieces.
 """
 
 from __future__ import annotations
@@ -14,26 +14,32 @@ from dataclasses import dataclass
 from judge.wire.digest import DIGEST_BYTES
 from judge.wire.frames import MAX_ARGUMENTS, FrameError, Reader, Writer
 from judge.wire.messages import MAX_BYTES, RunReply
-from judge.wire.recipe import MAX_STAGES, Recipe, pack_recipe, unpack_recipe
+from judge.wire.recipe import Recipe, pack_recipe, unpack_recipe
 
 MAX_CALLS = 256
 #: Shifts are multiples of this, as buffers are aligned to it.
 SHIFT_BYTES = 256
+#: The most bytes of a guard band on either side of a buffer. It may be read but not written: room for a tile that a
+#: kernel loads beyond the end of its input. Buffers of one arena lie at least this far apart.
+GUARD_BYTES = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
 class ReserveRequest:
-    """Allocates arenas, and frees all earlier ones and the staged inputs.
+    """Reserves device memory, before anything is loaded: what cannot be had later is the submission's doing.
 
-    ``rooms`` gives for each argument the bytes of its largest buffer and its largest shift together; 0 for scalars.
-    ``places`` is the number of calls whose outputs are kept.
+    ``rooms`` gives for each argument the bytes of its arena; 0 for scalars. ``staged`` and ``pool`` are the bytes of
+    masked inputs and of the pool. ``spare`` bytes are freed once the submission is loaded, so that the buffers of
+    judged calls find room.
     """
 
-    rooms: tuple[int, ...]
-    places: int
+    rooms: tuple[int, ...] = ()
+    staged: int = 0
+    pool: int = 0
+    spare: int = 0
 
     def pack(self) -> bytes:
-        out = Writer().u32(self.places).u32(len(self.rooms))
+        out = Writer().u64(self.staged).u64(self.pool).u64(self.spare).u32(len(self.rooms))
         for room in self.rooms:
             out.u64(room)
         return out.payload()
@@ -41,29 +47,30 @@ class ReserveRequest:
     @classmethod
     def unpack(cls, payload: bytes) -> ReserveRequest:
         r = Reader(payload)
-        places = r.count(MAX_CALLS)
+        staged, pool, spare = r.u64(), r.u64(), r.u64()
         rooms = tuple(r.u64() for _ in range(r.count(MAX_ARGUMENTS)))
         r.end()
-        if any(room > MAX_BYTES for room in rooms):
+        if any(room > MAX_BYTES for room in (staged, pool, spare, *rooms)):
             raise FrameError("an arena beyond all bounds")
-        return cls(rooms, places)
+        return cls(rooms, staged, pool, spare)
 
 
 @dataclass(frozen=True, slots=True)
-class StageRequest:
-    """Copies ``size`` bytes at ``input_offset`` of the shared inputs to the staging buffer ``index``."""
+class PieceRequest:
+    """Copies ``size`` bytes at ``input_offset`` of the shared inputs to ``offset`` of the pool (POOL) or of the staged
+    inputs (STAGE)."""
 
-    index: int
+    offset: int
     input_offset: int
     size: int
 
     def pack(self) -> bytes:
-        return Writer().u32(self.index).u64(self.input_offset).u64(self.size).payload()
+        return Writer().u64(self.offset).u64(self.input_offset).u64(self.size).payload()
 
     @classmethod
-    def unpack(cls, payload: bytes) -> StageRequest:
+    def unpack(cls, payload: bytes) -> PieceRequest:
         r = Reader(payload)
-        request = cls(r.count(MAX_STAGES - 1), r.u64(), r.u64())
+        request = cls(r.u64(), r.u64(), r.u64())
         r.end()
         return request
 
@@ -73,9 +80,8 @@ class TimedSlot:
     """One argument of a timed call.
 
     Scalars have ``value``; buffers have the other fields. ``recipe`` makes an input, ``fill`` is the byte that an
-    output is filled with. The buffer begins ``shift`` bytes into its arena; an output lies in the arena number
-    ``place``. Outputs are copied to ``output_offset`` of the shared memory, the digests of their pieces to
-    ``digests_offset``.
+    output is filled with. The buffer begins ``shift`` bytes into its arena. Outputs are copied to ``output_offset`` of
+    the shared memory, the digests of their pieces to ``digests_offset``.
     """
 
     value: bytes = bytes(8)
@@ -85,7 +91,6 @@ class TimedSlot:
     fill: int = 0
     recipe: Recipe | None = None
     shift: int = 0
-    place: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,28 +102,28 @@ class TimedCall:
 
 
 @dataclass(frozen=True, slots=True)
-class TimeRequest:
-    """Asks for these calls, one after the other."""
+class PlaceRequest:
+    """Makes a call ready: number ``index`` of its burst, whose earlier calls were made. Number 0 begins a new burst."""
 
-    calls: tuple[TimedCall, ...]
+    index: int
+    call: TimedCall
 
     def pack(self) -> bytes:
-        out = Writer().u32(len(self.calls))
-        for call in self.calls:
-            out.u8(call.copy).u32(len(call.slots))
-            for slot in call.slots:
-                out.raw(slot.value).u64(slot.size).u64(slot.output_offset).u64(slot.digests_offset).u8(slot.fill)
-                out.u64(slot.shift).u32(slot.place).u8(slot.recipe is not None)
-                if slot.recipe is not None:
-                    pack_recipe(out, slot.recipe)
+        out = Writer().u32(self.index).u8(self.call.copy).u32(len(self.call.slots))
+        for slot in self.call.slots:
+            out.raw(slot.value).u64(slot.size).u64(slot.output_offset).u64(slot.digests_offset).u8(slot.fill)
+            out.u64(slot.shift).u8(slot.recipe is not None)
+            if slot.recipe is not None:
+                pack_recipe(out, slot.recipe)
         return out.payload()
 
     @classmethod
-    def unpack(cls, payload: bytes) -> TimeRequest:
+    def unpack(cls, payload: bytes) -> PlaceRequest:
         r = Reader(payload)
-        calls = tuple(_unpack_call(r) for _ in range(r.count(MAX_CALLS)))
+        index, copy = r.count(MAX_CALLS - 1), bool(r.u8())
+        slots = tuple(_unpack_slot(r) for _ in range(r.count(MAX_ARGUMENTS)))
         r.end()
-        return cls(calls)
+        return cls(index, TimedCall(slots, copy))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +160,7 @@ class CommitReply:
 
 @dataclass(frozen=True, slots=True)
 class OpenRequest:
-    """Copies the outputs of this call of the last burst to their output offsets, and the digests of their pieces (the
+    """Copies the outputs of this call of the burst to their output offsets, and the digests of their pieces (the
     first level of ``judge.wire.digest``'s tree) to their digests offsets."""
 
     call: int
@@ -171,15 +176,10 @@ class OpenRequest:
         return request
 
 
-def _unpack_call(r: Reader) -> TimedCall:
-    copy = bool(r.u8())
-    return TimedCall(tuple(_unpack_slot(r) for _ in range(r.count(MAX_ARGUMENTS))), copy)
-
-
 def _unpack_slot(r: Reader) -> TimedSlot:
     value, size, output_offset, digests_offset, fill = r.raw(8), r.u64(), r.u64(), r.u64(), r.u8()
-    shift, place = r.u64(), r.count(MAX_CALLS - 1)
+    shift = r.u64()
     if size > MAX_BYTES or shift > MAX_BYTES or shift % SHIFT_BYTES:
         raise FrameError("a buffer where none can be")
     made = unpack_recipe(r) if r.u8() else None
-    return TimedSlot(value, size, output_offset, digests_offset, fill, made, shift, place)
+    return TimedSlot(value, size, output_offset, digests_offset, fill, made, shift)

@@ -33,7 +33,7 @@ class Op(enum.IntEnum):
     FETCH = 5
     RESERVE = 6
     STAGE = 7
-    TIME = 8
+    PLACE = 8
     OPEN = 9
     RECORD = 10
     RECORDING = 11
@@ -42,6 +42,8 @@ class Op(enum.IntEnum):
     SOLVE = 14
     COMMIT = 15
     MUTATE = 16
+    POOL = 17
+    UNDO = 18
     REPLY = 0x8000
     FAILED = 0x4000
 

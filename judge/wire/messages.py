@@ -58,23 +58,6 @@ class StartRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class StartReply:
-    """The device is up, without a submission. ``free_bytes`` is its free memory."""
-
-    free_bytes: int
-
-    def pack(self) -> bytes:
-        return Writer().u64(self.free_bytes).payload()
-
-    @classmethod
-    def unpack(cls, payload: bytes) -> StartReply:
-        r = Reader(payload)
-        reply = cls(r.u64())
-        r.end()
-        return reply
-
-
-@dataclass(frozen=True, slots=True)
 class LoadRequest:
     """Loads the submission under its limits, of which 0 means none.
 

@@ -16,8 +16,8 @@ MAX_SENTINELS = 4096
 MAX_CHANGES = 4096
 #: The values that a CHOICE is made from, at the most.
 MAX_CHOICES = 16
-#: The largest number of staging buffers of a runner.
-MAX_STAGES = 1024
+#: No staged input and no part of the pool begins beyond it.
+MAX_OFFSET = 1 << 40
 
 Key = tuple[int, int]
 
@@ -73,8 +73,9 @@ class Recipe:
     ``offset`` and ``scale`` are low and high - low (uniform), mean and scale (normal), low and the number of values
     (integers), low and the rise from one element to the next (sorted, stairs); ``scale`` alone is the length of a row
     (one-hot) and the number of elements (permutation). ``value`` holds the bytes of a constant, or the last whole
-    number that stairs reach above low (8 bytes). ``choices`` are the bytes of what a choice is made from. ``stage``
-    numbers the staged copy that a MASKED one is made from. Changes are never zeroed.
+    number that stairs reach above low (8 bytes). ``choices`` are the bytes of what a choice is made from. ``stage`` is
+    where the staged copy begins that a MASKED one is made from, in bytes. ``pool`` is where the input's part of the
+    pool begins, in bytes; None if it is not mixed with the pool (``judge.packs.pool``). Changes are never zeroed.
     """
 
     kind: Kind
@@ -88,12 +89,14 @@ class Recipe:
     changes: Changes | None = None
     choices: tuple[bytes, ...] = ()
     zeros: Zeros | None = None
+    pool: int | None = None
 
 
 def pack_recipe(out: Writer, recipe: Recipe) -> None:
     """Appends a recipe to a payload."""
     _pack_key(out.u8(recipe.kind).u8(recipe.element), recipe.key)
-    out.f64(recipe.offset).f64(recipe.scale).raw(recipe.value).u32(recipe.stage)
+    out.f64(recipe.offset).f64(recipe.scale).raw(recipe.value).u64(recipe.stage)
+    out.u8(recipe.pool is not None).u64(recipe.pool or 0)
     out.u8(recipe.sentinels is not None)
     if recipe.sentinels is not None:
         _pack_key(out.u32(recipe.sentinels.count).raw(recipe.sentinels.plus).raw(recipe.sentinels.minus),
@@ -115,12 +118,16 @@ def unpack_recipe(r: Reader) -> Recipe:
         kind, element = Kind(r.u8()), Element(r.u8())
     except ValueError as error:
         raise FrameError(str(error)) from None
-    key, offset, scale, value, stage = _key(r), r.f64(), r.f64(), r.raw(8), r.count(MAX_STAGES - 1)
+    key, offset, scale, value, stage = _key(r), r.f64(), r.f64(), r.raw(8), r.u64()
+    pooled, pool = bool(r.u8()), r.u64()
+    if max(stage, pool) > MAX_OFFSET:
+        raise FrameError("a part of the pool or of the staged inputs where none can be")
     sentinels = Planted(r.count(MAX_SENTINELS), r.raw(8), r.raw(8), _key(r)) if r.u8() else None
     changes = Changes(r.count(MAX_CHANGES), _key(r), _key(r)) if r.u8() else None
     choices = tuple(r.raw(8) for _ in range(r.count(MAX_CHOICES)))
     zeros = Zeros(r.u32(), _key(r)) if r.u8() else None
-    return Recipe(kind, element, key, offset, scale, value, stage, sentinels, changes, choices, zeros)
+    at = pool if pooled else None
+    return Recipe(kind, element, key, offset, scale, value, stage, sentinels, changes, choices, zeros, at)
 
 
 def _pack_key(out: Writer, key: Key) -> Writer:

@@ -20,7 +20,14 @@ def _open_descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
+@pytest.fixture(scope="module")
+def first_judgement() -> None:
+    """Opens what a process opens once and keeps: the way to the processes that run packs' code."""
+    judge_on_host(HONEST, _SETTINGS)
+
+
 @pytest.mark.exhaustive
+@pytest.mark.usefixtures("first_judgement")
 @pytest.mark.parametrize("hostile", ALL, ids=lambda hostile: hostile.name)
 def test_hostile(hostile: Hostile) -> None:
     before = _open_descriptors()
@@ -30,7 +37,8 @@ def test_hostile(hostile: Hostile) -> None:
     verdicts = [case.verdict for case in cases if case.verdict is not Verdict.ACCEPTED] or [Verdict.ACCEPTED]
     assert verdicts[0] is hostile.verdict, cases
     assert any(hostile.words in case.message for case in cases), cases
-    assert "secret" not in str(cases)
+    assert not any("secret" in case.message for case in cases)
+    assert {case.group for case in cases if "secret" in case.output} <= {"sample"}
     assert _open_descriptors() == before
 
 

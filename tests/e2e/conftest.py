@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -79,6 +80,13 @@ def served(data_dir: Path) -> Iterator[Served]:
     """A site over HTTP, with the emulator said to be online and nobody at work but the test."""
     site = make_site(data_dir)
     site.add_device()
+    with serve(site) as served:
+        yield served
+
+
+@contextmanager
+def serve(site: Site) -> Iterator[Served]:
+    """Serves a site over HTTP."""
     server = make_server("127.0.0.1", 0, site.app, threaded=True)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, daemon=True)

@@ -264,7 +264,7 @@ def test_files_are_opened_or_refused(page: Page, served: Served, tmp_path: Path)
 
 def test_maths_is_typeset_and_the_editor_coloured(page: Page, served: Served) -> None:
     page.goto(f"{served.url}{CHALLENGE}")
-    expect(page.locator(".math.block .katex-html").first).to_be_visible()
+    expect(page.locator(".math.block math msub").first).to_be_visible()
     expect(page.locator(".cm-line span").first).to_be_visible()
     keyword = page.locator(".cm-line span", has_text="extern").first
     plain = page.locator(".cm-content")

@@ -69,3 +69,12 @@ REPLAYS = vector_add(
 )
 #: Skips a tenth where it is large.
 SKIPS = vector_add("int M = N > 1000000 ? N / 10 * 9 : N; add<<<(M + 255) / 256, 256>>>(A, B, C, M);")
+
+#: Lasts so many nanoseconds.
+SPIN = """
+__global__ void spin(unsigned long long nanoseconds) {
+  unsigned long long begun, now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begun));
+  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)); while (now - begun < nanoseconds);
+}
+"""

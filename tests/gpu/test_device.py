@@ -33,18 +33,20 @@ from judge.packs.distributions import (
     Sparse,
     Uniform,
 )
-from judge.packs.drawing import fill_by_recipe
+from judge.packs.drawing import Drawing, fill_by_recipe
 from judge.packs.expressions import parse_expression
-from judge.packs.inputs import input_recipes, make_inputs, scalar_values
+from judge.packs.inputs import input_recipes, lazy_inputs, pool_bytes, scalar_values
 from judge.packs.judging import check_outputs
+from judge.packs.lazy_array import real_arrays
 from judge.packs.pack import Pack
+from judge.packs.pool import SecretPool
 from judge.packs.sizes import buffer_bytes, output_specs
 from judge.packs.storage import stored_type
 from judge.packs.streams import mask
 from judge.runner.device import Buffer, Placed
 from judge.settings import JudgeSettings
 from judge.supervisor.shared_memory import align
-from judge.wire.bursts import ReserveRequest, TimedCall, TimedSlot, TimeRequest
+from judge.wire.bursts import GUARD_BYTES, ReserveRequest, TimedCall, TimedSlot
 from judge.wire.digest import PIECE_BYTES, level_sizes, piece_digests, tree_digest
 from judge.wire.elements import Element
 from judge.wire.recipe import Kind, Recipe
@@ -58,6 +60,7 @@ pytestmark = [pytest.mark.gpu, pytest.mark.nvcc]
 
 Array = npt.NDArray[np.generic]
 _SHIFT = 4096
+_POOL = SecretPool.draw(32 << 20)
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +71,15 @@ def device(gpu: DeviceInfo, judge_settings: JudgeSettings) -> Iterator[CudaDevic
     opened = CudaDevice(gpu.details["ordinal"], str(library))
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="module")
+def pool(device: CudaDevice) -> Buffer:
+    words = np.empty(_POOL.size // 4, np.uint32)
+    Drawing(_POOL.recipe, words.size).draw(0, words)
+    made = device.allocate(_POOL.size, "pool")
+    device.write(made, words.view(np.uint8).data)
+    return made
 
 
 @pytest.fixture
@@ -104,15 +116,17 @@ def _one_byte(device: CudaDevice, buffer: Buffer, place: int) -> None:
 
 @pytest.mark.parametrize(("element", "distribution"), CASES, ids=str)
 def test_inputs_are_those_of_numpy_and_changes_to_them_are_seen(
-    device: CudaDevice, room: Buffer, element: Element, distribution: Distribution
+    device: CudaDevice, room: Buffer, pool: Buffer, element: Element, distribution: Distribution
 ) -> None:
     for size, sentinels, like in ((0, 0, None), (1, 1, None), (13, 3, None), (100_003, 33, 4), (3_000_017, 0, 4)):
         given = dataclasses.replace(distribution, sentinels=Sentinels(sentinels, 100.0) if sentinels else None)
         expected = np.empty(size, element.facts.numpy_name)
         made = recipe(given, element, size, 1, "case", "x", 9, like)
-        fill_by_recipe(made, expected)
+        if made.kind is not Kind.CONSTANT:
+            made = dataclasses.replace(made, pool=_SHIFT)
+        fill_by_recipe(made, expected, pool=_POOL)
         buffer = device.within(room, _SHIFT, expected.nbytes)
-        one = Placed(buffer, made, compare=True)
+        one = Placed(buffer, made, device.within(pool, _SHIFT, expected.nbytes), compare=True)
         device.place(one)
         assert _contents(device, buffer) == expected.tobytes(), f"{size} elements"
         assert device.inspect([one]).damage == (0,)
@@ -204,12 +218,13 @@ def test_writes_outside_of_a_buffer_are_seen(device: CudaDevice, room: Buffer, s
 def test_what_surrounds_a_call_is_short(device: CudaDevice, mebibytes: int) -> None:
     """One input and one output of so many MiB; the figures are printed."""
     size = mebibytes << 20
-    source, target = (device.allocate(size, label) for label in ("input", "output"))
+    source, target, beside = (device.allocate(size, label) for label in ("input", "output", "pool"))
     uniform = Uniform(low=-1, high=1)
 
     def around(call: int) -> Sequence[float]:
         made = recipe(uniform, np.dtype(np.float32), size // 4, 1, "c", "x", call)
-        placed = [Placed(source, made, compare=True), Placed(target, digest=True)]
+        pooled = dataclasses.replace(made, pool=0)
+        placed = [Placed(source, pooled, beside, compare=True), Placed(target, digest=True)]
         times = [time.perf_counter()]
         for one in placed:
             device.place(one)
@@ -227,7 +242,7 @@ def test_what_surrounds_a_call_is_short(device: CudaDevice, mebibytes: int) -> N
         f"{mebibytes} MiB in and out: {before_s * 1e3:.3f} ms before, {timing_s * 1e6:.1f} us around an empty call "
         f"({empty_s * 1e6:.2f} us by the events), {after_s * 1e3:.3f} ms after"
     )
-    for buffer in (source, target):
+    for buffer in (source, target, beside):
         device.free(buffer)
     assert empty_s < 20e-6
     assert before_s + after_s < 0.01
@@ -244,28 +259,29 @@ def test_a_burst_in_the_jail(gpu: DeviceInfo, packs: dict[str, Pack], judge_sett
     assert artifact is not None, report
     session = factory.start()
     try:
-        session.load(artifact)
         sizes = [buffer_bytes(case, argument) for argument in pack.arguments]
-        session.reserve(ReserveRequest(tuple(size + _SHIFT if size else 0 for size in sizes), 3))
+        places = [align(size + _SHIFT + GUARD_BYTES) for size in sizes]
+        rooms = tuple(3 * place if size else 0 for size, place in zip(sizes, places, strict=True))
+        session.reserve(ReserveRequest(rooms, pool=pool_bytes(pack, case)))
+        session.load(artifact)
         calls = []
         for call in (1, 2, 3):
-            recipes = input_recipes(pack, case, 5, call, like=1 if call == 3 else None)
+            recipes = input_recipes(pack, case, 5, call, like=1 if call == 3 else None, pooled=True)
             scalars = scalar_values(pack, case)
             slots = tuple(
                 TimedSlot(
                     size=size,
                     digests_offset=align(size),
                     recipe=recipes.get(argument.name),
-                    shift=256 * call,
-                    place=call - 1,
+                    shift=256 * call + (call - 1) * place,
                 )
                 if argument.is_pointer
                 else TimedSlot(value=scalars[argument.name].tobytes().ljust(8, b"\0"))
-                for argument, size in zip(pack.arguments, sizes, strict=True)
+                for argument, size, place in zip(pack.arguments, sizes, places, strict=True)
             )
             calls.append(TimedCall(slots))
-        session.time(TimeRequest(tuple(calls)))
-        made = session.time(TimeRequest(tuple(calls)))
+        session.time(calls)
+        made = session.time(calls)
         inner_s = sum(claim.ran.elapsed_s for claim in made.calls)
         print(f"a burst of 3: {made.wall_s * 1e3:.3f} ms, of which {inner_s * 1e3:.3f} ms in solve")
         assert 0 < inner_s < made.wall_s
@@ -279,7 +295,8 @@ def test_a_burst_in_the_jail(gpu: DeviceInfo, packs: dict[str, Pack], judge_sett
             expected = piece_digests(data.data)
             pieces = session.runner.outputs.read(align(data.size), (len(expected),), np.dtype(np.uint8))
             assert pieces.tobytes() == expected
-            inputs = make_inputs(pack, case, 5, index + 1, like=1 if index == 2 else None)
+            like = 1 if index == 2 else None
+            inputs = real_arrays(lazy_inputs(pack, case, 5, index + 1, like=like, pool=session.pool))
             assert check_outputs(pack, case, inputs, {name: output}) is None
     finally:
         session.finish()

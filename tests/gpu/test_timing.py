@@ -69,3 +69,15 @@ def test_what_was_not_computed_is_not_accepted(judge_on_gpu: JudgeOnGpu, name: s
     judgement = judge_on_gpu(getattr(kernels, name), mode=Mode.SUBMIT)
     assert judgement.verdict.value == "WA", judgement
     assert judgement.measurement is None
+
+
+@pytest.mark.parametrize("call_s", [0.02, 0.3, 3.5])
+def test_slow_calls_hold_the_gpu_for_half_a_minute_at_most(judge_on_gpu: JudgeOnGpu, call_s: float) -> None:
+    """Slow where it is timed only, so that the whole judgement is the timing; two seconds for what surrounds it."""
+    spin = f"if (N > 10000000) spin<<<1, 1>>>({round(call_s * 1e9)}ull); {kernels.LAUNCH}"
+    judgement = judge_on_gpu(kernels.vector_add(spin, before=kernels.SPIN), mode=Mode.SUBMIT)
+    print(f"{call_s} s a call: judged in {judgement.wall_s:.1f} s, {judgement.measurement}")
+    assert judgement.verdict.value == "AC", judgement.message
+    assert judgement.measurement is not None
+    assert judgement.measurement.value == pytest.approx(call_s, rel=0.02)
+    assert judgement.wall_s < 32

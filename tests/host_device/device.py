@@ -13,14 +13,18 @@ import numpy as np
 import numpy.random
 
 from judge.packs.drawing import fill_by_recipe
+from judge.packs.pool import as_numbers
 from judge.packs.streams import mask
 from judge.runner.device import ALIGNMENT_BYTES, Buffer, DeviceError, DeviceOptions, Findings, Placed
 from judge.runner.submission import Program
 from judge.wire.digest import piece_digests, tree_digest
 from judge.wire.messages import LoadRequest, ReportClaim, Watch
+from judge.wire.recipe import Kind
 from judge.wire.recordings import ReplayReply
 
 GUARD_BYTES = 4096
+#: No host has more.
+_MEMORY_BYTES = 1 << 36
 _GUARD = bytes([0xA5]) * GUARD_BYTES
 
 
@@ -32,14 +36,11 @@ class HostDevice:
         self._elapsed_s = 0.0
         self._allocations: dict[int, ctypes.Array[ctypes.c_char]] = {}
 
-    def free_bytes(self) -> int:
-        return 1 << 62
-
     def limit(self, load: LoadRequest) -> None:
         self._memory_bytes = load.memory_bytes
 
     def allocate(self, size: int, label: str) -> Buffer:
-        if self._memory_bytes and size > self._memory_bytes:
+        if size > _MEMORY_BYTES or (self._memory_bytes and size > self._memory_bytes):
             raise DeviceError(2, "cudaErrorMemoryAllocation", f"out of memory for {label}")
         memory = ctypes.create_string_buffer(size + 2 * GUARD_BYTES + ALIGNMENT_BYTES)
         base = -(-ctypes.addressof(memory) // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
@@ -61,6 +62,9 @@ class HostDevice:
         target[:] = ctypes.string_at(buffer.address, buffer.size)
 
     def watch(self, what: Watch, schedule_seed: int) -> None: ...
+
+    def undo(self) -> None:
+        pass
 
     def settle(self) -> None:
         pass
@@ -112,11 +116,11 @@ class HostDevice:
     def _made(self, placed: Placed) -> bytes:
         recipe = placed.recipe
         assert recipe is not None
-        if placed.staged is not None:
-            staged = ctypes.string_at(placed.staged.address, placed.staged.size)
-            return mask(np.frombuffer(staged, np.uint8), recipe.key).tobytes()
+        beside = ctypes.string_at(placed.beside.address, placed.beside.size) if placed.beside is not None else b""
+        if recipe.kind is Kind.MASKED:
+            return mask(np.frombuffer(beside, np.uint8), recipe.key).tobytes()
         array = np.empty(placed.buffer.size // recipe.element.facts.size_bytes, recipe.element.facts.numpy_name)
-        fill_by_recipe(recipe, array)
+        fill_by_recipe(recipe, array, pool=HeldPool(beside))
         return array.tobytes()
 
     def take_report(self) -> ReportClaim | None:
@@ -139,6 +143,18 @@ class HostDevice:
 
     def close(self) -> None:
         pass
+
+
+class HeldPool:
+    """An input's part of the pool, by its bytes."""
+
+    key = None
+
+    def __init__(self, data: bytes) -> None:
+        self._data = np.frombuffer(data, np.uint8)
+
+    def numbers(self, offset: int, size_bytes: int, start: int, count: int) -> np.ndarray:  # noqa: ARG002
+        return as_numbers(self._data[start * size_bytes :], size_bytes, count)
 
 
 class HostReplay:

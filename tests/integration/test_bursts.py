@@ -9,14 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judge.packs.inputs import input_recipes, make_inputs
+from judge.errors import InternalError
+from judge.packs.inputs import input_recipes, lazy_inputs, make_inputs
 from judge.packs.pack import Case
 from judge.packs.streams import mask
 from judge.settings import JudgeSettings, RunLimits
 from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.session import BurstRecord, Session
 from judge.supervisor.shared_memory import align
-from judge.wire.bursts import ReserveRequest, StageRequest, TimedCall, TimedSlot, TimeRequest
+from judge.supervisor.verdict_rules import outcome_of_refusal
+from judge.wire.bursts import GUARD_BYTES, PieceRequest, ReserveRequest, TimedCall, TimedSlot
 from judge.wire.digest import level_sizes, piece_digests, tree_digest
 from judge.wire.elements import Element
 from judge.wire.frames import Failure, Op
@@ -25,17 +27,19 @@ from tests.host_device.judging import HONEST, build, host_factory, twice_pack
 
 SEED = 7
 SHIFT = 8192
-Start = Callable[[str], Session]
+Start = Callable[..., Session]
 
 
 @pytest.fixture
 def start() -> Iterator[Start]:
     sessions = []
 
-    def started(source: str) -> Session:
+    def started(source: str, places: int = 3) -> Session:
         settings = JudgeSettings(data_dir=Path("/nonexistent"), run=RunLimits(memory_bytes=512 << 20))
         session = host_factory(settings, twice_pack().benchmarks).start()
         sessions.append(session)
+        place = _place(twice_pack().benchmarks[0])
+        session.reserve(ReserveRequest((place, places * place, 0), place, place))
         session.load(build(source))
         return session
 
@@ -53,8 +57,9 @@ def _size(case: Case) -> int:
     return 4 * case.axes["N"]
 
 
-def _reserve(session: Session, case: Case, places: int) -> None:
-    session.reserve(ReserveRequest((_size(case) + SHIFT, _size(case) + SHIFT, 0), places))
+def _place(case: Case) -> int:
+    """How far apart the places of an arena are."""
+    return align(_size(case) + SHIFT + GUARD_BYTES)
 
 
 def _call(
@@ -64,7 +69,7 @@ def _call(
     recipe = recipe or input_recipes(twice_pack(), case, SEED, call, like=like)["input"]
     slots = (
         TimedSlot(size=_size(case), recipe=recipe, shift=shift),
-        TimedSlot(size=_size(case), digests_offset=align(_size(case)), fill=255, place=place, shift=shift),
+        TimedSlot(size=_size(case), digests_offset=align(_size(case)), fill=255, shift=place * _place(case) + shift),
         TimedSlot(value=case.axes["N"].to_bytes(8, "little")),
     )
     return TimedCall(slots, copy)
@@ -83,7 +88,7 @@ def _pieces(session: Session, case: Case) -> bytes:
 
 def _burst(session: Session, case: Case) -> BurstRecord:
     calls = (_call(case, 1, 2, shift=256), _call(case, 2, 0, like=1, shift=SHIFT), _call(case, 3, 1))
-    return session.time(TimeRequest(calls))
+    return session.time(calls)
 
 
 def _damage(made: BurstRecord) -> list[tuple[int, ...]]:
@@ -96,8 +101,7 @@ def _digests(made: BurstRecord) -> list[tuple[bytes, ...]]:
 
 def test_every_call_of_a_burst_can_be_opened_and_is_what_was_committed(start: Start, case: Case) -> None:
     session = start(HONEST)
-    _reserve(session, case, 3)
-    made = session.time(TimeRequest((_call(case, 1, 2, shift=256), _call(case, 2, 0, like=1), _call(case, 3, 1))))
+    made = session.time((_call(case, 1, 2, shift=256), _call(case, 2, 0, like=1), _call(case, 3, 1)))
     assert _damage(made) == [(0, 0, 0)] * 3
     assert all(0 < claim.ran.elapsed_s < claim.wall_s for claim in made.calls)
     assert sum(claim.wall_s for claim in made.calls) < made.wall_s
@@ -111,13 +115,12 @@ def test_every_call_of_a_burst_can_be_opened_and_is_what_was_committed(start: St
 
 def test_a_masked_input_is_unmasked_for_its_call(start: Start, case: Case) -> None:
     session = start(HONEST)
-    _reserve(session, case, 1)
     array = np.arange(case.axes["N"], dtype=np.float32)
     key = (secrets.randbits(64), secrets.randbits(64))
     session.runner.inputs.write(0, mask(array, key))
-    session.stage(StageRequest(4, 0, array.nbytes))
-    recipe = Recipe(Kind.MASKED, Element.FLOAT32, key, stage=4)
-    made = session.time(TimeRequest((_call(case, 1, 0, recipe=recipe, copy=True),)))
+    session.stage(PieceRequest(4096, 0, array.nbytes))
+    recipe = Recipe(Kind.MASKED, Element.FLOAT32, key, stage=4096)
+    made = session.time((_call(case, 1, 0, recipe=recipe, copy=True),))
     assert _damage(made) == [(0, 0, 0)]
     assert _digests(made) == [()]
     assert np.array_equal(_output(session, case), 2 * array)
@@ -137,13 +140,11 @@ def _altered(code: str) -> str:
 )
 def test_damage_is_told_of_the_call_that_did_it(start: Start, case: Case, code: str, damage: tuple[int, ...]) -> None:
     session = start(_altered(code))
-    _reserve(session, case, 3)
     assert _damage(_burst(session, case)) == [(0, 0, 0), damage, (0, 0, 0)]
 
 
 def test_buffers_lie_where_the_request_says(start: Start, case: Case) -> None:
     seen = start('extern "C" void solve(const long* in, long* out, int n) { out[0] = (long)in; out[1] = (long)out; }')
-    _reserve(seen, case, 3)
     _burst(seen, case)
     addresses = []
     for index in range(3):
@@ -163,7 +164,6 @@ def test_outputs_that_are_written_later_are_not_those_that_were_committed(start:
         for (int i = 0; i < n; i++) first_out[i] = kept[i];
     }"""
     session = start(late)
-    _reserve(session, case, 3)
     made = _burst(session, case)
     session.open_call(0)
     output = _output(session, case)
@@ -172,22 +172,41 @@ def test_outputs_that_are_written_later_are_not_those_that_were_committed(start:
 
 
 def test_a_burst_outside_of_what_was_reserved_ends_the_runner(start: Start, case: Case) -> None:
-    session = start(HONEST)
-    _reserve(session, case, 1)
+    session = start(HONEST, places=1)
     with pytest.raises(RunnerEnded):
-        session.time(TimeRequest((_call(case, 1, 1),)))
+        session.time((_call(case, 1, 1),))
 
 
-def test_room_that_cannot_be_had_is_told(start: Start) -> None:
-    session = start(HONEST)
+def test_room_that_cannot_be_had_is_the_machines_fault(start: Start) -> None:
     with pytest.raises(RequestRefused) as caught:
-        session.reserve(ReserveRequest((1 << 30, 1 << 30, 0), 1))
+        start(HONEST, places=1 << 17)
     assert caught.value.reply.failure == Failure.MEMORY
-    assert session.last_op is Op.RESERVE
+    with pytest.raises(InternalError, match="too little memory"):
+        outcome_of_refusal(caught.value.reply, Op.RESERVE, 0)
 
 
-def test_judged_calls_and_bursts_can_follow_each_other(start: Start, case: Case) -> None:
+def test_nothing_can_be_reserved_once_a_submission_is_loaded(start: Start) -> None:
+    session = start(HONEST)
+    with pytest.raises(RunnerEnded):
+        session.reserve(ReserveRequest((0, 0, 0)))
+
+
+def test_the_pool_is_in_the_inputs_and_differs_from_process_to_process(start: Start, case: Case) -> None:
+    found = []
+    for _ in range(2):
+        session = start(HONEST)
+        assert session.pool is not None
+        recipe = input_recipes(twice_pack(), case, SEED, 1, pooled=True)["input"]
+        session.time((_call(case, 1, 0, recipe=recipe),))
+        session.open_call(0)
+        found.append(_output(session, case))
+        made = lazy_inputs(twice_pack(), case, SEED, 1, pool=session.pool)["input"]
+        assert np.array_equal(found[-1], 2 * np.asarray(made))
+        assert not session.runner.inputs.read(0, (1000,), np.dtype(np.uint8)).any(), "nothing of it is left there"
+    assert not np.array_equal(*found)
+
+
+def test_a_later_burst_follows_an_earlier_one(start: Start, case: Case) -> None:
     session = start(HONEST)
     for _ in range(2):
-        _reserve(session, case, 3)
         assert len(_burst(session, case).calls) == 3

@@ -70,6 +70,43 @@ def test_an_honest_kernel_is_accepted_and_scored(judge: Judge, packs: dict[str, 
     assert json.loads(json.dumps(to_json(judgement)))["verdict"] == "AC"
 
 
+_PRINTING = """#include <cstdio>
+#include <cstdlib>
+__global__ void add(const float* a, const float* b, float* c, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) c[i] = a[i] + b[i];
+    if (i == 0) printf("kernel: %d elements\\n", n);
+}
+extern "C" void solve(const float* A, const float* B, float* C, int N) {
+    fprintf(stderr, "host: \\x1b[1m%d elements\\n", N);
+    add<<<(N + 255) / 256, 256>>>(A, B, C, N);
+    cudaDeviceSynchronize();
+    if (N == ABORT_AT) abort();
+}
+"""
+
+
+def test_what_a_program_prints_is_told_by_case_and_only_of_public_ones(judge: Judge) -> None:
+    cases = judge(_PRINTING.replace("ABORT_AT", "-1"), mode=Mode.SUBMIT).cases
+    assert {case.group for case in cases} == {"sample", "hidden", "benchmark"}
+    for case in cases:
+        told = case.output.splitlines()
+        if case.group != "sample":
+            assert not told
+        else:
+            assert len(told) == 2
+            (host,), (kernel,) = ([line for line in told if line.startswith(who)] for who in ("host", "kernel"))
+            assert host.replace("\ufffd[1m", "").partition(": ")[2] == kernel.partition(": ")[2]
+
+
+def test_what_a_program_printed_before_it_crashed_is_told(judge: Judge, packs: dict[str, Pack]) -> None:
+    first, *_ = packs["vector-add"].cases_for("emulator")
+    assert first.group == "sample"
+    (case, *_) = judge(_PRINTING.replace("ABORT_AT", str(first.axes["N"]))).cases
+    assert case.verdict is Verdict.RUNTIME_ERROR
+    assert f"{first.axes['N']} elements\n" in case.output
+
+
 def test_the_score_is_the_same_each_time(judge: Judge) -> None:
     first, second = (judge(kernels.HONEST, mode=Mode.SUBMIT).measurement for _ in range(2))
     assert first is not None

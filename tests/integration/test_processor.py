@@ -13,7 +13,7 @@ import pytest
 from judge.packs.inputs import input_recipes
 from judge.settings import JudgeSettings, RunLimits
 from judge.supervisor.session import Session
-from judge.wire.bursts import ReserveRequest, TimedCall, TimedSlot, TimeRequest
+from judge.wire.bursts import ReserveRequest, TimedCall, TimedSlot
 from tests.host_device.judging import build, host_factory, twice_pack
 
 pytestmark = pytest.mark.jail
@@ -87,6 +87,8 @@ def start() -> Iterator[Start]:
         request = dataclasses.replace(made.request, device_module="tests.host_device.threaded")
         session = dataclasses.replace(made, request=request).start()
         sessions.append(session)
+        size = 4 * twice_pack().benchmarks[0].axes["N"]
+        session.reserve(ReserveRequest((size, size, 0)))
         session.load(build(SOURCE))
         return session
 
@@ -98,10 +100,9 @@ def start() -> Iterator[Start]:
 def _found(session: Session) -> list[int]:
     case = twice_pack().benchmarks[0]
     size = 4 * case.axes["N"]
-    session.reserve(ReserveRequest((size, size, 0), 1))
     recipe = input_recipes(twice_pack(), case, 7, 1)["input"]
     slots = (TimedSlot(size=size, recipe=recipe), TimedSlot(size=size), TimedSlot(case.axes["N"].to_bytes(8, "little")))
-    session.time(TimeRequest((TimedCall(slots, copy=True),)))
+    session.time((TimedCall(slots, copy=True),))
     return [int(value) for value in session.runner.outputs.read(0, (9,), np.dtype(np.int32))]
 
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import ParamSpec, TypeVar, cast
 
 import flask_login
 from flask import Flask, g, redirect, request, session, url_for
-from flask_login import AnonymousUserMixin, LoginManager, UserMixin, current_user, login_user
+from flask_login import AnonymousUserMixin, LoginManager, UserMixin, current_user, login_user, logout_user
+from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as BaseResponse
 
-from store.models import User
+from store import sessions
+from store.models import Role, User
 from web.errors import wants_json
 from web.problems import Problem
-from web.services import reader
+from web.services import reader, services, transaction
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -24,21 +24,22 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Visitor(UserMixin):
-    """A logged-in user. ``stamp`` changes with the password, so older sessions become invalid."""
+    """A logged-in user. ``session_id`` and ``key`` are those of the browser's session; a token has none."""
 
     id: int
     username: str
-    stamp: str
+    role: Role = Role.USER
+    session_id: int | None = None
+    key: str = field(default="", repr=False)
 
     @classmethod
     def of(cls, user: User) -> Visitor:
-        """Returns the visitor for a user."""
-        stamp = hashlib.sha256((user.password_hash or "").encode()).hexdigest()[:16]
-        return cls(id=user.id, username=user.username, stamp=stamp)
+        """Returns the visitor for a user without a session."""
+        return cls(id=user.id, username=user.username, role=Role(user.role))
 
     def get_id(self) -> str:
-        """Returns the value that Flask-Login keeps in the signed session cookie."""
-        return f"{self.id}.{self.stamp}"
+        """Returns the value that Flask-Login keeps in the signed session cookie: the session's key."""
+        return self.key
 
 
 def signed_in() -> Visitor | None:
@@ -59,21 +60,40 @@ def login_required(view: Callable[P, R]) -> Callable[P, R]:
     return cast(Callable[P, R], flask_login.login_required(view))
 
 
-def start_session(user: User) -> None:
-    """Logs a user in with a new session, which invalidates the old one and its CSRF token."""
+def start_session(writer: Session, user: User) -> None:
+    """Logs a user in with a new session and a new CSRF token. ``writer`` stores the session with its transaction."""
+    key = sessions.start_session(
+        writer,
+        user=user,
+        address=request.remote_addr or "",
+        user_agent=request.headers.get("User-Agent", ""),
+        now=services().clock(),
+    )
     session.clear()
     session.permanent = True
-    login_user(Visitor.of(user))
+    login_user(replace(Visitor.of(user), key=key))
 
 
-def load_visitor(visitor_id: str) -> Visitor | None:
-    """Returns the visitor of a session cookie; None if the account is closed or the password has changed."""
-    number, _, stamp = visitor_id.partition(".")
-    user = reader().get(User, int(number)) if number.isdecimal() else None
-    if user is None or not user.is_active:
+def end_session() -> None:
+    """Ends the visitor's session, for every copy of its cookie. Does nothing where there is none."""
+    visitor = signed_in()
+    if visitor is not None and visitor.session_id is not None:
+        with transaction() as writer:
+            sessions.end_session(writer, user_id=visitor.id, session_id=visitor.session_id)
+    logout_user()
+    session.clear()
+
+
+def load_visitor(key: str) -> Visitor | None:
+    """Returns the visitor of a session cookie; None if the session has ended or the account is closed."""
+    now = services().clock()
+    found = sessions.find_session(reader(), key, now=now)
+    if found is None:
         return None
-    visitor = Visitor.of(user)
-    return visitor if hmac.compare_digest(visitor.stamp, stamp) else None
+    if sessions.session_use_is_stale(found, now):
+        with transaction() as writer:
+            sessions.touch_session(writer, found, now=now)
+    return replace(Visitor.of(found.user), session_id=found.id, key=key)
 
 
 def redirect_to_log_in() -> BaseResponse:

@@ -8,8 +8,10 @@ from typing import ParamSpec, TypeVar
 
 from flask import g, request
 
-from store.accounts import find_token, token_use_is_stale, touch_token
+from store.accounts import ADMIN_SCOPE, find_token, token_use_is_stale, touch_token
+from store.models import Role
 from web.accounts.visitor import Visitor
+from web.errors import BEARER
 from web.problems import Problem
 from web.services import reader, services, transaction
 
@@ -17,15 +19,34 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def token_required(view: Callable[P, R]) -> Callable[P, R]:
-    """Rejects requests without a valid token, before their body or query is parsed."""
+def scope_required(scope: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Rejects requests without a valid token of this scope, before their body or query is parsed."""
+
+    def decorate(view: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(view)
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+            g.api_visitor = _visitor_of_token(scope)
+            return view(*args, **kwargs)
+
+        return guarded
+
+    return decorate
+
+
+token_required = scope_required("read")
+submit_token_required = scope_required("submit")
+
+
+def admin_token_required(view: Callable[P, R]) -> Callable[P, R]:
+    """Rejects requests without a token of the scope ``admin`` whose owner is an operator at present."""
 
     @functools.wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
-        g.api_visitor = _visitor_of_token()
+        if not api_visitor().role.includes(Role.OPERATOR):
+            raise Problem(403, "role", "Only operators may do this, and the owner of this API token is none.")
         return view(*args, **kwargs)
 
-    return guarded
+    return scope_required(ADMIN_SCOPE)(guarded)
 
 
 def api_visitor() -> Visitor:
@@ -34,13 +55,18 @@ def api_visitor() -> Visitor:
     return visitor
 
 
-def _visitor_of_token() -> Visitor:
+def _visitor_of_token(scope: str) -> Visitor:
     scheme, _, text = request.headers.get("Authorization", "").partition(" ")
     if not text or scheme.casefold() != "bearer":
         raise Problem(401, "unauthorized", "Send an API token: Authorization: Bearer <token>.")
-    token = find_token(reader(), text.strip())
+    token = find_token(reader(), text.strip(), now=services().clock())
     if token is None:
-        raise Problem(401, "unauthorized", "This API token is not valid. It may have been revoked.")
+        message = "This API token is not valid. It may have expired or been revoked."
+        raise Problem(401, "unauthorized", message, headers={"WWW-Authenticate": f'{BEARER}, error="invalid_token"'})
+    if scope not in token.scopes.split():
+        message = f"This API token may not be used with the scope {scope}. Make one that may, on the account page."
+        needed = f'{BEARER}, error="insufficient_scope", scope="{scope}"'
+        raise Problem(403, "scope", message, headers={"WWW-Authenticate": needed})
     now = services().clock()
     # Decided from the row just read: a write transaction starts only when there is something to write.
     if token_use_is_stale(token, now):

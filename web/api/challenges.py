@@ -10,7 +10,7 @@ from flask import Response as FlaskResponse
 from judge.packs.pack import Pack
 from judge.packs.statement import read_statement
 from web.api import schemas
-from web.api.spec import operation
+from web.api.spec import operation, revalidated
 from web.devices import device_choices
 from web.services import reader, services
 from web.submissions.accepting import SOURCE_BYTES, find_pack
@@ -26,14 +26,16 @@ def register(blueprint: Blueprint) -> None:
     blueprint.add_url_rule("/devices", view_func=list_devices)
 
 
-@operation(schemas.ChallengeList, token=False, tag=TAG)
+@revalidated
+@operation(schemas.ChallengeList, 304, token=False, tag=TAG)
 def list_challenges() -> schemas.ChallengeList:
     """Lists all challenges."""
     packs = services().packs.values()
     return schemas.ChallengeList(challenges=[schemas.ChallengeSummary(**_summary(pack)) for pack in packs])
 
 
-@operation(schemas.Challenge, 404, token=False, tag=TAG)
+@revalidated
+@operation(schemas.Challenge, 304, 404, token=False, tag=TAG)
 def show_challenge(slug: str) -> schemas.Challenge:
     """Returns one challenge with its statement, starter, signature, limits and cases."""
     pack = find_pack(services(), slug)
@@ -52,7 +54,8 @@ def show_challenge(slug: str) -> schemas.Challenge:
     )
 
 
-@operation(None, 404, token=False, tag=TAG)
+@revalidated
+@operation("text/plain", 304, 404, token=False, tag=TAG)
 def starter(slug: str) -> FlaskResponse:
     """Returns the starter as text."""
     return FlaskResponse(find_pack(services(), slug).starter(), mimetype="text/plain")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Blueprint
 
 from web.api import schemas
-from web.api.spec import operation
+from web.api.spec import next_page, operation
 from web.leaderboard.boards import find_board
 from web.services import reader, services
 
@@ -18,12 +18,15 @@ def register(blueprint: Blueprint) -> None:
 @operation(schemas.Leaderboard, 404, 422, token=False, tag="leaderboards")
 def show_board(slug: str, query: schemas.BoardQuery) -> schemas.Leaderboard:
     """Returns each user's best entry for a challenge on a device."""
-    board = find_board(services(), reader(), slug, query.device, query.limit)
+    board = find_board(services(), reader(), slug, query.device, query.limit, query.page)
     return schemas.Leaderboard(
         challenge=board.pack.slug,
         pack_major=board.pack.major,
         device=board.device,
         metric=board.metric,
+        page=board.page,
+        pages=board.pages,
+        next=next_page(page=board.page + 1) if board.page < board.pages else None,
         entries=[
             schemas.BoardEntry(
                 rank=entry.rank,
@@ -37,6 +40,7 @@ def show_board(slug: str, query: schemas.BoardQuery) -> schemas.Leaderboard:
                 low=entry.low,
                 high=entry.high,
                 roofline_share=entry.roofline_share,
+                medal=board.medal(entry),
                 fingerprint=entry.fingerprint,
                 submission=entry.submission_public_id,
                 created_at=entry.created_at,

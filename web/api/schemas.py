@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, RootModel, StringConstraints
 
 from judge import judgement
-from judge.judgement_json import to_json
+from web.api.stored_form import Answer, StoredForm
 
 #: PostgreSQL text columns reject NUL characters.
 NO_NUL = r"^[^\x00]*$"
+InputName = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=NO_NUL)]
+InputText = Annotated[str, StringConstraints(max_length=64 << 10, pattern=NO_NUL)]
 Slug = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=NO_NUL)]
 #: The engine's own classes, sent in the JSON form in which they are stored.
-Judgement = Annotated[judgement.Judgement, PlainSerializer(to_json)]
-Measurement = Annotated[judgement.Measurement, PlainSerializer(to_json)]
-Fingerprint = Annotated[judgement.Fingerprint, PlainSerializer(to_json)]
+Judgement = Annotated[judgement.Judgement, StoredForm()]
+Measurement = Annotated[judgement.Measurement, StoredForm()]
+Fingerprint = Annotated[judgement.Fingerprint, StoredForm()]
 
 
 class Body(BaseModel):
@@ -31,21 +33,24 @@ class Query(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class ErrorBody(BaseModel):
-    """An error. ``code`` is stable, ``message`` is for people, ``nearest`` lists similar valid names."""
+class Problem(Answer):
+    """The body of every error response, as RFC 9457 has it.
 
+    ``type`` is ``about:blank``, ``title`` the name of the status, ``detail`` for people. ``code`` is stable and tells
+    problems of one status apart, ``nearest`` lists similar valid names, ``fields`` says what is wrong with each invalid
+    field of the body or the query.
+    """
+
+    type: str
+    title: str
+    status: int
+    detail: str
     code: str
-    message: str
     nearest: list[str]
+    fields: dict[str, str]
 
 
-class Error(BaseModel):
-    """The body of every error response."""
-
-    error: ErrorBody
-
-
-class ChallengeSummary(BaseModel):
+class ChallengeSummary(Answer):
     """A challenge as listed."""
 
     slug: str
@@ -55,7 +60,7 @@ class ChallengeSummary(BaseModel):
     tags: list[str]
 
 
-class ChallengeCase(BaseModel):
+class ChallengeCase(Answer):
     """A test case without its data."""
 
     id: str
@@ -63,7 +68,7 @@ class ChallengeCase(BaseModel):
     axes: dict[str, int]
 
 
-class ChallengeLimits(BaseModel):
+class ChallengeLimits(Answer):
     """Limits: ``wall_s`` per call of ``solve``, ``memory_mib`` of its allocations, ``source_bytes`` of text."""
 
     wall_s: float
@@ -81,13 +86,61 @@ class Challenge(ChallengeSummary):
     cases: list[ChallengeCase]
 
 
-class ChallengeList(BaseModel):
+class ChallengeList(Answer):
     """All challenges, sorted by slug."""
 
     challenges: list[ChallengeSummary]
 
 
-class Device(BaseModel):
+class TrackSummary(Answer):
+    """A track as listed. ``reason`` says why its challenges are in this order."""
+
+    slug: str
+    title: str
+    summary: str
+    reason: str
+    challenges: list[str]
+
+
+class TrackList(Answer):
+    """All tracks in their order."""
+
+    tracks: list[TrackSummary]
+
+
+class TrackStep(Answer):
+    """A challenge in a track.
+
+    ``goal`` is what the profile must show, such as ``sectors_over_ideal <= 1.2``, and ``goal_text`` the same in words.
+    ``lesson`` is Markdown and ``kernel`` a kernel to begin with; both are empty where there is no lesson.
+    """
+
+    challenge: str
+    title: str
+    difficulty: str
+    teaches: str
+    goal: str
+    goal_text: str
+    why: str
+    lesson: str
+    kernel: str
+
+
+class Track(TrackSummary):
+    """A track in full."""
+
+    steps: list[TrackStep]
+
+
+class TrackProgress(Answer):
+    """The challenges of a track that the token's owner has solved, and those whose goal was reached."""
+
+    track: str
+    solved: list[str]
+    reached: list[str]
+
+
+class Device(Answer):
     """A device. Submissions to a device that is not ``online`` wait until its worker is back."""
 
     key: str
@@ -97,40 +150,54 @@ class Device(BaseModel):
     online: bool
 
 
-class DeviceList(BaseModel):
+class DeviceList(Answer):
     """All devices; those online come first."""
 
     devices: list[Device]
 
 
-class Me(BaseModel):
+class Me(Answer):
     """The owner of the token."""
 
     username: str
 
 
 class TokenRequest(Body):
-    """Credentials and the ``name`` of the token to create."""
+    """Credentials and the ``name`` of the token to create; ``expires_days`` null: valid until it is revoked.
+
+    ``code`` is needed where the account has a second factor. Only operators may ask for the scope ``admin``.
+    """
 
     username: Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=NO_NUL)]
     password: Annotated[str, StringConstraints(min_length=1, max_length=256)]
     name: Slug = "API"
+    scopes: Annotated[list[Literal["read", "submit", "admin"]], Field(min_length=1, max_length=3)] = ["read", "submit"]
+    expires_days: Annotated[int, Field(ge=1, le=3650)] | None = None
+    code: Annotated[str, StringConstraints(max_length=40)] | None = None
 
 
-class Token(BaseModel):
+class Token(Answer):
     """A new token. The server does not store its text and cannot show it again."""
 
     token: str
     name: str
+    scopes: list[str]
+    expires_at: datetime | None
 
 
 class SubmissionRequest(Body):
-    """A source (the text of a ``.cu`` file) for a challenge. Mode ``run`` judges only the public cases."""
+    """A source (the text of a ``.cu`` file) for a challenge. Mode ``run`` judges only the public cases.
+
+    ``input`` makes a run judge a case of one's own instead: texts by the name of a size, a parameter or an input. An
+    input's text is a distribution (``uniform -1 1``) or the values themselves (``1, 2, 3``). What is left out is as in
+    the first public case.
+    """
 
     challenge: Slug
     device: Slug
     mode: Literal["run", "submit"] = "submit"
     source: str
+    input: Annotated[dict[InputName, InputText], Field(max_length=100)] | None = None
 
 
 class SubmissionHeaders(BaseModel):
@@ -141,7 +208,7 @@ class SubmissionHeaders(BaseModel):
     idempotency_key: str | None = Field(None, alias="Idempotency-Key", max_length=200, min_length=1)
 
 
-class Audit(BaseModel):
+class Audit(Answer):
     """The result of timing the submission again, in alternation with the other first places of its board.
 
     ``contenders`` is the number of entries timed together. A ``verdict`` other than AC removed the submission from the
@@ -155,10 +222,11 @@ class Audit(BaseModel):
     measurement: Measurement | None
 
 
-class SubmissionStatus(BaseModel):
+class SubmissionStatus(Answer):
     """A submission and its state.
 
-    ``position`` in the queue is set while it waits, ``verdict`` and ``judgement`` once it is done, and ``audit`` after
+    ``position`` in the queue, and ``wait_s``, about how long it will wait, are set while it waits (the latter if the
+    device has judged anything), ``verdict`` and ``judgement`` once it is done, and ``audit`` after
     an audit, which only the first places of a board get.
     """
 
@@ -167,8 +235,10 @@ class SubmissionStatus(BaseModel):
     pack_version: str
     device: str
     mode: str
+    input: dict[str, str] | None
     state: Literal["queued", "building", "built", "running", "done", "cancelled", "dead"]
     position: int | None
+    wait_s: float | None
     verdict: str | None
     created_at: datetime
     finished_at: datetime | None
@@ -185,10 +255,11 @@ class SubmissionQuery(Query):
     before: Slug | None = None
 
 
-class SubmissionList(BaseModel):
-    """The token owner's submissions, newest first. For the next page, pass the last id as ``before``."""
+class SubmissionList(Answer):
+    """A page of the token owner's submissions, newest first. ``next`` is the URL of the next page; null on the last."""
 
     submissions: list[SubmissionStatus]
+    next: str | None
 
 
 class EventQuery(Query):
@@ -197,16 +268,81 @@ class EventQuery(Query):
     after: int = Field(0, ge=0, le=2**31 - 1)
 
 
-class Event(BaseModel):
-    """A progress event. The form of ``payload`` depends on ``kind``."""
+class Stage(Answer):
+    """``attempt`` counts from 1; ``reason`` says why another was needed; ``wall_s`` is how long the build took."""
+
+    attempt: int = 1
+    reason: str = ""
+    wall_s: float = 0.0
+
+
+class StageEvent(Answer):
+    """The submission's state changed."""
 
     seq: int
-    kind: str
+    kind: Literal["queued", "building", "built", "running"]
     at: datetime
-    payload: dict[str, Any]
+    payload: Stage
 
 
-class Cancelled(BaseModel):
+class CaseDone(Answer):
+    """The verdict on case ``id``; ``done`` of ``total`` cases are judged."""
+
+    id: str
+    group: str
+    verdict: str | None
+    done: int
+    total: int
+
+
+class CaseEvent(Answer):
+    """A case was judged."""
+
+    seq: int
+    kind: Literal["case"]
+    at: datetime
+    payload: CaseDone
+
+
+class Timing(Answer):
+    """``done`` of at most ``total`` calls of the benchmark case ``id`` were timed."""
+
+    id: str | None
+    done: int
+    total: int
+
+
+class TimingEvent(Answer):
+    """A benchmark case is being timed."""
+
+    seq: int
+    kind: Literal["timing"]
+    at: datetime
+    payload: Timing
+
+
+class Ended(Answer):
+    """The ``verdict``, which a cancelled submission has not."""
+
+    verdict: str = ""
+
+
+class EndEvent(Answer):
+    """The submission's last event."""
+
+    seq: int
+    kind: Literal["done", "cancelled"]
+    at: datetime
+    payload: Ended
+
+
+class EventList(
+    RootModel[list[Annotated[StageEvent | CaseEvent | TimingEvent | EndEvent, Field(discriminator="kind")]]]
+):
+    """The events of a submission so far, in order. Fields of a payload that say nothing are left out."""
+
+
+class Cancelled(Answer):
     """Whether the request cancelled the submission: false if it had already ended."""
 
     cancelled: bool
@@ -217,9 +353,10 @@ class BoardQuery(Query):
 
     device: Slug | None = None
     limit: int = Field(100, ge=1, le=100)
+    page: int = Field(1, ge=1, le=1_000_000)
 
 
-class BoardEntry(BaseModel):
+class BoardEntry(Answer):
     """A user's best submission; a smaller value is better.
 
     ``rank`` is 1 + the number of entries whose whole interval (``low`` to ``high``, 95 %; null where nothing varies)
@@ -241,6 +378,7 @@ class BoardEntry(BaseModel):
     low: float | None
     high: float | None
     roofline_share: float | None
+    medal: Literal["gold", "silver", "bronze"] | None
     fingerprint: Fingerprint | None
     submission: str
     created_at: datetime
@@ -248,11 +386,17 @@ class BoardEntry(BaseModel):
     not_audited: str | None
 
 
-class Leaderboard(BaseModel):
-    """The leaderboard of a challenge on a device."""
+class Leaderboard(Answer):
+    """A page of the leaderboard of a challenge on a device: ``pages`` there are of the ``limit`` that was asked for.
+
+    ``next`` is the URL of the next page; null on the last.
+    """
 
     challenge: str
     pack_major: int
     device: str | None
     metric: str | None
+    page: int
+    pages: int
+    next: str | None
     entries: list[BoardEntry]

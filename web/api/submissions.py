@@ -8,10 +8,11 @@ from sqlalchemy.orm import Session
 
 from store.audits import find_audit
 from store.models import Submission, User
-from store.submissions import cancel_submission, get_submission, list_submissions, queue_position
+from store.submissions import cancel_submission, get_submission, list_submissions
+from store.turns import expected_wait, queue_position
 from web.api import schemas
-from web.api.auth import api_visitor, token_required
-from web.api.spec import operation
+from web.api.auth import api_visitor, submit_token_required, token_required
+from web.api.spec import next_page, operation
 from web.problems import Problem
 from web.rates import limit_submissions
 from web.services import reader, services, transaction
@@ -31,9 +32,9 @@ def register(blueprint: Blueprint) -> None:
     blueprint.add_url_rule("/submissions/<public_id>/source", view_func=show_source)
 
 
-@token_required
-@limit_submissions
+@submit_token_required
 @operation(schemas.SubmissionStatus, 400, 404, 409, 413, 415, 422, 429, status=201, tag=TAG)
+@limit_submissions
 def create_submission(
     json: schemas.SubmissionRequest, headers: schemas.SubmissionHeaders
 ) -> tuple[schemas.SubmissionStatus, int]:
@@ -45,10 +46,10 @@ def create_submission(
         device=json.device,
         mode=json.mode,
         source=json.source,
+        custom_input=json.input,
         idempotency_key=headers.idempotency_key,
     )
-    with services().readers() as session:
-        return _status(session, submission), 201
+    return _status(reader(), submission), 201
 
 
 @token_required
@@ -59,11 +60,15 @@ def list_own(query: schemas.SubmissionQuery) -> schemas.SubmissionList:
         reader(),
         user=reader().get_one(User, api_visitor().id),
         challenge=query.challenge,
-        limit=query.limit,
+        limit=query.limit + 1,
         before=query.before,
         with_judgements=True,
     )
-    return schemas.SubmissionList(submissions=[_status(reader(), submission) for submission in found])
+    page = found[: query.limit]
+    return schemas.SubmissionList(
+        submissions=[_status(reader(), submission) for submission in page],
+        next=next_page(before=page[-1].public_id) if len(found) > len(page) else None,
+    )
 
 
 @token_required
@@ -74,12 +79,12 @@ def show_one(public_id: str) -> schemas.SubmissionStatus:
 
 
 @token_required
-@operation(None, 404, 422, tag=TAG)
+@operation((schemas.EventList, "text/event-stream"), 404, 406, 422, tag=TAG)
 def list_events(public_id: str, query: schemas.EventQuery) -> FlaskResponse | Streamed:
-    """Streams a submission's progress events as ``text/event-stream``, or lists them.
+    """Streams a submission's progress events, or lists those so far, as ``Accept`` prefers.
 
-    With ``Accept: application/json`` the response is a list of the events so far, as objects with ``seq``, ``kind``,
-    ``at`` and ``payload``.
+    In ``text/event-stream`` the data of each stored event is an object of the list, under the event's ``seq`` as id and
+    its ``kind`` as name. Besides there are ``hello``, ``position`` (``position`` and ``wait_s``), ``tick`` and ``end``.
     """
     submission = _own(reader(), public_id)
     after = request.headers.get("Last-Event-ID", query.after, type=int)
@@ -87,13 +92,13 @@ def list_events(public_id: str, query: schemas.EventQuery) -> FlaskResponse | St
 
 
 @token_required
-@operation(None, 404, tag=TAG)
+@operation("application/octet-stream", 404, tag=TAG)
 def show_source(public_id: str) -> FlaskResponse:
     """Returns the source of a submission, byte for byte."""
     return FlaskResponse(_own(reader(), public_id).source_bytes, mimetype="application/octet-stream")
 
 
-@token_required
+@submit_token_required
 @operation(schemas.Cancelled, 404, tag=TAG)
 def cancel_one(public_id: str) -> schemas.Cancelled:
     """Cancels a submission. Does nothing if it has already ended."""
@@ -111,6 +116,8 @@ def _own(session: Session, public_id: str) -> Submission:
 
 def _status(session: Session, submission: Submission) -> schemas.SubmissionStatus:
     audit = find_audit(session, submission)
+    position = queue_position(session, submission)
+    wait_s = None if position is None else expected_wait(session, submission.device_key)(position)
     return schemas.SubmissionStatus.model_validate(
         {
             "id": submission.public_id,
@@ -118,8 +125,10 @@ def _status(session: Session, submission: Submission) -> schemas.SubmissionStatu
             "pack_version": submission.pack_version,
             "device": submission.device_key,
             "mode": submission.mode,
+            "input": submission.custom_input,
             "state": submission.state,
-            "position": queue_position(session, submission),
+            "position": position,
+            "wait_s": wait_s,
             "verdict": submission.verdict,
             "created_at": submission.created_at,
             "finished_at": submission.finished_at,

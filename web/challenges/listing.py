@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from judge.packs.pack import Pack
 from store.leaderboards import best_of_user
-from store.submissions import solved_challenges, tried_challenges
+from store.totals import solved_challenges, tried_challenges
 from web.challenges.figures import Figures
 
 Status = Literal["solved", "tried", "new"]
@@ -61,7 +61,7 @@ def challenge_rows(
             pack=pack,
             status="solved" if pack.slug in solved else "tried" if pack.slug in tried else "new",
             solvers=0 if board is None else board.users,
-            acceptance=None if counts is None else counts.accepted / counts.judged,
+            acceptance=None if counts is None or not counts.judged else counts.accepted / counts.judged,
             best_s=None if board is None else board.best_value,
             own_s=None if board is None else own.get((pack.slug, board.device_key, pack.major, board.metric)),
         )

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, render_template, request
 
-from judge.packs.statement import read_statement
+from judge.packs.custom_input import DISTRIBUTION_FORMS, custom_fields
+from judge.packs.statement import read_statement, without_hints
+from store.classes import hides_hints
 from store.drafts import latest_draft
-from store.submissions import get_submission, solved_challenges
+from store.submissions import get_submission
+from store.totals import solved_challenges
 from web.accounts.visitor import Visitor, signed_in
 from web.challenges import drafts
+from web.challenges.figures import read_figures
 from web.challenges.listing import DIFFICULTIES, SORTS, STATUSES, Filters, by_difficulty, challenge_rows
 from web.devices import device_choices
 from web.services import reader, services
@@ -29,7 +33,7 @@ def index() -> str:
     rows = challenge_rows(
         reader(),
         packs.values(),
-        services().challenge_figures.read(reader()),
+        read_figures(reader()),
         user_id=None if visitor is None else visitor.id,
         device=request.args.get("device") or (devices[0].key if devices else None),
     )
@@ -59,17 +63,22 @@ def show(slug: str) -> str:
     pack = find_pack(services(), slug)
     visitor = signed_in()
     draft = None if visitor is None else latest_draft(reader(), user_id=visitor.id, challenge=slug)
+    statement = read_statement(pack)
+    if visitor is not None and hides_hints(reader(), slug, user_id=visitor.id, now=services().clock()):
+        statement = without_hints(statement)
     edited = None if visitor is None else _own_source(visitor, slug, request.args.get("from", ""))
     return render_template(
         "challenges/show.html",
         pack=pack,
-        statement=render_statement(read_statement(pack)),
+        statement=render_statement(statement),
         source=edited or (pack.starter() if draft is None else draft.source),
         edited=edited is not None,
         draft_version=0 if draft is None else draft.version,
         argument_help={
             argument.name: (f"{argument.c_type} {argument.name}", argument.description) for argument in pack.arguments
         },
+        custom_fields=custom_fields(pack),
+        distribution_forms=DISTRIBUTION_FORMS,
         samples=[case for case in pack.cases if case.group == "sample"],
         hidden=sum(case.group == "hidden" for case in pack.cases),
         solved=visitor is not None and slug in solved_challenges(reader(), user_id=visitor.id),

@@ -1,10 +1,11 @@
-// Writes web/static/vendor: the editor's bundle, KaTeX, two fonts and their licences.
+// Writes web/static/vendor: the editor's bundle, three fonts and their licences.
 // The output is committed, so that running the site needs no Node. `npm ci && npm run build` builds it again.
 
 import { build } from "esbuild";
-import { cp, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import subsetFont from "subset-font";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const modules = path.join(here, "node_modules");
@@ -20,29 +21,27 @@ const bundle = await build({
   bundle: true, minify: true, format: "esm", target: "es2022", legalComments: "none", metafile: true,
 });
 
-const katex = path.join(modules, "katex", "dist");
-await mkdir(path.join(vendor, "katex", "fonts"), { recursive: true });
-for (const font of await readdir(path.join(katex, "fonts"))) {
-  if (font.endsWith(".woff2")) await cp(path.join(katex, "fonts", font), path.join(vendor, "katex", "fonts", font));
-}
-// Every supported browser reads woff2, so other font formats are removed from the folder and the style sheet.
-const css = await readFile(path.join(katex, "katex.min.css"), "utf8");
-await writeFile(path.join(vendor, "katex", "katex.css"), css.replace(/,url\([^)]*\.(?:woff|ttf)\) format\("[a-z]+"\)/g, ""));
-await build({
-  entryPoints: [path.join(katex, "katex.mjs")], outfile: path.join(vendor, "katex", "katex.mjs"),
-  bundle: true, minify: true, format: "esm", target: "es2022", legalComments: "none",
-});
-
 await mkdir(path.join(vendor, "fonts"));
+// Only what the site's own texts use: Latin letters, and the signs of arithmetic and of good typography, in the weights
+// from regular to bold. Other letters come from the reader's fonts.
+const range = (first, last) => String.fromCodePoint(...Array.from({ length: last - first + 1 }, (_, i) => first + i));
+const characters = `${range(0x20, 0x7e)}${range(0xa0, 0x17f)}–—‘’“”„†•…′″⁄€™←↑→↓−≈≠≤≥×·÷±√∞∑∏µμ`;
 const fonts = ["inter", "jetbrains-mono"];
 for (const font of fonts) {
-  await cp(
-    path.join(modules, "@fontsource-variable", font, "files", `${font}-latin-wght-normal.woff2`),
-    path.join(vendor, "fonts", `${font}.woff2`),
-  );
+  const whole = path.join(modules, "@fontsource-variable", font, "files", `${font}-latin-wght-normal.woff2`);
+  const subset = await subsetFont(await readFile(whole), characters, {
+    targetFormat: "woff2", variationAxes: { wght: { min: 400, max: 700 } }, noLayoutClosure: true,
+  });
+  await writeFile(path.join(vendor, "fonts", `${font}.woff2`), subset);
 }
 
-const packages = new Set(["katex", ...fonts.map((font) => `@fontsource-variable/${font}`)]);
+// Of the font for formulae, what the statements of challenges need: its variable letters are mathematical italics.
+const formulae = `${range(0x20, 0x7e)}¬¯±·×ħ${range(0x391, 0x3c9)}ϕϵ…′←↑→↓↔↦⇒∀∂∃∅∇∈∉∏∑−∓∘√∝∞∧∨∩∪∫≈≠≡≤≥≪≫⊂⊆⊕⊗⊙⊤⊥⋅⋙⋯⌈⌉⌊⌋⏟⟨⟩`
+  + `${range(0x1d434, 0x1d467)}ℎℓℝ${range(0x1d49c, 0x1d4cf)}${range(0x1d6e2, 0x1d71b)}`;
+const maths = await readFile(path.join(modules, "@fontsource", "stix-two-math", "files", "stix-two-math-latin-400-normal.woff2"));
+await writeFile(path.join(vendor, "fonts", "stix-two-math.woff2"), await subsetFont(maths, formulae, { targetFormat: "woff2" }));
+
+const packages = new Set(["@fontsource/stix-two-math", ...fonts.map((font) => `@fontsource-variable/${font}`)]);
 for (const input of Object.keys(bundle.metafile.inputs)) {
   const found = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input);
   if (found) packages.add(found[1]);

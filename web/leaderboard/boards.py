@@ -8,11 +8,20 @@ from dataclasses import dataclass
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
+from judge.packs.medals import Medal
 from judge.packs.pack import Pack
-from store.leaderboards import LeaderboardEntry, leaderboard, list_boards
-from web.charts import interval_bar
+from store.leaderboards import (
+    LeaderboardEntry,
+    best_of_user,
+    board_values,
+    count_tries,
+    leaderboard,
+    list_boards,
+    position_on_board,
+)
+from web.charts import distribution_chart, interval_bar
 from web.devices import DeviceChoice, device_choices
-from web.formatting import interval, seconds, significant
+from web.formatting import interval, seconds, significant, whole
 from web.problems import unknown
 from web.services import Services
 from web.submissions.accepting import find_pack
@@ -20,6 +29,10 @@ from web.submissions.modelled_time import gpu_title
 
 #: The scale of the error bars begins at the best entry and spans this many intervals of median width.
 WINDOW_INTERVALS = 16
+#: The entries on a page of a board.
+PAGE = 100
+#: Boards with as many people have a picture of their times.
+LEAST_USERS, MOST_USERS = 5, 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +48,24 @@ class ErrorBar:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnPlace:
+    """Where a user stands: the position from 1 among ``users``, the page that it is on, and the user's best value."""
+
+    position: int
+    users: int
+    page: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """All times of a board as a picture, with one's own marked (else the best), and their quartiles."""
+
+    chart: Markup
+    quartiles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Board:
     """A challenge's board on ``device`` (None: no device was ever seen). ``device_keys`` are the selectable devices."""
 
@@ -43,11 +74,23 @@ class Board:
     device_keys: tuple[str, ...]
     device_names: dict[str, str]
     entries: tuple[LeaderboardEntry, ...]
+    #: The page that ``entries`` are, from 1, and how many pages there are.
+    page: int = 1
+    pages: int = 1
+    #: The best value of the whole board; 0 if it is empty.
+    best_value: float = 0.0
+    #: How many people are on the whole board.
+    users: int = 0
 
     @property
     def metric(self) -> str | None:
         """The metric of the ranking (``judge.judgement.Measurement.scale``); None on an empty board."""
         return self.entries[0].metric if self.entries else None
+
+    def medal(self, entry: LeaderboardEntry) -> Medal | None:
+        """Returns the medal that an entry earns, or None."""
+        medals = self.pack.medals_for(entry.metric)
+        return None if medals is None else medals.earned(entry.roofline_share)
 
     @property
     def modelled_gpu(self) -> str | None:
@@ -57,7 +100,7 @@ class Board:
 
     @property
     def error_bars(self) -> tuple[ErrorBar, ...]:
-        """The error bar of each entry, all on one scale; empty if no entry has an interval."""
+        """The error bar of each entry, all on the page's scale; empty if no entry has an interval."""
         widths = [entry.high - entry.low for entry in self.entries if entry.low is not None and entry.high is not None]
         if not widths:
             return ()
@@ -65,7 +108,7 @@ class Board:
         first, nearest = _ends(best) or (best.value, best.value)
         furthest = max(entry.value if entry.high is None else entry.high for entry in self.entries)
         last = min(furthest, max(nearest, first + WINDOW_INTERVALS * statistics.median(widths)))
-        return tuple(_error_bar(entry, best.value, (first, last)) for entry in self.entries)
+        return tuple(_error_bar(entry, self.best_value, (first, last)) for entry in self.entries)
 
 
 def _error_bar(entry: LeaderboardEntry, best: float, window: tuple[float, float]) -> ErrorBar:
@@ -82,8 +125,14 @@ def _ends(entry: LeaderboardEntry) -> tuple[float, float] | None:
     return None if entry.low is None or entry.high is None else (entry.low, entry.high)
 
 
-def find_board(services: Services, session: Session, slug: str, device: str | None, limit: int = 100) -> Board:
-    """Returns a board; without ``device``, that of the device with the most users. Raises Problem (404)."""
+def find_board(
+    services: Services, session: Session, slug: str, device: str | None, limit: int | None = None, page: int = 1
+) -> Board:
+    """Returns a page of a board, of ``limit`` entries (None: PAGE); beyond the last page, the last one.
+
+    Without ``device`` it is the board of the device with the most users. Raises Problem (404).
+    """
+    limit = limit or PAGE
     pack = find_pack(services, slug)
     boards = [board for board in list_boards(session, challenge=slug) if board.pack_major == pack.major]
     devices = device_choices(session, services.settings, services.clock)
@@ -94,12 +143,66 @@ def find_board(services: Services, session: Session, slug: str, device: str | No
         device = keys[0]
     if device is not None and device not in keys:
         raise unknown("device", device, keys)
-    entries = (
-        ()
-        if device is None
-        else leaderboard(session, challenge=slug, device_key=device, pack_major=pack.major, limit=limit)
+    summary = next((board for board in boards if board.device_key == device), None)
+    if device is None or summary is None:
+        return Board(pack, device, keys, device_names(devices), ())
+    pages = max(1, -(-summary.users // limit))
+    page = min(page, pages)
+    entries = leaderboard(
+        session, challenge=slug, device_key=device, pack_major=pack.major, metric=summary.metric,
+        limit=limit, offset=(page - 1) * limit,
+    )  # fmt: skip
+    return Board(
+        pack, device, keys, device_names(devices), tuple(entries), page, pages, summary.best_value, summary.users
     )
-    return Board(pack, device, keys, device_names(devices), tuple(entries))
+
+
+def find_own_place(session: Session, board: Board, user_id: int) -> OwnPlace | None:
+    """Returns where a user stands on a board, or None if the user is not on it."""
+    if board.device is None or board.metric is None:
+        return None
+    position = position_on_board(
+        session, challenge=board.pack.slug, device_key=board.device, pack_major=board.pack.major,
+        metric=board.metric, user_id=user_id,
+    )  # fmt: skip
+    if position is None:
+        return None
+    best = best_of_user(session, user_id=user_id)[(board.pack.slug, board.device, board.pack.major, board.metric)]
+    return OwnPlace(position, board.users, 1 + (position - 1) // PAGE, best)
+
+
+def find_distribution(session: Session, board: Board, own: OwnPlace | None) -> Distribution | None:
+    """Returns how all times of a board are spread; None where there are too few, too many, or no times."""
+    if board.device is None or board.metric is None or board.metric == "warp_instructions":
+        return None
+    if not LEAST_USERS <= board.users <= MOST_USERS:
+        return None
+    values = board_values(
+        session, challenge=board.pack.slug, device_key=board.device, pack_major=board.pack.major, metric=board.metric
+    )
+    marked = values[0] if own is None else own.value
+    title = f"The best times of {whole(len(values))} people"
+    chart = distribution_chart(values, marked, seconds, title)
+    quarters = tuple(seconds(values[round(share * (len(values) - 1))]) for share in (0, 0.25, 0.5, 0.75, 1))
+    return Distribution(chart, quarters)
+
+
+def find_tries(session: Session, board: Board) -> dict[str, int]:
+    """Returns how many submissions each user on the page of a board made to it, by name."""
+    if board.device is None or not board.entries:
+        return {}
+    return count_tries(
+        session, challenge=board.pack.slug, device_key=board.device, pack_major=board.pack.major,
+        usernames=[entry.username for entry in board.entries],
+    )  # fmt: skip
+
+
+def gap(value: float, best: float) -> str:
+    """Returns how far a value lies behind the best, in words: ``best``, ``+8.0 %`` or ``3.2×``."""
+    if value <= best or best <= 0:
+        return "best"
+    ratio = value / best
+    return f"+{100 * (ratio - 1):.1f} %" if ratio < 2 else f"{significant(ratio, 3)}×"
 
 
 def device_names(devices: list[DeviceChoice]) -> dict[str, str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from flask import Blueprint, render_template, request
 
 from store.leaderboards import list_boards
+from web.accounts.visitor import signed_in
 from web.devices import device_choices
-from web.leaderboard.boards import device_names, find_board
+from web.leaderboard.boards import device_names, find_board, find_distribution, find_own_place, find_tries, gap
 from web.services import reader, services
 
 blueprint = Blueprint("leaderboard", __name__, url_prefix="/leaderboards")
@@ -28,5 +29,16 @@ def index() -> str:
 @blueprint.get("/<slug>")
 def show(slug: str) -> str:
     """Renders the board of one challenge on one device."""
-    board = find_board(services(), reader(), slug, request.args.get("device") or None)
-    return render_template("leaderboard/show.html", board=board)
+    page = request.args.get("page", "1")
+    number = int(page) if page.isdecimal() and len(page) < 7 else 1
+    board = find_board(services(), reader(), slug, request.args.get("device") or None, page=max(1, number))
+    user = signed_in()
+    own = None if user is None else find_own_place(reader(), board, user.id)
+    return render_template(
+        "leaderboard/show.html",
+        board=board,
+        own=own,
+        distribution=find_distribution(reader(), board, own),
+        tries=find_tries(reader(), board),
+        gap=gap,
+    )

@@ -14,6 +14,10 @@ from web.formatting import percent, seconds, significant, size, whole
 from web.submissions.diagnostics import SOURCE_NAME, is_own_source
 
 _LINE = re.compile(rf"\b(?:line |{re.escape(SOURCE_NAME)}:)(\d+)")
+#: Lines with a smaller share of the time, which would be shown as 0.0 %, are left out.
+LEAST_SHARE = 0.0005
+#: A call within this share of the roofline is fast.
+FAST = 0.8
 #: The shares of the time at which a line's heat becomes 1, 2, 3 and 4.
 _HEAT = (0.02, 0.1, 0.25, 0.5)
 
@@ -67,6 +71,10 @@ class ModelledTimeView:
     limiter: str
     reasons: tuple[tuple[SentencePart, ...], ...]
     lines: tuple[LineView, ...]
+    #: What is left out of ``lines``, in words; empty if nothing is.
+    rest: str
+    #: Whether it takes little longer than the roofline allows, so that nothing in it is slow.
+    at_roofline: bool
     kernels: tuple[KernelView, ...]
 
 
@@ -85,7 +93,9 @@ def present_modelled_times(measurement: Measurement, code: Sequence[Markup] = ()
             time=seconds(case.value),
             limiter=case.limiter,
             reasons=tuple(_linked(reason) for reason in case.why),
-            lines=tuple(_present_line(line, code) for line in case.lines),
+            lines=tuple(_present_line(line, code) for line in case.lines if line.share >= LEAST_SHARE),
+            rest=_rest(case.lines),
+            at_roofline=case.roofline_s is not None and case.roofline_s >= FAST * case.value,
             kernels=tuple(_present_kernel(kernel) for kernel in case.kernels),
         )
         for case in measurement.cases
@@ -102,6 +112,12 @@ def line_heat(measurement: Measurement) -> dict[int, tuple[int, str]]:
                 shares[line.line] = max(shares.get(line.line, 0.0), line.share)
     heat = {number: sum(share >= least for least in _HEAT) for number, share in shares.items()}
     return {number: (level, f"{100 * shares[number]:.0f} %") for number, level in heat.items() if level}
+
+
+def _rest(lines: Sequence[ModelledLine]) -> str:
+    """Returns what share of the time lies outside the lines that are shown, if it shows in the sum."""
+    rest = 1.0 - sum(line.share for line in lines if line.share >= LEAST_SHARE)
+    return f"All other lines, launches and waiting: {percent(rest)}" if rest >= LEAST_SHARE else ""
 
 
 def _linked(sentence: str) -> tuple[SentencePart, ...]:

@@ -24,7 +24,9 @@ from judge.judgement import (
 from judge.verdict import Verdict
 from store.models import Submission
 from web.formatting import seconds, whole
+from web.mismatch_chart import map_in_words, mismatch_chart
 from web.source import highlight_lines
+from web.submissions.arrays import ArrayView, present_arrays
 from web.submissions.diagnostics import Note, fault_detail, is_own_source, source_notes
 from web.submissions.fingerprint import present_fingerprint
 from web.submissions.modelled_time import ModelledTimeView, line_heat, present_modelled_times
@@ -32,7 +34,7 @@ from web.submissions.scores import BenchmarkView, Figure, present_benchmarks, pr
 
 #: The start of the message if the emulator does not support the program (judge.supervisor.verdict_rules).
 UNSUPPORTED = "not supported by the emulator"
-_GROUPS = {"sample": "public", "hidden": "hidden", "benchmark": "benchmark"}
+_GROUPS = {"sample": "public", "hidden": "hidden", "benchmark": "benchmark", "custom": "your own"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,9 @@ class CaseView:
     message: str
     mismatch: MismatchView | None
     faults: tuple[FaultView, ...]
+    output: str
     open: bool
+    arrays: tuple[ArrayView, ...] = ()
 
     @property
     def warned(self) -> bool:
@@ -67,16 +71,26 @@ class CaseView:
     @property
     def has_details(self) -> bool:
         """Whether there is anything to unfold."""
-        return bool(self.message or self.mismatch or self.faults)
+        return bool(self.message or self.mismatch or self.faults or self.output or self.arrays)
+
+    @property
+    def has_pictures(self) -> bool:
+        """Whether any of its arrays has one."""
+        return any(array.picture for array in self.arrays)
 
 
 @dataclass(frozen=True, slots=True)
 class MismatchView:
-    """A wrong output. Each of ``rows`` holds the element, the expected value, the actual one, and how far it is off."""
+    """A wrong output. Each of ``rows`` holds the element, the expected value, the actual one, and how far it is off.
+
+    ``chart`` is the map of the whole output and ``chart_words`` says what it shows; neither is set without a map.
+    """
 
     output: str
     rows: tuple[tuple[str, JsonNumber, JsonNumber, str], ...]
     summary: str
+    chart: Markup | None = None
+    chart_words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +138,7 @@ def present_report(judgement: Judgement, source: str = "") -> Report:
     return Report(
         verdict=judgement.verdict.value,
         title=_title(judgement),
-        message=_sentence(judgement.message) or _summary(judgement.verdict, views),
+        message=_race_headline(first_failure) or _sentence(judgement.message) or _summary(judgement.verdict, views),
         figures=() if measurement is None else present_measurement(measurement),
         cases=views,
         passed=sum(case.verdict is Verdict.ACCEPTED for case in cases),
@@ -195,6 +209,20 @@ def _summary(verdict: Verdict, cases: Sequence[CaseView]) -> str:
     return "" if failed is None else f"First seen in case {failed.id}."
 
 
+def _race_headline(case: CaseJudgement | None) -> str:
+    """Returns a race that made a case fail in one sentence, with its lines and what to do; the case has the details."""
+    fault = next((fault for fault in case.memory_errors if fault.other is not None), None) if case is not None else None
+    if fault is None or fault.other is None or not is_own_source(fault.file):
+        return ""
+    lines = sorted(
+        {line for line in (fault.line, fault.other.line if is_own_source(fault.other.file) else None) if line}
+    )
+    where = f", line{'s' if len(lines) > 1 else ''} {' and '.join(str(line) for line in lines)}" if lines else ""
+    one_block = fault.block == fault.other.block
+    remedy = "add __syncthreads() between them" if one_block else "blocks need atomics, or a second kernel"
+    return f"{fault.kind[:1].upper()}{fault.kind[1:]}{where}: {remedy}."
+
+
 def _sentence(text: str) -> str:
     """Returns the text with a capital letter, unless it begins with ``solve`` or with what is no plain word."""
     begins = re.match(r"[a-z-]+(?=[ ,])", text)
@@ -216,7 +244,9 @@ def _present_case(case: CaseJudgement, *, opened: bool) -> CaseView:
         message=_sentence(message),
         mismatch=None if case.mismatch is None else _present_mismatch(case.mismatch),
         faults=tuple(_present_fault(fault) for fault in case.memory_errors),
-        open=opened,
+        output=case.output,
+        open=opened or case.group == "custom",
+        arrays=present_arrays(case.shown, None if case.mismatch is None else case.mismatch.output),
     )
 
 
@@ -234,7 +264,11 @@ def _present_mismatch(mismatch: Mismatch) -> MismatchView:
         for kind, error in (("absolute", mismatch.max_abs_error), ("relative", mismatch.max_rel_error))
         if error is not None and math.isfinite(error)
     ]
-    return MismatchView(output, rows, "; ".join([summary, *errors]) + ".")
+    view = MismatchView(output, rows, "; ".join([summary, *errors]) + ".")
+    if mismatch.map is None:
+        return view
+    chart = mismatch_chart(mismatch.map, f"Map of {output}: where its elements are wrong")
+    return dataclasses.replace(view, chart=chart, chart_words=map_in_words(mismatch.map))
 
 
 def _present_fault(fault: MemoryFault) -> FaultView:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from judge.judgement import Measurement
-from judge.packs.pack import Medals
-from store.standings import Standing
+from judge.packs.medals import Medal, Medals
+from store.standings import ListedScore, Standing
 from web.charts import distribution_chart, history_chart
 from web.formatting import seconds, significant, whole
 
@@ -24,12 +24,58 @@ class StandingView:
     percentile: str
     change: str
     improved: bool
+    is_best: bool
     behind: str
-    medal: str
+    medal: Medal | None
     distribution: Markup
     history: Markup
     #: The history as a table: when, the time, and the submission.
     scores: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryView:
+    """A user's times on one board: a picture, empty where there are fewer than two, and the same as a table."""
+
+    device: str
+    best: str
+    chart: Markup
+    scores: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreView:
+    """A score in a list, and how it compares with the best before it."""
+
+    text: str
+    change: str
+    improved: bool
+
+
+def present_score(score: ListedScore) -> ScoreView:
+    """Returns the view of a listed score."""
+    counts = score.metric == "warp_instructions"
+    text = f"{whole(round(score.value))} instructions" if counts else seconds(score.value)
+    if score.previous_best is None:
+        return ScoreView(text, "", improved=False)
+    ratio = score.value / score.previous_best - 1 if score.previous_best else 0.0
+    change = "as before" if abs(ratio) < 0.0005 else f"{ratio:+.1%}".replace("-", "−").replace("%", " %")
+    return ScoreView(text, change, improved=ratio <= -0.0005)
+
+
+def present_history(standing: Standing, device: str) -> HistoryView:
+    """Returns a user's times on the board of a submission."""
+    values = [score.value for score in standing.own]
+    title = f"Your {whole(len(values))} times on {device}, oldest first, with the best so far as a line"
+    return HistoryView(device, seconds(min(values)), history_chart(values, None, seconds, title), _score_rows(standing))
+
+
+def _score_rows(standing: Standing) -> tuple[tuple[str, str, str], ...]:
+    """Returns when, the time and the submission of each score, the newest first."""
+    return tuple(
+        (f"{score.created_at:%Y-%m-%d %H:%M}", seconds(score.value, 4), score.submission_public_id)
+        for score in reversed(standing.own)
+    )
 
 
 def present_standing(standing: Standing, measurement: Measurement, medals: Medals | None) -> StandingView:
@@ -44,10 +90,11 @@ def present_standing(standing: Standing, measurement: Measurement, medals: Medal
         percentile=f"faster than {100 * slower / len(standing.others):.0f} %" if standing.others else "",
         change="" if previous is None else _change(standing.value, previous),
         improved=previous is not None and standing.value < previous,
+        is_best=bool(standing.others) and standing.value <= best,
         behind="the best on this board"
         if standing.value <= best
         else f"{significant(standing.value / best, 3)}× the best",
-        medal="" if medals is None else medal_of(measurement.roofline_share, medals),
+        medal=None if medals is None else medals.earned(measurement.roofline_share),
         distribution=Markup("")
         if users < LEAST_USERS
         else distribution_chart(values, standing.value, seconds, f"The best times of {whole(users)} people"),
@@ -59,21 +106,8 @@ def present_standing(standing: Standing, measurement: Measurement, medals: Medal
             seconds,
             f"Your {whole(len(standing.own))} times on this board, oldest first",
         ),
-        scores=tuple(
-            (f"{score.created_at:%Y-%m-%d %H:%M}", seconds(score.value, 4), score.submission_public_id)
-            for score in reversed(standing.own)
-        ),
+        scores=_score_rows(standing),
     )
-
-
-def medal_of(share: float | None, medals: Medals) -> str:
-    """Returns the medal (``gold``, ``silver``, ``bronze``) that a share of the roofline earns, or an empty string."""
-    earned = [name for name in ("gold", "silver", "bronze") if share is not None and share >= getattr(medals, name)]
-    return earned[0] if earned else ""
-
-
-def _behind(value: float, best: float) -> str:
-    return "the best on this board" if value <= best else f"{significant(value / best, 3)}× the best"
 
 
 def _change(value: float, previous: float) -> str:

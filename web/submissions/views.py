@@ -5,10 +5,14 @@ from __future__ import annotations
 from flask import Blueprint, Response, jsonify, make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
+from store.administration import earlier_judgements
 from store.audits import find_audit
-from store.models import FINAL_STATES, Submission, User
-from store.standings import find_standing
-from store.submissions import cancel_submission, get_submission, list_submissions, queue_position
+from store.classes import is_taught_by
+from store.contests import contests_of, is_opened_to
+from store.models import FINAL_STATES, Role, Submission, User
+from store.standings import find_standing, latest_scored, listed_scores
+from store.submissions import cancel_submission, get_submission, list_submissions, sent_values
+from store.turns import expected_wait, queue_position
 from web.accounts.visitor import login_required, require_visitor
 from web.errors import wants_json
 from web.problems import Problem
@@ -17,9 +21,11 @@ from web.services import reader, services, transaction
 from web.submissions.accepting import accept_submission, find_pack
 from web.submissions.forms import SubmissionForm
 from web.submissions.presenter import editor_heat, editor_notes, present_report, present_source
+from web.submissions.roofline import RooflineView, present_roofline
 from web.submissions.scores import present_audit
-from web.submissions.standing import StandingView, present_standing
+from web.submissions.standing import HistoryView, StandingView, present_history, present_score, present_standing
 from web.submissions.streaming import Streamed, events_response
+from web.submissions.track_goal import present_goal
 
 blueprint = Blueprint("submissions", __name__)
 PAGE = 30
@@ -42,6 +48,7 @@ def create(slug: str) -> Response | BaseResponse:
         device=form.device.data or "",
         mode="run" if form.mode.data == "run" else "submit",
         source=form.source_sent(),
+        custom_input=form.input_sent(),
         idempotency_key=form.idempotency_key.data or None,
     )
     where = url_for("submissions.show", public_id=submission.public_id)
@@ -55,36 +62,53 @@ def create(slug: str) -> Response | BaseResponse:
 @blueprint.get("/submissions")
 @login_required
 def index() -> str:
-    """Renders the visitor's submissions, newest first."""
+    """Renders the visitor's submissions that fit the filters, newest first; of one challenge with the history."""
     visitor = require_visitor()
-    challenge = request.args.get("challenge") or None
+    filters = {name: request.args.get(name) or None for name in ("challenge", "device", "verdict")}
     found = list_submissions(
         reader(),
         user=reader().get_one(User, visitor.id),
-        challenge=challenge,
         limit=PAGE + 1,
         before=request.args.get("before"),
+        challenge=filters["challenge"],
+        device=filters["device"],
+        verdict=filters["verdict"],
     )
     return render_template(
         "submissions/index.html",
         submissions=found[:PAGE],
         older=found[PAGE - 1].public_id if len(found) > PAGE else None,
-        challenge=challenge,
+        filters=filters,
+        scores={key: present_score(score) for key, score in listed_scores(reader(), found[:PAGE]).items()},
+        history=_history(visitor.id, filters["challenge"], filters["device"]),
+        choices=sent_values(reader(), user_id=visitor.id),
         packs=services().packs,
     )
+
+
+def _history(user_id: int, challenge: str | None, device: str | None) -> HistoryView | None:
+    """Returns the visitor's times on the board of a challenge that was sent to last; None without a challenge."""
+    latest = challenge and latest_scored(reader(), user_id=user_id, challenge=challenge, device=device)
+    standing = find_standing(reader(), latest) if latest else None
+    return present_history(standing, latest.device_key) if latest and standing else None
 
 
 @blueprint.get("/submissions/<public_id>")
 @login_required
 def show(public_id: str) -> str:
     """Renders a submission: its progress while it is judged, then the report."""
-    submission = _own(public_id)
+    submission = visible_submission(public_id)
+    position = queue_position(reader(), submission)
     return render_template(
         "submissions/show.html",
-        **_report_context(submission),
-        standing=_standing(submission),
-        position=queue_position(reader(), submission),
+        **report_context(submission),
+        **_placed(submission),
+        place=None if position is None else _place(submission, position),
         lines=present_source(submission),
+        earlier=earlier_judgements(reader(), submission),
+        own=submission.user_id == require_visitor().id,
+        others=_to_compare(submission),
+        contests=contests_of(reader(), submission),
     )
 
 
@@ -92,10 +116,10 @@ def show(public_id: str) -> str:
 @login_required
 def report(public_id: str) -> str:
     """Renders the report alone, for a page that was open during judging."""
-    submission = _own(public_id)
+    submission = visible_submission(public_id)
     return render_template(
         "submissions/_report.html",
-        **_report_context(submission),
+        **report_context(submission),
         inline=True,
         notes=editor_notes(submission),
         heat=editor_heat(submission),
@@ -106,7 +130,7 @@ def report(public_id: str) -> str:
 @login_required
 def source(public_id: str) -> Response:
     """Returns the source, byte for byte, as a download."""
-    response = Response(_own(public_id).source_bytes, mimetype="application/octet-stream")
+    response = Response(visible_submission(public_id).source_bytes, mimetype="application/octet-stream")
     response.headers["Content-Disposition"] = f'attachment; filename="{public_id}.cu"'
     return response
 
@@ -115,7 +139,7 @@ def source(public_id: str) -> Response:
 @login_required
 def events(public_id: str) -> Response | Streamed:
     """Streams the events after number ``after``, or lists them if the client asks for JSON."""
-    submission = _own(public_id)
+    submission = visible_submission(public_id)
     after = request.headers.get("Last-Event-ID", type=int) or request.args.get("after", 0, type=int)
     return events_response(submission, min(max(after, 0), submission.last_event_seq))
 
@@ -124,7 +148,7 @@ def events(public_id: str) -> Response | Streamed:
 @login_required
 def cancel(public_id: str) -> Response | BaseResponse:
     """Cancels a submission. Does nothing if it has already ended."""
-    _own(public_id)
+    own_submission(public_id)
     with transaction() as writer:
         submission = get_submission(writer, public_id)
         cancelled = submission is not None and cancel_submission(writer, submission, now=services().clock())
@@ -133,29 +157,73 @@ def cancel(public_id: str) -> Response | BaseResponse:
     return redirect(url_for("submissions.show", public_id=public_id), 303)
 
 
-def _own(public_id: str) -> Submission:
+def visible_submission(public_id: str) -> Submission:
+    """Returns the visitor's submission, one that a contest has opened, or a member's of the visitor's class.
+
+    An operator gets anybody's. Raises Problem 404 for any other.
+    """
+    submission, visitor = get_submission(reader(), public_id), require_visitor()
+    if submission is not None and (
+        submission.user_id == visitor.id
+        or visitor.role.includes(Role.OPERATOR)
+        or is_opened_to(reader(), submission, user_id=visitor.id, now=services().clock())
+        or (visitor.role.includes(Role.TEACHER) and is_taught_by(reader(), submission, user_id=visitor.id))
+    ):
+        return submission
+    raise Problem(404, "not_found", "You have no such submission.")
+
+
+def own_submission(public_id: str) -> Submission:
+    """Returns the visitor's submission. Raises Problem 404 for any other."""
     submission = get_submission(reader(), public_id)
     if submission is None or submission.user_id != require_visitor().id:
         raise Problem(404, "not_found", "You have no such submission.")
     return submission
 
 
-def _report_context(submission: Submission) -> dict[str, object]:
+def report_context(submission: Submission) -> dict[str, object]:
+    """Returns what the report's template needs of a submission."""
     audit = find_audit(reader(), submission)
     return {
         "audit": None if audit is None else present_audit(audit),
         "submission": submission,
         "pack": services().packs.get(submission.challenge),
         "working": submission.state not in FINAL_STATES,
+        "track_goal": None if submission.judgement is None else present_goal(submission.judgement),
         "report": None if submission.judgement is None else present_report(submission.judgement, submission.source),
     }
 
 
-def _standing(submission: Submission) -> StandingView | None:
-    """Returns where the submission stands; None unless it is on a board of times."""
+def _placed(submission: Submission) -> dict[str, StandingView | RooflineView | None]:
+    """Returns where a timed submission stands on its board and under the roofline; nothing for others."""
     judgement, pack = submission.judgement, services().packs.get(submission.challenge)
     if judgement is None or judgement.measurement is None or judgement.measurement.metric == "warp_instructions":
-        return None
+        return {}
     standing = find_standing(reader(), submission)
-    medals = None if pack is None or pack.major != submission.pack_major else pack.bench.medals
-    return None if standing is None else present_standing(standing, judgement.measurement, medals)
+    current = pack if pack is not None and pack.major == submission.pack_major else None
+    before = [] if standing is None else [one for one in standing.own if one.submission_public_id != standing.public_id]
+    return {
+        "standing": None
+        if standing is None
+        else present_standing(
+            standing,
+            judgement.measurement,
+            None if current is None else current.medals_for(judgement.measurement.metric),
+        ),
+        "roofline": present_roofline(
+            judgement.measurement, "fp32" if pack is None else pack.bench.arithmetic, [one.value for one in before]
+        ),
+    }
+
+
+def _to_compare(submission: Submission) -> list[Submission]:
+    """Returns others of the same user and challenge, the newest first."""
+    mine = list_submissions(reader(), user=submission.user, challenge=submission.challenge, limit=PAGE)
+    return [each for each in mine if each.id != submission.id]
+
+
+def _place(submission: Submission, position: int) -> str:
+    """Describes the place in the queue, and about how long it will wait."""
+    wait_s = expected_wait(reader(), submission.device_key)(position)
+    place = f"In the queue, {position - 1} before it" if position > 1 else "Next in the queue"
+    return place if wait_s is None or wait_s < 2 else f"{place}, about {wait_s:.0f} s"

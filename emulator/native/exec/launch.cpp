@@ -80,9 +80,9 @@ cudaError_t check_shape(Function &function, const LaunchShape &at, bool cooperat
                            std::to_string(model::registers_per_multiprocessor));
     }
     size_t shared = function.info.static_shared_bytes + at.dynamic_shared;
-    bool opted_in = function.max_dynamic_shared > static_cast<int>(model::shared_per_block);
-    size_t max_dynamic = opted_in ? function.max_dynamic_shared
-                                   : model::shared_per_block - function.info.static_shared_bytes;
+    // What a program has asked for counts without the static memory, and takes nothing from what any kernel may have.
+    size_t usual = model::shared_per_block - function.info.static_shared_bytes;
+    size_t max_dynamic = std::max(usual, static_cast<size_t>(std::max(0, function.max_dynamic_shared)));
     if (at.dynamic_shared > max_dynamic || shared > model::shared_per_block_opt_in) {
         return refused(cudaErrorInvalidValue,
                        std::to_string(at.dynamic_shared) + " bytes of dynamic and " +

@@ -74,6 +74,7 @@ class CudaBackend(Backend):
             gpu_minors=(int(device.details.get("minor", ordinal)),),
             # The submission's own thread, and the driver's for host functions.
             busy_threads=2,
+            reserves=True,
         )
 
     def bounds(self, pack: Pack, settings: JudgeSettings, argument_bytes: int) -> DeviceBounds:  # noqa: ARG002

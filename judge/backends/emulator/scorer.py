@@ -6,7 +6,7 @@ from emulator.model import MODEL_VERSION, load_gpu
 from judge.backends.scoring import Score, ScoringJob
 from judge.bench.measurement import TimedCase, modelled_score
 from judge.bench.modelled import modelled_call
-from judge.bench.plausibility import why_count_implausible, why_model_implausible
+from judge.bench.plausibility import modelled_roofline_s, why_count_implausible, why_model_implausible
 from judge.judgement import CaseJudgement
 from judge.packs.pack import Case
 from judge.packs.sizes import case_bytes, case_flops
@@ -82,4 +82,6 @@ class ModelledScorer:
         modelled = modelled_call(report, job.build, gpu, call.transfers)
         doubt = why_count_implausible(float(report.warp_instructions), *task)
         doubt = doubt or why_model_implausible(modelled.seconds, *task, gpu)
-        return doubt or TimedCase(case, ((modelled.seconds,),), details=modelled.details)
+        return doubt or TimedCase(
+            case, ((modelled.seconds,),), modelled_roofline_s(job.pack, case, gpu), details=modelled.details
+        )

@@ -1,8 +1,9 @@
 // Inputs by recipe (judge/wire/recipes.py), bit for bit what NumPy makes; and whether a buffer still holds them.
 //
 // A thread takes a block of the stream at a time: 8 elements, or 4 where an element takes a 64-bit word, or 32 bytes of
-// a masked input. Sentinels and changes come after, in a launch of their own; before a comparison they are looked at
-// and taken away again, so that it has to do with the stream alone.
+// a masked input. What is drawn is mixed with the pool (judge/packs/pool.py), of which an element takes as many bytes as
+// it has: who makes elements anew reads as much as who reads them. Sentinels and changes come after, in a launch of
+// their own; a comparison is preceded by one that checks them and takes them away, and concerns the stream alone.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -72,59 +73,103 @@ __device__ inline float linear(float x, const Recipe& recipe) {
     return __fadd_rn(__fmul_rn(x, static_cast<float>(recipe.scale)), static_cast<float>(recipe.offset));
 }
 
-// Each law makes PER elements of a block of the stream.
+// A word of the stream mixed with as much of the pool as an element has bytes.
+__device__ inline u64 mixed(u64 word, u64 number) { return (2 * word + 1) * (2 * number + 1) * 0x9E3779B97F4A7C15ull; }
+__device__ inline u32 mixed32(const Block& block, int i, u64 number) {
+    return static_cast<u32>(mixed(block.w(i), number) >> 32);
+}
+
+// Each law makes PER elements of a block of the stream, each with its `number` of the pool; `of` makes one of a word.
 struct Uniform {
     static constexpr int PER = 8;
-    static __device__ float make(const Block& block, int i, const Recipe& recipe) {
-        return linear(__fmul_rn(static_cast<float>(block.w(i) >> 8), 0x1p-24f), recipe);
+    static __device__ float of(u32 word, const Recipe& recipe) {
+        return linear(__fmul_rn(static_cast<float>(word >> 8), 0x1p-24f), recipe);
+    }
+    static __device__ float make(const Block& block, int i, u64 number, const Recipe& recipe) {
+        return of(mixed32(block, i, number), recipe);
     }
 };
 struct Normal {
     static constexpr int PER = 4;
-    static __device__ float make(const Block& block, int i, const Recipe& recipe) {
-        const u64 q = block.q[i];
+    static __device__ float of(u64 q, const Recipe& recipe) {
         const int sum = static_cast<int>((q & 0xFFFF) + (q >> 16 & 0xFFFF) + (q >> 32 & 0xFFFF) + (q >> 48));
         return linear(static_cast<float>(sum - 2 * 65535), recipe);
+    }
+    static __device__ float make(const Block& block, int i, u64 number, const Recipe& recipe) {
+        const u64 z = mixed(block.q[i], number);
+        return of(z ^ z >> 32, recipe);
     }
 };
 struct Integers {
     static constexpr int PER = 8;
-    static __device__ long long make(const Block& block, int i, const Recipe& recipe) {
-        const u64 scaled = static_cast<u64>(block.w(i)) * static_cast<u64>(recipe.scale) >> 32;
+    static __device__ long long of(u32 word, const Recipe& recipe) {
+        const u64 scaled = static_cast<u64>(word) * static_cast<u64>(recipe.scale) >> 32;
         return static_cast<long long>(scaled) + static_cast<long long>(recipe.offset);
+    }
+    static __device__ long long make(const Block& block, int i, u64 number, const Recipe& recipe) {
+        return of(mixed32(block, i, number), recipe);
     }
 };
 
+// An unsigned number of as many bytes.
+template <int BYTES>
+struct NumberOf {
+    using Type = u32;
+};
+template <>
+struct NumberOf<1> {
+    using Type = unsigned char;
+};
+template <>
+struct NumberOf<2> {
+    using Type = unsigned short;
+};
+template <>
+struct NumberOf<8> {
+    using Type = u64;
+};
+
+// `beside` is what a source needs beside its stream, all of it: the input's part of the pool, or the staged copy. Both
+// are padded to whole blocks.
 template <typename Law, typename Type>
 struct Drawn {
     using Bits = typename Type::Bits;
     static constexpr int PER = Law::PER;
-    static __device__ void make(const Block& words, const Recipe& recipe, const u64*, Bits (&out)[PER]) {
+    static __device__ void make(u64 block, Key key, const Recipe& recipe, const void* beside, Bits (&out)[PER]) {
+        using Number = typename NumberOf<sizeof(Bits)>::Type;
+        struct alignas(PER * sizeof(Bits) < 16 ? PER * sizeof(Bits) : 16) Numbers {
+            Number of[PER];
+        };
+        const Numbers numbers = static_cast<const Numbers*>(beside)[block];
+        const Block words = philox(block, key);
 #pragma unroll
-        for (int i = 0; i < PER; i++) out[i] = Type::from(Law::make(words, i, recipe));
+        for (int i = 0; i < PER; i++) out[i] = Type::from(Law::make(words, i, numbers.of[i], recipe));
     }
 };
 template <typename T>
 struct Constant {
     using Bits = T;
     static constexpr int PER = 8;
-    static __device__ void make(const Block&, const Recipe& recipe, const u64*, Bits (&out)[PER]) {
+    static __device__ void make(u64, Key, const Recipe& recipe, const void*, Bits (&out)[PER]) {
 #pragma unroll
         for (int i = 0; i < PER; i++) out[i] = static_cast<T>(recipe.value);
     }
 };
 struct Masked {
-    // In words; the staged copy is padded to whole blocks.
+    // In words.
     using Bits = u64;
     static constexpr int PER = 4;
-    static __device__ void make(const Block& words, const Recipe&, const u64* staged, Bits (&out)[PER]) {
+    static __device__ void make(u64 block, Key key, const Recipe&, const void* beside, Bits (&out)[PER]) {
+        const u64* staged = static_cast<const u64*>(beside) + PER * block;
+        const Block words = philox(block, key);
 #pragma unroll
         for (int i = 0; i < PER; i++) out[i] = staged[i] ^ words.q[i];
     }
 };
 
 // What is rarer than the above, in one kernel for each size of an element: the kind and the type are looked at when it
-// runs, for each element by itself. Half as fast, and quick to compile. Numbered as in judge/wire/recipe.py.
+// runs, for each element by itself. Half as fast, and quick to compile. Not mixed with the pool. Numbered as in
+// judge/wire/recipe.py.
 enum Kind : u32 { CONSTANT, UNIFORM, NORMAL, INTEGERS, MASKED, SORTED, STAIRS, ONE_HOT, CHOICE, PERMUTATION };
 
 // The number that a permutation of those below `size` puts at `number`.
@@ -167,9 +212,7 @@ __device__ __noinline__ u64 general_bits(u64 number, const Recipe& recipe) {
     if (kind == NORMAL) {
         const Block block = philox_called(number / 4, recipe.key);
         const u64 low = number % 2 ? block.q[1] : block.q[0], high = number % 2 ? block.q[3] : block.q[2];
-        Block first = block;
-        first.q[0] = number % 4 < 2 ? low : high;
-        return floating_bits(Normal::make(first, 0, recipe), recipe.element);
+        return floating_bits(Normal::of(number % 4 < 2 ? low : high, recipe), recipe.element);
     }
     if (kind == PERMUTATION || kind == ONE_HOT) {
         const u64 length = static_cast<u64>(recipe.scale);
@@ -184,16 +227,15 @@ __device__ __noinline__ u64 general_bits(u64 number, const Recipe& recipe) {
         const bool floating = recipe.element > UINT64 && recipe.element != BOOL;
         return floating ? floating_bits(static_cast<long long>(whole), recipe.element) : whole;
     }
-    Block word;
-    word.q[0] = word_at(recipe.key, number);
-    if (kind == CHOICE) return recipe.choices[(word.q[0] * static_cast<u64>(recipe.scale)) >> 32];
-    if (kind == UNIFORM) return floating_bits(Uniform::make(word, 0, recipe), recipe.element);
+    const u32 word = word_at(recipe.key, number);
+    if (kind == CHOICE) return recipe.choices[(word * static_cast<u64>(recipe.scale)) >> 32];
+    if (kind == UNIFORM) return floating_bits(Uniform::of(word, recipe), recipe.element);
     long long whole;
     if (kind == INTEGERS) {
-        whole = Integers::make(word, 0, recipe);
+        whole = Integers::of(word, recipe);
     } else {
         // How far sorted values have risen. Every operation is rounded by itself.
-        double place = __dmul_rn(static_cast<double>(word.w(0) >> 8), 0x1p-24);
+        double place = __dmul_rn(static_cast<double>(word >> 8), 0x1p-24);
         if (kind == STAIRS && number == 0) place = 0;
         const double risen = __dmul_rn(__dadd_rn(place, __ull2double_rn(number)), recipe.scale);
         if (kind == SORTED) {
@@ -210,31 +252,18 @@ template <typename T>
 struct General {
     using Bits = T;
     static constexpr int PER = 8;
-    static __device__ void make_from(u64 first, const Recipe& recipe, Bits (&out)[PER]) {
+    static __device__ void make(u64 block, Key, const Recipe& recipe, const void*, Bits (&out)[PER]) {
 #pragma unroll 1
-        for (int i = 0; i < PER; i++) out[i] = static_cast<T>(general_bits(first + i, recipe));
+        for (int i = 0; i < PER; i++) out[i] = static_cast<T>(general_bits(block * PER + i, recipe));
     }
 };
 
-// A block of a source: from the words of its stream, or by the number of its first element.
-template <typename Source>
-struct BlockOf {
-    static __device__ void make(u64 block, Key key, const Recipe& recipe, const u64* staged,
-                                typename Source::Bits (&out)[Source::PER]) {
-        Source::make(philox(block, key), recipe, staged, out);
-    }
-};
-template <typename T>
-struct BlockOf<General<T>> {
-    static __device__ void make(u64 block, Key, const Recipe& recipe, const u64*, T (&out)[General<T>::PER]) {
-        General<T>::make_from(block * General<T>::PER, recipe, out);
-    }
-};
+// One element of a source, of the stream of `key`: a change is drawn with another key than the recipe's.
 template <typename Source>
 struct ElementOf {
-    static __device__ typename Source::Bits make(u64 place, Key key, const Recipe& recipe) {
+    static __device__ typename Source::Bits make(u64 place, Key key, const Recipe& recipe, const void* beside) {
         typename Source::Bits made[Source::PER];
-        Source::make(philox_called(place / Source::PER, key), recipe, nullptr, made);
+        Source::make(place / Source::PER, key, recipe, beside, made);
         typename Source::Bits found = made[0];
 #pragma unroll
         for (int i = 1; i < Source::PER; i++) found = place % Source::PER == i ? made[i] : found;
@@ -243,7 +272,7 @@ struct ElementOf {
 };
 template <typename T>
 struct ElementOf<General<T>> {
-    static __device__ T make(u64 place, Key key, const Recipe& recipe) {
+    static __device__ T make(u64 place, Key key, const Recipe& recipe, const void*) {
         const bool changes = key.low != recipe.key.low || key.high != recipe.key.high;
         if (!changes) return static_cast<T>(general_bits(place, recipe));
         Recipe other = recipe;
@@ -257,7 +286,7 @@ template <bool COMPARE>
 struct Sweep {
     // `bytes` in all: the last block may be cut anywhere.
     template <typename Source>
-    static __device__ bool run(void* data, u64 bytes, const Recipe& recipe, const void* staged) {
+    static __device__ bool run(void* data, u64 bytes, const Recipe& recipe, const void* beside) {
         using Bits = typename Source::Bits;
         constexpr int PER = Source::PER, SIZE = PER * sizeof(Bits), VECTORS = SIZE < 16 ? 1 : SIZE / 16;
         using Vector = typename Choose<SIZE < 16>::Type;
@@ -265,7 +294,7 @@ struct Sweep {
         bool same = true;
         for (u64 block = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x; block < blocks; block += stride) {
             alignas(16) Bits made[PER];
-            BlockOf<Source>::make(block, recipe.key, recipe, static_cast<const u64*>(staged) + 4 * block, made);
+            Source::make(block, recipe.key, recipe, beside, made);
             unsigned char* target = static_cast<unsigned char*>(data) + block * SIZE;
             if (bytes - block * SIZE >= SIZE) {
 #pragma unroll
@@ -326,10 +355,11 @@ __device__ inline u32 size_of(u32 element) {
     return sizes[element];
 }
 
-// A sentinel (its bits), or a change.
+// A sentinel (its bits), or a change, and what changes are drawn with.
 struct Planted {
     u64 place, bits;
     bool is_change;
+    const void* beside;
 };
 
 // The one numbered `j`. Where a sentinel and a change share a place the change wins: false for the sentinel then.
@@ -354,10 +384,11 @@ struct Plant {
     static __device__ bool run(void* data, u64, const Recipe& recipe, const Planted& planted) {
         using Bits = typename Source::Bits;
         Bits& target = static_cast<Bits*>(data)[planted.place];
-        const Bits bits = planted.is_change ? ElementOf<Source>::make(planted.place, recipe.values_key, recipe)
-                                            : static_cast<Bits>(planted.bits);
+        const Bits bits = planted.is_change
+                              ? ElementOf<Source>::make(planted.place, recipe.values_key, recipe, planted.beside)
+                              : static_cast<Bits>(planted.bits);
         const bool same = target == bits;
-        target = COMPARE ? ElementOf<Source>::make(planted.place, recipe.key, recipe) : bits;
+        target = COMPARE ? ElementOf<Source>::make(planted.place, recipe.key, recipe, planted.beside) : bits;
         return same || !COMPARE;
     }
 };

@@ -12,28 +12,30 @@
 constexpr u32 GUARD_WORD = 0xA5A5A5A5u;
 constexpr int HOLD_THREADS = 256;
 
-// For each kind of recipe, with `staged` the masked copy where there is one:
+// For each kind of recipe, with `beside` its part of the pool, or the masked copy:
 // make: fills `bytes` at `data`.
 // compare: whether they are what make made.
 #define FOR_STREAM(kind)                                                                                             \
-    extern "C" __global__ void make_##kind(void* data, u64 bytes, Recipe recipe, const void* staged, u32*) {         \
-        kind<Sweep<false>>(data, bytes, recipe, staged);                                                             \
+    extern "C" __global__ void make_##kind(void* data, u64 bytes, Recipe recipe, const void* beside, u32*) {         \
+        kind<Sweep<false>>(data, bytes, recipe, beside);                                                             \
     }                                                                                                                \
-    extern "C" __global__ void compare_##kind(void* data, u64 bytes, Recipe recipe, const void* staged, u32* found) { \
-        if (!kind<Sweep<true>>(data, bytes, recipe, staged)) atomicOr(found, 4u);                                    \
+    extern "C" __global__ void compare_##kind(void* data, u64 bytes, Recipe recipe, const void* beside, u32* found) { \
+        if (!kind<Sweep<true>>(data, bytes, recipe, beside)) atomicOr(found, 4u);                                    \
     }
 // plant: after make, sentinels and changes. One block.
 // unplant: before compare, looks at sentinels and changes, and takes them away. One block.
 #define FOR_PLANTED(kind)                                                                                            \
-    extern "C" __global__ void plant_##kind(void* data, u64 bytes, Recipe recipe, const void*, u32*) {               \
+    extern "C" __global__ void plant_##kind(void* data, u64 bytes, Recipe recipe, const void* beside, u32*) {        \
         for (u32 j = threadIdx.x; j < recipe.sentinels + recipe.changes; j += blockDim.x) {                          \
             Planted one;                                                                                             \
+            one.beside = beside;                                                                                     \
             if (planted(j, bytes, recipe, one)) kind<Plant<false>>(data, bytes, recipe, one);                        \
         }                                                                                                            \
     }                                                                                                                \
-    extern "C" __global__ void unplant_##kind(void* data, u64 bytes, Recipe recipe, const void*, u32* found) {       \
+    extern "C" __global__ void unplant_##kind(void* data, u64 bytes, Recipe recipe, const void* beside, u32* found) { \
         for (u32 j = threadIdx.x; j < recipe.sentinels + recipe.changes; j += blockDim.x) {                          \
             Planted one;                                                                                             \
+            one.beside = beside;                                                                                     \
             if (!planted(j, bytes, recipe, one)) continue;                                                           \
             if (!kind<Plant<true>>(data, bytes, recipe, one)) atomicOr(found, 4u);                                   \
         }                                                                                                            \
@@ -98,10 +100,27 @@ __device__ u64 now() {
     return nanoseconds;
 }
 
+// Reads a buffer of zeros, over and over, until shortly before `end`, and waits for that. All threads of the grid share
+// it. What copy engines bring to the L2 meanwhile is driven out; what is on its way must have come before `end`.
+__device__ void sweep_until(u64 end, uint4* buffer, u64 pieces) {
+    constexpr u64 QUIET_NANOSECONDS = 4000;
+    const u64 stride = static_cast<u64>(gridDim.x) * blockDim.x;
+    u64 i = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x;
+    u32 seen = 0;
+    while (now() + QUIET_NANOSECONDS < end) {
+        if (i >= pieces) i %= pieces;
+        const uint4 four = __ldcg(buffer + i);
+        seen |= four.x | four.y | four.z | four.w;
+        i += stride;
+    }
+    if (seen) buffer->x = seen;
+    while (now() < end) {}
+}
+
 // Keeps the device for so long. Started with as many threads as it has room for, so that nothing else runs meanwhile.
-extern "C" __global__ void __launch_bounds__(HOLD_THREADS, 2048 / HOLD_THREADS) hold(u64 nanoseconds) {
-    const u64 begun = now();
-    while (now() - begun < nanoseconds) {}
+extern "C" __global__ void __launch_bounds__(HOLD_THREADS, 2048 / HOLD_THREADS)
+    hold(u64 nanoseconds, uint4* buffer, u64 pieces) {
+    sweep_until(now() + nanoseconds, buffer, pieces);
 }
 
 // One block, that lasts so long and tells until when.
@@ -114,13 +133,13 @@ extern "C" __global__ void __launch_bounds__(HOLD_THREADS) wait(u64 nanoseconds,
 // Beside it, with as many threads as the device has room for: nothing else runs until so long after its end. And if nobody
 // tells when that is, not for ever.
 extern "C" __global__ void __launch_bounds__(HOLD_THREADS, 2048 / HOLD_THREADS)
-    hold_longer(u64 nanoseconds, u64 at_most, const volatile u64* until) {
+    hold_longer(u64 nanoseconds, u64 at_most, const volatile u64* until, uint4* buffer, u64 pieces) {
     const u64 begun = now();
     u64 end;
     do {
         end = *until;
     } while (!end && now() - begun < at_most);
-    while (now() < end + nanoseconds) {}
+    sweep_until(end + nanoseconds, buffer, pieces);
 }
 
 // Reads all of a buffer of zeros, and would write if it held anything else: so nothing of it is left out.

@@ -1,4 +1,4 @@
-// The streams of judge/packs/distributions.py: Philox4x64-10 (Salmon et al., 2011), block b at counter b + 1.
+// The streams of judge/packs/streams.py: Philox4x64-10 (Salmon et al., 2011), block b at counter b + 1.
 #pragma once
 
 using u64 = unsigned long long;

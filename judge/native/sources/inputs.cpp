@@ -77,16 +77,45 @@ T element(Value value) {
         return static_cast<T>(value);
 }
 
+// What elements are mixed with (judge/packs/pool.py), from the byte `offset` of the stream of `key` on.
+struct Pool {
+    bool used;
+    Key key;
+    std::uint64_t offset;
+};
+
 struct Recipe {
     Kind kind;
     Key key;
     double offset, scale;
+    Pool pool;
 };
+
+template <class Word>
+Word mixed(Word word, std::uint64_t number) {
+    const std::uint64_t z = (2 * std::uint64_t{word} + 1) * (2 * number + 1) * 0x9E3779B97F4A7C15;
+    return static_cast<Word>(sizeof(Word) == 4 ? z >> 32 : z ^ z >> 32);
+}
+
+// An unsigned number of as many bytes as an element.
+template <std::size_t kBytes>
+using Number = std::conditional_t<
+    kBytes == 1, std::uint8_t,
+    std::conditional_t<kBytes == 2, std::uint16_t, std::conditional_t<kBytes == 4, std::uint32_t, std::uint64_t>>>;
 
 template <class T, class Word, class Make>
 void draw(const Recipe& recipe, std::uint64_t start, std::size_t count, T* out, const Make& make) {
+    using Drawn = Number<sizeof(T)>;
+    const std::uint64_t pool_start = recipe.pool.offset / sizeof(T) + start;
     for_words<Word>(recipe.key, start, count, [&](const Word* words, std::size_t n, std::size_t done) {
-        for (std::size_t i = 0; i < n; ++i) out[done + i] = element<T>(make(words[i]));
+        if (!recipe.pool.used) {
+            for (std::size_t i = 0; i < n; ++i) out[done + i] = element<T>(make(words[i]));
+            return;
+        }
+        for_words<Drawn>(recipe.pool.key, pool_start + done, n, [&](const Drawn* numbers, std::size_t m, std::size_t at) {
+            for (std::size_t i = 0; i < m; ++i)
+                out[done + at + i] = element<T>(make(mixed(words[at + i], numbers[i])));
+        });
     });
 }
 
@@ -139,12 +168,15 @@ void fill_all(const Recipe& recipe, const Runs& runs, void* out, unsigned thread
 
 // `count` runs of elements of an array to `out`, one after another: each from the element numbered `starts` on, up to
 // the place `ends`. Kinds and types are numbered as in judge.wire.recipe; whole numbers are made by kIntegers alone.
+// `pooled`: mixed with the pool of that key, in which the array's part begins at `pool_offset`.
 EXPORT void gpujudge_fill_runs(int kind, int element, std::uint64_t key_low, std::uint64_t key_high, double offset,
-                               double scale, const std::uint64_t* starts, const std::uint64_t* ends, std::size_t count,
-                               void* out, unsigned threads) {
+                               double scale, bool pooled, std::uint64_t pool_low, std::uint64_t pool_high,
+                               std::uint64_t pool_offset, const std::uint64_t* starts, const std::uint64_t* ends,
+                               std::size_t count, void* out, unsigned threads) {
     using namespace gpujudge;
     const Runs runs = {starts, ends, count};
-    const Recipe recipe = {static_cast<Kind>(kind), {key_low, key_high}, offset, scale};
+    const Pool pool = {pooled, {pool_low, pool_high}, pool_offset};
+    const Recipe recipe = {static_cast<Kind>(kind), {key_low, key_high}, offset, scale, pool};
     switch (element) {
         case kInt8: return fill_all<std::int8_t>(recipe, runs, out, threads);
         case kUint8: return fill_all<std::uint8_t>(recipe, runs, out, threads);

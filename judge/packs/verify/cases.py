@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from judge.packs import sizes
+from judge.packs.decoys import decoy
 from judge.packs.distributions import varies
 from judge.packs.errors import PackError
 from judge.packs.expressions import ExpressionError
@@ -48,6 +50,20 @@ def reference_failed(pack: Pack, case: Case, problem: BaseException) -> Finding:
     if isinstance(problem, PackError):
         file, message = problem.file, f"{problem.key}: {problem.reason}" if problem.key else problem.reason
     return error("reference-failed", file, key, message)
+
+
+def check_decoys(pack: Pack) -> Iterator[Finding]:
+    """Yields the benchmarks whose reference fails at the least sizes of decoys, where data do not follow the sizes."""
+    for case in pack.benchmarks_for("emulator"):
+        smaller = decoy(pack, case, min)
+        if smaller is case:
+            continue
+        at = ", ".join(f"{name} = {size}" for name, size in smaller.axes.items())
+        smaller = dataclasses.replace(smaller, id=f"{case.id}, timed at {at}")
+        try:
+            yield from _check_reference(PreparedCase(pack, smaller))
+        except Exception as problem:
+            yield reference_failed(pack, smaller, problem)
 
 
 def check_scalars(pack: Pack) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Checks what people read of a pack: the statement, the starter and the descriptions."""
+"""Checks what people read of a pack: the statement, the starter, the descriptions, and what is left to do."""
 
 from __future__ import annotations
 
@@ -8,9 +8,20 @@ from collections.abc import Iterator
 from judge.packs.pack import Pack
 from judge.packs.statement import StatementError, read_statement
 from judge.packs.verify.findings import Finding, error, warning
+from judge.packs.verify.kernels import solutions_folder
 
+_TODO = re.compile(r"\bTODO\b:?\s*(.*)")
 _HINT = re.compile(r"^\s*\d+[.)]\s", re.MULTILINE)
 _FENCED = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+
+
+def check_todo(pack: Pack) -> Iterator[Finding]:
+    """Yields what the author has still to write: each line of the pack and its accepted kernels that says TODO."""
+    texts = [pack.directory / name for name in ("challenge.toml", "reference.py", "statement.md")]
+    for file in (*texts, *sorted(solutions_folder(pack).glob("*.cu"))):
+        for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+            if found := _TODO.search(line):
+                yield error("todo", file, f"line {number}", found[1].rstrip('")') or "is not done yet")
 
 
 def check_texts(pack: Pack) -> Iterator[Finding]:

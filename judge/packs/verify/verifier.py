@@ -18,7 +18,7 @@ from judge.packs.loader import load_pack
 from judge.packs.pack import Pack
 from judge.packs.verify.answer_mutants import MutantResult, try_answer_mutants
 from judge.packs.verify.benchmarks import check_benchmarks, make_benchmarks
-from judge.packs.verify.cases import check_benchmark_sizes, check_case, check_scalars, reference_failed
+from judge.packs.verify.cases import check_benchmark_sizes, check_case, check_decoys, check_scalars, reference_failed
 from judge.packs.verify.coverage import check_coverage
 from judge.packs.verify.findings import Finding, Severity, error, of_pack_error, warning
 from judge.packs.verify.kernels import SubmissionCheck, accepted_kernels, all_kernels, check_listing
@@ -26,7 +26,7 @@ from judge.packs.verify.ledger import Digests, Entry
 from judge.packs.verify.prepared import PreparedCase
 from judge.packs.verify.ptx_mutants import Fate, KernelMutant
 from judge.packs.verify.spot_mutants import try_spot_mutants
-from judge.packs.verify.texts import check_texts
+from judge.packs.verify.texts import check_texts, check_todo
 from judge.packs.verify.versions import check_version
 
 JudgeFunction = Callable[[bytes, Pack], Judgement]
@@ -94,6 +94,9 @@ def verify_pack(
         pack = load_pack(path)
     except PackError as problem:
         return Verification(None, (of_pack_error(problem),))
+    # While there is something left to write, whatever else is found would only repeat it.
+    if left := tuple(check_todo(pack)):
+        return Verification(pack, left)
     full = effort is Effort.FULL
     findings = [
         *check_texts(pack),
@@ -114,7 +117,7 @@ def verify_pack(
     # Mutants of a reference that fails would say the same again.
     if not broken:
         mutants = try_answer_mutants(sorted(cases, key=lambda each: each.elements), until_killed=not full)
-        findings += [*_survivors(pack, mutants), *_spot_checks(pack)]
+        findings += [*_survivors(pack, mutants), *_spot_checks(pack), *check_decoys(pack)]
     if full:
         findings += make_benchmarks(pack)
     checks = []

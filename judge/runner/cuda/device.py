@@ -17,7 +17,8 @@ from emulator.fat_binaries import fat_binaries
 from judge.runner.cuda.driver import Driver
 from judge.runner.cuda.errors import device_error
 from judge.runner.cuda.flush import CacheFlush
-from judge.runner.cuda.kernels import GUARD_BYTES, Kernels
+from judge.runner.cuda.kernels import Kernels
+from judge.runner.cuda.persisting import PersistingLines
 from judge.runner.cuda.recorder import CallRecorder
 from judge.runner.cuda.recording import RawRecording, RecordingError
 from judge.runner.cuda.recording_reader import read_recording
@@ -25,6 +26,7 @@ from judge.runner.cuda.replay import CudaReplay
 from judge.runner.cuda.timer import CudaTimer
 from judge.runner.device import ALIGNMENT_BYTES, Buffer, DeviceError, DeviceOptions, Findings, Placed
 from judge.runner.submission import Program
+from judge.wire.bursts import GUARD_BYTES
 from judge.wire.digest import DIGEST_BYTES, level_sizes
 from judge.wire.elements import Element
 from judge.wire.frames import MAX_ARGUMENTS
@@ -58,17 +60,13 @@ class CudaDevice:
             self._context.push()
             self._driver = driver = Driver()
             self._kernels = Kernels(library, device)
-            self._flush = CacheFlush(device, self._kernels, driver)
+            self._flush = CacheFlush(device, self._kernels)
+            self._persisting = PersistingLines(driver)
             self._found = cuda.mem_alloc(_FOUND_BYTES)
             self._scratch, self._scratch_bytes = cuda.mem_alloc(DIGEST_BYTES), DIGEST_BYTES
-            self._timer = CudaTimer(driver, self._kernels)
+            self._timer = CudaTimer(driver, self._kernels, self._flush)
             self._context.synchronize()
         self._warm_up()
-
-    def free_bytes(self) -> int:
-        with _errors():
-            free, _ = cuda.mem_get_info()
-        return int(free)
 
     def limit(self, load: LoadRequest) -> None:
         """Prepares the timer for programs with streams of their own; the driver has none of the limits."""
@@ -113,9 +111,16 @@ class CudaDevice:
     def watch(self, what: Watch, schedule_seed: int) -> None:
         """Does nothing: a GPU does not show what a kernel does."""
 
+    def undo(self) -> None:
+        with _errors():
+            self._persisting.take_back()
+            self._persisting.reset()
+            self._context.synchronize()
+
     def settle(self) -> None:
         with _errors():
             self._flush.run()
+            self._persisting.set_aside()
             self._timer.warm_up()
             self._context.synchronize()
 
@@ -153,6 +158,7 @@ class CudaDevice:
         flags_at, digests_at = int(self._found), int(self._found) + _DIGESTS_AT
         digests = 0
         with _errors():
+            self._persisting.take_back()
             cuda.memset_d8(self._found, 0, _FOUND_BYTES)
             for index, one in enumerate(placed):
                 flag = flags_at + index * _FLAG_BYTES
@@ -205,12 +211,13 @@ class CudaDevice:
         buffer = self.allocate(size, "warm-up")
         planted = Planted(1, bytes(8), bytes(8), (0, 0))
         for kind in (Kind.CONSTANT, Kind.UNIFORM, Kind.NORMAL, Kind.INTEGERS, Kind.MASKED, Kind.SORTED):
-            recipe = Recipe(kind, Element.FLOAT32, sentinels=planted, changes=Changes(1, (0, 0), (0, 0)))
+            recipe = Recipe(kind, Element.FLOAT32, sentinels=planted, changes=Changes(1, (0, 0), (0, 0)), pool=0)
             if kind is Kind.MASKED:
                 recipe = Recipe(kind, Element.FLOAT32)
             one = Placed(buffer, recipe, buffer, compare=True, digest=True)
             self.place(one)
             self.inspect([one])
+        self.undo()
         self.settle()
         self.free(buffer)
         with _errors():

@@ -1,6 +1,8 @@
 """Launches the judge's kernels (``judge.gpu.kernels``) from the runner.
 
-The kernels are prepared once. They run on the legacy default stream, and nothing here waits for them.
+The kernels are prepared once, and nothing here waits for them. Blocking kernels run on the legacy default stream; all
+others on a stream of the judge's own, whose attributes no submission sets (an access policy window would keep the
+inputs that they make in the L2). It waits for the legacy default stream, and that one for it.
 """
 
 from __future__ import annotations
@@ -13,10 +15,8 @@ import pycuda.driver as cuda
 
 from judge.runner.cuda.kernel_abi import LAWS, RECIPE, is_planted, law_of, recipe_values
 from judge.runner.device import Placed
+from judge.wire.bursts import GUARD_BYTES
 from judge.wire.digest import DIGEST_BYTES, level_sizes
-
-#: A guard band on either side: enough for a tile that a kernel loads beyond the end of its input.
-GUARD_BYTES = 64 << 10
 
 _THREADS = 256
 _GUARD_THREADS = 512
@@ -42,9 +42,9 @@ _ARGUMENTS = {
     "check_guards": "PQIP",
     "digest_pieces": "PQP",
     "sweep": "PQ",
-    "hold": "Q",
+    "hold": "QPQ",
     "wait": "QP",
-    "hold_longer": "QQP",
+    "hold_longer": "QQPPQ",
 }
 
 
@@ -57,6 +57,7 @@ class Kernels:
         self._threads = device.get_attribute(cuda.device_attribute.MAX_THREADS_PER_MULTIPROCESSOR)
         self._until = cuda.mem_alloc(_UNTIL_BYTES)
         self._beside = cuda.Stream(_NON_BLOCKING)
+        self._stream = cuda.Stream()
         self._functions: dict[str, Any] = {}
         for name, arguments in _ARGUMENTS.items():
             self._functions[name] = self._module.get_function(name)
@@ -97,20 +98,22 @@ class Kernels:
         """Reads all of a zeroed buffer."""
         self._launch("sweep", 2 * self._multiprocessors, _SWEEP_THREADS, address, size // 16)
 
-    def prepare_blocking(self, seconds: float) -> Callable[[], None]:
+    def prepare_blocking(self, seconds: float, address: int, size: int) -> Callable[[], None]:
         """Returns the launch of a blocking kernel, which occupies the whole device for so many seconds.
 
-        Meanwhile no other kernel starts, on whatever stream.
+        Meanwhile no other kernel starts, on whatever stream. Copy engines go on: so it keeps reading the zeroed buffer
+        at ``address``, which drives out of the L2 what they bring there.
         """
         return functools.partial(
-            self._functions["hold"].prepared_call, self._blocking_grid, (_BLOCKING_THREADS, 1, 1), round(seconds * 1e9)
+            self._functions["hold"].prepared_call, self._blocking_grid, (_BLOCKING_THREADS, 1, 1),
+            round(seconds * 1e9), address, size // 16,
         )  # fmt: skip
 
-    def prepare_longer_blocking(self, seconds: float, longer_s: float) -> Callable[[], None]:
+    def prepare_longer_blocking(self, seconds: float, longer_s: float, address: int, size: int) -> Callable[[], None]:
         """Returns the launches of blocking kernels for programs with streams of their own.
 
         The default stream goes on after ``seconds``, all others ``longer_s`` later. Call ``reset_blocking`` before
-        each.
+        each. The buffer is read as by ``prepare_blocking``.
         """
         block = (_BLOCKING_THREADS, 1, 1)
         nanoseconds, until = round(seconds * 1e9), int(self._until)
@@ -118,7 +121,7 @@ class Kernels:
         # One block more than fits beside the waiting one: it starts when that one ends.
         hold = functools.partial(
             self._functions["hold_longer"].prepared_async_call, self._blocking_grid, block, self._beside,
-            round(longer_s * 1e9), 4 * nanoseconds, until,
+            round(longer_s * 1e9), 4 * nanoseconds, until, address, size // 16,
         )  # fmt: skip
 
         def both() -> None:
@@ -141,9 +144,9 @@ class Kernels:
         if recipe is None or not buffer.size:
             return
         blocks = blocks or min(-(-buffer.size // _BYTES_A_BLOCK), _BLOCKS_A_MULTIPROCESSOR * self._multiprocessors)
-        staged = placed.staged.address if placed.staged is not None else 0
+        beside = placed.beside.address if placed.beside is not None else 0
         name = f"{work}_{law_of(recipe)}"
-        self._launch(name, blocks, _THREADS, buffer.address, buffer.size, *recipe_values(recipe), staged, found)
+        self._launch(name, blocks, _THREADS, buffer.address, buffer.size, *recipe_values(recipe), beside, found)
 
     def _launch(self, name: str, blocks: int, threads: int, *arguments: float) -> None:
-        self._functions[name].prepared_call((blocks, 1), (threads, 1, 1), *arguments)
+        self._functions[name].prepared_async_call((blocks, 1), (threads, 1, 1), self._stream, *arguments)

@@ -9,14 +9,20 @@ The first event is on the legacy default stream. The second follows all work of 
 (``cuCtxRecordEvent``, CUDA 12.5, for which PyCUDA has no binding). With an older driver it is on the legacy default
 stream, which waits for all streams but non-blocking ones. What lasts until the device is idle in the end is added: work
 on those streams, or a memory pool that returns its memory.
+
+How the host waits for the device must not depend on what the submission asked for (``cudaSetDeviceFlags``): a thread
+that sleeps is woken some 90 µs late. So the end is polled for, and the context is told to spin before it is
+synchronised.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable
 
 from judge.runner.cuda.driver import Driver
+from judge.runner.cuda.flush import CacheFlush
 from judge.runner.cuda.kernels import Kernels
 
 #: How long the device is blocked. An idle processor issues an event, a launch and an event in some 8 µs; in virtual
@@ -28,13 +34,18 @@ _BLOCKING_S = 30e-6
 _LONGER_S = 4e-6
 #: An idle device is seen to be idle within some 10 µs; anything longer than this was work.
 _IDLE_S = 40e-6
+#: CU_CTX_SCHED_SPIN and CU_CTX_SCHED_MASK.
+_SPIN, _HOW_TO_WAIT = 1, 7
+#: CUDA_ERROR_NOT_READY.
+_NOT_READY = 600
 
 
 class CudaTimer:
     """Needs a current context. Raises DeviceError."""
 
-    def __init__(self, driver: Driver, kernels: Kernels) -> None:
+    def __init__(self, driver: Driver, kernels: Kernels, flush: CacheFlush) -> None:
         self._driver = driver
+        self._swept = flush.buffer, flush.size
         context = ctypes.c_void_p()
         self._started, self._ended, self._idle = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
         driver.call("cuCtxGetCurrent", ctypes.byref(context))
@@ -43,13 +54,16 @@ class CudaTimer:
         self._kernels = kernels
         self._is_longer = False
         # Prepares here what the host issues while the device is blocked.
-        self._block = kernels.prepare_blocking(_BLOCKING_S)
+        self._block = kernels.prepare_blocking(_BLOCKING_S, *self._swept)
         self._begin = driver.prepare("cuEventRecord", self._started, None)
         self._end = (
             driver.prepare("cuCtxRecordEvent", context, self._ended)
             if driver.has("cuCtxRecordEvent")
             else driver.prepare("cuEventRecord", self._ended, None)
         )
+        self._has_ended = driver.prepare("cuEventQuery", self._ended)
+        self._is_idle = driver.prepare("cuEventQuery", self._idle)
+        self._sets_flags = driver.has("cuCtxSetFlags")
         self._try()
 
     def expect_streams(self) -> None:
@@ -59,7 +73,7 @@ class CudaTimer:
         So two streams block the device then. The closing event, which waits for both, is less steady by half a
         microsecond, hence not for all programs.
         """
-        self._block = self._kernels.prepare_longer_blocking(_BLOCKING_S, _LONGER_S)
+        self._block = self._kernels.prepare_longer_blocking(_BLOCKING_S, _LONGER_S, *self._swept)
         self._is_longer = True
         self.warm_up()
         self._try()
@@ -79,14 +93,34 @@ class CudaTimer:
         over = end()
         driver.check("recording the first event", begun)
         driver.check("recording the second event", over)
+        self._poll(self._has_ended)
+        self._spin()
         driver.call("cuCtxSynchronize")
         driver.call("cuEventRecord", self._idle, None)
+        self._poll(self._is_idle)
 
     def elapsed(self) -> float:
         """Returns the seconds from when the device was free for the last call's work until it was idle again."""
-        self._driver.call("cuEventSynchronize", self._idle)
         late_s = self._between(self._ended, self._idle)
         return self._between(self._started, self._ended) + (late_s if late_s > _IDLE_S else 0.0)
+
+    def _poll(self, query: Callable[[], int]) -> None:
+        """Returns once the event has come."""
+        while (code := query()) == _NOT_READY:
+            # The driver's thread for host functions is on the same processor.
+            os.sched_yield()
+        self._driver.check("waiting for the device", code)
+
+    def _spin(self) -> None:
+        """Has the context wait without sleeping, if the submission asked for something else."""
+        if not self._sets_flags:
+            return
+        flags = ctypes.c_uint()
+        self._driver.call("cuCtxGetFlags", ctypes.byref(flags))
+        if flags.value & _HOW_TO_WAIT != _SPIN:
+            # A driver that refuses waits as it was asked to.
+            refused = self._driver.function("cuCtxSetFlags")(flags.value & ~_HOW_TO_WAIT | _SPIN)
+            self._sets_flags = not refused
 
     def _try(self) -> None:
         """Makes an empty call: the first use of an event or a kernel costs more than later ones."""

@@ -29,7 +29,7 @@ from store.jobs import (
 )
 from store.leaderboards import leaderboard
 from store.models import Event, Job, State, Submission, User
-from store.submissions import cancel_submission, create_submission, queue_position
+from store.submissions import cancel_submission, create_submission
 from store.sweeping import (
     QueueDelays,
     claim_overdue_sweep,
@@ -38,6 +38,7 @@ from store.sweeping import (
     queues_to_ring_again,
     record_sweep,
 )
+from store.turns import queue_position
 from tests.fake_judge import EMULATOR, FakePack
 
 T0 = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

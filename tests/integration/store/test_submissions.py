@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Mismatch
 from judge.verdict import Verdict
 from store.accounts import AccountError, check_password, create_token, create_user, find_token, find_user
+from store.clock import utc_now
 from store.devices import device_info, list_devices, upsert_device
 from store.events import events_after, record_event
 from store.metrics import queue_figures
@@ -27,6 +28,7 @@ from store.submissions import (
     get_submission,
     list_submissions,
 )
+from store.totals import count_judgement
 from tests.fake_judge import EMULATOR, FakePack
 
 T0 = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
@@ -263,6 +265,7 @@ def test_figures_of_the_queue(sessions: sessionmaker[Session], ada: User) -> Non
         submission = send(session, ada)
         submission.state = submission.job.state = "done"
         submission.verdict = "WA"
+        count_judgement(session, submission, now=utc_now())
     with sessions() as session:
         figures = queue_figures(session)
     assert figures.unfinished == {("queued", "emulator"): 2}

@@ -1,12 +1,18 @@
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from jsonschema_rs import Draft202012Validator
 
-from tests.web_site import KERNEL, PASSWORD, Site, accepted, counted
+from judge.judgement_json import read_judgement, to_json
+from tests.stored_judgements import STORED, load_stored
+from tests.web_site import KERNEL, PASSWORD, Site, accepted, counted, make_site
 
 BODY = {"challenge": "vector-add", "device": "emulator", "mode": "submit", "source": KERNEL}
 
@@ -53,7 +59,7 @@ def test_a_token_for_a_password(site: Site) -> None:
     assert client.get("/api/v1/me", headers=headers).get_json() == {"username": "ada"}
     refused = client.post("/api/v1/tokens", json={**body, "password": "wrong password"})
     assert refused.status_code == 401
-    assert refused.get_json()["error"]["code"] == "unauthorized"
+    assert refused.get_json()["code"] == "unauthorized"
 
 
 def test_from_submission_to_board(site: Site, caller: Caller) -> None:
@@ -102,7 +108,7 @@ def test_an_idempotency_key_makes_one_submission(caller: Caller) -> None:
     assert len(ids) == 1
     conflict = caller.post("submissions", {**BODY, "source": "other"}, **{"Idempotency-Key": "abc"})
     assert conflict.status_code == 409
-    assert conflict.get_json()["error"]["code"] == "idempotency_conflict"
+    assert conflict.get_json()["code"] == "idempotency_conflict"
 
 
 def test_the_source_is_given_back_byte_for_byte_to_its_owner(caller: Caller) -> None:
@@ -135,11 +141,11 @@ def test_bad_submissions_are_told_why(
 ) -> None:
     answer = caller.post("submissions", {**BODY, **change})
     assert answer.status_code == status
-    error = answer.get_json()["error"]
+    error = answer.get_json()
     assert error["code"] == code
     assert error["nearest"][:1] == nearest[:1]  # others are near, too, where there are many challenges
     assert bool(error["nearest"]) == bool(nearest)
-    assert error["message"]
+    assert error["detail"]
 
 
 @pytest.mark.parametrize("source", ["", "\x00", "\ud800", "int x;"])
@@ -165,7 +171,7 @@ def test_what_is_wrong_inside_the_source_is_for_the_compiler_to_say(site: Site, 
 def test_bad_bodies_are_told_why(caller: Caller, options: dict[str, Any], status: int) -> None:
     answer = caller.client.post("/api/v1/submissions", headers=caller.headers, **options)
     assert answer.status_code == status
-    assert answer.get_json()["error"]["message"]
+    assert answer.get_json()["detail"]
 
 
 @pytest.mark.parametrize("header", [None, "Bearer", "Bearer nope", "Basic YTpi", "Bearer gpj_é"])
@@ -173,7 +179,9 @@ def test_without_a_valid_token_nothing_else_is_looked_at(site: Site, header: str
     headers = {} if header is None else {"Authorization": header}
     answer = site.app.test_client().post("/api/v1/submissions", json={"nonsense": 1}, headers=headers)
     assert answer.status_code == 401
-    assert answer.get_json()["error"]["code"] == "unauthorized"
+    assert answer.get_json()["code"] == "unauthorized"
+    assert answer.headers["WWW-Authenticate"].startswith('Bearer realm="gpujudge"')
+    assert ("invalid_token" in answer.headers["WWW-Authenticate"]) == (header in ("Bearer nope", "Bearer gpj_é"))
 
 
 @pytest.mark.parametrize(
@@ -183,18 +191,23 @@ def test_without_a_valid_token_nothing_else_is_looked_at(site: Site, header: str
 def test_every_error_is_json(caller: Caller, method: str, path: str, status: int) -> None:
     answer = caller.client.open(f"/api/v1/{path}", method=method, headers=caller.headers)
     assert answer.status_code == status
-    assert answer.get_json()["error"].keys() == {"code", "message", "nearest"}
+    assert answer.mimetype == "application/problem+json"
+    told = answer.get_json()
+    assert told.keys() == {"type", "title", "status", "detail", "code", "nearest", "fields"}
+    assert told["status"] == status
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=1000", "limit=x", "unknown=1", "before=%00"])
 def test_queries_are_checked(caller: Caller, query: str) -> None:
-    assert caller.get(f"submissions?{query}").status_code == 422
+    answer = caller.get(f"submissions?{query}")
+    assert answer.status_code == 422
+    assert answer.get_json()["fields"].keys() == {query.partition("=")[0]}
 
 
 def test_the_document_names_every_address(site: Site, caller: Caller) -> None:
     document = caller.get("openapi.json").get_json()
     served = {
-        str(rule).replace("<", "{").replace(">", "}")
+        re.sub(r"<(?:[^<>]*:)?(\w+)>", r"{\1}", str(rule))
         for rule in site.app.url_map.iter_rules()
         if str(rule).startswith("/api/v1/")
     }
@@ -204,3 +217,103 @@ def test_the_document_names_every_address(site: Site, caller: Caller) -> None:
     assert {"201", "401", "404", "409", "413", "422", "429"} <= set(create["responses"])
     assert [parameter["name"] for parameter in create["parameters"]] == ["Idempotency-Key"]
     assert document["components"]["securitySchemes"]["token"] == {"type": "http", "scheme": "bearer"}
+
+
+def schema_of(document: dict[str, Any], name: str) -> dict[str, Any]:
+    """One of the document's schemas, with the others where its references look for them."""
+    return {"$ref": f"#/components/schemas/{name}", "components": document["components"]}
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_the_document_describes_every_judgement(caller: Caller, name: str) -> None:
+    document = caller.get("openapi.json").get_json()
+    told = json.loads(json.dumps(to_json(read_judgement(load_stored(name)))))
+    schema = Draft202012Validator(schema_of(document, "Judgement"))
+    schema.validate(told)
+    assert not schema.is_valid({**told, "cases": [{"id": 7}]})
+
+
+def test_the_document_describes_every_event(site: Site, caller: Caller) -> None:
+    public_id = caller.post("submissions", BODY).get_json()["id"]
+    site.work(cases=accepted("a", "b"), measurement=counted(4242))
+    events = caller.get(f"submissions/{public_id}/events", Accept="application/json").get_json()
+    document = caller.get("openapi.json").get_json()
+    schema = Draft202012Validator(schema_of(document, "EventList"))
+    schema.validate(events)
+    assert {event["kind"] for event in events} >= {"queued", "building", "built", "running", "case", "timing", "done"}
+    assert not schema.is_valid([{**events[0], "kind": "case"}])
+    media = document["paths"]["/api/v1/submissions/{public_id}/events"]["get"]["responses"]["200"]["content"]
+    assert media.keys() == {"application/json", "text/event-stream"}
+
+
+@pytest.mark.parametrize(
+    ("accept", "form"),
+    [
+        ("application/json", "application/json"),
+        ("text/event-stream", "text/event-stream"),
+        ("*/*", "text/event-stream"),
+        ("text/event-stream;q=0.1, application/json", "application/json"),
+        ("text/event-stream, application/json;q=0.1", "text/event-stream"),
+        ("text/html", None),
+    ],
+)
+def test_events_come_in_the_form_that_is_preferred(caller: Caller, accept: str, form: str | None) -> None:
+    public_id = caller.post("submissions", BODY).get_json()["id"]
+    caller.post(f"submissions/{public_id}/cancel")
+    answer = caller.get(f"submissions/{public_id}/events", Accept=accept)
+    if form is None:
+        assert (answer.status_code, answer.get_json()["code"]) == (406, "not_acceptable")
+    else:
+        assert (answer.status_code, answer.mimetype) == (200, form)
+
+
+@pytest.mark.parametrize("path", ["challenges", "challenges/vector-add", "challenges/vector-add/starter"])
+@pytest.mark.parametrize("encoding", ["identity", "gzip"])
+def test_what_has_not_changed_is_not_sent_again(caller: Caller, path: str, encoding: str) -> None:
+    headers = {"Accept-Encoding": encoding}
+    first = caller.get(path, **headers)
+    assert first.headers["Cache-Control"] == "no-cache"
+    again = caller.get(path, **headers, **{"If-None-Match": first.headers["ETag"]})
+    assert (again.status_code, again.data) == (304, b"")
+    assert caller.get(path, **headers, **{"If-None-Match": 'W/"other"'}).status_code == 200
+
+
+def test_lists_name_their_next_page(caller: Caller) -> None:
+    ids = [caller.post("submissions", {**BODY, "source": f"// {n}"}).get_json()["id"] for n in range(3)]
+    first = caller.get("submissions?limit=2&challenge=vector-add").get_json()
+    assert [item["id"] for item in first["submissions"]] == ids[:0:-1]
+    assert first["next"].startswith("http://localhost/api/v1/submissions?")
+    second = caller.client.get(first["next"], headers=caller.headers).get_json()
+    assert [item["id"] for item in second["submissions"]] == ids[:1]
+    assert second["next"] is None
+
+
+def test_a_board_names_its_next_page(site: Site, caller: Caller) -> None:
+    for name in ("ada", "bob"):
+        one = caller if name == "ada" else Caller(site, name)
+        one.post("submissions", BODY)
+        site.work(cases=accepted("a"), measurement=counted(4242))
+    first = caller.get("leaderboards/vector-add?device=emulator&limit=1").get_json()
+    second = caller.client.get(first["next"]).get_json()
+    assert (first["page"], second["page"], second["next"]) == (1, 2, None)
+    assert first["entries"][0]["username"] != second["entries"][0]["username"]
+
+
+def test_only_what_is_accepted_counts_to_the_limit(data_dir: Path) -> None:
+    site = make_site(data_dir, submission_rate="2 per hour")
+    site.add_device()
+    caller = Caller(site)
+    refused = [{**BODY, "challenge": "nothing"}, {"nonsense": 1}, {**BODY, "source": "x" * (256 * 1024 + 1)}]
+    assert [caller.post("submissions", body).status_code for body in refused * 2] == [404, 422, 413] * 2
+    answers = [caller.post("submissions", {**BODY, "source": f"// {n}"}) for n in range(3)]
+    assert [answer.status_code for answer in answers] == [201, 201, 429]
+    assert ["Retry-After" in answer.headers for answer in answers] == [False, False, True]
+    assert answers[0].headers["X-RateLimit-Remaining"] == "1"
+
+
+def test_malformed_credentials_do_not_count_to_the_limit(data_dir: Path) -> None:
+    client = make_site(data_dir, log_in_rate="2 per hour").app.test_client()
+    wrong = {"username": "ada", "password": "guess number"}
+    bodies = [{**wrong, "scopes": []}] * 3 + [wrong] * 3
+    answers = [client.post("/api/v1/tokens", json=body) for body in bodies]
+    assert [answer.status_code for answer in answers] == [422, 422, 422, 401, 401, 429]

@@ -16,7 +16,7 @@ from store.inotify import FileWatch
 from tests.web_site import KERNEL, Site, accepted, make_site, post
 from web import event_watcher, live
 from web.event_watcher import EventWatcher, Listener
-from web.live import EventStream, StreamSlots
+from web.live import EventStream
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -27,6 +27,8 @@ def site(request: pytest.FixtureRequest, data_dir: Path, monkeypatch: pytest.Mon
     site = make_site(data_dir, database_url=url)
     site.add_device()
     monkeypatch.setattr(live, "POLL_S", 3600.0)
+    monkeypatch.setattr(live, "REREAD_S", 3600.0)
+    monkeypatch.setattr(live, "KEEPALIVE_S", 3600.0)
     yield site
     gc.collect()
     _ended(site.services.event_watcher)
@@ -60,7 +62,7 @@ def _listen(site: Site, public_id: str, seen: int = 1) -> Listener:
 
 
 def _stream(site: Site, public_id: str, wait: Callable[[Listener, float], object] = Listener.wait) -> EventStream:
-    return EventStream(site.services.readers, site.services.event_watcher, StreamSlots(1), public_id, 0, wait=wait)
+    return EventStream(site.services.readers, site.services.event_watcher, lambda: None, public_id, 0, wait=wait)
 
 
 def test_a_write_to_the_database_file_is_noticed_at_once(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -144,14 +144,14 @@ def test_unknown_names_get_the_nearest(site: Site) -> None:
     data = {"source": KERNEL, "device": "emulatr", "mode": "submit"}
     answer = post(site.visitor(), f"{PAGE}/submissions", data, page=PAGE, headers=JSON)
     assert answer.status_code == 404
-    assert answer.get_json()["error"]["nearest"] == ["emulator"]
+    assert answer.get_json()["nearest"] == ["emulator"]
 
 
 def test_a_source_that_is_too_large_is_refused_with_its_size(site: Site) -> None:
     data = {"source": "x" * (256 * 1024 + 1), "device": "emulator", "mode": "submit"}
     answer = post(site.visitor(), f"{PAGE}/submissions", data, page=PAGE, headers=JSON)
     assert answer.status_code == 413
-    assert "262,145 bytes" in answer.get_json()["error"]["message"]
+    assert "262,145 bytes" in answer.get_json()["detail"]
     data["source"] = "x" * (3 << 20)
     page = post(site.visitor(), f"{PAGE}/submissions", data, page=PAGE)
     assert page.status_code == 413
@@ -184,7 +184,7 @@ def test_submissions_are_limited_per_user(data_dir: Path) -> None:
     body = {"challenge": "vector-add", "device": "emulator", "source": KERNEL}
     answer = site.app.test_client().post("/api/v1/submissions", json=body, headers=token)
     assert answer.status_code == 429
-    assert answer.get_json()["error"]["code"] == "rate_limited"
+    assert answer.get_json()["code"] == "rate_limited"
     _submit(site, "bob")
 
 

@@ -59,7 +59,7 @@ def test_everything_shows_it(site: Site, name: str) -> None:
     headers = {"Authorization": f"Bearer {site.token_of('ada')}"}
     [listed] = client.get("/api/v1/submissions", headers=headers).get_json()["submissions"]
     assert listed == client.get(f"/api/v1/submissions/{public_id}", headers=headers).get_json()
-    assert_contains(listed["judgement"], {**stored, "schema_version": 2})
+    assert_contains(listed["judgement"], {**stored, "schema_version": 3})
 
     key = stored["device"]["key"]
     board = site.app.test_client().get(f"/leaderboards/vector-add?device={key}")
@@ -107,6 +107,6 @@ def test_what_is_stored_of_a_new_judgement_says_its_version(site: Site) -> None:
         session.flush()
         kept = session.execute(text("SELECT judgement FROM submissions")).scalar_one()
     assert (json.loads(kept) if isinstance(kept, str) else kept) == {
-        "schema_version": 2,
+        "schema_version": 3,
         **load_stored("v1_modelled_time"),
     }

@@ -34,7 +34,7 @@ def test_a_database_that_is_away_is_said_and_nothing_is_pretended(tmp_path: Path
     assert int(page.headers["Retry-After"]) > 0
     answer = client.get("/api/v1/devices")
     assert answer.status_code == 503
-    assert answer.get_json()["error"]["code"] == "database_unavailable"
+    assert answer.get_json()["code"] == "database_unavailable"
     # What needs no database is still there.
     assert client.get("/api/v1/challenges").status_code == 200
     assert client.get("/healthz").status_code == 200
@@ -111,7 +111,7 @@ def test_an_error_of_ours_is_a_page_without_its_reasons(site: Site, monkeypatch:
     assert "secret detail" not in answer.text
     assert "Something broke" in answer.text
     as_json = post(site.visitor(), f"{page}/submissions", data, page=page, headers=JSON)
-    assert as_json.get_json()["error"]["code"] == "internal_error"
+    assert as_json.get_json()["code"] == "internal_error"
 
 
 @pytest.mark.parametrize(
@@ -161,8 +161,26 @@ def test_metrics_tell_of_requests_and_of_the_queue(site: Site) -> None:
     assert 'gpujudge_device_online{device="emulator"} 1.0' in text
 
 
+def test_invented_methods_share_one_label(site: Site) -> None:
+    client = site.app.test_client()
+    for method in ("FLY", "SWIM", "WALK"):
+        client.open("/", method=method)
+    text = client.get("/metrics").text
+    assert 'method="other",status="405"} 3.0' in text
+    assert "SWIM" not in text
+
+
+def test_a_token_keeps_the_metrics_from_others(data_dir: Path) -> None:
+    client = make_site(data_dir, metrics_token="of Prometheus").app.test_client()
+    assert client.get("/metrics").status_code == 401
+    assert client.get("/metrics", headers={"Authorization": "Bearer of others"}).status_code == 401
+    answer = client.get("/metrics", headers={"Authorization": "Bearer of Prometheus"})
+    assert answer.status_code == 200
+    assert "gpujudge_jobs" in answer.text
+
+
 def test_too_many_streams_are_told_to_poll(data_dir: Path) -> None:
-    site = make_site(data_dir, web_threads=4)
+    site = make_site(data_dir, max_streams=2)
     site.add_device()
     page = "/challenges/vector-add"
     data = {"source": KERNEL, "device": "emulator", "mode": "submit"}

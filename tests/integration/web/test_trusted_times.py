@@ -97,6 +97,25 @@ def test_a_board_shows_intervals_drawn_and_in_words(gpu_site: Site) -> None:
     assert 0 < places[0] < places[1] < places[2] < 100
 
 
+def test_a_long_board_has_pages_and_shows_where_one_is(gpu_site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("web.leaderboard.boards.PAGE", 2)
+    for place, name in enumerate(("ada", "bob", "eve", "kim", "lea")):
+        enter(gpu_site, name, timed(1e-4 + place * 1e-6))
+    page = gpu_site.app.test_client().get(BOARD_PAGE).text
+    assert "Page 1 of 3" in page
+    assert "page=2" in page
+    assert "Your place" not in page
+    lea = gpu_site.visitor("lea")
+    assert "page=3#mine" in lea.get(BOARD_PAGE).text
+    last = lea.get(f"{BOARD_PAGE}&page=9").text
+    assert "Page 3 of 3" in last
+    assert 'id="mine"' in last
+    assert re.findall(r'class="rank">(\d+)', last) == ["5"]
+    answer = lea.get("/api/v1/leaderboards/vector-add?limit=2&page=2").get_json()
+    assert (answer["page"], answer["pages"]) == (2, 3)
+    assert [entry["username"] for entry in answer["entries"]] == ["eve", "kim"]
+
+
 def test_a_board_without_any_interval_is_as_it_was(gpu_site: Site) -> None:
     enter(gpu_site, "ada", timed())
     [row] = rows(gpu_site)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -37,9 +36,9 @@ KINDS = ("build", "device", "sweeper")
 
 @pytest.fixture
 def engine_fleet(make_fleet: MakeFleet, library: Path) -> Fleet:
-    """Leases long enough for a busy machine. Nothing but the emulator's library was built before."""
+    """Leases and a grace long enough for a busy machine. Nothing but the emulator's library was built before."""
     assert library.exists()
-    return make_fleet(lease_s=4.0, heartbeat_s=0.5)
+    return make_fleet(lease_s=4.0, heartbeat_s=0.5, stop_grace_s=300.0)
 
 
 def descendants(pid: int) -> set[int]:
@@ -84,10 +83,9 @@ def test_stopped_while_the_runner_works_it_leaves_at_once(engine_fleet: Fleet, p
     submission = fleet.submit(source(2000), pack=packs["vector-add"])
     worker = processes["device"]
     fleet.wait(lambda: fleet.state(submission) == "running" and bool(descendants(worker.pid)), "it runs", within_s=400)
-    family, began_s = descendants(worker.pid), time.monotonic()
+    family = descendants(worker.pid)
     worker.terminate()
-    worker.wait(timeout=20)
-    assert time.monotonic() - began_s < fleet.settings.stop_grace_s
+    worker.wait(timeout=60)  # Long before the grace ends.
     # What is dead and was the worker's is for init to bury.
     fleet.wait(lambda: not any(Path(f"/proc/{pid}").exists() for pid in family), "its jails are gone", within_s=5)
     assert fleet.state(submission) == "built"

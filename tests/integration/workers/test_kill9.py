@@ -23,6 +23,11 @@ pytestmark = pytest.mark.exhaustive
 SOURCE = "name={name}\nvalue=1\nbuild_s=0.4\nrun_s=0.4"
 
 
+def _diary(fleet: Fleet) -> str:
+    """Returns what workers have begun so far, a line each."""
+    return fleet.diary.read_text() if fleet.diary.exists() else ""
+
+
 def check_each_judged_once(fleet: Fleet, expected: dict[str, str]) -> None:
     """``expected``: verdict by public id. None may be lost, judged twice, or left half done."""
     with fleet.reads() as session:
@@ -102,14 +107,18 @@ def test_killed_at_random_moments(everywhere: MakeFleet) -> None:
         verdict = ("AC", "WA", "CE", "AC")[number % 4]
         source = f"name=n{number}\nvalue={number}\nverdict={verdict}\nbuild_s=0.8\nrun_s=0.8"
         expected[fleet.submit(source, ring_bell=number % 3 != 0)] = verdict
-    for victim in ("build", "device", "sweeper", "build", "device"):
+    for victim, stage in (("build", "build"), ("device", "run")):
+        fleet.wait(lambda line=f"{stage} ": line in _diary(fleet), f"{victim} is at work")  # type: ignore[misc]
+        fleet.kill(processes[victim])
+        processes[victim] = fleet.start(victim)
+    for victim in ("sweeper", "build", "device"):
         # From before it is up, to well into its work.
         time.sleep(chance.uniform(0.5, 2.5))
         fleet.kill(processes[victim])
         processes[victim] = fleet.start(victim)
     fleet.wait_finished(*expected, within_s=90)
     check_each_judged_once(fleet, expected)
-    begun = fleet.diary.read_text().splitlines()
+    begun = _diary(fleet).splitlines()
     assert len(begun) > len(set(begun)), "no worker was killed while it was at work: the test has tested nothing"
 
 
@@ -120,7 +129,7 @@ def test_a_worker_that_was_frozen_writes_nothing_when_it_wakes(fleet: Fleet) -> 
     frozen = fleet.start("device")
     submission = fleet.submit("name=it\nvalue=1\nrun_s=0.8\ndeaf=yes")
     # By the diary and not by the row: a worker frozen between the two would not begin when it wakes.
-    fleet.wait(lambda: fleet.diary.exists() and "run it" in fleet.diary.read_text(), "it runs")
+    fleet.wait(lambda: "run it" in _diary(fleet), "it runs")
     frozen.send_signal(signal.SIGSTOP)
     fleet.start("device")
     fleet.wait_finished(submission)

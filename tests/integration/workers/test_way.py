@@ -79,12 +79,10 @@ def test_what_fails_three_times_is_an_internal_error(fleet: Fleet) -> None:
 def test_a_stopped_worker_hands_its_job_back_and_leaves_in_time(fleet: Fleet) -> None:
     fleet.start("build")
     first = fleet.start("device")
-    submission = fleet.submit("run_s=8")
+    submission = fleet.submit("run_s=15")
     fleet.wait(lambda: fleet.state(submission) == "running", "it runs")
-    began_s = time.monotonic()
     first.send_signal(signal.SIGTERM)
-    assert first.wait(timeout=10) == 0
-    assert time.monotonic() - began_s < 7, "it did not wait for the run to end"
+    assert first.wait(timeout=14) == 0, "it waited for the run to end"
     assert fleet.state(submission) == "built"
     with fleet.reads() as session:
         assert fleet.submission(session, submission).job.failures == 0

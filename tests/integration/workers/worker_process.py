@@ -9,7 +9,7 @@ from logs import LogSettings, configure_logging
 from store.settings import Settings
 from tests.fake_judge import EMULATOR, FakeJudge, FakePack
 from workers.app import make_app, serve
-from workers.build import build_one
+from workers.assembly import build_or_assemble_one
 from workers.context import make_context
 from workers.device import Presence, run_or_audit_one
 from workers.job_loop import JobLoop
@@ -28,7 +28,7 @@ def main(kind: str, diary: str) -> None:
     with LeaseKeeper() as keeper:
         context = dataclasses.replace(context, keeper=keeper)
         if kind == "build":
-            serve(make_app(settings), JobLoop(context, partial(build_one, context)), device_key=None)
+            serve(make_app(settings), JobLoop(context, partial(build_or_assemble_one, context)), device_key=None)
         else:
             Presence(context, EMULATOR).start()
             work = partial(run_or_audit_one, context, EMULATOR)

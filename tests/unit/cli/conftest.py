@@ -88,7 +88,7 @@ class FakeServer:
             self.routes[key] = answer[1:] or answer
             answer = answer[0]
         if answer is None:
-            return httpx.Response(404, json={"error": {"code": "not_found", "message": f"no {key}", "nearest": []}})
+            return httpx.Response(404, json={"code": "not_found", "detail": f"no {key}", "nearest": []})
         if isinstance(answer, Exception):
             raise answer
         if isinstance(answer, httpx.Response):

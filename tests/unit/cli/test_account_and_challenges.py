@@ -61,7 +61,7 @@ def test_the_environment_stands_above_the_file(cli: Cli, server: FakeServer, mon
 def test_a_refused_login_keeps_nothing(
     cli: Cli, server: FakeServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    error = {"error": {"code": "unauthorized", "message": "wrong username or password", "nearest": []}}
+    error = {"code": "unauthorized", "detail": "wrong username or password", "nearest": []}
     server.routes = {"POST tokens": httpx.Response(401, json=error)}
     monkeypatch.setattr("sys.stdin", io.StringIO("wrong\n"))
     assert cli("login", "-u", "ada", "--password-stdin").exit_code == 4
@@ -123,15 +123,16 @@ def test_leaderboard(cli: Cli, server: FakeServer) -> None:
         "low": 0.0012288,
         "high": 0.0012312,
         "roofline_share": 0.724,
+        "medal": "gold",
         "audited_at": "2026-01-02T03:04:05Z",
     }
     graph = {**entry, "username": "bob", "audited_at": None, "not_audited": "it uses cudaGraphLaunch"}
     server.routes = {"GET leaderboards/softmax": {"entries": [audited, entry, graph]}}
     ended = cli("leaderboard", "softmax", "--device", "nvidia-h200")
     assert [line.split("\t") for line in ended.stdout.splitlines()[1:]] == [
-        ["1", "ada", "1.23 ms", "1.229 to 1.231 ms", "72%", "3000", "", "2026-01-02", "abc"],
-        ["1", "ada", "1.23 ms", "", "", "3000", "", "", "abc"],
-        ["1", "bob", "1.23 ms", "", "", "3000", "", "not audited: it uses cudaGraphLaunch", "abc"],
+        ["1", "ada", "1.23 ms", "1.229 to 1.231 ms", "72%", "gold", "3000", "", "2026-01-02", "abc"],
+        ["1", "ada", "1.23 ms", "", "", "", "3000", "", "", "abc"],
+        ["1", "bob", "1.23 ms", "", "", "", "3000", "", "not audited: it uses cudaGraphLaunch", "abc"],
     ]
     assert server.requests[-1].url.params["device"] == "nvidia-h200"
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import socket
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cli.doctor import Check
 from cli.errors import UsageError
 from cli.stack import choose_devices
 from judge.judgement import DeviceInfo
@@ -82,3 +85,83 @@ def test_devices_are_chosen_by_alias_or_key() -> None:
     assert chosen("nvidia-h200", "emulator") == ["emulator", "cuda:0", "cuda:1"]
     with pytest.raises(UsageError, match="cuda:2"):
         chosen("cuda:2")
+
+
+@pytest.fixture
+def _no_slow_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaves compilers, jail, emulator, GPUs and packs alone."""
+    for name in ("_toolchain", "_emulator"):
+        monkeypatch.setattr(f"cli.doctor.{name}", lambda _settings: Check("fine", True, ""))
+    monkeypatch.setattr("cli.doctor._gpus", lambda _settings: [])
+    monkeypatch.setattr("cli.doctor._packs", lambda _settings: [])
+    monkeypatch.setattr("judge.sandbox.probe.probes", list)
+    monkeypatch.setenv("GPUJUDGE_PORT", "0")
+
+
+def told_of(cli: Cli, name: str) -> Any:
+    """What ``doctor --json`` says of one thing."""
+    [found] = [check for check in cli("doctor", "--json").json["checks"] if check["name"] == name]
+    return found
+
+
+@pytest.mark.usefixtures("_no_slow_checks")
+def test_doctor_tells_an_older_schema_from_a_newer_one(cli: Cli, tmp_path: Path) -> None:
+    assert "will be made" in told_of(cli, "database")["detail"]
+    first = cli("db", "upgrade", "--no-packs")
+    assert "migrated the database: 0001 (" in first.stderr
+    assert "migrated" not in cli("db", "upgrade", "--no-packs").stderr
+    assert told_of(cli, "database")["ok"]
+    for revision, told, advice in (
+        ("0003", "older than this version", "gpujudge db upgrade"),
+        ("9999", "newer", "backup"),
+    ):
+        with sqlite3.connect(tmp_path / "data/gpujudge.db") as connection:
+            connection.execute("UPDATE alembic_version SET version_num = ?", (revision,))
+        connection.close()
+        found = told_of(cli, "database")
+        assert not found["ok"]
+        assert told in found["detail"]
+        assert advice in found["remedy"]
+
+
+@pytest.mark.usefixtures("_no_slow_checks")
+@pytest.mark.parametrize(
+    ("name", "value"), [("PORT", "many"), ("OIDC", "{"), ("JAIL", "maybe"), ("DATABASE_URL", "mysql://x")]
+)
+def test_doctor_names_settings_that_do_not_parse(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(f"GPUJUDGE_{name}", value)
+    found = told_of(cli, "settings")
+    assert not found["ok"]
+    assert f"GPUJUDGE_{name}" in found["detail"]
+
+
+@pytest.mark.usefixtures("_no_slow_checks")
+def test_doctor_tells_of_a_folder_that_it_cannot_write(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert told_of(cli, "data folder")["ok"]
+    # No file can be made there, by root either.
+    monkeypatch.setenv("GPUJUDGE_DATA_DIR", "/proc/self/data")
+    found = told_of(cli, "data folder")
+    assert not found["ok"]
+    assert "cannot be written" in found["detail"]
+
+
+@pytest.mark.usefixtures("_no_slow_checks")
+def test_doctor_tells_of_a_port_that_is_taken(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert told_of(cli, "port")["ok"]
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setenv("GPUJUDGE_PORT", str(taken.getsockname()[1]))
+        found = told_of(cli, "port")
+    assert (found["ok"], found["warning"]) == (False, True)
+    assert "--port" in found["remedy"]
+
+
+@pytest.mark.usefixtures("_no_slow_checks")
+def test_doctor_warns_of_a_jail_that_is_off(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPUJUDGE_JAIL", "off")
+    found = told_of(cli, "jail")
+    assert (found["ok"], found["warning"]) == (True, True)
+    shown = cli("doctor").stdout
+    assert "WARN  jail: switched off by GPUJUDGE_JAIL=off" in shown
+    assert "unset GPUJUDGE_JAIL" in shown

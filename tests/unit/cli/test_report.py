@@ -159,13 +159,23 @@ def test_a_reader_that_goes_away() -> None:
     assert (done.returncode, done.stderr) == (1, "")
 
 
+#: Tests that run in the background of a shell inherit that SIGINT is ignored.
+_INTERRUPTIBLE = """
+import os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from cli.main import main
+os.write(1, b".")
+main()
+"""
+
+
 @pytest.mark.parametrize("moment_s", [0.06, 0.12, 0.25])
 def test_ctrl_c_at_any_moment(moment_s: float) -> None:
-    """Once Python itself is up, that is: before that nothing of ours runs."""
+    """Once Python is up and has loaded ``cli.main``, that is, which is short: before that nothing of ours runs."""
     # A server that takes the connection and never answers.
     with socket.create_server(("127.0.0.1", 0)) as silent:
         process = subprocess.Popen(
-            [sys.executable, "-c", "import os; os.write(1, b'.'); from cli.main import main; main()", "challenges"],
+            [sys.executable, "-c", _INTERRUPTIBLE, "challenges"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT,
             env={**os.environ, "GPUJUDGE_SERVER": f"127.0.0.1:{silent.getsockname()[1]}"},
         )  # fmt: skip

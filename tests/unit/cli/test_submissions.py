@@ -77,7 +77,7 @@ def test_run_asks_for_the_public_cases(cli: Cli, server: FakeServer, kernel: Pat
     assert (body["mode"], body["device"]) == ("run", "nvidia-h200")
 
 
-_ALL_STREAMS_TAKEN = {"error": {"code": "too_many_streams", "message": "Too many are followed live.", "nearest": []}}
+_ALL_STREAMS_TAKEN = {"code": "too_many_streams", "detail": "Too many are followed live.", "nearest": []}
 
 
 @pytest.mark.parametrize("refusal", [httpx.ReadTimeout("held back"), httpx.Response(503, json=_ALL_STREAMS_TAKEN)])
@@ -171,7 +171,7 @@ def test_cancelled(cli: Cli, server: FakeServer) -> None:
     ("code", "exit_code"), [(400, 2), (401, 4), (403, 4), (404, 2), (413, 11), (422, 2), (429, 5), (500, 20), (503, 3)]
 )
 def test_errors_of_the_server(cli: Cli, server: FakeServer, kernel: Path, code: int, exit_code: int) -> None:
-    body = {"error": {"code": "x", "message": "no such challenge: sofmax", "nearest": ["softmax"]}}
+    body = {"code": "x", "detail": "no such challenge: sofmax", "nearest": ["softmax"]}
     server.routes = {"POST submissions": httpx.Response(code, json=body)}
     ended = cli("submit", str(kernel))
     assert ended.exit_code == exit_code
@@ -224,7 +224,7 @@ def test_a_file_that_is_no_utf_8_is_the_compilers_to_refuse(cli: Cli, server: Fa
 
 
 def test_a_source_that_is_too_large_is_a_compile_error(cli: Cli, server: FakeServer, kernel: Path) -> None:
-    error = {"error": {"code": "too_large", "message": "The source has 300,000 bytes.", "nearest": []}}
+    error = {"code": "too_large", "detail": "The source has 300,000 bytes.", "nearest": []}
     server.routes = {"POST submissions": httpx.Response(413, json=error)}
     ended = cli("submit", str(kernel))
     assert (ended.exit_code, ended.stderr) == (11, "error: The source has 300,000 bytes.\n")
@@ -238,8 +238,21 @@ def test_faults_of_accepted_cases_are_shown(cli: Cli, server: FakeServer) -> Non
     judgement = {**JUDGEMENT, "cases": [{**JUDGEMENT["cases"][0], "memory_errors": [fault]}]}
     server.routes = {"GET submissions/abc": status("done", verdict="AC", judgement=judgement)}
     shown = cli("watch", "abc").stdout
-    assert "1 accepted case touched memory outside the buffers; n1:" in shown
+    assert "1 accepted case touched memory outside the buffers; in n1:" in shown
     assert "kernel.cu:3: it reaches 4 bytes past the end of A (thread (1, 0, 0) of block (2, 0, 0))" in shown
+
+
+def test_the_map_of_a_wrong_output_is_drawn(cli: Cli, server: FakeServer) -> None:
+    mismatch = {
+        "output": "C", "indices": [[1, 0]], "expected": [1.0], "got": [0.0], "count": 2, "total": 6,
+        "max_abs_error": 1.0, "max_rel_error": 1.0, "map": {"height": 2, "width": 3, "cells": ["000", "990"]},
+    }  # fmt: skip
+    case = {**JUDGEMENT["cases"][0], "verdict": "WA", "mismatch": mismatch}
+    judgement = {**JUDGEMENT, "verdict": "WA", "cases": [case], "measurement": None}
+    server.routes = {"GET submissions/abc": status("done", verdict="WA", judgement=judgement)}
+    lines = [line.strip() for line in cli("watch", "abc").stdout.splitlines()]
+    at = lines.index("map of C (2 × 3): . right, 9 all wrong")
+    assert lines[at + 1 : at + 3] == ["...", "99."]
 
 
 def test_nothing_is_told_twice(cli: Cli, server: FakeServer) -> None:

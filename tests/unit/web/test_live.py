@@ -60,16 +60,18 @@ class _Time:
 class _NoNews(EventWatcher):
     """Nobody looks but the stream itself."""
 
-    def listen(self, public_id: str) -> Listener:
-        return Listener(public_id, self)
+    def listen(self, public_id: str, notify: Callable[[], None] | None = None) -> Listener:
+        return Listener(public_id, self, notify)
 
 
-def _stream(site: Site, public_id: str, time: _Time, slots: StreamSlots, after: int = 0) -> EventStream:
+def _stream(
+    site: Site, public_id: str, time: _Time, free: Callable[[], None] = lambda: None, after: int = 0
+) -> EventStream:
     readers = site.services.readers
     return EventStream(
         readers,
         _NoNews(readers, lambda: FileWatch(None, Change.MODIFY)),
-        slots,
+        free,
         public_id,
         after,
         wait=time.wait,
@@ -81,13 +83,13 @@ def test_a_stream_tells_all_from_the_queue_to_the_end(site: Site) -> None:
     public_id = _submit(site)
     time = _Time(lambda waits: site.work(cases=accepted("a", "b")) if waits == 2 else None)
     slots = StreamSlots(1)
-    assert slots.acquire()
-    stream = _stream(site, public_id, time, slots)
+    assert slots.acquire(7)
+    stream = _stream(site, public_id, time, lambda: slots.release(7))
     events = _parse("".join(stream))
     assert [kind for kind, _, _ in events] == [
         *("hello", "queued", "position", "building", "built", "running", "case", "case", "done", "end")
     ]
-    assert events[2][1] == {"position": 1}
+    assert events[2][1] == {"position": 1, "wait_s": None}
     assert [int(number) for _, _, number in events if number] == list(range(1, 8))
     assert events[6][1]["payload"] == {"id": "a", "group": "sample", "verdict": "AC", "done": 1, "total": 2}
     stream.close()
@@ -98,14 +100,14 @@ def test_a_stream_tells_all_from_the_queue_to_the_end(site: Site) -> None:
 def test_a_stream_goes_on_from_where_the_client_was(site: Site) -> None:
     public_id = _submit(site)
     site.work(cases=accepted("a"))
-    events = _parse("".join(_stream(site, public_id, _Time(lambda _: None), StreamSlots(1), after=5)))
+    events = _parse("".join(_stream(site, public_id, _Time(lambda _: None), after=5)))
     assert [kind for kind, _, _ in events] == ["hello", "done", "end"]
 
 
 def test_a_silent_stream_says_that_it_lives_and_does_not_last_for_ever(site: Site) -> None:
     public_id = _submit(site)
     time = _Time(lambda _: None)
-    events = _parse("".join(_stream(site, public_id, time, StreamSlots(1))))
+    events = _parse("".join(_stream(site, public_id, time)))
     ticks = sum(kind == "tick" for kind, _, _ in events)
     assert ticks == pytest.approx(live.MAX_STREAM_S / live.KEEPALIVE_S, abs=2)
     assert time.now == pytest.approx(live.MAX_STREAM_S, abs=1)
@@ -119,23 +121,31 @@ def test_the_place_in_the_queue_is_told_when_it_changes(site: Site) -> None:
         if waits in (2, 4):
             site.work(cases=accepted("a"))
 
-    events = _parse("".join(_stream(site, second, _Time(move), StreamSlots(1))))
+    events = _parse("".join(_stream(site, second, _Time(move))))
     assert first != second
     assert [data["position"] for kind, data, _ in events if kind == "position"] == [2, 1]
 
 
 def test_slots_run_out_and_come_back() -> None:
     slots = StreamSlots(2)
-    assert [slots.acquire(), slots.acquire(), slots.acquire()] == [True, True, False]
-    slots.release()
-    assert slots.acquire()
+    assert [slots.acquire(1), slots.acquire(2), slots.acquire(1)] == [True, True, False]
+    slots.release(2)
+    assert slots.acquire(1)
+
+
+def test_no_user_takes_all_slots() -> None:
+    slots = StreamSlots(5, per_user=2)
+    assert [slots.acquire(1), slots.acquire(1), slots.acquire(1), slots.acquire(2)] == [True, True, False, True]
+    slots.release(1)
+    assert slots.acquire(1)
+    assert slots.open == 3
 
 
 def test_a_new_event_is_seen_at_the_next_look(site: Site) -> None:
     public_id = _submit(site)
     submission = site.submission(public_id)
     time = _Time(lambda _: None)
-    stream = iter(_stream(site, public_id, time, StreamSlots(1)))
+    stream = iter(_stream(site, public_id, time))
     next(stream)
     next(stream)
     with site.database() as session:
@@ -156,6 +166,6 @@ def test_a_database_that_is_away_is_said_and_waited_for(site: Site, monkeypatch:
             monkeypatch.undo()
 
     monkeypatch.setattr(live, "get_progress", away)
-    frames = list(_stream(site, public_id, _Time(back), StreamSlots(1)))
+    frames = list(_stream(site, public_id, _Time(back)))
     assert frames[1:4] == [": the database is away\n\n"] * 3
     assert [kind for kind, _, _ in _parse("".join(frames))][-2:] == ["done", "end"]

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from judge.compile.kernels import kernel_name
-from judge.judgement import BuildReport, CaseJudgement, Judgement, MemoryFault, RacingAccess
+from judge.judgement import BuildReport, CaseJudgement, Judgement, MemoryFault, MismatchMap, RacingAccess
 from judge.judgement_json import read_judgement
 from judge.verdict import Verdict, combine_verdicts
 from tests.web_site import EMULATOR, H200, accepted, counted, faulty, timed, wrong
@@ -51,6 +51,21 @@ def test_a_mismatch_names_places_and_values() -> None:
     assert case.mismatch is not None
     assert case.mismatch.rows == (("C[0]", 1.5, 0.0, ""), ("C[17]", "inf", "nan", ""))
     assert case.mismatch.summary == "2 of 100 elements of C are wrong; largest absolute error 1.5."
+
+
+def test_a_mismatch_of_a_whole_output_has_its_map() -> None:
+    case = wrong("b")
+    assert case.mismatch is not None
+    mapped = dataclasses.replace(case.mismatch, map=MismatchMap(10, 10, ("9000000000",) * 10))
+    plain, drawn = (
+        present_report(_judgement(cases=(dataclasses.replace(case, mismatch=mismatch),))).cases[0].mismatch
+        for mismatch in (case.mismatch, mapped)
+    )
+    assert plain is not None
+    assert drawn is not None
+    assert plain.chart is None
+    assert "Map of C" in str(drawn.chart)
+    assert drawn.chart_words.startswith("The wrong elements lie in rows 0 to 9 of 10, columns 0 to 0 of 10")
 
 
 def test_a_fault_leads_to_its_line_only_in_the_users_file() -> None:

@@ -1,13 +1,35 @@
 from __future__ import annotations
 
+import re
+
+from tests.builds import ROOT
 from web.statement import render_statement
 
 
-def test_maths_stays_latex_for_the_browser() -> None:
+def test_maths_becomes_mathml() -> None:
     html = render_statement("Let $a < b_1$ and\n\n$$\\sum_{i} x_i$$\n")
-    assert '<span class="math inline">a &lt; b_1</span>' in html
-    assert '<div class="math block">' in html
-    assert "\\sum_{i} x_i" in html
+    assert '<span class="math inline"><math display="inline">' in html
+    assert "<mo>&lt;</mo><msub><mi>b</mi><mn>1</mn></msub>" in html
+    assert '<math display="block"><mrow><munder><mo>∑</mo>' in html.replace("&#x02211;", "∑")
+
+
+def test_a_number_with_thousands_is_one_number() -> None:
+    assert "<mtext>16,384</mtext>" in render_statement("$N \\le 16,384$")
+    assert "<mtext>" not in render_statement("$x_{1,2}$, $(10,20)$, $(1,200,3)$")
+
+
+def test_what_is_no_latex_stays_as_it_is_and_harms_nobody() -> None:
+    html = render_statement("$\\frac{a}$ and $\\text{<script>alert(1)</script>}$ and $\\href{javascript:x}{y}$")
+    assert "<script" not in html
+    assert 'href="javascript' not in html
+
+
+def test_the_formulae_of_all_challenges_are_known() -> None:
+    for statement in sorted((ROOT / "challenges").glob("*/statement.md")):
+        html = render_statement(statement.read_text("utf-8"))
+        for maths in re.findall(r'class="math [^>]*>(.*?)</(?:span|div)>', html, re.DOTALL):
+            assert maths.strip().startswith("<math"), (statement, maths)
+            assert "\\" not in maths, (statement, maths)
 
 
 def test_the_title_is_not_said_twice() -> None:

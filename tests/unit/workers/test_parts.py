@@ -50,7 +50,7 @@ def test_packs_are_read_again_when_a_submission_knows_a_newer_one(
 
     monkeypatch.setattr(Registry, "load", load)
     monkeypatch.setattr("judge.packs.live._fingerprint", lambda _: on_disk["reduction"].digest)
-    packs = Packs([tmp_path])
+    packs = Packs([tmp_path], tmp_path / "past")
     assert packs.find("reduction", "old").digest == "old"
     assert packs.find("reduction", "old").digest == "old"
     assert reads == 1

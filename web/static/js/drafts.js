@@ -59,7 +59,7 @@ function keepOnServer(editor, starter) {
       });
       const told = await answer.json();
       if (answer.status === 409) { askWhichStays(told); return; }
-      if (!answer.ok) { status.textContent = told.error?.message ?? "Not saved"; return; }
+      if (!answer.ok) { status.textContent = told.detail ?? "Not saved"; return; }
       version = told.version;
       savedSource = source;
       status.textContent = "Saved";

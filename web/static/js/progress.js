@@ -36,7 +36,8 @@ export function showProgress(element, { events, report, cancel, csrfToken, onRep
 
   const onEvent = (kind, payload) => {
     if (kind === "position") {
-      showText(payload.position > 1 ? `In the queue, ${payload.position - 1} before it` : "Next in the queue");
+      const wait = payload.wait_s >= 2 ? `, about ${Math.round(payload.wait_s)} s` : "";
+      showText((payload.position > 1 ? `In the queue, ${payload.position - 1} before it` : "Next in the queue") + wait);
     } else if (kind === "queued") {
       // Also sent when a worker was lost and the submission went back to the queue: its cases run again.
       part("cases").replaceChildren();

@@ -78,6 +78,50 @@ box.addEventListener("drop", (event) => {
   open(event.dataTransfer.files[0]);
 }, true);
 
+// ---- an input of one's own ----
+
+const custom = document.getElementById("custom-input");
+const inputFields = [...custom.querySelectorAll("[name^='input.']")];
+const inputKey = `input:${form.dataset.user ?? ""}:${slug}`;
+
+function customInput() {
+  if (form.elements.on.value !== "custom") return null;
+  return inputFields.map((field) => [field.name, field.value]);
+}
+
+function showWrong(field, text) {
+  const note = document.getElementById(field.getAttribute("aria-describedby"));
+  note.textContent = text;
+  note.hidden = !text;
+  field.setAttribute("aria-invalid", String(Boolean(text)));
+}
+
+/** Shows what is wrong at the fields of the input. Returns whether any of them is meant. */
+function showWrongFields(fields) {
+  const wrong = inputFields.filter((field) => fields?.[field.name]);
+  for (const field of wrong) showWrong(field, fields[field.name]);
+  if (wrong.length) {
+    custom.open = true;
+    wrong[0].focus();
+  }
+  return wrong.length > 0;
+}
+
+function showChoice() {
+  document.getElementById("runs-on").textContent = form.elements.on.value === "custom" ? "my own input" : "the public cases";
+  storage.set(inputKey, JSON.stringify({ on: form.elements.on.value, fields: inputFields.map((field) => field.value) }));
+}
+for (const field of inputFields) {
+  field.addEventListener("input", () => { form.elements.on.value = "custom"; showWrong(field, ""); showChoice(); });
+}
+for (const choice of form.querySelectorAll("[name=on]")) choice.addEventListener("change", showChoice);
+try {
+  const { on, fields } = JSON.parse(storage.get(inputKey) ?? "{}");
+  fields?.forEach((text, number) => { if (inputFields[number]) inputFields[number].value = text; });
+  if (on) form.elements.on.value = on;
+} catch { /* what another release kept */ }
+showChoice();
+
 // ---- run and submit ----
 
 function showProblem(text) {
@@ -93,7 +137,7 @@ function clickButton(mode) {
 // A retry after a broken connection reuses the key, so that the server creates one submission.
 let attempt = null;
 function keyFor(mode) {
-  const content = `${mode} ${device.value} ${editor.value()}`;
+  const content = JSON.stringify([mode, device.value, editor.value(), customInput()]);
   if (attempt?.content !== content) attempt = { content, key: crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}` };
   return attempt.key;
 }
@@ -103,6 +147,7 @@ form.addEventListener("submit", async (event) => {
   if (form.dataset.logIn) { location.href = form.dataset.logIn; return; }
   const mode = event.submitter?.value ?? "submit";
   showProblem("");
+  for (const field of inputFields) showWrong(field, "");
   if (!editor.value().trim()) { showProblem("There is nothing in the editor yet."); return; }
   if (new TextEncoder().encode(editor.value()).length > Number(sourceBytes)) {
     showProblem(`The source is larger than ${Number(sourceBytes).toLocaleString()} bytes.`);
@@ -113,13 +158,16 @@ form.addEventListener("submit", async (event) => {
   body.set("source", editor.value());
   body.set("idempotency_key", keyFor(mode));
   for (const button of buttons) button.disabled = true;
+  const takeBack = mode === "run" ? showSending() : () => {};
   try {
     const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" } });
     const result = await answer.json();
     if (!answer.ok) {
-      const { message, nearest } = result.error;
+      const { detail, nearest, fields } = result;
+      takeBack();
       if (answer.status === 401) { location.reload(); return; }
-      showProblem(nearest.length ? `${message} Nearest: ${nearest.join(", ")}.` : message);
+      if (showWrongFields(fields)) { enableButtons(); return; }
+      showProblem(nearest.length ? `${detail} Nearest: ${nearest.join(", ")}.` : detail);
       enableButtons();
       return;
     }
@@ -129,6 +177,7 @@ form.addEventListener("submit", async (event) => {
     storage.set(runKey, JSON.stringify({ result, source }));
     showResult(result, source);
   } catch {
+    takeBack();
     showProblem("The server could not be reached. Your source is kept here: try again.");
     enableButtons();
   }
@@ -149,8 +198,26 @@ document.getElementById("close-drawer").addEventListener("click", () => {
   editor.focus();
 });
 
+function newProgress() {
+  return document.getElementById("progress-template").content.firstElementChild.cloneNode(true);
+}
+
+/** Shows at once that the run is on its way. Returns what brings back the earlier result, if it was not taken. */
+function showSending() {
+  const before = [...outcome.childNodes];
+  const wasHidden = drawer.hidden;
+  const progress = newProgress();
+  progress.querySelector('[data-part="line"]').textContent = "Sending";
+  outcome.replaceChildren(progress);
+  openDrawer();
+  return () => {
+    outcome.replaceChildren(...before);
+    drawer.hidden = rows.hidden = wasHidden;
+  };
+}
+
 function showResult(result, source) {
-  const progress = document.getElementById("progress-template").content.firstElementChild.cloneNode(true);
+  const progress = newProgress();
   openDrawer();
   showCode();
   outcome.replaceChildren(progress);

@@ -2,7 +2,7 @@
 //       cannot drive out what the call leaves there
 // challenge: reduction
 // devices: cuda
-// verdict: AC or TI
+// verdict: AC
 // caught by: persisting lines are reset before each call, the inputs are made anew, and buffers move
 #include <algorithm>
 #include "common/reduction.cuh"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import statistics
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -12,7 +14,7 @@ import pytest
 
 from judge.bench.case_timer import CaseTimer, ProcessTiming
 from judge.bench.conditions import MAX_DROPPED_BURSTS, GpuConditions
-from judge.bench.null_kernel import NullKernelProbe, NullKernelProcesses
+from judge.bench.null_kernel import CALLS, NullKernelProbe, NullKernelProcesses
 from judge.bench.sampling import SecretStream
 from judge.bench.schedule import CallMaker
 from judge.bench.statistics import StoppingRule
@@ -51,19 +53,26 @@ def sessions() -> Iterator[list[Session]]:
         session.finish()
 
 
+@pytest.fixture
+def however_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asks for the least number of calls on a machine on which they take long, too."""
+    monkeypatch.setattr("judge.bench.statistics.FEWEST_S", 1e6)
+
+
 def _time(
     source: str, sessions: list[Session], *, conditions: GpuConditions | None = None, progress: list[int] | None = None,
-    busy: Callable[[], bool] = lambda: False, pack: Pack | None = None,
+    busy: Callable[[], bool] = lambda: False, pack: Pack | None = None, until: float = math.inf,
 ) -> ProcessTiming:  # fmt: skip
     pack = pack or twice_pack()
     session = host_factory(_SETTINGS, pack.benchmarks, pack=pack).start()
     sessions.append(session)
-    session.load(build(source))
     maker = CallMaker(pack, pack.benchmarks[0], seed=5, memory_bytes=64 << 20)
+    session.reserve(maker.reservation())
+    session.load(build(source))
     verifier = Verifier(maker)
     timer = CaseTimer(
         session, maker, SecretStream(b"seed"), 1, verifier, conditions or GpuConditions(), StoppingRule(budget_s=0.1),
-        busy=busy,
+        busy=busy, until=until,
     )  # fmt: skip
     timing = timer.run((progress if progress is not None else []).append)
     if timing.outcome.verdict is Verdict.ACCEPTED and (wrong := verifier.finish_checks()) is not None:
@@ -78,10 +87,11 @@ def _time_beside(empty: str, sessions: list[Session]) -> ProcessTiming:
     null_kernel = NullKernelProcesses(factory, lambda: build(empty))
     session, beside = factory.start(), null_kernel.start()
     sessions += (session, beside)
+    maker = CallMaker(pack, pack.benchmarks[0], seed=5, memory_bytes=64 << 20)
     with ThreadPoolExecutor(1) as pool:
-        probe = NullKernelProbe(beside, pool.submit(null_kernel.load, beside), factory)
+        probe = NullKernelProbe(beside, pool.submit(null_kernel.load, beside, maker.reservation(CALLS)), factory)
+        session.reserve(maker.reservation())
         session.load(build(HONEST))
-        maker = CallMaker(pack, pack.benchmarks[0], seed=5, memory_bytes=64 << 20)
         rule = StoppingRule(budget_s=0.1)
         return CaseTimer(session, maker, SecretStream(b"x"), 1, None, GpuConditions(), rule, probe).run()
 
@@ -95,6 +105,7 @@ def _patched(code: str, source: str = HONEST) -> str:
     return _PYTHON.replace("CODE", code) + source
 
 
+@pytest.mark.usefixtures("however_busy")
 def test_an_honest_submission_has_at_least_the_least_number_of_samples(sessions: list[Session]) -> None:
     progress: list[int] = []
     timing = _time(HONEST, sessions, progress=progress)
@@ -105,6 +116,32 @@ def test_an_honest_submission_has_at_least_the_least_number_of_samples(sessions:
     assert sessions[0].calls > len(timing.samples), "warm-ups and decoys look the same"
 
 
+def _sleeps(seconds: float) -> str:
+    nap = f"timespec t = {{0, {round(seconds * 1e9)}}}; nanosleep(&t, nullptr);"
+    return "#include <time.h>\n" + HONEST.replace("{ for", "{ " + nap + " for")
+
+
+def test_long_calls_count_however_long_the_machine_is_busy(sessions: list[Session]) -> None:
+    timing = _time(_sleeps(0.06), sessions, busy=lambda: True)
+    assert timing.outcome.verdict is Verdict.ACCEPTED, timing.outcome
+    assert timing.samples
+
+
+def test_long_calls_are_made_one_by_one_and_only_a_few_of_them(sessions: list[Session]) -> None:
+    timing = _time(_sleeps(0.7), sessions)
+    assert timing.outcome.verdict is Verdict.ACCEPTED, timing.outcome
+    assert [burst.calls for burst in timing.bursts] == [1, 1, 1]
+    assert sessions[0].calls == 4, "one to warm up"
+
+
+def test_what_cannot_be_timed_in_its_time_is_told_so(sessions: list[Session]) -> None:
+    timing = _time(_sleeps(0.1), sessions, until=time.monotonic())
+    assert timing.outcome.verdict is Verdict.TIME_LIMIT_EXCEEDED
+    assert "in the 30 s that there are for it" in timing.outcome.message
+    assert sessions[0].calls == 1
+
+
+@pytest.mark.usefixtures("however_busy")
 def test_no_call_counts_while_the_machine_is_busy_with_earlier_processes(sessions: list[Session]) -> None:
     made_when_idle: list[int] = []
 
@@ -182,8 +219,9 @@ def test_the_null_kernel_process_outlives_submissions(sessions: list[Session]) -
     beside = null_kernel.start()
     sessions.append(beside)
     with ThreadPoolExecutor(1) as pool:
-        probe = NullKernelProbe(beside, pool.submit(null_kernel.load, beside), factory)
-        probe.prepare(CallMaker(twice_pack(), twice_pack().benchmarks[0], seed=5, memory_bytes=64 << 20))
+        maker = CallMaker(twice_pack(), twice_pack().benchmarks[0], seed=5, memory_bytes=64 << 20)
+        probe = NullKernelProbe(beside, pool.submit(null_kernel.load, beside, maker.reservation(CALLS)), factory)
+        probe.prepare(maker)
     assert len(probe.sample().claims_s) == 3
 
 
@@ -272,6 +310,7 @@ device.HostDevice.time_call = lambda self, call: {factor} * honest(self, call)
     assert message in timing.outcome.message
 
 
+@pytest.mark.usefixtures("however_busy")
 def test_bursts_under_throttling_do_not_count_and_are_made_again(sessions: list[Session]) -> None:
     pauses: list[float] = []
     hot = GpuState(throttled_by=("hardware thermal slowdown",), temperature_c=95)

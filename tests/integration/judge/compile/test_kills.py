@@ -21,13 +21,16 @@ _CHALLENGE = FakeChallenge()
 
 @pytest.mark.parametrize("victim", ["cudafe++", "cicc", "cc1plus", "ptxas", "sh", "bwrap"])
 def test_a_compiler_that_is_killed_once_costs_only_time(victim: str, tmp_path: Path) -> None:
-    with Killer(lambda: named(victim), times=1) as killer:
-        report, artifact = build_submission(
-            PLAIN.encode(), _CHALLENGE, Target("emulator", "compute_80"), JudgeSettings(tmp_path)
-        )
-    assert killer.killed == 1
-    assert report.ok, report.log
-    assert artifact is not None
+    # Some live so briefly that a busy machine's killer misses them.
+    for attempt in range(20):
+        settings = JudgeSettings(tmp_path / str(attempt))
+        with Killer(lambda: named(victim), times=1) as killer:
+            report, artifact = build_submission(PLAIN.encode(), _CHALLENGE, Target("emulator", "compute_80"), settings)
+        assert report.ok, report.log
+        assert artifact is not None
+        if killer.killed:
+            return
+    pytest.fail(f"no {victim} was met")
 
 
 def test_a_compiler_that_is_killed_every_time_is_the_judges_failure(tmp_path: Path) -> None:

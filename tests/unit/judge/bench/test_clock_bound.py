@@ -229,6 +229,7 @@ def test_the_interval_of_a_slope_covers_the_true_slope() -> None:
 def test_the_overhead_is_known_within_a_third_of_the_slack() -> None:
     assert is_overhead_known(_bursts(1e-3, 0.5e-3), 1e-3)
     assert not is_overhead_known([_burst(1, 1e-3, 1e-3)] * 20, 1e-3)
+    assert is_overhead_known([_burst(1, 1.0, 1.0)] * 2, 1.0, has_slope=False)
     draw = np.random.default_rng(1)
     noisy = [Burst(calls * 1e-3, (1e-6,) * calls, tuple(1e-3 * draw.exponential(1.0, calls))) for calls in SIZES]
     assert not is_overhead_known(noisy, 1e-3)

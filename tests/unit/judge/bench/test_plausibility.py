@@ -84,6 +84,12 @@ def test_a_time_close_to_zero_is_implausible(claim: float) -> None:
 
 def test_a_call_longer_than_its_wall_time_is_implausible() -> None:
     assert "it was over after" in why_call_implausible(1.1e-3, 1e-3)
+    assert "it was over after" in why_call_implausible(16e-6, 10e-6)
+
+
+def test_the_clocks_of_gpu_and_host_may_disagree_a_little() -> None:
+    assert why_call_implausible(7.06e-3, 7.05e-3) == ""
+    assert why_call_implausible(14e-6, 10e-6) == ""
 
 
 def test_a_time_below_the_floor_is_implausible() -> None:

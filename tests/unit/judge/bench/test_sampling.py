@@ -31,6 +31,13 @@ def test_opened_calls_are_a_uniform_sample_of_all_calls() -> None:
     assert all(0.75 * expected < count < 1.25 * expected for count in opened.values())
 
 
+def test_of_few_calls_as_many_are_opened_as_there_are() -> None:
+    for first, count in ((1, 1), (3, 3), (7, 4)):
+        sample = OpeningSample(SecretStream(b"few"), 4, first)
+        slots = [slot for _ in range(first) if (slot := sample.next_slot()) is not None]
+        assert sorted(slots) == list(range(count))
+
+
 def test_all_small_calls_are_opened() -> None:
     sample = OpeningSample(SecretStream(b"open"), None)
     assert [sample.next_slot() for _ in range(100)] == list(range(100))

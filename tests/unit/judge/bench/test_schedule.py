@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 
 import pytest
@@ -23,9 +24,11 @@ PACK = twice_pack()
 CASE = PACK.benchmarks[0]
 
 
-def bursts(key: bytes = b"key", count: int = 200, max_calls: int = 16, elapsed_s: float = 10.0) -> list[PlannedBurst]:
+def bursts(
+    key: bytes = b"key", count: int = 200, max_calls: int = 16, elapsed_s: float = 10.0, call_s: float = 1e-3
+) -> list[PlannedBurst]:
     schedule = Schedule(SecretStream(key), PACK, CASE, max_calls, first_call=1000)
-    return [schedule.next_burst(elapsed_s) for _ in range(count)]
+    return [schedule.next_burst(elapsed_s, call_s) for _ in range(count)]
 
 
 def test_the_key_decides_the_schedule() -> None:
@@ -36,7 +39,7 @@ def test_the_key_decides_the_schedule() -> None:
 def test_the_warm_up_time_is_drawn() -> None:
     def warm_up_s(key: bytes) -> int:
         schedule = Schedule(SecretStream(key), PACK, CASE, 16, 0)
-        return next(ms for ms in range(1000) if schedule.next_burst(ms / 1e3).purpose is not Purpose.WARM_UP)
+        return next(ms for ms in range(1000) if schedule.next_burst(ms / 1e3, 1e-3).purpose is not Purpose.WARM_UP)
 
     times = [warm_up_s(bytes([key])) for key in range(40)]
     assert 200 <= min(times) < 230
@@ -56,6 +59,19 @@ def test_each_round_has_every_size_once() -> None:
     assert [sorted(timed[start : start + 5]) for start in (0, 5, 10)] == [[1, 4, 8, 12, 16]] * 3
 
 
+def test_the_first_burst_has_one_call_since_nobody_knows_yet_how_long_it_takes() -> None:
+    schedule = Schedule(SecretStream(b"first"), PACK, CASE, 16, 0)
+    assert len(schedule.next_burst(0.0, math.inf).calls) == 1
+    assert {len(schedule.next_burst(0.0, 1e-3).calls) for _ in range(5)} == {1, 4, 8, 12, 16}
+
+
+def test_long_calls_make_short_bursts() -> None:
+    for call_s, most in ((0.05, 10), (0.1, 5), (0.3, 1), (3.9, 1)):
+        made = bursts(call_s=call_s)
+        assert max(len(burst.calls) for burst in made) == most
+        assert any(burst.purpose is Purpose.DECOY for burst in made) == (call_s <= 0.5)
+
+
 def test_decoys_never_exceed_the_advertised_sizes() -> None:
     decoys = [burst for burst in bursts() if burst.purpose is Purpose.DECOY]
     assert 0.1 < len(decoys) / 200 < 0.3
@@ -68,7 +84,7 @@ def test_decoys_never_exceed_the_advertised_sizes() -> None:
 def test_decoys_keep_to_what_the_axes_allow() -> None:
     pack = dataclasses.replace(PACK, axes=(Axis("N", 400_000, 600_000, 25_000, ""),))
     schedule = Schedule(SecretStream(b"axes"), pack, CASE, 16, 0)
-    sizes = {call.case.axes["N"] for _ in range(400) for call in schedule.next_burst(10.0).calls}
+    sizes = {call.case.axes["N"] for _ in range(400) for call in schedule.next_burst(10.0, 1e-3).calls}
     assert sizes == {400_000, 425_000, 450_000, 475_000, 500_000}
 
 
@@ -104,7 +120,7 @@ def test_offsets_are_whole_pages_and_differ() -> None:
 
 @pytest.mark.parametrize(
     ("output_bytes", "memory_bytes", "max_calls"),
-    [(4, 1 << 37, MAX_CALLS), (200 << 20, 1 << 37, 10), (200 << 20, 4 << 30, 5), (4 << 30, 1 << 37, 2), (0, 0, 16)],
+    [(4, 1 << 37, MAX_CALLS), (200 << 20, 1 << 37, 10), (40 << 20, 4 << 30, 5), (4 << 30, 1 << 37, 2), (0, 0, 16)],
 )
 def test_the_longest_burst_is_bounded_by_memory(output_bytes: int, memory_bytes: int, max_calls: int) -> None:
     assert max_burst_calls(output_bytes, memory_bytes) == max_calls

@@ -16,6 +16,7 @@ from judge.bench.statistics import (
     Precise,
     StoppingRule,
     between_processes,
+    fewest_calls,
     geometric_mean,
     median_interval,
     relative_error,
@@ -177,3 +178,14 @@ def test_unknown_overhead_goes_on_until_the_time_is_up() -> None:
     assert rule.reason_to_stop(STEADY[:50], 0.9, overhead_known=False) == ""
     assert rule.reason_to_stop(STEADY[:50], 0.9, overhead_known=True) == "precise"
     assert rule.reason_to_stop(STEADY[:50], 1.0, overhead_known=False) == "out of time"
+
+
+@pytest.mark.parametrize(("call_s", "least"), [(1e-3, 50), (0.04, 50), (0.3, 7), (1.0, 2), (3.9, 1), (math.inf, 50)])
+def test_long_calls_are_made_less_often(call_s: float, least: int) -> None:
+    assert fewest_calls(call_s) == least
+
+
+def test_a_process_stops_after_as_few_calls_as_it_may() -> None:
+    assert StoppingRule().reason_to_stop([1.0] * 6, 1.0, least=7) == ""
+    assert StoppingRule().reason_to_stop([1.0] * 7, 1.0, least=7) == "precise"
+    assert StoppingRule().reason_to_stop([1.0], 1.0, least=1) == "precise"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
@@ -55,12 +57,12 @@ Judge = Callable[..., tuple[int, int, list[CaseResult]]]
 def judge(monkeypatch: pytest.MonkeyPatch) -> Judge:
     """How often the submission and the empty solve were measured in the end, and what came of it."""
 
-    def judged(*times: str) -> tuple[int, int, list[CaseResult]]:
+    def judged(*times: str, latest: float = math.inf) -> tuple[int, int, list[CaseResult]]:
         trial, emptied = Measured(*times), []
         monkeypatch.setattr(submission_timer, "time_processes", lambda *_: None)
         bench = cast(Bench, SimpleNamespace(cases=(CASE,)))
         empty = cast(NullBaselines, SimpleNamespace(measure_again=emptied.append))
-        results = submission_timer._judge(bench, empty, cast(Trial, trial))
+        results = submission_timer._judge(bench, empty, cast(Trial, trial), latest)
         return trial.measured, len(emptied), results
 
     return judged
@@ -85,6 +87,11 @@ def test_doubted_times_are_measured_three_times_and_unsteady_ones_twice(
     judge: Judge, times: tuple[str, ...], measured: int, emptied: int, doubted: bool
 ) -> None:
     assert judge(*times) == (measured, emptied, ["case"] if doubted else [])
+
+
+def test_nothing_is_measured_again_when_the_time_for_that_is_over(judge: Judge) -> None:
+    assert judge("doubted", latest=time.monotonic() - 1) == (1, 0, ["case"])
+    assert judge("unsteady", latest=time.monotonic() - 1) == (1, 0, [])
 
 
 @pytest.mark.parametrize(

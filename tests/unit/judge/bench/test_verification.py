@@ -17,6 +17,7 @@ from judge.native.digest import piece_digests, tree_digest
 from judge.native.library import NativeLibrary
 from judge.packs.committed_array import CommittedArray, NotCommittedError
 from judge.packs.inputs import make_inputs
+from judge.packs.pool import Pool
 from judge.verdict import Verdict
 from judge.wire.digest import tree_digest as wire_tree_digest
 from judge.wire.elements import Element
@@ -123,9 +124,9 @@ class Maker:
         self.output_bytes = 1
         self.threads: list[int] = []
 
-    def inputs(self, call: PlannedCall, threads: int) -> dict[str, Any]:
+    def inputs(self, call: PlannedCall, threads: int, pool: Pool | None) -> dict[str, Any]:
         self.threads.append(threads)
-        return self._maker.inputs(call, threads)
+        return self._maker.inputs(call, threads, pool)
 
 
 def opened(number: int) -> OpenedCall:
@@ -199,9 +200,9 @@ def test_checks_end_when_the_judgement_is_cancelled(monkeypatch: pytest.MonkeyPa
     asked = threading.Event()
 
     class Slow(Maker):
-        def inputs(self, call: PlannedCall, threads: int) -> dict[str, Any]:
+        def inputs(self, call: PlannedCall, threads: int, pool: Pool | None) -> dict[str, Any]:
             asked.wait(60)
-            return super().inputs(call, threads)
+            return super().inputs(call, threads, pool)
 
     def cancelled() -> bool:
         asked.set()

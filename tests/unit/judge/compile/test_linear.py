@@ -10,6 +10,8 @@ import pytest
 
 from judge.compile import diagnostics
 from judge.compile.kernels import kernel_name
+from judge.compile.likeness import fingerprints
+from judge.compile.listing import read_ptx, read_sass
 from judge.compile.signature import find_definitions, parse_parameters
 from judge.compile.source import check_source, strip_noise
 from judge.judgement import MemoryFault
@@ -44,7 +46,9 @@ _UNITS = (
     "error ", "error#", "error #", "error: ", "\nerror: a", "1 errors detected", "See <", "a\n", "a\na\nb\n",
     "\na\n\n", "In file included", "\nkernel.cu(1): error: a", "kernel.cu(1", "kernel.cu:1:", "warning",
     "\nkernel.cu(1): warning", ": ", "::", "terminate called after throwing an instance of '", "1a", "9", "_ZN",
-    "_GLOBAL__N_1", "3abc", "2aa", " bytes smem", "1 bytes smem", " of block (", " of block (1, ",
+    "_GLOBAL__N_1", "3abc", "2aa", " bytes smem", "1 bytes smem",
+    "\n.visible .entry a(", "\n.visible .func a()\n{\n", "\n.file 1 \"", "\n.loc 1 2 3", "\n.maxntid 1, 1",
+    "\n//---- .text.a", "\n//## File \"", "\n/*0000*/ a", "\n.L_x_0:", " of block (", " of block (1, ",
     "collect2: fatal error: a", "\nnvcc error : '", "out of memory ", "virtual memory ",
 )  # fmt: skip
 _BEGINNINGS = (
@@ -88,12 +92,15 @@ STAGES: dict[str, Callable[[str], object]] = {
     "check_source": lambda text: check_source(text.encode()[:SIZE], limit_bytes=SIZE, signature="void solve()"),
     "find_definitions": find_definitions,
     "parse_parameters": parse_parameters,
+    "fingerprints": fingerprints,
     "readable_log": _read_log,
     "headline": diagnostics.headline,
     "exhausted": lambda text: diagnostics.exhausted(text, memory_bytes=1, file_bytes=1),
     "says_killed": lambda text: diagnostics.says_killed(text.encode()),
     "parse_resources": diagnostics.parse_resources,
     "kernel_name": kernel_name,
+    "read_ptx": read_ptx,
+    "read_sass": read_sass,
     "a crash's output": _crash,
     "source_notes": lambda text: source_notes(text, ()),
     "highlight_lines": highlight_lines,

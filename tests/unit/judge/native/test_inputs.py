@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -14,6 +15,7 @@ from judge.native import library
 from judge.native.library import NativeLibrary
 from judge.packs import drawing, lazy_array
 from judge.packs.distributions import Constant, Integers, Normal, Sentinels, Uniform
+from judge.packs.pool import SecretPool
 from judge.packs.storage import stored
 from judge.packs.streams import mask
 from judge.wire.elements import Element
@@ -35,6 +37,9 @@ RECIPES = [
     *(Recipe(Kind.INTEGERS, element, KEY, 0.0, 2.0**32) for element in Element),
     *(Recipe(Kind.INTEGERS, element, KEY, -(2.0**31), 2.0**32) for element in Element),
 ]
+POOL = SecretPool((3, 2**63), 1 << 50)
+#: The same, mixed with a pool: in every size of element.
+RECIPES += [dataclasses.replace(each, pool=256 * number) for number, each in enumerate(RECIPES)]
 #: Around the ends of blocks, of what is made at once, and of what is worth a thread.
 COUNTS = (0, 1, 2, 3, 7, 8, 9, 1023, 1024, 1025, 2047, 2048, 2049, 65_535, 65_537, 200_003)
 
@@ -44,8 +49,9 @@ def named(recipe: Recipe) -> str:
 
 
 def defined(recipe: Recipe, start: int, count: int) -> npt.NDArray[np.generic]:
+    pool = None if recipe.pool is None else POOL
     with np.errstate(over="ignore"):
-        numbers = drawing.draw_elements(recipe, recipe.key, start, count)
+        numbers = drawing.draw_elements(recipe, recipe.key, start, count, pool)
         if recipe.element.facts.narrow is not None:
             return stored(recipe.element, numbers)
         return numbers.astype(recipe.element.facts.numpy_name)
@@ -54,7 +60,7 @@ def defined(recipe: Recipe, start: int, count: int) -> npt.NDArray[np.generic]:
 def made(native: NativeLibrary, recipe: Recipe, start: int, count: int, threads: int = 1) -> npt.NDArray[np.generic]:
     # What lies behind must stay as it is.
     room = np.full(count + 8, 77, recipe.element.facts.numpy_name)
-    native.fill(recipe, start, room[:count], threads)
+    native.fill(recipe, start, room[:count], threads, None if recipe.pool is None else POOL.key)
     assert np.all(room[count:] == 77)
     return room[:count]
 
@@ -76,7 +82,7 @@ def test_the_bits_are_those_of_the_definition(native: NativeLibrary, recipe: Rec
 def test_any_range_of_any_stream(
     native: NativeLibrary, recipe: Recipe, key: tuple[int, int], start: int, count: int
 ) -> None:
-    keyed = Recipe(recipe.kind, recipe.element, key, recipe.offset, recipe.scale)
+    keyed = dataclasses.replace(recipe, key=key)
     assert made(native, keyed, start, count).tobytes() == defined(keyed, start, count).tobytes()
 
 
@@ -97,7 +103,8 @@ def test_runs_are_ranges_one_after_another(
 ) -> None:
     starts, counts = (np.array([run[n] for run in runs], np.int64) for n in (0, 1))
     room = np.full(int(counts.sum()) + 8, 77, recipe.element.facts.numpy_name)
-    native.fill_runs(recipe, starts, np.cumsum(counts), room[:-8], threads)
+    pool = None if recipe.pool is None else POOL.key
+    native.fill_runs(recipe, starts, np.cumsum(counts), room[:-8], threads, pool)
     expected = [made(native, recipe, start, count).tobytes() for start, count in runs]
     assert room[:-8].tobytes() == b"".join(expected)
     assert np.all(room[-8:] == 77)

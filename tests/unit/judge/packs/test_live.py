@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from judge.packs.errors import PackError
-from judge.packs.live import LivePacks
+from judge.packs.live import LivePacks, PackProblem
 
 
 class Clock:
@@ -50,3 +50,32 @@ def test_one_that_was_never_good_is_left_out(pack_directory: Path) -> None:
     packs = LivePacks([pack_directory.parent])
     assert "scale" not in packs
     assert len(packs) == 0
+
+
+def test_problems_are_told_as_long_as_they_last(pack_directory: Path, edit: Callable[..., Path]) -> None:
+    packs = LivePacks([pack_directory.parent])
+    assert packs.problems == ()
+    edit('difficulty = "easy"', 'difficulty = "odd"')
+    packs.refresh()
+    (problem,) = packs.problems
+    assert (problem.slug, problem.file.name, problem.key, problem.served) == (
+        "scale", "challenge.toml", "difficulty", "2.3.4",
+    )  # fmt: skip
+    assert problem.reason
+    packs.refresh()
+    assert packs.problems == (problem,)
+    edit('difficulty = "odd"', 'difficulty = "hard"')
+    packs.refresh()
+    assert packs.problems == ()
+
+
+def test_of_one_that_was_never_good_nothing_is_served(pack_directory: Path) -> None:
+    (pack_directory / "reference.py").write_text("def reference(:\n")
+    (problem,) = LivePacks([pack_directory.parent]).problems
+    assert (problem.slug, problem.served) == ("scale", None)
+
+
+def test_a_folder_that_is_not_there_is_no_packs_fault(tmp_path: Path) -> None:
+    missing = tmp_path / "nowhere"
+    reason = "is not a directory; give a pack or a folder of packs"
+    assert LivePacks([missing]).problems == (PackProblem("", missing, "", reason, None),)

@@ -5,7 +5,7 @@ import pytest
 
 from judge.packs.argument import Argument
 from judge.packs.expressions import parse_expression
-from judge.packs.signature import header, parse_c_type, parse_signature, prototype, starter
+from judge.packs.signature import SignatureError, header, parse_c_type, parse_signature, prototype, starter
 from judge.wire.elements import C_NAMES, ELEMENTS, Element
 
 
@@ -49,7 +49,7 @@ def test_vectors(c_type: str, element: Element, lanes: int) -> None:
 def test_signatures_are_taken_apart() -> None:
     text = """extern "C" void solve(const float *input, __nv_bfloat16* out,
                                      unsigned int N, size_t bytes);"""
-    assert parse_signature(text) == (
+    assert tuple((c_type, name) for c_type, name, _ in parse_signature(text)) == (
         ("const float*", "input"),
         ("__nv_bfloat16*", "out"),
         ("unsigned int", "N"),
@@ -63,6 +63,32 @@ def test_signatures_are_taken_apart() -> None:
 def test_other_signatures_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="must"):
         parse_signature(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("void solve(const float* A, flaot* B, int N)", "flaot"),
+        ("void solve(float* A,  const   half s)", "const   half"),
+        ("void solve(float* A, int N, int N)", "N)"),
+        ("void solve(float* A, int)", "int)"),
+        ("  int solve(float* A)", "int"),
+        ("void sovle(float* A)", "sovle"),
+        ("void solve float* A)", "float"),
+        ("void solve(float* A) const", " const"),
+    ],
+)
+def test_a_wrong_signature_is_told_at_the_character(text: str, wrong: str) -> None:
+    with pytest.raises(SignatureError) as caught:
+        parse_signature(text)
+    assert caught.value.at == text.rindex(wrong)
+    assert f"(at character {text.rindex(wrong) + 1})" in str(caught.value)
+
+
+def test_a_missing_parenthesis_is_told_at_the_end() -> None:
+    with pytest.raises(SignatureError) as caught:
+        parse_signature("void solve(float* A ")
+    assert caught.value.at == len("void solve(float* A")
 
 
 @pytest.mark.parametrize("c_type", ["float**", "flaot", "", "const*", "volatile float*", "float &", "float4"])

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 
-from judge.sandbox.starvation import longest_wait_s, waits_s
+from judge.sandbox.starvation import FairClock, longest_wait_s, waits_s
 
 _SPIN = "import time\nend = time.monotonic() + 0.6\nwhile time.monotonic() < end: pass"
 _CHILD = f"import subprocess, sys; subprocess.run([sys.executable, '-S', '-c', {_SPIN!r}])"
@@ -36,3 +36,10 @@ def test_of_a_process_that_is_gone_nothing_is_known() -> None:
     assert waits_s(process.pid) == {}
     assert longest_wait_s({1: 2.0}, {}) == 0.0
     assert longest_wait_s({1: 2.0}, {1: 5.0, 2: 1.0}) == 3.0
+
+
+def test_a_fair_clock_leaves_out_what_its_threads_waited() -> None:
+    waits = iter([{1: 0.5}, {1: 2.0, 2: 0.25}, {2: 4.0}])
+    now = iter([100.0, 101.0, 104.0, 110.0])
+    clock = FairClock(lambda: next(waits), now=lambda: next(now))
+    assert [clock.fair_s() for _ in range(3)] == [0.5, 2.0, 4.25]

@@ -30,3 +30,27 @@ def test_cases_that_nobody_takes_are_discarded() -> None:
     with case_runner._CasePreparer(twice_pack(), 7, CASES) as preparer:
         preparer.take()
     assert all(future.done() for _, future in preparer._prepared)
+
+
+def test_public_cases_have_the_same_inputs_under_every_seed() -> None:
+    def drawn(seed: int) -> dict[str, list[float]]:
+        with case_runner._CasePreparer(twice_pack(), seed, CASES) as preparer:
+            prepared = [preparer.take() for _ in CASES]
+        return {each.case.id: each.inputs["input"].tolist() for each in prepared}
+
+    public = {case.id for case in CASES if case.is_public}
+    first, second = drawn(7), drawn(8)
+    assert public
+    assert {name for name in first if first[name] == second[name]} == public
+
+
+def test_the_answers_of_public_cases_alone_are_kept_to_be_shown() -> None:
+    with case_runner._CasePreparer(twice_pack(), 7, CASES) as preparer:
+        for case in CASES:
+            prepared = preparer.take()
+            shown = case_runner._shown(twice_pack(), prepared, {"output": prepared.inputs["input"]})
+            assert [(array.name, array.role) for array in shown] == (
+                [("input", "input"), ("N", "input"), ("output", "expected"), ("output", "got")]
+                if case.is_public
+                else []
+            )

@@ -23,3 +23,15 @@ def test_exactly_the_limit_is_no_flood() -> None:
     os.write(drain.write_fd, b"x" * 10)
     assert drain.finish() == "x" * 10
     assert not drain.flooded.is_set()
+
+
+def test_what_is_printed_is_taken_once() -> None:
+    drain = OutputDrain(8)
+    os.write(drain.write_fd, b"one\n")
+    assert drain.take() == "one\n"
+    assert drain.take() == ""
+    os.write(drain.write_fd, b"two\nthree\n")
+    assert drain.take() == "two\n"
+    assert drain.flooded.is_set()
+    assert drain.finish() == "one\ntwo\n"
+    assert drain.take() == ""

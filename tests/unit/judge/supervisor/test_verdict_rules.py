@@ -1,3 +1,4 @@
+import dataclasses
 import signal
 
 import pytest
@@ -97,13 +98,27 @@ def test_starting_a_thread_gets_a_hint(thrown: str, what: str, hinted: bool) -> 
     assert ("A submission starts none" in outcome.message) is hinted
 
 
+def test_the_limit_of_a_session_is_told_as_that() -> None:
+    ending = dataclasses.replace(_ending(Op.SOLVE, timed_out=True), session_s=300.0)
+    outcome = outcome_of_ending(ending, 2.0)
+    assert outcome.verdict is Verdict.TIME_LIMIT_EXCEEDED
+    assert "300 s" in outcome.message
+    assert "solve took longer" not in outcome.message
+
+
 def test_a_runner_that_ends_before_loading_is_an_internal_error() -> None:
     with pytest.raises(InternalError, match="No module named numpy"):
         outcome_of_ending(_ending(Op.START, code=1, output="Traceback\nNo module named numpy\n"), 2.0)
 
 
 @pytest.mark.parametrize(
-    ("failure", "during"), [(Failure.DEVICE, Op.START), (Failure.JAIL, Op.START), (Failure.MEMORY, Op.PREPARE)]
+    ("failure", "during"),
+    [
+        (Failure.DEVICE, Op.START),
+        (Failure.JAIL, Op.START),
+        (Failure.MEMORY, Op.RESERVE),
+        (Failure.CUDA, Op.POOL),
+    ],
 )
 def test_refusals_that_are_the_machines_fault(failure: Failure, during: Op) -> None:
     with pytest.raises(InternalError):
@@ -120,7 +135,7 @@ def test_a_submission_cannot_blame_the_machine(failure: Failure, during: Op) -> 
 
 def test_refusals_that_are_the_submissions() -> None:
     reply = FailedReply(Failure.MEMORY, 2, "cudaErrorMemoryAllocation", "…")
-    taken = outcome_of_refusal(reply, Op.PREPARE, 1, had_free_memory=True)
+    taken = outcome_of_refusal(reply, Op.PREPARE, 1)
     assert (taken.verdict, "before solve is called" in taken.message) == (Verdict.MEMORY_LIMIT_EXCEEDED, True)
     leaked = outcome_of_refusal(FailedReply(Failure.MEMORY, 2, "cudaErrorMemoryAllocation", "…"), Op.PREPARE, 3)
     assert (leaked.verdict, "call 3" in leaked.message) == (Verdict.MEMORY_LIMIT_EXCEEDED, True)

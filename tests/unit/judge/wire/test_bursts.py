@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from judge.wire.bursts import (
     CommitReply,
     OpenRequest,
+    PieceRequest,
+    PlaceRequest,
     ReserveRequest,
-    StageRequest,
     TimedCall,
     TimedSlot,
-    TimeRequest,
 )
 from judge.wire.digest import PIECE_BYTES, tree_digest
 from judge.wire.elements import Element
@@ -25,21 +25,20 @@ from judge.wire.recipe import Changes, Kind, Planted, Recipe
 
 RECIPE = Recipe(
     Kind.NORMAL, Element.FLOAT16, (1, 2), 0.5, 0.25,
-    sentinels=Planted(5, b"\1" * 8, b"\2" * 8, (3, 4)), changes=Changes(7, (5, 6), (7, 8)),
+    sentinels=Planted(5, b"\1" * 8, b"\2" * 8, (3, 4)), changes=Changes(7, (5, 6), (7, 8)), pool=1 << 39,
 )  # fmt: skip
-SLOT = TimedSlot(size=12, shift=4096, place=0, recipe=RECIPE)
-CALL = TimedCall(
-    (SLOT, TimedSlot(size=8, output_offset=4096, digests_offset=8192, fill=255, place=3), TimedSlot(b"12345678"))
-)
+SLOT = TimedSlot(size=12, shift=4096, recipe=RECIPE)
+CALL = TimedCall((SLOT, TimedSlot(size=8, output_offset=4096, digests_offset=8192, fill=255), TimedSlot(b"12345678")))
 DIGEST = bytes(range(32))
 
 
 @pytest.mark.parametrize(
     "message",
     [
-        ReserveRequest((1 << 30, 0, 256), 9),
-        StageRequest(3, 4096, 17),
-        TimeRequest((CALL, dataclasses.replace(CALL, copy=True))),
+        ReserveRequest((1 << 30, 0, 256), 9, 1 << 31, 77),
+        PieceRequest(3, 4096, 17),
+        PlaceRequest(3, CALL),
+        PlaceRequest(0, dataclasses.replace(CALL, copy=True)),
         CommitReply(RunReply(1e-3, 0, "", ""), (0, 4), (DIGEST, DIGEST)),
         CommitReply(RunReply(1e-3, 1, "cudaErrorInvalidValue", "invalid argument"), (0, 1, 2), ()),
         CommitReply(RunReply(1e-3, 0, "", ""), (0,), (DIGEST,), preempted=True),
@@ -54,7 +53,7 @@ def test_a_message_comes_back_as_it_was_sent(message: OpenRequest) -> None:
 @pytest.mark.parametrize("slot", [TimedSlot(size=1 << 50), TimedSlot(shift=1 << 50), TimedSlot(shift=100)])
 def test_buffers_where_none_can_be_are_refused(slot: TimedSlot) -> None:
     with pytest.raises(FrameError):
-        TimeRequest.unpack(TimeRequest((TimedCall((slot,)),)).pack())
+        PlaceRequest.unpack(PlaceRequest(0, TimedCall((slot,))).pack())
 
 
 @given(st.binary(max_size=300))

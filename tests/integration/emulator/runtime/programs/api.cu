@@ -28,6 +28,12 @@ __global__ void use(int* out) { out[threadIdx.x] = coefficients[threadIdx.x & 7]
 __global__ void increment(int* value) { atomicAdd(value, 1); }
 __global__ void twice(int* value) { *value *= 2; }
 __global__ void __launch_bounds__(64) bounded(int* out) { out[threadIdx.x] = 1; }
+__global__ void with_static(int* out) {
+    __shared__ int values[1024];
+    values[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    out[threadIdx.x] = values[31 - threadIdx.x];
+}
 
 extern "C" int devices() {
     int count, device, value;
@@ -276,6 +282,18 @@ extern "C" int configurations() {
     FAILS(cudaLaunchCooperativeKernel((void*)use, 1 << 20, 256, (void**)&out, 0, 0), cudaErrorCooperativeLaunchTooLarge);
     CHECK(cudaFuncSetAttribute(use, cudaFuncAttributeMaxDynamicSharedMemorySize, 100000));
     FAILS(cudaFuncSetAttribute(use, cudaFuncAttributeMaxDynamicSharedMemorySize, 300000), cudaErrorInvalidValue);
+    // What is asked for counts without static memory, also where it is less than 48 KiB; and asking for little takes nothing away.
+    int asked = (48 << 10) - 1024;
+    with_static<<<1, 32, asked>>>(out);
+    FAILS(cudaGetLastError(), cudaErrorInvalidValue);
+    CHECK(cudaFuncSetAttribute(with_static, cudaFuncAttributeMaxDynamicSharedMemorySize, asked));
+    with_static<<<1, 32, asked>>>(out);
+    CHECK(cudaGetLastError());
+    with_static<<<1, 32, asked + 1>>>(out);
+    FAILS(cudaGetLastError(), cudaErrorInvalidValue);
+    CHECK(cudaFuncSetAttribute(with_static, cudaFuncAttributeMaxDynamicSharedMemorySize, 16));
+    with_static<<<1, 32, 32 << 10>>>(out);
+    CHECK(cudaGetLastError());
     cudaFuncAttributes attributes;
     CHECK(cudaFuncGetAttributes(&attributes, use));
     THAT(attributes.maxDynamicSharedSizeBytes == 100000 && attributes.ptxVersion == 80);

@@ -32,13 +32,13 @@ SOURCES = Path(build.__file__).parent
 
 _INCLUDE = """
 #include "kernels.cu"
-struct RecipeArguments { void* data; u64 bytes; Recipe recipe; const void* staged; u32* found; };
+struct RecipeArguments { void* data; u64 bytes; Recipe recipe; const void* beside; u32* found; };
 struct GuardArguments { unsigned char* data; u64 size; u32 guard; u32* found; };
 struct DigestArguments { const unsigned char* data; u64 size; u32* digests; };
 struct SweepArguments { uint4* buffer; u64 pieces; };
-struct HoldArguments { u64 nanoseconds; };
+struct HoldArguments { u64 nanoseconds; uint4* buffer; u64 pieces; };
 struct WaitArguments { u64 nanoseconds; u64* until; };
-struct LongerArguments { u64 nanoseconds; u64 at_most; const u64* until; };
+struct LongerArguments { u64 nanoseconds; u64 at_most; const u64* until; uint4* buffer; u64 pieces; };
 """
 _LAUNCH = """
 extern "C" void launch_%s(u32 blocks, u32 threads, const %s* a) { %s<<<blocks, threads>>>(%s); }
@@ -51,13 +51,13 @@ def _host_code() -> str:
         ("check_guards", "GuardArguments", "a->data, a->size, a->guard, a->found"),
         ("digest_pieces", "DigestArguments", "a->data, a->size, a->digests"),
         ("sweep", "SweepArguments", "a->buffer, a->pieces"),
-        ("hold", "HoldArguments", "a->nanoseconds"),
+        ("hold", "HoldArguments", "a->nanoseconds, a->buffer, a->pieces"),
         ("wait", "WaitArguments", "a->nanoseconds, a->until"),
-        ("hold_longer", "LongerArguments", "a->nanoseconds, a->at_most, a->until"),
+        ("hold_longer", "LongerArguments", "a->nanoseconds, a->at_most, a->until, a->buffer, a->pieces"),
     ]
     for law in LAWS:
         works = ("make", "compare") if law == "masked" else ("make", "compare", "plant", "unplant")
-        arguments = "a->data, a->bytes, a->recipe, a->staged, a->found"
+        arguments = "a->data, a->bytes, a->recipe, a->beside, a->found"
         kernels += [(f"{work}_{law}", "RecipeArguments", arguments) for work in works]
     return _INCLUDE + "".join(_LAUNCH % (name, type_, name, arguments) for name, type_, arguments in kernels)
 
@@ -127,6 +127,9 @@ class Driver:
     def prepare(self, name: str, *arguments: object) -> Callable[[], int]:  # noqa: ARG002 -- nothing is called
         return lambda: 0
 
+    def function(self, name: str) -> Callable[..., int]:  # noqa: ARG002 -- nothing is called
+        return lambda *_: 0
+
     def check(self, name: str, code: int) -> None:
         assert code == 0, name
 
@@ -157,7 +160,7 @@ def emulated_pycuda(runtime: Runtime, library: ctypes.CDLL) -> dict[str, ModuleT
             MULTIPROCESSOR_COUNT=2, L2_CACHE_SIZE=4096, MAX_THREADS_PER_MULTIPROCESSOR=1024
         ),
         "DeviceAllocation": Allocation, "mem_alloc": lambda size: Allocation(runtime, size),
-        "Stream": lambda _flags: None, "memset_d8": fill, "memcpy_htod": write, "memcpy_dtoh": read,
+        "Stream": lambda _flags=0: None, "memset_d8": fill, "memcpy_htod": write, "memcpy_dtoh": read,
         "module_from_file": module,
     }  # fmt: skip
     for name, value in names.items():
@@ -179,7 +182,11 @@ def our_modules() -> Sequence[str]:
 
 @contextlib.contextmanager
 def emulated_device(runtime: Runtime) -> Iterator[CudaDevice]:
-    """``judge.runner.cuda.device`` on the emulator, as long as it lasts."""
+    """``judge.runner.cuda.device`` on the emulator, as long as it lasts.
+
+    Each kernel is compiled when a test launches it, and those that make and compare inputs for less than a warp: then
+    they need no code for whole warps, which takes as long to compile as the other.
+    """
     with pytest.MonkeyPatch.context() as patch:
         for name in our_modules():
             patch.delitem(sys.modules, name, raising=False)
@@ -188,6 +195,8 @@ def emulated_device(runtime: Runtime) -> Iterator[CudaDevice]:
         patch.setattr("judge.runner.cuda.driver.Driver", Driver)
         cuda = importlib.import_module("judge.runner.cuda.device")
         patch.setattr("judge.runner.cuda.flush._MIN_BYTES", 1 << 16)
+        patch.setattr("judge.runner.cuda.kernels._THREADS", 16)
+        patch.setattr(cuda.CudaDevice, "_warm_up", lambda _device: None)
         opened = cuda.open_device(DeviceOptions())
         yield opened
         opened.close()

@@ -29,8 +29,9 @@ from judge.packs.distributions import (
     Sparse,
     Uniform,
 )
-from judge.packs.drawing import fill_by_recipe
+from judge.packs.drawing import Drawing, fill_by_recipe
 from judge.packs.expressions import parse_expression
+from judge.packs.pool import SecretPool
 from judge.packs.streams import mask
 from judge.runner.device import Buffer, Placed
 from judge.wire.digest import PIECE_BYTES, tree_digest
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.nvcc
 
 GUARD_BYTES = 64 << 10
+POOL = SecretPool((7, 8), 64 << 10)
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +58,15 @@ def device(library: Path) -> Iterator[CudaDevice]:
     with emulated_device(runtime) as opened:
         yield opened
     Runtime(library=library, threads=2)
+
+
+@pytest.fixture(scope="module")
+def pool(device: CudaDevice) -> Buffer:
+    words = np.empty(POOL.size // 4, np.uint32)
+    Drawing(POOL.recipe, words.size).draw(0, words)
+    made = device.allocate(POOL.size, "pool")
+    device.write(made, words.view(np.uint8).data)
+    return made
 
 
 @pytest.fixture
@@ -89,17 +100,20 @@ def _flip(device: CudaDevice, buffer: Buffer, place: int) -> None:
     device.write(at, memoryview(byte))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("element", "distribution"), CASES, ids=str)
 def test_inputs_are_those_of_numpy_and_changes_to_them_are_seen(
-    device: CudaDevice, room: Buffer, element: Element, distribution: Distribution
+    device: CudaDevice, room: Buffer, pool: Buffer, element: Element, distribution: Distribution
 ) -> None:
     for size, sentinels, like in ((0, 3, None), (1, 0, None), (13, 3, None), (2003, 9, 4), (5000, 0, 4)):
         given = dataclasses.replace(distribution, sentinels=Sentinels(sentinels, 100.0) if sentinels else None)
         expected = np.empty(size, element.facts.numpy_name)
         made = recipe(given, element, size, 1, "case", "x", 9, like)
-        fill_by_recipe(made, expected)
+        if made.kind is not Kind.CONSTANT:
+            made = dataclasses.replace(made, pool=512)
+        fill_by_recipe(made, expected, pool=POOL)
         buffer = device.within(room, 512, expected.nbytes)
-        one = Placed(buffer, made, compare=True)
+        one = Placed(buffer, made, device.within(pool, 512, expected.nbytes), compare=True)
         device.place(one)
         assert _contents(device, buffer) == expected.tobytes(), f"{size} elements"
         assert device.inspect([one]).damage == (0,)
@@ -130,6 +144,7 @@ STRUCTURED: list[tuple[Element, Distribution]] = [
 ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("element", "distribution"), STRUCTURED, ids=str)
 def test_structured_inputs_are_those_of_numpy(
     device: CudaDevice, room: Buffer, element: Element, distribution: Distribution

@@ -1,0 +1,208 @@
+"""Fills an empty PostgreSQL database with many submissions, and measures how long the pages take to answer.
+
+    python benchmarks/fill_site.py --database-url postgresql://gj@127.0.0.1/empty --submissions 1000000
+    python benchmarks/fill_site.py --database-url postgresql://gj@127.0.0.1/filled --only-measure
+
+Writes rows as a school with 10,000 users and the built-in challenges would have them: one user sent 2 % of all
+submissions, one challenge got 30 %, the emulator judged 70 %, and 80 % were accepted. Then asks for each page
+``--count`` times, one request after the other, from a website started for it, as the busiest user. Prints the median
+and the 95th percentile of each page in milliseconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+# Where the package is not installed, the path above is what finds these: so they come after it.
+import psycopg  # noqa: E402
+from sqlalchemy import select  # noqa: E402
+
+from benchmarks.load_test import running_site  # noqa: E402
+from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Measurement  # noqa: E402
+from judge.judgement_json import to_json  # noqa: E402
+from judge.verdict import Verdict  # noqa: E402
+from store.accounts import create_token, find_user  # noqa: E402
+from store.clock import utc_now  # noqa: E402
+from store.database import make_engine, make_session_factory  # noqa: E402
+from store.devices import list_devices  # noqa: E402
+from store.migrate import upgrade  # noqa: E402
+from store.models import Measurement as MeasurementRow  # noqa: E402
+from store.models import Submission  # noqa: E402
+from store.sessions import start_session  # noqa: E402
+from store.settings import Settings  # noqa: E402
+from web.app import create_app  # noqa: E402
+from web.settings import WebSettings  # noqa: E402
+
+USERS = 10_000
+POPULAR = "vector-add"
+PAGES = (
+    "/",
+    "/?status=solved",
+    f"/challenges/{POPULAR}",
+    "/leaderboards/",
+    f"/leaderboards/{POPULAR}?device=nvidia-h200",
+    f"/leaderboards/{POPULAR}?device=emulator",
+    "/submissions",
+    f"/submissions?challenge={POPULAR}",
+    "/account/",
+    "/metrics",
+)
+API = ("/api/v1/challenges", f"/api/v1/leaderboards/{POPULAR}?device=nvidia-h200", "/api/v1/submissions")
+
+#: Of every 50 submissions one is the first user's; of every 10 three are for the first challenge.
+ROWS = """
+CREATE TEMP TABLE filled AS SELECT
+    n AS id,
+    CASE WHEN n %% 50 = 0 THEN 1 ELSE 2 + (n::bigint * 7919 %% (%(users)s - 1))::int END AS user_id,
+    (%(challenges)s::text[])[
+        CASE WHEN n %% 10 < 3 THEN 1 ELSE 2 + (n::bigint * 104729 %% (%(others)s))::int END
+    ] AS challenge,
+    CASE WHEN n * 31 %% 100 < 70 THEN 'emulator' ELSE 'nvidia-h200' END AS device_key,
+    CASE WHEN n * 17 %% 100 < 80 THEN 'AC' WHEN n * 17 %% 100 < 90 THEN 'WA' ELSE 'CE' END AS verdict,
+    now() - interval '200 days' * (1 - n::float8 / %(count)s) AS at,
+    1e-4 * (1 + 10 * random()) AS value
+FROM generate_series(1, %(count)s) AS n
+"""
+
+STEPS = (
+    """INSERT INTO users (id, username, username_key, created_at)
+    SELECT n, 'user' || n, 'user' || n, now() - interval '300 days'
+    FROM generate_series(1, %(users)s) AS n""",
+    """INSERT INTO devices (key, kind, name, compute_capability, details, first_seen_at, last_seen_at) VALUES
+    ('emulator', 'emulator', 'Emulator', '8.0', '{}', now(), now()),
+    ('nvidia-h200', 'cuda', 'NVIDIA H200', '9.0', '{}', now(), now())""",
+    ROWS,
+    """INSERT INTO submissions (id, public_id, user_id, challenge, pack_version, pack_major, pack_digest, device_key,
+        mode, source_bytes, seed, state, verdict, judgement, last_event_seq, created_at, finished_at)
+    SELECT id, substr(md5(id::text), 1, 12), user_id, challenge, '1.0.0', 1, repeat('a', 64), device_key,
+        'submit', convert_to('// ' || md5(id::text) || repeat(' kernel', 200), 'UTF8'), id, 'done', verdict,
+        %(judgement)s::json, 5, at, at + interval '5 s'
+    FROM filled""",
+    """INSERT INTO jobs (id, submission_id, user_id, device_key, state, failures, available_at, rung_at)
+    SELECT id, id, user_id, device_key, 'done', 0, at, at FROM filled""",
+    """INSERT INTO events (submission_id, seq, kind, payload, created_at)
+    SELECT id, seq, (ARRAY['queued', 'building', 'built', 'running', 'done'])[seq], '{}', at
+    FROM filled, generate_series(1, 5) AS seq""",
+    """INSERT INTO measurements (submission_id, user_id, challenge, device_key, pack_major, metric, value, runs, spread,
+        low, high, created_at)
+    SELECT id, user_id, challenge, device_key, 1,
+        CASE WHEN device_key = 'emulator' THEN 'modelled_time_s/h200/1' ELSE 'time_s' END, value, 30, 0.01,
+        CASE WHEN device_key <> 'emulator' THEN 0.99 * value END,
+        CASE WHEN device_key <> 'emulator' THEN 1.01 * value END, at
+    FROM filled WHERE verdict = 'AC'""",
+    "SELECT setval(pg_get_serial_sequence('users', 'id'), %(users)s + 1)",
+    "SELECT setval(pg_get_serial_sequence('submissions', 'id'), %(count)s + 1)",
+    "SELECT setval(pg_get_serial_sequence('jobs', 'id'), %(count)s + 1)",
+)
+
+
+def fill(settings: Settings, count: int) -> None:
+    """Fills the empty database as of revision 0008, then migrates it, which computes the totals."""
+    upgrade(settings, "0008")
+    challenges = sorted(path.name for path in (ROOT / "challenges").iterdir() if path.is_dir())
+    challenges.insert(0, challenges.pop(challenges.index(POPULAR)))
+    given = {
+        "users": USERS,
+        "count": count,
+        "challenges": challenges,
+        "others": len(challenges) - 1,
+        "judgement": json.dumps(to_json(_judgement())),
+    }
+    url = settings.sqlalchemy_url.set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(url, autocommit=True, cursor_factory=psycopg.ClientCursor) as connection:
+        connection.execute("SET synchronous_commit = off")
+        for step in STEPS:
+            _timed(" ".join(step.split()[:3]), lambda step=step: connection.execute(step, given))
+        _timed("migrate", lambda: upgrade(settings))
+        _timed("VACUUM ANALYZE", lambda: connection.execute("VACUUM ANALYZE"))
+
+
+def _timed(name: str, step: Callable[[], object]) -> None:
+    begun = time.monotonic()
+    step()
+    print(f"{time.monotonic() - begun:7.1f} s  {name}", flush=True)
+
+
+def _judgement() -> Judgement:
+    cases = tuple(CaseJudgement(f"n-{n}", "hidden", Verdict.ACCEPTED, wall_s=0.01) for n in range(10))
+    return Judgement(
+        Verdict.ACCEPTED,
+        POPULAR,
+        "1.0.0",
+        DeviceInfo(key="nvidia-h200", kind="cuda", name="NVIDIA H200", compute_capability="9.0"),
+        BuildReport(ok=True, wall_s=0.4),
+        cases=cases,
+        measurement=Measurement("time_s", 1.25e-4, 30, 0.01, median_s=1.25e-4, low=1.24e-4, high=1.26e-4),
+    )
+
+
+def measure(settings: WebSettings, count: int, *, busy: str = "user1") -> None:
+    """Asks for each page ``count`` times and prints how long it took."""
+    engine = make_engine(settings)
+    app = create_app(settings)
+    with make_session_factory(engine).begin() as session:
+        for device in list_devices(session, now=utc_now(), recent_s=1e9):
+            device.last_seen_at = utc_now()
+        user = find_user(session, busy)
+        assert user is not None
+        _, token = create_token(session, user=user, name="fill")
+        key = start_session(session, user=user, address="127.0.0.1", user_agent="fill", now=utc_now())
+        on_boards = select(Submission.public_id).join(MeasurementRow, MeasurementRow.submission_id == Submission.id)
+        shown = session.scalars(
+            on_boards.where(Submission.user_id == user.id, Submission.challenge == POPULAR)
+            .order_by(Submission.id.desc())
+            .limit(1)
+        ).one()
+    engine.dispose()
+    signer = app.session_interface.get_signing_serializer(app)  # type: ignore[attr-defined]
+    cookie = (
+        f"{app.config['SESSION_COOKIE_NAME']}={signer.dumps({'_user_id': key, '_fresh': True, '_permanent': True})}"
+    )
+    with running_site(settings) as address:
+        where = urlsplit(address)
+        connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=60)
+        for path in (*PAGES, f"/submissions/{shown}", *API):
+            headers = {"Authorization": f"Bearer {token}"} if path.startswith("/api/") else {"Cookie": cookie}
+            waits_s = []
+            for _ in range(count + 3):
+                begun = time.monotonic()
+                connection.request("GET", path, headers=headers)
+                answer = connection.getresponse()
+                body = answer.read()
+                waits_s.append(time.monotonic() - begun)
+                if answer.status != 200:
+                    raise SystemExit(f"{path}: {answer.status} {body[:300]!r}")
+            waits_s = sorted(waits_s[3:])
+            print(f"{1e3 * waits_s[len(waits_s) // 2]:7.1f} {1e3 * waits_s[int(0.95 * len(waits_s))]:7.1f}  {path}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--database-url", required=True, help="an empty PostgreSQL database")
+    parser.add_argument("--submissions", type=int, default=1_000_000, help="how many (default: %(default)s)")
+    parser.add_argument("--only-measure", action="store_true", help="the database is filled already")
+    parser.add_argument("--count", type=int, default=40, help="requests for each page (default: %(default)s)")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="gpujudge-fill-") as folder:
+        settings = WebSettings(data_dir=Path(folder), database_url=arguments.database_url)
+        if not arguments.only_measure:
+            fill(settings, arguments.submissions)
+        print(f"{len(os.sched_getaffinity(0))} cores, {platform.platform()}; median and 95th percentile in ms")
+        measure(settings, arguments.count)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,13 @@
+"""The commands ``admin``, for operators of a server, on its machine."""
+
+from __future__ import annotations
+
+import typer
+
+from cli.commands import held_devices, notices, operator_log, site_settings
+
+app = typer.Typer(help="For operators of a server.", no_args_is_help=True)
+app.add_typer(notices.app, name="notice")
+app.add_typer(site_settings.app, name="setting")
+app.add_typer(held_devices.app, name="device")
+app.command("log")(operator_log.log)

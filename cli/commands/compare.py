@@ -1,0 +1,90 @@
+"""The ``compare`` command: judges several kernels here and shows them side by side."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Annotated
+
+import typer
+
+from cli import options
+from cli.commands.local import MAX_SEED, DataDir, Packs, Seed, find_device, find_pack, judge_source, local_settings
+from cli.console import print_json, print_table, print_text, say
+from cli.errors import UsageError
+from cli.extras import need
+from cli.source import read_sources
+from judge.verdict import Verdict
+
+
+def compare(
+    files: options.KernelFiles,
+    challenge: options.Challenge = None,
+    device: options.Device = None,
+    seed: Seed = None,
+    packs: Packs = None,
+    data_dir: DataDir = None,
+    as_json: options.Json = False,
+    lines: Annotated[bool, typer.Option(help="The source lines that differ most in cost.")] = True,
+) -> None:
+    """Judge two or more kernels here, on the same inputs, and show them side by side.
+
+    Shows verdict, time, what limits it, registers and sectors per request, then the source lines whose cost differs
+    most (of modelled times: the emulator's). All are for one challenge and one device. The exit code says the verdict,
+    as that of `judge`: of the first that is not accepted.
+    """
+    if len(files) < 2:
+        raise UsageError("compare takes two files or more", hint="One alone: gpujudge judge FILE.")
+    sources = read_sources(files, challenge=challenge, device=device)
+    for what, names in (
+        ("challenge", sorted({source.challenge for source in sources})),
+        ("device", sorted({source.device for source in sources})),
+    ):
+        if len(names) > 1:
+            raise UsageError(
+                f"the files are for different {what}s: {', '.join(names)}", hint=f"One for all: --{what} {names[0]}."
+            )
+    settings = local_settings(data_dir)
+    pack, found = find_pack(sources[0].challenge, packs), find_device(sources[0].device, settings)
+    chosen = secrets.randbits(MAX_SEED.bit_length()) if seed is None else seed
+    mode = need("judge.pipeline", "judge").Mode.SUBMIT
+    comparison = need("cli.comparison", "judge")
+    compared = []
+    for source in sources:
+        say(f"{source.path}:")
+        judgement = judge_source(source, pack, found, chosen, settings, mode)
+        compared.append(comparison.Compared(source.path, source.content.decode("utf-8", "replace"), judgement))
+    if as_json:
+        print_json({**comparison.as_json(compared), "seed": chosen})
+    else:
+        print_text(f"{pack.slug} {pack.version} on {found.key} ({found.name}), seed {chosen}")
+        print_table(comparison.COLUMNS, map(comparison.cells, comparison.rows(compared)), right=comparison.NUMBERS)
+        if lines:
+            _print_lines(comparison.line_differences(compared), [str(source.path) for source in sources])
+        for one in compared:
+            if one.judgement.verdict is not Verdict.ACCEPTED:
+                say(f"{one.file}: {one.judgement.message or one.judgement.verdict.in_words}")
+                say(f"    gpujudge judge {one.file} --seed {chosen}")
+    failed = [one.judgement.verdict for one in compared if one.judgement.verdict is not Verdict.ACCEPTED]
+    raise typer.Exit(failed[0].exit_code if failed else 0)
+
+
+def _print_lines(differences: list, files: list[str]) -> None:  # type: ignore[type-arg]
+    """Prints a table of the lines: their cost in each file, with the line's number there."""
+    if not differences:
+        return
+    scores = need("cli.scores", "judge")
+    print_text(f"\nlines that differ most in cost, in {differences[0].case}")
+    print_table(
+        ("line", *files),
+        (
+            (
+                one.text,
+                *(
+                    "" if cost.line is None else f"{scores.format_score('time_s', cost.seconds)} (line {cost.line})"
+                    for cost in one.costs
+                ),
+            )
+            for one in differences
+        ),
+        right=files,
+    )

@@ -1,0 +1,81 @@
+"""The commands ``admin device``: hold a device, so that it takes no work, on this machine's database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli import options
+from cli.commands.machine import load_settings
+from cli.console import print_json, print_table, say
+from cli.database import command_actor, server_database
+from cli.errors import CliError, UsageError
+from cli.extras import need
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from store.models import Device
+
+app = typer.Typer(help="The devices that workers offer.", no_args_is_help=True)
+
+Key = Annotated[str, typer.Argument(metavar="KEY", help="As `list` says.", show_default=False)]
+
+
+@app.command("list")
+def list_(as_json: options.Json = False) -> None:
+    """List the devices that a worker offered within a week, and which of them are held."""
+    with server_database(load_settings()) as session:
+        devices = need("store.devices", "server").list_devices(session, recent_s=7 * 86400.0)
+        found = [
+            {
+                "key": device.key,
+                "name": device.name,
+                "last_seen_at": device.last_seen_at.isoformat(timespec="seconds"),
+                "held": device.held,
+            }
+            for device in devices
+        ]
+    if as_json:
+        print_json({"devices": found})
+        return
+    print_table(("device", "name", "last seen", "held"), [[value or "" for value in one.values()] for one in found])
+
+
+@app.command("hold")
+def hold(
+    key: Key,
+    reason: Annotated[str, typer.Argument(help="Why. The log keeps it, and operators see it.", show_default=False)],
+) -> None:
+    """Let a device finish what runs and take nothing new. What is sent to it waits."""
+    if not reason.strip():
+        raise UsageError("give a reason: the log keeps it")
+    with _act(key) as (administration, session, device, now):
+        administration.hold_device(session, command_actor(), device, reason, now=now)
+    say(f"{key} takes nothing new. `gpujudge admin device release {key}` undoes it.")
+
+
+@app.command("release")
+def release(key: Key) -> None:
+    """Let a held device take work again."""
+    with _act(key) as (administration, session, device, now):
+        administration.release_device(session, command_actor(), device, now=now)
+    say(f"{key} takes work.")
+
+
+@contextmanager
+def _act(key: str) -> Iterator[tuple[Any, Session, Device, datetime]]:
+    """Yields what an action on a device needs. Raises CliError if there is none, or the action is not possible."""
+    administration = need("store.administration", "server")
+    with server_database(load_settings()) as session:
+        device = session.get(need("store.models", "server").Device, key)
+        if device is None:
+            raise CliError(f"no worker has offered a device {key}", hint="See: gpujudge admin device list")
+        try:
+            yield administration, session, device, need("store.clock", "server").utc_now()
+        except administration.NotPossibleError as error:
+            raise CliError(str(error)) from None

@@ -1,0 +1,38 @@
+"""Opens the server's database for the commands that operators use on its machine."""
+
+from __future__ import annotations
+
+import getpass
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from cli.errors import CliError
+from cli.extras import need
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from store.operator_log import Actor
+    from web.settings import WebSettings
+
+
+@contextmanager
+def server_database(settings: WebSettings) -> Iterator[Session]:
+    """A transaction on the server's database. Raises CliError unless it has this version's schema."""
+    database, migrate = need("store.database", "server"), need("store.migrate", "server")
+    engine = database.make_engine(settings)
+    try:
+        if not migrate.is_current(engine):
+            raise CliError("the database has not this version's schema", hint="Run: gpujudge db upgrade")
+        with database.make_session_factory(engine).begin() as session:
+            yield session
+    finally:
+        engine.dispose()
+
+
+def command_actor() -> Actor:
+    """Returns who uses this command, for the operators' log."""
+    actor: Actor = need("store.operator_log", "server").Actor(f"{getpass.getuser()} at {platform.node()}")
+    return actor

@@ -1,0 +1,193 @@
+"""Compiles a source to PTX and to the machine code of one GPU, in the jail, and returns both as listings."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import shlex
+import shutil
+import sysconfig
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from judge.compile.architecture import check_architecture, specific_architecture
+from judge.compile.challenge import Challenge
+from judge.compile.compiler_jail import compiler_policy, contents, memory_file, workplace
+from judge.compile.diagnostics import parse_resources, readable_log
+from judge.compile.jailed_compiler import language_options
+from judge.compile.kernels import kernel_name
+from judge.compile.listing import Instruction, PtxFunction, read_ptx, read_sass
+from judge.compile.toolchain import INSIDE, Toolchain, find_toolchain
+from judge.errors import InternalError, KilledFromOutside, ToolchainMissing
+from judge.judgement import KernelResources
+from judge.sandbox.bind import Bind
+from judge.sandbox.launch import run_to_end
+from judge.settings import JudgeSettings
+
+_FAILED = 12
+_DISASSEMBLER = "/nvdisasm"
+#: Nobody reads more of a listing.
+_MOST_BYTES = 8 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class PlainBuild:
+    """The build options of a source that is for no challenge."""
+
+    std: str = "c++17"
+    libraries: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NoChallenge:
+    """Stands for the challenge of a source that is for none: no header, any functions."""
+
+    build: PlainBuild = field(default_factory=PlainBuild)
+    signature_text: str = ""
+
+    def header(self) -> str:
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionAssembly:
+    """A kernel, or a device function that was not inlined; the SASS of those stands in the kernels that call them.
+
+    ``block_threads``: the most threads of a block that its launch bounds allow, or None.
+    """
+
+    symbol: str
+    is_kernel: bool
+    block_threads: int | None
+    resources: KernelResources | None
+    ptx: tuple[Instruction, ...]
+    sass: tuple[Instruction, ...]
+
+    @property
+    def name(self) -> str:
+        """The name as the author wrote it."""
+        return kernel_name(self.symbol)
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """What a source becomes on one GPU ``architecture`` (``sm_90a``). Kernels come first."""
+
+    architecture: str
+    functions: tuple[FunctionAssembly, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NotAssembled:
+    """The source does not compile; ``log`` says why, in words for its author."""
+
+    log: str
+
+
+def assemble(source: bytes, challenge: Challenge, arch: str, settings: JudgeSettings) -> Assembly | NotAssembled:
+    """Compiles ``source`` for the GPU architecture ``arch`` (``sm_80``) and disassembles it.
+
+    Raises InternalError for a name that is no such architecture, or where a tool is missing or fails.
+    """
+    check_architecture(arch)
+    arch = specific_architecture(arch)
+    toolchain = find_toolchain(settings.nvcc)
+    disassembler = find_disassembler(toolchain)
+    walled = settings.jail != "off"
+    with workplace(settings) as folder, contextlib.ExitStack() as stack:
+        binds = [Bind(disassembler, _DISASSEMBLER)]
+        policy = compiler_policy(toolchain, settings, folder, binds=binds)
+        given = [memory_file(stack, "source", source), memory_file(stack, "header", challenge.header().encode())]
+        taken = [memory_file(stack, name, b"") for name in ("ptx", "sass", "resources")]
+        script = _script(
+            language_options(challenge),
+            arch,
+            cuda=INSIDE if walled else str(toolchain.root),
+            disassembler=_DISASSEMBLER if walled else str(disassembler),
+            given=given,
+            taken=taken,
+        )
+        script_fd = memory_file(stack, "script", script.encode())
+        output = run_to_end(
+            policy,
+            ["/bin/sh", f"/proc/self/fd/{script_fd}"],
+            wall_s=settings.build.wall_s,
+            output_bytes=4 * settings.build.log_bytes,
+            pass_fds=(*given, *taken, script_fd),
+        )
+        ptx, sass, resources = (contents(fd, _MOST_BYTES).decode("utf-8", "replace") for fd in taken)
+    log = readable_log(output.data, limit_bytes=settings.build.log_bytes, truncated=output.truncated)
+    if output.exit.code == _FAILED:
+        return NotAssembled(log)
+    if output.timed_out or output.exit.oom_killed or output.exit.cpu_limited:
+        return NotAssembled(f"The compiler took longer than {settings.build.wall_s:g} s, or more memory than it may.")
+    if output.exit.perhaps_from_outside:
+        raise KilledFromOutside("the compiler was killed from outside")
+    if not output.exit.ok:
+        raise InternalError(f"the disassembler failed: {log or output.exit}")
+    return Assembly(arch, _functions(read_ptx(ptx), read_sass(sass), parse_resources(resources)))
+
+
+def _functions(
+    in_ptx: Sequence[PtxFunction],
+    sass: dict[str, tuple[Instruction, ...]],
+    resources: Sequence[KernelResources],
+) -> tuple[FunctionAssembly, ...]:
+    of = {each.kernel: each for each in resources}
+    made = [
+        FunctionAssembly(
+            each.symbol,
+            each.is_kernel,
+            each.block_threads,
+            of.get(each.symbol),
+            each.listing,
+            sass.get(each.symbol, ()),
+        )
+        for each in in_ptx
+    ]
+    return tuple(sorted(made, key=lambda function: not function.is_kernel))
+
+
+def _script(
+    options: Sequence[str], arch: str, *, cuda: str, disassembler: str, given: Sequence[int], taken: Sequence[int]
+) -> str:
+    """Returns the POSIX shell script that writes PTX, SASS and ptxas's report to its descriptors ``taken``.
+
+    It exits with ``_FAILED`` where the source is at fault.
+    """
+    source, header = given
+    ptx, sass, resources = taken
+    nvcc = shlex.join([f"{cuda}/bin/nvcc", *options, f"-arch={arch}", "-ptx", "kernel.cu", "-o", "kernel.ptx"])
+    ptxas = f"{cuda}/bin/ptxas -v -lineinfo -arch={arch} kernel.ptx -o kernel.cubin"
+    lines = [
+        f"cat /proc/self/fd/{source} >kernel.cu && cat /proc/self/fd/{header} >solve.h || exit 1",
+        f"{nvcc} || exit {_FAILED}",
+        f"{ptxas} >resources.log 2>&1 || {{ cat resources.log; exit {_FAILED}; }}",
+        f"{shlex.quote(disassembler)} -c -gi kernel.cubin >kernel.sass || exit 1",
+        f"head -c {_MOST_BYTES} kernel.ptx >/proc/self/fd/{ptx} || exit 1",
+        f"head -c {_MOST_BYTES} kernel.sass >/proc/self/fd/{sass} || exit 1",
+        f"head -c 1000000 resources.log >/proc/self/fd/{resources} || exit 1",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def find_disassembler(toolchain: Toolchain) -> Path:
+    """Returns nvdisasm: the toolkit's own, that of this environment's packages, or one on PATH.
+
+    A newer one reads what an older compiler wrote. Raises ToolchainMissing.
+    """
+    found = _disassembler(toolchain.root)
+    if found is None:
+        raise ToolchainMissing("nvdisasm is missing", "pip install nvidia-cuda-nvdisasm, or put nvdisasm on PATH")
+    return found
+
+
+@functools.cache
+def _disassembler(root: Path) -> Path | None:
+    candidates = [root / "bin" / "nvdisasm"]
+    for key in ("purelib", "platlib"):
+        candidates += sorted((Path(sysconfig.get_paths()[key]) / "nvidia").glob("cu*/bin/nvdisasm"), reverse=True)
+    if on_path := shutil.which("nvdisasm"):
+        candidates.append(Path(on_path))
+    return next((path.resolve() for path in candidates if path.is_file()), None)

@@ -1,0 +1,55 @@
+"""The jail that compilers run in, and the files in memory by which sources go in and results come out."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+
+from judge.compile.toolchain import INSIDE, Toolchain
+from judge.sandbox.bind import Bind
+from judge.sandbox.policy import Policy, build_policy
+from judge.settings import JudgeSettings
+
+HOST_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+def compiler_policy(
+    toolchain: Toolchain, settings: JudgeSettings, folder: str, *, binds: Sequence[Bind] = ()
+) -> Policy:
+    """Returns the jail of a compiler that works in ``folder``. ``binds`` are shown beside the toolkit."""
+    inside = INSIDE if settings.jail != "off" else str(toolchain.root)
+    env = {"PATH": f"{inside}/bin:{HOST_PATH}", "TMPDIR": folder}
+    policy = build_policy(settings.build, binds=[Bind(toolchain.root, INSIDE), *binds], env=env, jail=settings.jail)
+    return dataclasses.replace(policy, cwd=folder)
+
+
+@contextlib.contextmanager
+def workplace(settings: JudgeSettings) -> Iterator[str]:
+    """Yields the folder to compile in: the jail's own tmpfs, or a temporary folder without a jail."""
+    if settings.jail != "off":
+        yield "/tmp"
+        return
+    folder = tempfile.mkdtemp(prefix="gpujudge-build-")
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def memory_file(stack: contextlib.ExitStack, name: str, data: bytes) -> int:
+    """Returns a descriptor of ``data`` in memory, at its beginning. ``stack`` closes it."""
+    fd = os.memfd_create(f"build-{name}")
+    stack.callback(os.close, fd)
+    with os.fdopen(os.dup(fd), "wb") as handle:
+        handle.write(data)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def contents(fd: int, limit_bytes: int) -> bytes:
+    """Returns what was written to a descriptor, without moving in it."""
+    return os.pread(fd, min(limit_bytes, os.fstat(fd).st_size), 0)

@@ -1,0 +1,60 @@
+"""The tables, by topic. Import them from here: whoever imports one then knows them all, as migrations must."""
+
+from store.models.administration import EarlierJudgement, OperatorAction
+from store.models.base import FINAL_STATES, Base, State
+from store.models.boards import Audit, AuditJob, Measurement
+from store.models.catalog import Device, PackVersion
+from store.models.classes import Assignment, AssignmentChallenge, Class, ClassMember, Counts, Extension
+from store.models.contests import Contest, ContestChallenge, ContestMember, ContestTeam, Scoring
+from store.models.duties import Duty
+from store.models.site import ChangedSetting, Notice
+from store.models.submissions import Artifact, AssemblyRequest, Draft, Event, Job, Submission
+from store.models.totals import BestResult, BoardTotals, ChallengeTotals, UserProgress, VerdictTotals
+from store.models.tracks import ReachedGoal
+from store.models.users import ApiToken, Identity, OneTimeLink, RecoveryCode, Role, User, WebSession
+
+__all__ = [
+    "FINAL_STATES",
+    "ApiToken",
+    "Artifact",
+    "AssemblyRequest",
+    "Assignment",
+    "AssignmentChallenge",
+    "Audit",
+    "AuditJob",
+    "Base",
+    "BestResult",
+    "BoardTotals",
+    "ChallengeTotals",
+    "ChangedSetting",
+    "Class",
+    "ClassMember",
+    "Contest",
+    "ContestChallenge",
+    "ContestMember",
+    "ContestTeam",
+    "Counts",
+    "Device",
+    "Draft",
+    "Duty",
+    "EarlierJudgement",
+    "Event",
+    "Extension",
+    "Identity",
+    "Job",
+    "Measurement",
+    "Notice",
+    "OneTimeLink",
+    "OperatorAction",
+    "PackVersion",
+    "ReachedGoal",
+    "RecoveryCode",
+    "Role",
+    "Scoring",
+    "State",
+    "Submission",
+    "User",
+    "UserProgress",
+    "VerdictTotals",
+    "WebSession",
+]

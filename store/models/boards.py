@@ -1,0 +1,92 @@
+"""Defines the tables of leaderboards and of their audits."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, Index, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from judge.judgement import Fingerprint
+from judge.judgement import Measurement as JudgedMeasurement
+from judge.judgement_json import read_fingerprint, read_measurement
+from store.columns import JudgementPart, UtcDateTime
+from store.models.base import Base
+
+
+class Measurement(Base):
+    """The leaderboard score of one accepted submission. A query finds each user's best.
+
+    If ``audited_at`` is set, the figures are those of that audit; the submission's judgement keeps the original ones.
+    ``not_audited`` then says why the entry does not count as audited (its kernels could not be replayed without its
+    host code), or is None if it does.
+    """
+
+    __tablename__ = "measurements"
+    __table_args__ = (
+        # Every column by which a board's query filters or sorts, so that it reads one range of this index.
+        Index(
+            "ix_measurements_board",
+            *("challenge", "device_key", "pack_major", "metric", "user_id", "value", "submission_id"),
+        ),
+    )
+
+    submission_id: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    challenge: Mapped[str] = mapped_column(String(100))
+    device_key: Mapped[str] = mapped_column(String(100))
+    pack_major: Mapped[int]
+    metric: Mapped[str] = mapped_column(String(32))
+    #: Less is better.
+    value: Mapped[float]
+    runs: Mapped[int]
+    spread: Mapped[float]
+    median_s: Mapped[float | None]
+    gb_per_s: Mapped[float | None]
+    gflop_per_s: Mapped[float | None]
+    #: The ends of the 95 % interval of ``value``; None for metrics that do not vary, and in old rows.
+    low: Mapped[float | None]
+    high: Mapped[float | None]
+    roofline_share: Mapped[float | None]
+    fingerprint: Mapped[Fingerprint | None] = mapped_column(JudgementPart(read_fingerprint))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    audited_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    not_audited: Mapped[str | None] = mapped_column(Text)
+
+
+class Audit(Base):
+    """The latest audit of a submission; ``contenders`` counts the entries that it timed together.
+
+    A verdict other than AC has taken the submission off its board.
+    """
+
+    __tablename__ = "audits"
+
+    submission_id: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True)
+    verdict: Mapped[str] = mapped_column(String(4))
+    message: Mapped[str] = mapped_column(Text)
+    #: None unless AC.
+    measurement: Mapped[JudgedMeasurement | None] = mapped_column(JudgementPart(read_measurement))
+    contenders: Mapped[int]
+    audited_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class AuditJob(Base):
+    """A board's pending audit.
+
+    A new entry sets ``wanted``; whether the audit is due is decided when a worker claims it.
+    """
+
+    __tablename__ = "audit_jobs"
+
+    challenge: Mapped[str] = mapped_column(String(100), primary_key=True)
+    device_key: Mapped[str] = mapped_column(String(100), primary_key=True)
+    pack_major: Mapped[int] = mapped_column(primary_key=True)
+    wanted: Mapped[bool] = mapped_column(default=True)
+    failures: Mapped[int] = mapped_column(default=0)
+    last_error: Mapped[str | None] = mapped_column(Text)
+    lease_token: Mapped[str | None] = mapped_column(String(64))
+    lease_owner: Mapped[str | None] = mapped_column(String(200))
+    lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    #: Not to be claimed before this time: audits of one board are spaced apart.
+    available_at: Mapped[datetime] = mapped_column(UtcDateTime)

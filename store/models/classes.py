@@ -1,0 +1,108 @@
+"""Defines the tables of classes, their members, and their assignments."""
+
+from __future__ import annotations
+
+import enum
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, String, Text
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from store.columns import BigKey, UtcDateTime
+from store.models.base import Base
+from store.models.users import User
+
+
+class Counts(enum.StrEnum):
+    """What a submission needs to count for an assignment: see ``store.grades``."""
+
+    ACCEPTED = "accepted"
+    #: Accepted, with this medal of the challenge or a better one.
+    BRONZE = "bronze"
+    SILVER = "silver"
+    GOLD = "gold"
+    #: Accepted, with at least a share of what the roofline allows.
+    ROOFLINE = "roofline"
+    #: Accepted, with at least a share of the speed of the best on its board.
+    BEST = "best"
+
+
+MEDALS = (Counts.BRONZE, Counts.SILVER, Counts.GOLD)
+
+
+class Class(Base):
+    """A teacher's class. Whoever knows ``code`` may join."""
+
+    __tablename__ = "classes"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    title: Mapped[str] = mapped_column(String(100))
+    #: Markdown, as statements are written in.
+    description: Mapped[str] = mapped_column(Text)
+    code: Mapped[str] = mapped_column(String(32), unique=True)
+    #: Who teaches it, and alone sees its members and their work, beside operators.
+    owner_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class ClassMember(Base):
+    """A user in a class. ``known_as`` is what the teacher knows them by: a name or a number of their lists."""
+
+    __tablename__ = "class_members"
+
+    class_id: Mapped[int] = mapped_column(ForeignKey("classes.id", ondelete="CASCADE"), primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True)
+    known_as: Mapped[str] = mapped_column(String(100))
+    joined_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+    user: Mapped[User] = relationship(lazy="joined", innerjoin=True)
+
+
+class Assignment(Base):
+    """Challenges to solve. Submissions that arrive from ``opens_at`` until before ``due_at`` count.
+
+    Members see it from ``opens_at`` on. ``least_percent`` is the share that ``counts`` asks for.
+    """
+
+    __tablename__ = "assignments"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    class_id: Mapped[int] = mapped_column(ForeignKey("classes.id", ondelete="CASCADE"), index=True)
+    title: Mapped[str] = mapped_column(String(100))
+    opens_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    due_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    counts: Mapped[str] = mapped_column(String(16))
+    least_percent: Mapped[int]
+    #: Where it has to run; None: on any device.
+    device_key: Mapped[str | None] = mapped_column(String(100))
+    #: Whether members see the hints in the statements until it is due.
+    shows_hints: Mapped[bool]
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+    challenges: Mapped[list[AssignmentChallenge]] = relationship(
+        order_by="AssignmentChallenge.position", cascade="all, delete-orphan", lazy="selectin"
+    )
+
+    @property
+    def slugs(self) -> tuple[str, ...]:
+        return tuple(each.challenge for each in self.challenges)
+
+
+class AssignmentChallenge(Base):
+    """A challenge of an assignment; ``position`` counts from 0."""
+
+    __tablename__ = "assignment_challenges"
+
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"), primary_key=True)
+    challenge: Mapped[str] = mapped_column(String(100), primary_key=True)
+    position: Mapped[int]
+
+
+class Extension(Base):
+    """A deadline of one member in place of the assignment's."""
+
+    __tablename__ = "assignment_extensions"
+
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"), primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True)
+    due_at: Mapped[datetime] = mapped_column(UtcDateTime)

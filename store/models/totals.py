@@ -1,0 +1,97 @@
+"""Defines the tables of totals: what pages would otherwise count from all submissions and measurements.
+
+Each is kept in the transaction that records a judgement or an audit.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, ForeignKey, Index, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from store.columns import UtcDateTime
+from store.models.base import Base
+
+_BOARD = ("challenge", "device_key", "pack_major", "metric")
+
+
+class BestResult(Base):
+    """A user's best result on a board: the measurement with the least value, the oldest of equal ones.
+
+    A board is a challenge on a device, for a major version of its pack and a metric. Each user with a measurement there
+    has exactly one row. ``store.best_results`` alone writes it. Read it for boards, rankings and profiles: by board
+    (``ix_best_results_board``) or by user (``ix_best_results_user_id``).
+    """
+
+    __tablename__ = "best_results"
+    __table_args__ = (Index("ix_best_results_board", *_BOARD, "value", "submission_id", "user_id", "low", "high"),)
+
+    challenge: Mapped[str] = mapped_column(String(100), primary_key=True)
+    device_key: Mapped[str] = mapped_column(String(100), primary_key=True)
+    pack_major: Mapped[int] = mapped_column(primary_key=True)
+    metric: Mapped[str] = mapped_column(String(32), primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True)
+    submission_id: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), index=True)
+    #: Less is better.
+    value: Mapped[float]
+    #: The ends of the 95 % interval; ``value`` itself where the measurement has none.
+    low: Mapped[float]
+    high: Mapped[float]
+    #: When the result was recorded; an audit leaves it.
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class BoardTotals(Base):
+    """The number of users on a board, the best value, and the latest submission. A board without users has no row.
+
+    Whoever changes the board's results holds the lock of this row, so changes of one board happen one after the other.
+    """
+
+    __tablename__ = "board_totals"
+
+    challenge: Mapped[str] = mapped_column(String(100), primary_key=True)
+    device_key: Mapped[str] = mapped_column(String(100), primary_key=True)
+    pack_major: Mapped[int] = mapped_column(primary_key=True)
+    metric: Mapped[str] = mapped_column(String(32), primary_key=True)
+    users: Mapped[int] = mapped_column(default=0)
+    best_value: Mapped[float]
+    latest_submission_id: Mapped[int] = mapped_column(BigInteger)
+
+
+class ChallengeTotals(Base):
+    """How many submissions of a challenge were judged and accepted, and by how many users it was solved.
+
+    Runs of only the public cases do not count.
+    """
+
+    __tablename__ = "challenge_totals"
+
+    challenge: Mapped[str] = mapped_column(String(100), primary_key=True)
+    judged: Mapped[int] = mapped_column(default=0)
+    accepted: Mapped[int] = mapped_column(default=0)
+    solvers: Mapped[int] = mapped_column(default=0)
+
+
+class VerdictTotals(Base):
+    """How many submissions were judged with a verdict, runs of only the public cases included."""
+
+    __tablename__ = "verdict_totals"
+
+    verdict: Mapped[str] = mapped_column(String(4), primary_key=True)
+    judged: Mapped[int] = mapped_column(default=0)
+
+
+class UserProgress(Base):
+    """What a user has had judged for a challenge. ``solved_at`` is when the first was accepted, None until then.
+
+    A run of only the public cases makes a row, too, but counts as neither judged nor accepted.
+    """
+
+    __tablename__ = "user_progress"
+
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    challenge: Mapped[str] = mapped_column(String(100), primary_key=True)
+    judged: Mapped[int] = mapped_column(default=0)
+    accepted: Mapped[int] = mapped_column(default=0)
+    solved_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

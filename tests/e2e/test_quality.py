@@ -1,0 +1,216 @@
+"""What every page keeps to: no violation that axe-core finds, and a weight and a number of requests within its budget.
+
+The pages are those of the site's routes: one that is not named here fails the test.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from flask.testing import FlaskClient
+from playwright.sync_api import Browser, BrowserContext
+from sqlalchemy.orm import Session
+
+from judge.compile.assembly_json import to_json
+from judge.judgement import BuildReport
+from store import classes
+from store.accounts import find_user
+from store.assemblies import claim_assembly, finish_assembly
+from store.changed_settings import change_setting
+from store.contests import join, set_challenges
+from store.models import Assignment, Class, Contest, Role
+from store.notices import post_notice
+from store.operator_log import Actor
+from tests.e2e.conftest import Served, Watch
+from tests.integration.web.test_assembly import MADE
+from tests.web_site import H200, KERNEL, accepted, faulty, post, trusted, wrong
+
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive]
+
+ASSIGNMENTS = "/classes/<int(max=2147483647):number>/assignments"
+ColorScheme = Literal["light", "dark"]
+CHALLENGE = "/challenges/vector-add"
+#: What answers with something other than a page of its own: files, JSON, parts of pages, redirects, and the pages
+#: behind links and steps, which are made of the same forms.
+NO_PAGES = {
+    "static", "sharing.source", "submissions.source", "submissions.events", "submissions.report", "challenges.starter",
+    "challenges.show_draft", "challenges.versions", "challenges.show_version", "health.healthz", "health.readyz",
+    "metrics.metrics", "accounts.export_data", "accounts.confirm_email", "accounts.reset", "accounts.second_step",
+    "accounts.welcome", "accounts.sign_in_elsewhere", "accounts.come_back", "contests.export_csv",
+    "contests.export_json", "classes.class_grades", "classes.assignment_grades",
+}  # fmt: skip
+#: Pages that are for visitors who have not signed in, by route.
+SIGNED_OUT = {path: path for path in ("/account/log-in", "/account/sign-up")}
+
+
+@dataclass(frozen=True)
+class Full:
+    """A site with something on each page. ``paths`` names each page by its route."""
+
+    served: Served
+    visitor: FlaskClient
+    paths: dict[str, str]
+
+
+@pytest.fixture
+def full(served: Served) -> Full:
+    site = served.site
+    site.add_device(H200)
+    ada = site.visitor("ada")
+    ids = []
+    for device, cases, measurement, build in (
+        (H200, accepted("n-1", "n-33"), trusted(1.5e-4), None),
+        (H200, accepted("n-1", "n-33"), trusted(), None),
+        (H200, (*accepted("n-1"), wrong("n-2"), faulty("n-33")), None, None),
+        (H200, (), None, BuildReport(False, 0.4, 'kernel.cu(3): error: identifier "x" is undefined')),
+    ):
+        data = {"source": KERNEL, "device": device.key, "mode": "submit"}
+        sent = post(ada, f"{CHALLENGE}/submissions", data, page=CHALLENGE)
+        ids.append(sent.location.rsplit("/", 1)[1])
+        site.work(device=device, cases=cases, measurement=measurement, build=build)
+    with site.database() as session:
+        user = find_user(session, "ada")
+        assert user is not None
+        user.role = Role.OPERATOR
+        ops, now = Actor("ops"), site.services.clock()
+        post_notice(session, ops, "No GPUs tonight", kind="warning", now=now)
+        change_setting(session, ops, "max_waiting", 50, now=now)
+    bob = site.visitor("bob")
+    data = {"source": KERNEL, "device": H200.key, "mode": "submit"}
+    post(bob, f"{CHALLENGE}/submissions", data, page=CHALLENGE)
+    site.work(device=H200, cases=accepted("n-1"), measurement=trusted(1.1e-4))
+    post(ada, f"/submissions/{ids[1]}/share", {}, page=f"/submissions/{ids[1]}")
+    shared = site.submission(ids[1]).share_token
+    post(ada, f"/submissions/{ids[1]}/assembly", {"arch": "sm_80"}, page=f"/submissions/{ids[1]}/assembly")
+    with site.database() as session:
+        lease = claim_assembly(session, now=site.services.clock())
+        assert lease is not None
+        assert finish_assembly(session, lease, to_json(MADE), now=site.services.clock())
+    now = site.services.clock()
+    contest = Contest(
+        slug="friday", title="Friday", description="Bring *tea*.", starts_at=now - timedelta(days=1),
+        ends_at=now + timedelta(days=1), scoring="points", devices=H200.key, created_at=now,
+    )  # fmt: skip
+    with site.database() as session:
+        set_challenges(contest, ["vector-add", "softmax"])
+        session.add(contest)
+        session.flush()
+        user = find_user(session, "ada")
+        assert user is not None
+        join(session, contest, user_id=user.id, now=now)
+        _add_class(session, owner_id=user.id, now=now)
+    paths = {
+        "/": "/",
+        "/account/": "/account/",
+        "/account/forgot": "/account/forgot",
+        "/account/second-factor": "/account/second-factor",
+        "/challenges/<slug>": CHALLENGE,
+        "/leaderboards/": "/leaderboards/",
+        "/leaderboards/<slug>": f"/leaderboards/vector-add?device={H200.key}",
+        "/submissions": "/submissions",
+        "/submissions/<public_id>": f"/submissions/{ids[1]}",
+        "/submissions/<public_id>, wrong": f"/submissions/{ids[2]}",
+        "/submissions/<public_id>, compile error": f"/submissions/{ids[3]}",
+        "/submissions/<public_id>/compare": f"/submissions/{ids[1]}/compare?with={ids[0]}",
+        "/shared/<token>": f"/shared/{shared}",
+        "/submissions/<public_id>/assembly": f"/submissions/{ids[1]}/assembly?arch=sm_80",
+        "/admin/": "/admin/",
+        "/admin/users": "/admin/users",
+        "/admin/submissions": "/admin/submissions",
+        "/admin/challenges": "/admin/challenges",
+        "/admin/log": "/admin/log",
+        "/admin/site": "/admin/site",
+        "/contests/": "/contests/",
+        "/tracks/": "/tracks/",
+        "/tracks/<slug>": "/tracks/first-kernels",
+        "/tracks/<slug>/<challenge>": "/tracks/first-kernels/vector-add",
+        "/contests/new": "/contests/new",
+        "/contests/<slug>": "/contests/friday",
+        "/contests/<slug>/edit": "/contests/friday/edit",
+        "/contests/<slug>/screen": "/contests/friday/screen",
+        "/classes/": "/classes/",
+        "/classes/new": "/classes/new",
+        "/classes/join": "/classes/join?code=abcdefgh23",
+        "/classes/<int(max=2147483647):number>": "/classes/1",
+        "/classes/<int(max=2147483647):number>/edit": "/classes/1/edit",
+        f"{ASSIGNMENTS}/new": "/classes/1/assignments/new",
+        f"{ASSIGNMENTS}/<int(max=2147483647):assignment_id>": "/classes/1/assignments/1",
+        f"{ASSIGNMENTS}/<int(max=2147483647):assignment_id>/edit": "/classes/1/assignments/1/edit",
+        f"{ASSIGNMENTS}/<int(max=2147483647):assignment_id>/similarity": "/classes/1/assignments/1/similarity",
+        "404": "/challenges/nothing",
+    }
+    return Full(served, ada, paths)
+
+
+def _add_class(session: Session, *, owner_id: int, now: datetime) -> None:
+    """Adds a class with an assignment, whose teacher is a member, too."""
+    group = Class(title="Spring", description="*Hello*", code="abcdefgh23", owner_id=owner_id, created_at=now)
+    session.add(group)
+    session.flush()
+    classes.join(session, group, user_id=owner_id, known_as="Lovelace, Ada", now=now)
+    assignment = Assignment(
+        class_id=group.id, title="Sums", opens_at=now - timedelta(days=1), due_at=now + timedelta(days=1),
+        counts="accepted", least_percent=50, shows_hints=True, created_at=now,
+    )  # fmt: skip
+    classes.set_challenges(assignment, ["vector-add", "softmax"])
+    session.add(assignment)
+
+
+def test_every_page_is_looked_at(full: Full) -> None:
+    rules = full.served.site.app.url_map.iter_rules()
+    pages = {rule.rule for rule in rules if "GET" in (rule.methods or ()) and rule.endpoint not in NO_PAGES}
+    pages = {rule for rule in pages if not rule.startswith("/api/")}
+    assert pages - {name.split(",")[0] for name in (*full.paths, *SIGNED_OUT)} == set()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_no_page_has_what_keeps_people_out(full: Full, browser: Browser, width: int, scheme: ColorScheme) -> None:
+    found: dict[str, list[str]] = {}
+    watch = Watch()
+    for signed_in, paths in ((True, full.paths), (False, SIGNED_OUT)):
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        if signed_in:
+            sign_in(context, full)
+        page = context.new_page()
+        watch.follow(page)
+        for name, path in paths.items():
+            answer = page.goto(full.served.url + path)
+            assert answer is not None
+            assert (answer.status, page.url) == (404 if name == "404" else 200, full.served.url + path)
+            if violations := Axe().run(page).response["violations"]:
+                found[name] = [f"{each['id']}: {each['nodes'][0]['html']}" for each in violations]
+        context.close()
+    assert (found, watch.complaints) == ({}, [])
+
+
+#: By page: the most bytes that cross the network, and the most requests, when it is opened for the first time.
+BUDGETS = {"/": (60_000, 5), "/challenges/<slug>": (350_000, 30)}
+
+
+@pytest.mark.parametrize("name", BUDGETS)
+def test_a_page_weighs_no_more_than_its_budget(full: Full, browser: Browser, name: str) -> None:
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    wire = context.new_cdp_session(page)
+    wire.send("Network.enable")
+    received: list[int] = []
+    asked: list[str] = []
+    wire.on("Network.loadingFinished", lambda event: received.append(int(event["encodedDataLength"])))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(full.served.url + full.paths[name], wait_until="networkidle")
+    context.close()
+    most_bytes, most_requests = BUDGETS[name]
+    assert sum(received) <= most_bytes, asked
+    assert len(asked) <= most_requests, asked
+
+
+def sign_in(context: BrowserContext, full: Full) -> None:
+    """Gives the browser the session of the visitor."""
+    cookie = full.visitor.get_cookie(full.served.site.app.config["SESSION_COOKIE_NAME"])
+    assert cookie is not None
+    context.add_cookies([{"name": cookie.key, "value": cookie.value, "url": full.served.url}])

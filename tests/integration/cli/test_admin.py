@@ -1,0 +1,90 @@
+"""The operators' commands, on a real database, and what the site does then."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cli.app import app
+from tests.web_site import Site, make_site
+
+
+@pytest.fixture
+def site(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+    monkeypatch.setenv("GPUJUDGE_DATA_DIR", str(data_dir))
+    return make_site(data_dir)
+
+
+def _admin(*argv: str) -> Result:
+    return CliRunner().invoke(app, ["admin", *argv])
+
+
+def test_a_notice_is_posted_listed_and_ended(site: Site) -> None:
+    client = site.app.test_client()
+    posted = json.loads(_admin("notice", "post", "Maintenance", "--warning", "--json").stdout)
+    assert (posted["state"], posted["kind"]) == ("shown", "warning")
+    assert "Maintenance" in client.get("/").text
+    assert _admin("notice", "end", str(posted["id"])).exit_code == 0
+    assert "Maintenance" not in client.get("/").text
+    (listed,) = json.loads(_admin("notice", "list", "--json").stdout)["notices"]
+    assert listed["state"] == "ended"
+    assert "Maintenance" in _admin("notice", "list").stdout
+    assert "no notice 1 that has not ended" in str(_admin("notice", "end", "1").exception)
+
+
+def test_a_notice_of_the_future_is_planned_and_one_of_the_past_refused(site: Site) -> None:
+    told = _admin("notice", "post", "Soon", "--from", "2999-01-01", "--until", "2999-01-02 12:30", "--json").stdout
+    posted = json.loads(told)
+    assert (posted["state"], posted["ends_at"]) == ("planned", "2999-01-02T12:30:00+00:00")
+    assert "Soon" not in site.app.test_client().get("/").text
+    assert "in the future" in str(_admin("notice", "post", "Gone", "--until", "2001-01-01").exception)
+
+
+def test_a_setting_is_changed_and_reset(site: Site) -> None:
+    client = site.app.test_client()
+    assert _admin("setting", "set", "sign_up", "closed").exit_code == 0
+    assert client.get("/account/sign-up").status_code == 403
+    rows = {row["name"]: row for row in json.loads(_admin("setting", "list", "--json").stdout)["settings"]}
+    assert (rows["sign_up"]["value"], rows["sign_up"]["environment"]) == ("closed", "open")
+    assert rows["max_waiting"]["value"] == rows["max_waiting"]["environment"] == 100
+    assert _admin("setting", "reset", "sign_up").exit_code == 0
+    assert client.get("/account/sign-up").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("sign_up", "shut", "sign_up: Input should be 'open', 'invitation' or 'closed'"),
+        ("max_waiting", "-1", "max_waiting: Input should be greater than or equal to 0"),
+        ("submission_rate", "often", "submission_rate: write a rate such as"),
+        ("secret_key", "mine", "secret_key is no setting that changes while the site runs: sign_up,"),
+    ],
+)
+def test_a_value_that_a_setting_cannot_have_is_refused(site: Site, name: str, value: str, said: str) -> None:
+    ended = _admin("setting", "set", "--", name, value)
+    assert said in str(ended.exception)
+    assert json.loads(_admin("setting", "list", "--json").stdout)["settings"][0]["value"] == "open"
+    assert site.app.test_client().get("/account/sign-up").status_code == 200
+
+
+def test_a_device_is_held_and_released_and_the_log_tells(site: Site) -> None:
+    site.add_device()
+    assert _admin("device", "hold", "emulator", "a fan is loud").exit_code == 0
+    assert "held already: a fan is loud" in str(_admin("device", "hold", "emulator", "again").exception)
+    (row,) = json.loads(_admin("device", "list", "--json").stdout)["devices"]
+    assert (row["key"], row["held"]) == ("emulator", "a fan is loud")
+    assert "a fan is loud" in _admin("device", "list").stdout
+    assert _admin("device", "release", "emulator").exit_code == 0
+    assert "no worker has offered a device toaster" in str(_admin("device", "release", "toaster").exception)
+    assert "give a reason" in str(_admin("device", "hold", "emulator", " ").exception)
+    logged = json.loads(_admin("log", "device emulator", "--json").stdout)["actions"]
+    assert [(one["action"], one["details"]) for one in logged] == [
+        ("release", {"held_for": "a fan is loud"}),
+        ("hold", {"reason": "a fan is loud"}),
+    ]
+    assert json.loads(_admin("log", "--before", str(logged[1]["id"]), "--json").stdout)["actions"] == []
+    assert len(json.loads(_admin("log", "--limit", "1", "--json").stdout)["actions"]) == 1
+    assert "held for: a fan is loud" in " ".join(_admin("log").stdout.split())

@@ -1,0 +1,143 @@
+"""The operators' pages: what each form does, what the log keeps, and that reasons are asked for."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from flask.testing import FlaskClient
+
+from store.accounts import find_user
+from store.models import Role
+from tests.web_site import H200, KERNEL, PASSWORD, Site, accepted, post, timed
+
+BOARD = f"/leaderboards/vector-add?device={H200.key}"
+
+
+@pytest.fixture
+def root(site: Site) -> FlaskClient:
+    """An operator's browser."""
+    site.add_device(H200)
+    client = site.visitor("root-of-all")
+    with site.database() as session:
+        user = find_user(session, "root-of-all")
+        assert user is not None
+        user.role = Role.OPERATOR
+    return client
+
+
+def send(site: Site, client: FlaskClient, *, judged: bool = True) -> str:
+    data = {"source": KERNEL, "device": H200.key, "mode": "submit"}
+    answer = post(client, "/challenges/vector-add/submissions", data, page="/challenges/vector-add")
+    if judged:
+        site.work(device=H200, cases=accepted("n-1"), measurement=timed())
+    return str(answer.location).rsplit("/", 1)[1]
+
+
+def act(client: FlaskClient, path: str, **data: str) -> str:
+    """Sends a form of the operators' pages; returns the page that follows."""
+    answer = post(client, path, data, page="/admin/users")
+    assert answer.status_code == 303, answer.text
+    return client.get(answer.location).text
+
+
+def test_there_is_nothing_for_others(site: Site, root: FlaskClient) -> None:
+    assert "Admin</a>" in root.get("/").text
+    ada = site.visitor("ada")
+    assert "Admin</a>" not in ada.get("/").text
+    assert ada.get("/admin/nothing").status_code == ada.get("/admin/").status_code == 404
+
+
+def test_users_are_found_suspended_and_restored(site: Site, root: FlaskClient) -> None:
+    ada = site.visitor("ada")
+    assert "ada" in root.get("/admin/users?q=AD").text
+    assert "Nobody’s name" in root.get("/admin/users?q=zz").text
+    answer = post(root, "/admin/users/ada/suspend", {"reason": " "}, page="/admin/users")
+    assert (answer.status_code, "Give a reason" in answer.text) == (422, True)
+    text = act(root, "/admin/users/ada/suspend", reason="<i>spam</i>")
+    assert "ada is suspended." in text
+    assert "&lt;i&gt;spam" in text
+    assert ada.get("/account/").status_code == 302
+    assert post(ada, "/account/log-in", {"username": "ada", "password": PASSWORD}).status_code == 422
+    assert "may log in again" in act(root, "/admin/users/ada/restore")
+    assert post(ada, "/account/log-in", {"username": "ada", "password": PASSWORD}).status_code == 302
+    assert "only operator" in act(root, "/admin/users/root-of-all/role", role="user")
+    assert "role teacher now" in act(root, "/admin/users/ada/role", role="teacher")
+    log = root.get("/admin/log?target=user+ada").text
+    assert re.findall(r"<td>(role|restore|suspend)</td>", log) == ["role", "restore", "suspend"]
+    assert post(root, "/admin/users/nobody/restore", {}, page="/admin/users").status_code == 404
+
+
+def test_a_link_resets_a_password_and_is_shown_once(site: Site, root: FlaskClient) -> None:
+    site.add_user("ada")
+    text = act(root, "/admin/users/ada/reset-link", second_factor="1")
+    (path,) = re.findall(r"https?://[^/<]+(/account/reset/[\w-]+)", text)
+    assert "/account/reset/" not in root.get("/admin/users?q=ada").text
+    form = {"new": "another long one", "again": "another long one"}
+    assert post(site.app.test_client(), path, form).status_code == 302
+
+
+def test_the_queue_shows_what_waits_and_cancels_it(site: Site, root: FlaskClient) -> None:
+    ada = site.visitor("ada")
+    waiting = send(site, ada, judged=False)
+    text = root.get("/admin/").text
+    assert waiting in text
+    assert "nvidia-h200" in text
+    assert "It is cancelled" in act(root, f"/admin/submissions/{waiting}/cancel")
+    assert "has ended already" in act(root, f"/admin/submissions/{waiting}/cancel").replace("It has", "has")
+    assert "Nothing waits" in root.get("/admin/").text
+
+
+def test_a_device_is_held_and_released(site: Site, root: FlaskClient) -> None:
+    assert post(root, f"/admin/devices/{H200.key}/hold", {"reason": ""}, page="/admin/users").status_code == 422
+    assert "takes nothing new" in act(root, f"/admin/devices/{H200.key}/hold", reason="<b>hot</b>")
+    assert "&lt;b&gt;hot" in root.get("/admin/").text
+    assert "NVIDIA H200 (away: will wait)" in root.get("/challenges/vector-add").text
+    send(site, site.visitor("ada"), judged=False)
+    with pytest.raises(AssertionError):
+        site.work(device=H200, cases=accepted("n-1"))
+    assert "held already" in act(root, f"/admin/devices/{H200.key}/hold", reason="again")
+    assert "takes work again" in act(root, f"/admin/devices/{H200.key}/release")
+    assert "(away: will wait)" not in root.get("/challenges/vector-add").text
+    assert post(root, "/admin/devices/toaster/hold", {"reason": "x"}, page="/admin/users").status_code == 404
+
+
+def test_a_submission_is_found_judged_again_and_taken_off_its_board(site: Site, root: FlaskClient) -> None:
+    ada = site.visitor("ada")
+    sent = send(site, ada)
+    assert sent in root.get("/admin/submissions?user=ADA&challenge=vector-add&verdict=AC").text
+    for other in ("user=nobody", "verdict=WA", "challenge=softmax"):
+        assert sent not in root.get(f"/admin/submissions?{other}").text
+    assert "ada" in root.get(BOARD).text
+    text = act(root, f"/admin/submissions/{sent}/off-board", reason="copied")
+    assert "It is off its board" in text
+    assert "took it off: copied" in ada.get(f"/submissions/{sent}").text
+    assert "ada" not in root.get(BOARD).text.split("<main")[1]
+    act(root, f"/admin/submissions/{sent}/on-board")
+    assert "ada" in root.get(BOARD).text.split("<main")[1]
+    assert "judged again" in act(root, f"/admin/submissions/{sent}/rejudge", reason="new driver").lower()
+    assert "not judged yet" in act(root, f"/admin/submissions/{sent}/rejudge", reason="again")
+    site.work(device=H200, cases=accepted("n-1"), measurement=timed(2e-4))
+    page = ada.get(f"/submissions/{sent}").text
+    assert "Judged before" in page
+    assert "new driver" in page
+    assert "For operators" not in page
+    assert root.get("/admin/submissions/nothing/rejudge").status_code == 405
+
+
+def test_what_another_version_judged_is_judged_again(site: Site, root: FlaskClient) -> None:
+    ada = site.visitor("ada")
+    old, _ = send(site, ada), send(site, ada)
+    with site.database() as session:
+        found = session.merge(site.submission(old))
+        found.pack_digest = "0" * 64
+    assert "Judging 1 of them again" in act(root, "/admin/challenges/vector-add/rejudge", reason="a bound was wrong")
+    assert site.submission(old).state == "queued"
+    site.work(device=H200, cases=accepted("n-1"), measurement=timed())
+    assert post(root, "/admin/challenges/nothing/rejudge", {"reason": "x"}, page="/admin/users").status_code == 404
+
+
+def test_challenges_say_what_does_not_load(site: Site, root: FlaskClient) -> None:
+    text = root.get("/admin/challenges").text
+    assert site.services.packs["vector-add"].digest[:12] in text
+    assert "Not loaded" not in text

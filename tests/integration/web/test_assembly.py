@@ -1,0 +1,100 @@
+"""The page of a submission's machine code: asked for, made by a worker, shown beside the source."""
+
+from __future__ import annotations
+
+import pytest
+from flask.testing import FlaskClient
+
+from judge.compile.assembly import Assembly, FunctionAssembly
+from judge.compile.assembly_json import from_json, to_json
+from judge.compile.listing import Instruction
+from judge.judgement import KernelResources
+from store.assemblies import MOST_WAITING, claim_assembly, finish_assembly, refuse_assembly
+from tests.web_site import KERNEL, Site, post
+
+MADE = Assembly(
+    "sm_80",
+    (
+        FunctionAssembly(
+            "_Z3addPf",
+            True,
+            256,
+            KernelResources("_Z3addPf", registers=40, shared_bytes=1024, spill_loads_bytes=8),
+            (Instruction(".visible .entry _Z3addPf()"), Instruction("ld.global.f32 %f1, [%rd1];", 3)),
+            (Instruction("LDG.E R0, [R2.64]", 3), Instruction(".L_x_0:"), Instruction("EXIT <b>", 4)),
+        ),
+    ),
+)
+
+
+def submit(client: FlaskClient) -> str:
+    """Submits a kernel; returns the path of the page of its machine code."""
+    data = {"source": KERNEL, "device": "emulator", "mode": "run"}
+    answer = post(client, "/challenges/vector-add/submissions", data, page="/challenges/vector-add")
+    assert answer.status_code == 303, answer.text
+    return f"{answer.location}/assembly"
+
+
+@pytest.fixture
+def page(site: Site) -> tuple[FlaskClient, str]:
+    client = site.visitor()
+    return client, submit(client)
+
+
+def finish(site: Site) -> None:
+    now = site.services.clock()
+    with site.database() as session:
+        lease = claim_assembly(session, now=now)
+        assert lease is not None
+        assert finish_assembly(session, lease, to_json(MADE), now=now)
+
+
+def test_json_round_trip() -> None:
+    assert from_json(to_json(MADE)) == MADE
+
+
+def test_it_is_asked_for_made_and_shown(site: Site, page: tuple[FlaskClient, str]) -> None:
+    client, url = page
+    assert "Nobody has asked for it yet" in client.get(f"{url}?arch=sm_80").text
+    answer = post(client, url, {"arch": "sm_80"})
+    assert (answer.status_code, answer.location) == (303, f"{url}?arch=sm_80")
+    assert 'http-equiv="refresh"' in client.get(answer.location).text
+    finish(site)
+    text = client.get(answer.location).text
+    assert 'http-equiv="refresh"' not in text
+    assert '<li data-line="3" id="A3"><a href="#L3">3</a><code>LDG.E R0, [R2.64]</code></li>' in text
+    assert "EXIT &lt;b&gt;" in text
+    assert "1,024 B" in text
+    assert "<dt>occupancy in blocks of 256, limited by registers</dt><dd>75%</dd>" in text
+    assert "ld.global.f32" in client.get(f"{url}?arch=sm_80&view=ptx").text
+    # Of another GPU nobody has asked for it.
+    assert "Nobody has asked" in client.get(f"{url}?arch=sm_75").text
+
+
+def test_why_there_is_none_is_told_and_it_can_be_tried_again(site: Site, page: tuple[FlaskClient, str]) -> None:
+    client, url = page
+    post(client, url, {"arch": "sm_75"})
+    now = site.services.clock()
+    with site.database() as session:
+        lease = claim_assembly(session, now=now)
+        assert lease is not None
+        assert refuse_assembly(session, lease, "kernel.cu(3): error: no bf16 here", now=now)
+        # A second worker finds nothing, and a lost lease writes nothing.
+        assert claim_assembly(session, now=now) is None
+        assert not finish_assembly(session, lease, to_json(MADE), now=now)
+    assert "error: no bf16 here" in client.get(f"{url}?arch=sm_75").text
+    post(client, url, {"arch": "sm_75"})
+    finish(site)
+    assert "LDG.E" in client.get(f"{url}?arch=sm_75").text
+
+
+def test_what_it_cannot_be_asked_for(site: Site, page: tuple[FlaskClient, str]) -> None:
+    client, url = page
+    assert client.get(f"{url}?arch=sm_12").status_code == 404
+    assert post(client, url, {"arch": "sm_90; rm"}).status_code == 422
+    other = site.visitor("bob")
+    assert other.get(url).status_code == 404
+    assert post(other, url, {"arch": "sm_80"}).status_code == 404
+    for arch in ("sm_75", "sm_80", "sm_89", "sm_90")[:MOST_WAITING]:
+        assert post(client, url, {"arch": arch}).status_code == 303
+    assert post(client, submit(client), {"arch": "sm_75"}).status_code == 429

@@ -1,0 +1,69 @@
+"""What a board tells besides ranks: gaps, tries, one's own place, and how all times are spread."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.web_site import KERNEL, Site, accepted, counted, post, timed, wrong
+from web.leaderboard.boards import gap
+
+CHALLENGE = "/challenges/vector-add"
+BOARD = "/leaderboards/vector-add"
+
+
+def _enter(site: Site, username: str, value: float | None) -> None:
+    data = {"source": KERNEL, "device": "emulator", "mode": "submit"}
+    post(site.visitor(username), f"{CHALLENGE}/submissions", data, page=CHALLENGE)
+    if value is None:
+        site.work(cases=(wrong(),))
+    else:
+        site.work(cases=accepted("n-1"), measurement=timed(value))
+
+
+@pytest.mark.parametrize(
+    ("value", "told"), [(1.0, "best"), (0.9, "best"), (1.08, "+8.0 %"), (1.9999, "+100.0 %"), (3.2, "3.20×")]
+)
+def test_a_gap_is_a_share_or_a_multiple(value: float, told: str) -> None:
+    assert gap(value, 1.0) == told
+
+
+def test_each_entry_has_its_gap_and_its_tries(site: Site) -> None:
+    _enter(site, "ada", 1e-5)
+    for value in (4e-5, None, 1.5e-5):
+        _enter(site, "bob", value)
+    page = site.app.test_client().get(BOARD).text
+    rows = [
+        re.findall(r'<td class="number[^"]*">([^<]*)</td>', row) for row in re.findall(r"<tr>.*?</tr>", page, re.DOTALL)
+    ]
+    assert [row[-2:] for row in rows if row] == [["best", "1"], ["+50.0 %", "3"]]
+
+
+def test_one_s_own_place_stands_above_the_board(site: Site) -> None:
+    _enter(site, "ada", 1e-5)
+    _enter(site, "bob", 2e-5)
+    assert "Your place: 2 of 2." in site.visitor("bob").get(BOARD).text
+    for client in (site.app.test_client(), site.visitor("eve")):
+        assert "Your place" not in client.get(BOARD).text
+
+
+def test_the_times_of_many_are_drawn_with_a_table_behind(site: Site) -> None:
+    for number in range(5):
+        page = site.visitor("user0").get(BOARD).text
+        assert "As a table" not in page
+        _enter(site, f"user{number}", 1e-5 * (number + 1))
+    page = site.visitor("user3").get(BOARD).text
+    assert "The best times of 5 people" in page
+    assert "this one, 40.0 µs" in page
+    table = re.search(r"Three quarters.*?</table>", page, re.DOTALL)
+    assert table is not None
+    assert re.findall(r"[\d.]+ µs", table[0]) == ["10.0 µs", "20.0 µs", "30.0 µs", "40.0 µs", "50.0 µs"]
+
+
+def test_counted_instructions_are_not_drawn(site: Site) -> None:
+    for number in range(5):
+        data = {"source": KERNEL, "device": "emulator", "mode": "submit"}
+        post(site.visitor(f"user{number}"), f"{CHALLENGE}/submissions", data, page=CHALLENGE)
+        site.work(cases=accepted("n-1"), measurement=counted(1000 + number))
+    assert "As a table" not in site.app.test_client().get(BOARD).text

@@ -1,0 +1,338 @@
+"""A contest from its making to its export, with the clock of the server."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from store.accounts import find_user
+from store.models import OperatorAction, Role, Submission
+from tests.web_site import H200, Site, accepted, make_site, post, timed
+
+FORM = {
+    "title": "Friday <night>",
+    "slug": "friday",
+    "description": "Bring *tea*.",
+    "challenges": "vector-add, softmax",
+    "devices": H200.key,
+    "scoring": "time",
+    "code": "",
+}
+PAGE = "/contests/friday"
+
+
+class Clock:
+    """The server's clock, which the test sets."""
+
+    def __init__(self) -> None:
+        self.now = datetime.fromisoformat("2026-03-01T12:00:00+00:00")
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def at(self, hour: float) -> datetime:
+        """Returns a moment of the day."""
+        return self.now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(hours=hour)
+
+    def field(self, hour: float) -> str:
+        """Returns a moment as the form's fields have it."""
+        return self.at(hour).strftime("%Y-%m-%dT%H:%M")
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def site(data_dir: Path, clock: Clock) -> Site:
+    site = make_site(data_dir)
+    object.__setattr__(site.services, "clock", clock)
+    site.add_device(H200)
+    return site
+
+
+@pytest.fixture
+def teacher(site: Site) -> FlaskClient:
+    return promoted(site, "teacher", Role.TEACHER)
+
+
+def promoted(site: Site, name: str, role: Role) -> FlaskClient:
+    client = site.visitor(name)
+    with site.database() as session:
+        user = find_user(session, name)
+        assert user is not None
+        user.role = role
+    return client
+
+
+def save(teacher: FlaskClient, clock: Clock, page: str = "/contests/new", **changes: str) -> Any:
+    """Saves a contest from 13:00 to 15:00."""
+    return post(teacher, page, {**FORM, "starts_at": clock.field(13), "ends_at": clock.field(15), **changes})
+
+
+def take_part(*clients: FlaskClient) -> None:
+    for client in clients:
+        assert post(client, f"{PAGE}/join", {}, page=PAGE).status_code == 303
+
+
+def send(site: Site, client: FlaskClient, clock: Clock, hour: float, slug: str, value: float) -> str:
+    """Submits at an hour of the day."""
+    clock.now = clock.at(hour)
+    data = {"source": f"// {value}", "device": H200.key, "mode": "submit"}
+    answer = post(client, f"/challenges/{slug}/submissions", data, page=f"/challenges/{slug}")
+    public_id = str(answer.location).rsplit("/", 1)[1]
+    with site.database() as session:
+        session.query(Submission).filter_by(public_id=public_id).update({"created_at": clock.now})
+    site.work(device=H200, cases=accepted("n-1"), measurement=timed(value))
+    return public_id
+
+
+def standings(client: FlaskClient) -> list[tuple[int, str, float]]:
+    rows = client.get(f"{PAGE}/standings.json").get_json()["standings"]
+    return [(row["rank"], row["user"], round(row["total"], 3)) for row in rows]
+
+
+def test_from_its_making_to_its_export(site: Site, teacher: FlaskClient, clock: Clock) -> None:
+    assert save(teacher, clock).location == PAGE
+    ada, bob, cy = (site.visitor(name) for name in ("ada", "bob", "cy"))
+    page = ada.get(PAGE).text
+    assert "Friday &lt;night&gt;" in page
+    assert "<em>tea</em>" in page
+    take_part(ada, bob, cy)
+    send(site, ada, clock, 12.9, "vector-add", 1e-5)  # before the start
+    mine = send(site, ada, clock, 13.0, "vector-add", 1e-4)
+    send(site, ada, clock, 14.0, "vector-add", 2e-4)  # slower
+    send(site, bob, clock, 14.0, "vector-add", 2e-4)
+    send(site, bob, clock, 14.99, "softmax", 3e-4)
+    send(site, cy, clock, 15.0, "softmax", 1e-4)  # late
+    assert standings(ada) == [(1, "bob", 3.0), (2, "ada", 1.0), (3, "cy", 0.0)]
+    assert "It counts in" in ada.get(f"/submissions/{mine}").text
+    assert "Ended" in ada.get(PAGE).text
+    table = list(csv.reader(io.StringIO(cy.get(f"{PAGE}/standings.csv").text)))
+    assert table[0][2:5] == ["total", "vector-add result", "vector-add place"]
+    assert table[2] == ["2", "ada", "1.0", "0.0001", "1", "", ""]
+    assert 'http-equiv="refresh"' in site.app.test_client().get(f"{PAGE}/screen").text
+    # Changed afterwards, everything is counted anew.
+    assert save(teacher, clock, f"{PAGE}/edit", scoring="places", challenges="vector-add").status_code == 303
+    assert standings(ada) == [(1, "ada", 1.0), (2, "bob", 2.0), (3, "cy", 4.0)]
+    with site.database() as session:
+        actions = session.query(OperatorAction).order_by(OperatorAction.id)
+        assert [row.action for row in actions] == ["contest made", "contest changed"]
+
+
+def test_a_freeze_hides_others_later_results_until_they_are_shown(
+    site: Site, teacher: FlaskClient, clock: Clock
+) -> None:
+    freeze = {"frozen_at": clock.field(14), "scoring": "places", "challenges": "vector-add"}
+    save(teacher, clock, **freeze)
+    ada, bob = site.visitor("ada"), site.visitor("bob")
+    take_part(ada, bob)
+    send(site, ada, clock, 13.5, "vector-add", 2e-4)
+    send(site, bob, clock, 13.6, "vector-add", 3e-4)
+    send(site, bob, clock, 14.0, "vector-add", 1e-4)
+    assert standings(ada) == standings(site.app.test_client()) == [(1, "ada", 1.0), (2, "bob", 2.0)]
+    assert standings(bob) == standings(teacher) == [(1, "bob", 1.0), (2, "ada", 2.0)]
+    assert "Frozen at 14:00" in ada.get(PAGE).text
+    save(teacher, clock, f"{PAGE}/edit", revealed="y", **freeze)
+    assert standings(ada) == [(1, "bob", 1.0), (2, "ada", 2.0)]
+
+
+def test_sources_are_opened_to_members_after_the_end_and_to_nobody_else(
+    site: Site, teacher: FlaskClient, clock: Clock
+) -> None:
+    save(teacher, clock, opens_sources="y")
+    ada, bob, eve = (site.visitor(name) for name in ("ada", "bob", "eve"))
+    take_part(ada, bob)
+    counted = send(site, bob, clock, 13.5, "vector-add", 2e-4)
+    late = send(site, bob, clock, 15.5, "vector-add", 1e-4)
+    clock.now = clock.at(14.9)
+    assert ada.get(f"/submissions/{counted}").status_code == 404
+    clock.now = clock.at(15)
+    assert ada.get(f"/submissions/{counted}").status_code == 200
+    assert ada.get(f"/submissions/{late}").status_code == 404
+    assert eve.get(f"/submissions/{counted}").status_code == 404
+    assert post(ada, f"/submissions/{counted}/cancel", {}, page="/account/").status_code == 404
+
+
+def test_points_are_earned_against_targets(site: Site, teacher: FlaskClient, clock: Clock) -> None:
+    targets = {"scoring": "targets", "targets": "vector-add=0.15ms, softmax=300µs"}
+    assert save(teacher, clock, **targets).status_code == 303
+    ada, bob = site.visitor("ada"), site.visitor("bob")
+    take_part(ada, bob)
+    send(site, ada, clock, 13.5, "vector-add", 1e-4)
+    send(site, bob, clock, 13.5, "vector-add", 2e-4)
+    send(site, bob, clock, 13.5, "softmax", 4e-4)
+    assert standings(ada) == [(1, "bob", 150.0), (2, "ada", 100.0)]
+    assert "100 points at 300" in ada.get(PAGE).text
+    assert 'value="vector-add=150us softmax=300us"' in teacher.get(f"{PAGE}/edit").text
+    assert ada.get(f"{PAGE}/standings.json").get_json()["targets_s"]["softmax"] == 3e-4
+
+
+def test_the_edges_of_time_are_those_of_the_contest_as_it_is_now(
+    site: Site, teacher: FlaskClient, clock: Clock
+) -> None:
+    save(teacher, clock, challenges="vector-add")
+    ada = site.visitor("ada")
+    take_part(ada)
+    moment = timedelta(microseconds=1).total_seconds() / 3600
+    send(site, ada, clock, 13 - moment, "vector-add", 1e-4)
+    assert standings(ada) == [(1, "ada", 0.0)]
+    send(site, ada, clock, 15, "vector-add", 1e-4)
+    assert standings(ada) == [(1, "ada", 0.0)]
+    last = send(site, ada, clock, 15 - moment, "vector-add", 2e-4)
+    assert standings(ada) == [(1, "ada", 1.0)]
+    # It ends earlier, then later again: what arrived in between is neither lost nor counted twice.
+    save(teacher, clock, f"{PAGE}/edit", challenges="vector-add", ends_at=clock.field(14))
+    assert standings(ada) == [(1, "ada", 0.0)]
+    save(teacher, clock, f"{PAGE}/edit", challenges="vector-add", ends_at=clock.field(16))
+    result = ada.get(f"{PAGE}/standings.json").get_json()["standings"][0]["results"]["vector-add"]
+    assert result["value"] == 1e-4
+    save(teacher, clock, f"{PAGE}/edit", challenges="vector-add")
+    result = ada.get(f"{PAGE}/standings.json").get_json()["standings"][0]["results"]["vector-add"]
+    assert result["value"] == 2e-4
+    assert "It counts in" in ada.get(f"/submissions/{last}").text
+
+
+def test_a_clock_that_is_set_back_reopens_nothing_that_was_sent_late(
+    site: Site, teacher: FlaskClient, clock: Clock
+) -> None:
+    save(teacher, clock, challenges="vector-add", opens_sources="y")
+    ada, bob = site.visitor("ada"), site.visitor("bob")
+    take_part(ada, bob)
+    counted = send(site, bob, clock, 14, "vector-add", 2e-4)
+    send(site, bob, clock, 15.1, "vector-add", 1e-4)
+    assert ada.get(f"/submissions/{counted}").status_code == 200
+    clock.now = clock.at(14.5)
+    assert ada.get(f"/submissions/{counted}").status_code == 404  # it runs again, so sources are closed
+    result = ada.get(f"{PAGE}/standings.json").get_json()["standings"][0]["results"]["vector-add"]
+    assert result["value"] == 2e-4
+    send(site, ada, clock, 14.5, "vector-add", 1.5e-4)
+    assert standings(ada)[0] == (1, "ada", 1.0)
+
+
+def test_a_member_who_leaves_takes_the_places_along_and_brings_them_back(
+    site: Site, teacher: FlaskClient, clock: Clock
+) -> None:
+    save(teacher, clock, challenges="vector-add", scoring="places")
+    ada, bob = site.visitor("ada"), site.visitor("bob")
+    take_part(ada, bob)
+    send(site, ada, clock, 13.5, "vector-add", 1e-4)
+    send(site, bob, clock, 13.5, "vector-add", 2e-4)
+    assert standings(bob) == [(1, "ada", 1.0), (2, "bob", 2.0)]
+    post(ada, f"{PAGE}/leave", {}, page=PAGE)
+    assert standings(bob) == [(1, "bob", 1.0)]
+    take_part(ada)
+    assert standings(bob) == [(1, "ada", 1.0), (2, "bob", 2.0)]
+    clock.now = clock.at(15)
+    assert post(ada, f"{PAGE}/leave", {}, page="/account/").status_code == 409
+
+
+def test_a_team_has_the_best_of_its_members(site: Site, teacher: FlaskClient, clock: Clock) -> None:
+    freeze = {"challenges": "vector-add softmax", "scoring": "points", "frozen_at": clock.field(14), "team_size": "2"}
+    assert save(teacher, clock, **freeze).status_code == 303
+    ada, bob, cy, dan = (site.visitor(name) for name in ("ada", "bob", "cy", "dan"))
+
+    def join(client: FlaskClient, **form: str) -> str:
+        post(client, f"{PAGE}/join", form, page=PAGE)
+        return client.get(PAGE).text
+
+    def table(client: FlaskClient) -> list[tuple[str, float]]:
+        return [(row["team"], row["total"]) for row in client.get(f"{PAGE}/standings.json").get_json()["standings"]]
+
+    assert "name has 1 to 40" in join(ada)
+    found = re.search(r'<b class="mono">([a-z2-9]{10})</b>', join(ada, team_name=" The  <b>lions "))
+    assert found is not None
+    assert "is taken" in join(bob, team_name="THE <B>LIONS")
+    assert "The name dan is taken" in join(bob, team_name="dan")
+    assert "No team of this contest has this code" in join(bob, team_code="nonsense")
+    assert "&lt;b&gt;lions</b>: ada, bob." in join(bob, team_code=found[1].upper())
+    assert "is full: a team has at most 2 members" in join(cy, team_code=found[1])
+    join(cy, team_name="Tigers")
+    send(site, ada, clock, 13.5, "vector-add", 2e-4)
+    send(site, bob, clock, 13.5, "vector-add", 1e-4)
+    send(site, ada, clock, 13.5, "softmax", 1e-4)
+    send(site, cy, clock, 13.5, "vector-add", 1e-4)
+    send(site, cy, clock, 14.5, "softmax", 1e-4)
+    lions = "The <b>lions"
+    assert table(ada) == [(lions, 200.0), ("Tigers", 100.0)]
+    assert table(cy) == [(lions, 200.0), ("Tigers", 200.0)]
+    send(site, bob, clock, 14.6, "softmax", 5e-5)
+    assert table(ada) == [(lions, 200.0), ("Tigers", 100.0)]  # bob's is her own team's, so she sees it
+    assert dict(table(cy))["Tigers"] == 200.0
+    # Who leaves takes the results along, to another team too; an empty team has no row.
+    post(bob, f"{PAGE}/leave", {}, page=PAGE)
+    assert dict(table(teacher)) == {lions: 150.0, "Tigers": 200.0}
+    post(cy, f"{PAGE}/leave", {}, page=PAGE)
+    join(bob, team_name="Wolves")
+    assert dict(table(teacher)) == {lions: 100.0, "Wolves": 200.0}
+    assert dan.get(f"{PAGE}/standings.csv").text.startswith("rank,team,total")
+    # Without teams everybody stands alone again.
+    save(teacher, clock, f"{PAGE}/edit", **{**freeze, "team_size": ""})
+    assert {name for _, name, _ in standings(teacher)} == {"ada", "bob"}
+
+
+def test_a_code_is_asked_for_and_a_member_can_leave(site: Site, teacher: FlaskClient, clock: Clock) -> None:
+    save(teacher, clock, code="tea time")
+    ada = site.visitor("ada")
+
+    def join(code: str) -> str:
+        post(ada, f"{PAGE}/join", {"code": code}, page=PAGE)
+        return ada.get(PAGE).text
+
+    assert "not the code" in join("coffee")
+    assert "tea time" not in join("")
+    assert standings(ada) == []
+    assert "You take part" in join(" tea time ")
+    assert standings(ada) == [(1, "ada", 0.0)]
+    post(ada, f"{PAGE}/leave", {}, page=PAGE)
+    assert standings(ada) == []
+    clock.now = clock.at(15)
+    assert post(ada, f"{PAGE}/join", {"code": "tea time"}, page="/account/").status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"title": ""}, "Give it a title."),
+        ({"slug": "A B"}, "Small letters, digits and dashes"),
+        ({"challenges": "vector-ad"}, "There is no challenge vector-ad. Nearest: vector-add"),
+        ({"challenges": " , "}, "Name at least one challenge."),
+        ({"devices": "gpu-of-dreams"}, "gpu-of-dreams"),
+        ({"ends_at": "2026-03-01T12:30"}, "It ends after it starts."),
+        ({"frozen_at": "2026-03-02T12:30"}, "between start and end"),
+        ({"starts_at": "soon"}, "Not a valid datetime value."),
+        ({"scoring": "luck"}, "Not a valid choice."),
+        ({"scoring": "targets", "targets": "vector-add=1ms"}, "softmax needs a target, such as softmax=120us."),
+        ({"targets": "vector-add 1ms"}, "vector-add is no target. Write a challenge and a time"),
+        ({"targets": "reduction=1ms"}, "reduction is none of this contest"),
+        ({"targets": "softmax=0us"}, "a time is more than nothing"),
+    ],
+)
+def test_what_is_wrong_stands_at_its_field(
+    teacher: FlaskClient, clock: Clock, changes: dict[str, str], says: str
+) -> None:
+    answer = save(teacher, clock, **changes)
+    assert answer.status_code == 422
+    assert says in answer.text
+    assert "Bring *tea*." in answer.text
+
+
+def test_who_may_make_and_change_them(site: Site, teacher: FlaskClient, clock: Clock) -> None:
+    save(teacher, clock)
+    assert "Another contest has this address." in save(teacher, clock).text
+    ada = site.visitor("ada")
+    assert ada.get("/contests/new").status_code == ada.get(f"{PAGE}/edit").status_code == 404
+    promoted(site, "ada", Role.TEACHER)
+    assert "New contest" in ada.get("/contests/").text
+    assert ada.get("/contests/new").status_code == 200
+    assert ada.get(f"{PAGE}/edit").status_code == 404
+    promoted(site, "ada", Role.OPERATOR)
+    assert 'value="vector-add softmax"' in ada.get(f"{PAGE}/edit").text

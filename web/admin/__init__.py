@@ -1,0 +1,1 @@
+"""The operators' pages. For everybody else there is nothing at their addresses."""

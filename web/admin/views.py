@@ -1,0 +1,61 @@
+"""The operators' blueprint: who may ask, and the pages of queue, challenges and log."""
+
+from __future__ import annotations
+
+from flask import Blueprint, render_template, request
+
+from store.devices import list_devices
+from store.models import Role
+from store.operator_log import list_actions
+from store.queue_listing import list_queue
+from web.accounts.visitor import signed_in
+from web.admin import devices, site, submissions, users
+from web.devices import REMEMBERED_S
+from web.problems import Problem
+from web.services import reader, services
+
+blueprint = Blueprint("admin", __name__, url_prefix="/admin")
+LOG_PAGE = 50
+
+
+@blueprint.before_request
+def require_operator() -> None:
+    """Answers everybody but operators as if there were nothing."""
+    visitor = signed_in()
+    if visitor is None or not visitor.role.includes(Role.OPERATOR):
+        raise Problem(404, "not_found", "There is nothing here.")
+
+
+users.register(blueprint)
+submissions.register(blueprint)
+site.register(blueprint)
+devices.register(blueprint)
+
+
+@blueprint.get("/")
+def queue() -> str:
+    """Renders what waits and runs, and the devices."""
+    now = services().clock()
+    return render_template(
+        "admin/queue.html",
+        jobs=list_queue(reader()),
+        devices=list_devices(reader(), now=now, recent_s=REMEMBERED_S),
+        now=now,
+        seen_s=services().settings.device_seen_s,
+    )
+
+
+@blueprint.get("/challenges")
+def challenges() -> str:
+    """Renders the challenges' versions, and what is wrong with those that did not load."""
+    packs = services().packs
+    return render_template("admin/challenges.html", packs=packs.values(), problems=packs.problems)
+
+
+@blueprint.get("/log")
+def log() -> str:
+    """Renders what operators did, the latest first; of one ``target``, if that is given."""
+    target = request.args.get("target") or None
+    actions = list_actions(reader(), target=target, before=request.args.get("before", type=int), limit=LOG_PAGE + 1)
+    older = actions[LOG_PAGE - 1].id if len(actions) > LOG_PAGE else None
+    return render_template("admin/log.html", actions=actions[:LOG_PAGE], target=target, older=older)

@@ -1,0 +1,255 @@
+"""The requests and responses of the operators' part of the API, as pydantic models."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints
+
+from store.administration import REASON_CHARACTERS
+from store.notices import MAX_CHARACTERS, Kind
+from web.api.schemas import NO_NUL, Body, Query, Slug
+from web.api.stored_form import Answer
+
+
+def _in_reach(moment: datetime) -> datetime:
+    """Refuses moments that are no instants in UTC which databases and pages can hold."""
+    if not datetime(2000, 1, 1, tzinfo=UTC) <= moment < datetime(9000, 1, 1, tzinfo=UTC):
+        raise ValueError("give a moment from the year 2000 to 8999")
+    return moment.astimezone(UTC)
+
+
+Moment = Annotated[AwareDatetime, Field(strict=False), AfterValidator(_in_reach)]
+Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
+
+
+class Reason(Body):
+    """Why. The operators' log keeps it."""
+
+    reason: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=REASON_CHARACTERS, pattern=NO_NUL)
+    ]
+
+
+class RejudgeRequest(Reason):
+    """Why. ``same_version``: by the version of the challenge that judged it, in place of the present one."""
+
+    same_version: bool = False
+
+
+class QueuedJob(Answer):
+    """A submission that waits or is worked on. ``failed`` counts attempts that came to nothing."""
+
+    id: str
+    user: str
+    challenge: str
+    device: str
+    mode: str
+    state: str
+    created_at: datetime
+    worker: str | None
+    last_error: str | None
+    failed: int
+
+
+class Queue(Answer):
+    """What runs, then what waits, in the order in which it is taken: the first 200."""
+
+    jobs: list[QueuedJob]
+
+
+class OperatedDevice(Answer):
+    """A device that a worker offered within a week. ``held`` says why it takes no work; null: it may."""
+
+    key: str
+    kind: str
+    name: str
+    compute_capability: str
+    last_seen_at: datetime
+    judging_s: float | None
+    held: str | None
+
+
+class OperatedDeviceList(Answer):
+    """The devices, by key."""
+
+    devices: list[OperatedDevice]
+
+
+class UserQuery(Query):
+    """``q``: a part of the names or addresses."""
+
+    q: Annotated[str, StringConstraints(max_length=254, pattern=NO_NUL)] = ""
+
+
+class OperatedUser(Answer):
+    """A user. ``suspension`` says why the account is suspended."""
+
+    username: str
+    email: str | None
+    role: str
+    state: Literal["active", "suspended", "closed"]
+    suspension: str | None
+    created_at: datetime
+
+
+class UserList(Answer):
+    """At most 50 users, the newest first."""
+
+    users: list[OperatedUser]
+
+
+class RoleRequest(Body):
+    """What the user may do from now on."""
+
+    role: Literal["user", "author", "teacher", "operator"]
+
+
+class ResetLinkRequest(Body):
+    """``second_factor``: turn the second factor off, too."""
+
+    second_factor: bool = False
+
+
+class ResetLink(Answer):
+    """A link by which the user chooses a password. It works once, within 30 minutes."""
+
+    url: str
+
+
+class OperatedSubmissionQuery(Query):
+    """Selects among all submissions. ``before`` is the id of the previous page's last one."""
+
+    user: Slug | None = None
+    challenge: Slug | None = None
+    verdict: Slug | None = None
+    before: Slug | None = None
+    limit: int = Field(50, ge=1, le=100)
+
+
+class OperatedSubmission(Answer):
+    """A submission of anybody. ``off_board`` says why it was taken off its board."""
+
+    id: str
+    user: str
+    challenge: str
+    pack_version: str
+    device: str
+    mode: str
+    state: str
+    verdict: str | None
+    off_board: str | None
+    created_at: datetime
+    finished_at: datetime | None
+    url: str
+
+
+class OperatedSubmissionList(Answer):
+    """A page of submissions, newest first. ``next`` is the URL of the next page; null on the last."""
+
+    submissions: list[OperatedSubmission]
+    next: str | None
+
+
+class JudgedAgain(Answer):
+    """How many submissions are judged again, and whether there are ``more``: ask again for the next."""
+
+    judged_again: int
+    more: bool
+
+
+class LogQuery(Query):
+    """``target``: such as ``user ada``; ``before``: the id of the previous page's last action."""
+
+    target: Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL)] | None = None
+    before: Number | None = None
+    limit: int = Field(50, ge=1, le=100)
+
+
+class Action(Answer):
+    """What an operator or teacher did. ``address`` is where the request came from; empty for a command."""
+
+    id: int
+    at: datetime
+    actor: str
+    action: str
+    target: str
+    details: dict[str, Any]
+    address: str
+
+
+class ActionList(Answer):
+    """A page of the log, the latest first. ``next`` is the URL of the next page; null on the last."""
+
+    actions: list[Action]
+    next: str | None
+
+
+class NoticeRequest(Body):
+    """What every page says from ``starts_at`` (null: now) until ``ends_at`` (null: until it is ended)."""
+
+    text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_CHARACTERS)]
+    kind: Kind = "info"
+    starts_at: Moment | None = None
+    ends_at: Moment | None = None
+
+
+class Notice(Answer):
+    """A notice."""
+
+    id: int
+    text: str
+    kind: str
+    starts_at: datetime
+    ends_at: datetime | None
+
+
+class NoticeList(Answer):
+    """The newest fifty notices, ended ones included."""
+
+    notices: list[Notice]
+
+
+class Setting(Answer):
+    """A setting that may change while the site runs. ``environment`` is its value without a change."""
+
+    name: str
+    description: str
+    value: str | int
+    environment: str | int
+    changed: bool
+
+
+class SettingList(Answer):
+    """The settings that may change while the site runs."""
+
+    settings: list[Setting]
+
+
+class SettingRequest(Body):
+    """The setting's value from the next request on."""
+
+    value: Annotated[str, StringConstraints(max_length=300, pattern=NO_NUL)] | Annotated[int, Field(ge=0, le=2**31 - 1)]
+
+
+class NewSetting(Answer):
+    """The value that a setting has from the next request on."""
+
+    name: str
+    value: str | int
+
+
+class ServedChallenge(Answer):
+    """A challenge that is served."""
+
+    slug: str
+    version: str
+    digest: str
+
+
+class ServedChallengeList(Answer):
+    """The challenges that are served, and what is wrong with those that did not load."""
+
+    challenges: list[ServedChallenge]
+    problems: list[str]

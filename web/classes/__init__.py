@@ -1,0 +1,1 @@
+"""Classes: their members, assignments and grades."""

@@ -1,0 +1,130 @@
+"""The form of a contest."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection
+
+from flask_wtf import FlaskForm
+from wtforms import (
+    BooleanField,
+    DateTimeLocalField,
+    IntegerField,
+    SelectField,
+    SelectMultipleField,
+    StringField,
+    TextAreaField,
+    ValidationError,
+)
+from wtforms.fields.choices import SelectChoice
+from wtforms.validators import InputRequired, Length, NumberRange, Optional, Regexp
+
+from store.models import Contest, Scoring
+from web.challenges.naming import check_slugs, read_slugs
+from web.formatting import as_utc
+
+#: A target as it is typed, and its units in seconds.
+_TARGET = re.compile(r"(?P<slug>[a-z0-9-]{1,100})=(?P<number>\d{1,9}(?:\.\d{1,9})?)(?P<unit>s|ms|us|µs|ns)", re.ASCII)
+_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+#: So many challenges may a contest have.
+MOST_CHALLENGES = 26
+
+
+class ContestForm(FlaskForm):
+    """Makes or changes a contest. Times are in UTC."""
+
+    title = StringField("Title", [InputRequired("Give it a title."), Length(max=100)])
+    slug = StringField(
+        "Address",
+        [
+            InputRequired("Say how its address ends."),
+            Regexp(r"^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$", message="Small letters, digits and dashes, at most 64."),
+        ],
+    )
+    description = TextAreaField("Description, in Markdown", [Length(max=20_000)])
+    challenges = StringField("Challenges", [InputRequired("Name at least one challenge.")])
+    devices = SelectMultipleField("Devices", [InputRequired("Choose at least one device.")])
+    starts_at = DateTimeLocalField("Start, in UTC", [InputRequired("Say when it starts.")])
+    ends_at = DateTimeLocalField("End, in UTC", [InputRequired("Say when it ends.")])
+    frozen_at = DateTimeLocalField("Standings freeze, in UTC", [Optional()])
+    scoring = SelectField(
+        "Scoring",
+        choices=[
+            SelectChoice(Scoring.PLACES, "sum of places"),
+            SelectChoice(Scoring.TIME, "challenges solved, then times relative to the best"),
+            SelectChoice(Scoring.POINTS, "points: 100 × best time / own time"),
+            SelectChoice(Scoring.TARGETS, "points: 100 × target / own time, at most 100"),
+        ],
+    )
+    targets = StringField("Targets", [Length(max=2000)])
+    code = StringField("Code to join", [Length(max=64)])
+    team_size = IntegerField("Members of a team", [Optional(), NumberRange(2, 20, "A team has 2 to 20 members.")])
+    revealed = BooleanField("Show the frozen standings in full")
+    opens_sources = BooleanField("After the end, members see each other's counted sources")
+
+    def __init__(self, known: Collection[str], devices: Collection[tuple[str, str]], **given: object) -> None:
+        super().__init__(**given)  # type: ignore[no-untyped-call]
+        self._known = known
+        self.devices.choices = list(devices)
+
+    @property
+    def slugs(self) -> list[str]:
+        """The challenges in their order, each once."""
+        return read_slugs(self.challenges.data)
+
+    def validate_challenges(self, _field: StringField) -> None:
+        """Refuses names of no challenge, and says which are near."""
+        check_slugs(self.slugs, self._known, most=MOST_CHALLENGES)
+
+    def target_times(self) -> dict[str, float]:
+        """The targets in seconds, by challenge. Raises ValidationError for what is none."""
+        found: dict[str, float] = {}
+        for part in (self.targets.data or "").replace(",", " ").split():
+            matched = _TARGET.fullmatch(part)
+            if matched is None:
+                raise ValidationError(f"{part} is no target. Write a challenge and a time, such as vector-add=120us.")
+            if matched["slug"] not in self.slugs:
+                raise ValidationError(f"{matched['slug']} is none of this contest's challenges.")
+            found[matched["slug"]] = float(matched["number"]) * _UNITS[matched["unit"]]
+            if not 0 < found[matched["slug"]] < math.inf:
+                raise ValidationError(f"{part} is no target: a time is more than nothing.")
+        return found
+
+    def validate_targets(self, _field: StringField) -> None:
+        """Refuses what is no target, and a challenge without one where they are scored."""
+        missing = [slug for slug in self.slugs if slug not in self.target_times()]
+        if missing and self.scoring.data == Scoring.TARGETS:
+            raise ValidationError(f"{missing[0]} needs a target, such as {missing[0]}=120us.")
+
+    def validate_ends_at(self, field: DateTimeLocalField) -> None:
+        """Refuses an end before the start."""
+        if field.data and self.starts_at.data and field.data <= self.starts_at.data:
+            raise ValidationError("It ends after it starts.")
+
+    def validate_frozen_at(self, field: DateTimeLocalField) -> None:
+        """Refuses a freeze outside of the contest."""
+        begins, ends = self.starts_at.data, self.ends_at.data
+        if field.data and begins and ends and not begins <= field.data <= ends:
+            raise ValidationError("The standings freeze between start and end.")
+
+    def apply(self, contest: Contest) -> None:
+        """Writes what the form says, but for the challenges, to the contest."""
+        contest.title, contest.slug = (self.title.data or "").strip(), self.slug.data or ""
+        contest.description = (self.description.data or "").replace("\r\n", "\n")
+        contest.devices = " ".join(self.devices.data or ())
+        assert self.starts_at.data is not None
+        assert self.ends_at.data is not None
+        contest.starts_at, contest.ends_at = as_utc(self.starts_at.data), as_utc(self.ends_at.data)
+        contest.frozen_at = None if self.frozen_at.data is None else as_utc(self.frozen_at.data)
+        contest.scoring = self.scoring.data
+        contest.team_size = self.team_size.data
+        contest.code = (self.code.data or "").strip() or None
+        contest.revealed, contest.opens_sources = bool(self.revealed.data), bool(self.opens_sources.data)
+
+
+def written_targets(contest: Contest) -> str:
+    """Returns the contest's targets as the form takes them."""
+    return " ".join(
+        f"{slug}={target * 1e6:.9f}".rstrip("0").rstrip(".") + "us" for slug, target in contest.targets.items()
+    )

@@ -1,0 +1,263 @@
+"""The contests' pages. Everybody may read them; teachers make contests, and change their own."""
+
+from __future__ import annotations
+
+import csv
+import hmac
+import io
+
+from flask import Blueprint, Response, flash, jsonify, redirect, render_template, request, url_for
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response as BaseResponse
+
+from store import contests
+from store.contest_standings import Row
+from store.models import Contest, ContestTeam, Role
+from store.operator_log import Actor, record_action
+from web.accounts.visitor import Visitor, login_required, require_visitor, signed_in
+from web.contests.forms import ContestForm, written_targets
+from web.devices import device_choices
+from web.problems import Problem, sentence
+from web.services import reader, services, transaction
+from web.statement import render_statement
+
+blueprint = Blueprint("contests", __name__, url_prefix="/contests")
+
+
+def may_make_contests(visitor: Visitor | None) -> bool:
+    """Returns whether the visitor may make a contest."""
+    return visitor is not None and visitor.role.includes(Role.TEACHER)
+
+
+def may_manage(visitor: Visitor | None, contest: Contest) -> bool:
+    """Returns whether the visitor may change this contest and see through its freeze."""
+    if visitor is None or not visitor.role.includes(Role.TEACHER):
+        return False
+    return contest.owner_id == visitor.id or visitor.role.includes(Role.OPERATOR)
+
+
+@blueprint.get("/")
+def index() -> str:
+    """Renders the contests: those that run, those to come, those that have ended."""
+    now = services().clock()
+    found = contests.list_contests(reader())
+    return render_template(
+        "contests/index.html",
+        running=[contest for contest in found if contest.starts_at <= now < contest.ends_at],
+        coming=sorted((each for each in found if each.starts_at > now), key=lambda each: each.starts_at),
+        past=[contest for contest in found if contest.ends_at <= now],
+        may_make=may_make_contests(signed_in()),
+    )
+
+
+@blueprint.get("/<slug>")
+def show(slug: str) -> str:
+    """Renders a contest: what it is, its challenges, its standings."""
+    contest, visitor, now = _find(slug), signed_in(), services().clock()
+    team = contests.team_of(reader(), contest, user_id=None if visitor is None else visitor.id)
+    return render_template(
+        "contests/show.html",
+        contest=contest,
+        team=team,
+        team_members=[] if team is None else [user.username for user in contests.team_members(reader(), team)],
+        entrant=team.name if team is not None else None if visitor is None else visitor.username,
+        description=render_statement(contest.description),
+        rows=_standings(contest),
+        packs=services().packs,
+        now=now,
+        frozen=contests.is_frozen(contest, now),
+        members=contests.count_members(reader(), contest),
+        member=visitor is not None and contests.is_member(reader(), contest, user_id=visitor.id),
+        manages=may_manage(visitor, contest),
+    )
+
+
+@blueprint.get("/<slug>/screen")
+def screen(slug: str) -> str:
+    """Renders the standings for a projector. The page loads itself again."""
+    contest, now = _find(slug), services().clock()
+    return render_template(
+        "contests/screen.html",
+        contest=contest,
+        rows=_standings(contest, anonymous=True),
+        packs=services().packs,
+        now=now,
+        frozen=contests.is_frozen(contest, now),
+    )
+
+
+@blueprint.get("/<slug>/standings.csv")
+def export_csv(slug: str) -> Response:
+    """Returns the standings as CSV: for each challenge the result and the place."""
+    contest = _find(slug)
+    text = io.StringIO()
+    writer = csv.writer(text)
+    columns = [f"{slug} {what}" for slug in contest.slugs for what in ("result", "place")]
+    writer.writerow(["rank", _entrants(contest), "total", *columns])
+    for row in _standings(contest):
+        cells = [("", "") if cell is None else (cell.result.value, cell.place) for cell in row.cells]
+        writer.writerow([row.rank, row.username, row.total, *(value for cell in cells for value in cell)])
+    response = Response(text.getvalue(), mimetype="text/csv")
+    response.headers["Content-Disposition"] = f'attachment; filename="{contest.slug}.csv"'
+    return response
+
+
+@blueprint.get("/<slug>/standings.json")
+def export_json(slug: str) -> Response:
+    """Returns the standings as JSON."""
+    contest, now = _find(slug), services().clock()
+    return jsonify(
+        contest=contest.slug,
+        title=contest.title,
+        starts_at=contest.starts_at.isoformat(),
+        ends_at=contest.ends_at.isoformat(),
+        frozen=contests.is_frozen(contest, now),
+        scoring=contest.scoring,
+        targets_s=contest.targets,
+        standings=[
+            {
+                "rank": row.rank,
+                _entrants(contest): row.username,
+                "total": row.total,
+                "results": {
+                    challenge: {"value": cell.result.value, "metric": cell.result.scale, "place": cell.place}
+                    for challenge, cell in zip(contest.slugs, row.cells, strict=True)
+                    if cell is not None
+                },
+            }
+            for row in _standings(contest)
+        ],
+    )
+
+
+@blueprint.post("/<slug>/join")
+@login_required
+def join(slug: str) -> BaseResponse:
+    """Makes the visitor a member, with the code where one is needed."""
+    contest, visitor, now = _find(slug), require_visitor(), services().clock()
+    if contest.ends_at <= now:
+        raise Problem(409, "ended", "This contest has ended.")
+    given = request.form.get("code", "").strip()
+    if contest.code is not None and not hmac.compare_digest(given.encode(), contest.code.encode()):
+        flash("That is not the code of this contest. Whoever invited you knows it.", "error")
+        return redirect(url_for("contests.show", slug=slug), 303)
+    try:
+        with transaction() as writer:
+            contests.join(writer, contest, user_id=visitor.id, now=now, team=_team(writer, contest, visitor))
+    except contests.TeamError as error:
+        flash(sentence(str(error)), "error")
+        return redirect(url_for("contests.show", slug=slug), 303)
+    flash("You take part. What you submit to these challenges from the start to the end counts.", "success")
+    return redirect(url_for("contests.show", slug=slug), 303)
+
+
+def _team(writer: Session, contest: Contest, visitor: Visitor) -> ContestTeam | None:
+    """Returns the team that the form names, made if it is new; None where there are none, or for a member."""
+    if contest.team_size is None or contests.is_member(writer, contest, user_id=visitor.id):
+        return None
+    if code := request.form.get("team_code", "").strip():
+        return contests.find_team(writer, contest, code)
+    return contests.make_team(writer, contest, request.form.get("team_name", ""))
+
+
+@blueprint.post("/<slug>/leave")
+@login_required
+def leave(slug: str) -> BaseResponse:
+    """Takes the visitor out of the contest."""
+    contest, visitor = _find(slug), require_visitor()
+    if contest.ends_at <= services().clock():
+        raise Problem(409, "ended", "This contest has ended: its standings stay.")
+    with transaction() as writer:
+        contests.leave(writer, contest, user_id=visitor.id)
+    flash("You no longer take part. Your submissions stay, and count again if you join again.", "success")
+    return redirect(url_for("contests.show", slug=slug), 303)
+
+
+@blueprint.route("/new", methods=["GET", "POST"])
+@login_required
+def make() -> str | BaseResponse | tuple[str, int]:
+    """Makes a contest."""
+    visitor = require_visitor()
+    if not may_make_contests(visitor):
+        raise Problem(404, "not_found", "There is nothing here.")
+    form = _form(None)
+    now = services().clock()
+    contest = Contest(owner_id=visitor.id, created_at=now)
+    return _save(form, contest, "contest made") if request.method == "POST" else _form_page(form, None)
+
+
+@blueprint.route("/<slug>/edit", methods=["GET", "POST"])
+@login_required
+def edit(slug: str) -> str | BaseResponse | tuple[str, int]:
+    """Changes a contest, also while it runs: results are counted anew by what it says then."""
+    contest = _find(slug)
+    if not may_manage(require_visitor(), contest):
+        raise Problem(404, "not_found", "There is nothing here.")
+    form = _form(contest)
+    return _save(form, contest, "contest changed") if request.method == "POST" else _form_page(form, contest)
+
+
+def _save(form: ContestForm, contest: Contest, action: str) -> BaseResponse | tuple[str, int]:
+    visitor, new = require_visitor(), contest.id is None
+    if not form.validate_on_submit():  # type: ignore[no-untyped-call]
+        return _form_page(form, None if new else contest), 422
+    try:
+        with transaction() as writer:
+            row = contest if new else writer.get_one(Contest, contest.id)
+            form.apply(row)
+            contests.set_challenges(row, form.slugs, form.target_times())
+            writer.add(row)
+            writer.flush()
+            actor = Actor(visitor.username, visitor.id, request.remote_addr or "")
+            record_action(writer, actor, action, f"contest {row.slug}", now=services().clock(), title=row.title)
+            slug = row.slug
+    except IntegrityError:
+        form.slug.errors = ("Another contest has this address.",)
+        return _form_page(form, None if new else contest), 422
+    flash("The contest is saved.", "success")
+    return redirect(url_for("contests.show", slug=slug), 303)
+
+
+def _form(contest: Contest | None) -> ContestForm:
+    devices = {device.key: device.name for device in device_choices(reader(), services().settings, services().clock)}
+    given: dict[str, object] = {}
+    if contest is not None:
+        devices |= {key: devices.get(key, key) for key in contest.device_keys}
+        given["data"] = {
+            **{name: getattr(contest, name) for name in ("title", "slug", "description", "scoring", "revealed")},
+            "opens_sources": contest.opens_sources,
+            "team_size": contest.team_size,
+            "code": contest.code or "",
+            "challenges": " ".join(contest.slugs),
+            "targets": written_targets(contest),
+            "devices": list(contest.device_keys),
+            **{name: getattr(contest, name) for name in ("starts_at", "ends_at", "frozen_at")},
+        }
+    return ContestForm(services().packs.keys(), list(devices.items()), **given)
+
+
+def _form_page(form: ContestForm, contest: Contest | None) -> str:
+    return render_template("contests/edit.html", form=form, contest=contest)
+
+
+def _standings(contest: Contest, *, anonymous: bool = False) -> list[Row]:
+    visitor = None if anonymous else signed_in()
+    return contests.standings(
+        reader(),
+        contest,
+        now=services().clock(),
+        viewer_id=None if visitor is None else visitor.id,
+        whole=may_manage(visitor, contest),
+    )
+
+
+def _entrants(contest: Contest) -> str:
+    return "user" if contest.team_size is None else "team"
+
+
+def _find(slug: str) -> Contest:
+    contest = contests.find_contest(reader(), slug)
+    if contest is None:
+        raise Problem(404, "not_found", f"There is no contest “{slug[:64]}”.")
+    return contest

@@ -1,0 +1,53 @@
+"""What operators change while the site runs, as it is for a request: settings, and the notices on its pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar, cast
+
+from flask import Flask, g
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from store.changed_settings import changed_settings
+from store.models import Notice
+from store.notices import shown_notices
+from web.services import reader, release_reader, services
+from web.settings import SiteSettings
+
+T = TypeVar("T")
+
+
+def site_settings() -> SiteSettings:
+    """Returns the settings that operators may change. Reads them once a request: call it before ``transaction``."""
+    if "site_settings" not in g:
+        g.site_settings = services().settings.changed(changed_settings(reader()))
+    return cast(SiteSettings, g.site_settings)
+
+
+def register_site(app: Flask) -> None:
+    """Offers ``shown_settings`` and ``shown_notices`` to templates.
+
+    They are for pages that must be shown even without the database, such as the one that reports it as unavailable.
+    """
+
+    def settings() -> SiteSettings:
+        given: SiteSettings = services().settings
+        return _or_else(site_settings, given)
+
+    def notices() -> Sequence[Notice]:
+        return _or_else(lambda: shown_notices(reader(), now=services().clock()), ())
+
+    app.context_processor(lambda: {"shown_settings": settings, "shown_notices": notices})
+
+
+def _or_else(read: Callable[[], T], otherwise: T) -> T:
+    """Returns what ``read`` finds in the database, or ``otherwise`` if the database cannot be reached."""
+    if g.get("database_away"):
+        return otherwise
+    try:
+        return read()
+    except (DBAPIError, PoolTimeoutError):
+        release_reader()
+        g.database_away = True
+        return otherwise

@@ -1,0 +1,159 @@
+"""The page of a submission's machine code, beside its source.
+
+A build worker makes it when somebody asks. Until then the page loads itself again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from flask import Blueprint, render_template, request, url_for
+from flask import redirect as redirect_to
+from werkzeug.wrappers import Response as BaseResponse
+
+from emulator.model import Gpu, gpu_names, load_gpu, occupancy_of
+from judge.compile.architecture import gpu_architecture
+from judge.compile.assembly import Assembly, FunctionAssembly
+from judge.compile.assembly_json import from_json
+from judge.judgement import Judgement
+from store.assemblies import TooManyWaitingError, find_assembly, read_content, request_assembly
+from store.submissions import get_submission
+from web.accounts.visitor import login_required
+from web.problems import Problem
+from web.rates import limit_submissions
+from web.services import reader, services, transaction
+from web.source import highlight_lines
+from web.submissions.views import own_submission
+
+blueprint = Blueprint("assembly", __name__)
+
+DEFAULT_ARCHITECTURE = "sm_90"
+#: Nobody reads more of one kernel on a page, and a browser should not have to show it.
+MOST_INSTRUCTIONS = 4000
+#: What occupancy is stated for where a kernel has no launch bounds.
+BLOCK_THREADS = 256
+
+
+class ShownInstruction(NamedTuple):
+    """An instruction as the page shows it. ``first``: it is the first one on the page for its line."""
+
+    line: int | None
+    text: str
+    is_label: bool
+    first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFunction:
+    """A kernel, or a device function, as the page shows it. ``left_out`` counts instructions beyond its limit."""
+
+    name: str
+    is_kernel: bool
+    figures: tuple[tuple[str, str], ...]
+    listing: Sequence[ShownInstruction]
+    left_out: int
+
+
+@blueprint.get("/submissions/<public_id>/assembly")
+@login_required
+def show(public_id: str) -> str:
+    """Renders the machine code (or with ``view=ptx`` the PTX) for ``arch``, or offers to make it."""
+    submission = own_submission(public_id)
+    known = architectures(submission.judgement)
+    arch = request.args.get("arch") or _default(submission.judgement)
+    if arch not in known:
+        raise Problem(404, "unknown_architecture", f"There is no architecture “{arch[:40]}” here.", nearest=known)
+    view = "ptx" if request.args.get("view") == "ptx" else "sass"
+    asked = find_assembly(reader(), submission, arch)
+    content = None if asked is None else read_content(asked)
+    functions = [] if content is None else _shown(from_json(content), view, arch)
+    return render_template(
+        "submissions/assembly.html",
+        submission=submission,
+        pack=services().packs.get(submission.challenge),
+        known=known,
+        arch=arch,
+        view=view,
+        asked=asked,
+        working=asked is not None and asked.ended_at is None,
+        made=content is not None,
+        functions=functions,
+        lines=highlight_lines(submission.source),
+    )
+
+
+@blueprint.post("/submissions/<public_id>/assembly")
+@login_required
+@limit_submissions
+def make(public_id: str) -> BaseResponse:
+    """Asks for the machine code, and shows the page that waits for it."""
+    submission = own_submission(public_id)
+    known = architectures(submission.judgement)
+    arch = request.form.get("arch", "")
+    if arch not in known:
+        raise Problem(422, "invalid", f"arch is one of {', '.join(known)}.")
+    try:
+        with transaction() as writer:
+            found = get_submission(writer, public_id)
+            assert found is not None
+            request_assembly(writer, found, arch, now=services().clock())
+    except TooManyWaitingError:
+        raise Problem(429, "too_many", "Some of yours are being made: try again when they are there.") from None
+    services().ring_builders()
+    return redirect_to(url_for("assembly.show", public_id=public_id, arch=arch), 303)
+
+
+def architectures(judgement: Judgement | None) -> dict[str, str]:
+    """Returns what machine code is offered for: GPU names by architecture, the submission's own device among them."""
+    names: dict[str, list[str]] = {}
+    for gpu in sorted(_gpus(), key=lambda gpu: float(gpu.compute_capability)):
+        names.setdefault(gpu_architecture(gpu.compute_capability), []).append(gpu.name.removeprefix("NVIDIA "))
+    if judgement is not None and judgement.device.kind == "cuda":
+        names.setdefault(gpu_architecture(judgement.device.compute_capability), [judgement.device.name])
+    return {arch: ", ".join(gpus) for arch, gpus in names.items()}
+
+
+def _default(judgement: Judgement | None) -> str:
+    if judgement is not None and judgement.device.kind == "cuda":
+        return gpu_architecture(judgement.device.compute_capability)
+    return DEFAULT_ARCHITECTURE
+
+
+def _gpus() -> list[Gpu]:
+    return [load_gpu(name) for name in gpu_names()]
+
+
+def _shown(assembly: Assembly, view: str, arch: str) -> list[ShownFunction]:
+    shown, seen = [], set[int | None]()
+    for function in assembly.functions:
+        listing = function.ptx if view == "ptx" else function.sass
+        rows = []
+        for each in listing[:MOST_INSTRUCTIONS]:
+            rows.append(ShownInstruction(each.line, each.text, each.is_label, each.line not in seen))
+            seen.add(each.line)
+        if rows:
+            left_out = len(listing) - len(rows)
+            shown.append(ShownFunction(function.name, function.is_kernel, _figures(function, arch), rows, left_out))
+    return shown
+
+
+def _figures(function: FunctionAssembly, arch: str) -> tuple[tuple[str, str], ...]:
+    """Returns labels and values: what ptxas allots to the kernel, and how many of its warps fit."""
+    resources = function.resources
+    if resources is None:
+        return ()
+    spilled = resources.spill_stores_bytes + resources.spill_loads_bytes
+    figures = [
+        ("registers a thread", f"{resources.registers}"),
+        ("shared memory a block", f"{resources.shared_bytes:,} B"),
+        ("spilled", f"{spilled:,} B"),
+    ]
+    fitting = [gpu for gpu in _gpus() if gpu_architecture(gpu.compute_capability) == arch]
+    if fitting:
+        threads = function.block_threads or BLOCK_THREADS
+        occupancy = occupancy_of(fitting[-1], threads, resources.registers, resources.shared_bytes)
+        label = f"occupancy in blocks of {threads}, limited by {occupancy.limiter}"
+        figures.append((label, f"{occupancy.ratio:.0%}"))
+    return tuple(figures)

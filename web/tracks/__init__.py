@@ -1,0 +1,1 @@
+"""The pages of tracks: challenges in an order that teaches, with lessons."""

@@ -1,0 +1,80 @@
+"""How far a user has come in the tracks: which challenges are solved, and which goals are reached."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlalchemy.orm import Session
+
+from judge.packs.pack import Pack
+from judge.tracks.track import Step, Track
+from store.goals import reached_goals
+from store.totals import solved_challenges
+
+Status = Literal["reached", "solved", "new"]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The challenges that a user has solved, and those whose goal was reached."""
+
+    solved: frozenset[str] = frozenset()
+    reached: frozenset[str] = frozenset()
+
+    def status(self, challenge: str) -> Status:
+        """Returns how far the user has come with a challenge."""
+        return "reached" if challenge in self.reached else "solved" if challenge in self.solved else "new"
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """A step whose challenge the site has, with the user's status. ``number`` counts from 1."""
+
+    number: int
+    step: Step
+    pack: Pack
+    status: Status
+
+
+@dataclass(frozen=True, slots=True)
+class TrackView:
+    """A track with the steps that the site has the challenges of."""
+
+    track: Track
+    steps: tuple[StepView, ...]
+
+    @property
+    def solved(self) -> int:
+        """How many challenges are solved."""
+        return sum(view.status != "new" for view in self.steps)
+
+    @property
+    def reached(self) -> int:
+        """How many goals are reached."""
+        return sum(view.status == "reached" for view in self.steps)
+
+    @property
+    def following(self) -> StepView | None:
+        """The first step whose goal is not reached; None after the last."""
+        return next((view for view in self.steps if view.status != "reached"), None)
+
+
+def read_done(session: Session, *, user_id: int | None) -> Done:
+    """Returns what the user has done; nothing for nobody."""
+    if user_id is None:
+        return Done()
+    return Done(solved_challenges(session, user_id=user_id), reached_goals(session, user_id=user_id))
+
+
+def view_track(track: Track, packs: Mapping[str, Pack], done: Done) -> TrackView:
+    """Returns the track for a user. Leaves out challenges that the site does not have."""
+    steps = [step for step in track.steps if step.challenge in packs]
+    return TrackView(
+        track,
+        tuple(
+            StepView(number, step, packs[step.challenge], done.status(step.challenge))
+            for number, step in enumerate(steps, start=1)
+        ),
+    )

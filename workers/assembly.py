@@ -1,0 +1,58 @@
+"""Makes the machine code that users asked to see, on build workers, when no submission waits to be built."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import structlog
+
+from judge.compile.assembly import NotAssembled
+from judge.compile.assembly_json import to_json
+from judge.errors import InternalError
+from store.assemblies import AssemblyLease, claim_assembly, fail_assembly, finish_assembly, refuse_assembly
+from store.models import Submission
+from workers.build import build_one
+from workers.context import WorkerContext
+
+log = structlog.get_logger(__name__)
+
+
+def build_or_assemble_one(context: WorkerContext, *, rung_before: datetime | None = None) -> bool:
+    """Builds the oldest queued submission or, if none waits, makes the machine code that somebody asked for.
+
+    Returns False if there was nothing to do.
+    """
+    return build_one(context, rung_before=rung_before) or assemble_one(context)
+
+
+def assemble_one(context: WorkerContext) -> bool:
+    """Makes the machine code of the oldest request. Returns False if there is none."""
+    with context.sessions.begin() as session:
+        lease = claim_assembly(session, now=context.clock())
+    if lease is None:
+        return False
+    with structlog.contextvars.bound_contextvars(submission=lease.submission_id, arch=lease.arch):
+        try:
+            _assemble(context, lease)
+        except InternalError as error:
+            log.error("assembly.failed", error=str(error))
+            context.persist(lambda session: fail_assembly(session, lease, now=context.clock()))
+        except Exception:
+            log.exception("assembly.crashed")
+            context.persist(lambda session: fail_assembly(session, lease, now=context.clock()))
+    return True
+
+
+def _assemble(context: WorkerContext, lease: AssemblyLease) -> None:
+    with context.reads() as session:
+        submission = session.get_one(Submission, lease.submission_id)
+        source = submission.source_bytes
+        challenge, digest = submission.challenge, submission.pack_digest
+    made = context.judge.assemble(source, context.packs.find(challenge, digest), lease.arch)
+    now = context.clock()
+    if isinstance(made, NotAssembled):
+        context.persist(lambda session: refuse_assembly(session, lease, made.log, now=now))
+    else:
+        content = to_json(made)
+        context.persist(lambda session: finish_assembly(session, lease, content, now=now))
+    log.info("assembly.made")
