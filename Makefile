@@ -4,7 +4,7 @@ SHELL := /bin/sh
 .PHONY: help run test test-all verify-all test-gpu lint format types contracts bench clean
 
 PY := .venv/bin/python
-PYTEST = $(PY) -m pytest -m "not gpu" -n $(JOBS) --maxprocesses 8 --dist worksteal
+PYTEST = scripts/run-tests -m "not gpu" -n $(JOBS) --maxprocesses 8 --dist worksteal
 ARGS ?=
 JOBS ?= auto
 

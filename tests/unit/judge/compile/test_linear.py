@@ -24,10 +24,11 @@ from web.submissions.diagnostics import fault_detail, source_notes
 
 #: The largest source, and the shorter one that every run tries: quadratic time shows in either.
 SIZE, SMALL = 256 << 10, 16 << 10
-#: A text of four times the length may take this many times as long. Linear time gives 4, quadratic time 16.
-MOST_GROWTH = 9.0
+#: A text of four times the length may take this many times as long. Linear time gives 4 (more where a longer text no
+#: longer fits a cache that other processes use too), quadratic time 16.
+MOST_GROWTH = 11.0
 #: What grows faster than its length does so every time.
-ATTEMPTS = 3
+ATTEMPTS = 8
 #: What takes less is not compared: the clock's own error would decide.
 LEAST_S = 2e-3
 
