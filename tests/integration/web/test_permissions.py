@@ -166,6 +166,7 @@ GET  /leaderboards/<slug>                                        200 200 200
 GET  /metrics                                                    200 200 200
 GET  /readyz                                                     200 200 200
 GET  /static/<path:filename>                                     200 200 200
+GET  /static/v<string(length=12):version>/<path:filename>        200 200 200
 GET  /submissions                                                302 200 200
 GET  /submissions/<public_id>                                    302 404 200 - 200
 GET  /submissions/<public_id>/assembly                           302 404 200
@@ -242,7 +243,8 @@ def ask(site: Site, method: str, rule: str, role: str, number: int) -> int:
         "<int(max=2147483647):token_id>": str(token_id), "<int(max=2147483647):session_id>": str(session_id),
         "<int(max=2147483647):number>": str(class_id if rule.startswith("/classes") else 1),
         "<int(max=2147483647):assignment_id>": str(assignment_id),
-        "<path:filename>": "css/app.css", "<username>": owner, "<name>": "sign_up",
+        "<string(length=12):version>": "0123456789ab", "<path:filename>": "css/app.css",
+        "<username>": owner, "<name>": "sign_up",
     }  # fmt: skip
     path = rule
     for part, value in values.items():

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
 
 from tests.web_site import PASSWORD, Site, make_site, post
-from web.assets import Assets
+from web.assets import digest_of
 
 PAGES = ["/", "/challenges/vector-add", "/account/log-in", "/leaderboards/", "/no-such-page", "/api/v1/challenges"]
 CHECKED_BEFORE_REUSE = {"/api/v1/challenges"}
@@ -89,14 +90,41 @@ def test_forwarded_addresses_are_believed_only_of_trusted_proxies(tmp_path: Path
 
 def test_static_files_may_be_kept_when_their_address_has_their_digest(site: Site) -> None:
     client = site.app.test_client()
-    (address,) = re.findall(r'href="(/static/css/app.css[^"]*)"', client.get("/").text)
+    (address,) = re.findall(r'href="(/static/v[^"]*/css/app.css)"', client.get("/").text)
     for path, said in ((address, "immutable"), ("/static/js/follow.js", "no-cache")):
         with client.get(path) as answer:
             assert said in answer.headers["Cache-Control"]
 
 
-def test_digests_follow_the_content(tmp_path: Path) -> None:
+def test_the_digest_follows_names_and_contents(tmp_path: Path) -> None:
     (tmp_path / "a.css").write_text("a")
-    first = Assets(tmp_path).digest("a.css")
+    digests = [digest_of(tmp_path)]
     (tmp_path / "a.css").write_text("b")
-    assert Assets(tmp_path).digest("a.css") != first
+    digests.append(digest_of(tmp_path))
+    (tmp_path / "a.css").rename(tmp_path / "b.css")
+    digests.append(digest_of(tmp_path))
+    assert len(set(digests)) == 3
+
+
+def test_an_address_of_an_earlier_version_is_answered_and_not_kept(site: Site) -> None:
+    with site.app.test_client().get("/static/v0123456789ab/js/follow.js") as answer:
+        assert answer.status_code == 200
+        assert answer.headers["Cache-Control"] == "no-cache"
+
+
+def test_a_page_names_all_modules_that_its_script_imports(site: Site) -> None:
+    client = site.app.test_client()
+    text = client.get("/challenges/vector-add").text
+    preloaded = set(re.findall(r'<link rel="modulepreload" href="([^"]*)">', text))
+    (script,) = re.findall(r'<script type="module" src="([^"]*workbench.js)">', text)
+    found, left = set(), [script]
+    while left:
+        address = left.pop()
+        with client.get(address) as answer:
+            for target in re.findall(r'(?:from|import) *"([^"]*)"', answer.text):
+                imported = urljoin(address, target)
+                if imported not in found:
+                    found.add(imported)
+                    left.append(imported)
+    assert found == preloaded
+    assert len(found) > 5
