@@ -3,7 +3,8 @@
 A test marked ``exhaustive`` has cases that differ in their data alone. Those of one function are drawn from together;
 tests without parameters that are marked are drawn from together file by file. At least one of each such group is run.
 
-Nothing is left out with ``--exhaustive``, nor where tests are chosen by name (``-k``, or ``file::test``).
+Nothing is left out with ``--exhaustive``, nor where tests are chosen by name (``-k``, or ``file::test``) or because
+they failed (``--last-failed``).
 ``--exhaustive-rest`` runs what a session with the same seed left out, and whatever draws examples of its own (the tests
 of Hypothesis, whose profile is the long one then); so one session with neither option and one with this one run
 everything.
@@ -59,11 +60,12 @@ def configure(config: pytest.Config) -> None:
 
 
 def scope_of(config: pytest.Config) -> Scope:
-    if config.getoption("exhaustive_rest"):
+    # The cache's plugin, which has these options, can be switched off.
+    failed = config.getoption("lf", default=False)
+    if config.getoption("exhaustive_rest") and not failed:
         return Scope.REST
-    if config.getoption("exhaustive") or config.option.keyword or any("::" in argument for argument in config.args):
-        return Scope.ALL
-    return Scope.SAMPLE
+    named = config.option.keyword or any("::" in argument for argument in config.args)
+    return Scope.ALL if config.getoption("exhaustive") or named or failed else Scope.SAMPLE
 
 
 def seed() -> str:

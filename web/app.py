@@ -25,6 +25,7 @@ from web.accounts.visitor import register_login
 from web.admin import views as admin
 from web.api import views as api
 from web.background import Background
+from web.bottlenecks import views as bottlenecks
 from web.broker import broker_answers
 from web.challenges import views as challenges
 from web.classes import views as classes
@@ -90,6 +91,7 @@ def create_app(settings: WebSettings, *, clock: Clock = utc_now) -> Flask:
     for part in (
         challenges,
         tracks,
+        bottlenecks,
         submissions,
         assembly,
         comparison,

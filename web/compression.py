@@ -6,6 +6,9 @@ and sees its length guess the token (the BREACH attack). Event streams stay so t
 
 from __future__ import annotations
 
+import contextlib
+from typing import Any, cast
+
 from flask import Flask, Response, g, request
 from flask_compress import Compress
 
@@ -25,8 +28,9 @@ def register_compression(app: Flask) -> None:
     @app.after_request
     def compress_without_secrets(response: Response) -> Response:
         if request.endpoint == "static" and response.status_code == 200 and response.mimetype in _TYPES:
-            # Read here, the file is closed with the response; the library would leave that to the garbage collector.
-            response.direct_passthrough = False
-            response.make_sequence()
+            # A server need not close the response of a browser that has hung up, so the file is read and closed here.
+            with contextlib.closing(cast(Any, response.response)) as file:
+                response.direct_passthrough = False
+                response.set_data(b"".join(file))
         holds_token = "csrf_token" in g and response.mimetype == "text/html"
         return response if holds_token else compress.after_request(response)

@@ -14,6 +14,19 @@ _WASTEFUL = 1.5
 _SIGNIFICANT_SHARE = 0.1
 #: Fraction of idle lanes from which divergence is reported.
 _IDLE = 0.25
+#: What a sentence is about, by words that only such sentences have.
+TOPICS = {
+    "launch overhead": "launch-overhead",
+    "limited by latency": "latency",
+    "get a block": "tail",
+    "the last of which": "tail",
+    "bytes where": "coalescing",
+    "bank conflicts:": "bank-conflicts",
+    "(divergence)": "divergence",
+    "atomic operations": "atomics",
+    "contended atomics": "atomics",
+    " occupancy, held down": "occupancy",
+}
 #: Fraction of DRAM's peak above which there is little to gain: no kernel was measured far above it in a single call.
 _GOOD = 0.7
 
@@ -31,6 +44,11 @@ def reasons(profile: LaunchProfile, gpu: Gpu, bounds: Bounds, limiter: str, seco
         *_local(profile),
     ]
     return tuple(found)
+
+
+def topic_of(sentence: str) -> str | None:
+    """Returns what a sentence of ``reasons`` is about, a value of ``TOPICS``, or None if it is none of them."""
+    return next((topic for words, topic in TOPICS.items() if words in sentence), None)
 
 
 def _limit(profile: LaunchProfile, gpu: Gpu, bounds: Bounds, limiter: str, seconds: float) -> str:

@@ -125,6 +125,8 @@ def full(served: Served) -> Full:
         "/admin/log": "/admin/log",
         "/admin/site": "/admin/site",
         "/contests/": "/contests/",
+        "/bottlenecks/": "/bottlenecks/",
+        "/bottlenecks/<slug>": "/bottlenecks/tail",
         "/tracks/": "/tracks/",
         "/tracks/<slug>": "/tracks/first-kernels",
         "/tracks/<slug>/<challenge>": "/tracks/first-kernels/vector-add",

@@ -66,7 +66,7 @@ def test_nothing_is_left_out_of_what_is_named() -> None:
         config = SimpleNamespace(
             args=list(arguments),
             option=SimpleNamespace(keyword=keyword),
-            getoption=lambda name: options.get(name, False),
+            getoption=lambda name, default=False: options.get(name, default),
         )
         return sampling.scope_of(config)  # type: ignore[arg-type]
 
@@ -75,6 +75,7 @@ def test_nothing_is_left_out_of_what_is_named() -> None:
         scope("tests/a.py::test_many") is scope("tests", keyword="many") is scope("tests", exhaustive=True) is Scope.ALL
     )
     assert scope("tests", exhaustive=True, exhaustive_rest=True) is Scope.REST
+    assert scope("tests", exhaustive_rest=True, lf=True) is scope("tests", lf=True) is Scope.ALL
 
 
 def test_a_test_of_one_unit_may_need_no_service() -> None:

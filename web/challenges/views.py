@@ -11,6 +11,7 @@ from store.drafts import latest_draft
 from store.submissions import get_submission
 from store.totals import solved_challenges
 from web.accounts.visitor import Visitor, signed_in
+from web.bottlenecks.page import find_kernel
 from web.challenges import drafts
 from web.challenges.figures import read_figures
 from web.challenges.listing import DIFFICULTIES, SORTS, STATUSES, Filters, by_difficulty, challenge_rows
@@ -59,14 +60,20 @@ def index() -> str:
 
 @blueprint.get("/challenges/<slug>")
 def show(slug: str) -> str:
-    """Renders a challenge's statement and the editor, which holds the draft, or one's submission named by ``from``."""
+    """Renders a challenge's statement and the editor.
+
+    The editor holds the draft, or one's submission named by ``from``, or the kernel of a page on a bottleneck that
+    ``example`` names.
+    """
     pack = find_pack(services(), slug)
     visitor = signed_in()
     draft = None if visitor is None else latest_draft(reader(), user_id=visitor.id, challenge=slug)
     statement = read_statement(pack)
     if visitor is not None and hides_hints(reader(), slug, user_id=visitor.id, now=services().clock()):
         statement = without_hints(statement)
-    edited = None if visitor is None else _own_source(visitor, slug, request.args.get("from", ""))
+    edited = find_kernel(slug, request.args.get("example", "")) or _own_source(
+        visitor, slug, request.args.get("from", "")
+    )
     return render_template(
         "challenges/show.html",
         pack=pack,
@@ -96,9 +103,9 @@ def starter(slug: str) -> Response:
     return response
 
 
-def _own_source(visitor: Visitor, slug: str, public_id: str) -> str | None:
+def _own_source(visitor: Visitor | None, slug: str, public_id: str) -> str | None:
     """Returns the source of the visitor's own submission for this challenge, or None."""
     submission = get_submission(reader(), public_id) if public_id else None
-    if submission is None or submission.user_id != visitor.id or submission.challenge != slug:
+    if visitor is None or submission is None or submission.user_id != visitor.id or submission.challenge != slug:
         return None
     return submission.source

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from emulator.model import gpu_names, load_gpu
+from emulator.model.why import topic_of
 from judge.judgement import Measurement, ModelledCase, ModelledKernel, ModelledLine
+from web.bottlenecks.page import BottleneckPage, find_page
 from web.formatting import percent, seconds, significant, size, whole
 from web.submissions.diagnostics import SOURCE_NAME, is_own_source
 
@@ -28,6 +30,14 @@ class SentencePart:
 
     text: str
     line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A sentence on what makes the call slow, and the page that tells what to do about it, if there is one."""
+
+    parts: tuple[SentencePart, ...]
+    page: BottleneckPage | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +79,7 @@ class ModelledTimeView:
     gpu: str
     time: str
     limiter: str
-    reasons: tuple[tuple[SentencePart, ...], ...]
+    reasons: tuple[Reason, ...]
     lines: tuple[LineView, ...]
     #: What is left out of ``lines``, in words; empty if nothing is.
     rest: str
@@ -92,7 +102,7 @@ def present_modelled_times(measurement: Measurement, code: Sequence[Markup] = ()
             gpu=gpu,
             time=seconds(case.value),
             limiter=case.limiter,
-            reasons=tuple(_linked(reason) for reason in case.why),
+            reasons=tuple(_present_reason(sentence) for sentence in case.why),
             lines=tuple(_present_line(line, code) for line in case.lines if line.share >= LEAST_SHARE),
             rest=_rest(case.lines),
             at_roofline=case.roofline_s is not None and case.roofline_s >= FAST * case.value,
@@ -118,6 +128,11 @@ def _rest(lines: Sequence[ModelledLine]) -> str:
     """Returns what share of the time lies outside the lines that are shown, if it shows in the sum."""
     rest = 1.0 - sum(line.share for line in lines if line.share >= LEAST_SHARE)
     return f"All other lines, launches and waiting: {percent(rest)}" if rest >= LEAST_SHARE else ""
+
+
+def _present_reason(sentence: str) -> Reason:
+    topic = topic_of(sentence)
+    return Reason(_linked(sentence), None if topic is None else find_page(topic))
 
 
 def _linked(sentence: str) -> tuple[SentencePart, ...]:

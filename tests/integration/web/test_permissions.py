@@ -118,6 +118,8 @@ POST /api/v1/tokens                                              422 422 422 422
 GET  /api/v1/tracks                                              200 200 200 200
 GET  /api/v1/tracks/<slug>                                       404 404 404 404
 GET  /api/v1/tracks/<slug>/progress                              401 404 404 404
+GET  /bottlenecks/                                               200 200 200
+GET  /bottlenecks/<slug>                                         200 200 200
 GET  /challenges/<slug>                                          200 200 200
 GET  /challenges/<slug>/draft                                    302 200 200
 PUT  /challenges/<slug>/draft                                    302 422 422
@@ -237,7 +239,7 @@ def ask(site: Site, method: str, rule: str, role: str, number: int) -> int:
         token_id = token.id
         class_id, assignment_id, contest = _taught(session, user, stranger if role == "teacher" else None, number)
     values = {
-        "<slug>": contest if rule.startswith("/contests") else SLUG,
+        "<slug>": {"contests": contest, "bottlenecks": "tail"}.get(rule.split("/")[1], SLUG),
         "<public_id>": public_id, "<key>": "elsewhere", "<text>": "not-a-link", "<token>": "no-link",
         "<int:version>": "1",
         "<int(max=2147483647):token_id>": str(token_id), "<int(max=2147483647):session_id>": str(session_id),

@@ -26,9 +26,14 @@ export function keepDraft(editor, starter) {
 
 function keepInBrowser(editor, starter) {
   const stored = storage.get(anonymousKey);
-  if (stored !== null && stored !== editor.value()) {
+  const shown = editor.value();
+  if (stored !== null && stored !== shown) {
     editor.replace(stored);
     status.textContent = "Draft restored";
+    if ("edited" in form.dataset) { // the page came with another text: the draft is one undo away
+      editor.replace(shown);
+      status.textContent = "Your draft comes back with Ctrl+Z";
+    }
   }
   const changed = (source) => {
     const written = source === starter ? (storage.remove(anonymousKey), false) : storage.set(anonymousKey, source);
