@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 
 import pytest
+from flask_compress import flask_compress
 
 from tests.web_site import Site
 
@@ -36,3 +37,17 @@ def test_a_page_with_a_token_against_forgery_is_not_compressed(site: Site) -> No
     page = site.visitor().get("/challenges/vector-add", headers=GZIP)
     assert 'name="csrf_token"' in page.text
     assert "Content-Encoding" not in page.headers
+
+
+def test_a_file_is_compressed_once_for_each_algorithm(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = site.app.test_client()
+    paths = ["/static/css/app.css", "/static/js/workbench.js"]
+
+    def received(encoding: str) -> list[bytes]:
+        answers = [client.get(path, headers={"Accept-Encoding": encoding}) for path in paths]
+        return [answer.data for answer in answers]
+
+    plain, first, brotli = received("identity"), received("gzip"), received("br")
+    assert [gzip.decompress(content) for content in first] == plain
+    monkeypatch.setattr(flask_compress, "_compress_data", None)
+    assert (received("gzip"), received("br")) == (first, brotli)
