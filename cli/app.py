@@ -62,6 +62,8 @@ _COMMANDS = {
     "admin": LazyCommand("cli.commands.admin:app", "For operators of a server."),
     "user": LazyCommand("cli.commands.users:app", "The server's users."),
     "db": LazyCommand("cli.commands.machine:db_app", "The server's database."),
+    "backup": LazyCommand("cli.commands.backup:backup", "Write a backup of the server's database to FILE."),
+    "restore": LazyCommand("cli.commands.backup:restore", "Make the server's database what FILE holds."),
 }
 
 

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from web.settings import WebSettings
 
 Say = Callable[[str], None]
+_ANOTHER = "Another one beside it needs its own: GPUJUDGE_DATA_DIR=/elsewhere gpujudge up --port 8001"
 
 
 @contextmanager
-def lock_data_dir(data_dir: Path) -> Iterator[None]:
-    """Locks the data folder as long as the process lives. Raises CliError if another stack has locked it."""
+def lock_data_dir(data_dir: Path, hint: str = _ANOTHER) -> Iterator[None]:
+    """Locks the data folder as long as the process lives. Raises CliError, with ``hint``, if a stack has locked it."""
     with (data_dir / "up.lock").open("a+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -32,7 +33,7 @@ def lock_data_dir(data_dir: Path) -> Iterator[None]:
             raise CliError(
                 f"gpujudge is already up with the data in {data_dir}",
                 exit_code=FAILED,
-                hint="Another one beside it needs its own: GPUJUDGE_DATA_DIR=/elsewhere gpujudge up --port 8001",
+                hint=hint,
             ) from None
         yield
 

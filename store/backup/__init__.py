@@ -1,0 +1,1 @@
+"""Backups of the database in one file, and their restoration: ``files`` chooses by the kind of database."""
