@@ -9,13 +9,16 @@ from typing import Literal
 from sqlalchemy.orm import Session
 
 from judge.packs.pack import Pack
+from judge.tracks.track import Tracks
 from store.leaderboards import best_of_user
 from store.totals import solved_challenges, tried_challenges
 from web.challenges.figures import Figures
 
 Status = Literal["solved", "tried", "new"]
 DIFFICULTIES = {"easy": 0, "medium": 1, "hard": 2}
-SORTS = {"difficulty": "Difficulty", "title": "Name", "solvers": "Solvers", "acceptance": "Acceptance"}
+SORTS = {
+    "difficulty": "Difficulty", "title": "Name", "track": "Track", "solvers": "Solvers", "acceptance": "Acceptance",
+}  # fmt: skip
 STATUSES = {"solved": "Solved", "tried": "Tried", "new": "Not tried"}
 
 
@@ -24,10 +27,12 @@ class ChallengeRow:
     """A challenge in the list. ``best_s`` and ``own_s`` are times on the chosen device, in seconds; None for none.
 
     ``solvers`` counts the users on that device's board. ``acceptance`` is the share of judged submissions that were
-    accepted.
+    accepted. ``track`` is the slug of its track, empty for none; ``lesson`` the place of the track and in it.
     """
 
     pack: Pack
+    track: str
+    lesson: tuple[int, int]
     status: Status
     solvers: int
     acceptance: float | None
@@ -41,7 +46,13 @@ def by_difficulty(pack: Pack) -> tuple[int, str]:
 
 
 def challenge_rows(
-    session: Session, packs: Iterable[Pack], figures: Figures, *, user_id: int | None, device: str | None
+    session: Session,
+    packs: Iterable[Pack],
+    tracks: Tracks,
+    figures: Figures,
+    *,
+    user_id: int | None,
+    device: str | None,
 ) -> list[ChallengeRow]:
     """Returns a row for each pack, with the visitor's status and the times on a device."""
     solved: frozenset[str] = frozenset()
@@ -57,8 +68,11 @@ def challenge_rows(
         if board is not None and (board.pack_major != pack.major or board.metric == "warp_instructions"):
             board = None
         counts = figures.counts.get(pack.slug)
+        found = tracks.of(pack.slug)
         return ChallengeRow(
             pack=pack,
+            track="" if found is None else found[0].slug,
+            lesson=(len(tracks.tracks) + 1, 0) if found is None else (found[0].order, found[0].steps.index(found[1])),
             status="solved" if pack.slug in solved else "tried" if pack.slug in tried else "new",
             solvers=0 if board is None else board.users,
             acceptance=None if counts is None or not counts.judged else counts.accepted / counts.judged,
@@ -76,6 +90,7 @@ class Filters:
     words: str = ""
     difficulty: str = ""
     tag: str = ""
+    track: str = ""
     status: str = ""
     sort: str = "difficulty"
 
@@ -87,6 +102,7 @@ class Filters:
             words=query.get("q", "").strip()[:100],
             difficulty=difficulty if difficulty in DIFFICULTIES else "",
             tag=query.get("tag", "")[:100],
+            track=query.get("track", "")[:100],
             status=status if status in STATUSES else "",
             sort=sort if sort in SORTS else "difficulty",
         )
@@ -94,7 +110,7 @@ class Filters:
     @property
     def any(self) -> bool:
         """Whether anything may be left out."""
-        return bool(self.words or self.difficulty or self.tag or self.status)
+        return bool(self.words or self.difficulty or self.tag or self.track or self.status)
 
     def apply(self, rows: Sequence[ChallengeRow]) -> list[ChallengeRow]:
         """Returns the rows that fit, in order."""
@@ -107,15 +123,18 @@ class Filters:
             self.difficulty in {"", pack.difficulty}
             and self.status in {"", row.status}
             and (not self.tag or self.tag in pack.tags)
+            and self.track in {"", row.track}
             and all(word in text for word in self.words.casefold().split())
         )
 
     def _key(self, row: ChallengeRow) -> tuple[float, int, str]:
+        track, lesson = row.lesson
         first = {
             "title": 0.0,
             "difficulty": float(by_difficulty(row.pack)[0]),
+            "track": float(track),
             "solvers": -float(row.solvers),
             "acceptance": 1.0 if row.acceptance is None else -row.acceptance,
         }[self.sort]
         level, title = by_difficulty(row.pack)
-        return first, 0 if self.sort == "title" else level, title
+        return first, {"title": 0, "track": lesson}.get(self.sort, level), title

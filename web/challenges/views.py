@@ -6,6 +6,7 @@ from flask import Blueprint, Response, render_template, request
 
 from judge.packs.custom_input import DISTRIBUTION_FORMS, custom_fields
 from judge.packs.statement import read_statement, without_hints
+from judge.tracks.loader import builtin_tracks
 from store.classes import hides_hints
 from store.drafts import latest_draft
 from store.submissions import get_submission
@@ -30,10 +31,11 @@ def index() -> str:
     """Renders the challenges that fit the query's filters, in the order that it asks for."""
     visitor = signed_in()
     devices = device_choices(reader(), services().settings, services().clock)
-    packs = services().packs
+    packs, tracks = services().packs, builtin_tracks()
     rows = challenge_rows(
         reader(),
         packs.values(),
+        tracks,
         read_figures(reader()),
         user_id=None if visitor is None else visitor.id,
         device=request.args.get("device") or (devices[0].key if devices else None),
@@ -51,6 +53,9 @@ def index() -> str:
             if any(pack.difficulty == name for pack in packs.values())
         ],
         tags=[(tag, tag) for tag in sorted({tag for pack in packs.values() for tag in pack.tags})],
+        tracks=[
+            (track.slug, track.title) for track in tracks.tracks if any(step.challenge in packs for step in track.steps)
+        ],
         statuses=STATUSES.items(),
         sorts=[(name, f"By {label.lower()}") for name, label in SORTS.items()],
         first=min(packs.values(), key=by_difficulty, default=None),

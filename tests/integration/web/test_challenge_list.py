@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from judge.tracks.loader import builtin_tracks
 from tests.web_site import KERNEL, Site, accepted, post, timed, wrong
 
 PAGE = "/challenges/vector-add"
@@ -48,6 +49,18 @@ def test_names_sort_by_name(site: Site) -> None:
     page = site.app.test_client().get("/?sort=title").text
     titles = re.findall(r'class="title" href="[^"]+">([^<]+)', page)
     assert titles == sorted(titles, key=str.casefold)
+
+
+def test_a_track_is_a_filter_and_an_order(site: Site) -> None:
+    client = site.app.test_client()
+    (track, other, *_) = builtin_tracks().tracks
+    steps = [step.challenge for step in track.steps]
+    assert _listed(client.get(f"/?track={track.slug}&sort=track").text) == steps
+    assert sorted(_listed(client.get(f"/?track={track.slug}").text)) == sorted(steps)
+    everything = _listed(client.get("/?sort=track").text)
+    assert everything[: len(steps) + len(other.steps)] == steps + [step.challenge for step in other.steps]
+    assert builtin_tracks().of(everything[-1]) is None
+    assert _listed(client.get("/?track=nothing").text) == []
 
 
 def test_rows_show_solvers_acceptance_and_times(site: Site) -> None:
