@@ -10,6 +10,7 @@ from prometheus_client.registry import Collector
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, sessionmaker
 
+from judge.verdict import Verdict
 from store.clock import utc_now
 from store.models import FINAL_STATES, Job, State
 from store.sweeping import queue_delays
@@ -55,7 +56,8 @@ class QueueCollector(Collector):
         jobs, judged, sweep, lease, wait = self._families()
         for (state, device), count in figures.unfinished.items():
             jobs.add_metric([state, device], count)
-        for verdict, count in figures.judged.items():
+        # A verdict that nobody got yet is 0: a rate needs a value before the first.
+        for verdict, count in {**dict.fromkeys(map(str, Verdict), 0), **figures.judged}.items():
             judged.add_metric([verdict], count)
         for family, seconds in (
             (sweep, delays.sweep_age_s),

@@ -73,7 +73,13 @@ def test_commands_exist(document: str, line: str) -> None:
         case ["cp", source, _]:
             assert (ROOT / source).is_file()
         case ["sudo", "install", "-m", _, source, _]:
-            assert (ROOT / source).is_file()
+            assert list(ROOT.glob(source))
+        case ["sudo", "systemctl", "enable", "--now", *units]:
+            for unit in units:
+                name, _, instance = unit.partition("@")
+                assert list((ROOT / "deploy/systemd").glob(f"{name}@.service" if instance else f"{name}*")), unit
+        case ["kubectl", "apply", "-k", folder]:
+            assert (ROOT / folder / "kustomization.yaml").is_file()
         case _:
             pytest.fail(f"{document}: nobody checks {line!r}")
 
@@ -94,8 +100,8 @@ def test_links_lead_somewhere(document: Path) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_paths_in_the_text_exist(document: Path) -> None:
-    for name in re.findall(r"`((?:docs|docker|scripts|judge|store|web|workers|cli|challenges|benchmarks)/[\w./-]*)`",
-                           document.read_text("utf-8")):  # fmt: skip
+    folders = "docs|docker|deploy|scripts|judge|store|web|workers|cli|challenges|benchmarks"
+    for name in re.findall(rf"`((?:{folders})/[\w./-]*)`", document.read_text("utf-8")):
         assert (ROOT / name).exists(), name
 
 
