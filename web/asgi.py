@@ -31,7 +31,8 @@ class Server:
     """The ASGI application. ``threads``: so many requests run in Flask at a time."""
 
     def __init__(self, app: Flask, threads: int) -> None:
-        self._pages = WSGIMiddleware(app.__call__, workers=threads)  # type: ignore[arg-type]
+        # The queue takes a whole answer: a thread never waits for a client who reads slowly.
+        self._pages = WSGIMiddleware(app.__call__, workers=threads, send_queue_size=0)  # type: ignore[arg-type]
         self._readers = ThreadPoolExecutor(STREAM_THREADS, thread_name_prefix="streams")
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:

@@ -13,7 +13,7 @@ from web.settings import WebSettings
 _settings = WebSettings()
 
 bind = f"{_settings.host}:{_settings.port}"
-worker_class = "asgi"
+worker_class = "web.asgi_worker.Worker"
 asgi_loop = "asyncio"
 workers = 1
 #: Open connections: each stream is one, and browsers keep some more. Each needs a file descriptor.

@@ -41,6 +41,7 @@ def test_the_services_asked_for_are_there(compose: dict[str, Any]) -> None:
         "redis",
         "migrate",
         "web",
+        "proxy",
         "sweeper",
         "build-worker",
         "emulator-worker",
@@ -79,6 +80,18 @@ def test_files_and_targets_exist(compose: dict[str, Any]) -> None:
                 assert (ROOT / option.removeprefix("seccomp=")).is_file()
     built = {one["image"] for one in _ours(compose).values() if "build" in one}
     assert {one["image"] for one in _ours(compose).values()} == built
+
+
+def test_the_proxy_leads_to_the_website_and_has_limits_of_time(compose: dict[str, Any]) -> None:
+    proxy, text = compose["services"]["proxy"], (ROOT / "docker/Caddyfile").read_text()
+    assert proxy["profiles"] == ["https"]
+    assert proxy["volumes"][0].split(":")[0] == "./docker/Caddyfile"
+    assert f"reverse_proxy web:{compose['services']['web']['environment']['GPUJUDGE_PORT']} " in text
+    assert set(proxy["networks"]) & set(compose["services"]["web"]["networks"])
+    assert set(re.findall(r"\{\$(\w+)\}", text)) <= set(proxy["environment"])
+    for limit in ("read_header", "read_body", "idle", "max_size", "request_buffers"):
+        assert re.search(rf"^\s+{limit} \w+$", text, flags=re.MULTILINE), limit
+    assert text.count("{") == text.count("}")
 
 
 def test_what_the_images_are_made_from_exists() -> None:
