@@ -5,6 +5,7 @@ The submission, its judgement and its measurement stay. The last event stays for
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, select
@@ -16,27 +17,40 @@ from store.models import FINAL_STATES, Event, Job, Submission
 BATCH = 200
 
 
-def purge_history(session: Session, *, now: datetime, keep_s: float) -> int:
-    """Deletes the history of up to BATCH submissions that ended more than ``keep_s`` seconds ago. Returns how many.
+@dataclass(frozen=True, slots=True)
+class Purge:
+    """How many submissions lost their history, and the job after which the next call goes on (0: from the oldest)."""
 
-    Looks only at the oldest jobs, which are those that no earlier call has deleted.
+    forgotten: int
+    after: int
+
+
+def purge_history(session: Session, *, now: datetime, keep_s: float, after: int = 0) -> Purge:
+    """Deletes the history of submissions that ended more than ``keep_s`` seconds ago, among the next BATCH jobs.
+
+    Goes through the jobs from the oldest to the first that is too young to have ended so long ago, one batch a call:
+    so jobs that never end, or that were judged again lately, keep nobody else's history.
     """
-    oldest = select(Job.id).order_by(Job.id).limit(BATCH).subquery()
-    ended = session.execute(
-        select(Job.id, Job.submission_id)
+    limit = now - timedelta(seconds=keep_s)
+    oldest = select(Job.id).where(Job.id > after).order_by(Job.id).limit(BATCH).subquery()
+    found = session.execute(
+        select(Job.id, Job.submission_id, Job.state, Submission.created_at, Submission.finished_at)
         .join(oldest, oldest.c.id == Job.id)
         .join(Submission, Submission.id == Job.submission_id)
-        .where(Job.state.in_(FINAL_STATES), Submission.finished_at < now - timedelta(seconds=keep_s))
+        .order_by(Job.id)
     ).all()
-    if not ended:
-        return 0
-    submissions = [row.submission_id for row in ended]
-    last = select(Submission.last_event_seq).where(Submission.id == Event.submission_id).scalar_subquery()
-    session.execute(
-        delete(Event)
-        .where(Event.submission_id.in_(submissions), Event.seq < last)
-        .execution_options(synchronize_session=False)
-    )
-    jobs = [row.id for row in ended]
-    session.execute(delete(Job).where(Job.id.in_(jobs)).execution_options(synchronize_session=False))
-    return len(ended)
+    ended = [
+        row for row in found if row.state in FINAL_STATES and row.finished_at is not None and row.finished_at < limit
+    ]
+    if ended:
+        submissions = [row.submission_id for row in ended]
+        last = select(Submission.last_event_seq).where(Submission.id == Event.submission_id).scalar_subquery()
+        session.execute(
+            delete(Event)
+            .where(Event.submission_id.in_(submissions), Event.seq < last)
+            .execution_options(synchronize_session=False)
+        )
+        jobs = [row.id for row in ended]
+        session.execute(delete(Job).where(Job.id.in_(jobs)).execution_options(synchronize_session=False))
+    is_last = len(found) < BATCH or found[-1].created_at >= limit
+    return Purge(len(ended), 0 if is_last else found[-1].id)

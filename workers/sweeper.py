@@ -30,7 +30,8 @@ _OVERDUE_SWEEPS = 4
 class SweepResult:
     """The results of one sweep. ``cgroups`` counts removed cgroups of jails whose owner has died.
 
-    ``forgotten`` counts ended submissions whose jobs and events were deleted.
+    ``forgotten`` counts ended submissions whose jobs and events were deleted; the next sweep looks at the jobs after
+    ``history_after``.
     """
 
     expired: tuple[Expired, ...]
@@ -38,10 +39,11 @@ class SweepResult:
     purged: int
     cgroups: int = 0
     forgotten: int = 0
+    history_after: int = 0
 
 
-def sweep(context: WorkerContext) -> SweepResult:
-    """Sweeps once. Raises SQLAlchemyError if the database is unreachable."""
+def sweep(context: WorkerContext, history_after: int = 0) -> SweepResult:
+    """Sweeps once; of the history, the jobs after ``history_after``. Raises SQLAlchemyError if the database is away."""
     now = context.clock()
     cgroups = remove_stale(find_hierarchy())
     remove_half_written(context.settings.data_dir)
@@ -56,14 +58,14 @@ def sweep(context: WorkerContext) -> SweepResult:
     with context.sessions.begin() as session:
         purge_assemblies(session, now=now, keep_s=context.settings.artifact_keep_s)
     with context.sessions.begin() as session:
-        forgotten = purge_history(session, now=now, keep_s=context.settings.history_keep_s)
+        history = purge_history(session, now=now, keep_s=context.settings.history_keep_s, after=history_after)
     for one in expired:
         log.warning("lease.expired", job=one.job_id, owner=one.owner, state=one.state)
     for queue in queues:
         ring_queue(context.doorbell, queue)
     if cgroups:
         log.warning("jails.removed", groups=cgroups)
-    return SweepResult(tuple(expired), tuple(queues), purged, cgroups, forgotten)
+    return SweepResult(tuple(expired), tuple(queues), purged, cgroups, history.forgotten, history.after)
 
 
 def sweep_if_overdue(context: WorkerContext) -> bool:
@@ -80,9 +82,10 @@ def sweep_if_overdue(context: WorkerContext) -> bool:
 def sweep_for_ever(context: WorkerContext) -> None:
     """Sweeps until the process is stopped. Logs database errors and goes on."""
     log.info("sweeper.ready")
+    history_after = 0
     while True:
         try:
-            sweep(context)
+            history_after = sweep(context, history_after).history_after
         except SQLAlchemyError as error:
             log.warning("database.away", error=str(error))
         if context.stopping.wait(context.settings.sweep_s):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, sessionmaker
 
+from store import retention
 from store.events import record_event
 from store.models import Event, Job, State, Submission, User
-from store.retention import purge_history
+from store.retention import Purge, purge_history
 
 T0 = datetime(2026, 1, 2, tzinfo=UTC)
 DAY_S = 86400.0
@@ -42,11 +44,35 @@ def test_only_the_history_of_what_ended_long_ago_goes(sessions: sessionmaker[Ses
         new = _submission(session, ada, 3, ended=T0 + timedelta(days=2))
     now = T0 + timedelta(days=3)
     with sessions.begin() as session:
-        assert purge_history(session, now=now, keep_s=2 * DAY_S) == 1
+        assert purge_history(session, now=now, keep_s=2 * DAY_S) == Purge(1, 0)
     with sessions.begin() as session:
-        assert purge_history(session, now=now, keep_s=2 * DAY_S) == 0
+        assert purge_history(session, now=now, keep_s=2 * DAY_S) == Purge(0, 0)
         assert _left(session, old) == (["done"], 0)
         everything = (["queued", "building", "done"], 1)
         assert _left(session, waiting) == everything
         assert _left(session, new) == everything
         assert session.get(Submission, old) is not None
+
+
+def test_jobs_that_never_end_stop_nobody(
+    sessions: sessionmaker[Session], ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "BATCH", 2)
+    now = T0 + timedelta(days=3)
+    with sessions.begin() as session:
+        for number in range(4):
+            _submission(session, ada, number, ended=None)
+        old = _submission(session, ada, 4, ended=T0)
+        for number in range(5, 9):
+            young = _submission(session, ada, number, ended=now)
+            session.get_one(Submission, young).created_at = now
+    after, calls = 0, []
+    for _ in range(5):
+        with sessions.begin() as session:
+            purge = purge_history(session, now=now, keep_s=2 * DAY_S, after=after)
+        after = purge.after
+        calls.append((purge.forgotten, after != 0))
+    # Two batches of what waits, one with the old one and a young one, and then from the beginning.
+    assert calls == [(0, True), (0, True), (1, False), (0, True), (0, True)]
+    with sessions.begin() as session:
+        assert _left(session, old) == (["done"], 0)
