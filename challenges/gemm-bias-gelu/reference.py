@@ -2,8 +2,11 @@
 
 import numpy as np
 
-_ROWS = 16
-_SUSPICIOUS_ROWS = 48
+#: Rows that are compared exactly: random ones, and the most suspicious of those looked at in single precision, which
+#: are runs of consecutive rows at random places.
+_ROWS = 32
+_SUSPICIOUS_ROWS = 16
+_RUNS, _ROWS_OF_RUN = 24, 16
 _ROOT = np.sqrt(2.0 / np.pi)
 
 
@@ -34,12 +37,19 @@ def magnitude(A, B, bias, M, N, K):
 
 
 def spot_check(rng, inputs, outputs):
-    """Random rows, and those that are furthest from what single precision makes of all of them."""
+    """Random rows, the first, the last, and of random runs the rows furthest from what single precision makes of them.
+
+    All rows where there are few.
+    """
     A, B, bias = (np.asarray(inputs[name][:]) for name in ("A", "B", "bias"))
-    if len(A) <= _ROWS + _SUSPICIOUS_ROWS:
+    if len(A) <= _RUNS * _ROWS_OF_RUN:
         rows = np.arange(len(A))
     else:
-        rough = _layer(*(array.astype(np.float32) for array in (A, B, bias)))[0]
-        away = np.abs(outputs["C"].astype(np.float32) - rough).max(axis=1)
-        rows = np.union1d(rng.choice(len(A), _ROWS, replace=False), np.argsort(away)[-_SUSPICIOUS_ROWS:])
+        starts = rng.choice(len(A) // _ROWS_OF_RUN, _RUNS, replace=False) * _ROWS_OF_RUN
+        looked_at = (starts[:, None] + np.arange(_ROWS_OF_RUN)).reshape(-1)
+        rough = _layer(*(array.astype(np.float32) for array in (A[looked_at], B, bias)))[0]
+        away = np.abs(outputs["C"][looked_at].astype(np.float32) - rough).max(axis=1)
+        suspicious = looked_at[np.argsort(away)[-_SUSPICIOUS_ROWS:]]
+        random = rng.choice(len(A), _ROWS, replace=False)
+        rows = np.unique(np.concatenate([random, suspicious, [0, len(A) - 1]]))
     return {"C": (rows, *_exactly(A[rows], B, bias))}

@@ -4,6 +4,9 @@ import numpy as np
 
 #: Blocks of weights at a time: few enough to stay in a processor's cache.
 _BLOCKS = 1024
+#: Of more weights, the check of a timed call looks at this many runs of blocks.
+_FEW = 1 << 20
+_RUNS, _WEIGHTS_OF_RUN = 256, 4096
 #: The sixteen values of the type, as published with it.
 LEVELS = np.array(
     [
@@ -37,11 +40,17 @@ def reference(packed, absmax, N, block_size):
 
 
 def spot_check(rng, inputs, outputs):
-    """Everything, some blocks at a time."""
+    """Runs of blocks at random places, at the beginning and at the end; everything where there are few weights."""
     packed, absmax = inputs["packed"], inputs["absmax"]
     count, block_size = int(inputs["N"]), int(inputs["block_size"])
-    step = _BLOCKS * block_size
-    for start in range(0, count, step):
+    if count <= _FEW:
+        step = _BLOCKS * block_size
+        starts = range(0, count, step)
+    else:
+        step = max(1, _WEIGHTS_OF_RUN // block_size) * block_size
+        last = max(0, -(-count // block_size) * block_size - step)
+        starts = np.union1d(rng.integers(0, last // block_size + 1, _RUNS) * block_size, [0, last])
+    for start in starts:
         stop = min(start + step, count)
         scales = absmax[start // block_size : -(-stop // block_size)]
         yield {"output": (np.arange(start, stop), _part(packed[start // 2 : stop // 2], scales, block_size), None)}

@@ -13,6 +13,8 @@ import numpy.typing as npt
 from judge.check.mismatch_map import MismatchMapper
 from judge.judgement import Mismatch
 
+Numbers = npt.NDArray[np.integer[Any]]
+
 SHOWN = 5
 
 
@@ -83,9 +85,16 @@ class MismatchCollector:
         )
 
 
-def at_rows(mismatch: Mismatch, rows: npt.NDArray[np.integer[Any]]) -> Mismatch:
-    """Returns the mismatch of picked rows with their row numbers in the whole output, and without a map."""
-    indices = tuple((int(rows[index[0]]), *index[1:]) for index in mismatch.indices)
+def at_rows(mismatch: Mismatch, rows: Numbers | tuple[Numbers, ...]) -> Mismatch:
+    """Returns the mismatch of picked rows with their row numbers in the whole output, and without a map.
+
+    ``rows`` are numbers of rows, or what ``np.ix_`` makes of numbers along the first axes.
+    """
+    axes = [numbers.reshape(-1) for numbers in rows] if isinstance(rows, tuple) else [rows]
+    indices = tuple(
+        (*(int(numbers[i]) for numbers, i in zip(axes, index, strict=False)), *index[len(axes) :])
+        for index in mismatch.indices
+    )
     return replace(mismatch, indices=indices, map=None)
 
 

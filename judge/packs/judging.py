@@ -85,7 +85,7 @@ def _check_parts(pack: Pack, case: Case, inputs: Inputs, outputs: Mapping[str, A
     for part in [parts] if isinstance(parts, dict) else parts:
         for output in compared_outputs:
             rows, values, magnitude = part[output.name]
-            expected = _expected(pack, case, output, values, magnitude, np.shape(values))
+            expected = expected_of(pack, case, output, values, magnitude, np.shape(values))
             compared[output.name] += expected.values.size
             mismatch = compare(output.name, expected, shaped[output.name][rows])
             if mismatch is not None:
@@ -109,7 +109,7 @@ def _expected_outputs(pack: Pack, case: Case, inputs: Inputs) -> dict[str, Expec
     values = _by_output(pack, pack.reference.reference(**inputs))
     magnitudes = _by_output(pack, pack.reference.magnitude(**inputs)) if pack.reference.magnitude else {}
     return {
-        output.name: _expected(
+        output.name: expected_of(
             pack, case, output, values[output.name], magnitudes.get(output.name), sizes.shape(case, output)
         )
         for output in compared
@@ -135,9 +135,10 @@ def _by_output(pack: Pack, result: Any) -> dict[str, Any]:
     return result if isinstance(result, dict) else {pack.outputs[0].name: result}
 
 
-def _expected(
+def expected_of(
     pack: Pack, case: Case, output: Argument, values: Any, magnitude: Any, shape: tuple[int, ...]
 ) -> Expected:
+    """Returns right values of an output, all or some rows of them, with the bound of each."""
     rule = output.tolerance
     assert rule is not None, "only outputs with a tolerance are compared"
     if rule.kind == "exact":

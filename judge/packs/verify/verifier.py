@@ -19,6 +19,7 @@ from judge.packs.pack import Pack
 from judge.packs.verify.answer_mutants import MutantResult, try_answer_mutants
 from judge.packs.verify.benchmarks import check_benchmarks, make_benchmarks
 from judge.packs.verify.cases import check_benchmark_sizes, check_case, check_decoys, check_scalars, reference_failed
+from judge.packs.verify.check_cost import check_costs
 from judge.packs.verify.coverage import check_coverage
 from judge.packs.verify.findings import Finding, Severity, error, of_pack_error, warning
 from judge.packs.verify.kernels import SubmissionCheck, accepted_kernels, all_kernels, check_listing
@@ -120,6 +121,8 @@ def verify_pack(
         findings += [*_survivors(pack, mutants), *_spot_checks(pack), *check_decoys(pack)]
     if full:
         findings += make_benchmarks(pack)
+        if not broken:
+            findings += check_costs(pack)
     checks = []
     if judge is not None and not any(each.severity is Severity.ERROR for each in findings):
         for submission in all_kernels(pack):

@@ -78,3 +78,10 @@ def test_a_scalar_has_no_map_and_neither_have_picked_rows() -> None:
 
 def test_the_map_of_the_largest_output_takes_little_of_a_judgement() -> None:
     assert len(json.dumps(to_json(map_of(np.ones((2048, 2048), bool))))) < 3000
+
+
+def test_places_in_picked_rows_and_columns_are_those_of_the_whole_output() -> None:
+    picked = np.ix_(np.array([5, 9]), np.array([2, 40, 7]))
+    wrong = np.array([[False, False, True], [True, False, False]])
+    assert at_rows(wrong_at(wrong), picked).indices == ((5, 7), (9, 2))
+    assert at_rows(wrong_at(wrong), np.array([5, 9])).indices == ((5, 2), (9, 0))
