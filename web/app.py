@@ -31,6 +31,7 @@ from web.challenges import views as challenges
 from web.classes import views as classes
 from web.contests import views as contests
 from web.event_watcher import EventWatcher
+from web.help import views as help_pages
 from web.leaderboard import views as leaderboard
 from web.live import STREAM_THREADS, StreamSlots
 from web.mail import make_delivery
@@ -92,6 +93,7 @@ def create_app(settings: WebSettings, *, clock: Clock = utc_now) -> Flask:
         challenges,
         tracks,
         bottlenecks,
+        help_pages,
         submissions,
         assembly,
         comparison,

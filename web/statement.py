@@ -37,7 +37,8 @@ _MATHS: dict[str, set[str]] = {
 
 
 @functools.cache
-def _renderer() -> MarkdownIt:
+def markdown_renderer() -> MarkdownIt:
+    """Returns the renderer of CommonMark with tables, maths and highlighted CUDA; HTML in its input is text."""
     markdown = MarkdownIt("commonmark", {"html": False, "highlight": _highlight}).enable(["table", "strikethrough"])
     return markdown.use(dollarmath_plugin, allow_space=False, double_inline=True, renderer=_typeset)
 
@@ -67,7 +68,7 @@ def render_statement(markdown: str) -> Markup:
     lines = markdown.lstrip().splitlines()
     if lines and lines[0].startswith("# "):
         lines = lines[1:]
-    html = _renderer().render("\n".join(lines))
+    html = markdown_renderer().render("\n".join(lines))
     clean = nh3.clean(
         html,
         tags=_TAGS | _MATHS.keys(),

@@ -41,7 +41,8 @@ NO_PAGES = {
     "challenges.show_draft", "challenges.versions", "challenges.show_version", "health.healthz", "health.readyz",
     "metrics.metrics", "accounts.export_data", "accounts.confirm_email", "accounts.reset", "accounts.second_step",
     "accounts.welcome", "accounts.sign_in_elsewhere", "accounts.come_back", "contests.export_csv",
-    "contests.export_json", "classes.class_grades", "classes.assignment_grades",
+    "contests.export_json", "help.favicon", "help.picture", "help.challenge_picture", "help.robots", "help.sitemap",
+    "classes.class_grades", "classes.assignment_grades",
 }  # fmt: skip
 #: Pages that are for visitors who have not signed in, by route.
 SIGNED_OUT = {path: path for path in ("/account/log-in", "/account/sign-up")}
@@ -127,6 +128,10 @@ def full(served: Served) -> Full:
         "/contests/": "/contests/",
         "/bottlenecks/": "/bottlenecks/",
         "/bottlenecks/<slug>": "/bottlenecks/tail",
+        "/help/": "/help/",
+        "/help/api": "/help/api",
+        "/help/<slug>": "/help/user-guide",
+        "/privacy": "/privacy",
         "/tracks/": "/tracks/",
         "/tracks/<slug>": "/tracks/first-kernels",
         "/tracks/<slug>/<challenge>": "/tracks/first-kernels/vector-add",

@@ -121,6 +121,7 @@ GET  /api/v1/tracks/<slug>/progress                              401 404 404 404
 GET  /bottlenecks/                                               200 200 200
 GET  /bottlenecks/<slug>                                         200 200 200
 GET  /challenges/<slug>                                          200 200 200
+GET  /challenges/<slug>/picture.png                              200 200 200
 GET  /challenges/<slug>/draft                                    302 200 200
 PUT  /challenges/<slug>/draft                                    302 422 422
 GET  /challenges/<slug>/drafts                                   302 200 200
@@ -167,6 +168,14 @@ GET  /leaderboards/                                              200 200 200
 GET  /leaderboards/<slug>                                        200 200 200
 GET  /metrics                                                    200 200 200
 GET  /readyz                                                     200 200 200
+GET  /favicon.ico                                                200 200 200
+GET  /help/                                                      200 200 200
+GET  /help/<slug>                                                404 404 404
+GET  /help/api                                                   200 200 200
+GET  /picture.png                                                200 200 200
+GET  /privacy                                                    200 200 200
+GET  /robots.txt                                                 200 200 200
+GET  /sitemap.xml                                                200 200 200
 GET  /static/<path:filename>                                     200 200 200
 GET  /static/v<string(length=12):version>/<path:filename>        200 200 200
 GET  /submissions                                                302 200 200

@@ -1,0 +1,1 @@
+"""Help: the documents in ``docs`` as pages, and the API's operations as one."""
