@@ -4,7 +4,8 @@ Less is better. A rank is 1 + the number of entries whose whole 95 % interval li
 entries that the measurement cannot distinguish share a rank. A score without an interval counts as exact, so equal
 scores share a rank and the next rank is skipped, as in sports (1, 2, 2, 4).
 
-The query reads one range of ``ix_best_results_board``: ``store.best_results`` keeps each user's best.
+``store.best_results`` keeps each user's best. A page reads the entries up to its last rank: those of rank ``r`` and
+less are those whose low end is at most the ``r``-th smallest high end, which is one range of ``ix_best_results_low``.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, Subquery, func, literal, null, select, union_all
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Select, Subquery, func, literal, null, select, tuple_, union_all
+from sqlalchemy.orm import Session, aliased
 
 from judge.judgement import Fingerprint, Judgement
 from judge.judgement import Measurement as JudgedMeasurement
@@ -73,9 +74,11 @@ def leaderboard(
         )
     if metric is None:
         return []
-    query = board_query(
-        challenge=challenge, device_key=device_key, pack_major=pack_major, metric=metric, limit=limit, offset=offset
-    )
+    board: dict[str, Any] = {
+        "challenge": challenge, "device_key": device_key, "pack_major": pack_major, "metric": metric
+    }  # fmt: skip
+    up_to = _bound(session, board, offset + limit)
+    query = board_query(**board, up_to=up_to, limit=limit, offset=offset)
     return [LeaderboardEntry(**row._mapping) for row in session.execute(query)]
 
 
@@ -83,15 +86,20 @@ def position_on_board(
     session: Session, *, challenge: str, device_key: str, pack_major: int, metric: str, user_id: int
 ) -> int | None:
     """Returns the user's position in the order of the board, from 1, or None if the user is not on it."""
-    ranked = _ranked(challenge=challenge, device_key=device_key, pack_major=pack_major, metric=metric)
-    order = (ranked.c.rank, ranked.c.value, ranked.c.submission_id)
-    ordered = select(ranked.c.submission_id, func.row_number().over(order_by=order).label("position")).subquery()
-    own = (
-        select(BestResult.submission_id)
-        .filter_by(challenge=challenge, device_key=device_key, pack_major=pack_major, metric=metric, user_id=user_id)
-        .scalar_subquery()
-    )
-    return session.scalar(select(ordered.c.position).where(ordered.c.submission_id == own))
+    board = {"challenge": challenge, "device_key": device_key, "pack_major": pack_major, "metric": metric}
+    own = session.scalars(select(BestResult).filter_by(**board, user_id=user_id)).one_or_none()
+    if own is None:
+        return None
+    ended = _count(session, board, BestResult.high < own.low)
+    ahead = select(func.count()).select_from(BestResult).filter_by(**board)
+    same_rank = ahead.where(BestResult.low <= _high_end(session, board, ended))
+    better = 0
+    if ended:
+        bound = _high_end(session, board, ended - 1)
+        better = _count(session, board, BestResult.low <= bound)
+        same_rank = same_rank.where(BestResult.low > bound)
+    is_before = tuple_(BestResult.value, BestResult.submission_id) < tuple_(own.value, own.submission_id)
+    return 1 + better + (session.scalar(same_rank.where(is_before)) or 0)
 
 
 def board_values(
@@ -103,13 +111,15 @@ def board_values(
 
 
 def count_tries(
-    session: Session, *, challenge: str, device_key: str, pack_major: int, usernames: Sequence[str]
+    session: Session, *, challenge: str, device_key: str, pack_major: int, entries: Sequence[LeaderboardEntry]
 ) -> dict[str, int]:
-    """Returns how many submissions each of these users made to a board, accepted or not, by name."""
+    """Returns how many submissions the users of these entries made to their board, accepted or not, by name."""
+    shown = aliased(Submission)
     counted = (
         select(User.username, func.count(Submission.id))
-        .join(Submission, Submission.user_id == User.id)
-        .where(User.username.in_(usernames), Submission.mode == "submit")
+        .join_from(shown, User, User.id == shown.user_id)
+        .join(Submission, Submission.user_id == shown.user_id)
+        .where(shown.public_id.in_([entry.submission_public_id for entry in entries]), Submission.mode == "submit")
         .where(Submission.challenge == challenge, Submission.device_key == device_key)
         .where(Submission.pack_major == pack_major)
         .group_by(User.username)
@@ -156,13 +166,30 @@ def best_of_user(session: Session, *, user_id: int) -> dict[tuple[str, str, int,
     return {(challenge, device, major, metric): value for challenge, device, major, metric, value in rows}
 
 
-def _ranked(*, challenge: str, device_key: str, pack_major: int, metric: str) -> Subquery:
-    """Returns the submissions on a board, each with its value and its rank."""
-    best = (
-        select(BestResult.submission_id, BestResult.value, BestResult.low, BestResult.high)
-        .filter_by(challenge=challenge, device_key=device_key, pack_major=pack_major, metric=metric)
-        .cte("best")
+def _count(session: Session, board: dict[str, Any], condition: ColumnElement[bool]) -> int:
+    return session.scalar(select(func.count()).select_from(BestResult).filter_by(**board).where(condition)) or 0
+
+
+def _high_end(session: Session, board: dict[str, Any], after: int) -> float | None:
+    """Returns the smallest high end of a board after the first ``after``, or None if there are no more."""
+    found = select(BestResult.high).filter_by(**board).order_by(BestResult.high).offset(after).limit(1)
+    return session.scalar(found)
+
+
+def _bound(session: Session, board: dict[str, Any], entries: int) -> float | None:
+    """Returns a low end up to which a board has its first ``entries`` entries, and whole ranks. None: it has fewer."""
+    lows = select(BestResult.low).filter_by(**board).order_by(BestResult.low).offset(entries - 1).limit(1)
+    last = session.scalar(lows)
+    return None if last is None else _high_end(session, board, _count(session, board, BestResult.high < last))
+
+
+def _ranked(*, challenge: str, device_key: str, pack_major: int, metric: str, up_to: float | None) -> Subquery:
+    """Returns the submissions on a board whose low end is at most ``up_to``, each with its value and its rank."""
+    found = select(BestResult.submission_id, BestResult.value, BestResult.low, BestResult.high).filter_by(
+        challenge=challenge, device_key=device_key, pack_major=pack_major, metric=metric
     )
+    # Whoever is ahead of an entry ended before it began, so begins within the bound, too.
+    best = (found if up_to is None else found.where(BestResult.low <= up_to)).cte("best")
     # Counts the intervals that end before each one begins, in one pass over the sorted ends. Where one interval ends
     # exactly where another begins, the beginning sorts first: intervals that touch are not distinguishable.
     edges = union_all(
@@ -175,10 +202,20 @@ def _ranked(*, challenge: str, device_key: str, pack_major: int, metric: str) ->
 
 
 def board_query(
-    *, challenge: str, device_key: str, pack_major: int, metric: str, limit: int, offset: int = 0
+    *,
+    challenge: str,
+    device_key: str,
+    pack_major: int,
+    metric: str,
+    limit: int,
+    offset: int = 0,
+    up_to: float | None = None,
 ) -> Select[Any]:
-    """Returns the query of a board; its columns are the fields of LeaderboardEntry."""
-    entries = _ranked(challenge=challenge, device_key=device_key, pack_major=pack_major, metric=metric)
+    """Returns the query of a board; its columns are the fields of LeaderboardEntry.
+
+    It reads the entries whose low end is at most ``up_to`` (None: all), which must have those that it returns.
+    """
+    entries = _ranked(challenge=challenge, device_key=device_key, pack_major=pack_major, metric=metric, up_to=up_to)
     ranked = (
         select(entries)
         .order_by(entries.c.rank, entries.c.value, entries.c.submission_id)

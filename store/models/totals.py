@@ -25,7 +25,12 @@ class BestResult(Base):
     """
 
     __tablename__ = "best_results"
-    __table_args__ = (Index("ix_best_results_board", *_BOARD, "value", "submission_id", "user_id", "low", "high"),)
+    __table_args__ = (
+        Index("ix_best_results_board", *_BOARD, "value", "submission_id", "user_id", "low", "high"),
+        # A page of a board, and a user's place on it, are ranges of these (``store.leaderboards``).
+        Index("ix_best_results_low", *_BOARD, "low", "value", "submission_id", "high"),
+        Index("ix_best_results_high", *_BOARD, "high"),
+    )
 
     challenge: Mapped[str] = mapped_column(String(100), primary_key=True)
     device_key: Mapped[str] = mapped_column(String(100), primary_key=True)

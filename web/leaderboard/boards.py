@@ -193,7 +193,7 @@ def find_tries(session: Session, board: Board) -> dict[str, int]:
         return {}
     return count_tries(
         session, challenge=board.pack.slug, device_key=board.device, pack_major=board.pack.major,
-        usernames=[entry.username for entry in board.entries],
+        entries=board.entries,
     )  # fmt: skip
 
 

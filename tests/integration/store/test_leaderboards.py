@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import random
 import re
 from datetime import UTC, datetime
 
 import pytest
-from sqlalchemy import Engine, insert, text
+from sqlalchemy import Engine, func, insert, select, text
 from sqlalchemy.orm import Session, sessionmaker
 
 from judge.judgement import BuildReport, DeviceInfo, Fingerprint, Judgement
@@ -154,7 +155,9 @@ def test_postgresql_reads_one_range_of_the_index(engine: Engine, sessions: sessi
     if engine.dialect.name != "postgresql":
         with engine.connect() as connection:
             plan = "\n".join(row.detail for row in connection.execute(text(f"EXPLAIN QUERY PLAN {board_sql(engine)}")))
-        assert "ix_best_results_board (challenge=? AND device_key=? AND pack_major=? AND metric=?)" in plan, plan
+        assert "ix_best_results_low (challenge=? AND device_key=? AND pack_major=? AND metric=? AND low<?)" in plan, (
+            plan
+        )
         return
     users, per_user = 400, 10
     with sessions.begin() as session:
@@ -193,10 +196,70 @@ def test_postgresql_reads_one_range_of_the_index(engine: Engine, sessions: sessi
         connection.execute(text("ANALYZE"))
         plan = "\n".join(row[0] for row in connection.execute(text(f"EXPLAIN {board_sql(engine)}")))
     # The primary key begins with the same columns: which of the two it is depends on the statistics.
-    assert re.search(r"Index[^\n]* Scan (on|using) (ix_best_results_board|pk_best_results)", plan), plan
+    assert re.search(r"Index[^\n]* Scan (on|using) (ix_best_results_\w+|pk_best_results)", plan), plan
     assert "Seq Scan on best_results" not in plan, plan
 
 
+def _fill(session: Session, ends: list[tuple[float, float, float]], challenge: str = "reduction") -> None:
+    """Puts a user on the board for each (low, value, high), as their only result."""
+    first = (session.scalar(select(func.max(User.id))) or 0) + 1
+    numbers = range(first, first + len(ends))
+    session.execute(
+        insert(User),
+        [{"id": n, "username": f"u{n}", "username_key": f"u{n}", "created_at": T0} for n in numbers],
+    )
+    common = {"challenge": challenge, "device_key": "emulator", "pack_major": 1, "created_at": T0}
+    sent = {
+        "pack_version": "1.0.0", "pack_digest": "d", "mode": "submit", "source_bytes": b"", "seed": 0, "state": "done",
+        "last_event_seq": 0,
+    }  # fmt: skip
+    session.execute(
+        insert(Submission), [{**common, **sent, "id": n, "user_id": n, "public_id": f"p{n}"} for n in numbers]
+    )
+    rows = [
+        {**common, "submission_id": n, "user_id": n, "metric": "time_s", "low": low, "value": value, "high": high}
+        for n, (low, value, high) in zip(numbers, ends, strict=True)
+    ]
+    session.execute(insert(Measurement), [{**row, "runs": 1, "spread": 0.0} for row in rows])
+    session.execute(insert(BestResult), rows)
+    totals = {"metric": "time_s", "users": len(ends), "best_value": 0.0, "latest_submission_id": numbers[-1]}
+    session.execute(
+        insert(BoardTotals), [{**{k: common[k] for k in ("challenge", "device_key", "pack_major")}, **totals}]
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("width", [0, 1, 4])
+def test_pages_and_places_are_those_of_the_definition(sessions: sessionmaker[Session], seed: int, width: int) -> None:
+    # Few different numbers: many ends are equal.
+    draw = random.Random(f"{seed} {width}")
+    ends = []
+    for _ in range(30):
+        value = draw.randrange(12)
+        ends.append((value - draw.randint(0, width), value, value + draw.randint(0, width)))
+    with sessions.begin() as session:
+        _fill(session, [(float(low), float(value), float(high)) for low, value, high in ends])
+    expected = sorted(
+        (1 + sum(high < low for _, _, high in ends), value, number) for number, (low, value, _) in enumerate(ends, 1)
+    )
+    asked = {"challenge": "reduction", "device_key": "emulator", "pack_major": 1}
+    with sessions() as session:
+        for size in (1, 7, 30, 40):
+            shown = [
+                (entry.rank, entry.value, int(entry.username[1:]))
+                for offset in range(0, 30, size)
+                for entry in leaderboard(session, **asked, limit=size, offset=offset)  # type: ignore[arg-type]
+            ]
+            assert shown == expected, size
+        places = [
+            position_on_board(session, **asked, metric="time_s", user_id=number)  # type: ignore[arg-type]
+            for _, _, number in expected
+        ]
+        assert places == list(range(1, 31))
+
+
 def board_sql(engine: Engine) -> str:
-    query = board_query(challenge="challenge-3", device_key="emulator", pack_major=1, metric="time_s", limit=50)
+    query = board_query(
+        challenge="challenge-3", device_key="emulator", pack_major=1, metric="time_s", limit=50, up_to=1250.0
+    )
     return str(query.compile(engine, compile_kwargs={"literal_binds": True}))

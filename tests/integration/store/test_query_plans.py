@@ -1,0 +1,138 @@
+"""The queries behind frequent pages and jobs search by an index: none goes through a whole table that grows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, event
+from sqlalchemy.orm import Session
+
+from store.database import make_engine, make_session_factory
+from store.events import events_after
+from store.jobs import LeaseRules, Stage, claim_job
+from store.leaderboards import (
+    LeaderboardEntry,
+    best_of_user,
+    board_query,
+    board_values,
+    count_tries,
+    leaderboard,
+    position_on_board,
+)
+from store.metrics import queue_figures
+from store.migrate import upgrade
+from store.models import BoardTotals, Submission, User
+from store.retention import purge_history
+from store.settings import Settings
+from store.submissions import create_submission, find_shared, get_submission, list_submissions
+from store.sweeping import expire_leases, queue_delays, queues_to_ring_again
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+#: The tables with a row or more for each submission or each user.
+GROWING = ("submissions", "jobs", "events", "measurements", "best_results", "users", "user_progress")
+BOARD: dict[str, Any] = {"challenge": "c", "device_key": "emulator", "pack_major": 1}
+
+ENTRY = LeaderboardEntry(
+    rank=1, username="ada", value=1.0, metric="time_s", median_s=None, spread=0.0, gb_per_s=None, gflop_per_s=None,
+    low=None, high=None, roofline_share=None, fingerprint=None, submission_public_id="p", created_at=NOW,
+    audited_at=None, not_audited=None,
+)  # fmt: skip
+
+
+class Pack:
+    slug, version, major, digest = "c", "1.0.0", 1, "d"
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    settings = Settings(data_dir=tmp_path)
+    upgrade(settings)
+    return make_engine(settings)
+
+
+def _ada(session: Session) -> User:
+    user = session.get(User, 1)
+    if user is None:
+        user = User(id=1, username="ada", username_key="ada", password_hash="-", created_at=NOW)
+        session.add(user)
+        session.add(BoardTotals(**BOARD, metric="time_s", users=1, best_value=1.0, latest_submission_id=1))
+        session.flush()
+    return user
+
+
+def _first(session: Session) -> Submission:
+    return session.get_one(Submission, 1)
+
+
+def _create(session: Session) -> object:
+    return create_submission(
+        session,
+        user=_ada(session),
+        pack=Pack(),
+        device_key="emulator",
+        mode="submit",
+        source="",
+        max_waiting=9,
+        now=NOW,
+    )
+
+
+QUERIES: dict[str, Callable[[Session], object]] = {
+    "create a submission": _create,
+    "claim a build": lambda s: claim_job(s, Stage.BUILD, owner="w", now=NOW, rules=LeaseRules()),
+    "claim a run": lambda s: claim_job(s, Stage.RUN, owner="w", now=NOW, rules=LeaseRules(), device_key="emulator"),
+    "expire leases": lambda s: expire_leases(s, now=NOW, rules=LeaseRules()),
+    "ring again": lambda s: queues_to_ring_again(s, now=NOW, after_s=1),
+    "delete history": lambda s: purge_history(s, now=NOW, keep_s=1, after=1),
+    "a submission": lambda s: get_submission(s, "p"),
+    "a shared submission": lambda s: find_shared(s, "t"),
+    "one's submissions": lambda s: list_submissions(s, user=_ada(s), challenge="c"),
+    "events": lambda s: events_after(s, _first(s), 0),
+    "a board": lambda s: leaderboard(s, **BOARD, limit=100),
+    "a later page of a board": lambda s: leaderboard(s, **BOARD, limit=100, offset=500),
+    "a place on a board": lambda s: position_on_board(s, **BOARD, metric="time_s", user_id=1),
+    "the values of a board": lambda s: board_values(s, **BOARD, metric="time_s"),
+    "tries": lambda s: count_tries(s, **BOARD, entries=[ENTRY]),
+    "one's best": lambda s: best_of_user(s, user_id=1),
+    "the queue's figures": queue_figures,
+    "the queue's delays": lambda s: queue_delays(s, now=NOW),
+}
+
+
+@pytest.mark.parametrize("name", list(QUERIES))
+def test_no_whole_table_is_read(engine: Engine, name: str) -> None:
+    statements: list[tuple[str, Any]] = []
+
+    def keep(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+        if statement.lstrip().startswith(("SELECT", "UPDATE", "DELETE", "WITH")):
+            statements.append((statement, parameters))
+
+    with make_session_factory(engine).begin() as session:
+        _create(session)
+        session.expunge_all()
+        event.listen(engine, "before_cursor_execute", keep)
+        QUERIES[name](session)
+        event.remove(engine, "before_cursor_execute", keep)
+    assert statements
+    with engine.connect() as connection:
+        for statement, parameters in statements:
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()
+            for row in plan:
+                scanned = re.match(rf"SCAN ({'|'.join(GROWING)})\b", row.detail)
+                assert scanned is None, f"{row.detail}: {statement}"
+    engine.dispose()
+
+
+def test_a_page_of_a_board_is_a_range_of_the_low_ends(engine: Engine) -> None:
+    query = board_query(**BOARD, metric="time_s", limit=100, up_to=2.0)
+    with engine.connect() as connection:
+        sql = query.compile(engine, compile_kwargs={"literal_binds": True})
+        plan = [row.detail for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}")]
+    by_board = "challenge=? AND device_key=? AND pack_major=? AND metric=? AND low<?"
+    assert any(f"USING COVERING INDEX ix_best_results_low ({by_board})" in line for line in plan), plan
+    engine.dispose()
