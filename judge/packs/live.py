@@ -5,6 +5,7 @@ A pack that is broken after a change is still served as it last was, and the err
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,15 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judge.packs.errors import PackError
+from judge.packs.loader import FilesState, files_state
 from judge.packs.pack import Pack
 from judge.packs.registry import Registry
 
 #: So often at most the files are looked at.
 _LOOK_S = 2.0
-_FILES = ("challenge.toml", "reference.py", "statement.md")
-
-#: What tells one state of the files from another: paths, times and sizes.
-Fingerprint = tuple[tuple[str, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +55,7 @@ class LivePacks(Mapping[str, Pack]):
         self._packs: dict[str, Pack] = {}
         self._reported: set[str] = set()
         self._problems: tuple[PackProblem, ...] = ()
-        self._fingerprint: Fingerprint | None = None
+        self._state: FilesState | None = None
         self._looked = float("-inf")
         self._look()
 
@@ -92,8 +90,8 @@ class LivePacks(Mapping[str, Pack]):
 
     def _look(self) -> None:
         self._looked = self._clock()
-        fingerprint = _fingerprint(self._paths)
-        if fingerprint == self._fingerprint:
+        state = _files_state(self._paths)
+        if state == self._state:
             return
         registry = Registry.load(self._paths)
         packs = dict(registry.packs)
@@ -107,7 +105,7 @@ class LivePacks(Mapping[str, Pack]):
         found = (_describe(problem, packs) for problem in registry.problems)
         self._problems = tuple(sorted(found, key=lambda problem: (problem.slug, str(problem.file))))
         self._packs = dict(sorted(packs.items()))
-        self._fingerprint = fingerprint
+        self._state = state
 
 
 def _slug_at_fault(problem: PackError) -> str:
@@ -122,14 +120,6 @@ def _describe(problem: PackError, packs: Mapping[str, Pack]) -> PackProblem:
     return PackProblem(slug, problem.file, problem.key, problem.reason, served)
 
 
-def _fingerprint(paths: Sequence[Path]) -> Fingerprint:
-    found = []
-    for path in paths:
-        for folder in [path, *sorted(each for each in path.glob("*") if each.is_dir())]:
-            for name in _FILES:
-                try:
-                    status = (folder / name).stat()
-                except OSError:
-                    continue
-                found.append((str(folder / name), status.st_mtime_ns, status.st_size))
-    return tuple(found)
+def _files_state(paths: Sequence[Path]) -> FilesState:
+    folders = (folder for path in paths for folder in [path, *sorted(each for each in path.glob("*") if each.is_dir())])
+    return tuple(itertools.chain.from_iterable(files_state(folder) for folder in folders))

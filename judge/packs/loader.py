@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from judge.packs.assembly import assemble
 from judge.packs.errors import PackError
+from judge.packs.medals import NAME as MEDALS
 from judge.packs.pack import Pack
 from judge.packs.reference import read_reference
 from judge.packs.schema import ChallengeModel
@@ -20,6 +21,26 @@ from judge.packs.schema import ChallengeModel
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 #: What people read and what no judgement depends on: keys of the file, and of any table in it.
 _DESCRIPTIVE = frozenset({"title", "difficulty", "tags", "license", "links", "description", "medals", "why_short"})
+
+#: What a pack's folder has that it is loaded from.
+FILES = ("challenge.toml", "reference.py", "statement.md")
+#: What tells one state of files from another: paths, times in nanoseconds and sizes in bytes.
+FilesState = tuple[tuple[str, int, int], ...]
+
+
+def files_state(directory: Path) -> FilesState:
+    """Returns the state of the files that a pack is loaded from; those that are missing are left out.
+
+    Among them are the medals of all packs, which lie beside its folder.
+    """
+    found = []
+    for file in [*(directory / name for name in FILES), directory.parent / MEDALS]:
+        try:
+            status = file.stat()
+        except OSError:
+            continue
+        found.append((str(file), status.st_mtime_ns, status.st_size))
+    return tuple(found)
 
 
 def load_pack(directory: Path) -> Pack:

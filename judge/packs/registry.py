@@ -9,7 +9,7 @@ from importlib import metadata, resources
 from pathlib import Path
 
 from judge.packs.errors import PackError
-from judge.packs.loader import load_pack
+from judge.packs.loader import FilesState, files_state, load_pack
 from judge.packs.pack import Pack
 
 ENTRY_POINTS = "gpujudge.packs"
@@ -52,7 +52,7 @@ class Registry:
             if only is not None and directory.resolve().name != only:
                 continue
             try:
-                pack = load_pack(directory)
+                pack = _load_if_changed(directory)
             except PackError as problem:
                 problems.append(problem)
                 continue
@@ -69,6 +69,21 @@ class Registry:
         if slug not in self.packs:
             raise UnknownChallenge(slug, tuple(difflib.get_close_matches(slug, self.packs, n=3, cutoff=0.5)))
         return self.packs[slug]
+
+
+#: The packs that this process has loaded, and the state of their files then.
+_loaded: dict[Path, tuple[FilesState, Pack]] = {}
+
+
+def _load_if_changed(directory: Path) -> Pack:
+    """Loads a pack, or returns it as it was loaded before if its files are the same since: a pack is frozen data."""
+    directory = directory.resolve()
+    state = files_state(directory)
+    known = _loaded.get(directory)
+    if known is None or known[0] != state:
+        known = state, load_pack(directory)
+        _loaded[directory] = known
+    return known[1]
 
 
 def _pack_directories(folders: Iterable[Path], problems: list[PackError]) -> Iterator[Path]:

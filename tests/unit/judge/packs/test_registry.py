@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
@@ -76,3 +77,13 @@ def test_installed_packages_bring_packs(pack_directory: Path, monkeypatch: pytes
     assert list(registry.packs) == ["scale"]
     assert "cannot be imported" in registry.problems[0].reason
     assert not Registry.load([], entry_points=False).packs
+
+
+@pytest.mark.usefixtures("second_pack")
+def test_a_pack_is_read_again_only_if_it_changed(pack_directory: Path, edit: Callable[..., Path]) -> None:
+    first = Registry.load([pack_directory.parent]).packs
+    edit('version = "2.3.4"', 'version = "2.3.5"')
+    second = Registry.load([pack_directory.parent]).packs
+    assert second["another"] is first["another"]
+    assert second["scale"] is not first["scale"]
+    assert second["scale"].version == "2.3.5"
