@@ -2,6 +2,10 @@
 
 import numpy as np
 
+#: Of a larger result, the check of a timed call looks at this many channels of images.
+_FEW = 1 << 20
+_CHANNELS = 96
+
 
 def reference(input, N, C, H, W, kernel_size, stride, padding, output=None):
     return _pool(input, int(kernel_size), int(stride), int(padding), np.asarray)
@@ -28,3 +32,18 @@ def _pool(images, size, stride, padding, prepare):
             sums += in_rows[:, column : column + (columns - 1) * stride + 1 : stride]
     result /= size * size
     return result.reshape(*images.shape[:2], rows, columns)
+
+
+def spot_check(rng, inputs, outputs):
+    """Random channels of images, with the first and the last; all where the result is small."""
+    images, result = inputs["input"], outputs["output"]
+    size, stride, padding = (int(inputs[name]) for name in ("kernel_size", "stride", "padding"))
+    picked = np.arange(result.shape[0] * result.shape[1])
+    if result.size > _FEW:
+        picked = np.union1d(rng.choice(len(picked), min(len(picked), _CHANNELS), replace=False), picked[[0, -1]])
+    of_image, of_channel = np.divmod(picked, result.shape[1])
+    for image in np.unique(of_image):
+        channels = of_channel[of_image == image]
+        part = images[image][channels][None]
+        values, sizes = (_pool(part, size, stride, padding, prepare) for prepare in (np.asarray, np.abs))
+        yield {"output": (np.ix_([image], channels), values, sizes)}

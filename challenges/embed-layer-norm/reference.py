@@ -4,6 +4,9 @@ import numpy as np
 
 #: Elements at a time: few enough to stay in a processor's cache.
 _CHUNK = 1 << 17
+#: Of more elements, the check of a timed call looks at this many runs of tokens.
+_FEW = 1 << 20
+_RUNS, _TOKENS_OF_RUN = 128, 16
 
 
 def make_inputs(rng, B, T, V, P, D, eps):
@@ -33,11 +36,13 @@ def _rows(tokens, positions, gamma, beta, eps):
     return centred, sizes
 
 
-def _parts(token_ids, position_ids, token_embeddings, position_embeddings, gamma, beta, eps):
+def _parts(token_ids, position_ids, token_embeddings, position_embeddings, gamma, beta, eps, asked=None):
+    """Yields (rows, outputs, magnitudes) of the tokens that are asked for, or of all."""
     gamma, beta = gamma.astype(np.float64), beta.astype(np.float64)
     step = max(1, _CHUNK // token_embeddings.shape[1])
-    for start in range(0, len(token_ids), step):
-        rows = np.arange(start, min(start + step, len(token_ids)))
+    asked = np.arange(len(token_ids)) if asked is None else asked
+    for start in range(0, len(asked), step):
+        rows = asked[start : start + step]
         tokens = token_embeddings[token_ids[rows]]
         positions = position_embeddings[position_ids[rows % len(position_ids)]]
         yield rows, *_rows(tokens, positions, gamma, beta, eps)
@@ -55,7 +60,17 @@ def magnitude(**inputs):
 
 
 def spot_check(rng, inputs, outputs):
-    """Everything, some tokens at a time."""
-    real = {name: np.asarray(inputs[name].astype(np.float32)) for name in ("token_embeddings", "position_embeddings")}
-    for part in _parts(*({**inputs, **real}[name] for name in _NAMES)):
+    """Runs of tokens at random places, at the beginning and at the end; everything where there is little."""
+    count = len(inputs["token_ids"])
+    asked = np.arange(count)
+    if outputs["output"].size > _FEW and count > _TOKENS_OF_RUN:
+        last = count - _TOKENS_OF_RUN
+        starts = np.union1d(rng.integers(0, last + 1, _RUNS), [0, last])
+        asked = np.unique(starts[:, None] + np.arange(_TOKENS_OF_RUN))
+    else:
+        real = {
+            name: np.asarray(inputs[name].astype(np.float32)) for name in ("token_embeddings", "position_embeddings")
+        }
+        inputs = {**inputs, **real}
+    for part in _parts(*(inputs[name] for name in _NAMES), asked):
         yield {"output": part}

@@ -4,6 +4,9 @@ import numpy as np
 
 #: Steps transposed at once: few enough to stay in a processor's cache.
 _STEPS = 256
+#: Of more numbers, the check of a timed call looks at this many rows.
+_FEW = 1 << 20
+_ROWS = 48
 
 
 def reference(rewards, values, gamma, lam, B, S, advantages=None):
@@ -32,3 +35,14 @@ def _estimate(rewards, values, gamma, lam, prepare):
             steps[t] = advantage
         result[:, part] = steps.T
     return result
+
+
+def spot_check(rng, inputs, outputs):
+    """Random rows, with the first and the last; all rows where there are few numbers."""
+    arrays = [inputs[name] for name in ("rewards", "values")]
+    rows = np.arange(len(arrays[0]))
+    if arrays[0].size > _FEW:
+        rows = np.union1d(rng.choice(len(rows), min(len(rows), _ROWS), replace=False), rows[[0, -1]])
+    picked = [array[rows] for array in arrays]
+    values, sizes = (_estimate(*picked, inputs["gamma"], inputs["lam"], prepare) for prepare in (np.asarray, np.abs))
+    return {"advantages": (rows, values, sizes)}

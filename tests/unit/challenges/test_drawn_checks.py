@@ -18,10 +18,17 @@ from tests.unit.challenges.test_verified import PACKS
 
 #: Constants of each pack's reference with which it draws a part of the emulator's benchmark.
 SMALL: dict[str, dict[str, int]] = {
+    "avg-pool2d": {"_FEW": 100, "_CHANNELS": 3},
+    "black-scholes": {"_FEW": 100, "_RUNS": 5},
     "compact-positive": {"_FEW": 100, "_CHUNK": 1000, "_CHUNKS": 20},
+    "cross-entropy-backward": {"_FEW": 100, "_ROWS": 9},
+    "embed-layer-norm": {"_FEW": 100, "_RUNS": 3},
+    "gae": {"_FEW": 100, "_ROWS": 5},
     "gemm-bias-gelu": {"_RUNS": 2, "_ROWS_OF_RUN": 8, "_ROWS": 5, "_SUSPICIOUS_ROWS": 4},
     "image-resize": {"_FEW": 100, "_BANDS": 5},
+    "int8-kv-attention": {"_FEW": 100, "_HEADS": 3},
     "jacobi-2d": {"_FEW": 100, "_BANDS": 5},
+    "linear-recurrence": {"_FEW": 100, "_ROWS": 5},
     "nf4-dequant": {"_FEW": 100, "_RUNS": 20},
     "selective-scan": {"_FEW": 10, "_CHANNELS": 9},
     "stencil-3d": {"_FEW": 100, "_LAYERS": 5},
