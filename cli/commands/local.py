@@ -231,7 +231,12 @@ def pack_folders(given: list[Path] | None) -> list[Path]:
 
 
 def find_pack(slug: str, folders: list[Path] | None) -> Pack:
-    """Returns the pack of a challenge. Raises UsageError if it is unknown or broken."""
+    """Returns the pack of a challenge. Raises UsageError if it is unknown or broken, or a folder cannot be read."""
+    for folder in folders or ():
+        try:
+            next(folder.iterdir(), None)
+        except OSError as error:
+            raise UsageError(f"cannot read the challenges in {folder}: {error.strerror}") from None
     module = need("judge.packs.registry", "judge")
     registry = module.Registry.load(pack_folders(folders), only=slug)
     if slug not in registry.packs:
