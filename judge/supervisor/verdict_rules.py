@@ -31,6 +31,8 @@ from judge.wire.messages import (
 _BEFORE_LOADING = (Op.START, Op.RESERVE, Op.POOL)
 #: The runner's own exit code when it cannot go on (``judge/runner/main.py``).
 _RUNNER_FAILED = 70
+#: The jail reports a signal as a shell does: this much more than its number, as ``exit`` with that code looks as well.
+_SHELL_OFFSET = 128
 #: The folder of the source in the compiler's jail, which appears in line information and messages.
 _BUILD_FOLDER = "/tmp/"
 #: How the emulator reports a fault of its own (emulator/runtime/modules.py); used for the message only.
@@ -96,7 +98,9 @@ def outcome_of_ending(ending: Ending, limit_s: float) -> Outcome:
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"the process hung {where}")
     if ending.exit.signal == signal.SIGSYS:
         what = "submissions start no program or process, open no socket and signal nobody"
-        return Outcome(Verdict.SECURITY_VIOLATION, f"a forbidden system call {where}: {what}")
+        alike = f"or exit({_SHELL_OFFSET + signal.SIGSYS}), which looks the same from outside"
+        told = f"a forbidden system call {where} ({alike}): {what}"
+        return Outcome(Verdict.SECURITY_VIOLATION, told)
     if ending.exit.oom_killed:
         return Outcome(Verdict.MEMORY_LIMIT_EXCEEDED, f"the host memory allowed ran out {where}")
     if ending.exit.cpu_limited:
