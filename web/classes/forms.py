@@ -40,6 +40,12 @@ class ClassForm(FlaskForm):
         group.description = (self.description.data or "").replace("\r\n", "\n")
 
 
+class DeleteClassForm(FlaskForm):
+    """Deletes a class, named once more."""
+
+    confirm_title = StringField("Title of the class, to confirm", [InputRequired("Type the title of the class.")])
+
+
 class JoinForm(FlaskForm):
     """Joins a class."""
 

@@ -15,7 +15,7 @@ from store.models import Class, Role, User
 from web.accounts.visitor import login_required, require_visitor
 from web.classes import assignments, grading
 from web.classes.access import NUMBER, assignment_grades, may_make_classes, record, taught_class, teaches, visible_class
-from web.classes.forms import ClassForm, JoinForm
+from web.classes.forms import ClassForm, DeleteClassForm, JoinForm
 from web.problems import Problem
 from web.rates import limit_address
 from web.services import reader, services, transaction
@@ -120,15 +120,36 @@ def edit(number: int) -> str | Response | tuple[str, int]:
     """Changes a class's title and description."""
     group = taught_class(number)
     form = ClassForm(obj=group)
+    deletion = DeleteClassForm(formdata=None)
     if request.method == "GET":
-        return render_template("classes/edit.html", form=form, group=group)
+        return render_template("classes/edit.html", form=form, group=group, deletion=deletion)
     if not form.validate_on_submit():
-        return render_template("classes/edit.html", form=form, group=group), 422
+        return render_template("classes/edit.html", form=form, group=group, deletion=deletion), 422
     with transaction() as writer:
         row = writer.get_one(Class, number)
         form.apply(row)
         record(writer, row, "class changed")
     return redirect(url_for("classes.show", number=number), 303)
+
+
+@blueprint.post(f"/{NUMBER}/delete")
+@login_required
+def delete(number: int) -> Response | tuple[str, int]:
+    """Deletes a class with its memberships, assignments and extensions. Submissions stay with their authors."""
+    group = taught_class(number)
+    deletion = DeleteClassForm()
+    wrong = (deletion.confirm_title.data or "").strip() != group.title
+    if not deletion.validate_on_submit() or wrong:
+        if wrong and not deletion.confirm_title.errors:
+            deletion.confirm_title.errors = (f"This is not the title. It is: {group.title}",)
+        form = ClassForm(formdata=None, obj=group)
+        return render_template("classes/edit.html", form=form, group=group, deletion=deletion), 422
+    with transaction() as writer:
+        row = writer.get_one(Class, number)
+        record(writer, row, "class deleted")
+        writer.delete(row)
+    flash(f"The class “{group.title}” is deleted.", "success")
+    return redirect(url_for("classes.index"), 303)
 
 
 @blueprint.post(f"/{NUMBER}/code")

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from sqlalchemy import select, text
 
 from judge.packs.medals import Medals
 from store.models import OperatorAction, Role, Submission
@@ -311,3 +312,26 @@ def test_a_closed_account_leaves_its_classes_after_its_export(site: Site, teache
     assert "Lovelace" in teacher.get(PAGE).text
     post(ada, "/account/close", {"confirm_name": "ada", "close_password": PASSWORD}, page="/account/")
     assert "Lovelace" not in teacher.get(PAGE).text
+
+
+def test_a_deleted_class_takes_its_assignments_and_leaves_submissions(
+    site: Site, teacher: FlaskClient, clock: Clock
+) -> None:
+    ada = site.visitor("ada")
+    join(ada, code(teacher), "Ada")
+    assign(teacher, clock)
+    sent = send(site, ada, clock, 14, "vector-add")
+    refused = post(teacher, f"{PAGE}/delete", {"confirm_title": "CUDA"}, page=f"{PAGE}/edit")
+    assert refused.status_code == 422
+    assert "This is not the title. It is: CUDA &lt;spring&gt;" in refused.text
+    assert post(ada, f"{PAGE}/delete", {"confirm_title": "CUDA <spring>"}, page=PAGE).status_code == 404
+    gone = post(teacher, f"{PAGE}/delete", {"confirm_title": "CUDA <spring>"}, page=f"{PAGE}/edit")
+    assert gone.location == "/classes/"
+    assert teacher.get(PAGE).status_code == ada.get(PAGE).status_code == ada.get(WORK).status_code == 404
+    assert ada.get(f"/submissions/{sent}").status_code == 200
+    with site.database() as session:
+        assert (
+            session.scalars(select(OperatorAction.action).order_by(OperatorAction.id.desc())).first() == "class deleted"
+        )
+        for table in ("class_members", "assignments", "assignment_challenges", "assignment_extensions"):
+            assert session.scalar(text(f"SELECT count(*) FROM {table}")) == 0

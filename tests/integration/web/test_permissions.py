@@ -135,6 +135,7 @@ GET  /classes/new                                                302 404 404 - 2
 POST /classes/new                                                302 404 404 - 422 404 422
 GET  /classes/<int(max=2147483647):number>                       302 404 200 - 200 404 200
 POST /classes/<int(max=2147483647):number>/code                  302 404 404 - 303 404 303
+POST /classes/<int(max=2147483647):number>/delete               302 404 404 - 422 404 422
 GET  /classes/<int(max=2147483647):number>/edit                  302 404 404 - 200 404 200
 POST /classes/<int(max=2147483647):number>/edit                  302 404 404 - 422 404 422
 GET  /classes/<int(max=2147483647):number>/grades.csv            302 404 404 - 200 404 200
