@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO
@@ -23,6 +24,8 @@ from store.models import Base
 
 _OWN = ("--no-owner", "--no-privileges")
 _TABLES = frozenset({*Base.metadata.tables, "alembic_version"})
+#: A connection that was closed is in PostgreSQL's list a moment longer.
+_LEAVING_S = 10.0
 _STOP = "Stop the website and the workers, and try again."
 
 
@@ -61,15 +64,17 @@ def _present_tables(engine: Engine) -> list[str]:
 
 
 def _refuse_if_used(engine: Engine) -> None:
-    with engine.connect() as connection:
-        others = connection.scalar(
-            text(
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-                " AND pid <> pg_backend_pid() AND coalesce(backend_type, 'client backend') = 'client backend'"
-            )
-        )
-    if others:
-        raise BackupError(f"{others} other connections use the database", _STOP)
+    query = text(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+        " AND pid <> pg_backend_pid() AND coalesce(backend_type, 'client backend') = 'client backend'"
+    )
+    until = time.monotonic() + _LEAVING_S
+    # Each look is a transaction of its own: within one, the view does not change.
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        while others := connection.scalar(query):
+            if time.monotonic() > until:
+                raise BackupError(f"{others} other connections use the database", _STOP)
+            time.sleep(0.1)
 
 
 def _replay(url: URL, source: Path, *, drop: Iterable[str]) -> None:
