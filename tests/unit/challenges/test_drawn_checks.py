@@ -29,6 +29,7 @@ SMALL: dict[str, dict[str, int]] = {
     "int8-kv-attention": {"_FEW": 100, "_HEADS": 3},
     "jacobi-2d": {"_FEW": 100, "_BANDS": 5},
     "linear-recurrence": {"_FEW": 100, "_ROWS": 5},
+    "local-attention": {"_FEW": 100, "_RUNS": 3},
     "nf4-dequant": {"_FEW": 100, "_RUNS": 20},
     "selective-scan": {"_FEW": 10, "_CHANNELS": 9},
     "stencil-3d": {"_FEW": 100, "_LAYERS": 5},
