@@ -1,0 +1,55 @@
+"""The table of sources that are wrong, with the verdict and what the message must say: the texts are a contract."""
+
+from __future__ import annotations
+
+import pytest
+
+from judge import pipeline
+from judge.backends.registry import BUILTIN_BACKENDS
+from judge.packs.pack import Pack
+from judge.pipeline import Mode
+from judge.settings import JudgeSettings
+
+pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
+
+_HEAD = "#include <cstdio>\n#include <cstdlib>\n#include <stdexcept>\n"
+_KERNEL = "__global__ void k(const float* A, const float* B, float* C, int N) { %s }\n"
+_ADD = _KERNEL % "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < N) C[i] = A[i] + B[i];"
+_LAUNCH = "k<<<1, 256>>>(A, B, C, N);"
+
+
+def _solve(body: str, parameters: str = "const float* A, const float* B, float* C, int N", kernel: str = _ADD) -> str:
+    return f'{_HEAD}{kernel}extern "C" void solve({parameters}) {{ {body} }}\n'
+
+
+_WRONG: dict[str, tuple[str, str, str]] = {
+    "size_t": (_solve(_LAUNCH, "const float* A, const float* B, float* C, size_t N"), "CE", "size_t"),
+    "exception": (
+        _solve('throw std::runtime_error("no tile");'),
+        "RE",
+        "an uncaught C++ exception of type std::runtime_error in solve",
+    ),
+    "exit-3": (_solve("exit(3);"), "RE", "solve ended the process with exit(3)"),
+    "exit-159": (_solve("exit(159);"), "SV", "or exit(159), which looks the same from outside"),
+    "stack": (
+        _solve("volatile char b[64 << 20]; for (int i = 0; i < (64 << 20); i += 4096) b[i] = 1;"),
+        "RE",
+        "a local array larger than the stack?",
+    ),
+    "division": (
+        _solve("volatile int zero = 0; zero = N / zero;"),
+        "RE",
+        "SIGFPE (the host code divided an integer by zero) in solve",
+    ),
+}
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("source", "verdict", "told"), _WRONG.values(), ids=_WRONG)
+def test_a_wrong_source_is_told_what_is_wrong(
+    packs: dict[str, Pack], judge_settings: JudgeSettings, source: str, verdict: str, told: str
+) -> None:
+    device = BUILTIN_BACKENDS.find_device("emulator", judge_settings)
+    judgement = pipeline.judge(source.encode(), packs["vector-add"], device, 11, judge_settings, mode=Mode.RUN)
+    assert judgement.verdict.value == verdict, judgement
+    assert told in f"{judgement.message}\n{judgement.build.log}"
