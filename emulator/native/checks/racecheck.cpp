@@ -217,7 +217,7 @@ Fault RaceCheck::explanation_of(const Meeting &meeting) const {
     std::string doer = "thread " + triple(other.thread) + (one_block ? " of the same block" : " of block " + triple(other.block));
     std::string source = other.line ? " at " + std::string(other.file) + ":" + std::to_string(other.line) : "";
     std::string missing = !one_block             ? "nothing orders the two"
-                          : one_warp             ? "there is no __syncwarp() between them"
+                          : one_warp             ? "there is no __syncthreads() or __syncwarp() between them"
                                                  : "there is no barrier between them";
     fault.message = fault.kind + " at " + where(fault) + ": it " + (fault.is_write ? "writes" : "reads") + " " + location.text +
                     ", which " + doer + (other.is_write ? " writes" : " reads") + source + ", and " + missing;
