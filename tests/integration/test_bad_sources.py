@@ -23,7 +23,11 @@ def _solve(body: str, parameters: str = "const float* A, const float* B, float* 
 
 
 _WRONG: dict[str, tuple[str, str, str]] = {
-    "size_t": (_solve(_LAUNCH, "const float* A, const float* B, float* C, size_t N"), "CE", "size_t"),
+    "size_t": (
+        _solve(_LAUNCH, "const float* A, const float* B, float* C, size_t N"),
+        "CE",
+        "parameter 4 is `size_t N` instead of `int N`.",
+    ),
     "exception": (
         _solve('throw std::runtime_error("no tile");'),
         "RE",
@@ -41,6 +45,16 @@ _WRONG: dict[str, tuple[str, str, str]] = {
         "RE",
         "SIGFPE (the host code divided an integer by zero) in solve",
     ),
+    "no-solve": (_ADD, "CE", "There is no function `solve` in the source. It must define:"),
+    "too-few": (_solve("", "const float* A, const float* B, float* C"), "CE", "it takes 3 parameters instead of 4."),
+    "undeclared": (_solve("launch(N);"), "CE", 'kernel.cu(5): error: identifier "launch" is undefined'),
+    "too-many-threads": (_solve("k<<<1, 2048>>>(A, B, C, N);"), "RE", "look at threads a block (at most 1024)"),
+    "null": (
+        _solve("k<<<1, 256>>>(A, B, nullptr, N);"),
+        "RE",
+        "at kernel.cu:4 in k, thread (0,0,0) of block (0,0,0): address 0x0, it is a null pointer",
+    ),
+    "nothing": (_solve(""), "WA", "all of C is 0: was the kernel launched?"),
 }
 
 
