@@ -232,7 +232,9 @@ def test_a_device_that_is_away_can_be_waited_for_but_not_for_ever(site: Site) ->
 def test_without_devices_the_page_says_how_to_get_one(data_dir: Path) -> None:
     site = make_site(data_dir)
     assert "make run" in site.app.test_client().get(PAGE).text
-    assert EMULATOR.key not in site.app.test_client().get("/leaderboards/vector-add").text
+    board = site.app.test_client().get("/leaderboards/vector-add").text
+    assert f"device={EMULATOR.key}" not in board
+    assert EMULATOR.name not in board
 
 
 @pytest.mark.parametrize("path", ["/submissions?before=%00", "/leaderboards/vector-add?device=%00", "/challenges/%00"])
