@@ -112,7 +112,7 @@ def test_an_honest_submission_gets_its_time_and_all_that_goes_with_it(
 inspect = device.HostDevice.inspect
 def early(self, call):
     self.call = call
-    return honest(self, lambda: None) + 1e-6
+    return honest(self, lambda: None) + 1e-3
 def late(self, placed):
     self.call()
     return inspect(self, placed)

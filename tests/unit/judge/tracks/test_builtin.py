@@ -28,6 +28,10 @@ def test_every_challenge_of_a_track_exists() -> None:
     assert {slug for slug in named if not (ROOT / "challenges" / slug / "challenge.toml").is_file()} == set()
 
 
+def test_every_step_has_a_lesson() -> None:
+    assert [step.challenge for track in TRACKS for step in track.steps if step.lesson is None] == []
+
+
 def test_every_file_of_a_track_belongs_to_a_step() -> None:
     steps = {(track.slug, step.challenge) for track in TRACKS for step in track.steps}
     for path in (ROOT / "tracks").glob("*/*"):

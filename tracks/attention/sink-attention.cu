@@ -1,0 +1,51 @@
+// A block of 128 threads per query: the scores of the keys that it sees go to shared memory, then their maximum, their
+// exponentials and the sum of those, and last every thread makes some columns of the output.
+#include <cuda_runtime.h>
+#include <math.h>
+
+constexpr int THREADS = 128;
+
+__device__ float combine(float value, bool sum) {
+    __shared__ float shared[THREADS];
+    int t = threadIdx.x;
+    shared[t] = value;
+    __syncthreads();
+    for (int stride = THREADS / 2; stride > 0; stride /= 2) {
+        if (t < stride) shared[t] = sum ? shared[t] + shared[t + stride] : fmaxf(shared[t], shared[t + stride]);
+        __syncthreads();
+    }
+    value = shared[0];
+    __syncthreads();
+    return value;
+}
+
+__global__ void attend(const float* Q, const float* K, const float* V, float* output, int M, int d, int num_sinks, int window_size) {
+    extern __shared__ float score[];
+    int i = blockIdx.x;
+    int first = 0, end = i + 1, stride = d;
+    const float* q = Q + (size_t)i * stride;
+    float largest = -INFINITY;
+    for (int j = first + threadIdx.x; j < end; j += THREADS) {
+        float sum = 0.0f;
+        for (int t = 0; t < d; t++) sum += q[t] * K[(size_t)j * stride + t];
+        sum = j < num_sinks || j > i - window_size ? sum / sqrtf((float)d) : -INFINITY;
+        score[j - first] = sum;
+        largest = fmaxf(largest, sum);
+    }
+    largest = combine(largest, false);
+    float total = 0.0f;
+    for (int j = first + threadIdx.x; j < end; j += THREADS) {
+        score[j - first] = expf(score[j - first] - largest);
+        total += score[j - first];
+    }
+    total = combine(total, true);
+    for (int t = threadIdx.x; t < d; t += THREADS) {
+        float sum = 0.0f;
+        for (int j = first; j < end; j++) sum += score[j - first] * V[(size_t)j * stride + t];
+        output[(size_t)i * stride + t] = sum / total;
+    }
+}
+
+extern "C" void solve(const float* Q, const float* K, const float* V, float* output, int M, int d, int num_sinks, int window_size) {
+    attend<<<M, THREADS, sizeof(float) * (M)>>>(Q, K, V, output, M, d, num_sinks, window_size);
+}
