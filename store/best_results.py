@@ -43,6 +43,7 @@ def keep_best_result(session: Session, changed: Measurement) -> None:
             "value": found.value,
             "low": found.value if found.low is None else found.low,
             "high": found.value if found.high is None else found.high,
+            "roofline_share": found.roofline_share,
             "created_at": found.created_at,
         }
         session.execute(upsert(session, BestResult, {**own, **values}, list(own), set(values)))
@@ -60,6 +61,7 @@ def best_query() -> Select[Any]:
         *(getattr(Measurement, name) for name in (*_BOARD, "user_id", "submission_id", "value")),
         func.coalesce(Measurement.low, Measurement.value).label("low"),
         func.coalesce(Measurement.high, Measurement.value).label("high"),
+        Measurement.roofline_share,
         Measurement.created_at,
     ).where(~select(better.submission_id).where(*same, is_better).exists())
 

@@ -35,6 +35,7 @@ from web.help import views as help_pages
 from web.leaderboard import views as leaderboard
 from web.live import STREAM_THREADS, StreamSlots
 from web.mail import make_delivery
+from web.people import views as people
 from web.services import EXTENSION, Services, close_reader_after_requests
 from web.settings import WebSettings, load_secret_key
 from web.submissions import assembly, comparison, sharing
@@ -99,6 +100,7 @@ def create_app(settings: WebSettings, *, clock: Clock = utc_now) -> Flask:
         comparison,
         sharing,
         leaderboard,
+        people,
         contests,
         classes,
         accounts,

@@ -43,6 +43,8 @@ class BestResult(Base):
     #: The ends of the 95 % interval; ``value`` itself where the measurement has none.
     low: Mapped[float]
     high: Mapped[float]
+    #: The measurement's; None where the challenge has no roofline.
+    roofline_share: Mapped[float | None]
     #: When the result was recorded; an audit leaves it.
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
 

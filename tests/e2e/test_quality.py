@@ -112,6 +112,8 @@ def full(served: Served) -> Full:
         "/challenges/<slug>": CHALLENGE,
         "/leaderboards/": "/leaderboards/",
         "/leaderboards/<slug>": f"/leaderboards/vector-add?device={H200.key}",
+        "/ranking": "/ranking",
+        "/users/<username>": "/users/ada",
         "/submissions": "/submissions",
         "/submissions/<public_id>": f"/submissions/{ids[1]}",
         "/submissions/<public_id>, wrong": f"/submissions/{ids[2]}",

@@ -54,7 +54,14 @@ def robots() -> Response:
 @blueprint.get("/sitemap.xml")
 def sitemap() -> Response:
     """Lists the pages that search engines may show."""
-    lists = ("challenges.index", "tracks.index", "bottlenecks.index", "help.index")
+    lists = (
+        "challenges.index",
+        "tracks.index",
+        "leaderboard.index",
+        "people.ranking",
+        "bottlenecks.index",
+        "help.index",
+    )
     addresses = [
         *(url_for(name, _external=True) for name in lists),
         *(url_for("challenges.show", slug=slug, _external=True) for slug in sorted(services().packs)),

@@ -27,6 +27,7 @@ from store.leaderboards import (
 from store.metrics import queue_figures
 from store.migrate import upgrade
 from store.models import BoardTotals, Submission, User
+from store.profiles import board_places, days_with_submissions, find_profiled, results_by_device
 from store.retention import purge_history
 from store.settings import Settings
 from store.submissions import create_submission, find_shared, get_submission, list_submissions
@@ -99,6 +100,10 @@ QUERIES: dict[str, Callable[[Session], object]] = {
     "the values of a board": lambda s: board_values(s, **BOARD, metric="time_s"),
     "tries": lambda s: count_tries(s, **BOARD, entries=[ENTRY]),
     "one's best": lambda s: best_of_user(s, user_id=1),
+    "a user by name": lambda s: find_profiled(s, "ada"),
+    "one's places": lambda s: board_places(s, {"c": 1}, user_id=1, limit=25),
+    "one's results by device": lambda s: results_by_device(s, {"c": 1}, user_id=1),
+    "one's days": lambda s: days_with_submissions(s, user_id=1, since=NOW),
     "the queue's figures": queue_figures,
     "the queue's delays": lambda s: queue_delays(s, now=NOW),
 }

@@ -108,6 +108,7 @@ GET  /api/v1/devices                                             200 200 200 200
 GET  /api/v1/leaderboards/<slug>                                 200 200 200 200
 GET  /api/v1/me                                                  401 200 200 200
 GET  /api/v1/openapi.json                                        200 200 200 200
+GET  /api/v1/ranking                                             200 200 200 200
 GET  /api/v1/submissions                                         401 200 200 200
 POST /api/v1/submissions                                         401 201 201 403
 GET  /api/v1/submissions/<public_id>                             401 404 200 200
@@ -118,6 +119,7 @@ POST /api/v1/tokens                                              422 422 422 422
 GET  /api/v1/tracks                                              200 200 200 200
 GET  /api/v1/tracks/<slug>                                       404 404 404 404
 GET  /api/v1/tracks/<slug>/progress                              401 404 404 404
+GET  /api/v1/users/<username>                                    200 200 200 200
 GET  /bottlenecks/                                               200 200 200
 GET  /bottlenecks/<slug>                                         200 200 200
 GET  /challenges/<slug>                                          200 200 200
@@ -168,6 +170,7 @@ GET  /healthz                                                    200 200 200
 GET  /leaderboards/                                              200 200 200
 GET  /leaderboards/<slug>                                        200 200 200
 GET  /metrics                                                    200 200 200
+GET  /ranking                                                    200 200 200
 GET  /readyz                                                     200 200 200
 GET  /favicon.ico                                                200 200 200
 GET  /help/                                                      200 200 200
@@ -191,6 +194,7 @@ GET  /submissions/<public_id>/report                             302 404 200 - 2
 POST /submissions/<public_id>/share                              302 404 303
 GET  /shared/<token>                                             404 404 404
 GET  /shared/<token>/kernel.cu                                   404 404 404
+GET  /users/<username>                                           200 200 200
 """  # noqa: E501
 ROWS = {(method, rule): statuses for method, rule, *statuses in (line.split() for line in TABLE.strip().splitlines())}
 ROLES = ("nobody", "other", "owner", "reader", "operator", "author", "teacher")

@@ -1,0 +1,82 @@
+"""API endpoints for the ranking and for users' public pages. They need no token."""
+
+from __future__ import annotations
+
+from flask import Blueprint
+
+from store.ranking import count_boards, rank_users
+from web.api import people_schemas as schemas
+from web.api.spec import next_page, operation
+from web.people.profile import find_user_shown, majors_of, read_profile
+from web.services import reader, services
+
+TAG = "people"
+
+
+def register(blueprint: Blueprint) -> None:
+    """Adds the routes to the API's blueprint."""
+    blueprint.add_url_rule("/ranking", view_func=show_ranking)
+    blueprint.add_url_rule("/users/<username>", view_func=show_profile)
+
+
+@operation(schemas.Ranking, 422, token=False, tag=TAG)
+def show_ranking(query: schemas.RankingQuery) -> schemas.Ranking:
+    """Returns the users by the points that their best results earn."""
+    majors = majors_of(services().packs)
+    boards = count_boards(reader(), majors)
+    found, users = rank_users(
+        reader(), majors, device=query.device, limit=query.limit, offset=(query.page - 1) * query.limit
+    )
+    pages = max(1, -(-users // query.limit))
+    return schemas.Ranking(
+        boards=sum(boards.values()) if query.device is None else boards.get(query.device, 0),
+        users=users,
+        page=query.page,
+        pages=pages,
+        next=next_page(page=query.page + 1) if query.page < pages else None,
+        entries=[
+            schemas.RankedUser(
+                rank=row.rank, username=row.username, points=row.points, results=row.results, first=row.first
+            )
+            for row in found
+        ],
+    )
+
+
+@operation(schemas.Profile, 404, 422, token=False, tag=TAG)
+def show_profile(username: str, query: schemas.ProfileQuery) -> schemas.Profile:
+    """Returns what everybody sees of a user: what is solved, and places on boards."""
+    user = find_user_shown(reader(), username)
+    profile = read_profile(services(), reader(), user, page=query.page, limit=query.limit)
+    return schemas.Profile(
+        username=user.username,
+        joined_at=user.created_at,
+        rank=None if profile.standing is None else profile.standing.rank,
+        points=0.0 if profile.standing is None else profile.standing.points,
+        solved=[
+            schemas.SolvedChallenges(difficulty=each.difficulty, solved=each.solved, of=each.of)
+            for each in profile.by_difficulty
+        ],
+        tracks=[
+            schemas.TrackSolved(track=view.track.slug, solved=view.solved, reached=view.reached, of=len(view.steps))
+            for view in profile.by_track
+        ],
+        devices=profile.results,
+        page=profile.page,
+        pages=profile.pages,
+        next=next_page(page=profile.page + 1) if profile.page < profile.pages else None,
+        places=[
+            schemas.Place(
+                challenge=place.board.challenge,
+                device=place.board.device_key,
+                metric=place.board.metric,
+                value=place.value,
+                roofline_share=place.roofline_share,
+                points=place.points,
+                rank=place.rank,
+                users=place.board.users,
+                reached_at=place.reached_at,
+            )
+            for place in profile.places
+        ],
+    )
