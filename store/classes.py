@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import and_, delete, func, or_, select
+from sqlalchemy import case, delete, func, select
 from sqlalchemy.orm import Session
 
 from store.models import Assignment, AssignmentChallenge, Class, ClassMember, Extension, Submission
@@ -128,20 +128,22 @@ def is_taught_by(session: Session, submission: Submission, *, user_id: int) -> b
     return submission.mode == RANKED_MODE and session.scalar(own.limit(1)) is not None
 
 
-def hides_hints(session: Session, challenge: str, *, user_id: int, now: datetime) -> bool:
-    """Returns whether an assignment that the user still has time for is to be solved without this challenge's hints."""
-    extended = and_(Extension.assignment_id == Assignment.id, Extension.user_id == user_id)
+def hints_hidden_until(session: Session, challenge: str, *, now: datetime) -> datetime | None:
+    """Returns when the last open assignment without hints of this challenge is due, extensions included, or None.
+
+    Until then nobody but teachers sees them: a member could sign out, leave the class, or make a second account.
+    """
+    last = func.max(case((Extension.due_at > Assignment.due_at, Extension.due_at), else_=Assignment.due_at))
     found = (
-        select(Assignment.id)
-        .join(ClassMember, ClassMember.class_id == Assignment.class_id)
+        select(last)
+        .select_from(Assignment)
         .join(AssignmentChallenge, AssignmentChallenge.assignment_id == Assignment.id)
-        .outerjoin(Extension, extended)
+        .outerjoin(Extension, Extension.assignment_id == Assignment.id)
         .where(
-            ClassMember.user_id == user_id,
             AssignmentChallenge.challenge == challenge,
             Assignment.shows_hints.is_(False),
             Assignment.opens_at <= now,
-            or_(Extension.due_at > now, and_(Extension.due_at.is_(None), Assignment.due_at > now)),
         )
     )
-    return session.scalar(found.limit(1)) is not None
+    until = session.scalar(found)
+    return until if until is not None and until > now else None

@@ -16,8 +16,9 @@ from judge.packs.pack import Axis, Case, Pack, Parameter
 
 _PLACEHOLDER = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 
-#: From the heading to the next of its level or above, or to the end.
-_HINTS = re.compile(r"^## Hints\n(?:(?!##? ).*(?:\n|\Z))*", re.MULTILINE)
+#: A heading, with its level and text, and the fence of a code block.
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*\s*")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
 class StatementError(ValueError):
@@ -30,8 +31,21 @@ def read_statement(pack: Pack) -> str:
 
 
 def without_hints(markdown: str) -> str:
-    """Returns the statement without its section of hints, if it has one."""
-    return _HINTS.sub("", markdown)
+    """Returns the statement without its section of hints: to the next heading of its level or above, or to the end."""
+    kept: list[str] = []
+    fence, hidden_level = "", 0
+    for line in markdown.splitlines(keepends=True):
+        heading = None if fence else _HEADING.fullmatch(line)
+        if heading is not None and (not hidden_level or len(heading[1]) <= hidden_level):
+            hidden_level = len(heading[1]) if heading[2].casefold() in {"hint", "hints"} else 0
+        mark = _FENCE.match(line)
+        if mark is not None and not fence:
+            fence = mark[1]
+        elif mark is not None and mark[1].startswith(fence) and not line.strip(" \t\r\n" + fence[0]):
+            fence = ""
+        if not hidden_level:
+            kept.append(line)
+    return "".join(kept)
 
 
 def fill_statement(template: str, pack: Pack) -> str:

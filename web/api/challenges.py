@@ -8,9 +8,9 @@ from flask import Blueprint
 from flask import Response as FlaskResponse
 
 from judge.packs.pack import Pack
-from judge.packs.statement import read_statement
 from web.api import schemas
 from web.api.spec import operation, revalidated
+from web.challenges.hints import shown_statement
 from web.devices import device_choices
 from web.services import reader, services
 from web.submissions.accepting import SOURCE_BYTES, find_pack
@@ -37,11 +37,14 @@ def list_challenges() -> schemas.ChallengeList:
 @revalidated
 @operation(schemas.Challenge, 304, 404, token=False, tag=TAG)
 def show_challenge(slug: str) -> schemas.Challenge:
-    """Returns one challenge with its statement, starter, signature, limits and cases."""
+    """Returns one challenge with its statement, starter, signature, limits and cases.
+
+    While a class has an assignment that hides the hints, the statement has none.
+    """
     pack = find_pack(services(), slug)
     return schemas.Challenge(
         **_summary(pack),
-        statement=read_statement(pack),
+        statement=shown_statement(pack, None)[0],
         starter=pack.starter(),
         signature=pack.prototype(),
         limits=schemas.ChallengeLimits(

@@ -5,9 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response, render_template, request
 
 from judge.packs.custom_input import DISTRIBUTION_FORMS, custom_fields
-from judge.packs.statement import read_statement, without_hints
 from judge.tracks.loader import builtin_tracks
-from store.classes import hides_hints
 from store.drafts import latest_draft
 from store.submissions import get_submission
 from store.totals import solved_challenges
@@ -15,6 +13,7 @@ from web.accounts.visitor import Visitor, signed_in
 from web.bottlenecks.page import find_kernel
 from web.challenges import drafts
 from web.challenges.figures import read_figures
+from web.challenges.hints import shown_statement
 from web.challenges.listing import DIFFICULTIES, SORTS, STATUSES, Filters, by_difficulty, challenge_rows
 from web.devices import device_choices
 from web.services import reader, services
@@ -73,9 +72,7 @@ def show(slug: str) -> str:
     pack = find_pack(services(), slug)
     visitor = signed_in()
     draft = None if visitor is None else latest_draft(reader(), user_id=visitor.id, challenge=slug)
-    statement = read_statement(pack)
-    if visitor is not None and hides_hints(reader(), slug, user_id=visitor.id, now=services().clock()):
-        statement = without_hints(statement)
+    statement, hints_hidden_until = shown_statement(pack, visitor)
     edited = find_kernel(slug, request.args.get("example", "")) or _own_source(
         visitor, slug, request.args.get("from", "")
     )
@@ -83,6 +80,7 @@ def show(slug: str) -> str:
         "challenges/show.html",
         pack=pack,
         statement=render_statement(statement),
+        hints_hidden_until=hints_hidden_until,
         source=edited or (pack.starter() if draft is None else draft.source),
         edited=edited is not None,
         draft_version=0 if draft is None else draft.version,

@@ -83,7 +83,7 @@ class AssignmentForm(FlaskForm):
         "Share, in percent", [Optional(), NumberRange(1, 100, "A share is from 1 to 100 percent.")], default=50
     )
     device = SelectField("Device", default="")
-    shows_hints = BooleanField("Members see the hints in the statements before it is due", default=True)
+    shows_hints = BooleanField("The hints in the statements are shown before it is due", default=True)
 
     def __init__(
         self, known: Mapping[str, Pack], devices: Collection[tuple[str, str]], *, earliest: datetime, **given: object

@@ -50,8 +50,14 @@ def test_members_their_deadlines_and_their_grades(sessions: sessionmaker[Session
         assert not grades(session, assignment)[ada.id, PACK.slug].late
         session.query(Submission).filter_by(id=sent.id).update({"off_board": "copied"})
         assert grades(session, assignment) == {}
-        assert classes.hides_hints(session, "softmax", user_id=ada.id, now=now + timedelta(hours=2))
-        assert not classes.hides_hints(session, "softmax", user_id=ada.id, now=now + timedelta(hours=3))
+        # Her extension is the last deadline.
+        until = now + timedelta(hours=3)
+        assert classes.hints_hidden_until(session, "softmax", now=now - timedelta(seconds=1)) is None
+        assert classes.hints_hidden_until(session, "softmax", now=now) == until
+        assert classes.hints_hidden_until(session, "transpose", now=now) is None
+        assert classes.hints_hidden_until(session, "softmax", now=until) is None
+        classes.set_extension(session, assignment, user_id=ada.id, due_at=now + timedelta(minutes=1))
+        assert classes.hints_hidden_until(session, "softmax", now=now) == assignment.due_at
         assert classes.is_taught_by(session, sent, user_id=ada.id)
         assert classes.leave(session, group, user_id=ada.id)
         assert not classes.leave(session, group, user_id=ada.id)

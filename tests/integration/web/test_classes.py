@@ -219,8 +219,10 @@ def test_a_copy_in_disguise_is_named(site: Site, teacher: FlaskClient, clock: Cl
     assert site.visitor("ada").get(f"{WORK}/similarity").status_code == 404
 
 
-def test_hints_are_hidden_until_the_deadline(site: Site, teacher: FlaskClient, clock: Clock) -> None:
-    ada = site.visitor("ada")
+def test_hints_are_hidden_from_all_but_teachers_until_the_last_deadline(
+    site: Site, teacher: FlaskClient, clock: Clock
+) -> None:
+    ada, eve = site.visitor("ada"), site.visitor("eve")
     join(ada, code(teacher), "Ada")
     slug = next(
         slug
@@ -229,22 +231,33 @@ def test_hints_are_hidden_until_the_deadline(site: Site, teacher: FlaskClient, c
     )
     assign(teacher, clock, challenges=slug)
 
-    def shown(client: FlaskClient) -> bool:
-        return "<h2>Hints</h2>" in client.get(f"/challenges/{slug}").text
+    def shown() -> dict[str, bool]:
+        pages = {"teacher": teacher, "ada": ada, "eve": eve, "nobody": site.app.test_client()}
+        found = {name: "<h2>Hints</h2>" in client.get(f"/challenges/{slug}").text for name, client in pages.items()}
+        statement = site.app.test_client().get(f"/api/v1/challenges/{slug}").get_json()["statement"]
+        return {**found, "api": "Hints" in statement}
 
-    assert shown(ada)
+    everybody, only_teacher = dict.fromkeys(shown(), True), {**dict.fromkeys(shown(), False), "teacher": True}
+    assert shown() == everybody
+    tag = site.app.test_client().get(f"/api/v1/challenges/{slug}").headers["ETag"]
     clock.now = clock.at(13)
-    assert not shown(ada)
-    assert shown(site.visitor("eve"))
+    assert shown() == only_teacher
+    # Who has the whole statement from before is not told that it is the present one.
+    again = site.app.test_client().get(f"/api/v1/challenges/{slug}", headers={"If-None-Match": tag})
+    assert again.status_code == 200
+    assert "Its hints are hidden until" in eve.get(f"/challenges/{slug}").text
+    post(ada, f"{PAGE}/leave", {}, page=PAGE)
+    assert shown() == only_teacher
+    join(ada, code(teacher), "Ada")
     clock.now = clock.at(15)
-    assert shown(ada)
+    assert shown() == everybody
     post(teacher, f"{WORK}/extensions", {"username": "ada", "due_at": clock.field(16)}, page=WORK)
-    assert not shown(ada)
+    assert shown() == only_teacher
     clock.now += timedelta(hours=2)
-    assert shown(ada)
+    assert shown() == everybody
     clock.now = clock.at(13)
     assign(teacher, clock, f"{WORK}/edit", challenges=slug, shows_hints="y")
-    assert shown(ada)
+    assert shown() == everybody
 
 
 def test_a_new_code_shuts_the_old_one_and_a_removed_member_is_out(site: Site, teacher: FlaskClient) -> None:
