@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import BrowserContext, FloatRect, Page, Route, expect
 
 from judge.judgement import BuildReport
 from tests.e2e.conftest import Served
@@ -121,6 +121,43 @@ def test_the_panes_are_moved_by_keys_and_remembered(page: Page, served: Served) 
     again = divider.bounding_box()
     assert again is not None
     assert abs(again["x"] - after["x"]) < 2
+
+
+def test_the_result_stands_beside_the_editor_where_there_is_room(page: Page, served: Served) -> None:
+    page.set_viewport_size({"width": 2560, "height": 1440})
+    _sign_up(page, served)
+    _write(page)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator('[data-part="line"]')).to_have_text("Next in the queue")
+    served.site.work(cases=accepted("n-1"))
+    expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
+    editor, result = _box(page, "#workbench-form"), _box(page, "#drawer")
+    assert result["x"] >= editor["x"] + editor["width"]
+    assert abs(result["y"] - editor["y"]) < 1
+    assert abs(result["x"] + result["width"] - 2550) < 2
+    divider = page.get_by_role("separator", name="Size of the result")
+    divider.focus()
+    expect(divider).to_have_attribute("aria-orientation", "vertical")
+    for _ in range(5):
+        page.keyboard.press("ArrowLeft")
+    assert _box(page, "#drawer")["width"] > result["width"] + 100
+
+
+def _box(page: Page, selector: str) -> FloatRect:
+    box = page.locator(selector).bounding_box()
+    assert box is not None
+    return box
+
+
+def test_a_phone_shows_every_tab_and_one_row_above_the_challenge(page: Page, served: Served) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    _sign_up(page, served)
+    page.reload()  # without the welcome
+    code = _box(page, "#tab-code")
+    assert code["x"] + code["width"] < 390
+    assert _box(page, "#tabs")["y"] < 110
+    page.get_by_role("tab", name="Code").click()
+    assert _box(page, ".editor-box")["height"] > 450
 
 
 def test_tabs_show_the_submissions_and_the_board(page: Page, served: Served) -> None:

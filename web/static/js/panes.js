@@ -6,19 +6,30 @@ const workspace = document.getElementById("workspace");
 
 // ---- dividers: their place is a share of the room, kept in this browser ----
 
-function makeDivider(element, property, shareAt) {
+/** Makes `element` divide `room`: `property` holds the share, in per cent, of what comes before it. */
+function makeDivider(element, property, room) {
   const least = Number(element.getAttribute("aria-valuemin"));
   const most = Number(element.getAttribute("aria-valuemax"));
+  const isUpright = () => element.clientHeight > element.clientWidth;
+  const shareAt = ({ clientX, clientY }) => {
+    const box = room.getBoundingClientRect();
+    return isUpright() ? (100 * (clientX - box.left)) / box.width : (100 * (clientY - box.top)) / box.height;
+  };
+  const tell = () => {
+    const { left, top } = element.getBoundingClientRect();
+    element.setAttribute("aria-orientation", isUpright() ? "vertical" : "horizontal");
+    element.setAttribute("aria-valuenow", String(Math.round(Math.min(Math.max(shareAt({ clientX: left, clientY: top }), least), most))));
+  };
   const place = (share) => {
     const kept = Math.min(Math.max(share, least), most);
     workspace.style.setProperty(property, `${kept}%`);
     element.setAttribute("aria-valuenow", String(Math.round(kept)));
-    return kept;
   };
   const keep = () => storage.set(`pane:${property}`, element.getAttribute("aria-valuenow"));
   const stored = Number(storage.get(`pane:${property}`));
-  if (stored) place(stored);
+  if (stored) workspace.style.setProperty(property, `${stored}%`);
 
+  element.addEventListener("focus", tell); // the share that the style sheet gives depends on the window
   element.addEventListener("pointerdown", (event) => {
     event.preventDefault();
     element.setPointerCapture(event.pointerId);
@@ -42,15 +53,8 @@ function makeDivider(element, property, shareAt) {
   });
 }
 
-makeDivider(document.getElementById("divide-columns"), "--reading", (event) => {
-  const box = workspace.getBoundingClientRect();
-  return (100 * (event.clientX - box.left)) / box.width;
-});
-const coding = document.getElementById("coding");
-makeDivider(document.getElementById("divide-rows"), "--editing", (event) => {
-  const box = coding.getBoundingClientRect();
-  return (100 * (event.clientY - box.top)) / box.height;
-});
+makeDivider(document.getElementById("divide-columns"), "--reading", workspace);
+makeDivider(document.getElementById("divide-rows"), "--editing", document.getElementById("coding"));
 
 // ---- tabs: the links become tabs; a page's main part is fetched when its tab is opened ----
 
