@@ -12,6 +12,8 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from store.best_results import keep_best_result
+from store.contest_audits import forget_contest_audits, unsettle
+from store.contests import contests_of
 from store.events import record_event
 from store.goals import forget_goal
 from store.leaderboards import record_measurement
@@ -95,6 +97,7 @@ def take_off_board(session: Session, actor: Actor, submission: Submission, reaso
         raise NotPossibleError("it is off its board already")
     submission.off_board = _reason(reason)
     _remove_measurement(session, submission)
+    _unsettle_contests(session, submission)
     record_action(session, actor, "off board", _submission(submission), now=now, reason=submission.off_board)
 
 
@@ -106,6 +109,7 @@ def put_on_board(session: Session, actor: Actor, submission: Submission, *, now:
     session.flush()
     if submission.judgement is not None:
         record_measurement(session, submission, submission.judgement, now=submission.finished_at or now)
+    _unsettle_contests(session, submission)
     record_action(session, actor, "on board", _submission(submission), now=now, was_off_for=reason)
 
 
@@ -145,6 +149,7 @@ def rejudge(
     audit = session.get(Audit, submission.id)
     if audit is not None:
         session.delete(audit)
+    forget_contest_audits(session, submission)
     before = submission.verdict
     submission.state, submission.verdict = State.QUEUED, None
     submission.judgement = submission.finished_at = None
@@ -230,6 +235,11 @@ def _remove_measurement(session: Session, submission: Submission) -> None:
         session.delete(row)
         session.flush()
         keep_best_result(session, row)
+
+
+def _unsettle_contests(session: Session, submission: Submission) -> None:
+    for contest in contests_of(session, submission):
+        unsettle(session, contest)
 
 
 def _other_operators(session: Session, user: User) -> int:

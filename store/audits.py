@@ -6,6 +6,7 @@ marked as audited; the reason is stored (docs/decisions/0008-audited-means-repla
 
 A new entry requests an audit of its board. The audit is due while a top entry has never been audited. A worker claims
 it when no submission waits for the device. As with submissions, a random lease token decides who may write the result.
+The same is done for the results that decide a contest (``store.contest_audits``).
 There is no heartbeat: no user waits for an audit, so a lost one may be retried late. The caller commits; functions that
 return False have written nothing.
 """
@@ -25,9 +26,11 @@ from judge.judgement import NOT_REPLAYED, Judgement
 from judge.judgement import Measurement as JudgedMeasurement
 from judge.verdict import Verdict
 from store.best_results import keep_best_result
+from store.clock import utc_now
+from store.contest_audits import Decider, due_deciders, record_contest_audit
 from store.devices import is_held
 from store.leaderboards import LeaderboardEntry, leaderboard, score_columns
-from store.models import Audit, AuditJob, Job, Measurement, State, Submission
+from store.models import Audit, AuditJob, Contest, Job, Measurement, State, Submission
 from store.upsert import upsert
 
 #: Only measured times are audited; modelled times and counts are the same every time.
@@ -46,15 +49,17 @@ class AuditHeldError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BoardKey:
-    """Identifies a board."""
+    """Identifies a board; with ``contest_id`` those of its results that decide a contest."""
 
     challenge: str
     device_key: str
     pack_major: int
+    contest_id: int = 0
 
     @classmethod
     def of(cls, row: Submission | AuditJob) -> BoardKey:
-        return cls(row.challenge, row.device_key, row.pack_major)
+        contest_id = row.contest_id if isinstance(row, AuditJob) else 0
+        return cls(row.challenge, row.device_key, row.pack_major, contest_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +146,7 @@ def claim_audit(
         if job.lease_token is not None:
             job.failures += 1
             job.last_error = f"the worker {job.lease_owner} was lost during the audit"
-        entries = podium(session, BoardKey.of(job))
-        due = len(entries) > 1 and any(entry.audited_at is None for entry in entries)
-        if due and job.failures < max_failures:
+        if job.failures < max_failures and _is_due(session, BoardKey.of(job), now=now):
             return _lease(session, job, owner=owner, now=now)
         job.wanted, job.lease_token, job.lease_owner, job.lease_until = False, None, None, None
         session.flush()
@@ -162,13 +165,17 @@ def claim_board(session: Session, board: BoardKey, *, owner: str, now: datetime)
 
 def contenders(session: Session, board: BoardKey) -> list[Contender]:
     """Returns the entries to time, with their sources, best first."""
+    if board.contest_id:
+        named = [(one.public_id, one.username) for one in _deciders(session, board, now=utc_now())]
+    else:
+        named = [(entry.submission_public_id, entry.username) for entry in podium(session, board)]
     found = []
-    for entry in podium(session, board):
-        submission = session.scalars(select(Submission).where(Submission.public_id == entry.submission_public_id)).one()
+    for public_id, username in named:
+        submission = session.scalars(select(Submission).where(Submission.public_id == public_id)).one()
         found.append(
             Contender(
                 submission_id=submission.id,
-                username=entry.username,
+                username=username,
                 public_id=submission.public_id,
                 source=submission.source_bytes,
                 pack_digest=submission.pack_digest,
@@ -182,7 +189,8 @@ def finish_audit(
 ) -> bool:
     """Writes the results by submission id and ends the lease. Returns False if the lease was lost.
 
-    Accepted results become the scores; entries with other verdicts leave the board. The board's next audit may begin
+    Accepted results become the scores, for a contest's audit those of its standings alone; entries with other verdicts
+    leave the board. The board's next audit may begin
     after ``pause_s`` seconds.
     """
     if not _end_lease(session, lease, wanted=True, failures=0, available_at=now + timedelta(seconds=pause_s)):
@@ -193,6 +201,20 @@ def finish_audit(
             continue  # its user was deleted
         accepted = judgement.verdict is Verdict.ACCEPTED
         measured = judgement.measurement if accepted else None
+        if lease.board.contest_id:
+            record_contest_audit(
+                session,
+                lease.board.contest_id,
+                submission_id,
+                verdict=judgement.verdict.value,
+                value_before=row.value,
+                value=None if measured is None else measured.value,
+                not_audited=None if measured is None else why_not_audited(measured),
+                contenders=len(results),
+                now=now,
+            )
+            if measured is not None:
+                continue  # the board keeps its time: its own audit compares it with others
         if measured is not None:
             for name, value in score_columns(measured).items():
                 setattr(row, name, value)
@@ -255,6 +277,19 @@ def why_not_audited(measurement: JudgedMeasurement) -> str | None:
     return "".join(character for character in " ".join(reason.split()) if character.isprintable())[:_REASON_CHARACTERS]
 
 
+def _is_due(session: Session, board: BoardKey, *, now: datetime) -> bool:
+    if board.contest_id:
+        return bool(_deciders(session, board, now=now))
+    entries = podium(session, board)
+    return len(entries) > 1 and any(entry.audited_at is None for entry in entries)
+
+
+def _deciders(session: Session, board: BoardKey, *, now: datetime) -> list[Decider]:
+    contest = session.get(Contest, board.contest_id)
+    key = (board.challenge, board.device_key, board.pack_major)
+    return [] if contest is None else due_deciders(session, contest, key, now=now)
+
+
 def _lease(session: Session, job: AuditJob, *, owner: str, now: datetime) -> AuditLease:
     job.wanted = False
     job.lease_token, job.lease_owner = secrets.token_hex(16), owner
@@ -275,7 +310,12 @@ def _end_lease(session: Session, lease: AuditLease, **values: Any) -> bool:
 
 
 def _columns(board: BoardKey) -> dict[str, Any]:
-    return {"challenge": board.challenge, "device_key": board.device_key, "pack_major": board.pack_major}
+    return {
+        "challenge": board.challenge,
+        "device_key": board.device_key,
+        "pack_major": board.pack_major,
+        "contest_id": board.contest_id,
+    }
 
 
 def _matches(board: BoardKey) -> ColumnElement[bool]:
@@ -283,4 +323,5 @@ def _matches(board: BoardKey) -> ColumnElement[bool]:
         AuditJob.challenge == board.challenge,
         AuditJob.device_key == board.device_key,
         AuditJob.pack_major == board.pack_major,
+        AuditJob.contest_id == board.contest_id,
     )

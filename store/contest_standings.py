@@ -22,11 +22,15 @@ from store.models.contests import Scoring
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A member's best result for a challenge: less is better. ``scale`` says what it is (``time_s``)."""
+    """A member's best result for a challenge: less is better. ``scale`` says what it is (``time_s``).
+
+    ``audited``: it was timed again, together with the others that decide the contest.
+    """
 
     value: float
     scale: str
     public_id: str
+    audited: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import ColumnElement, and_, delete, func, or_, select
 from sqlalchemy.orm import Session
 
 from store.classes import new_code
 from store.contest_standings import Result, Row, rank_members
-from store.models import Contest, ContestChallenge, ContestMember, ContestTeam, Measurement, Scoring, Submission, User
+from store.models import (
+    Contest,
+    ContestAudit,
+    ContestChallenge,
+    ContestMember,
+    ContestTeam,
+    Measurement,
+    Scoring,
+    Submission,
+    User,
+)
 from store.upsert import upsert
 
 #: The longest name of a team.
@@ -124,11 +135,12 @@ def is_frozen(contest: Contest, now: datetime) -> bool:
 def standings(session: Session, contest: Contest, *, now: datetime, viewer_id: int | None, whole: bool) -> list[Row]:
     """Returns the standings as a viewer may see them: ``whole`` for who manages the contest.
 
-    A team's result is the best of its members at present. While the standings are frozen, others' results are those
-    from before; those of the viewer and the viewer's team are complete.
+    A team's result is the best of its members at present. A result that was timed again at the end
+    (``store.contest_audits``) comes before all others of the same entrant. While the standings are frozen, others'
+    results are those from before; those of the viewer and the viewer's team are complete.
     """
     end = contest.frozen_at if is_frozen(contest, now) and not whole else None
-    counted: ColumnElement[bool] = and_(*_counts(contest))
+    counted: ColumnElement[bool] = and_(*counting(contest))
     if end is not None:
         team = team_of(session, contest, user_id=viewer_id)
         own = [viewer_id or 0] if team is None else [user.id for user in team_members(session, team)]
@@ -147,10 +159,34 @@ def standings(session: Session, contest: Contest, *, now: datetime, viewer_id: i
     )
     # Of equal results the earliest stays.
     results = {(row.entrant, row.challenge): Result(row.value, row.metric, row.public_id) for row in found}
+    if end is None:
+        results |= _timed_again(session, contest, entrant, counted)
     members = select(entrant).select_from(ContestMember).join(User, User.id == ContestMember.user_id)
     members = members.outerjoin(ContestTeam, ContestTeam.id == ContestMember.team_id)
     names = session.scalars(members.where(ContestMember.contest_id == contest.id).distinct()).all()
     return rank_members(Scoring(contest.scoring), contest.slugs, names, results, contest.targets)
+
+
+def _timed_again(
+    session: Session, contest: Contest, entrant: Any, counted: ColumnElement[bool]
+) -> dict[tuple[str, str], Result]:
+    """Returns each entrant's best result for a challenge among those that were timed again and still count."""
+    found = session.execute(
+        select(
+            entrant.label("entrant"), Submission.challenge, ContestAudit.value, Measurement.metric,
+            Submission.public_id,
+        )
+        .select_from(ContestAudit)
+        .join(Submission, Submission.id == ContestAudit.submission_id)
+        .join(Measurement, Measurement.submission_id == Submission.id)
+        .join(User, User.id == Submission.user_id)
+        .join(ContestMember, ContestMember.user_id == Submission.user_id)
+        .outerjoin(ContestTeam, ContestTeam.id == ContestMember.team_id)
+        .where(ContestMember.contest_id == contest.id, ContestAudit.contest_id == contest.id)
+        .where(ContestAudit.value.is_not(None), counted)
+        .order_by(ContestAudit.value.desc(), Submission.id.desc())
+    )  # fmt: skip
+    return {(row.entrant, row.challenge): Result(row.value, row.metric, row.public_id, audited=True) for row in found}
 
 
 def contests_of(session: Session, submission: Submission) -> Sequence[Contest]:
@@ -179,7 +215,8 @@ def is_opened_to(session: Session, submission: Submission, *, user_id: int, now:
     )
 
 
-def _counts(contest: Contest) -> tuple[ColumnElement[bool], ...]:
+def counting(contest: Contest) -> tuple[ColumnElement[bool], ...]:
+    """Returns the conditions by which a member's submission counts."""
     return (
         Submission.challenge.in_(contest.slugs),
         Submission.device_key.in_(contest.device_keys),

@@ -1,4 +1,5 @@
-"""Sweeps: ends the leases of lost workers, rings again for unclaimed jobs, deletes old artifacts and history.
+"""Sweeps: ends the leases of lost workers, rings again for unclaimed jobs, asks for the audits of ended contests,
+deletes old artifacts and history.
 
 One sweeper is enough, but any number may run. While none runs, the workers sweep.
 """
@@ -15,6 +16,7 @@ from judge.compile.toolchain import remove_scratch
 from judge.sandbox.cgroup_hierarchy import find_hierarchy, remove_stale
 from store.artifacts import purge_artifacts
 from store.assemblies import purge_assemblies
+from store.contest_audits import request_contest_audits
 from store.doorbell import ring_queue
 from store.retention import purge_history
 from store.sweeping import Expired, claim_overdue_sweep, expire_leases, queues_to_ring_again, record_sweep
@@ -54,6 +56,8 @@ def sweep(context: WorkerContext, history_after: int = 0) -> SweepResult:
     with context.sessions.begin() as session:
         queues = sorted(queues_to_ring_again(session, now=now, after_s=context.settings.ring_again_s))
     with context.sessions.begin() as session:
+        settled = request_contest_audits(session, now=now, max_failures=context.rules.max_failures)
+    with context.sessions.begin() as session:
         purged = purge_artifacts(session, now=now, keep_s=context.settings.artifact_keep_s)
     with context.sessions.begin() as session:
         purge_assemblies(session, now=now, keep_s=context.settings.artifact_keep_s)
@@ -63,6 +67,8 @@ def sweep(context: WorkerContext, history_after: int = 0) -> SweepResult:
         log.warning("lease.expired", job=one.job_id, owner=one.owner, state=one.state)
     for queue in queues:
         ring_queue(context.doorbell, queue)
+    for contest in settled:
+        log.info("contest.settled", contest=contest)
     if cgroups:
         log.warning("jails.removed", groups=cgroups)
     return SweepResult(tuple(expired), tuple(queues), purged, cgroups, history.forgotten, history.after)

@@ -5,7 +5,7 @@ from store.models.base import FINAL_STATES, Base, State
 from store.models.boards import Audit, AuditJob, Measurement
 from store.models.catalog import Device, PackVersion
 from store.models.classes import Assignment, AssignmentChallenge, Class, ClassMember, Counts, Extension
-from store.models.contests import Contest, ContestChallenge, ContestMember, ContestTeam, Scoring
+from store.models.contests import Contest, ContestAudit, ContestChallenge, ContestMember, ContestTeam, Scoring
 from store.models.duties import Duty
 from store.models.site import ChangedSetting, Notice
 from store.models.submissions import Artifact, AssemblyRequest, Draft, Event, Job, Submission
@@ -30,6 +30,7 @@ __all__ = [
     "Class",
     "ClassMember",
     "Contest",
+    "ContestAudit",
     "ContestChallenge",
     "ContestMember",
     "ContestTeam",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, String, Text
+from sqlalchemy import BigInteger, ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from judge.judgement import Fingerprint
@@ -72,9 +72,9 @@ class Audit(Base):
 
 
 class AuditJob(Base):
-    """A board's pending audit.
+    """The pending audit of a board, or of the results of a board that decide a contest.
 
-    A new entry sets ``wanted``; whether the audit is due is decided when a worker claims it.
+    A new entry, or the contest's end, sets ``wanted``; whether the audit is due is decided when a worker claims it.
     """
 
     __tablename__ = "audit_jobs"
@@ -82,6 +82,8 @@ class AuditJob(Base):
     challenge: Mapped[str] = mapped_column(String(100), primary_key=True)
     device_key: Mapped[str] = mapped_column(String(100), primary_key=True)
     pack_major: Mapped[int] = mapped_column(primary_key=True)
+    #: 0: the audit is the board's own.
+    contest_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, default=0, server_default="0")
     wanted: Mapped[bool] = mapped_column(default=True)
     failures: Mapped[int] = mapped_column(default=0)
     last_error: Mapped[str | None] = mapped_column(Text)

@@ -51,6 +51,8 @@ class Contest(Base):
     #: Who may change it, beside operators.
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    #: When, after the end, nothing was left to be timed again: see ``store.contest_audits``.
+    settled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
     challenges: Mapped[list[ContestChallenge]] = relationship(
         order_by="ContestChallenge.position", cascade="all, delete-orphan", lazy="selectin"
@@ -103,3 +105,25 @@ class ContestTeam(Base):
     name: Mapped[str] = mapped_column(String(40))
     name_key: Mapped[str] = mapped_column(String(80))
     code: Mapped[str] = mapped_column(String(32))
+
+
+class ContestAudit(Base):
+    """A result that was timed again at the end of a contest, together with the others that decide it.
+
+    ``value`` is what it was timed at, which the standings show from then on; None where the verdict is not AC.
+    """
+
+    __tablename__ = "contest_audits"
+
+    contest_id: Mapped[int] = mapped_column(ForeignKey("contests.id", ondelete="CASCADE"), primary_key=True)
+    submission_id: Mapped[int] = mapped_column(
+        ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+    verdict: Mapped[str] = mapped_column(String(4))
+    value_before: Mapped[float]
+    value: Mapped[float | None]
+    #: Why it does not count as audited, or None if it does: see ``Measurement``.
+    not_audited: Mapped[str | None] = mapped_column(Text)
+    #: How many results were timed together.
+    contenders: Mapped[int]
+    audited_at: Mapped[datetime] = mapped_column(UtcDateTime)

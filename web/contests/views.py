@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hmac
 import io
+from collections.abc import Sequence
 
 from flask import Blueprint, Response, flash, jsonify, redirect, render_template, request, url_for
 from sqlalchemy.exc import IntegrityError
@@ -12,6 +13,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as BaseResponse
 
 from store import contests
+from store.contest_audits import AuditedResult, audited_results, has_failed, unsettle
 from store.contest_standings import Row
 from store.models import Contest, ContestTeam, Role
 from store.operator_log import Actor, record_action
@@ -70,6 +72,8 @@ def show(slug: str) -> str:
         members=contests.count_members(reader(), contest),
         member=visitor is not None and contests.is_member(reader(), contest, user_id=visitor.id),
         manages=may_manage(visitor, contest),
+        timed_again=_timed_again(contest),
+        audits_failed=has_failed(reader(), contest),
     )
 
 
@@ -113,6 +117,7 @@ def export_json(slug: str) -> Response:
         starts_at=contest.starts_at.isoformat(),
         ends_at=contest.ends_at.isoformat(),
         frozen=contests.is_frozen(contest, now),
+        settled_at=None if contest.settled_at is None else contest.settled_at.isoformat(),
         scoring=contest.scoring,
         targets_s=contest.targets,
         standings=[
@@ -121,7 +126,12 @@ def export_json(slug: str) -> Response:
                 _entrants(contest): row.username,
                 "total": row.total,
                 "results": {
-                    challenge: {"value": cell.result.value, "metric": cell.result.scale, "place": cell.place}
+                    challenge: {
+                        "value": cell.result.value,
+                        "metric": cell.result.scale,
+                        "place": cell.place,
+                        "audited": cell.result.audited,
+                    }
                     for challenge, cell in zip(contest.slugs, row.cells, strict=True)
                     if cell is not None
                 },
@@ -209,6 +219,7 @@ def _save(form: ContestForm, contest: Contest, action: str) -> BaseResponse | tu
             contests.set_challenges(row, form.slugs, form.target_times())
             writer.add(row)
             writer.flush()
+            unsettle(writer, row)
             actor = Actor(visitor.username, visitor.id, request.remote_addr or "")
             record_action(writer, actor, action, f"contest {row.slug}", now=services().clock(), title=row.title)
             slug = row.slug
@@ -250,6 +261,12 @@ def _standings(contest: Contest, *, anonymous: bool = False) -> list[Row]:
         viewer_id=None if visitor is None else visitor.id,
         whole=may_manage(visitor, contest),
     )
+
+
+def _timed_again(contest: Contest) -> Sequence[AuditedResult]:
+    """Returns what was timed again at the end, unless the standings are frozen for the visitor."""
+    hidden = contests.is_frozen(contest, services().clock()) and not may_manage(signed_in(), contest)
+    return [] if hidden else audited_results(reader(), contest)
 
 
 def _entrants(contest: Contest) -> str:

@@ -12,8 +12,14 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from judge.judgement import BuildReport, Judgement
+from judge.verdict import Verdict
 from store.accounts import find_user
-from store.models import OperatorAction, Role, Submission
+from store.administration import put_on_board, rejudge, take_off_board
+from store.audits import claim_audit, contenders, fail_audit, finish_audit
+from store.contest_audits import request_contest_audits
+from store.models import AuditJob, OperatorAction, Role, Submission
+from store.operator_log import Actor
 from tests.web_site import H200, Site, accepted, make_site, post, timed
 
 FORM = {
@@ -126,6 +132,130 @@ def test_from_its_making_to_its_export(site: Site, teacher: FlaskClient, clock: 
     with site.database() as session:
         actions = session.query(OperatorAction).order_by(OperatorAction.id)
         assert [row.action for row in actions] == ["contest made", "contest changed"]
+
+
+def audit(site: Site, clock: Clock, **values: float | None) -> list[str]:
+    """Has an audit done that a sweep asks for, with values by user, None for a wrong answer. Returns who was timed."""
+    with site.database() as session:
+        session.query(AuditJob).filter_by(contest_id=0).delete()  # a board's own
+        request_contest_audits(session, now=clock.now, max_failures=3)
+    with site.database() as session:
+        lease = claim_audit(session, device_key=H200.key, owner="w", now=clock.now, max_failures=3)
+        assert lease is not None
+        assert lease.board.contest_id == 1
+        found = contenders(session, lease.board)
+    results = {}
+    for one in found:
+        value = values[one.username]
+        results[one.submission_id] = Judgement(
+            Verdict.ACCEPTED if value else Verdict.WRONG_ANSWER, lease.board.challenge, "1.0.0", H200,
+            BuildReport(ok=True, wall_s=0.1), measurement=timed(value) if value else None,
+        )  # fmt: skip
+    with site.database() as session:
+        assert finish_audit(session, lease, results, now=clock.now, pause_s=0)
+    return [one.username for one in found]
+
+
+def test_what_decides_it_is_timed_again_when_it_has_ended(site: Site, teacher: FlaskClient, clock: Clock) -> None:
+    save(teacher, clock, challenges="vector-add", scoring="points")
+    users = {name: site.visitor(name) for name in ("ada", "bob", "cy", "dan", "eve")}
+    take_part(*users.values())
+    for number, client in enumerate(users.values()):
+        send(site, client, clock, 13.5 + number / 10, "vector-add", (number + 1) * 1e-4)
+    send(site, users["ada"], clock, 14.1, "vector-add", 1.05e-4)  # nearly as good: it is not compared with the other
+    clock.now = clock.at(14.9)
+    with site.database() as session:
+        assert request_contest_audits(session, now=clock.now, max_failures=3) == []
+        assert session.query(AuditJob).filter(AuditJob.contest_id > 0).count() == 0
+    clock.now = clock.at(15)
+    assert "This is not finished" in users["ada"].get(PAGE).text
+    assert audit(site, clock, ada=2e-4, bob=1e-4, cy=None) == ["ada", "bob", "cy"]
+    # Who comes in for a wrong answer is timed together with the others.
+    assert audit(site, clock, ada=2e-4, bob=1e-4, dan=4e-4) == ["bob", "ada", "dan"]
+    assert standings(users["ada"]) == [
+        (1, "bob", 100.0),
+        (2, "ada", 50.0),
+        (3, "dan", 25.0),
+        (4, "eve", 20.0),
+        (5, "cy", 0.0),
+    ]
+    with site.database() as session:
+        assert request_contest_audits(session, now=clock.now, max_failures=3) == ["friday"]
+        assert claim_audit(session, device_key=H200.key, owner="w", now=clock.now, max_failures=3) is None
+    page = users["ada"].get(PAGE).text
+    assert "This is not finished" not in page
+    rows = re.findall(r"<tr><td>Vector addition</td>.*?</tr>", page, re.DOTALL)
+    cells = [
+        [re.sub(r"<[^>]*>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", row, re.DOTALL)] for row in rows
+    ]
+    assert [[cell[1], cell[3], cell[4]] for cell in cells] == [
+        ["bob", "200 µs", "100 µs"], ["ada", "100 µs", "200 µs"], ["dan", "400 µs", "400 µs"],
+        ["cy", "300 µs", "wrong answer: it counts no more"],
+    ]  # fmt: skip
+    found = users["ada"].get(f"{PAGE}/standings.json").get_json()
+    assert found["settled_at"] is not None
+    assert [row["results"]["vector-add"]["audited"] for row in found["standings"][:4]] == [True, True, True, False]
+    board = users["ada"].get(f"/api/v1/leaderboards/vector-add?device={H200.key}").get_json()["entries"]
+    assert [(entry["username"], entry["value"]) for entry in board][:2] == [("ada", 1e-4), ("bob", 2e-4)]
+    assert "cy" not in {entry["username"] for entry in board}
+
+
+def test_a_judgement_that_changes_unsettles_the_contest(site: Site, teacher: FlaskClient, clock: Clock) -> None:
+    save(teacher, clock, challenges="vector-add")
+    ada, bob = site.visitor("ada"), site.visitor("bob")
+    take_part(ada, bob)
+    send(site, ada, clock, 13.5, "vector-add", 1e-4)
+    sent = send(site, bob, clock, 13.6, "vector-add", 2e-4)
+    clock.now = clock.at(15)
+    audit(site, clock, ada=1e-4, bob=2e-4)
+
+    def settle() -> list[str]:
+        with site.database() as session:
+            return request_contest_audits(session, now=clock.now, max_failures=3)
+
+    assert settle() == ["friday"]
+    with site.database() as session:
+        submission = site.submission(sent)
+        take_off_board(session, Actor("ops"), session.get_one(Submission, submission.id), "copied", now=clock.now)
+    assert [row[1] for row in standings(ada)] == ["ada", "bob"]
+    assert settle() == ["friday"]
+    with site.database() as session:
+        row = session.get_one(Submission, submission.id)
+        put_on_board(session, Actor("ops"), row, now=clock.now)
+        rejudge(session, Actor("ops"), row, "the driver was wrong", now=clock.now)
+    assert settle() == []  # it waits for the judgement
+    site.work(device=H200, cases=accepted("n-1"), measurement=timed(5e-5))
+    assert standings(ada)[0][1] == "bob"
+    assert audit(site, clock, ada=1e-4, bob=2e-4) == ["bob", "ada"]
+    assert standings(ada)[0][1] == "ada"
+
+
+def test_audits_that_fail_leave_the_times_as_they_were(site: Site, teacher: FlaskClient, clock: Clock) -> None:
+    save(teacher, clock, challenges="vector-add", frozen_at=clock.field(14))
+    ada, bob = site.visitor("ada"), site.visitor("bob")
+    take_part(ada, bob)
+    send(site, ada, clock, 13.5, "vector-add", 1e-4)
+    send(site, bob, clock, 14.5, "vector-add", 5e-5)
+    clock.now = clock.at(15)
+    with site.database() as session:
+        session.query(AuditJob).delete()
+    for _ in range(2):
+        with site.database() as session:
+            assert request_contest_audits(session, now=clock.now, max_failures=2) == []
+            lease = claim_audit(session, device_key=H200.key, owner="w", now=clock.now, max_failures=2)
+            assert lease is not None
+            fail_audit(session, lease, "the GPU fell off", now=clock.now, pause_s=0, max_failures=2)
+    with site.database() as session:
+        assert request_contest_audits(session, now=clock.now, max_failures=2) == ["friday"]
+    page = ada.get(PAGE).text
+    assert "It could not be done for all of them" in page
+    assert "fell off" not in page
+    save(teacher, clock, f"{PAGE}/edit", challenges="vector-add", frozen_at=clock.field(14))
+    audit(site, clock, ada=1e-4, bob=5e-5)
+    # The freeze still hides what came after it, audits included.
+    assert "<td>Vector addition</td>" not in ada.get(PAGE).text
+    assert "<td>Vector addition</td>" in teacher.get(PAGE).text
+    assert [row[1] for row in standings(ada)] == ["ada", "bob"]
 
 
 def test_a_freeze_hides_others_later_results_until_they_are_shown(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 
 from judge.errors import Cancelled, InternalError
 from store.audits import AuditLease, BoardKey, claim_audit, claim_board, find_audit
+from store.contests import join, set_challenges, standings
 from store.leaderboards import LeaderboardEntry, leaderboard
-from store.models import AuditJob
+from store.models import AuditJob, Contest, Submission
 from tests.fake_judge import EMULATOR, FakeJudge, FakePack
 from tests.integration.workers.conftest import MakeFleet
 from tests.integration.workers.fleet import Fleet
@@ -18,6 +20,7 @@ from workers.audit import audit_board, audit_one
 from workers.build import build_one
 from workers.context import WorkerContext, make_context
 from workers.device import run_or_audit_one
+from workers.sweeper import sweep
 
 BOARD = BoardKey("reduction", "emulator", 1)
 
@@ -86,6 +89,32 @@ def test_a_waiting_submission_is_judged_before_an_audit(context: WorkerContext) 
     assert run_or_audit_one(context, EMULATOR)
     assert order(context) == ["bob", "ada"]
     assert not run_or_audit_one(context, EMULATOR)
+
+
+def test_a_sweep_has_the_results_timed_again_that_decide_an_ended_contest(context: WorkerContext) -> None:
+    with context.sessions.begin() as session:
+        now = context.clock()
+        contest = Contest(
+            slug="friday", title="Friday", description="", starts_at=now - timedelta(hours=1), ends_at=now,
+            scoring="time", devices="emulator", created_at=now,
+        )  # fmt: skip
+        set_challenges(contest, ["reduction"])
+        session.add(contest)
+        session.flush()
+        for submission in session.query(Submission):
+            join(session, contest, user_id=submission.user_id, now=now)
+            submission.created_at = now - timedelta(minutes=1)
+    assert run_or_audit_one(context, EMULATOR)  # bob's submission
+    sweep(context)
+    while audit_one(context, EMULATOR):
+        pass
+    sweep(context)
+    with context.reads() as session:
+        found = session.query(Contest).one()
+        rows = standings(session, found, now=context.clock(), viewer_id=None, whole=True)
+        shown = [(row.username, cell.result.value, cell.result.audited) for row in rows for cell in row.cells if cell]
+        assert shown == [("bob", 2.0, True), ("ada", 3.0, True)]
+        assert found.settled_at is not None
 
 
 def test_what_does_not_compile_any_more_leaves_the_board(
