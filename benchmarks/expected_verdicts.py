@@ -4,9 +4,10 @@
     python benchmarks/expected_verdicts.py --device cuda:0 --jobs 12 --record verdicts.jsonl --within 500
 
 The expected verdict is the folder's name, narrowed by a first-line ``// expect: verdict=...`` comment; reference
-solutions are expected to be accepted. Prints one line a file; exits with 1 when any verdict differs, and with 3 when
-``--within`` ended it early. With ``--record`` each judgement is added to a file as soon as it is made, and what stands
-there, of the same source, pack and device, is not judged again: a call goes on where the last one stopped.
+solutions, with the steps of their ladders, are expected to be accepted. Prints one line a file; exits with 1 when any
+verdict differs, and with 3 when ``--within`` ended it early. With ``--record`` each judgement is added to a file as
+soon as it is made, and what stands there, of the same source, pack and device, is not judged again: a call goes on
+where the last one stopped.
 """
 
 from __future__ import annotations
@@ -68,7 +69,8 @@ def corpus(pack: Pack, *, solutions_only: bool) -> Iterator[Task]:
     if not solutions_only:
         for submission in listed_submissions(pack):
             yield Task(submission, pack)
-    for path in sorted((ROOT / "reference_solutions" / pack.slug).glob("*.cu")):
+    solutions = ROOT / "reference_solutions" / pack.slug
+    for path in sorted([*solutions.glob("*.cu"), *solutions.glob("ladder/*.cu")]):
         yield Task(ListedSubmission(path, frozenset({Verdict.ACCEPTED}), None), pack)
 
 

@@ -74,7 +74,7 @@ def merge(record: Path) -> None:
             continue
         written = SOLUTIONS / "times" / f"{judgement.device.key}.json"
         document = json.loads(written.read_text())
-        document["kernels"][f"{path.parent.name}/{path.name}"] = {
+        document["kernels"][str(path.relative_to(SOLUTIONS.name))] = {
             **_row(judgement.measurement, [judgement.measurement.value]),
             "registers": judgement.build.registers,
             "judged_in_s": [judgement.wall_s],
@@ -84,7 +84,10 @@ def merge(record: Path) -> None:
 
 
 def table(document: dict[str, Any]) -> str:
-    """Returns the kernels of one device as a Markdown table, under a line that names the device."""
+    """Returns the kernels of one device as a Markdown table, under a line that names the device.
+
+    Steps of ladders are left out: ``docs/ladders.md`` has them.
+    """
     device = document["device"]
     head = f"{device['name']}, compute capability {device['compute_capability']}"
     if "driver" in device:
@@ -93,7 +96,7 @@ def table(document: dict[str, Any]) -> str:
     lines = [f"**{head}**, {document['taken_at']}:", "", "| Kernel | Score | Spread | GB/s | GFLOP/s |"]
     lines.append("| --- | ---: | ---: | ---: | ---: |")
     for name, row in document["kernels"].items():
-        if row["verdict"] != Verdict.ACCEPTED.value:
+        if row["verdict"] != Verdict.ACCEPTED.value or "/ladder/" in name:
             continue
         timed = row["metric"] == "time_s"
         score = f"{row['value'] * 1e6:,.1f} µs" if timed else f"{row['value']:,.0f} warp instructions"
@@ -133,10 +136,11 @@ def main() -> int:
             if arguments.challenge and folder.name not in arguments.challenge:
                 continue
             pack = load_pack(ROOT / "challenges" / folder.name)
-            for source in sorted(folder.glob("*.cu")):
+            for source in sorted([*folder.glob("*.cu"), *folder.glob("ladder/*.cu")]):
                 row = measure(source, pack, device, settings, arguments.repeat)
-                rows[f"{folder.name}/{source.name}"] = row
-                print(f"{folder.name}/{source.name}: {json.dumps(row)}", flush=True)
+                name = str(source.relative_to(SOLUTIONS))
+                rows[name] = row
+                print(f"{name}: {json.dumps(row)}", flush=True)
 
     arguments.output.mkdir(parents=True, exist_ok=True)
     written = arguments.output / f"{device.key}.json"
