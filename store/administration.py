@@ -12,7 +12,7 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from store.best_results import keep_best_result
-from store.contest_audits import forget_contest_audits, unsettle
+from store.contest_audits import forget_contest_audits, unsettle_contests
 from store.contests import contests_of
 from store.events import record_event
 from store.goals import forget_goal
@@ -39,7 +39,7 @@ def set_role(session: Session, actor: Actor, user: User, role: Role, *, now: dat
     """Gives a user a role. Raises NotPossibleError if nobody would be left to run the site."""
     if user.role == role:
         return
-    if user.role == Role.OPERATOR and _other_operators(session, user) == 0:
+    if user.role == Role.OPERATOR and other_operators(session, user) == 0:
         raise NotPossibleError(f"{user.username} is the only operator: make another one first")
     before, user.role = user.role, role
     record_action(session, actor, "role", _user(user), now=now, before=before, after=role)
@@ -54,7 +54,7 @@ def suspend_user(session: Session, actor: Actor, user: User, reason: str, *, now
         raise NotPossibleError(f"the account of {user.username} is closed")
     if user.id == actor.user_id:
         raise NotPossibleError("you cannot suspend yourself")
-    if user.role == Role.OPERATOR and _other_operators(session, user) == 0:
+    if user.role == Role.OPERATOR and other_operators(session, user) == 0:
         raise NotPossibleError(f"{user.username} is the only operator: make another one first")
     user.suspended_at, user.suspension = now, _reason(reason)
     end_sessions(session, user_id=user.id)
@@ -97,7 +97,7 @@ def take_off_board(session: Session, actor: Actor, submission: Submission, reaso
         raise NotPossibleError("it is off its board already")
     submission.off_board = _reason(reason)
     _remove_measurement(session, submission)
-    _unsettle_contests(session, submission)
+    unsettle_contests(session, contests_of(session, submission))
     record_action(session, actor, "off board", _submission(submission), now=now, reason=submission.off_board)
 
 
@@ -109,7 +109,7 @@ def put_on_board(session: Session, actor: Actor, submission: Submission, *, now:
     session.flush()
     if submission.judgement is not None:
         record_measurement(session, submission, submission.judgement, now=submission.finished_at or now)
-    _unsettle_contests(session, submission)
+    unsettle_contests(session, contests_of(session, submission))
     record_action(session, actor, "on board", _submission(submission), now=now, was_off_for=reason)
 
 
@@ -237,12 +237,8 @@ def _remove_measurement(session: Session, submission: Submission) -> None:
         keep_best_result(session, row)
 
 
-def _unsettle_contests(session: Session, submission: Submission) -> None:
-    for contest in contests_of(session, submission):
-        unsettle(session, contest)
-
-
-def _other_operators(session: Session, user: User) -> int:
+def other_operators(session: Session, user: User) -> int:
+    """Returns how many operators there are beside a user who may sign in."""
     others = (User.role == Role.OPERATOR, User.id != user.id, User.is_active, User.suspended_at.is_(None))
     return session.scalar(select(func.count()).select_from(User).where(*others)) or 0
 

@@ -11,7 +11,7 @@ Only measured times are audited. A contest whose results are modelled settles at
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -122,17 +122,17 @@ def record_contest_audit(
     )
 
 
-def unsettle(session: Session, contest: Contest) -> None:
-    """Has the next sweep look anew at what is to be timed again, because the contest or its results changed."""
-    contest.settled_at = None
-    session.execute(delete(AuditJob).where(AuditJob.contest_id == contest.id, AuditJob.lease_token.is_(None)))
+def unsettle_contests(session: Session, contests: Iterable[Contest]) -> None:
+    """Has the next sweep look anew at what is to be timed again, because contests or their results changed."""
+    for contest in contests:
+        contest.settled_at = None
+        session.execute(delete(AuditJob).where(AuditJob.contest_id == contest.id, AuditJob.lease_token.is_(None)))
 
 
 def forget_contest_audits(session: Session, submission: Submission) -> None:
     """Takes back that a submission was timed again for contests, because its result changes."""
     session.execute(delete(ContestAudit).where(ContestAudit.submission_id == submission.id))
-    for contest in contests_of(session, submission):
-        unsettle(session, contest)
+    unsettle_contests(session, contests_of(session, submission))
 
 
 def audited_results(session: Session, contest: Contest) -> Sequence[AuditedResult]:

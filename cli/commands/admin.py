@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import typer
 
-from cli.commands import held_devices, notices, operator_log, site_settings
+from cli.commands import held_devices, notices, operator_log, site_settings, users
 
 app = typer.Typer(help="For operators of a server.", no_args_is_help=True)
 app.add_typer(notices.app, name="notice")
 app.add_typer(site_settings.app, name="setting")
 app.add_typer(held_devices.app, name="device")
+app.add_typer(users.app, name="user")
 app.command("log")(operator_log.log)

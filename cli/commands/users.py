@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -14,7 +15,7 @@ from cli import options
 from cli.commands.machine import load_settings
 from cli.console import print_json, print_table, print_text, say
 from cli.database import command_actor, server_database
-from cli.errors import CliError
+from cli.errors import CliError, UsageError
 from cli.extras import need
 
 if TYPE_CHECKING:
@@ -103,6 +104,28 @@ def restore(name: Annotated[str, typer.Argument(help="The user's name.")]) -> No
     with _act(name) as (administration, session, actor, user, now):
         administration.restore_user(session, actor, user, now=now)
     say(f"{name} is not suspended.")
+
+
+@app.command("merge")
+def merge(
+    name: Annotated[str, typer.Argument(help="The account that ends.")],
+    into: Annotated[str, typer.Argument(help="The account of the same person that stays.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Merge an account into another one, and close it. This cannot be undone."""
+    merging = need("store.merging", "server")
+    with _act(name) as (_administration, session, actor, user, now):
+        kept = need("store.accounts", "server").find_user(session, into)
+        if kept is None:
+            raise CliError(f"there is no user {into}", hint="gpujudge user list TEXT finds users.")
+        if not yes:
+            if not sys.stdin.isatty():
+                raise UsageError("there is no terminal to ask on whether you are sure", hint="Use --yes.")
+            say(f"{name} has {merging.merge_summary(session, user)}, which {into} will have.")
+            say(f"The account {name} is closed. This cannot be undone.")
+            typer.confirm("Merge them for good?", abort=True, err=True)
+        summary = merging.merge_user(session, actor, user, kept, now=now)
+    say(f"{name} is merged into {into}: {summary} went over.")
 
 
 @app.command("list")

@@ -1,13 +1,14 @@
-"""The operators' page of users: roles, suspensions, links that reset a password."""
+"""The operators' page of users: roles, suspensions, links that reset a password, and merging two accounts."""
 
 from __future__ import annotations
 
-from flask import Blueprint, redirect, render_template, request, session, url_for
+from flask import Blueprint, flash, redirect, render_template, request, session, url_for
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from store.accounts import find_user
 from store.administration import make_reset_link, restore_user, search_users, set_role, suspend_user
+from store.merging import merge_user
 from store.models import Role, User
 from web.accounts.recovery import base_url
 from web.admin.acting import acting, given_reason
@@ -21,7 +22,13 @@ _NEW_LINK = "reset-link"
 def register(blueprint: Blueprint) -> None:
     """Adds the routes."""
     blueprint.add_url_rule("/users", view_func=users)
-    for name, view in (("role", change_role), ("suspend", suspend), ("restore", restore), ("reset-link", reset_link)):
+    for name, view in (
+        ("role", change_role),
+        ("suspend", suspend),
+        ("restore", restore),
+        ("reset-link", reset_link),
+        ("merge", merge),
+    ):
         blueprint.add_url_rule(f"/users/<username>/{name}", view_func=view, methods=["POST"])
 
 
@@ -71,6 +78,19 @@ def reset_link(username: str) -> Response:
         text = make_reset_link(writer, actor, user, second_factor=both, now=services().clock())
         session[_NEW_LINK] = [user.username, f"{base_url()}/account/reset/{text}"]
     return _back(username)
+
+
+def merge(username: str) -> Response:
+    """Merges an account into another one, where the form repeats its name: it cannot be undone."""
+    into = request.form.get("into", "").strip()
+    if request.form.get("sure", "").strip().casefold() != username.casefold():
+        flash(f"Nothing was done. To merge {username}, repeat its user name: this cannot be undone.", "error")
+        return _back(username)
+    with acting() as (writer, actor):
+        kept = require_user(writer, into)
+        summary = merge_user(writer, actor, require_user(writer, username), kept, now=services().clock())
+        flash(f"{username} is merged into {kept.username}: {summary} went over.", "success")
+    return _back(into)
 
 
 def require_user(writer: Session, username: str) -> User:

@@ -29,6 +29,7 @@ from store.administration import (
 )
 from store.changed_settings import change_setting, reset_setting
 from store.devices import list_devices
+from store.merging import merge_user
 from store.models import Device, Notice, OperatorAction, Role, Submission, User
 from store.notices import NoticeError, end_notice, list_notices, post_notice
 from store.operator_log import Actor, list_actions
@@ -63,6 +64,7 @@ def register(blueprint: Blueprint) -> None:
         ("POST", "/users/<username>/suspend", suspend),
         ("POST", "/users/<username>/restore", restore),
         ("POST", "/users/<username>/reset-link", reset_link),
+        ("POST", "/users/<username>/merge", merge),
         ("GET", "/submissions", show_submissions),
         ("POST", "/submissions/<public_id>/cancel", cancel_submission),
         ("POST", "/submissions/<public_id>/rejudge", rejudge_submission),
@@ -188,6 +190,28 @@ def reset_link(username: str, json: schemas.ResetLinkRequest) -> schemas.ResetLi
         user = require_user(writer, username)
         text = make_reset_link(writer, actor, user, second_factor=json.second_factor, now=services().clock())
     return schemas.ResetLink(url=f"{base_url()}/account/reset/{text}")
+
+
+@admin_token_required
+@operation(schemas.Merged, 400, 404, 409, 413, 415, 422, tag=TAG)
+def merge(username: str, json: schemas.MergeRequest) -> schemas.Merged:
+    """Merges an account into another one of the same person, and closes it. This cannot be undone.
+
+    Submissions with their places, drafts and memberships go over; password, address, tokens and sessions go.
+    """
+    if json.sure.casefold() != username.casefold():
+        raise Problem(422, "invalid", "sure repeats the name of the account that ends: this cannot be undone.")
+    with acting() as (writer, actor):
+        user, into = require_user(writer, username), require_user(writer, json.into)
+        went = merge_user(writer, actor, user, into, now=services().clock())
+        return schemas.Merged(
+            username=into.username,
+            submissions=went.submissions,
+            boards=went.boards,
+            drafts=went.drafts,
+            classes=went.classes,
+            contests=went.contests,
+        )
 
 
 @admin_token_required

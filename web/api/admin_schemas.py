@@ -118,6 +118,24 @@ class ResetLink(Answer):
     url: str
 
 
+class MergeRequest(Body):
+    """``into``: the account that stays; ``sure``: the name of the one that ends, because it cannot be undone."""
+
+    into: Slug
+    sure: Slug
+
+
+class Merged(Answer):
+    """The account that stays, and how much went over to it. ``boards`` counts places on boards."""
+
+    username: str
+    submissions: int
+    boards: int
+    drafts: int
+    classes: int
+    contests: int
+
+
 class OperatedSubmissionQuery(Query):
     """Selects among all submissions. ``before`` is the id of the previous page's last one."""
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as BaseResponse
 
 from store import contests
-from store.contest_audits import AuditedResult, audited_results, has_failed, unsettle
+from store.contest_audits import AuditedResult, audited_results, has_failed, unsettle_contests
 from store.contest_standings import Row
 from store.models import Contest, ContestTeam, Role
 from store.operator_log import Actor, record_action
@@ -219,7 +219,7 @@ def _save(form: ContestForm, contest: Contest, action: str) -> BaseResponse | tu
             contests.set_challenges(row, form.slugs, form.target_times())
             writer.add(row)
             writer.flush()
-            unsettle(writer, row)
+            unsettle_contests(writer, [row])
             actor = Actor(visitor.username, visitor.id, request.remote_addr or "")
             record_action(writer, actor, action, f"contest {row.slug}", now=services().clock(), title=row.title)
             slug = row.slug

@@ -78,3 +78,16 @@ def test_an_operator_is_made_and_lets_people_in_and_keeps_them_out(run: CliRunne
     user("restore", "mallory")
     assert log_in("mallory") == 302
     assert user("list", "MALL").splitlines()[1].split("\t")[:3] == ["mallory", "user", "active"]
+
+
+@pytest.mark.parametrize("command", [("user",), ("admin", "user")])
+def test_two_accounts_are_merged_by_who_is_sure(run: CliRunner, data_dir: Path, command: tuple[str, ...]) -> None:
+    site = make_site(data_dir)
+    for name in ("ada", "lovelace"):
+        site.add_user(name)
+    ended = run.invoke(app, [*command, "merge", "lovelace", "ada"])
+    assert "no terminal to ask on" in str(ended.exception)
+    assert "there is no user bo" in str(run.invoke(app, [*command, "merge", "ada", "bo", "--yes"]).exception)
+    assert "into itself" in str(run.invoke(app, [*command, "merge", "ada", "ada", "--yes"]).exception)
+    assert run.invoke(app, [*command, "merge", "lovelace", "ada", "--yes"]).exit_code == 0
+    assert "there is no user lovelace" in str(run.invoke(app, ["user", "reset", "lovelace"]).exception)

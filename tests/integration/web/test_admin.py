@@ -141,3 +141,14 @@ def test_challenges_say_what_does_not_load(site: Site, root: FlaskClient) -> Non
     text = root.get("/admin/challenges").text
     assert site.services.packs["vector-add"].digest[:12] in text
     assert "Not loaded" not in text
+
+
+def test_two_accounts_are_merged_after_the_name_is_repeated(site: Site, root: FlaskClient) -> None:
+    ada, other = site.visitor("ada"), site.visitor("lovelace")
+    assert "This cannot be undone" in root.get("/admin/users?q=lovelace").text
+    assert "Nothing was done" in act(root, "/admin/users/lovelace/merge", into="ada", sure="ada")
+    assert other.get("/account/").status_code == 200
+    assert "is merged into ada: 0 submissions" in act(root, "/admin/users/lovelace/merge", into="ada", sure="lovelace")
+    assert other.get("/account/").status_code == 302
+    assert ada.get("/account/").status_code == 200
+    assert "merge" in root.get("/admin/log?target=user+ada").text

@@ -186,3 +186,15 @@ def test_notices_and_settings(site: Site, operator: Operator) -> None:
     refused = operator.send("/settings/sign_up", {"value": "shut"}, method="PUT", status=422)
     assert "'open', 'invitation' or 'closed'" in refused["fields"]["value"]
     operator.send("/settings/secret_key", {"value": "x"}, method="PUT", status=404)
+
+
+def test_accounts_are_merged_after_their_names_are_repeated(site: Site, operator: Operator) -> None:
+    for name in ("ada", "lovelace"):
+        site.visitor(name)
+    assert operator.send("/users/lovelace/merge", {"into": "ada", "sure": "ada"}, status=422)["code"] == "invalid"
+    operator.send("/users/lovelace/merge", {"into": "nobody", "sure": "lovelace"}, status=404)
+    refused = operator.send("/users/root-of-all/merge", {"into": "ada", "sure": "root-of-all"}, status=409)
+    assert refused["code"] == "not_possible"
+    merged = operator.send("/users/lovelace/merge", {"into": "ada", "sure": "Lovelace"})
+    assert (merged["username"], merged["submissions"]) == ("ada", 0)
+    assert [user["username"] for user in operator.get("/users?q=lovelace")["users"]] == []

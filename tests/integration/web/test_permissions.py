@@ -74,6 +74,7 @@ POST /admin/submissions/<public_id>/off-board                    404 404 404 - 4
 POST /admin/submissions/<public_id>/on-board                     404 404 404 - 303
 POST /admin/submissions/<public_id>/rejudge                      404 404 404 - 422
 GET  /admin/users                                                404 404 404 - 200
+POST /admin/users/<username>/merge                               404 404 404 - 303
 POST /admin/users/<username>/reset-link                          404 404 404 - 303
 POST /admin/users/<username>/restore                             404 404 404 - 303
 POST /admin/users/<username>/role                                404 404 404 - 422
@@ -86,6 +87,7 @@ GET  /api/v1/admin/users                                         401 403 403 403
 POST /api/v1/admin/users/<username>/role                         401 403 403 403 422
 POST /api/v1/admin/users/<username>/suspend                      401 403 403 403 422
 POST /api/v1/admin/users/<username>/restore                      401 403 403 403 200
+POST /api/v1/admin/users/<username>/merge                        401 403 403 403 422
 POST /api/v1/admin/users/<username>/reset-link                   401 403 403 403 200
 GET  /api/v1/admin/submissions                                   401 403 403 403 200
 POST /api/v1/admin/submissions/<public_id>/cancel                401 403 403 403 200
