@@ -190,6 +190,21 @@ def test_the_editor_has_the_keys_and_the_help_that_one_asks_for(page: Page, serv
     assert page.locator(".cm-editor").evaluate("element => getComputedStyle(element).fontSize") == "18px"
 
 
+def test_the_editor_is_ready_before_its_comforts_are_there(page: Page, context: BrowserContext, served: Served) -> None:
+    waiting: list[Route] = []
+    context.route("**/comforts-*.js", lambda route: waiting.append(route))
+    page.goto(f"{served.url}{CHALLENGE}")
+    _write(page, "__global__ void f() { __syncthreads(); }\n")
+    assert page.evaluate("performance.getEntriesByName('workbench-ready').length") == 1
+    expect(page.locator("#source")).to_have_value("__global__ void f() { __syncthreads(); }\n")
+    expect(page.locator(".cm-cuda-builtin")).to_have_count(0)
+    assert len(waiting) == 1
+    waiting[0].continue_()
+    expect(page.locator(".cm-cuda-builtin")).to_have_count(1)
+    page.keyboard.press("Control+f")
+    expect(page.locator(".cm-search")).to_be_visible()
+
+
 def test_progress_is_polled_where_streams_are_cut_off(page: Page, context: BrowserContext, served: Served) -> None:
     def cut(route: Route) -> None:
         if "text/event-stream" in route.request.headers["accept"]:

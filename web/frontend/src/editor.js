@@ -1,68 +1,13 @@
-// The CUDA editor: CodeMirror 6 with CUDA's words, help on hover, the judge's messages at their lines, and the heat of each line.
+// The CUDA editor: CodeMirror 6 with the judge's messages at their lines and the heat of each line; comforts.js adds the rest.
 // mount() replaces a textarea and keeps its value up to date, so that the form works as it does without a script.
 
-import {
-  autocompletion, closeBrackets, closeBracketsKeymap, completeAnyWord, completeFromList, completionKeymap,
-} from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
-import { cpp } from "@codemirror/lang-cpp";
-import {
-  HighlightStyle, bracketMatching, foldGutter, foldKeymap, indentOnInput, indentUnit, syntaxHighlighting,
-} from "@codemirror/language";
+import { foldGutter, indentUnit } from "@codemirror/language";
 import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
-import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { Compartment, EditorState, Prec, RangeSetBuilder, StateEffect, StateField } from "@codemirror/state";
 import {
-  Decoration, EditorView, GutterMarker, MatchDecorator, ViewPlugin, drawSelection, dropCursor, gutter, highlightActiveLine,
-  highlightActiveLineGutter, hoverTooltip, keymap, lineNumbers,
+  EditorView, GutterMarker, drawSelection, dropCursor, gutter, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers,
 } from "@codemirror/view";
-import { tags } from "@lezer/highlight";
-import { CUDA_NAMES, CUDA_WORDS, isQualifier } from "./cuda.js";
-
-const wordPattern = Object.keys(CUDA_NAMES).sort((one, other) => other.length - one.length).join("|");
-const cudaWords = new MatchDecorator({
-  regexp: new RegExp(`\\b(?:${wordPattern}|__forceinline__|__noinline__|__managed__)\\b|<<<|>>>`, "g"),
-  decoration: (match) => (isQualifier(match[0]) ? qualifier : /^\w/.test(match[0]) ? builtin : launch),
-});
-const qualifier = Decoration.mark({ class: "cm-cuda-qualifier" });
-const builtin = Decoration.mark({ class: "cm-cuda-builtin" });
-const launch = Decoration.mark({ class: "cm-cuda-launch" });
-
-const markCuda = ViewPlugin.fromClass(
-  class {
-    constructor(view) { this.decorations = cudaWords.createDeco(view); }
-    update(update) { this.decorations = cudaWords.updateDeco(update, this.decorations); }
-  },
-  { decorations: (plugin) => plugin.decorations },
-);
-
-// ---- completion and help ----
-
-const builtinCompletions = [
-  ...Object.entries(CUDA_NAMES).map(([label, [detail, info]]) => ({
-    label, type: isQualifier(label) ? "keyword" : "function", info: () => help(detail, info),
-  })),
-  ...CUDA_WORDS.map((label) => ({ label, type: "keyword" })),
-];
-
-function help(signature, text) {
-  const box = document.createElement("div");
-  box.className = "cm-help";
-  const code = document.createElement("code");
-  code.textContent = signature;
-  const line = document.createElement("p");
-  line.textContent = text;
-  box.append(code, line);
-  return box;
-}
-
-/** Help on hover for CUDA's names and for the arguments of solve. */
-const helpOnHover = (names) => hoverTooltip((view, position) => {
-  const word = view.state.wordAt(position);
-  if (!word) return null;
-  const found = names[view.state.sliceDoc(word.from, word.to)];
-  return found ? { pos: word.from, end: word.to, above: true, create: () => ({ dom: help(...found) }) } : null;
-});
 
 // ---- the heat of lines: the share of the time that each took ----
 
@@ -97,17 +42,7 @@ const heatField = StateField.define({
 });
 const heatGutter = gutter({ class: "cm-heat-gutter", markers: (view) => view.state.field(heatField) });
 
-// ---- looks: colours are the page's custom properties, so the editor follows the page's light or dark theme ----
-
-const highlighting = HighlightStyle.define([
-  { tag: [tags.keyword, tags.modifier, tags.controlKeyword, tags.definitionKeyword], color: "var(--code-keyword)" },
-  { tag: [tags.typeName, tags.standard(tags.typeName)], color: "var(--code-type)" },
-  { tag: [tags.string, tags.character, tags.special(tags.string)], color: "var(--code-string)" },
-  { tag: [tags.number, tags.bool, tags.null], color: "var(--code-number)" },
-  { tag: [tags.comment, tags.lineComment, tags.blockComment], color: "var(--code-comment)", fontStyle: "italic" },
-  { tag: [tags.function(tags.variableName), tags.function(tags.definition(tags.variableName))], color: "var(--code-function)" },
-  { tag: [tags.processingInstruction, tags.meta], color: "var(--code-meta)" },
-]);
+// ---- looks: colours are the page's custom properties ----
 
 const theme = EditorView.theme({
   "&": { color: "var(--text)", backgroundColor: "var(--code-surface)", height: "100%" },
@@ -173,18 +108,17 @@ const fontSize = (pixels) => EditorView.theme({ "&": { fontSize: `${pixels}px` }
  * @param {object} options
  * @param {string} options.nonce of the page's style sheets
  * @param {string} options.label what screen readers call the editor
- * @param {Record<string, [string, string]>} [options.names] arguments of `solve`: their declaration and what they are
+ * @param {{keys: "standard" | "vim" | "emacs", tabWidth: number, fontSize: number}} options.preferences
+ * @param {Record<string, [string, string]>} options.names arguments of `solve`: their declaration and what they are
  * @param {(source: string) => void} [options.onChange]
  * @param {() => void} [options.onRun] Mod-Enter
  * @param {() => void} [options.onSubmit] Mod-Shift-Enter
  */
 export function mount(textarea, options) {
   const pressed = (action) => () => { action?.(); return true; };
-  const names = { ...CUDA_NAMES, ...options.names };
-  const argumentCompletions = Object.entries(options.names ?? {}).map(([label, [detail, info]]) => (
-    { label, type: "variable", detail, info, boost: 20 }
-  ));
+  const { keys: chosenKeys, tabWidth: chosenWidth, fontSize: chosenSize } = options.preferences;
   const keys = new Compartment(), tabWidth = new Compartment(), size = new Compartment(), heat = new Compartment();
+  const more = new Compartment();
   const view = new EditorView({
     state: EditorState.create({
       doc: textarea.value,
@@ -195,15 +129,10 @@ export function mount(textarea, options) {
           { key: "Mod-Shift-Enter", run: pressed(options.onSubmit) },
         ])),
         keys.of([]),
+        more.of([]),
         lintGutter(), lineNumbers(), heatField, heat.of([]), foldGutter(), highlightActiveLineGutter(), history(), drawSelection(),
-        dropCursor(), EditorState.allowMultipleSelections.of(true), indentOnInput(), tabWidth.of(tabs(4)), size.of(fontSize(14)),
-        bracketMatching(), closeBrackets(), search({ top: true }), helpOnHover(names),
-        autocompletion({ override: [completeFromList([...argumentCompletions, ...builtinCompletions]), completeAnyWord] }),
-        highlightActiveLine(), highlightSelectionMatches(), cpp(), syntaxHighlighting(highlighting), markCuda, theme,
-        keymap.of([
-          ...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap,
-          ...completionKeymap, ...lintKeymap, indentWithTab,
-        ]),
+        dropCursor(), EditorState.allowMultipleSelections.of(true), tabWidth.of(tabs(chosenWidth)), size.of(fontSize(chosenSize)),
+        highlightActiveLine(), theme, keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap, indentWithTab]),
         EditorView.contentAttributes.of({ "aria-label": options.label }),
         EditorView.updateListener.of((update) => {
           if (!update.docChanged) return;
@@ -215,6 +144,8 @@ export function mount(textarea, options) {
   });
   textarea.hidden = true;
   textarea.after(view.dom);
+  const chooseKeys = async (name) => view.dispatch({ effects: keys.reconfigure(await (KEYMAPS[name] ?? KEYMAPS.standard)()) });
+  if (chosenKeys !== "standard") chooseKeys(chosenKeys);
 
   const lineRange = (number) => {
     const line = view.state.doc.line(Math.min(Math.max(number, 1), view.state.doc.lines));
@@ -230,6 +161,11 @@ export function mount(textarea, options) {
       view.focus();
     },
     focus: () => view.focus(),
+    /** Fetches and adds colours, completion, help on hover and the find panel. */
+    addComforts: async () => {
+      const { comforts } = await import("./comforts.js");
+      view.dispatch({ effects: more.reconfigure(comforts(options.names)) });
+    },
     /** Shows messages at their lines; F8 goes to the next. @param {{line: number, text: string, error: boolean}[]} notes */
     showNotes: (notes) => view.dispatch(setDiagnostics(view.state, notes.map(({ line, text, error }) => (
       { ...lineRange(line), severity: error ? "error" : "warning", message: text }
@@ -238,10 +174,8 @@ export function mount(textarea, options) {
     showHeat: (lines) => view.dispatch({ effects: [setHeat.of(lines), heat.reconfigure(lines.length ? heatGutter : [])] }),
     /** @param {{keys: "standard" | "vim" | "emacs", tabWidth: number, fontSize: number}} chosen */
     prefer: async (chosen) => {
-      const bindings = await (KEYMAPS[chosen.keys] ?? KEYMAPS.standard)();
-      view.dispatch({ effects: [
-        keys.reconfigure(bindings), tabWidth.reconfigure(tabs(chosen.tabWidth)), size.reconfigure(fontSize(chosen.fontSize)),
-      ] });
+      view.dispatch({ effects: [tabWidth.reconfigure(tabs(chosen.tabWidth)), size.reconfigure(fontSize(chosen.fontSize))] });
+      await chooseKeys(chosen.keys);
       view.requestMeasure();
     },
   };

@@ -7,17 +7,16 @@ const keys = document.getElementById("prefer-keys");
 const tabWidth = document.getElementById("prefer-tab");
 const fontSize = document.getElementById("prefer-size");
 
-function read() {
+/** Returns the preferences that are kept. */
+export function readPreferences() {
   try { return { ...DEFAULTS, ...JSON.parse(storage.get("editor") ?? "{}") }; } catch { return DEFAULTS; }
 }
 
-/** Applies the preferences to the editor, now and whenever they change. */
-export function applyPreferences(editor) {
-  const chosen = read();
+/** Shows the preferences in the menu, and gives the editor those that are chosen there. */
+export function offerPreferences(editor, chosen) {
   keys.value = chosen.keys;
   tabWidth.value = String(chosen.tabWidth);
   fontSize.value = String(chosen.fontSize);
-  editor.prefer(chosen);
   for (const control of [keys, tabWidth, fontSize]) {
     control.addEventListener("change", () => {
       const next = { keys: keys.value, tabWidth: Number(tabWidth.value), fontSize: Number(fontSize.value) };

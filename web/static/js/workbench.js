@@ -3,8 +3,7 @@
 import { mount } from "../vendor/editor/editor.js";
 import { keepDraft } from "./drafts.js";
 import { showCode } from "./panes.js";
-import { applyPreferences } from "./preferences.js";
-import { putReport, showProgress } from "./progress.js";
+import { offerPreferences, readPreferences } from "./preferences.js";
 import { storage } from "./storage.js";
 
 const form = document.getElementById("workbench-form");
@@ -19,16 +18,18 @@ const starter = document.getElementById("starter").content.textContent;
 const runKey = `run:${form.dataset.user ?? ""}:${slug}`;
 
 let draft = null;
+const preferences = readPreferences();
 const editor = mount(textarea, {
   nonce: document.querySelector("meta[name=style-nonce]").content,
   label: "CUDA source",
+  preferences,
   names: JSON.parse(form.dataset.names),
   onChange: (source) => draft?.changed(source),
   onRun: () => clickButton("run"),
   onSubmit: () => clickButton("submit"),
 });
 draft = keepDraft(editor, starter);
-applyPreferences(editor);
+offerPreferences(editor, preferences);
 
 const chosen = storage.get("device");
 if (chosen && [...(device?.options ?? [])].some((option) => option.value === chosen)) device.value = chosen;
@@ -216,13 +217,14 @@ function showSending() {
   };
 }
 
-function showResult(result, source) {
+async function showResult(result, source) {
   const progress = newProgress();
   openDrawer();
   showCode();
   outcome.replaceChildren(progress);
   editor.showNotes([]);
   editor.showHeat([]);
+  const { putReport, showProgress } = await import("./progress.js");
   showProgress(progress, {
     ...result,
     csrfToken: form.elements.csrf_token.value,
@@ -261,3 +263,9 @@ if (unfinished) {
     storage.remove(runKey);
   }
 }
+
+performance.mark("workbench-ready"); // what comes later is not needed for the first key
+requestAnimationFrame(() => setTimeout(() => {
+  import("./progress.js").catch(() => {}); // a run asks for it again
+  editor.addComforts().catch(() => {}); // without them it is a plain editor
+}));
