@@ -47,7 +47,7 @@ EMU_HOST int emu_take_error(const char **message) {
     text = sticky_message();
     cudaError_t error = last_error(true);
     if (sticky()) error = sticky();
-    if (text.empty()) text = cudaGetErrorString(error);
+    if (text.empty()) text = error_text(error);
     *message = text.c_str();
     return error;
 }

@@ -250,7 +250,7 @@ _FUNCTIONS: dict[str, tuple[object, ...]] = {
     "emu_replay_run": (None,),
     "emu_replay_reason": (c_char_p,),
     "emu_report_replay": (c_int, c_char_p, c_uint64),
-    "cudaGetErrorName": (c_char_p, c_int),
+    "emu_error_name": (c_char_p, c_int),
     "cudaGetLastError": (c_int,),
 }
 

@@ -88,7 +88,7 @@ def _call_error(library: ctypes.CDLL, index: int) -> CallError:
         message=_text(error.message),
         call=_text(error.call) or "a call",
         code=error.code,
-        name=_text(library.cudaGetErrorName(error.code)) or "",
+        name=_text(library.emu_error_name(error.code)) or "",
         was_queried=bool(error.was_queried),
         frames=_frames(error.frames),
     )

@@ -154,4 +154,4 @@ class Runtime:
         return take_report(self._library)
 
     def _error(self, code: int, message: str) -> CudaError:
-        return CudaError(code, self._library.cudaGetErrorName(code).decode(), message)
+        return CudaError(code, self._library.emu_error_name(code).decode(), message)

@@ -53,14 +53,15 @@ def _is_explained(report: Report) -> bool:
 
 
 def _call_error(error: CallError, location: SourceLocation | None) -> Problem | None:
-    """Returns None for an error that the program checked and that has no better explanation."""
+    """Returns None for an error that the program checked and that is no misuse."""
     unchecked = "" if error.was_queried else "; the program never asked about the error"
     what = f"{error.call} failed with {error.name}"
     if error.kind:
         return Problem(error.kind, f"{what}: {error.message}{unchecked}", location)
     if error.was_queried:
         return None
-    return Problem("unchecked error", what + unchecked, location)
+    why = f": {error.message}" if error.message else ""
+    return Problem("unchecked error", what + why + unchecked, location)
 
 
 def _frames(report: Report) -> Iterator[Frame]:

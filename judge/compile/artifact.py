@@ -27,6 +27,8 @@ class Artifact:
     own_streams: bool = False
     #: The registers of a thread of each kernel, by its mangled name, as ptxas reports them.
     registers: tuple[tuple[str, int], ...] = ()
+    #: Where the library's calls begin, in bytes and ascending, each with the line of the source that makes it.
+    call_lines: tuple[tuple[int, int], ...] = ()
     #: SHA-256 of the library, in hexadecimal.
     digest: str = field(init=False)
 
@@ -42,6 +44,7 @@ class Artifact:
             "extern_c": self.extern_c,
             "own_streams": self.own_streams,
             "registers": dict(self.registers),
+            "call_lines": self.call_lines,
         }
         header = json.dumps(about, sort_keys=True).encode()
         return _MAGIC + struct.pack("<I", len(header)) + header + self.library
@@ -57,7 +60,9 @@ class Artifact:
         library = data[start + length :]
         own_streams = _FORMER_NAME_WITH_STREAMS in library if magic == _FORMER_MAGIC else about["own_streams"]
         registers = tuple(about.get("registers", {}).items())
-        artifact = Artifact(library, Target(about["kind"], about["arch"]), about["extern_c"], own_streams, registers)
+        call_lines = tuple((offset, line) for offset, line in about.get("call_lines", ()))
+        target = Target(about["kind"], about["arch"])
+        artifact = Artifact(library, target, about["extern_c"], own_streams, registers, call_lines)
         if artifact.digest != about["digest"]:
             raise ValueError("the artifact is damaged: its digest is another")
         return artifact

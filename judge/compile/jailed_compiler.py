@@ -24,6 +24,8 @@ from judge.settings import JudgeSettings
 
 #: How often a build is repeated that was killed from outside.
 _MAX_KILLS = 2
+#: Calls whose lines are kept.
+_MAX_CALL_LINES = 10_000
 #: The pattern of the symbols that become ``solve``.
 _ANY_OVERLOAD = MANGLED_SOLVE + ".*"
 
@@ -38,6 +40,7 @@ class CompilerResult:
     definitions: str
     resources: str
     own_streams: bool
+    call_lines: tuple[tuple[int, int], ...] = ()
     #: The signals that ended steps of the build, other than the shell itself.
     signals: frozenset[int] = frozenset()
 
@@ -104,7 +107,7 @@ def _compile(
         policy = compiler_policy(toolchain, settings, folder)
         plan = _plan(toolchain, tuple(compiler_options(pack, target)), policy)
         given = [memory_file(stack, "source", source), memory_file(stack, "header", pack.header().encode())]
-        outputs = ("library", "symbols", "definitions", "resources", "signals", "streams")
+        outputs = ("library", "symbols", "definitions", "resources", "signals", "streams", "call_lines")
         taken = [memory_file(stack, name, b"") for name in outputs]
         linked = Recorder(memory_file(stack, "recorder", recorder), _wraps(recorder)) if recorder else None
         script = build_script(
@@ -130,8 +133,15 @@ def _compile(
             contents(fd, 1 << 20).decode("utf-8", "replace") for fd in taken[1:5]
         )
         own_streams = bool(contents(taken[5], 1))
+        call_lines = _read_call_lines(contents(taken[6], 1 << 20))
     signals = frozenset(int(status) - 128 for status in statuses.split())
-    return CompilerResult(output, library, symbols, definitions, resources, own_streams, signals)
+    return CompilerResult(output, library, symbols, definitions, resources, own_streams, call_lines, signals)
+
+
+def _read_call_lines(data: bytes) -> tuple[tuple[int, int], ...]:
+    """Returns offsets and lines, ascending; what is no such pair is left out, as is what goes beyond all bounds."""
+    found = re.findall(rb"^([0-9a-f]{1,16}) ([0-9]{1,7})$", data, re.MULTILINE)
+    return tuple(sorted((int(offset, 16), int(line)) for offset, line in found[:_MAX_CALL_LINES]))
 
 
 def _wraps(recorder: bytes) -> tuple[str, ...]:

@@ -117,7 +117,9 @@ def _judge_result(
         kernels=kernels,
     )
     registers = tuple((kernel.kernel, kernel.registers) for kernel in kernels if kernel.registers)
-    return report, Artifact(result.library, target, extern_c, result.own_streams, registers[:MAX_KERNELS])
+    return report, Artifact(
+        result.library, target, extern_c, result.own_streams, registers[:MAX_KERNELS], result.call_lines
+    )
 
 
 def _compile_error(log: str, started_s: float) -> BuildReport:

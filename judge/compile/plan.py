@@ -107,6 +107,8 @@ class Files:
     #: Receives the exit statuses above 128, one a line, of commands that a signal ended.
     signals: int
     streams: int
+    #: Receives a line for each call in the library: its offset in hexadecimal, and the line of kernel.cu.
+    call_lines: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,7 @@ def build_script(
 
     The script prints what the compilers print. To its descriptors it writes the library, the names that ``kernel.o``
     defines (mangled, then demangled), the user's part of the preprocessed source, ptxas's report, and a byte if the
-    program may create streams of its own.
+    program may create streams of its own. For the emulator it writes the lines of the library's calls, too.
 
     ``runtime`` has the linker's arguments for libcudart. ``ptxas_arch`` is None where ptxas runs as part of the plan.
     ``alias`` is the pattern of the symbol that becomes ``solve`` if none has that name. A ``recorder`` is compiled and
@@ -157,6 +159,7 @@ def build_script(
         ]
         ptxas_arch = None
     else:
+        compile_ = plan.compile_
         lines += [
             f"printf %s {_MODULE_ID} >kernel.module_id",
             ": >resources.log",
@@ -174,7 +177,9 @@ def build_script(
             # Warnings quote the PTX, which the source can forge: hence -w.
             ptxas = f"{cuda}/bin/ptxas -v -w -arch={ptxas_arch} kernel.ptx -o /dev/null"
             lines += [f"{ptxas} >resources.log 2>&1 &", "ptxas=$!"]
-        lines.append(f"{_noting(plan.compile_)} || {{ note; exit {COMPILE_FAILED}; }}")
+            # The least debug information that tells the lines of calls, and no call that leaves its caller's frame.
+            compile_ = f"{compile_} -g1 -fno-optimize-sibling-calls"
+        lines.append(f"{_noting(compile_)} || {{ note; exit {COMPILE_FAILED}; }}")
     lines += [
         "nm -g --defined-only kernel.o >defined || note",
         f"awk 'NF == 3 && $2 == \"T\" && $3 ~ /^{_SYMBOL}$/ {{ print $3 }}' <defined >names || note",
@@ -183,12 +188,39 @@ def build_script(
         # A GPU would refuse what ptxas refuses, so the emulator's users learn it here.
         *([f"wait $ptxas || {{ note; cat resources.log; exit {DEVICE_FAILED}; }}"] if ptxas_arch is not None else []),
         f"{{ grep -qE {shlex.quote(_OWN_STREAMS)} undefined || note; }} && printf 1 >/proc/self/fd/{files.streams}",
+        *(_call_lines(files.call_lines) if ptxas_arch is not None else []),
         f"head -c 1000000 definitions >/proc/self/fd/{files.definitions} || note",
         f"head -c 1000000 symbols >/proc/self/fd/{files.symbols} || note",
         f"head -c 1000000 resources.log >/proc/self/fd/{files.resources} || note",
         f"if [ -f kernel.so ]; then cat kernel.so >/proc/self/fd/{files.library} || note; fi",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _call_lines(fd: int) -> list[str]:
+    """Returns the commands that write the lines of calls, and take the debug information away that told them.
+
+    What a launch consists of, down to the kernel's own line, is passed over. Nothing depends on these lines, so that a
+    failure is no error.
+    """
+    # A kernel's stub is called by the kernel's own name, wherever that was inlined.
+    calls = '$2 ~ /^(call|bnd)/ { sub(/:$/, "", $1); print "0x" $1, /__device_stub__/ ? 1 : 0 }'
+    places = """
+        NR == FNR { is_stub[NR] = $2; next }
+        /^0x/ { at = substr($1, 3); skip = is_stub[++calls]; next }
+        /^[^ ]*[.]stub[.]c:/ { skip = 1; next }
+        at && /^([^ ]*\\/)?kernel[.]cu:[0-9]/ {
+            if (skip) { skip = 0; next }
+            sub(/^.*kernel[.]cu:/, ""); print at, $1 + 0; at = ""
+        }"""
+    return [
+        "if [ -f kernel.so ]; then",
+        f"  objdump -d --no-show-raw-insn kernel.so | awk {shlex.quote(calls)} | head -n 50000 >calls",
+        f"  cut -d ' ' -f 1 calls | addr2line -ai -e kernel.so | awk {shlex.quote(places)} calls - >lines",
+        f"  head -c 1000000 lines >/proc/self/fd/{fd}",
+        "  strip -g kernel.so || note",
+        "fi",
+    ]
 
 
 def _note_signals(fd: int) -> list[str]:

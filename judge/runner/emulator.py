@@ -19,10 +19,21 @@ from emulator import CudaError, Finding, Limits, Runtime
 from emulator.model import LaunchGroup, group_launches, load_gpu
 from emulator.profile import Counters
 from emulator.replay import Recorder, Recording, RecordingError, Replay
-from emulator.runtime.report import Party
+from emulator.runtime.report import CallError, Party
 from judge.runner.device import Buffer, DeviceError, DeviceOptions
 from judge.runner.submission import Program
-from judge.wire.messages import MAX_FAULTS, WATCHED_SLOWDOWN, FaultClaim, LoadRequest, PartyClaim, ReportClaim, Watch
+from judge.wire.messages import (
+    MAX_CALLS,
+    MAX_FAULTS,
+    MAX_FRAMES,
+    WATCHED_SLOWDOWN,
+    CallClaim,
+    FaultClaim,
+    LoadRequest,
+    PartyClaim,
+    ReportClaim,
+    Watch,
+)
 from judge.wire.profiles import (
     CLASSES,
     COUNTS,
@@ -137,6 +148,7 @@ class EmulatorDevice:
             unsupported=report.unsupported or "",
             faults=tuple(_claim(finding) for finding in report.findings[:MAX_FAULTS]),
             profiles=tuple(_profile(group) for group in group_launches(report.launches, MAX_PROFILES)),
+            calls=tuple(_call(error) for error in report.call_errors[:MAX_CALLS]),
         )
 
     def record(self, most_bytes: int) -> None:
@@ -207,6 +219,12 @@ def _claim(fault: Finding) -> FaultClaim:
         block=fault.block or (0, 0, 0),
         other=None if fault.other is None else _party(fault.other),
     )
+
+
+def _call(error: CallError) -> CallClaim:
+    # The submission is loaded by its descriptor.
+    frames = [frame.offset for frame in error.frames if frame.file.startswith("/proc/self/fd/")]
+    return CallClaim(error.call, error.name, error.message or "", error.was_queried, tuple(frames[:MAX_FRAMES]))
 
 
 def _party(other: Party) -> PartyClaim:

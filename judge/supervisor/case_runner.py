@@ -262,7 +262,7 @@ class CaseRunner:
             outcome = outcome_of_call(
                 record.ran, record.fetched, names, bounds.call_s,
                 lambda: first_mismatch(prepared_case.check, outputs),
-                reads_are_errors=self._pack.emulator.reads_are_errors,
+                reads_are_errors=self._pack.emulator.reads_are_errors, call_lines=self._artifact.call_lines,
             )  # fmt: skip
             if Watch.CHECKS in watch and outcome.verdict in _OF_THE_CHECKS:
                 # They take long and much memory: without them it may not.

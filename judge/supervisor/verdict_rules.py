@@ -5,6 +5,7 @@ The order matters: what stopped the kernel comes before what it computed, and th
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import re
 import signal
@@ -19,6 +20,7 @@ from judge.verdict import Verdict
 from judge.wire.frames import Failure, Op
 from judge.wire.messages import (
     MAX_FAULTS,
+    CallClaim,
     FailedReply,
     FaultClaim,
     FetchReply,
@@ -41,7 +43,14 @@ _EMULATOR_FAULT = "a fault of the emulator itself"
 _NOT_PERMITTED = "Operation not permitted"
 _THREADS = ": was a thread to be started? A submission starts none, as the user guide says"
 _DRIVER_LIBRARY = "libcuda.so.1"
+_LAUNCHES = ("cudaLaunch", "__cudaLaunch")
+#: No call instruction is longer.
+_CALL_BYTES = 8
 _OUT_OF_BOUNDS = ("out-of-bounds", "read after free")
+#: What these kinds of access begin with happens, too, where memory was to be allocated and was not.
+_OF_NO_ALLOCATION = ("illegal", "out-of-bounds")
+#: Errors that are no failures: they answer a question.
+_ANSWERS = ("cudaErrorNotReady",)
 #: Errors after which a CUDA context is unusable: every later call in the process fails.
 STICKY = frozenset({
     "cudaErrorIllegalAddress", "cudaErrorLaunchTimeout", "cudaErrorAssert", "cudaErrorHardwareStackError",
@@ -157,32 +166,45 @@ def _why_not_loaded(message: str) -> str:
 
 def outcome_of_call(
     ran: RunReply, fetched: FetchReply, names: Sequence[str], limit_s: float, compare: Callable[[], Mismatch | None],
-    *, reads_are_errors: bool = False,
+    *, reads_are_errors: bool = False, call_lines: Sequence[tuple[int, int]] = (),
 ) -> Outcome:  # fmt: skip
     """Returns the verdict on a call that returned. ``compare`` checks the outputs; it is called only if they decide.
 
-    ``names`` are the arguments of ``solve``, in order. With ``reads_are_errors``, reading outside the buffers is RE. A
-    fault of the emulator's own is RE as well: the report comes from a process that the submission shares, and a retry
-    would end in the same fault.
+    ``names`` are the arguments of ``solve``, in order. With ``reads_are_errors``, reading outside the buffers is RE.
+    ``call_lines`` are those of the artifact: they tell the lines of failed calls. A fault of the emulator's own is RE
+    as well: the report comes from a process that the submission shares, and a retry would end in the same fault.
     """
     report = fetched.report or ReportClaim()
     faults = tuple(_fault(claim) for claim in report.faults)
+    failed = [call for call in report.calls if call.name not in STICKY and call.name not in _ANSWERS]
     stopped = _outcome_if_stopped(ran, fetched, report, names, limit_s)
     if stopped is not None:
-        return Outcome(stopped.verdict, stopped.message, None, faults)
+        ignored = next((call for call in failed if not call.asked), None)
+        before = ""
+        if ignored is not None and report.faults and report.faults[0].kind.startswith(_OF_NO_ALLOCATION):
+            before = f"; before that, {_describe_call(ignored, call_lines)}"
+        return Outcome(stopped.verdict, stopped.message + before, None, faults)
     read = next((claim for claim in report.faults if claim.kind.startswith(_OUT_OF_BOUNDS)), None)
     if read is not None and reads_are_errors:
         return Outcome(Verdict.RUNTIME_ERROR, _describe(read), None, faults)
     mismatch = compare()
     if mismatch is None:
+        ignored = next((call for call in failed if call.why and not call.asked), None)
         note = "it reads outside its buffers" if read is not None else _describe(report.faults[0]) if faults else ""
+        note = note or (_describe_call(ignored, call_lines) if ignored is not None else "")
         return Outcome(Verdict.ACCEPTED, note, None, faults)
     if report.limit == "memory" or ran.name == "cudaErrorMemoryAllocation":
         message = explain_cuda("cudaErrorMemoryAllocation", "out of memory")
+        refused = next((call for call in failed if call.name == "cudaErrorMemoryAllocation"), None)
+        message = _describe_call(refused, call_lines) if refused is not None else message
         return Outcome(Verdict.MEMORY_LIMIT_EXCEEDED, message, mismatch, faults)
+    left = next((call for call in failed if call.name == ran.name), None)
+    if left is not None:
+        return Outcome(Verdict.RUNTIME_ERROR, _describe_call(left, call_lines), mismatch, faults)
     if ran.code != 0:
         return Outcome(Verdict.RUNTIME_ERROR, explain_cuda(ran.name, _shown(ran.message)), mismatch, faults)
-    return Outcome(Verdict.WRONG_ANSWER, mismatch.message, mismatch, faults)
+    told = next((f"; {_describe_call(call, call_lines)}" for call in failed if call.why), "")
+    return Outcome(Verdict.WRONG_ANSWER, mismatch.message + told, mismatch, faults)
 
 
 def with_checks(wrong: Outcome, fetched: FetchReply) -> Outcome:
@@ -267,6 +289,23 @@ def _describe(claim: FaultClaim) -> str:
     if claim.message:
         return _shown(claim.message)
     return f"{claim.kind} at {_file_name(claim.file)}:{claim.line}" if claim.file else claim.kind
+
+
+def _describe_call(call: CallClaim, call_lines: Sequence[tuple[int, int]]) -> str:
+    """Returns which call failed, on which line, and why."""
+    what = "a launch" if call.call.startswith(_LAUNCHES) else call.call
+    line = next(filter(None, (_line_of(frame, call_lines) for frame in call.frames)), None)
+    place = f" at kernel.cu:{line}" if line else ""
+    why = f"{call.name}: {_shown(call.why)}" if call.why else explain_cuda(call.name, "")
+    return f"{what}{place} failed with {why}"
+
+
+def _line_of(offset: int, call_lines: Sequence[tuple[int, int]]) -> int | None:
+    """Returns the line of the call that an offset lies in: behind its first byte, and before any other call."""
+    index = bisect.bisect_right(call_lines, offset, key=lambda pair: pair[0]) - 1
+    if index < 0 or offset - call_lines[index][0] >= _CALL_BYTES:
+        return None
+    return call_lines[index][1]
 
 
 def _shown(text: str) -> str:

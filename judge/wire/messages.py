@@ -13,6 +13,8 @@ from judge.wire.frames import MAX_ARGUMENTS, FrameError, Reader, Role, Writer
 from judge.wire.profiles import ProfileClaim, pack_profiles, unpack_profiles
 
 MAX_FAULTS = 20
+#: Failed calls of the runtime's functions that are told, and how many of the frames that each was made from.
+MAX_CALLS, MAX_FRAMES = 20, 16
 #: Kernels of one program whose registers are told.
 MAX_KERNELS = 4096
 #: The largest buffer or shared memory region; it bounds what a forged number can ask for.
@@ -225,6 +227,21 @@ class FaultClaim:
 
 
 @dataclass(frozen=True, slots=True)
+class CallClaim:
+    """A call of a runtime function that failed, as the emulator reports it.
+
+    ``why`` is empty where nothing is known but the error's ``name``. ``asked`` says that the program looked at errors
+    afterwards. ``frames`` are the offsets in the library of the calls that led to it, innermost first.
+    """
+
+    call: str
+    name: str
+    why: str = ""
+    asked: bool = False
+    frames: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ReportClaim:
     """The emulator's report of one call. ``limit`` is empty, ``memory``, ``instructions`` or ``wall``."""
 
@@ -235,6 +252,7 @@ class ReportClaim:
     unsupported: str = ""
     faults: tuple[FaultClaim, ...] = ()
     profiles: tuple[ProfileClaim, ...] = ()
+    calls: tuple[CallClaim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +276,11 @@ class FetchReply:
                     out.text(fault.other.file).u32(fault.other.line).u8(fault.other.is_write)
                     _pack_place(out, fault.other.thread, fault.other.block)
             pack_profiles(out, self.report.profiles)
+            out.u32(len(self.report.calls))
+            for call in self.report.calls:
+                out.text(call.call).text(call.name).text(call.why).u8(call.asked).u32(len(call.frames))
+                for frame in call.frames:
+                    out.u64(frame)
         return out.payload()
 
     @classmethod
@@ -268,7 +291,8 @@ class FetchReply:
         if r.u8():
             head = (r.u64(), r.u64(), r.u64(), r.text(), r.text())
             faults = tuple(_unpack_fault(r) for _ in range(r.count(MAX_FAULTS)))
-            report = ReportClaim(*head, faults, unpack_profiles(r))
+            profiles = unpack_profiles(r)
+            report = ReportClaim(*head, faults, profiles, tuple(_unpack_call(r) for _ in range(r.count(MAX_CALLS))))
         r.end()
         return cls(damage, report)
 
@@ -285,6 +309,11 @@ def _unpack_place(r: Reader) -> tuple[tuple[int, int, int], tuple[int, int, int]
 def _unpack_fault(r: Reader) -> FaultClaim:
     head = (r.text(), bool(r.u8()), r.text(), r.text(), r.text(), r.u32())
     return FaultClaim(*head, *_unpack_place(r), _unpack_party(r) if r.u8() else None)
+
+
+def _unpack_call(r: Reader) -> CallClaim:
+    head = (r.text(), r.text(), r.text(), bool(r.u8()))
+    return CallClaim(*head, tuple(r.u64() for _ in range(r.count(MAX_FRAMES))))
 
 
 def _unpack_party(r: Reader) -> PartyClaim:

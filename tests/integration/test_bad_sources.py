@@ -48,7 +48,40 @@ _WRONG: dict[str, tuple[str, str, str]] = {
     "no-solve": (_ADD, "CE", "There is no function `solve` in the source. It must define:"),
     "too-few": (_solve("", "const float* A, const float* B, float* C"), "CE", "it takes 3 parameters instead of 4."),
     "undeclared": (_solve("launch(N);"), "CE", 'kernel.cu(5): error: identifier "launch" is undefined'),
-    "too-many-threads": (_solve("k<<<1, 2048>>>(A, B, C, N);"), "RE", "look at threads a block (at most 1024)"),
+    "too-many-threads": (
+        _solve("k<<<1, 2048>>>(A, B, C, N);"),
+        "RE",
+        "a launch at kernel.cu:5 failed with cudaErrorInvalidConfiguration: k was launched with a block of (2048,1,1), "
+        "where each number is at least 1 and they are at most (1024,1024,64)",
+    ),
+    "too-much-shared": (
+        _solve("k<<<1, 256, 60000>>>(A, B, C, N);"),
+        "RE",
+        "a launch at kernel.cu:5 failed with cudaErrorInvalidValue: k was launched with 60000 bytes of dynamic and 0 "
+        "of static shared memory to a block: at most 49152 together, or what "
+        "cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize) has allowed, up to",
+    ),
+    "too-much-allowed": (
+        _solve(
+            "cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, 300000);"
+            "\nk<<<1, 256, 300000>>>(A, B, C, N);"
+        ),
+        "RE",
+        "cudaFuncSetAttribute at kernel.cu:5 failed with cudaErrorInvalidValue: k was to be allowed 300000 bytes of "
+        "dynamic shared memory: at most",
+    ),
+    "launch-bounds": (
+        _solve(f"\n{_LAUNCH}", kernel=_ADD.replace("void k", "void __launch_bounds__(128) k")),
+        "RE",
+        "a launch at kernel.cu:6 failed with cudaErrorInvalidValue: k was launched with a block of (256,1,1): "
+        "256 threads, of which its __launch_bounds__ allow 128",
+    ),
+    "failed-malloc": (
+        _solve("float* T; cudaMalloc(&T, 1ull << 45);\nk<<<1, 256>>>(A, B, T, N);"),
+        "RE",
+        "; before that, cudaMalloc at kernel.cu:5 failed with cudaErrorMemoryAllocation: it was asked for "
+        "35184372088832 bytes, and",
+    ),
     "null": (
         _solve("k<<<1, 256>>>(A, B, nullptr, N);"),
         "RE",

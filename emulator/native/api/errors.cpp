@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "checks/call_errors.h"
+#include "host.h"
 #include "report/report.h"
 
 namespace emu {
@@ -171,6 +172,8 @@ constexpr ErrorText error_texts[] = {
     {999, "cudaErrorUnknown", "unknown error"},
 };
 
+constexpr const char *unknown_code = "unrecognized error code";
+
 const ErrorText *text_of(int code) {
     for (const ErrorText &candidate : error_texts) {
         if (candidate.code == code) return &candidate;
@@ -179,6 +182,11 @@ const ErrorText *text_of(int code) {
 }
 
 }  // namespace
+
+const char *error_text(int error) {
+    auto found = text_of(error);
+    return found ? found->text : unknown_code;
+}
 
 cudaError_t fail(cudaError_t error) {
     if (error == cudaSuccess) return error;
@@ -228,6 +236,12 @@ cudaError_t unsupported_call(const char *name) {
 
 }  // namespace emu
 
+// As cudaGetErrorName(), where it is not the program that asks.
+EMU_HOST const char *emu_error_name(int error) {
+    auto found = emu::text_of(error);
+    return found ? found->name : emu::unknown_code;
+}
+
 EMU_API cudaError_t cudaGetLastError(void) {
     emu::note_error_query();
     return emu::last_error(true);
@@ -240,12 +254,10 @@ EMU_API cudaError_t cudaPeekAtLastError(void) {
 
 EMU_API const char *cudaGetErrorName(cudaError_t error) {
     emu::note_error_query(error);
-    auto found = emu::text_of(error);
-    return found ? found->name : "unrecognized error code";
+    return emu_error_name(error);
 }
 
 EMU_API const char *cudaGetErrorString(cudaError_t error) {
     emu::note_error_query(error);
-    auto found = emu::text_of(error);
-    return found ? found->text : "unrecognized error code";
+    return emu::error_text(error);
 }

@@ -22,6 +22,9 @@ std::string sticky_message();
 // This thread's last error; `clear` forgets it. A sticky one is forgotten, too, until the next call fails with it.
 cudaError_t last_error(bool clear);
 
+// What cudaGetErrorString() answers, where it is not the program that asks.
+const char *error_text(int error);
+
 // Forgets everything, sticky errors too: for hosts that go on after a broken submission.
 void clear_errors();
 

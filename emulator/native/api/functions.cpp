@@ -8,6 +8,8 @@
 #include "api/device_model.h"
 #include "api/errors.h"
 #include "api/modules.h"
+#include "checks/call_errors.h"
+#include "report/symbol_names.h"
 
 using emu::Function;
 namespace model = emu::device_model;
@@ -50,7 +52,13 @@ EMU_API cudaError_t cudaFuncSetAttribute(const void *handle, cudaFuncAttribute w
     switch (which) {
         case cudaFuncAttributeMaxDynamicSharedMemorySize: {
             int most = static_cast<int>(model::shared_per_block_opt_in - function->info.static_shared_bytes);
-            if (value < 0 || value > most) return emu::fail(cudaErrorInvalidValue);
+            if (value < 0 || value > most) {
+                emu::explain("",
+                             emu::readable_name(function->name.c_str()) + " was to be allowed " + std::to_string(value) +
+                                 " bytes of dynamic shared memory: at most " + std::to_string(most) +
+                                 " beside its " + std::to_string(function->info.static_shared_bytes) + " of static");
+                return emu::fail(cudaErrorInvalidValue);
+            }
             function->max_dynamic_shared = value;
             return cudaSuccess;
         }

@@ -32,6 +32,10 @@ cudaError_t allocate(void **out, size_t size, MemoryKind kind, const char *call,
     uint64_t address = emu::memory().allocate(size, 256, kind, "", call, flags);
     if (!address) {
         if (emu::memory().capacity_is_limit()) emu::report().set_limit("memory");
+        size_t capacity = emu::memory().capacity();
+        if (kind != MemoryKind::pinned_host) emu::explain("", "it was asked for " + std::to_string(size) + " bytes, and " +
+                                          std::to_string(capacity - emu::memory().in_use()) + " of the device's " +
+                                          std::to_string(capacity) + " were free");
         return emu::fail(cudaErrorMemoryAllocation);
     }
     *out = reinterpret_cast<void *>(address);

@@ -154,6 +154,14 @@ void note_error_query(cudaError_t error) {
     }
 }
 
+void forget_call_errors() {
+    std::lock_guard lock(mutex);
+    sites.clear();
+    noted.clear();
+    explained = 0;
+    sticky_is_noted = false;
+}
+
 void watch_leaks(bool on) { leaks_are_watched = on; }
 
 void note_allocation(uint64_t address) {

@@ -9,7 +9,8 @@
 
 namespace emu {
 
-// Explains the error of this thread's current call, before it is passed to fail(). `kind` is e.g. "copy past the end", a static string.
+// Explains the error of this thread's current call, before it is passed to fail(). `kind` is e.g. "copy past the end", a static
+// string; empty for what is no misuse where the program looks at the error.
 void explain(const char *kind, std::string message);
 
 // Called by fail().
@@ -18,6 +19,9 @@ void note_error(cudaError_t error);
 // The program queried this thread's last error, or the name or description of `error`.
 void note_error_query();
 void note_error_query(cudaError_t error);
+
+// Forgets the errors so far: the same ones are told again.
+void forget_call_errors();
 
 // Leak check: records which call made each allocation, while it is on.
 void watch_leaks(bool on);

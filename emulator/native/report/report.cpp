@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "checks/call_errors.h"
 #include "host.h"
 #include "profile/profile.h"
 #include "report/journal.h"
@@ -233,6 +234,7 @@ std::string unchecked;
 EMU_HOST void emu_report_take(EmuReport *out) {
     taken = emu::report().take();
     emu::forget_l2();
+    emu::forget_call_errors();
     unchecked.clear();
     for (const std::string &what : taken.unchecked) unchecked += what + "\n";
     *out = {taken.warp_instructions,

@@ -94,6 +94,17 @@ def test_misuse_of_the_runtime(program: Path, examine: Examine) -> None:
     assert process["call_error_count"] == 11  # with the allocation that was too large, which the program asked about
 
 
+def test_what_was_too_much_is_told_with_how_much_there_is(program: Path, examine: Examine) -> None:
+    run = examine(program, "greedy")
+
+    (process,) = run.report["processes"]
+    memory, shared = process["problems"]
+    assert f"failed with cudaErrorMemoryAllocation: it was asked for {1 << 50} bytes, and " in memory["message"]
+    assert memory["line"] == _line_of("cudaMalloc(&pointer, 1ull << 50)")
+    assert "failed with cudaErrorInvalidValue: add was to be allowed 1048576 bytes" in shared["message"]
+    assert shared["line"] == _line_of("cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 20")
+
+
 @pytest.mark.parametrize(("mode", "kinds"), [("unchecked", ["unchecked error"]), ("checked", [])])
 def test_an_error_counts_where_nobody_asks(program: Path, examine: Examine, mode: str, kinds: list[str]) -> None:
     assert examine(program, mode).kinds == kinds

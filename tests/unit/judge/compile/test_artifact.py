@@ -13,7 +13,11 @@ from judge.compile.target import Target
 @pytest.mark.parametrize("own_streams", [False, True])
 def test_there_and_back(own_streams: bool) -> None:
     artifact = Artifact(
-        b"\x7fELF" + bytes(range(256)), Target("cuda", "sm_90"), extern_c=False, own_streams=own_streams
+        b"\x7fELF" + bytes(range(256)),
+        Target("cuda", "sm_90"),
+        extern_c=False,
+        own_streams=own_streams,
+        call_lines=((4660, 7), (4672, 9)),
     )
     again = Artifact.from_bytes(artifact.to_bytes())
     assert again == artifact

@@ -15,7 +15,9 @@ DRYRUN = r"""
 #$ fatbinary --create="kernel.fatbin" --embedded-fatbin="kernel.fatbin.c"
 #$ gcc -std=c++17 -c -x c++ "kernel.cudafe1.cpp" -o "kernel.o"
 """
-FILES = Files(source=3, header=4, library=5, symbols=6, definitions=7, resources=8, signals=9, streams=10)
+FILES = Files(
+    source=3, header=4, library=5, symbols=6, definitions=7, resources=8, signals=9, streams=10, call_lines=11
+)
 
 
 def script(plan: Plan) -> str:
@@ -50,6 +52,16 @@ def test_the_script_of_the_halves_runs_one_behind_the_other() -> None:
     compile_ = next(number for number, line in enumerate(lines) if plan.compile_.removeprefix("gcc ") in line)
     assert device < host < compile_
     assert any("-lcublas" in line for line in lines)
+
+
+def test_only_the_emulators_script_asks_for_the_lines_of_calls() -> None:
+    plan = parse_dryrun(DRYRUN)
+    assert plan is not None
+    gpus = build_script(plan, FILES, cuda="/cuda", runtime="-lcudart_static", libraries=[], ptxas_arch=None)
+    assert "/proc/self/fd/11" in script(plan)
+    assert " -g1 " in script(plan)
+    assert "/proc/self/fd/11" not in gpus
+    assert " -g1" not in gpus
 
 
 def test_the_whole_plan_is_one_command() -> None:

@@ -17,7 +17,7 @@ from judge.supervisor.verdict_rules import (
 )
 from judge.verdict import Verdict
 from judge.wire.frames import Failure, Op
-from judge.wire.messages import FailedReply, FaultClaim, FetchReply, PartyClaim, ReportClaim, RunReply
+from judge.wire.messages import CallClaim, FailedReply, FaultClaim, FetchReply, PartyClaim, ReportClaim, RunReply
 
 NAMES = ["input", "output", "N"]
 FINE = RunReply(1e-3, 0, "", "")
@@ -44,7 +44,72 @@ def _ending(during: Op = Op.RUN, *, code: int | None = None, by: int | None = No
 
 
 def _call(ran: RunReply = FINE, fetched: FetchReply = CLEAN, mismatch: Mismatch | None = None) -> Outcome:
-    return outcome_of_call(ran, fetched, NAMES, 2.0, lambda: mismatch)
+    return outcome_of_call(ran, fetched, NAMES, 2.0, lambda: mismatch, call_lines=((0x40, 7), (0x60, 9)))
+
+
+REFUSED = RunReply(1e-3, 1, "cudaErrorInvalidValue", "invalid argument")
+LAUNCH = CallClaim("cudaLaunchKernel", "cudaErrorInvalidValue", "100000 bytes of dynamic shared memory", False, (0x44,))
+MALLOC = CallClaim("cudaMalloc", "cudaErrorMemoryAllocation", "it was asked for 9 bytes", False, (0x9999, 0x64))
+NULL = dataclasses.replace(WRITE, kind="illegal write", message="a write through a null pointer")
+
+
+@pytest.mark.parametrize(
+    ("ran", "report", "mismatch", "verdict", "message"),
+    [
+        (
+            REFUSED,
+            ReportClaim(calls=(LAUNCH,)),
+            WRONG,
+            Verdict.RUNTIME_ERROR,
+            "a launch at kernel.cu:7 failed with cudaErrorInvalidValue: 100000 bytes of dynamic shared memory",
+        ),
+        (
+            RunReply(1e-3, 700, "cudaErrorIllegalAddress", "illegal"),
+            ReportClaim(faults=(NULL,), calls=(MALLOC,)),
+            None,
+            Verdict.RUNTIME_ERROR,
+            "a write through a null pointer; before that, cudaMalloc at kernel.cu:9 failed with "
+            "cudaErrorMemoryAllocation: it was asked for 9 bytes",
+        ),
+        (
+            FINE,
+            ReportClaim(limit="memory", calls=(MALLOC,)),
+            WRONG,
+            Verdict.MEMORY_LIMIT_EXCEEDED,
+            "cudaMalloc at kernel.cu:9 failed with cudaErrorMemoryAllocation: it was asked for 9 bytes",
+        ),
+        (
+            FINE,
+            ReportClaim(calls=(dataclasses.replace(LAUNCH, asked=True),)),
+            WRONG,
+            Verdict.WRONG_ANSWER,
+            "output[0] is 2.0, expected 1.0; a launch at kernel.cu:7 failed with cudaErrorInvalidValue: "
+            "100000 bytes of dynamic shared memory",
+        ),
+        (
+            FINE,
+            ReportClaim(calls=(MALLOC,)),
+            None,
+            Verdict.ACCEPTED,
+            "cudaMalloc at kernel.cu:9 failed with cudaErrorMemoryAllocation: it was asked for 9 bytes",
+        ),
+        (FINE, ReportClaim(calls=(dataclasses.replace(MALLOC, asked=True),)), None, Verdict.ACCEPTED, ""),
+        (FINE, ReportClaim(calls=(CallClaim("cudaEventQuery", "cudaErrorNotReady"),)), None, Verdict.ACCEPTED, ""),
+        (
+            REFUSED,
+            ReportClaim(calls=(dataclasses.replace(LAUNCH, why="", frames=(0x20, 0x58)),)),
+            WRONG,
+            Verdict.RUNTIME_ERROR,
+            "a launch failed with cudaErrorInvalidValue (an argument of a CUDA call was out of range, or a launch asks "
+            "for too many threads)",
+        ),
+    ],
+)
+def test_a_failed_call_is_told_with_its_line(
+    ran: RunReply, report: ReportClaim, mismatch: Mismatch | None, verdict: Verdict, message: str
+) -> None:
+    outcome = _call(ran, FetchReply((0, 0, 0), report), mismatch)
+    assert (outcome.verdict, outcome.message) == (verdict, message)
 
 
 @pytest.mark.parametrize(

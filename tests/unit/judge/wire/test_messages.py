@@ -9,6 +9,7 @@ from judge.wire.frames import FrameError, Role, Writer
 from judge.wire.messages import (
     MAX_FAULTS,
     ArgumentSpec,
+    CallClaim,
     FailedReply,
     FaultClaim,
     FetchReply,
@@ -51,6 +52,7 @@ LOAD = LoadRequest(
         FetchReply((0, 3, 4), None),
         PrepareRequest((Slot(),), Watch.PROFILE | Watch.CHECKS),
         FetchReply((), ReportClaim(10**12, 3, 99, "wall", "cp.async", (FAULT, RACE))),
+        FetchReply((), ReportClaim(calls=(CallClaim("cudaMalloc", "cudaErrorX", "why", True, (4660, 1 << 40)),))),
     ],
 )
 def test_a_message_comes_back_as_it_was_sent(message: StartRequest) -> None:

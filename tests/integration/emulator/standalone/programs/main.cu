@@ -99,6 +99,14 @@ int run_unchecked(bool look) {
     return 0;
 }
 
+// Too much, and nobody asks.
+int run_greedy() {
+    float *pointer = nullptr;
+    cudaMalloc(&pointer, 1ull << 50);
+    cudaFuncSetAttribute(add, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 20);
+    return 0;
+}
+
 int run_fork(bool used_before) {
     if (used_before && add_on_device()) return 1;
     std::fflush(stdout);
@@ -150,6 +158,7 @@ int main(int argc, char **argv) {
     if (what == "leak") return report("leak", run_leak());
     if (what == "misuse") return run_misuse();
     if (what == "unchecked") return run_unchecked(false);
+    if (what == "greedy") return run_greedy();
     if (what == "checked") return run_unchecked(true);
     if (what == "fork") return run_fork(false);
     if (what == "fork-after-use") return run_fork(true);
