@@ -88,6 +88,10 @@ class Lease:
     stage: Stage
     #: 1 for the first attempt.
     attempt: int
+    #: How long the job had waited to be taken.
+    waited_s: float = 0.0
+    #: The trace context (W3C) in which it is worked on.
+    traceparent: str | None = None
 
 
 def claim_job(
@@ -124,12 +128,15 @@ def claim_job(
             lease_owner=owner,
             lease_until=now + timedelta(seconds=rules.lease_s),
         )
-        .returning(Job.id, Job.submission_id, (Job.failures + Job.losses).label("attempts"))
+        .returning(
+            Job.id, Job.submission_id, (Job.failures + Job.losses).label("attempts"), Job.available_at, Job.traceparent
+        )
         .execution_options(synchronize_session=False)
     ).first()
     if row is None:
         return None
-    lease = Lease(row.id, row.submission_id, token, stage, attempt=row.attempts + 1)
+    waited_s = (now - row.available_at).total_seconds()
+    lease = Lease(row.id, row.submission_id, token, stage, row.attempts + 1, waited_s, row.traceparent)
     _record_state(session, lease.submission_id, stage.working, {"attempt": lease.attempt}, now=now)
     return lease
 

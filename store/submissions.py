@@ -72,6 +72,7 @@ def create_submission(
     custom_input: dict[str, str] | None = None,
     idempotency_key: str | None = None,
     max_waiting: int = 0,
+    traceparent: str | None = None,
     now: datetime | None = None,
 ) -> Submission:
     """Creates a submission with its job and its first event, atomically with the caller's commit.
@@ -108,7 +109,7 @@ def create_submission(
     turn = next_turn(session, user_id=user.id, device_key=device_key, is_run=is_run)
     submission.job = Job(
         user_id=user.id, device_key=device_key, is_run=is_run, turn=turn,
-        state=State.QUEUED, available_at=now, rung_at=now,
+        state=State.QUEUED, available_at=now, rung_at=now, traceparent=traceparent,
     )  # fmt: skip
     try:
         # Only another request with the same key can be in the way: without a key, a savepoint would be for nothing.

@@ -28,12 +28,13 @@ class Expired:
     job_id: int
     owner: str
     state: State
+    traceparent: str | None
 
 
 def expire_leases(session: Session, *, now: datetime, rules: LeaseRules) -> list[Expired]:
     """Ends the leases that were not extended in time: their workers are lost. Returns them."""
     late = session.execute(
-        select(Job.id, Job.submission_id, Job.lease_token, Job.lease_owner, Job.state)
+        select(Job.id, Job.submission_id, Job.lease_token, Job.lease_owner, Job.state, Job.traceparent)
         .where(Job.lease_until < now)
         .order_by(Job.lease_until)
         .limit(BATCH)
@@ -46,7 +47,7 @@ def expire_leases(session: Session, *, now: datetime, rules: LeaseRules) -> list
         error = f"the worker {row.lease_owner} was lost while the job was {row.state}"
         state = lose_job(session, lease, error, now=now, rules=rules)
         if state is not None:
-            expired.append(Expired(row.id, row.lease_owner, state))
+            expired.append(Expired(row.id, row.lease_owner, state, row.traceparent))
     return expired
 
 

@@ -99,6 +99,7 @@ class FakeJudge:
         count = int(orders.get("cases", 2))
         verdict = Verdict(orders.get("verdict", "AC"))
         cases = []
+        progress(FakeProgress("running", total=count))
         for number in range(1, count + 1):
             _work(float(orders.get("run_s", 0)) / count, cancelled if "deaf" not in orders else lambda: False)
             case = CaseJudgement(f"case-{number}", "hidden", verdict, 0.01)

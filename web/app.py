@@ -13,6 +13,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from judge import __version__
 from judge.packs.live import LivePacks
 from logs import LogSettings, configure_logging
+from logs.traces import TraceSettings, make_traces
 from store import sessions
 from store.clock import Clock, utc_now
 from store.database import make_engine, make_session_factory, watch_writes
@@ -40,6 +41,7 @@ from web.services import EXTENSION, Services, close_reader_after_requests
 from web.settings import WebSettings, load_secret_key
 from web.submissions import assembly, comparison, sharing
 from web.submissions import views as submissions
+from web.tracing import register_tracing
 from web.tracks import views as tracks
 
 log = structlog.get_logger(__name__)
@@ -78,6 +80,8 @@ def create_app(settings: WebSettings, *, clock: Clock = utc_now) -> Flask:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=count, x_proto=count, x_host=count)  # type: ignore[method-assign]
     services = make_services(settings, clock)
     app.extensions[EXTENSION] = services
+    # First, so that all that other parts log of a request has its id.
+    register_tracing(app, settings, services.traces)
     close_reader_after_requests(app)
     compression.register_compression(app)
     metrics.register_metrics(app, services)
@@ -135,5 +139,6 @@ def make_services(settings: WebSettings, clock: Clock) -> Services:
         writing=threading.Semaphore(WRITERS[engine.dialect.name]),
         deliver=make_delivery(settings),
         background=Background(),
+        traces=make_traces(TraceSettings(), process="web"),
         clock=clock,
     )

@@ -13,6 +13,7 @@ from sqlalchemy import Engine
 from sqlalchemy.orm import Session, sessionmaker
 
 from judge.packs.live import LivePacks
+from logs.traces import Traces
 from store.clock import Clock
 from store.models import Submission
 from web.background import Background
@@ -47,6 +48,7 @@ class Services:
     writing: threading.Semaphore
     deliver: Deliver
     background: Background
+    traces: Traces
     clock: Clock
 
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from judge.errors import Cancelled, InternalError
+from logs.traces import trace_id_of
 from store.doorbell import ring
 from store.jobs import Lease, LeaseStatus, Stage, claim_job, fail_job, finish_cancelled, hand_back
 from store.models import Job
@@ -44,20 +46,29 @@ def attempt_one(
 
     Raises SQLAlchemyError if the database is unreachable, also after the work, once ``persist`` gives up.
     """
+    now = context.clock()
     with context.sessions.begin() as session:
-        lease = claim_job(
+        claimed = claim_job(
             session,
             stage,
             owner=context.owner,
-            now=context.clock(),
+            now=now,
             rules=context.rules,
             device_key=device_key,
             rung_before=rung_before,
         )
-    if lease is None:
+    if claimed is None:
         return None
-    with structlog.contextvars.bound_contextvars(job=lease.job_id, stage=stage.name.lower(), attempt=lease.attempt):
-        log.info("job.claimed")
+    name, parent, waited = stage.name.lower(), claimed.traceparent, timedelta(seconds=claimed.waited_s)
+    context.traces.record("queue", parent=parent, began=now - waited, ended=now, stage=name)
+    with (
+        context.traces.span(name, parent=parent, job=claimed.job_id, attempt=claimed.attempt) as span,
+        structlog.contextvars.bound_contextvars(
+            trace=trace_id_of(parent), job=claimed.job_id, stage=name, attempt=claimed.attempt
+        ),
+    ):
+        lease = replace(claimed, traceparent=span.traceparent)
+        log.info("job.claimed", waited_s=round(lease.waited_s, 3))
         context.held_leases.add(lease)
         with holding(context, lease) as watch:
             finish = _work(context, watch, work)
@@ -68,6 +79,7 @@ def attempt_one(
         if job is None:
             log.warning("job.lease_lost")
         else:
+            span.set(state=job.state)
             log.info("job.left", state=job.state)
     return lease
 

@@ -16,6 +16,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.orm import Session, sessionmaker
 
+from logs.traces import Traces, TraceSettings, make_traces
 from store.clock import Clock, utc_now
 from store.database import make_engine, make_session_factory
 from store.doorbell import make_doorbell
@@ -66,6 +67,7 @@ class WorkerContext:
     held_leases: set[Lease] = field(default_factory=set)
     #: Extends the leases. If None, a thread does.
     keeper: LeaseKeeper | None = None
+    traces: Traces = field(default_factory=Traces)
 
     def pack_for(self, job: Job, submission: Submission) -> Pack:
         """Returns the pack that judges a submission: the present one, or the version that its job asks for.
@@ -111,9 +113,16 @@ def is_transient(error: DBAPIError) -> bool:
 
 
 def make_context(
-    settings: Settings, *, judge: Judge | None = None, packs: Mapping[str, Pack] | None = None
+    settings: Settings,
+    *,
+    judge: Judge | None = None,
+    packs: Mapping[str, Pack] | None = None,
+    process: str = "worker",
 ) -> WorkerContext:
-    """Returns a worker's context. ``judge`` and ``packs`` replace the engine and the packs on disk."""
+    """Returns a worker's context. ``judge`` and ``packs`` replace the engine and the packs on disk.
+
+    ``process`` names it in traces. Raises TracesMissing.
+    """
     engine = make_engine(settings)
     return WorkerContext(
         settings=settings,
@@ -125,4 +134,5 @@ def make_context(
         doorbell=make_doorbell(settings),
         rules=LeaseRules.from_settings(settings),
         owner=owner_name(),
+        traces=make_traces(TraceSettings(), process=process),
     )

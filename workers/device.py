@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
@@ -23,7 +24,11 @@ from workers.audit import audit_one
 from workers.context import WorkerContext
 from workers.gpu import DeviceService
 from workers.heartbeat import LeaseWatch
+from workers.judging_spans import JudgingSpans
 from workers.progress import ProgressEvents
+
+if TYPE_CHECKING:
+    from judge.pipeline import Progress
 
 log = structlog.get_logger(__name__)
 
@@ -81,7 +86,12 @@ def _run(context: WorkerContext, watch: LeaseWatch, device: DeviceInfo) -> Finis
     judged = pack
     if submission.custom_input is not None:
         judged = context.judge.with_custom_case(pack, submission.custom_input, device)
-    with ProgressEvents(context, lease) as progress:
+    with ProgressEvents(context, lease) as events, JudgingSpans(context, lease) as spans:
+
+        def progress(step: Progress) -> None:
+            spans(step)
+            events(step)
+
         judgement = context.judge.run(
             artifact,
             report,

@@ -17,6 +17,7 @@ from judge.errors import InternalError
 from judge.judgement import DeviceInfo
 from judge.sandbox.probe import require_walls
 from logs import LogSettings, configure_logging
+from logs.traces import TracesMissing
 from store.settings import Settings, prepare_data_dir
 from workers.app import STOP_SIGNALS, make_app, serve
 from workers.assembly import build_or_assemble_one
@@ -104,7 +105,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     prepare_data_dir(settings)
     name = f"device {options.device}" if options.kind == "device" else options.kind
     configure_logging(LogSettings(), process=name)
-    context = make_context(settings)
+    try:
+        context = make_context(settings, process=name)
+    except TracesMissing as error:
+        log.error("worker.cannot_start", reason=str(error))
+        return 1
     try:
         if options.kind == "sweeper":
             run_sweeper(context)
@@ -119,6 +124,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         log.error("worker.cannot_start", reason=str(error))
         return 1
     finally:
+        context.traces.close()
         context.engine.dispose()
     return 0
 

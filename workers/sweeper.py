@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from judge.compile.cache import remove_half_written
 from judge.compile.toolchain import remove_scratch
 from judge.sandbox.cgroup_hierarchy import find_hierarchy, remove_stale
+from logs.traces import trace_id_of
 from store.artifacts import purge_artifacts
 from store.assemblies import purge_assemblies
 from store.contest_audits import request_contest_audits
@@ -64,7 +65,8 @@ def sweep(context: WorkerContext, history_after: int = 0) -> SweepResult:
     with context.sessions.begin() as session:
         history = purge_history(session, now=now, keep_s=context.settings.history_keep_s, after=history_after)
     for one in expired:
-        log.warning("lease.expired", job=one.job_id, owner=one.owner, state=one.state)
+        trace = trace_id_of(one.traceparent)
+        log.warning("lease.expired", trace=trace, job=one.job_id, owner=one.owner, state=one.state)
     for queue in queues:
         ring_queue(context.doorbell, queue)
     for contest in settled:

@@ -39,6 +39,7 @@ def load_settings(**changes: Any) -> WebSettings:
     try:
         made: WebSettings = module.WebSettings(**{key: value for key, value in changes.items() if value is not None})
         need("logs", "server").LogSettings()
+        need("logs.traces", "server").TraceSettings()
     except need("pydantic", "server").ValidationError as error:
         wrong = [f"GPUJUDGE_{str(one['loc'][0]).upper()}: {one['msg']}" for one in error.errors()]
         raise UsageError("; ".join(wrong)) from None

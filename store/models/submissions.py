@@ -157,6 +157,8 @@ class Job(Base):
     #: The version of the pack that has to judge it; None: the present one.
     pack_digest: Mapped[str | None] = mapped_column(String(64))
     build_report: Mapped[BuildReport | None] = mapped_column(JudgementPart(read_build_report))
+    #: The trace context (W3C) of the request that made it.
+    traceparent: Mapped[str | None] = mapped_column(String(64))
 
     submission: Mapped[Submission] = relationship(back_populates="job")
 

@@ -16,11 +16,12 @@ from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, M
 from judge.judgement_json import to_json
 from judge.verdict import Verdict
 from logs import LogSettings
+from logs.traces import TraceSettings
 from tests.builds import ROOT
 from web.settings import WebSettings
 
 #: The names of all.
-SETTINGS = [*WebSettings.model_fields, *LogSettings.model_fields]
+SETTINGS = [*WebSettings.model_fields, *LogSettings.model_fields, *TraceSettings.model_fields]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
 #: Read by the command line or the tests, not by the server's settings.
 OTHER_VARIABLES = {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+import structlog
+
 from judge.judgement import DeviceKind
 from judge.packs.custom_input import CustomInputError, custom_case
 from judge.packs.pack import Pack
@@ -16,6 +18,9 @@ from web.formatting import size, whole
 from web.problems import Problem, sentence, unknown
 from web.services import Services, reader, transaction
 from web.site import site_settings
+from web.tracing import traceparent
+
+log = structlog.get_logger(__name__)
 
 Mode = Literal["run", "submit"]
 SOURCE_BYTES = BuildLimits().source_bytes
@@ -74,12 +79,14 @@ def accept_submission(
                 custom_input=custom_input,
                 idempotency_key=idempotency_key,
                 max_waiting=rules.max_waiting,
+                traceparent=traceparent(),
                 now=services.clock(),
             )
     except IdempotencyConflictError as error:
         raise Problem(409, "idempotency_conflict", f"{error}"[:1].upper() + f"{error}"[1:] + ".") from None
     except TooManyWaitingError as error:
         raise Problem(429, "too_many_waiting", sentence(str(error))) from None
+    log.info("submission.accepted", submission=submission.public_id, user=user_id)
     services.ring(submission)
     return submission
 

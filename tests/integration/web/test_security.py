@@ -128,3 +128,12 @@ def test_a_page_names_all_modules_that_its_script_imports(site: Site) -> None:
                     left.append(imported)
     assert found == preloaded
     assert len(found) > 5
+
+
+@pytest.mark.parametrize("proxies", [0, 1])
+def test_only_a_proxy_may_give_a_request_its_id(data_dir: Path, proxies: int) -> None:
+    client = make_site(data_dir, trusted_proxies=proxies).app.test_client()
+    headers = {"traceparent": f"00-{'a1' * 16}-{'b2' * 8}-01"}
+    ids = [client.get("/help/", headers=headers).headers["X-Request-Id"] for _ in range(2)]
+    assert (ids == ["a1" * 16] * 2) is (proxies == 1)
+    assert len(set(ids)) == (1 if proxies else 2)

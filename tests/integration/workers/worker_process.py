@@ -21,7 +21,7 @@ def main(kind: str, diary: str) -> None:
     settings = Settings()
     configure_logging(LogSettings(), process=kind)
     pack = FakePack()
-    context = make_context(settings, judge=FakeJudge(Path(diary)), packs={pack.slug: pack})  # type: ignore[dict-item]
+    context = make_context(settings, judge=FakeJudge(Path(diary)), packs={pack.slug: pack}, process=kind)  # type: ignore[dict-item]
     if kind == "sweeper":
         run_sweeper(context)
         return
@@ -33,6 +33,7 @@ def main(kind: str, diary: str) -> None:
             Presence(context, EMULATOR).start()
             work = partial(run_or_audit_one, context, EMULATOR)
             serve(make_app(settings), JobLoop(context, work), device_key="emulator")
+    context.traces.close()
     context.engine.dispose()
 
 
