@@ -66,7 +66,7 @@ def test_everything_shows_it(site: Site, name: str) -> None:
     entries = client.get(f"/api/v1/leaderboards/vector-add?device={key}").get_json()["entries"]
     assert board.status_code == 200
     measurement = stored["measurement"]
-    assert ('>ada</a>' in board.text) == (len(entries) == 1) == (measurement is not None)
+    assert (">ada</a>" in board.text) == (len(entries) == 1) == (measurement is not None)
     if measurement is not None:
         assert entries[0]["value"] == measurement["value"]
         assert_contains(entries[0]["fingerprint"] or {}, measurement.get("fingerprint", {}))
