@@ -6,6 +6,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from markupsafe import Markup
 
@@ -167,6 +168,38 @@ def history_chart(values: Sequence[float], current: int | None, label: Callable[
         parts.append(dot.format(style, to_x(index), to_y(value), radius, label(value)))
     for y, value in ((top + 4, max(values)), (bottom + 4, min(values))):
         parts.append(Markup('<text x="{}" y="{}">{}</text>').format(LEFT, y, label(value)))
+    return Markup("").join([*parts, Markup("</svg>")])
+
+
+def course_chart(points: Sequence[tuple[datetime, float]], label: Callable[[float], str], title: str) -> Markup:
+    """Draws how a figure went over time, from the least to the greatest value. Each dot's title is its day and value.
+
+    Returns an empty string for fewer than two points.
+    """
+    if len(points) < 2:
+        return Markup("")
+    ordered = sorted(points)
+    first, span = ordered[0][0], (ordered[-1][0] - ordered[0][0]).total_seconds() or 1.0
+    low, high = min(value for _, value in ordered), max(value for _, value in ordered)
+    top, bottom = 10, 96
+
+    def at(moment: datetime, value: float) -> tuple[float, float]:
+        x = LEFT + 110 + (moment - first).total_seconds() / span * (WIDTH - LEFT - RIGHT - 120)
+        y = bottom - ((value - low) / (high - low) if high > low else 0.5) * (bottom - top)
+        return round(x, 1), round(y, 1)
+
+    parts = [Markup('<svg class="strip" viewBox="0 0 {} {}" role="img"><title>{}</title>').format(WIDTH, 124, title)]
+    line = " ".join(f"{x},{y}" for x, y in (at(*point) for point in ordered))
+    parts.append(Markup('<polyline class="best" points="{}"/>').format(line))
+    for moment, value in ordered:
+        x, y = at(moment, value)
+        dot = Markup('<circle class="dot" cx="{}" cy="{}" r="3.5"><title>{:%Y-%m-%d}: {}</title></circle>')
+        parts.append(dot.format(x, y, moment, label(value)))
+    for y, value in ((top + 4, high), (bottom + 4, low)) if high > low else (((top + bottom) / 2 + 4, high),):
+        parts.append(Markup('<text x="{}" y="{}">{}</text>').format(LEFT, y, label(value)))
+    for moment, anchor in ((ordered[0][0], "start"), (ordered[-1][0], "end")):
+        text = Markup('<text x="{}" y="{}" text-anchor="{}">{:%Y-%m-%d}</text>')
+        parts.append(text.format(at(moment, low)[0], bottom + 22, anchor, moment))
     return Markup("").join([*parts, Markup("</svg>")])
 
 

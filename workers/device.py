@@ -13,10 +13,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from judge.errors import InternalError
+from judge.gpu.calibration import Calibration, device_hash
 from judge.judgement import DeviceInfo
 from judge.verdict import Verdict
 from store.artifacts import load_artifact
-from store.devices import upsert_device
+from store.devices import record_board, upsert_device
 from store.jobs import Stage, finish_judged
 from store.models import Submission
 from workers.attempt import BuildAgainError, Finish, attempt_one, held_job
@@ -113,14 +114,19 @@ def _run(context: WorkerContext, watch: LeaseWatch, device: DeviceInfo) -> Finis
 
 
 class Presence:
-    """Reports the device as online, from a thread, while the worker runs and ``offered`` returns True."""
+    """Reports the device as online, from a thread, while the worker runs and it is in service.
+
+    Reports how its board is in either case, where the device is watched (``service``): its problem and calibration.
+    """
 
     def __init__(
-        self, context: WorkerContext, device: DeviceInfo, *, offered: Callable[[], bool] = lambda: True
-    ) -> None:
+        self, context: WorkerContext, device: DeviceInfo, *, service: DeviceService | None = None,
+        calibration: Callable[[], Calibration | None] = lambda: None,
+    ) -> None:  # fmt: skip
         self._context = context
         self._device = device
-        self._offered = offered
+        self._service = service
+        self._calibration = calibration
         self._thread = threading.Thread(target=self._announce_for_ever, name="presence", daemon=True)
 
     def start(self) -> None:
@@ -129,12 +135,17 @@ class Presence:
         self._thread.start()
 
     def announce(self) -> None:
-        """Updates the device's row if it is offered. Logs database errors."""
-        if not self._offered():
-            return
+        """Updates the device's row if it is in service, and its board's. Logs database errors."""
+        problem = "" if self._service is None else self._service.problem
         try:
             with self._context.sessions.begin() as session:
-                upsert_device(session, self._device, now=self._context.clock())
+                now = self._context.clock()
+                if not problem:
+                    upsert_device(session, self._device, now=now)
+                if self._service is not None:
+                    board = device_hash(self._device)
+                    found = self._calibration()
+                    record_board(session, self._device, board, problem=problem, calibration=found, now=now)
         except SQLAlchemyError as error:
             log.warning("presence.failed", error=str(error))
 

@@ -15,6 +15,7 @@ from judge.settings import JudgeSettings
 
 if TYPE_CHECKING:
     from judge.backends.base import Backend
+    from judge.gpu.calibration import Calibration
     from judge.gpu.health import GpuHealth
     from workers.judging import PipelineJudge
 
@@ -41,6 +42,11 @@ class DeviceService:
     def in_service(self) -> bool:
         """Returns whether the last health check found no problem."""
         return not self._health.problem
+
+    @property
+    def problem(self) -> str:
+        """Why the device is out of service; empty while it is in service."""
+        return self._health.problem
 
     def fit(self) -> bool:
         """Checks the health and returns whether to take a job now.
@@ -86,6 +92,11 @@ def open_service(
     if not health.is_watched:
         log.warning("device.no_nvml", remedy="pip install 'gpujudge[cuda]'")
     return DeviceService(health, settle=judge.settle, paused=judge.paused)
+
+
+def load_calibration(backend: Backend, device: DeviceInfo, settings: JudgeSettings) -> Calibration | None:
+    """Returns the device's stored calibration, or None where there is none or its backend has none."""
+    return None if backend.calibrator is None else backend.calibrator.load(device, settings)
 
 
 def calibrate_once(backend: Backend, device: DeviceInfo, settings: JudgeSettings) -> None:

@@ -23,7 +23,7 @@ from workers.app import STOP_SIGNALS, make_app, serve
 from workers.assembly import build_or_assemble_one
 from workers.context import WorkerContext, make_context
 from workers.device import Presence, run_or_audit_one
-from workers.gpu import DeviceService, calibrate_once, open_service
+from workers.gpu import DeviceService, calibrate_once, load_calibration, open_service
 from workers.job_loop import JobLoop
 from workers.judging import PipelineJudge
 from workers.lease_keeper import LeaseKeeper
@@ -51,7 +51,8 @@ def run_device_worker(context: WorkerContext, selector: str, backends: Backends 
     if isinstance(context.judge, PipelineJudge):
         service = open_service(backend, device, judge_settings, context.judge, runners=runners)
     # Announced before the warm-up, which takes a minute the first time: submissions may queue meanwhile.
-    Presence(context, device, offered=lambda: service is None or service.in_service).start()
+    calibration = partial(load_calibration, backend, device, judge_settings)
+    Presence(context, device, service=service, calibration=calibration).start()
     if service is not None:
         calibrate_once(backend, device, judge_settings)
     _warm_up(context, device, runners=runners)

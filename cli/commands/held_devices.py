@@ -28,22 +28,59 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="As `list` says.", show_
 
 @app.command("list")
 def list_(as_json: options.Json = False) -> None:
-    """List the devices that a worker offered within a week, and which of them are held."""
+    """List the devices that a worker ever offered, which are held, and which boards are out of service."""
+    store = need("store.devices", "server")
     with server_database(load_settings()) as session:
-        devices = need("store.devices", "server").list_devices(session, recent_s=7 * 86400.0)
+        work = store.count_work(session)
         found = [
             {
                 "key": device.key,
                 "name": device.name,
                 "last_seen_at": device.last_seen_at.isoformat(timespec="seconds"),
+                "running": work.get(device.key, (0, 0))[0],
+                "waiting": work.get(device.key, (0, 0))[1],
                 "held": device.held,
+                "out_of_service": [
+                    f"{board.board[:12]}: {board.problem}, since {board.problem_since.isoformat(timespec='seconds')}"
+                    for board in store.list_device_boards(session, device.key)
+                    if board.problem
+                ],
             }
-            for device in devices
+            for device in store.all_devices(session)
         ]
     if as_json:
         print_json({"devices": found})
         return
-    print_table(("device", "name", "last seen", "held"), [[value or "" for value in one.values()] for one in found])
+    heads = ("device", "name", "last seen", "runs", "waits", "held", "out of service")
+    rows = [[*list(one.values())[:5], one["held"] or "", "; ".join(one["out_of_service"])] for one in found]
+    print_table(heads, [[str(value) for value in row] for row in rows], right=("runs", "waits"))
+
+
+@app.command("calibrations")
+def calibrations(key: Key, as_json: options.Json = False) -> None:
+    """List what a device's boards were measured to be able to do, over time."""
+    with server_database(load_settings()) as session:
+        found = [
+            {
+                "board": row.board,
+                "measured_at": row.measured_at.isoformat(timespec="seconds"),
+                "driver": row.driver,
+                "read_bytes_per_s": row.read_bytes_per_s,
+                "copy_bytes_per_s": row.copy_bytes_per_s,
+                "rates": row.rates,
+            }
+            for row in need("store.devices", "server").list_calibrations(session, key)
+        ]
+    if as_json:
+        print_json({"calibrations": found})
+        return
+    rows = [
+        (one["board"][:12], one["measured_at"], one["driver"], f"{one['read_bytes_per_s'] / 1e9:,.0f} GB/s",
+         f"{one['copy_bytes_per_s'] / 1e9:,.0f} GB/s",
+         ", ".join(f"{name} {rate / 1e12:,.1f}" for name, rate in one["rates"].items()))
+        for one in found
+    ]  # fmt: skip
+    print_table(("board", "measured", "driver", "reading", "copying", "Tera-operations/s"), rows)
 
 
 @app.command("hold")

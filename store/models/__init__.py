@@ -3,7 +3,7 @@
 from store.models.administration import EarlierJudgement, OperatorAction
 from store.models.base import FINAL_STATES, Base, State
 from store.models.boards import Audit, AuditJob, Measurement
-from store.models.catalog import Device, PackVersion
+from store.models.catalog import Device, DeviceBoard, DeviceCalibration, PackVersion
 from store.models.classes import Assignment, AssignmentChallenge, Class, ClassMember, Counts, Extension
 from store.models.contests import Contest, ContestAudit, ContestChallenge, ContestMember, ContestTeam, Scoring
 from store.models.duties import Duty
@@ -36,6 +36,8 @@ __all__ = [
     "ContestTeam",
     "Counts",
     "Device",
+    "DeviceBoard",
+    "DeviceCalibration",
     "Draft",
     "Duty",
     "EarlierJudgement",

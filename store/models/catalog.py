@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import LargeBinary, String, UniqueConstraint
+from sqlalchemy import ForeignKey, LargeBinary, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from store.columns import BigKey, PlainJson, UtcDateTime
@@ -45,3 +45,34 @@ class Device(Base):
     judging_s: Mapped[float | None]
     #: Why an operator lets it take no work; None while it may.
     held: Mapped[str | None] = mapped_column(String(300))
+
+
+class DeviceBoard(Base):
+    """A board of a device model, which one worker watches. ``board`` is the hash of its UUID."""
+
+    __tablename__ = "device_boards"
+
+    device_key: Mapped[str] = mapped_column(ForeignKey("devices.key", ondelete="CASCADE"), primary_key=True)
+    board: Mapped[str] = mapped_column(String(64), primary_key=True)
+    driver: Mapped[str] = mapped_column(String(64))
+    last_seen_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    #: Why its worker has it out of service, and since when; None while it is in service.
+    problem: Mapped[str | None] = mapped_column(Text)
+    problem_since: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class DeviceCalibration(Base):
+    """What a board was measured to be able to do (``judge.gpu.calibration``). Rows are only added."""
+
+    __tablename__ = "device_calibrations"
+    __table_args__ = (UniqueConstraint("device_key", "board", "measured_at"),)
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    device_key: Mapped[str] = mapped_column(ForeignKey("devices.key", ondelete="CASCADE"))
+    board: Mapped[str] = mapped_column(String(64))
+    measured_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    driver: Mapped[str] = mapped_column(String(64))
+    read_bytes_per_s: Mapped[float]
+    copy_bytes_per_s: Mapped[float]
+    #: Operations a second by arithmetic type.
+    rates: Mapped[dict[str, float]] = mapped_column(PlainJson)

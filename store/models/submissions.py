@@ -31,6 +31,8 @@ class Submission(Base):
         UniqueConstraint("user_id", "idempotency_key"),
         Index("ix_submissions_user_id_id", "user_id", "id"),
         Index("ix_submissions_user_id_challenge_id", "user_id", "challenge", "id"),
+        # What counts in a contest is a range of it for each challenge.
+        Index("ix_submissions_challenge_created_at", "challenge", "created_at"),
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)

@@ -122,6 +122,7 @@ def full(served: Served) -> Full:
         "/shared/<token>": f"/shared/{shared}",
         "/submissions/<public_id>/assembly": f"/submissions/{ids[1]}/assembly?arch=sm_80",
         "/admin/": "/admin/",
+        "/admin/devices": "/admin/devices",
         "/admin/users": "/admin/users",
         "/admin/submissions": "/admin/submissions",
         "/admin/challenges": "/admin/challenges",

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from flask import Blueprint, render_template, request
 
-from store.devices import list_devices
 from store.models import Role
 from store.operator_log import list_actions
 from store.queue_listing import list_queue
 from web.accounts.visitor import signed_in
 from web.admin import devices, site, submissions, users
-from web.devices import REMEMBERED_S
 from web.problems import Problem
 from web.services import reader, services
 
@@ -34,15 +32,8 @@ devices.register(blueprint)
 
 @blueprint.get("/")
 def queue() -> str:
-    """Renders what waits and runs, and the devices."""
-    now = services().clock()
-    return render_template(
-        "admin/queue.html",
-        jobs=list_queue(reader()),
-        devices=list_devices(reader(), now=now, recent_s=REMEMBERED_S),
-        now=now,
-        seen_s=services().settings.device_seen_s,
-    )
+    """Renders what waits and runs."""
+    return render_template("admin/queue.html", jobs=list_queue(reader()))
 
 
 @blueprint.get("/challenges")

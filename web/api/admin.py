@@ -28,7 +28,7 @@ from store.administration import (
     take_off_board,
 )
 from store.changed_settings import change_setting, reset_setting
-from store.devices import list_devices
+from store.devices import all_devices, count_work, list_calibrations, list_device_boards
 from store.merging import merge_user
 from store.models import Device, Notice, OperatorAction, Role, Submission, User
 from store.notices import NoticeError, end_notice, list_notices, post_notice
@@ -43,7 +43,6 @@ from web.admin.users import require_user
 from web.api import admin_schemas as schemas
 from web.api.auth import admin_token_required, api_visitor
 from web.api.spec import next_page, operation
-from web.devices import REMEMBERED_S
 from web.problems import Problem, sentence
 from web.services import reader, services, transaction
 from web.settings import SettingError, check_setting
@@ -57,6 +56,7 @@ def register(blueprint: Blueprint) -> None:
     for method, rule, view in (
         ("GET", "/queue", show_queue),
         ("GET", "/devices", show_devices),
+        ("GET", "/devices/<key>/calibrations", show_calibrations),
         ("POST", "/devices/<key>/hold", hold),
         ("POST", "/devices/<key>/release", release),
         ("GET", "/users", show_users),
@@ -120,9 +120,27 @@ def show_queue() -> schemas.Queue:
 @admin_token_required
 @operation(schemas.OperatedDeviceList, tag=TAG)
 def show_devices() -> schemas.OperatedDeviceList:
-    """Lists the devices that a worker offered within a week."""
-    devices = list_devices(reader(), now=services().clock(), recent_s=REMEMBERED_S)
-    return schemas.OperatedDeviceList(devices=[_device(device) for device in devices])
+    """Lists the devices that a worker ever offered, and why one is held or a board of it out of service."""
+    return schemas.OperatedDeviceList(devices=[_device(reader(), device) for device in all_devices(reader())])
+
+
+@admin_token_required
+@operation(schemas.CalibrationList, 404, tag=TAG)
+def show_calibrations(key: str) -> schemas.CalibrationList:
+    """Lists what the boards of a device were measured to be able to do, over time."""
+    find_device(reader(), key)
+    rows = [
+        schemas.Calibration(
+            board=row.board,
+            measured_at=row.measured_at,
+            driver=row.driver,
+            read_bytes_per_s=row.read_bytes_per_s,
+            copy_bytes_per_s=row.copy_bytes_per_s,
+            rates=row.rates,
+        )
+        for row in list_calibrations(reader(), key)
+    ]
+    return schemas.CalibrationList(calibrations=rows)
 
 
 @admin_token_required
@@ -132,7 +150,7 @@ def hold(key: str, json: schemas.Reason) -> schemas.OperatedDevice:
     with acting() as (writer, actor):
         device = find_device(writer, key)
         hold_device(writer, actor, device, json.reason, now=services().clock())
-        return _device(device)
+        return _device(writer, device)
 
 
 @admin_token_required
@@ -142,7 +160,7 @@ def release(key: str) -> schemas.OperatedDevice:
     with acting() as (writer, actor):
         device = find_device(writer, key)
         release_device(writer, actor, device, now=services().clock())
-        return _device(device)
+        return _device(writer, device)
 
 
 @admin_token_required
@@ -390,7 +408,18 @@ def show_log(query: schemas.LogQuery) -> schemas.ActionList:
     )
 
 
-def _device(device: Device) -> schemas.OperatedDevice:
+def _device(session: Session, device: Device) -> schemas.OperatedDevice:
+    running, waiting = count_work(session).get(device.key, (0, 0))
+    boards = [
+        schemas.OperatedBoard(
+            board=row.board,
+            driver=row.driver,
+            last_seen_at=row.last_seen_at,
+            problem=row.problem,
+            problem_since=row.problem_since,
+        )
+        for row in list_device_boards(session, device.key)
+    ]
     return schemas.OperatedDevice(
         key=device.key,
         kind=device.kind,
@@ -399,6 +428,9 @@ def _device(device: Device) -> schemas.OperatedDevice:
         last_seen_at=device.last_seen_at,
         judging_s=device.judging_s,
         held=device.held,
+        running=running,
+        waiting=waiting,
+        boards=boards,
     )
 
 

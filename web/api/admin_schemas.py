@@ -59,8 +59,35 @@ class Queue(Answer):
     jobs: list[QueuedJob]
 
 
+class OperatedBoard(Answer):
+    """A board of a device. ``problem`` says why its worker has it out of service; null: it is in service."""
+
+    board: str
+    driver: str
+    last_seen_at: datetime
+    problem: str | None
+    problem_since: datetime | None
+
+
+class Calibration(Answer):
+    """What a board was measured to be able to do; ``rates`` are operations a second by arithmetic type."""
+
+    board: str
+    measured_at: datetime
+    driver: str
+    read_bytes_per_s: float
+    copy_bytes_per_s: float
+    rates: dict[str, float]
+
+
+class CalibrationList(Answer):
+    """The latest 200 calibrations of a device's boards, the oldest first."""
+
+    calibrations: list[Calibration]
+
+
 class OperatedDevice(Answer):
-    """A device that a worker offered within a week. ``held`` says why it takes no work; null: it may."""
+    """A device that a worker offered. ``held`` says why it takes no work; null: it may."""
 
     key: str
     kind: str
@@ -69,6 +96,9 @@ class OperatedDevice(Answer):
     last_seen_at: datetime
     judging_s: float | None
     held: str | None
+    running: int
+    waiting: int
+    boards: list[OperatedBoard]
 
 
 class OperatedDeviceList(Answer):

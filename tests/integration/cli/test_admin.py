@@ -9,7 +9,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cli.app import app
-from tests.web_site import Site, make_site
+from judge.gpu.calibration import Calibration
+from store.devices import record_board
+from tests.web_site import EMULATOR, Site, make_site
 
 
 @pytest.fixture
@@ -77,6 +79,13 @@ def test_a_device_is_held_and_released_and_the_log_tells(site: Site) -> None:
     (row,) = json.loads(_admin("device", "list", "--json").stdout)["devices"]
     assert (row["key"], row["held"]) == ("emulator", "a fan is loud")
     assert "a fan is loud" in _admin("device", "list").stdout
+    measured = Calibration("a", "CPU", "550.1", "2026-01-01T00:00:00+00:00", 4e12, 3e12, {"fp32": 6e13})
+    with site.database() as session:
+        record_board(session, EMULATOR, "a", problem="Xid 79", calibration=measured, now=site.services.clock())
+    assert "a: Xid 79, since" in " ".join(_admin("device", "list").stdout.split())
+    (found,) = json.loads(_admin("device", "calibrations", "emulator", "--json").stdout)["calibrations"]
+    assert (found["driver"], found["copy_bytes_per_s"]) == ("550.1", 3e12)
+    assert "4,000 GB/s" in _admin("device", "calibrations", "emulator").stdout
     assert _admin("device", "release", "emulator").exit_code == 0
     assert "no worker has offered a device toaster" in str(_admin("device", "release", "toaster").exception)
     assert "give a reason" in str(_admin("device", "hold", "emulator", " ").exception)

@@ -7,7 +7,9 @@ import re
 import pytest
 from flask.testing import FlaskClient
 
+from judge.gpu.calibration import Calibration
 from store.accounts import find_user
+from store.devices import record_board
 from store.models import Role
 from tests.web_site import H200, KERNEL, PASSWORD, Site, accepted, post, timed
 
@@ -83,6 +85,7 @@ def test_the_queue_shows_what_waits_and_cancels_it(site: Site, root: FlaskClient
     text = root.get("/admin/").text
     assert waiting in text
     assert "nvidia-h200" in text
+    assert "0 run, 1 waits" in root.get("/admin/devices").text
     assert "It is cancelled" in act(root, f"/admin/submissions/{waiting}/cancel")
     assert "has ended already" in act(root, f"/admin/submissions/{waiting}/cancel").replace("It has", "has")
     assert "Nothing waits" in root.get("/admin/").text
@@ -91,7 +94,8 @@ def test_the_queue_shows_what_waits_and_cancels_it(site: Site, root: FlaskClient
 def test_a_device_is_held_and_released(site: Site, root: FlaskClient) -> None:
     assert post(root, f"/admin/devices/{H200.key}/hold", {"reason": ""}, page="/admin/users").status_code == 422
     assert "takes nothing new" in act(root, f"/admin/devices/{H200.key}/hold", reason="<b>hot</b>")
-    assert "&lt;b&gt;hot" in root.get("/admin/").text
+    assert "&lt;b&gt;hot" in root.get("/admin/devices").text
+    assert "Nothing runs on it any more" in root.get("/admin/devices").text
     assert "NVIDIA H200 (away: will wait)" in root.get("/challenges/vector-add").text
     send(site, site.visitor("ada"), judged=False)
     with pytest.raises(AssertionError):
@@ -152,3 +156,28 @@ def test_two_accounts_are_merged_after_the_name_is_repeated(site: Site, root: Fl
     assert other.get("/account/").status_code == 302
     assert ada.get("/account/").status_code == 200
     assert "merge" in root.get("/admin/log?target=user+ada").text
+
+
+def test_a_board_is_out_of_service_and_its_calibrations_are_drawn(site: Site, root: FlaskClient) -> None:
+    assert "It was not calibrated yet" not in root.get("/admin/devices").text
+    now = site.services.clock()
+    for day, read in ((1, 4.1e12), (5, 4.0e12)):
+        calibration = Calibration(
+            "board-of-ours", H200.name, "550.1", f"2026-01-0{day}T00:00:00+00:00", read, 3e12, {"fp32": 6e13}
+        )
+        with site.database() as session:
+            record_board(
+                session, H200, "board-of-ours", problem="<i>Xid 79</i>", calibration=calibration, now=now
+            )  # fmt: skip
+            record_board(session, H200, "another", problem="", calibration=None, now=now)
+    text = root.get("/admin/devices").text
+    assert "&lt;i&gt;Xid 79&lt;/i&gt;" in text
+    assert text.count("Out of service") == 1
+    assert "reading memory over 2 calibrations" in text
+    assert "2026-01-05: 4,000 GB/s" in text
+    table = re.findall(r"<tr><td>2026-01-0.*?</tr>", text)
+    assert [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in table] == [
+        ["2026-01-05 00:00", "550.1", "4,000", "3,000", "60.00"],
+        ["2026-01-01 00:00", "550.1", "4,100", "3,000", "60.00"],
+    ]
+    assert "It was not calibrated yet" in text

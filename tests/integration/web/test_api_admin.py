@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from judge.gpu.calibration import Calibration
 from store.accounts import create_token, find_user
+from store.devices import record_board
 from store.models import Role
 from tests.web_site import H200, KERNEL, PASSWORD, Site, accepted, post, timed
 
@@ -154,7 +156,15 @@ def test_what_another_version_judged(site: Site, operator: Operator) -> None:
     assert served["vector-add"] == site.services.packs["vector-add"].digest
 
 
-def test_devices(operator: Operator) -> None:
+def test_devices(site: Site, operator: Operator) -> None:
+    measured = Calibration("a", H200.name, "550.1", "2026-01-01T00:00:00+00:00", 4e12, 3e12, {"fp32": 6e13})
+    with site.database() as session:
+        record_board(session, H200, "a", problem="Xid 79", calibration=measured, now=site.services.clock())
+    (device,) = (one for one in operator.get("/devices")["devices"] if one["key"] == H200.key)
+    assert (device["running"], device["waiting"]) == (0, 0)
+    assert [(one["board"], one["problem"]) for one in device["boards"]] == [("a", "Xid 79")]
+    (found,) = operator.get(f"/devices/{H200.key}/calibrations")["calibrations"]
+    assert (found["read_bytes_per_s"], found["rates"]) == (4e12, {"fp32": 6e13})
     assert operator.send(f"/devices/{H200.key}/hold", {"reason": "hot"})["held"] == "hot"
     assert {one["key"]: one["held"] for one in operator.get("/devices")["devices"]}[H200.key] == "hot"
     operator.send(f"/devices/{H200.key}/hold", {"reason": "hot"}, status=409)

@@ -60,6 +60,7 @@ POST /account/welcome                                            302 302 302
 GET  /admin/                                                     404 404 404 - 200
 GET  /admin/challenges                                           404 404 404 - 200
 POST /admin/challenges/<slug>/rejudge                            404 404 404 - 422
+GET  /admin/devices                                              404 404 404 - 200
 POST /admin/devices/<key>/hold                                   404 404 404 - 422
 POST /admin/devices/<key>/release                                404 404 404 - 404
 GET  /admin/log                                                  404 404 404 - 200
@@ -81,6 +82,7 @@ POST /admin/users/<username>/role                                404 404 404 - 4
 POST /admin/users/<username>/suspend                             404 404 404 - 422
 GET  /api/v1/admin/queue                                         401 403 403 403 200
 GET  /api/v1/admin/devices                                       401 403 403 403 200
+GET  /api/v1/admin/devices/<key>/calibrations                    401 403 403 403 404
 POST /api/v1/admin/devices/<key>/hold                            401 403 403 403 422
 POST /api/v1/admin/devices/<key>/release                         401 403 403 403 404
 GET  /api/v1/admin/users                                         401 403 403 403 200

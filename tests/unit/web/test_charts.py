@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from xml.etree import ElementTree
 
 from web.charts import (
     BANDS,
     MAX_DOTS,
     WIDTH,
+    course_chart,
     distribution_chart,
     history_chart,
     interval_bar,
@@ -120,3 +122,21 @@ def test_a_history_steps_down_with_the_best_so_far() -> None:
     assert path is not None
     assert path.get("d", "").count("V") == 1, "one submission was better than all before it"
     assert float(dots[2].get("cy", "")) > float(dots[1].get("cy", "")), "shorter times lie lower"
+
+
+def test_a_course_is_drawn_by_time_whatever_the_order() -> None:
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    points = [(start + timedelta(days=day), value) for day, value in ((10, 3.0), (0, 1.0), (4, 5.0))]
+    svg = course_chart(points, lambda value: f"<{value:g}>", "course & all")
+    ElementTree.fromstring(svg)
+    circles = _circles(svg)
+    assert len(circles) == 3
+    assert all(0 < x < WIDTH for x, _ in circles)
+    (first, low), (second, high), (third, middle) = circles
+    assert round((second - first) / (third - first), 2) == 0.4  # day 4 of 10
+    assert high < middle < low  # greater is higher up
+    assert "2026-01-05: &lt;5&gt;" in svg
+    assert course_chart(points[:1], str, "one") == ""
+    even = course_chart([(moment, 2.0) for moment, _ in points], str, "even")
+    assert len({y for _, y in _circles(even)}) == 1
+    assert even.count(">2.0</text>") == 1
