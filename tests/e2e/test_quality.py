@@ -134,6 +134,7 @@ def full(served: Served) -> Full:
         "/help/": "/help/",
         "/help/api": "/help/api",
         "/help/<slug>": "/help/user-guide",
+        "/help/<slug>, wide tables": "/help/ladders",
         "/privacy": "/privacy",
         "/tracks/": "/tracks/",
         "/tracks/<slug>": "/tracks/first-kernels",

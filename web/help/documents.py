@@ -67,13 +67,19 @@ def render_document(slug: str) -> Rendered:
             token.attrSet("id", anchor(title))
             if token.tag == "h2":
                 sections.append((anchor(title), title))
+        # The pages allow no styles within elements.
+        if token.attrs.pop("style", None) == "text-align:right":
+            token.attrSet("class", "number")
         if token.children:
             token.children = _relinked(token.children)
         kept.append(token)
     if kept[0].tag == "h1":
         kept = kept[3:]
     html = renderer.renderer.render(kept, renderer.options, {})
-    return Rendered(Markup(html.replace("<pre>", '<pre tabindex="0">')), tuple(sections))
+    # What is wider than the page scrolls by itself, so the keyboard must be able to focus it.
+    html = html.replace("<pre>", '<pre tabindex="0">')
+    html = html.replace("<table>", '<div class="table-wrap" tabindex="0"><table>').replace("</table>", "</table></div>")
+    return Rendered(Markup(html), tuple(sections))
 
 
 def anchor(title: str) -> str:

@@ -46,6 +46,17 @@ def test_html_within_a_document_is_text() -> None:
     assert "<script>" not in markdown_renderer().render("<script>alert(1)</script>")
 
 
+def test_a_table_scrolls_by_itself_and_its_figures_stand_on_the_right() -> None:
+    html = str(render_document("ladders").html)
+    assert (
+        html.count("<table>")
+        == html.count('<div class="table-wrap" tabindex="0"><table>')
+        == html.count("</table></div>")
+    )
+    assert '<td class="number">' in html
+    assert "style=" not in html
+
+
 def test_the_api_page_has_every_operation(site: Site) -> None:
     client = site.app.test_client()
     document = client.get("/api/v1/openapi.json").get_json()
