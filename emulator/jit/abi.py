@@ -66,6 +66,8 @@ class EmuSite(ctypes.Structure):
         ("space", ctypes.c_uint8),
         ("block", ctypes.c_uint32),
         ("atomic_form", ctypes.c_uint32),
+        ("shared_begin", ctypes.c_uint32),
+        ("shared_end", ctypes.c_uint32),
     ]
 
 

@@ -52,6 +52,7 @@ class AccessSite:
     order: Order
     block: int  # basic block; ``abi.NO_BLOCK``: none
     atomic_form: AtomicForm
+    shared: tuple[int, int] = (0, 0)  # where what is meant of shared memory begins and ends; 0: where all of it ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,7 @@ def _plain(d: Description) -> dict[str, Any]:
     fields = {name: getattr(d, name) for name in Description.__slots__ if name != "instruction_mix"}
     fields["files"] = d.files
     fields["sites"] = [
-        (numbers[s.file], s.line, s.kind, s.space, s.size, s.order, s.block, s.atomic_form) for s in d.sites
+        (numbers[s.file], s.line, s.kind, s.space, s.size, s.order, s.block, s.atomic_form, *s.shared) for s in d.sites
     ]
     fields["block_lines"] = [(numbers[line.file], line.line) for line in d.block_lines]
     fields["shared_arrays"] = [(a.name, a.offset, a.size) for a in d.shared_arrays]
@@ -173,8 +174,10 @@ def _plain(d: Description) -> dict[str, Any]:
 def _described(fields: dict[str, Any]) -> Description:
     files = fields.pop("files")
     sites = tuple(
-        AccessSite(files[file], line, Access(kind), Space(space), size, Order(order), block, AtomicForm(form))
-        for file, line, kind, space, size, order, block, form in fields.pop("sites")
+        AccessSite(
+            files[file], line, Access(kind), Space(space), size, Order(order), block, AtomicForm(form), (begin, end)
+        )
+        for file, line, kind, space, size, order, block, form, begin, end in fields.pop("sites")
     )
     instruction_mix = tuple(
         LineMix(block, files[file], line, tuple(instructions), tuple(flops), *chains)

@@ -87,7 +87,9 @@ class Compilation:
             local_bytes=program.layout.local_bytes,
             register_bytes=self._file.size_bytes,
             sites=tuple(
-                AccessSite(s.location.file, s.location.line, s.kind, s.space, s.size, s.order, s.block, s.atomic_form)
+                AccessSite(
+                    s.location.file, s.location.line, s.kind, s.space, s.size, s.order, s.block, s.atomic_form, s.shared
+                )
                 for s in unit.site_list
             ),
             symbols=tuple(unit.symbols),

@@ -35,7 +35,17 @@ def load_artifact(library: ctypes.CDLL, artifact: bytes | Artifact, resolve: Cal
     files = {name: name.encode() for name in d.files}
     site_table = (EmuSite * max(1, len(d.sites)))(
         *(
-            EmuSite(files[s.file], s.line, s.size, int(s.order), int(s.kind), int(s.space), s.block, int(s.atomic_form))
+            EmuSite(
+                files[s.file],
+                s.line,
+                s.size,
+                int(s.order),
+                int(s.kind),
+                int(s.space),
+                s.block,
+                int(s.atomic_form),
+                *s.shared,
+            )
             for s in d.sites
         )
     )

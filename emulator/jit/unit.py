@@ -14,6 +14,7 @@ from emulator.ptx.facts import Memory
 from emulator.ptx.ir import Imm, Instruction, Location, Module, Reg
 from emulator.ptx.opcodes import STRONG
 from emulator.ptx.program import Program
+from emulator.ptx.provenance import accessed_variable, shared_variables
 
 
 def order_of(instruction: Instruction, kind: Access) -> Order:
@@ -68,6 +69,8 @@ class SiteInfo:
     order: Order
     block: int
     atomic_form: AtomicForm
+    #: Where the variable in shared memory begins and ends that is meant; the end 0 is that of all shared memory.
+    shared: tuple[int, int] = (0, 0)
 
 
 _TABLE_ROW = "{i32, i32, i32, ptr}"
@@ -103,8 +106,20 @@ class Unit:
                 block = self._blocks().get(id(instruction), NO_BLOCK)
                 form = form_of(instruction, self._used_registers()) if kind is Access.ATOMIC else form
             order = order_of(instruction, kind)
-            self.site_list.append(SiteInfo(instruction.location, kind, space, size, order, block, form))
+            shared = self._shared_bounds(instruction, size) if space is Space.SHARED else (0, 0)
+            self.site_list.append(SiteInfo(instruction.location, kind, space, size, order, block, form, shared))
         return index
+
+    def _shared_bounds(self, instruction: Instruction, size: int) -> tuple[int, int]:
+        layout = self.program.layout.shared
+        if self._origins is None:
+            instructions = (i for block in self.program.cfg.blocks for i in block.instructions)
+            self._origins = shared_variables(instructions, layout)
+        name = accessed_variable(instruction, self._origins, layout)
+        if name is None or layout[name] % size:  # the quick check presumes that the beginning is aligned
+            return 0, 0
+        variable = self.program.entry.variables.get(name) or self.module.variables.get(name)
+        return layout[name], layout[name] + variable.size if variable and variable.size else 0
 
     def _blocks(self) -> dict[int, int]:
         if not self._block_of:
@@ -159,6 +174,7 @@ class Unit:
 
     _block_of: dict[int, int] = field(default_factory=dict)
     _used: frozenset[str] | None = None
+    _origins: dict[str, str] | None = None
     _tables: dict[str, str] = field(default_factory=dict)
     _patterns: dict[tuple[int, ...], str] = field(default_factory=dict)
     _site_of: dict[tuple[int, Access, Space, int], int] = field(default_factory=dict)

@@ -66,6 +66,7 @@ struct EmuSite {
     uint8_t space;  // EmuSpace
     uint32_t block;       // the basic block that it is in; EMU_NO_BLOCK: none
     uint32_t atomic_form; // EmuAtomicForm
+    uint32_t shared_begin, shared_end; // of the variable in shared memory that is meant; the end 0 is that of the window
 };
 constexpr uint32_t EMU_NO_BLOCK = 0xffffffffu;
 

@@ -143,7 +143,16 @@ def _kernel_bytes(number: int, kernel: TieredKernel) -> bytes:
     out.each(
         d.sites,
         lambda to, it: to.numbers(
-            "II4BII", files[it.file], it.line, it.size, it.order, it.kind, it.space, it.block, it.atomic_form
+            "II4BIIII",
+            files[it.file],
+            it.line,
+            it.size,
+            it.order,
+            it.kind,
+            it.space,
+            it.block,
+            it.atomic_form,
+            *it.shared,
         ),
     )
     out.each(d.block_lines, lambda to, it: to.numbers("II", files[it.file], it.line))

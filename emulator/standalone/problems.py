@@ -39,7 +39,7 @@ def _problems(report: Report, locations: SourceLocations) -> Iterator[Problem]:
     if report.ending and report.ending.crash:
         yield Problem("crash", report.ending.crash, locations.of(report.ending.crash_frames))
     for error in report.call_errors:
-        problem = _call_error(error, locations.of(error.frames))
+        problem = _call_error(error, locations.of(error.frames), report.failure)
         if problem is not None:
             yield problem
     for leak in report.leaks:
@@ -52,15 +52,15 @@ def _is_explained(report: Report) -> bool:
     return any(finding.message == report.failure for finding in report.findings)
 
 
-def _call_error(error: CallError, location: SourceLocation | None) -> Problem | None:
-    """Returns None for an error that the program checked and that is no misuse."""
+def _call_error(error: CallError, location: SourceLocation | None, failure: str | None) -> Problem | None:
+    """Returns None for an error that the program checked and that is no misuse. ``failure`` is told already."""
     unchecked = "" if error.was_queried else "; the program never asked about the error"
     what = f"{error.call} failed with {error.name}"
     if error.kind:
         return Problem(error.kind, f"{what}: {error.message}{unchecked}", location)
     if error.was_queried:
         return None
-    why = f": {error.message}" if error.message else ""
+    why = f": {error.message}" if error.message and error.message != failure else ""
     return Problem("unchecked error", what + why + unchecked, location)
 
 

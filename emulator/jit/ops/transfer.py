@@ -180,8 +180,14 @@ def _inside(e: Emitter, pointers: Pointers, size: int, site: int, space: Space, 
     shift = _count_trailing(size)
     if space is Space.SHARED:
         assert pointers.window is not None
-        value: Value = pointers.window
-        limit = b.op("lshr", e.context("i32", SHARED_BYTES), b.integer("i32", shift))
+        begin, end = e.unit.site_list[site].shared
+        value: Value = b.op("sub", pointers.window, b.integer("i32", begin)) if begin else pointers.window
+        most = (
+            b.integer("i32", end - begin)
+            if end
+            else b.op("sub", e.context("i32", SHARED_BYTES), b.integer("i32", begin))
+        )
+        limit = b.op("lshr", most, b.integer("i32", shift))
     else:
         cache = b.load("ptr", b.offset("%ctx", SITE_CACHE), 8, note=INVARIANT)
         low = Value(b.load("i64", b.offset(cache, 16 * site), 8), "i64")

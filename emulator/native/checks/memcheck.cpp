@@ -25,6 +25,13 @@ Range shared_range(const WarpContext *warp) {
     return {begin, begin + warp->shared_bytes};
 }
 
+// What the access means of it.
+Range meant_shared_range(const Access &access) {
+    Range window = shared_range(access.warp);
+    const EmuSite &site = *access.site;
+    return {window.begin + site.shared_begin, site.shared_end ? window.begin + site.shared_end : window.end};
+}
+
 Range local_range(const WarpContext *warp) {
     uint64_t begin = reinterpret_cast<uint64_t>(warp->local);
     return {begin, begin + (warp->kernel->local_bytes + warp->stack_bytes) * 32};
@@ -63,7 +70,7 @@ Range constant_range(const WarpContext *warp, uint64_t address) {
 // The range that holds the first byte, as far as the state space of the access allows; empty when there is none.
 Range range_of(const Access &access) {
     uint8_t space = access.site->space;
-    if (space == EMU_SHARED) return shared_range(access.warp);
+    if (space == EMU_SHARED) return meant_shared_range(access);
     if (space == EMU_LOCAL) return own_local_range(access.warp, access.lane, access.address);
     if (space == EMU_CONST) return constant_range(access.warp, access.address);
     if (space == EMU_PARAM) {  // the kernel's, or those of a call, which are the thread's own
@@ -113,7 +120,10 @@ Ruling rule(const Access &access, const Range &range) {
         return {Miss::read_only, cudaErrorIllegalAddress};
     }
     cudaError_t error = access.is_write() ? cudaErrorIllegalAddress : cudaSuccess;
-    if (access.site->space == EMU_SHARED) return {Miss::shared, error};
+    if (access.site->space == EMU_SHARED) {
+        bool mapped = shared_range(access.warp).contains(access.address, size) && access.address % size == 0;
+        return {Miss::shared, error, !access.is_write() && mapped};
+    }
     if (access.site->space == EMU_LOCAL) return {Miss::local, error};
     if (access.site->space == EMU_PARAM) {
         bool far = distance_to_parameters(access) > device_model::constant_bytes;

@@ -35,6 +35,12 @@ bool all_inside(const uint64_t *address, uint32_t lanes, uint64_t low, uint64_t 
 #endif
 }
 
+// Bytes of what the site means of shared memory.
+uint32_t shared_size(const WarpContext &warp, const EmuSite &site) {
+    uint32_t end = site.shared_end ? site.shared_end : warp.shared_bytes;
+    return end > site.shared_begin ? end - site.shared_begin : 0;
+}
+
 // Whether each active lane stays in its own local memory, or on its own stack.
 bool all_in_own_local(const WarpContext *warp, const uint64_t *address, uint32_t lanes, uint32_t size) {
     uint64_t each = warp->kernel->local_bytes, depth = warp->stack_bytes;
@@ -55,7 +61,8 @@ void check(WarpContext *warp, uint32_t index, uint32_t lanes, uint64_t *address)
     uint32_t shift = __builtin_ctz(site.size);
     bool good = site.space == EMU_LOCAL ? all_in_own_local(warp, address, lanes, site.size)
                 : site.space == EMU_SHARED
-                    ? all_inside(address, lanes, reinterpret_cast<uint64_t>(warp->shared), warp->shared_bytes >> shift, shift)
+                    ? all_inside(address, lanes, reinterpret_cast<uint64_t>(warp->shared) + site.shared_begin,
+                                 shared_size(*warp, site) >> shift, shift)
                     : all_inside(address, lanes, warp->site_cache[2 * index], warp->site_cache[2 * index + 1], shift);
     if (!good) emu_check_access(warp, index, lanes, address);
 }
@@ -64,8 +71,8 @@ bool passes(const WarpContext *warp, uint32_t index, uint64_t address) {
     const EmuSite &site = warp->kernel->sites[index];
     uint32_t shift = __builtin_ctz(site.size);
     bool shared = site.space == EMU_SHARED;
-    uint64_t offset = address - (shared ? reinterpret_cast<uint64_t>(warp->shared) : warp->site_cache[2 * index]);
-    uint64_t count = shared ? warp->shared_bytes >> shift : warp->site_cache[2 * index + 1];
+    uint64_t offset = address - (shared ? reinterpret_cast<uint64_t>(warp->shared) + site.shared_begin : warp->site_cache[2 * index]);
+    uint64_t count = shared ? shared_size(*warp, site) >> shift : warp->site_cache[2 * index + 1];
     return !(offset & (site.size - 1)) && offset >> shift < count;
 }
 

@@ -116,14 +116,16 @@ void find_neighbour(const Access &access, Explanation &explanation) {
     }
 }
 
-// Outside of all of the block's shared memory: the array that ends, or begins, there is meant.
-Explanation explain_shared(const Access &access, const Range &range, const char *verb) {
-    int64_t offset = static_cast<int64_t>(access.address - range.begin), end = offset + access.site->size;
+// Outside of the array that is meant; or of all of the block's shared memory: then that is meant which ends, or begins, there.
+Explanation explain_shared(const Access &access, const char *verb) {
+    int64_t offset = static_cast<int64_t>(access.address - reinterpret_cast<uint64_t>(access.warp->shared));
+    int64_t end = offset + access.site->size;
     uint32_t window = access.warp->shared_bytes;
-    const EmuSharedArray *array = shared_array(*access.warp->kernel, offset);
+    bool is_known = access.site->shared_begin || access.site->shared_end;
+    const EmuSharedArray *array = shared_array(*access.warp->kernel, is_known ? access.site->shared_begin : offset);
     Explanation explanation{std::string("out-of-bounds shared ") + verb, "", array ? variable_name(array->name) : "shared memory"};
-    if (array && offset < 0) {
-        explanation.text = "it lies " + bytes(static_cast<uint64_t>(-offset)) + " before the start of " + explanation.allocation;
+    if (array && offset < int64_t{array->offset}) {
+        explanation.text = "it lies " + bytes(static_cast<uint64_t>(array->offset - offset)) + " before the start of " + explanation.allocation;
     } else if (array && end > int64_t{array->offset} + size_of(*array, window)) {
         uint64_t past = static_cast<uint64_t>(end) - array->offset - size_of(*array, window);
         explanation.text = "it reaches " + bytes(past) + " past the end of " + explanation.allocation;
@@ -167,7 +169,7 @@ Explanation explain(const Access &access, const Range &range, const Ruling &ruli
             const char *what = is_parameter ? "it is a parameter of the kernel" : "it lies in constant memory";
             return {"write to read-only memory", what, ""};
         }
-        case Miss::shared: return explain_shared(access, range, verb);
+        case Miss::shared: return explain_shared(access, verb);
         case Miss::local: {
             std::string offset = std::to_string(static_cast<int64_t>(access.address - range.begin));
             return {std::string("out-of-bounds local ") + verb,

@@ -69,12 +69,13 @@ void pass(Wire &wire, RemoteVariable &it) {
 struct Site {
     uint32_t file, line;
     uint8_t size, order, kind, space;
-    uint32_t block, atomic_form;
+    uint32_t block, atomic_form, shared_begin, shared_end;
 };
 
 template <class Wire>
 void pass(Wire &wire, Site &it) {
-    wire(it.file, it.line, it.size, it.order, it.kind, it.space, it.block, it.atomic_form);
+    wire(it.file, it.line, it.size, it.order, it.kind, it.space, it.block, it.atomic_form, it.shared_begin,
+         it.shared_end);
 }
 
 struct Line {
@@ -145,7 +146,8 @@ struct RemoteKernel {
         if (!reader.is_whole() || param_offsets.size() != param_sizes.size()) return false;
         for (const Site &it : plain_sites) {
             if (it.file >= files.size()) return false;
-            sites.push_back({files[it.file].c_str(), it.line, it.size, it.order, it.kind, it.space, it.block, it.atomic_form});
+            sites.push_back({files[it.file].c_str(), it.line, it.size, it.order, it.kind, it.space, it.block, it.atomic_form, it.shared_begin,
+                             it.shared_end});
         }
         for (const Line &it : plain_block_lines) {
             if (it.file >= files.size()) return false;

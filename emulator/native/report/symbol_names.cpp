@@ -5,12 +5,14 @@
 
 #include <climits>
 #include <cstdlib>
+#include <cstring>
 
 namespace emu {
 
 namespace {
 
 std::string demangled(const char *mangled) {
+    if (std::strncmp(mangled, "_Z", 2) != 0) return mangled;  // else "d" would be the type double
     int status = 0;
     char *text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
     if (status || !text) return mangled;

@@ -124,6 +124,48 @@ def test_shared_memory(device: Device, build: Build) -> None:
     assert fault.line == LINES["bad shared read"]
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "line", "thread", "said"),
+    [
+        ("past_padded", (256,), "write into the padding", 255, "it reaches 4 bytes past the end of odd (1020 bytes of"),
+        ("past_first", (1,), "write into the next array", 63, "it reaches 4 bytes past the end of first (256 bytes of"),
+        ("before_dynamic", (), "write before the dynamic array", 0, "it lies 4 bytes before the start of d (256 "),
+    ],
+)
+def test_a_write_outside_the_shared_array_that_is_meant(
+    device: Device, build: Build, name: str, arguments: tuple[int, ...], line: str, thread: int, said: str
+) -> None:
+    out, _ = device.array(256)
+
+    assert getattr(build("faults"), f"run_{name}")(out, *arguments) == 700
+
+    fault = only_fault(device)
+    assert (fault.kind, fault.thread) == ("out-of-bounds shared write", (thread, 0, 0))
+    assert fault.line == LINES[line]
+    assert said in fault.message
+
+
+def test_a_read_from_the_next_shared_array_is_told_and_gives_what_is_there(device: Device, build: Build) -> None:
+    out, result = device.array(64)
+
+    assert build("faults").run_read_past_first(out) == 0
+
+    fault = only_fault(device)
+    assert (fault.kind, fault.line) == ("out-of-bounds shared read", LINES["read from the next array"])
+    assert "4 bytes past the end of first (256 bytes of" in fault.message
+    np.testing.assert_array_equal(result, [3.0] * 63 + [4.0])
+
+
+def test_pointers_to_either_shared_array_are_right(device: Device, build: Build) -> None:
+    out, result = device.array(256)
+
+    assert build("faults").run_past_padded(out, 255) == 0
+    assert build("faults").run_past_first(out, 0) == 0
+
+    assert not device.runtime.take_report().findings
+    assert set(result[:64]) == {4.0, 5.0}
+
+
 def test_a_misaligned_address(device: Device, build: Build) -> None:
     out, result = device.array(16, np.int32)
 

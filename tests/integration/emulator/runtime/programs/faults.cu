@@ -40,6 +40,46 @@ __global__ void shared_read_past(float* out, int at) {
     out[threadIdx.x] = values[at + threadIdx.x];  // bad shared read
 }
 
+__global__ void past_padded(float* out) {
+    __shared__ float odd[255];
+    odd[threadIdx.x] = threadIdx.x;  // write into the padding
+    __syncthreads();
+    out[threadIdx.x] = odd[254 - threadIdx.x % 255];
+}
+
+// `at` is 0 where all is well: then a pointer may point to either array, and begin behind one.
+__global__ void past_first(float* out, int at) {
+    __shared__ float first[64];
+    __shared__ float second[64];
+    first[threadIdx.x] = 1.0f;
+    second[threadIdx.x] = 2.0f;
+    __syncthreads();
+    float* either = threadIdx.x % 2 ? first : second;
+    float* behind = first + 64;
+    out[threadIdx.x] = either[(threadIdx.x + 1) % 64] + behind[-1 - static_cast<int>(threadIdx.x)];
+    __syncthreads();
+    first[threadIdx.x + at] = 3.0f;  // write into the next array
+    out[threadIdx.x] += second[threadIdx.x];
+}
+
+__global__ void read_past_first(float* out) {
+    __shared__ float first[64];
+    __shared__ float second[64];
+    first[threadIdx.x] = 1.0f;
+    second[threadIdx.x] = 2.0f;
+    __syncthreads();
+    out[threadIdx.x] = first[threadIdx.x + 1] + second[63 - threadIdx.x];  // read from the next array
+}
+
+__global__ void before_dynamic(float* out) {
+    __shared__ float fixed[64];
+    extern __shared__ float d[];
+    fixed[threadIdx.x] = 1.0f;
+    d[static_cast<int>(threadIdx.x) - 1] = 2.0f;  // write before the dynamic array
+    __syncthreads();
+    out[threadIdx.x] = fixed[63 - threadIdx.x] + d[threadIdx.x];
+}
+
 __global__ void misaligned(char* out) {
     *reinterpret_cast<int*>(out + 2) = 1;  // misaligned
 }
@@ -126,6 +166,10 @@ RUN(read_vector_past, (const float4* in, float4* out, int n), <<<1, 32>>>(in, ou
 RUN(atomic_past, (int* out, int at), <<<1, 32>>>(out, at))
 RUN(shared_past, (float* out, int threads), <<<1, threads>>>(out))
 RUN(shared_read_past, (float* out, int at), <<<1, 64>>>(out, at))
+RUN(past_padded, (float* out, int threads), <<<1, threads>>>(out))
+RUN(past_first, (float* out, int at), <<<1, 64>>>(out, at))
+RUN(read_past_first, (float* out), <<<1, 64>>>(out))
+RUN(before_dynamic, (float* out), <<<1, 64, 256>>>(out))
 RUN(misaligned, (char* out), <<<1, 1>>>(out))
 RUN(store, (int* to), <<<1, 1>>>(to))
 RUN(load, (const int* from, int* to), <<<1, 1>>>(from, to))
