@@ -58,6 +58,38 @@ class Challenge:
 
 
 @dataclass(frozen=True, slots=True)
+class StepTime:
+    """A time, and the time of the step before / this one."""
+
+    time_s: float
+    gain: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceStep:
+    """A kernel of the challenge's authors, and what it changes over the one before."""
+
+    name: str
+    change: str
+    source: str
+    modelled: StepTime | None = None
+    measured: StepTime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """A submission that its user published."""
+
+    id: str
+    username: str
+    device: str
+    value: float | None = None
+    metric: str | None = None
+    likes: int = 0
+    after_giving_up: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class TrackSummary:
     """A track as listed."""
 

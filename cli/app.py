@@ -33,6 +33,10 @@ _COMMANDS = {
     "open": LazyCommand("cli.commands.submissions:open_", "Open a submission's page in the browser."),
     "submissions": LazyCommand("cli.commands.submissions:submissions", "List your submissions, the newest first."),
     "leaderboard": LazyCommand("cli.commands.challenges:leaderboard", "Print a challenge's leaderboard on one device."),
+    "solutions": LazyCommand(
+        "cli.commands.solutions:solutions",
+        "List the solutions of a challenge that you have solved or given up; print one of them.",
+    ),
     "judge": LazyCommand(
         "cli.commands.local:judge",
         "Judge kernels here, without a server, on the emulator or a GPU of this machine.",

@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import case, delete, func, select
+from sqlalchemy import and_, case, delete, func, or_, select
 from sqlalchemy.orm import Session
 
 from store.models import Assignment, AssignmentChallenge, Class, ClassMember, Extension, Submission
@@ -147,3 +147,21 @@ def hints_hidden_until(session: Session, challenge: str, *, now: datetime) -> da
     )
     until = session.scalar(found)
     return until if until is not None and until > now else None
+
+
+def has_open_assignment(session: Session, challenge: str, *, user_id: int, now: datetime) -> bool:
+    """Returns whether the user is in a class and still has time for an assignment with this challenge."""
+    extended = and_(Extension.assignment_id == Assignment.id, Extension.user_id == user_id)
+    found = (
+        select(Assignment.id)
+        .join(ClassMember, ClassMember.class_id == Assignment.class_id)
+        .join(AssignmentChallenge, AssignmentChallenge.assignment_id == Assignment.id)
+        .outerjoin(Extension, extended)
+        .where(
+            ClassMember.user_id == user_id,
+            AssignmentChallenge.challenge == challenge,
+            Assignment.opens_at <= now,
+            or_(Extension.due_at > now, and_(Extension.due_at.is_(None), Assignment.due_at > now)),
+        )
+    )
+    return session.scalar(found.limit(1)) is not None

@@ -1,7 +1,8 @@
 """Stores contests: who takes part, which submissions count, and the standings.
 
 A submission counts that a member sent to one of the contest's challenges on one of its devices, from the start until
-before the end, by the server's clock; when it is judged does not matter. The caller commits.
+before the end, by the server's clock; when it is judged does not matter. What a member sent after giving the challenge
+up (``store.solutions``) does not count. The caller commits.
 """
 
 from __future__ import annotations
@@ -202,9 +203,21 @@ def contests_of(session: Session, submission: Submission) -> Sequence[Contest]:
             Contest.ends_at > submission.created_at,
         )
     )
-    if submission.mode != "submit":
+    if submission.mode != "submit" or submission.after_giving_up:
         return []
     return [contest for contest in session.scalars(mine) if submission.device_key in contest.device_keys]
+
+
+def takes_part_now(session: Session, challenge: str, *, user_id: int, now: datetime) -> bool:
+    """Returns whether a contest with this challenge runs in which the user takes part."""
+    running = (
+        select(Contest.id)
+        .join(ContestMember, ContestMember.contest_id == Contest.id)
+        .join(ContestChallenge, ContestChallenge.contest_id == Contest.id)
+        .where(ContestMember.user_id == user_id, ContestChallenge.challenge == challenge)
+        .where(Contest.starts_at <= now, Contest.ends_at > now)
+    )
+    return session.scalar(running.limit(1)) is not None
 
 
 def is_opened_to(session: Session, submission: Submission, *, user_id: int, now: datetime) -> bool:
@@ -222,4 +235,5 @@ def counting(contest: Contest) -> tuple[ColumnElement[bool], ...]:
         Submission.device_key.in_(contest.device_keys),
         Submission.created_at >= contest.starts_at,
         Submission.created_at < contest.ends_at,
+        Submission.after_giving_up.is_(False),
     )

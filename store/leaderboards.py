@@ -128,6 +128,44 @@ def count_tries(
 
 
 @dataclass(frozen=True, slots=True)
+class MarkedScore:
+    """A user's best score among those that were sent after giving up."""
+
+    username: str
+    value: float
+    metric: str
+    submission_public_id: str
+    created_at: datetime
+
+
+def scores_after_giving_up(
+    session: Session, *, challenge: str, device_key: str, pack_major: int, metric: str | None = None, limit: int = 20
+) -> list[MarkedScore]:
+    """Returns the best score of each user who gave the challenge up, the ``limit`` best ones.
+
+    They are those in the board's ``metric``; for a board without entries, in any metric of time.
+    """
+    board = (
+        Measurement.challenge == challenge, Measurement.device_key == device_key, Measurement.pack_major == pack_major,
+    )  # fmt: skip
+    of_metric = Measurement.metric != "warp_instructions" if metric is None else Measurement.metric == metric
+    order = (Measurement.value, Measurement.submission_id)
+    number = func.row_number().over(partition_by=Measurement.user_id, order_by=order).label("number")
+    scores = select(Measurement.submission_id, number).where(*board, Measurement.after_giving_up, of_metric)
+    numbered = scores.subquery()
+    found = (
+        select(User.username, Measurement.value, Measurement.metric, Submission.public_id, Measurement.created_at)
+        .join_from(numbered, Measurement, Measurement.submission_id == numbered.c.submission_id)
+        .join(Submission, Submission.id == Measurement.submission_id)
+        .join(User, User.id == Measurement.user_id)
+        .where(numbered.c.number == 1)
+        .order_by(*order)
+        .limit(limit)
+    )
+    return [MarkedScore(*row) for row in session.execute(found)]
+
+
+@dataclass(frozen=True, slots=True)
 class BoardSummary:
     """A board, as lists of boards show it."""
 
@@ -250,7 +288,10 @@ def board_query(
 
 
 def record_measurement(session: Session, submission: Submission, judgement: Judgement, *, now: datetime) -> bool:
-    """Puts an accepted, measured submission on its board. Returns False, without writing, for any other."""
+    """Records the score of an accepted, measured submission. Returns whether it takes part in its board.
+
+    One that was sent after giving up does not, and is listed apart (``scores_after_giving_up``).
+    """
     measured: JudgedMeasurement | None = judgement.measurement
     if judgement.verdict is not Verdict.ACCEPTED or measured is None or submission.mode != RANKED_MODE:
         return False
@@ -264,12 +305,13 @@ def record_measurement(session: Session, submission: Submission, judgement: Judg
         pack_major=submission.pack_major,
         metric=measured.scale,
         created_at=now,
+        after_giving_up=submission.after_giving_up,
         **score_columns(measured),
     )
     session.add(row)
     session.flush()
     keep_best_result(session, row)
-    return True
+    return not row.after_giving_up
 
 
 def score_columns(measured: JudgedMeasurement) -> dict[str, Any]:

@@ -23,10 +23,12 @@ from store.models import (
     Draft,
     EarlierJudgement,
     Event,
+    GivenUp,
     Identity,
     Job,
     OneTimeLink,
     RecoveryCode,
+    SolutionLike,
     State,
     Submission,
     User,
@@ -67,7 +69,7 @@ def close_account(session: Session, *, user: User, now: datetime) -> None:
     # The compiler's messages quote the source.
     for submission in _submissions(session, user.id):
         submission.source_bytes, submission.idempotency_key = b"", None
-        submission.custom_input = submission.share_token = None
+        submission.custom_input = submission.share_token = submission.published_at = None
         if submission.judgement is not None:
             build = dataclasses.replace(submission.judgement.build, log="")
             submission.judgement = dataclasses.replace(submission.judgement, build=build)
@@ -77,7 +79,7 @@ def close_account(session: Session, *, user: User, now: datetime) -> None:
     session.execute(delete(AssemblyRequest).where(AssemblyRequest.submission_id.in_(mine)))
     session.execute(delete(Event).where(Event.submission_id.in_(mine)))
     session.execute(update(Job).where(Job.submission_id.in_(mine)).values(build_report=None, last_error=None))
-    for table in (Draft, ApiToken, WebSession, OneTimeLink, RecoveryCode, Identity, ClassMember):
+    for table in (Draft, ApiToken, WebSession, OneTimeLink, RecoveryCode, Identity, ClassMember, GivenUp, SolutionLike):
         session.execute(delete(table).where(table.user_id == user.id))
     user.username = user.username_key = f"{DELETED_PREFIX}{user.id}"
     user.name_skeleton = user.password_hash = user.email = user.email_key = user.totp_secret = None
@@ -99,6 +101,13 @@ def _account(session: Session, user: User) -> dict[str, Any]:
         .join(ClassMember, ClassMember.class_id == Class.id)
         .where(ClassMember.user_id == user.id)
     )
+    given_up = session.scalars(select(GivenUp).where(GivenUp.user_id == user.id).order_by(GivenUp.challenge))
+    likes = session.execute(
+        select(Submission.public_id.label("submission"), Submission.challenge, SolutionLike.created_at)
+        .join(Submission, Submission.id == SolutionLike.submission_id)
+        .where(SolutionLike.user_id == user.id)
+        .order_by(SolutionLike.created_at)
+    )
     return {
         "username": user.username,
         "email": user.email,
@@ -108,13 +117,15 @@ def _account(session: Session, user: User) -> dict[str, Any]:
         "sessions": [_row(one, "address", "user_agent", "created_at", "last_seen_at") for one in sessions],
         "identities": [_row(one, "issuer", "subject", "name", "created_at") for one in identities],
         "classes": [_row(one, "title", "known_as", "joined_at") for one in classes],
+        "given_up": [_row(one, "challenge", "given_up_at") for one in given_up],
+        "likes": [_row(one, "submission", "challenge", "created_at") for one in likes],
     }
 
 
 def _submission(submission: Submission) -> dict[str, Any]:
     columns = (
         "challenge", "pack_version", "device_key", "mode", "custom_input", "state", "verdict", "created_at",
-        "finished_at",
+        "finished_at", "published_at", "after_giving_up",
     )  # fmt: skip
     judgement = None if submission.judgement is None else to_json(submission.judgement)
     return {"id": submission.public_id, **_row(submission, *columns), "judgement": judgement}

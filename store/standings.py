@@ -90,7 +90,7 @@ def latest_scored(session: Session, *, user_id: int, challenge: str, device: str
         select(Submission)
         .join(Measurement, Measurement.submission_id == Submission.id)
         .where(Measurement.user_id == user_id, Measurement.challenge == challenge)
-        .where(Measurement.metric != "warp_instructions")
+        .where(Measurement.metric != "warp_instructions", Measurement.after_giving_up.is_(False))
         .options(defer(Submission.judgement))
         .order_by(Measurement.submission_id.desc())
         .limit(1)
@@ -99,9 +99,9 @@ def latest_scored(session: Session, *, user_id: int, challenge: str, device: str
 
 
 def find_standing(session: Session, submission: Submission) -> Standing | None:
-    """Returns where a submission stands on its board; None if it is not on one."""
+    """Returns where a submission stands on its board; None if it has no place there."""
     row = session.get(Measurement, submission.id)
-    if row is None:
+    if row is None or row.after_giving_up:
         return None
     board = {
         "challenge": row.challenge,
@@ -116,7 +116,7 @@ def find_standing(session: Session, submission: Submission) -> Standing | None:
         select(Submission.public_id, Measurement.value, Measurement.created_at)
         .join(Submission, Submission.id == Measurement.submission_id)
         .where(*(getattr(Measurement, name) == value for name, value in board.items()))
-        .where(Measurement.user_id == row.user_id)
+        .where(Measurement.user_id == row.user_id, Measurement.after_giving_up.is_(False))
         .order_by(Measurement.submission_id.desc())
         .limit(MOST_SCORES)
     ).all()

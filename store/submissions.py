@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session, defer, lazyload
 
 from store.clock import utc_now
 from store.events import events_after, record_event
-from store.models import Event, Job, State, Submission, User
+from store.models import Event, GivenUp, Job, State, Submission, User
 from store.turns import check_waiting, next_turn
 
 __all__ = [
@@ -105,6 +105,8 @@ def create_submission(
     )
     if user in session:
         submission.user = user
+    gave_up = select(GivenUp.user_id).where(GivenUp.user_id == user.id, GivenUp.challenge == pack.slug)
+    submission.after_giving_up = session.scalar(gave_up) is not None
     is_run = submission.mode == "run"
     turn = next_turn(session, user_id=user.id, device_key=device_key, is_run=is_run)
     submission.job = Job(

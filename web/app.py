@@ -39,6 +39,7 @@ from web.mail import make_delivery
 from web.people import views as people
 from web.services import EXTENSION, Services, close_reader_after_requests
 from web.settings import WebSettings, load_secret_key
+from web.solutions import views as solutions
 from web.submissions import assembly, comparison, sharing
 from web.submissions import views as submissions
 from web.tracing import register_tracing
@@ -103,6 +104,7 @@ def create_app(settings: WebSettings, *, clock: Clock = utc_now) -> Flask:
         assembly,
         comparison,
         sharing,
+        solutions,
         leaderboard,
         people,
         contests,

@@ -8,6 +8,7 @@ from store.models.classes import Assignment, AssignmentChallenge, Class, ClassMe
 from store.models.contests import Contest, ContestAudit, ContestChallenge, ContestMember, ContestTeam, Scoring
 from store.models.duties import Duty
 from store.models.site import ChangedSetting, Notice
+from store.models.solutions import GivenUp, SolutionLike
 from store.models.submissions import Artifact, AssemblyRequest, Draft, Event, Job, Submission
 from store.models.totals import BestResult, BoardTotals, ChallengeTotals, UserProgress, VerdictTotals
 from store.models.tracks import ReachedGoal
@@ -43,6 +44,7 @@ __all__ = [
     "EarlierJudgement",
     "Event",
     "Extension",
+    "GivenUp",
     "Identity",
     "Job",
     "Measurement",
@@ -54,6 +56,7 @@ __all__ = [
     "RecoveryCode",
     "Role",
     "Scoring",
+    "SolutionLike",
     "State",
     "Submission",
     "User",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String, Text
+from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, false, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from judge.judgement import Fingerprint
@@ -15,7 +15,9 @@ from store.models.base import Base
 
 
 class Measurement(Base):
-    """The leaderboard score of one accepted submission. A query finds each user's best.
+    """The leaderboard score of one accepted submission. ``best_results`` holds each user's best.
+
+    One that was sent ``after_giving_up`` (store.solutions) has no place on the board, which lists it apart.
 
     If ``audited_at`` is set, the figures are those of that audit; the submission's judgement keeps the original ones.
     ``not_audited`` then says why the entry does not count as audited (its kernels could not be replayed without its
@@ -28,6 +30,12 @@ class Measurement(Base):
         Index(
             "ix_measurements_board",
             *("challenge", "device_key", "pack_major", "metric", "user_id", "value", "submission_id"),
+        ),
+        Index(
+            "ix_measurements_after_giving_up",
+            *("challenge", "device_key", "pack_major", "value"),
+            postgresql_where=text("after_giving_up"),
+            sqlite_where=text("after_giving_up = 1"),
         ),
     )
 
@@ -52,6 +60,7 @@ class Measurement(Base):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     audited_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     not_audited: Mapped[str | None] = mapped_column(Text)
+    after_giving_up: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class Audit(Base):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, false
+from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, false, text
 from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
 
 from judge.judgement import BuildReport, Judgement
@@ -18,6 +18,8 @@ from judge.judgement_json import read_build_report, read_judgement
 from store.columns import BigKey, JudgementPart, PlainJson, UtcDateTime
 from store.models.base import Base, State
 from store.models.users import User
+
+_PUBLISHED = text("published_at IS NOT NULL")
 
 
 class Submission(Base):
@@ -33,6 +35,13 @@ class Submission(Base):
         Index("ix_submissions_user_id_challenge_id", "user_id", "challenge", "id"),
         # What counts in a contest is a range of it for each challenge.
         Index("ix_submissions_challenge_created_at", "challenge", "created_at"),
+        Index("ix_submissions_published", "challenge", postgresql_where=_PUBLISHED, sqlite_where=_PUBLISHED),
+        Index(
+            "ix_submissions_published_by",
+            *("user_id", "challenge"),
+            postgresql_where=_PUBLISHED,
+            sqlite_where=_PUBLISHED,
+        ),
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
@@ -55,6 +64,10 @@ class Submission(Base):
     custom_input: Mapped[dict[str, str] | None] = mapped_column(PlainJson)
     #: By this random name everybody sees it at /shared; None while it is private.
     share_token: Mapped[str | None] = mapped_column(String(32), unique=True)
+    #: Since when it is a solution (store.solutions); None while it is none.
+    published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    #: Its user gave the challenge up before.
+    after_giving_up: Mapped[bool] = mapped_column(default=False, server_default=false())
     #: Why an operator took it off its board; None while it may be there.
     off_board: Mapped[str | None] = mapped_column(String(300))
     last_event_seq: Mapped[int] = mapped_column(default=0)

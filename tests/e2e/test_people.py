@@ -20,7 +20,7 @@ from store.models import Role
 from tests.e2e.conftest import Served, Watch, serve
 from tests.services.oidc_server import CLIENT_ID, CLIENT_SECRET
 from tests.unit.judge.compile.test_likeness import KERNEL, disguised
-from tests.web_site import H200, PASSWORD, Site, accepted, make_site, timed, wrong
+from tests.web_site import H200, PASSWORD, Site, accepted, make_site, post, timed, wrong
 
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive]
 
@@ -298,3 +298,36 @@ def downloaded(page: Page, link: str) -> Download:
 def field(moment: datetime) -> str:
     """Returns a moment as a form's field takes it."""
     return moment.strftime("%Y-%m-%dT%H:%M")
+
+
+def test_who_gives_up_reads_the_solutions_in_the_workbench(served: Served, people: Open) -> None:
+    """ada publishes, bob gives up in the tab, reads and likes, and what he sends has no place."""
+    served.site.add_device(H200)
+    hers = people("ada", CHALLENGE)
+    data = {"source": KERNEL, "device": H200.key, "mode": "submit"}
+    public_id = str(post(served.site.visitor("ada"), f"{CHALLENGE}/submissions", data, page=CHALLENGE).location).rsplit(
+        "/", 1
+    )[1]
+    served.site.work(device=H200, cases=accepted("n-1"), measurement=timed())
+    hers.goto(f"{served.url}/submissions/{public_id}")
+    hers.get_by_role("button", name="Publish as a solution").click()
+    expect(hers.get_by_role("button", name="Withdraw it")).to_be_visible()
+
+    his = people("bob", CHALLENGE)
+    his.get_by_role("tab", name="Solutions").click()
+    expect(his.get_by_role("heading", name="Solve it first")).to_be_visible()
+    his.get_by_role("button", name="Give up and show the solutions").click()
+    expect(his.get_by_role("heading", name="Solve it first")).to_be_visible()  # the box is not ticked
+    his.get_by_label("I give this challenge up, for good").check()
+    his.get_by_role("button", name="Give up and show the solutions").click()
+    expect(his.get_by_role("heading", name="Step by step")).to_be_visible()
+    his.get_by_text("The kernel").first.click()
+    expect(his.locator(".solution-steps pre").first).to_contain_text("solve(")
+    his.get_by_role("link", name="Read the solution of ada").click()
+    his.get_by_role("button", name="Like").click()
+    expect(his.get_by_role("button", name="Take your like back")).to_be_visible()
+    post(served.site.visitor("bob"), f"{CHALLENGE}/submissions", data, page=CHALLENGE)
+    served.site.work(device=H200, cases=accepted("n-1"), measurement=timed(1e-5))
+    his.goto(f"{served.url}/leaderboards/vector-add?device={H200.key}")
+    expect(his.get_by_role("region", name="After giving up").get_by_role("link", name="bob")).to_be_visible()
+    expect(his.locator(".board").get_by_role("link", name="bob")).to_have_count(0)

@@ -42,7 +42,7 @@ NO_PAGES = {
     "metrics.metrics", "accounts.export_data", "accounts.confirm_email", "accounts.reset", "accounts.second_step",
     "accounts.welcome", "accounts.sign_in_elsewhere", "accounts.come_back", "contests.export_csv",
     "contests.export_json", "help.favicon", "help.picture", "help.challenge_picture", "help.robots", "help.sitemap",
-    "classes.class_grades", "classes.assignment_grades",
+    "solutions.source", "classes.class_grades", "classes.assignment_grades",
 }  # fmt: skip
 #: Pages that are for visitors who have not signed in, by route.
 SIGNED_OUT = {path: path for path in ("/account/log-in", "/account/sign-up")}
@@ -82,8 +82,14 @@ def full(served: Served) -> Full:
         change_setting(session, ops, "max_waiting", 50, now=now)
     bob = site.visitor("bob")
     data = {"source": KERNEL, "device": H200.key, "mode": "submit"}
-    post(bob, f"{CHALLENGE}/submissions", data, page=CHALLENGE)
+    hers = str(post(bob, f"{CHALLENGE}/submissions", data, page=CHALLENGE).location).rsplit("/", 1)[1]
     site.work(device=H200, cases=accepted("n-1"), measurement=trusted(1.1e-4))
+    post(bob, f"/submissions/{hers}/publish", {}, page=f"/submissions/{hers}")
+    post(ada, f"/submissions/{ids[1]}/publish", {}, page=f"/submissions/{ids[1]}")
+    eve = site.visitor("eve")
+    post(eve, f"{CHALLENGE}/give-up", {"sure": "1"}, page=f"{CHALLENGE}/solutions")
+    post(eve, f"{CHALLENGE}/submissions", data, page=CHALLENGE)
+    site.work(device=H200, cases=accepted("n-1"), measurement=trusted(1e-4))
     post(ada, f"/submissions/{ids[1]}/share", {}, page=f"/submissions/{ids[1]}")
     shared = site.submission(ids[1]).share_token
     post(ada, f"/submissions/{ids[1]}/assembly", {"arch": "sm_80"}, page=f"/submissions/{ids[1]}/assembly")
@@ -119,6 +125,9 @@ def full(served: Served) -> Full:
         "/submissions/<public_id>, wrong": f"/submissions/{ids[2]}",
         "/submissions/<public_id>, compile error": f"/submissions/{ids[3]}",
         "/submissions/<public_id>/compare": f"/submissions/{ids[1]}/compare?with={ids[0]}",
+        "/challenges/<slug>/solutions": f"{CHALLENGE}/solutions",
+        "/challenges/<slug>/solutions, closed": "/challenges/softmax/solutions",
+        "/challenges/<slug>/solutions/<public_id>": f"{CHALLENGE}/solutions/{hers}",
         "/shared/<token>": f"/shared/{shared}",
         "/submissions/<public_id>/assembly": f"/submissions/{ids[1]}/assembly?arch=sm_80",
         "/admin/": "/admin/",

@@ -49,4 +49,14 @@ def show_board(slug: str, query: schemas.BoardQuery) -> schemas.Leaderboard:
             )
             for entry in board.entries
         ],
+        after_giving_up=[
+            schemas.MarkedScore(
+                username=score.username,
+                value=score.value,
+                metric=score.metric,
+                submission=score.submission_public_id,
+                created_at=score.created_at,
+            )
+            for score in board.after_giving_up
+        ],
     )

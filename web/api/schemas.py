@@ -227,7 +227,8 @@ class SubmissionStatus(Answer):
 
     ``position`` in the queue, and ``wait_s``, about how long it will wait, are set while it waits (the latter if the
     device has judged anything), ``verdict`` and ``judgement`` once it is done, and ``audit`` after
-    an audit, which only the first places of a board get.
+    an audit, which only the first places of a board get. ``after_giving_up`` says that its user had given the challenge
+    up, so that it has no place on the board.
     """
 
     id: str
@@ -240,6 +241,7 @@ class SubmissionStatus(Answer):
     position: int | None
     wait_s: float | None
     verdict: str | None
+    after_giving_up: bool
     created_at: datetime
     finished_at: datetime | None
     url: str
@@ -386,10 +388,20 @@ class BoardEntry(Answer):
     not_audited: str | None
 
 
+class MarkedScore(Answer):
+    """The best score of a user who had given the challenge up: it has no place."""
+
+    username: str
+    value: float
+    metric: str
+    submission: str
+    created_at: datetime
+
+
 class Leaderboard(Answer):
     """A page of the leaderboard of a challenge on a device: ``pages`` there are of the ``limit`` that was asked for.
 
-    ``next`` is the URL of the next page; null on the last.
+    ``next`` is the URL of the next page; null on the last. ``after_giving_up`` lists apart who gave the challenge up.
     """
 
     challenge: str
@@ -400,3 +412,4 @@ class Leaderboard(Answer):
     pages: int
     next: str | None
     entries: list[BoardEntry]
+    after_giving_up: list[MarkedScore]

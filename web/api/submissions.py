@@ -130,6 +130,7 @@ def _status(session: Session, submission: Submission) -> schemas.SubmissionStatu
             "position": position,
             "wait_s": wait_s,
             "verdict": submission.verdict,
+            "after_giving_up": submission.after_giving_up,
             "created_at": submission.created_at,
             "finished_at": submission.finished_at,
             "url": url_for("submissions.show", public_id=submission.public_id, _external=True),

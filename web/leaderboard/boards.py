@@ -12,12 +12,14 @@ from judge.packs.medals import Medal
 from judge.packs.pack import Pack
 from store.leaderboards import (
     LeaderboardEntry,
+    MarkedScore,
     best_of_user,
     board_values,
     count_tries,
     leaderboard,
     list_boards,
     position_on_board,
+    scores_after_giving_up,
 )
 from web.charts import distribution_chart, interval_bar
 from web.devices import DeviceChoice, device_choices
@@ -81,6 +83,8 @@ class Board:
     best_value: float = 0.0
     #: How many people are on the whole board.
     users: int = 0
+    #: The best times of those who gave the challenge up, which have no place.
+    after_giving_up: tuple[MarkedScore, ...] = ()
 
     @property
     def metric(self) -> str | None:
@@ -144,8 +148,16 @@ def find_board(
     if device is not None and device not in keys:
         raise unknown("device", device, keys)
     summary = next((board for board in boards if board.device_key == device), None)
-    if device is None or summary is None:
+    if device is None:
         return Board(pack, device, keys, device_names(devices), ())
+    marked = tuple(
+        scores_after_giving_up(
+            session, challenge=slug, device_key=device, pack_major=pack.major,
+            metric=None if summary is None else summary.metric,
+        )
+    )  # fmt: skip
+    if summary is None:
+        return Board(pack, device, keys, device_names(devices), (), after_giving_up=marked)
     pages = max(1, -(-summary.users // limit))
     page = min(page, pages)
     entries = leaderboard(
@@ -153,7 +165,16 @@ def find_board(
         limit=limit, offset=(page - 1) * limit,
     )  # fmt: skip
     return Board(
-        pack, device, keys, device_names(devices), tuple(entries), page, pages, summary.best_value, summary.users
+        pack,
+        device,
+        keys,
+        device_names(devices),
+        tuple(entries),
+        page,
+        pages,
+        summary.best_value,
+        summary.users,
+        marked,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, render_template, request
 
 from store.ranking import count_boards, rank_of_user, rank_users
+from store.solutions import list_solutions
 from web.accounts.visitor import signed_in
 from web.devices import device_choices
 from web.leaderboard.boards import device_names
@@ -15,6 +16,8 @@ from web.services import reader, services
 blueprint = Blueprint("people", __name__)
 #: The users on a page of the ranking.
 PAGE = 100
+#: The most liked solutions that a profile shows.
+SOLUTIONS = 20
 
 
 @blueprint.get("/ranking")
@@ -55,6 +58,7 @@ def profile(username: str) -> str:
         profile=read_profile(services(), reader(), user, page=_page()),
         calendar=read_calendar(reader(), user, services().clock()),
         packs=services().packs,
+        solutions=list_solutions(reader(), viewer_id=None, user_id=user.id, limit=SOLUTIONS),
     )
 
 

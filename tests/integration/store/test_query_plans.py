@@ -23,13 +23,15 @@ from store.leaderboards import (
     count_tries,
     leaderboard,
     position_on_board,
+    scores_after_giving_up,
 )
 from store.metrics import queue_figures
 from store.migrate import upgrade
-from store.models import BoardTotals, Submission, User
+from store.models import BoardTotals, Role, Submission, User
 from store.profiles import board_places, days_with_submissions, find_profiled, results_by_device
 from store.retention import purge_history
 from store.settings import Settings
+from store.solutions import access_of, list_solutions, publish
 from store.submissions import create_submission, find_shared, get_submission, list_submissions
 from store.sweeping import expire_leases, queue_delays, queues_to_ring_again
 
@@ -70,6 +72,13 @@ def _first(session: Session) -> Submission:
     return session.get_one(Submission, 1)
 
 
+def _accepted(session: Session) -> Submission:
+    submission = _first(session)
+    submission.verdict = "AC"
+    session.flush()
+    return submission
+
+
 def _create(session: Session) -> object:
     return create_submission(
         session,
@@ -98,6 +107,11 @@ QUERIES: dict[str, Callable[[Session], object]] = {
     "a later page of a board": lambda s: leaderboard(s, **BOARD, limit=100, offset=500),
     "a place on a board": lambda s: position_on_board(s, **BOARD, metric="time_s", user_id=1),
     "the values of a board": lambda s: board_values(s, **BOARD, metric="time_s"),
+    "scores after giving up": lambda s: scores_after_giving_up(s, **BOARD, metric="time_s"),
+    "a challenge's solutions": lambda s: list_solutions(s, viewer_id=1, challenge="c", limit=50),
+    "a user's solutions": lambda s: list_solutions(s, viewer_id=None, user_id=1, limit=20),
+    "whether solutions are open": lambda s: access_of(s, "c", user_id=1, role=Role.USER, now=NOW),
+    "publish": lambda s: publish(s, _accepted(s), now=NOW),
     "tries": lambda s: count_tries(s, **BOARD, entries=[ENTRY]),
     "one's best": lambda s: best_of_user(s, user_id=1),
     "a user by name": lambda s: find_profiled(s, "ada"),

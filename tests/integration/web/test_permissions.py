@@ -108,6 +108,8 @@ GET  /api/v1/admin/log                                           401 403 403 403
 GET  /api/v1/challenges                                          200 200 200 200
 GET  /api/v1/challenges/<slug>                                   200 200 200 200
 GET  /api/v1/challenges/<slug>/starter                           200 200 200 200
+GET  /api/v1/challenges/<slug>/solutions                         401 403 403 403 200
+GET  /api/v1/challenges/<slug>/solutions/<public_id>/source      401 403 403 403 404
 GET  /api/v1/devices                                             200 200 200 200
 GET  /api/v1/leaderboards/<slug>                                 200 200 200 200
 GET  /api/v1/me                                                  401 200 200 200
@@ -133,6 +135,11 @@ PUT  /challenges/<slug>/draft                                    302 422 422
 GET  /challenges/<slug>/drafts                                   302 200 200
 GET  /challenges/<slug>/drafts/<int:version>                     302 404 404
 GET  /challenges/<slug>/starter.cu                               200 200 200
+GET  /challenges/<slug>/solutions                                200 200 200
+POST /challenges/<slug>/give-up                                  302 422 403
+GET  /challenges/<slug>/solutions/<public_id>                    302 403 403 - 404
+GET  /challenges/<slug>/solutions/<public_id>/kernel.cu          302 403 403 - 404
+POST /challenges/<slug>/solutions/<public_id>/like               302 403 403 - 404
 POST /challenges/<slug>/submissions                              302 404 404
 GET  /classes/                                                   302 200 200
 GET  /classes/join                                               302 200 200
@@ -195,6 +202,7 @@ GET  /submissions/<public_id>/compare                            302 422 422
 GET  /submissions/<public_id>/events                             302 404 200 - 200
 GET  /submissions/<public_id>/kernel.cu                          302 404 200 - 200
 GET  /submissions/<public_id>/report                             302 404 200 - 200
+POST /submissions/<public_id>/publish                            302 404 422
 POST /submissions/<public_id>/share                              302 404 303
 GET  /shared/<token>                                             404 404 404
 GET  /shared/<token>/kernel.cu                                   404 404 404

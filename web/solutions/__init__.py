@@ -1,0 +1,1 @@
+"""Solutions of challenges: reference steps, and what users published."""
