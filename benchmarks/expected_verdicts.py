@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import fnmatch
 import hashlib
 import json
 import sys
@@ -128,6 +129,7 @@ def main() -> int:
     parser.add_argument("--challenge", action="append", help="only this one (may be repeated)")
     parser.add_argument("--shard", default="1/1", help="only the I-th of N parts, as I/N")
     parser.add_argument("--solutions-only", action="store_true", help="leave out the packs' own submissions")
+    parser.add_argument("--only", metavar="GLOB", help="only these paths, such as 'reference_solutions/*/ladder/*'")
     parser.add_argument("--jobs", type=int, default=1, help="builds at a time (default: %(default)s)")
     parser.add_argument("--record", type=Path, help="add each judgement to this file, and skip what stands there")
     parser.add_argument("--within", type=float, default=float("inf"), help="begin no judgement after so many seconds")
@@ -144,6 +146,8 @@ def main() -> int:
         for folder in sorted(path.parent for path in (ROOT / "challenges").glob("*/challenge.toml")):
             if not arguments.challenge or folder.name in arguments.challenge:
                 tasks += corpus(load_pack(folder), solutions_only=arguments.solutions_only)
+        if arguments.only:
+            tasks = [task for task in tasks if fnmatch.fnmatch(task.name, arguments.only)]
         tasks = [task for task in tasks[part - 1 :: parts] if task.key(device) not in known]
 
         def build(task: Task) -> Built:
