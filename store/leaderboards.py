@@ -128,8 +128,8 @@ def count_tries(
 
 
 @dataclass(frozen=True, slots=True)
-class MarkedScore:
-    """A user's best score among those that were sent after giving up."""
+class ListedResult:
+    """A user's score, without its place."""
 
     username: str
     value: float
@@ -140,7 +140,7 @@ class MarkedScore:
 
 def scores_after_giving_up(
     session: Session, *, challenge: str, device_key: str, pack_major: int, metric: str | None = None, limit: int = 20
-) -> list[MarkedScore]:
+) -> list[ListedResult]:
     """Returns the best score of each user who gave the challenge up, the ``limit`` best ones.
 
     They are those in the board's ``metric``; for a board without entries, in any metric of time.
@@ -162,7 +162,28 @@ def scores_after_giving_up(
         .order_by(*order)
         .limit(limit)
     )
-    return [MarkedScore(*row) for row in session.execute(found)]
+    return [ListedResult(*row) for row in session.execute(found)]
+
+
+def latest_results(
+    session: Session, *, challenge: str, device_key: str, pack_major: int, metric: str, limit: int
+) -> list[ListedResult]:
+    """Returns each user's best result on a board, the latest first."""
+    board = {"challenge": challenge, "device_key": device_key, "pack_major": pack_major, "metric": metric}
+    newest = (
+        select(BestResult.user_id, BestResult.submission_id, BestResult.value, BestResult.metric, BestResult.created_at)
+        .filter_by(**board)
+        .order_by(BestResult.created_at.desc(), BestResult.submission_id.desc())
+        .limit(limit)
+        .subquery("newest")
+    )
+    found = (
+        select(User.username, newest.c.value, newest.c.metric, Submission.public_id, newest.c.created_at)
+        .join_from(newest, User, User.id == newest.c.user_id)
+        .join(Submission, Submission.id == newest.c.submission_id)
+        .order_by(newest.c.created_at.desc(), newest.c.submission_id.desc())
+    )
+    return [ListedResult(*row) for row in session.execute(found)]
 
 
 @dataclass(frozen=True, slots=True)

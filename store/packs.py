@@ -47,6 +47,12 @@ def keep_contents(session: Session, pack: TitledPack, contents: bytes, *, now: d
     session.execute(update(PackVersion).where(*row).values(contents=contents))
 
 
+def first_served(session: Session) -> dict[str, datetime]:
+    """Returns since when each challenge is known here."""
+    first = select(PackVersion.slug, func.min(PackVersion.recorded_at)).group_by(PackVersion.slug)
+    return {row[0]: row[1] for row in session.execute(first)}
+
+
 def has_contents(session: Session, slug: str, digest: str) -> bool:
     """Returns whether this version's contents are kept."""
     row = (PackVersion.slug == slug, PackVersion.digest == digest, PackVersion.contents.is_not(None))

@@ -32,6 +32,7 @@ from web.challenges import views as challenges
 from web.classes import views as classes
 from web.contests import views as contests
 from web.event_watcher import EventWatcher
+from web.feeds import views as feeds
 from web.help import views as help_pages
 from web.leaderboard import views as leaderboard
 from web.live import STREAM_THREADS, StreamSlots
@@ -106,6 +107,7 @@ def create_app(settings: WebSettings, *, clock: Clock = utc_now) -> Flask:
         sharing,
         solutions,
         leaderboard,
+        feeds,
         people,
         contests,
         classes,

@@ -42,7 +42,7 @@ NO_PAGES = {
     "metrics.metrics", "accounts.export_data", "accounts.confirm_email", "accounts.reset", "accounts.second_step",
     "accounts.welcome", "accounts.sign_in_elsewhere", "accounts.come_back", "contests.export_csv",
     "contests.export_json", "help.favicon", "help.picture", "help.challenge_picture", "help.robots", "help.sitemap",
-    "solutions.source", "classes.class_grades", "classes.assignment_grades",
+    "solutions.source", "feeds.challenges", "feeds.board", "classes.class_grades", "classes.assignment_grades",
 }  # fmt: skip
 #: Pages that are for visitors who have not signed in, by route.
 SIGNED_OUT = {path: path for path in ("/account/log-in", "/account/sign-up")}

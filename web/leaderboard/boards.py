@@ -12,7 +12,7 @@ from judge.packs.medals import Medal
 from judge.packs.pack import Pack
 from store.leaderboards import (
     LeaderboardEntry,
-    MarkedScore,
+    ListedResult,
     best_of_user,
     board_values,
     count_tries,
@@ -84,7 +84,7 @@ class Board:
     #: How many people are on the whole board.
     users: int = 0
     #: The best times of those who gave the challenge up, which have no place.
-    after_giving_up: tuple[MarkedScore, ...] = ()
+    after_giving_up: tuple[ListedResult, ...] = ()
 
     @property
     def metric(self) -> str | None:

@@ -135,6 +135,8 @@ PUT  /challenges/<slug>/draft                                    302 422 422
 GET  /challenges/<slug>/drafts                                   302 200 200
 GET  /challenges/<slug>/drafts/<int:version>                     302 404 404
 GET  /challenges/<slug>/starter.cu                               200 200 200
+GET  /challenges.atom                                            200 200 200
+GET  /leaderboards/<slug>.atom                                   200 200 200
 GET  /challenges/<slug>/solutions                                200 200 200
 POST /challenges/<slug>/give-up                                  302 422 403
 GET  /challenges/<slug>/solutions/<public_id>                    302 403 403 - 404
