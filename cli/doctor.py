@@ -7,7 +7,6 @@ import platform
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -18,17 +17,12 @@ from cli import stack
 from cli.errors import CliError
 
 if TYPE_CHECKING:
-    from judge.judgement import DeviceInfo
+    from judge.probe import Probe
     from judge.settings import JudgeSettings
     from store.settings import Settings
     from web.settings import WebSettings
 
 _DISK_BYTES = 2 << 30
-#: How long to wait for a GPU that is judging.
-_GPU_PATIENCE_S = 3.0
-_HEALTH = (
-    "It is tried again by itself. nvidia-smi -q, and dmesg for NVRM, say more; some faults need a reset or a reboot."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +54,7 @@ def judge_checks(settings: JudgeSettings) -> Iterator[Check]:
     yield Check("Python", sys.version_info >= (3, 11), f"{version} in {sys.prefix}", "Python 3.11 or newer is needed.")
     yield from _attempt("nvcc and g++", lambda: [_toolchain(settings)])
     yield from _attempt("jail", lambda: _jail(settings, "probes"))
-    yield from _attempt("emulator", lambda: [_emulator(settings)])
-    yield from _attempt("GPU", lambda: _gpus(settings), required=False)
+    yield from _devices(settings)
     yield from _attempt("data folder", lambda: [_data_folder(settings.data_dir)])
     yield from _attempt("disk", lambda: [_disk(settings.data_dir)])
 
@@ -99,68 +92,21 @@ def _jail(settings: JudgeSettings, which: str) -> Iterator[Check]:
             "jail", True, detail, "Judge your own code only, or unset GPUJUDGE_JAIL.", required=False, warning=True
         )
         return
-    for probe in getattr(importlib.import_module("judge.sandbox.probe"), which)():
-        yield Check(probe.name, probe.ok, probe.detail, probe.remedy, probe.required)
+    yield from map(_of_probe, getattr(importlib.import_module("judge.sandbox.probe"), which)())
 
 
-def _emulator(settings: JudgeSettings) -> Check:
-    native = importlib.import_module("emulator.native")
-    try:
-        path = native.ensure(settings.data_dir / "emulator")
-    except native.NativeBuildError as error:
-        return Check("emulator", False, str(error), "apt-get install -y g++")
-    return Check("emulator", True, str(path))
+def _devices(settings: JudgeSettings) -> Iterator[Check]:
+    """Lets each kind of device try what it needs here."""
+    for backend in importlib.import_module("judge.backends.registry").BUILTIN_BACKENDS:
+        yield from _attempt(backend.kind, partial(_probed, backend.probe, settings), required=False)
 
 
-def _gpus(settings: JudgeSettings) -> Iterator[Check]:
-    probe = importlib.import_module("judge.gpu.catalog").probe_cuda(settings)
-    for device in probe.devices:
-        facts = f"compute capability {device.compute_capability}, driver {device.details.get('driver') or 'unknown'}"
-        selector = f"cuda:{device.details['ordinal']}"
-        yield Check(f"GPU {selector}", True, f"{device.name}, {facts}", required=False)
-        yield _calibration(settings, device, selector)
-        yield from _attempt(f"memory of {selector}", partial(_gpu_memory, settings, device), required=False)
-        problem = importlib.import_module("judge.gpu.health").out_of_service(settings, device)
-        if problem:
-            yield Check(
-                f"service of {selector}", False, f"a worker gives it no jobs: {problem}", _HEALTH, required=False
-            )
-    if not probe.devices:
-        has_driver = Path("/dev/nvidiactl").exists()
-        remedy = "pip install 'gpujudge[cuda]' (it is built against the CUDA toolkit: nvcc must be on PATH)"
-        if not has_driver:
-            remedy = "Nothing to do without a GPU: the emulator judges. With one, install its driver."
-        yield Check("GPU", False, probe.problem or "none found", remedy, required=False)
+def _probed(probe: Callable[[JudgeSettings], Iterable[Probe]], settings: JudgeSettings) -> Iterator[Check]:
+    yield from map(_of_probe, probe(settings))
 
 
-def _calibration(settings: JudgeSettings, device: DeviceInfo, selector: str) -> Check:
-    found = importlib.import_module("judge.gpu.calibration").load_calibration(settings, device)
-    name = f"calibration of {selector}"
-    if found is None:
-        detail = "its peaks have not been measured (with this driver): times are bounded by its data sheet alone"
-        return Check(name, False, detail, f"gpujudge device calibrate --device {selector}", required=False)
-    facts = f"reads {found.read_bytes_per_s / 1e9:,.0f} GB/s, " + ", ".join(
-        f"{name} {rate / 1e12:,.1f} T/s" for name, rate in found.rates.items()
-    )
-    return Check(name, True, f"{facts} (measured {found.date})", required=False)
-
-
-def _gpu_memory(settings: JudgeSettings, device: DeviceInfo) -> Iterator[Check]:
-    """Checks that the driver clears the GPU's memory between processes: nothing else does."""
-    name = f"memory of cuda:{device.details['ordinal']}"
-    trial, lock = importlib.import_module("judge.gpu.trial"), importlib.import_module("judge.gpu.lock")
-    until_s = time.monotonic() + _GPU_PATIENCE_S
-    try:
-        with lock.device_lock(device, settings, cancelled=lambda: time.monotonic() > until_s):
-            remembers = trial.remembers(device, settings)
-    except importlib.import_module("judge.errors").Cancelled:
-        yield Check(name, True, "not checked: the GPU is judging", required=False)
-        return
-    if remembers:
-        detail = "a process finds there the data of an earlier one: submissions could read each other's data"
-        yield Check(name, False, detail, "Use a driver that clears memory; judge one person's code only until then.")
-    else:
-        yield Check(name, True, "is cleared by the driver before another process gets it")
+def _of_probe(probe: Probe) -> Check:
+    return Check(probe.name, probe.ok, probe.detail, probe.remedy, probe.required)
 
 
 def _data_folder(data_dir: Path) -> Check:

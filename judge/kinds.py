@@ -12,15 +12,19 @@ from types import MappingProxyType
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """``module`` offers ``make_backend()``; ``phrase`` names a device of this kind in a sentence."""
+    """``module`` offers ``make_backend()``; ``phrase`` names a device of this kind in a sentence.
+
+    ``is_real``: times on it are those of hardware that exists; such devices are offered first.
+    """
 
     module: str
     phrase: str
+    is_real: bool
 
 
 KINDS: Mapping[str, Kind] = MappingProxyType({
-    "emulator": Kind("judge.backends.emulator.backend", "the emulator"),
-    "cuda": Kind("judge.backends.cuda.backend", "a GPU"),
+    "emulator": Kind("judge.backends.emulator.backend", "the emulator", is_real=False),
+    "cuda": Kind("judge.backends.cuda.backend", "a GPU", is_real=True),
 })  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from sqlalchemy.orm import Session
 
+from judge.kinds import KINDS
 from store.clock import Clock
 from store.devices import list_devices
 from store.settings import Settings
@@ -27,7 +28,7 @@ class DeviceChoice:
 
 
 def device_choices(session: Session, settings: Settings, clock: Clock) -> list[DeviceChoice]:
-    """Returns the devices seen within a week: online ones first, GPUs before the emulator, then by key."""
+    """Returns the devices seen within a week: online ones first, real ones before the emulator, then by key."""
     now = clock()
     recent = now - timedelta(seconds=settings.device_seen_s)
     choices = [
@@ -40,4 +41,4 @@ def device_choices(session: Session, settings: Settings, clock: Clock) -> list[D
         )
         for device in list_devices(session, now=now, recent_s=REMEMBERED_S)
     ]
-    return sorted(choices, key=lambda device: (not device.online, device.kind == "emulator", device.key))
+    return sorted(choices, key=lambda device: (not device.online, not KINDS[device.kind].is_real, device.key))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
@@ -17,6 +17,7 @@ from judge.gpu.calibration import Calibration
 from judge.gpu.health import GpuHealth
 from judge.judgement import DeviceInfo
 from judge.packs.pack import Case, Pack
+from judge.probe import Probe
 from judge.settings import JudgeSettings
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.runner_spec import DeviceBounds, RunnerSpec
@@ -75,6 +76,11 @@ class Backend(Protocol):
     @abstractmethod
     def target(self, device: DeviceInfo) -> Target:
         """Returns what submissions for the device are compiled for."""
+
+    def probe(self, settings: JudgeSettings) -> Iterable[Probe]:
+        """Tries what the kind needs on this machine, for ``gpujudge doctor``."""
+        del settings
+        return ()
 
     def prepare(self, settings: JudgeSettings, say: Say = lambda _: None) -> None:
         """Builds what the kind needs before its first submission. Raises InternalError.

@@ -13,11 +13,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 
 from judge.errors import JailUnavailable
+from judge.probe import Probe
 from judge.sandbox import remedies
 from judge.sandbox.bwrap import find_bwrap
 from judge.sandbox.launch import run_to_end
 from judge.sandbox.probe_groups import (
-    Probe,
     cgroups,
     files,
     gpu,

@@ -12,11 +12,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import judge
+from judge.probe import Probe
 from judge.sandbox import remedies
 from judge.sandbox.bind import Bind
 from judge.sandbox.cgroup_hierarchy import find_hierarchy
@@ -31,18 +31,6 @@ _TMPFS_BYTES = 8 * MIB
 _ETC = Path("/etc")
 _INSIDE = Bind(Path(__file__).with_name("probe_inside.py"), "/tmp/probe_inside.py")
 _HOME = Path(judge.__file__).resolve().parent.parent
-
-
-@dataclass(frozen=True, slots=True)
-class Probe:
-    """One protection, and whether it holds here. Without one that is not ``required``, only a limit or a report is
-    weaker."""
-
-    name: str
-    ok: bool
-    detail: str
-    remedy: str = ""
-    required: bool = True
 
 
 def cgroups() -> Probe:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 from judge.backends.base import Backend, Calibrator, Cancelled, Discovery, Say
+from judge.backends.cuda.probe import probe_gpus
 from judge.backends.cuda.scorer import MeasuredScorer
 from judge.backends.scoring import Scorer, ScoringJob
 from judge.bench.submission_timer import SubmissionTimer, open_timer
@@ -22,6 +23,7 @@ from judge.gpu.kernels.build import ensure_kernels
 from judge.gpu.lock import device_lock
 from judge.judgement import DeviceInfo
 from judge.packs.pack import Case, Pack
+from judge.probe import Probe
 from judge.settings import JudgeSettings
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.runner_spec import DeviceBounds, RunnerSpec
@@ -60,6 +62,9 @@ class CudaBackend(Backend):
     def answers_to(self, device: DeviceInfo, name: str) -> bool:
         alias = _ALIAS.fullmatch(name)
         return name == device.key or (alias is not None and device.details["ordinal"] == int(alias.group(1) or 0))
+
+    def probe(self, settings: JudgeSettings) -> Iterable[Probe]:
+        return probe_gpus(settings)
 
     def target(self, device: DeviceInfo) -> Target:
         return Target(self.kind, gpu_architecture(device.compute_capability))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import platform
+from collections.abc import Iterable
 from pathlib import Path
 
 from emulator import native
@@ -15,6 +16,7 @@ from judge.compile.target import Target
 from judge.errors import InternalError
 from judge.judgement import DeviceInfo
 from judge.packs.pack import Pack
+from judge.probe import Probe
 from judge.settings import JudgeSettings
 from judge.supervisor.runner_spec import DeviceBounds, RunnerSpec
 
@@ -40,6 +42,13 @@ class EmulatorBackend(Backend):
         threads = settings.emulator_threads or len(os.sched_getaffinity(0))
         details = {"cpu": _cpu_name(), "threads": threads}
         return Discovery((DeviceInfo("emulator", self.kind, "CPU emulator", "8.0", details),))
+
+    def probe(self, settings: JudgeSettings) -> Iterable[Probe]:
+        try:
+            path = native.ensure(settings.data_dir / "emulator")
+        except native.NativeBuildError as error:
+            return [Probe("emulator", False, str(error), "apt-get install -y g++")]
+        return [Probe("emulator", True, str(path))]
 
     def target(self, device: DeviceInfo) -> Target:  # noqa: ARG002
         return Target(self.kind, _ARCH)

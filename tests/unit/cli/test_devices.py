@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.doctor import Check, _gpus
+from judge.backends.cuda.probe import probe_gpus
 from judge.errors import InternalError
 from judge.gpu import calibrate, catalog, trial
 from judge.gpu.calibration import Calibration, store_calibration
@@ -13,6 +13,7 @@ from judge.gpu.health import GpuHealth
 from judge.gpu.lock import device_lock
 from judge.gpu.nvml import GpuState
 from judge.judgement import DeviceInfo
+from judge.probe import Probe
 from judge.settings import JudgeSettings
 from tests.fake_gpu import FakeGpuWatch
 from tests.unit.cli.conftest import Cli
@@ -56,8 +57,8 @@ def test_what_went_wrong_is_said(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> N
     assert cli("device", "calibrate", "-d", "cuda:3").exit_code == 2
 
 
-def _checked(settings: JudgeSettings, name: str) -> Check:
-    return next(check for check in _gpus(settings) if check.name == f"{name} of cuda:0")
+def _checked(settings: JudgeSettings, name: str) -> Probe:
+    return next(check for check in probe_gpus(settings) if check.name == f"{name} of cuda:0")
 
 
 def test_doctor_says_what_is_not_calibrated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +84,7 @@ def test_doctor_requires_that_gpu_memory_is_cleared(
 
 def test_doctor_leaves_a_gpu_that_judges_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "remembers", lambda *_: pytest.fail("the GPU was taken"))
-    monkeypatch.setattr("cli.doctor._GPU_PATIENCE_S", 0.0)
+    monkeypatch.setattr("judge.backends.cuda.probe._PATIENCE_S", 0.0)
     settings = JudgeSettings(data_dir=tmp_path)
     with device_lock(GPU, settings):
         check = _checked(settings, "memory")

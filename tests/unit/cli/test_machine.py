@@ -90,9 +90,8 @@ def test_devices_are_chosen_by_alias_or_key() -> None:
 @pytest.fixture
 def _no_slow_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leaves compilers, jail, emulator, GPUs and packs alone."""
-    for name in ("_toolchain", "_emulator"):
-        monkeypatch.setattr(f"cli.doctor.{name}", lambda _settings: Check("fine", True, ""))
-    monkeypatch.setattr("cli.doctor._gpus", lambda _settings: [])
+    monkeypatch.setattr("cli.doctor._toolchain", lambda _settings: Check("fine", True, ""))
+    monkeypatch.setattr("cli.doctor._devices", lambda _settings: [])
     monkeypatch.setattr("cli.doctor._packs", lambda _settings: [])
     monkeypatch.setattr("judge.sandbox.probe.probes", list)
     monkeypatch.setenv("GPUJUDGE_PORT", "0")

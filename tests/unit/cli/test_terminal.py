@@ -30,6 +30,8 @@ class Terminal(io.StringIO):
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     shown = Terminal()
     monkeypatch.setenv("TERM", "dumb")
+    # rich takes COLUMNS of a dumb terminal only beside LINES.
+    monkeypatch.setenv("LINES", "25")
     return shown
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from judge.errors import JailUnavailable
+from judge.probe import Probe
 from judge.sandbox import probe
-from judge.sandbox.probe import Probe, require_walls
+from judge.sandbox.probe import require_walls
 from tests.unit.cli.conftest import Cli
 from workers import main as workers_main
 
