@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
 import functools
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,8 +35,8 @@ from store.accounts import create_token, find_user
 from store.devices import upsert_device
 from store.events import record_event
 from store.jobs import LeaseRules, Stage, claim_job, finish_build, finish_judged
-from store.migrate import upgrade
 from store.models import Submission, User
+from tests.databases import give_schema
 from web.app import create_app
 from web.services import EXTENSION, Services
 from web.settings import WebSettings
@@ -181,23 +178,8 @@ def make_site(data_dir: Path, **settings: Any) -> Site:
     }
     made = WebSettings(**chosen)
     made.data_dir.mkdir(parents=True, exist_ok=True)
-    if made.database_url is None:
-        shutil.copy(_migrated_database(), made.data_dir / "gpujudge.db")
-    else:
-        upgrade(made)
+    give_schema(made)
     return Site(create_app(made))
-
-
-@functools.cache
-def _migrated_database() -> Path:
-    """An empty database, migrated once for all tests."""
-    folder = Path(tempfile.mkdtemp(prefix="gpujudge-test-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    settings = WebSettings(data_dir=folder)
-    upgrade(settings)
-    # The last connection to close empties the write-ahead log: the one file is all.
-    assert not (folder / "gpujudge.db-wal").exists()
-    return folder / "gpujudge.db"
 
 
 @functools.cache

@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from store.clock import utc_now
 from store.database import make_engine, make_session_factory
-from store.migrate import upgrade
 from store.models import User
 from store.settings import Settings
+from tests.databases import give_schema
 
 #: Of "a password of tests", made once: making one takes its time.
 ADAS_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash("a password of tests")
@@ -29,7 +29,7 @@ def empty_database(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def engine(empty_database: Settings) -> Iterator[Engine]:
-    upgrade(empty_database)
+    give_schema(empty_database)
     engine = make_engine(empty_database)
     yield engine
     engine.dispose()

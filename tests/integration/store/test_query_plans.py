@@ -27,7 +27,6 @@ from store.leaderboards import (
     scores_after_giving_up,
 )
 from store.metrics import queue_figures
-from store.migrate import upgrade
 from store.models import BoardTotals, Role, Submission, User
 from store.profiles import board_places, days_with_submissions, find_profiled, results_by_device
 from store.retention import purge_history
@@ -35,6 +34,7 @@ from store.settings import Settings
 from store.solutions import access_of, list_solutions, publish
 from store.submissions import create_submission, find_shared, get_submission, list_submissions
 from store.sweeping import expire_leases, queue_delays, queues_to_ring_again
+from tests.databases import give_schema
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 #: The tables with a row or more for each submission or each user.
@@ -55,7 +55,7 @@ class Pack:
 @pytest.fixture
 def engine(tmp_path: Path) -> Engine:
     settings = Settings(data_dir=tmp_path)
-    upgrade(settings)
+    give_schema(settings)
     return make_engine(settings)
 
 

@@ -17,10 +17,10 @@ from store.accounts import find_user
 from store.clock import utc_now
 from store.database import make_engine, make_session_factory
 from store.doorbell import make_doorbell, ring
-from store.migrate import upgrade
 from store.models import FINAL_STATES, Event, Submission, User
 from store.settings import Settings
 from store.submissions import create_submission
+from tests.databases import give_schema
 from tests.fake_judge import FakePack
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -34,7 +34,7 @@ class Fleet:
         self.diary = folder / "diary"
         self.log = folder / "workers.log"
         self.processes: list[tuple[str, subprocess.Popen[bytes]]] = []
-        upgrade(settings)
+        give_schema(settings)
         self.engine = make_engine(settings)
         self.sessions = make_session_factory(self.engine)
         self.reads = make_session_factory(self.engine, read_only=True)

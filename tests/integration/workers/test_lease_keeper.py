@@ -16,10 +16,10 @@ from store.accounts import create_user
 from store.clock import utc_now
 from store.database import make_engine, make_session_factory
 from store.jobs import Lease, LeaseRules, LeaseStatus, Stage, claim_job
-from store.migrate import upgrade
 from store.models import Job, Submission
 from store.settings import Settings
 from store.submissions import cancel_submission, create_submission
+from tests.databases import give_schema
 from tests.fake_judge import FakePack
 from workers.lease_keeper import LeaseKeeper
 
@@ -28,7 +28,7 @@ class Queue:
     """A database with one submission, and the lease on it."""
 
     def __init__(self, settings: Settings) -> None:
-        upgrade(settings)
+        give_schema(settings)
         self.engine = make_engine(settings)
         self.sessions = make_session_factory(self.engine)
         with self.sessions.begin() as session:

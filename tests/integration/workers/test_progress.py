@@ -16,10 +16,10 @@ from judge.verdict import Verdict
 from store.accounts import create_user
 from store.clock import utc_now
 from store.jobs import Lease, Stage, claim_job, hand_back
-from store.migrate import upgrade
 from store.models import Event, Submission
 from store.settings import Settings
 from store.submissions import create_submission
+from tests.databases import give_schema
 from tests.fake_judge import FakeJudge, FakePack, FakeProgress
 from workers import progress as progress_module
 from workers.context import WorkerContext, make_context
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.timeout(60)
 def context(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[WorkerContext]:
     url = request.getfixturevalue("postgres_url") if request.param == "postgres" else None
     settings = Settings(data_dir=tmp_path / "data", database_url=url)
-    upgrade(settings)
+    give_schema(settings)
     context = make_context(settings, judge=FakeJudge(), packs={})
     yield context
     context.engine.dispose()
