@@ -19,6 +19,7 @@ class Memory:
 
     dram_peak_bytes_per_s: float
     dram_bytes_per_s: float
+    bus_bits: int
     l2_bytes: int
     l2_bytes_per_clock: float
     l1_sectors_per_clock: float

@@ -26,8 +26,18 @@ void emu::apply(const EmuSettings &settings) {
     set_l2(settings.l2_bytes);
     device_model::Size size;
     if (settings.multiprocessors) {
-        size = {static_cast<int>(settings.multiprocessors), static_cast<int>(settings.clock_khz),
-                static_cast<int>(settings.memory_clock_khz), settings.l2_bytes};
+        size.name = settings.gpu_name;
+        size.major = static_cast<int>(settings.major);
+        size.minor = static_cast<int>(settings.minor);
+        size.multiprocessors = static_cast<int>(settings.multiprocessors);
+        size.clock_khz = static_cast<int>(settings.clock_khz);
+        size.memory_clock_khz = static_cast<int>(settings.memory_clock_khz);
+        size.memory_bus_bits = static_cast<int>(settings.bus_bits);
+        size.l2_bytes = settings.l2_bytes;
+        size.threads_per_multiprocessor = static_cast<int>(settings.resident_threads);
+        size.blocks_per_multiprocessor = static_cast<int>(settings.resident_blocks);
+        size.shared_per_multiprocessor = settings.shared_bytes;
+        size.shared_reserved_per_block = settings.reserved_shared_bytes;
     }
     device_model::set_size(size);
 }

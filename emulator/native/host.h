@@ -64,7 +64,10 @@ struct EmuSettings {
     uint64_t seed;  // of the order in which warps run
     uint32_t check_full, profile;  // see emu_set_observe
     uint64_t l2_bytes;  // of the profile's L2
-    uint32_t multiprocessors, clock_khz, memory_clock_khz;  // of the GPU that programs see; 0: an H200's
+    // Of the GPU that programs see; 0 multiprocessors: none is named. The limits are those of a multiprocessor.
+    uint32_t multiprocessors, clock_khz, memory_clock_khz, bus_bits, major, minor;
+    uint32_t resident_threads, resident_blocks, shared_bytes, reserved_shared_bytes;
+    char gpu_name[64];
 };
 
 // The rest of a report; strings as in EmuReport.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, c_char, c_char_p, c_double, c_int, c_int32, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,11 +29,17 @@ class NativeSettings(ctypes.Structure):
         ("multiprocessors", c_uint32),
         ("clock_khz", c_uint32),
         ("memory_clock_khz", c_uint32),
+        ("bus_bits", c_uint32),
+        ("major", c_uint32),
+        ("minor", c_uint32),
+        ("resident_threads", c_uint32),
+        ("resident_blocks", c_uint32),
+        ("shared_bytes", c_uint32),
+        ("reserved_shared_bytes", c_uint32),
+        ("gpu_name", c_char * 64),
     ]
 
 
-#: The width of the memory bus that programs see.
-_BUS_BYTES = 640
 #: The size of the modelled L2 where no GPU is named: an H100's.
 DEFAULT_L2_BYTES = 50 << 20
 
@@ -51,9 +57,9 @@ def native_settings(
     """Returns the settings as the library takes them.
 
     ``threads`` None: one for each CPU that this process may use. ``schedule_seed`` None: the usual order. ``l2_bytes``
-    None: ``DEFAULT_L2_BYTES``. ``gpu`` is the one whose size and speed programs see, and whose L2 is modelled.
+    None: ``DEFAULT_L2_BYTES``. ``gpu`` is the one that programs see, with its limits, and whose L2 is modelled.
     """
-    return NativeSettings(
+    settings = NativeSettings(
         memory_bytes=limits.memory_bytes or 0,
         warp_instructions=limits.warp_instructions or 0,
         wall_s=limits.wall_s or 0.0,
@@ -63,11 +69,21 @@ def native_settings(
         check_full=check_full,
         profile=profile,
         l2_bytes=gpu.memory.l2_bytes if gpu else l2_bytes or DEFAULT_L2_BYTES,
-        multiprocessors=gpu.multiprocessors if gpu else 0,
-        clock_khz=round(gpu.clock_hz / 1e3) if gpu else 0,
-        # Two transfers a clock, each as wide as the bus.
-        memory_clock_khz=round(gpu.memory.dram_peak_bytes_per_s / (2 * _BUS_BYTES) / 1e3) if gpu else 0,
     )
+    if gpu is not None:
+        major, _, minor = gpu.compute_capability.partition(".")
+        settings.gpu_name = gpu.name.encode()
+        settings.major, settings.minor = int(major), int(minor)
+        settings.multiprocessors = gpu.multiprocessors
+        settings.clock_khz = round(gpu.clock_hz / 1e3)
+        settings.bus_bits = gpu.memory.bus_bits
+        # Two transfers a clock, each as wide as the bus.
+        settings.memory_clock_khz = round(gpu.memory.dram_peak_bytes_per_s / (2 * gpu.memory.bus_bits / 8) / 1e3)
+        settings.resident_threads = gpu.limits.threads
+        settings.resident_blocks = gpu.limits.blocks
+        settings.shared_bytes = gpu.limits.shared_bytes
+        settings.reserved_shared_bytes = gpu.limits.reserved_shared_bytes
+    return settings
 
 
 class NativeReport(ctypes.Structure):

@@ -52,17 +52,17 @@ int attribute(cudaDeviceAttr which, bool *known) {
         case cudaDevAttrCanMapHostMemory: return 1;
         case cudaDevAttrConcurrentKernels: return 1;
         case cudaDevAttrMemoryClockRate: return model::size().memory_clock_khz;
-        case cudaDevAttrGlobalMemoryBusWidth: return model::memory_bus_bits;
+        case cudaDevAttrGlobalMemoryBusWidth: return model::size().memory_bus_bits;
         case cudaDevAttrL2CacheSize: return static_cast<int>(model::size().l2_bytes);
-        case cudaDevAttrMaxThreadsPerMultiProcessor: return model::threads_per_multiprocessor;
+        case cudaDevAttrMaxThreadsPerMultiProcessor: return model::size().threads_per_multiprocessor;
         case cudaDevAttrAsyncEngineCount: return 3;
         case cudaDevAttrUnifiedAddressing: return 1;
-        case cudaDevAttrComputeCapabilityMajor: return model::major;
-        case cudaDevAttrComputeCapabilityMinor: return model::minor;
+        case cudaDevAttrComputeCapabilityMajor: return model::size().major;
+        case cudaDevAttrComputeCapabilityMinor: return model::size().minor;
         case cudaDevAttrStreamPrioritiesSupported: return 1;
         case cudaDevAttrGlobalL1CacheSupported: return 1;
         case cudaDevAttrLocalL1CacheSupported: return 1;
-        case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return model::shared_per_multiprocessor;
+        case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return static_cast<int>(model::size().shared_per_multiprocessor);
         case cudaDevAttrMaxRegistersPerMultiprocessor: return model::registers_per_multiprocessor;
         case cudaDevAttrManagedMemory: return 1;
         case cudaDevAttrHostNativeAtomicSupported: return 1;
@@ -71,11 +71,11 @@ int attribute(cudaDeviceAttr which, bool *known) {
         case cudaDevAttrComputePreemptionSupported: return 1;
         case cudaDevAttrCanUseHostPointerForRegisteredMem: return 1;
         case cudaDevAttrCooperativeLaunch: return 1;
-        case cudaDevAttrMaxSharedMemoryPerBlockOptin: return model::shared_per_block_opt_in;
+        case cudaDevAttrMaxSharedMemoryPerBlockOptin: return static_cast<int>(model::size().shared_per_block_opt_in());
         case cudaDevAttrHostRegisterSupported: return 1;
         case cudaDevAttrDirectManagedMemAccessFromHost: return 1;
-        case cudaDevAttrMaxBlocksPerMultiprocessor: return model::blocks_per_multiprocessor;
-        case cudaDevAttrReservedSharedMemoryPerBlock: return model::shared_reserved_per_block;
+        case cudaDevAttrMaxBlocksPerMultiprocessor: return model::size().blocks_per_multiprocessor;
+        case cudaDevAttrReservedSharedMemoryPerBlock: return static_cast<int>(model::size().shared_reserved_per_block);
         case cudaDevAttrMemoryPoolsSupported: return 1;
         default:
             // The rest is texture sizes and features that are not here.
@@ -142,7 +142,7 @@ EMU_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *out, int device) {
     if (!out) return emu::fail(cudaErrorInvalidValue);
     if (!is_device(device)) return emu::fail(cudaErrorInvalidDevice);
     std::memset(out, 0, sizeof *out);
-    std::snprintf(out->name, sizeof out->name, "%s", model::name);
+    std::snprintf(out->name, sizeof out->name, "%s", model::size().name.c_str());
     out->totalGlobalMem = emu::memory().capacity();
     out->sharedMemPerBlock = model::shared_per_block;
     out->regsPerBlock = model::registers_per_multiprocessor;
@@ -154,8 +154,8 @@ EMU_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *out, int device) {
         out->maxGridSize[axis] = model::grid_dimensions[axis];
     }
     out->totalConstMem = model::constant_bytes;
-    out->major = model::major;
-    out->minor = model::minor;
+    out->major = model::size().major;
+    out->minor = model::size().minor;
     out->textureAlignment = 512;
     out->texturePitchAlignment = 32;
     out->multiProcessorCount = model::size().multiprocessors;
@@ -163,13 +163,13 @@ EMU_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *out, int device) {
     out->concurrentKernels = 1;
     out->asyncEngineCount = 3;
     out->unifiedAddressing = 1;
-    out->memoryBusWidth = model::memory_bus_bits;
+    out->memoryBusWidth = model::size().memory_bus_bits;
     out->l2CacheSize = static_cast<int>(model::size().l2_bytes);
-    out->maxThreadsPerMultiProcessor = model::threads_per_multiprocessor;
+    out->maxThreadsPerMultiProcessor = model::size().threads_per_multiprocessor;
     out->streamPrioritiesSupported = 1;
     out->globalL1CacheSupported = 1;
     out->localL1CacheSupported = 1;
-    out->sharedMemPerMultiprocessor = model::shared_per_multiprocessor;
+    out->sharedMemPerMultiprocessor = model::size().shared_per_multiprocessor;
     out->regsPerMultiprocessor = model::registers_per_multiprocessor;
     out->managedMemory = 1;
     out->hostNativeAtomicSupported = 1;
@@ -177,10 +177,10 @@ EMU_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *out, int device) {
     out->computePreemptionSupported = 1;
     out->canUseHostPointerForRegisteredMem = 1;
     out->cooperativeLaunch = 1;
-    out->sharedMemPerBlockOptin = model::shared_per_block_opt_in;
+    out->sharedMemPerBlockOptin = model::size().shared_per_block_opt_in();
     out->directManagedMemAccessFromHost = 1;
-    out->maxBlocksPerMultiProcessor = model::blocks_per_multiprocessor;
-    out->reservedSharedMemPerBlock = model::shared_reserved_per_block;
+    out->maxBlocksPerMultiProcessor = model::size().blocks_per_multiprocessor;
+    out->reservedSharedMemPerBlock = model::size().shared_reserved_per_block;
     out->hostRegisterSupported = 1;
     out->memoryPoolsSupported = 1;
     return cudaSuccess;

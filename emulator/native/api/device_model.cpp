@@ -19,19 +19,25 @@ Size current;
 }  // namespace
 
 const Size &size() { return current; }
+const Size &usual() {
+    static const Size it;
+    return it;
+}
+
 void set_size(const Size &given) { current = given; }
 
 int max_threads(uint32_t registers) {
     return std::min(threads_per_block, registers_per_multiprocessor / registers_of_warp(registers) * warp_size);
 }
 
-int resident_blocks(int threads, size_t shared, uint32_t registers) {
+int resident_blocks(int threads, size_t shared, uint32_t registers, const Size &of) {
     if (threads < 1 || threads > threads_per_block) return 0;
     int warps = (threads + warp_size - 1) / warp_size;
-    int by_threads = threads_per_multiprocessor / (warps * warp_size);
+    int by_threads = of.threads_per_multiprocessor / (warps * warp_size);
     int by_registers = registers_per_multiprocessor / registers_of_warp(registers) / warps;
-    int by_shared = static_cast<int>(shared_per_multiprocessor / (shared + shared_reserved_per_block));
-    return std::min({blocks_per_multiprocessor, by_threads, by_registers, by_shared});
+    size_t of_block = shared + of.shared_reserved_per_block;
+    int by_shared = of_block ? static_cast<int>(of.shared_per_multiprocessor / of_block) : by_threads;
+    return std::min({of.blocks_per_multiprocessor, by_threads, by_registers, by_shared});
 }
 
 }  // namespace emu::device_model

@@ -38,8 +38,8 @@ EMU_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *out, const void *h
     uint32_t registers = emu::count_registers(*function, false);
     out->maxThreadsPerBlock = std::min(static_cast<int>(function->info.max_threads), model::max_threads(registers));
     out->numRegs = registers ? static_cast<int>(registers) : model::assumed_registers;
-    out->ptxVersion = model::major * 10 + model::minor;
-    out->binaryVersion = model::major * 10 + model::minor;
+    out->ptxVersion = model::ptx_version;
+    out->binaryVersion = model::ptx_version;
     int usual = static_cast<int>(model::shared_per_block - function->info.static_shared_bytes);
     out->maxDynamicSharedSizeBytes = function->max_dynamic_shared < 0 ? usual : function->max_dynamic_shared;
     out->preferredShmemCarveout = function->shared_carveout;
@@ -51,7 +51,7 @@ EMU_API cudaError_t cudaFuncSetAttribute(const void *handle, cudaFuncAttribute w
     if (cudaError_t error = find(handle, &function)) return error;
     switch (which) {
         case cudaFuncAttributeMaxDynamicSharedMemorySize: {
-            int most = static_cast<int>(model::shared_per_block_opt_in - function->info.static_shared_bytes);
+            int most = static_cast<int>(model::size().shared_per_block_opt_in() - function->info.static_shared_bytes);
             if (value < 0 || value > most) {
                 emu::explain("",
                              emu::readable_name(function->name.c_str()) + " was to be allowed " + std::to_string(value) +
@@ -110,8 +110,8 @@ EMU_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, con
     if (!bytes || blocks < 1 || threads < 1) return emu::fail(cudaErrorInvalidValue);
     Function *function = nullptr;
     if (cudaError_t error = find(handle, &function)) return error;
-    size_t share = model::shared_per_multiprocessor / static_cast<size_t>(blocks);
-    size_t taken = model::shared_reserved_per_block + function->info.static_shared_bytes;
-    *bytes = share > taken ? std::min(share - taken, model::shared_per_block_opt_in) : 0;
+    size_t share = model::size().shared_per_multiprocessor / static_cast<size_t>(blocks);
+    size_t taken = model::size().shared_reserved_per_block + function->info.static_shared_bytes;
+    *bytes = share > taken ? std::min(share - taken, model::size().shared_per_block_opt_in()) : 0;
     return cudaSuccess;
 }

@@ -83,14 +83,14 @@ cudaError_t check_shape(Function &function, const LaunchShape &at, bool cooperat
     // What a program has asked for counts without the static memory, and takes nothing from what any kernel may have.
     size_t usual = model::shared_per_block - function.info.static_shared_bytes;
     size_t max_dynamic = std::max(usual, static_cast<size_t>(std::max(0, function.max_dynamic_shared)));
-    if (at.dynamic_shared > max_dynamic || shared > model::shared_per_block_opt_in) {
+    if (at.dynamic_shared > max_dynamic || shared > model::size().shared_per_block_opt_in()) {
         return refused(cudaErrorInvalidValue,
                        std::to_string(at.dynamic_shared) + " bytes of dynamic and " +
                            std::to_string(function.info.static_shared_bytes) +
                            " of static shared memory to a block: at most " + std::to_string(model::shared_per_block) +
                            " together, or what cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize) has "
                            "allowed, up to " +
-                           std::to_string(model::shared_per_block_opt_in));
+                           std::to_string(model::size().shared_per_block_opt_in()));
     }
     if (cooperative) {
         uint64_t blocks = uint64_t{at.grid.x} * at.grid.y * at.grid.z;
@@ -234,7 +234,7 @@ cudaError_t prepare_launch(const void *handle, const LaunchShape &shape, void **
 
 cudaError_t launch_again(Function &function, const LaunchShape &shape, std::string_view params, bool cooperative) {
     // The program was allowed as much as it took; what no launch may take is refused still.
-    if (shape.dynamic_shared <= device_model::shared_per_block_opt_in) {
+    if (shape.dynamic_shared <= device_model::size().shared_per_block_opt_in()) {
         function.max_dynamic_shared = std::max(function.max_dynamic_shared, static_cast<int>(shape.dynamic_shared));
     }
     Ready ready;

@@ -42,14 +42,14 @@ size_t shared_bytes_of(const Launch &launch) {
 // How many blocks a multiprocessor can hold.
 uint64_t fitting_blocks(const Launch &launch) {
     auto threads = static_cast<int>(launch.threads_per_block());
-    return static_cast<uint64_t>(std::max(1, device_model::resident_blocks(threads, shared_bytes_of(launch))));
+    return static_cast<uint64_t>(std::max(1, device_model::resident_blocks(threads, shared_bytes_of(launch), 0, device_model::usual())));
 }
 
 // A block's part of an L1 that it shares with as many like it as fit.
 uint64_t l1_share(const Launch &launch) {
     uint64_t resident =
         std::clamp<uint64_t>((launch.blocks() + multiprocessors() - 1) / multiprocessors(), 1, fitting_blocks(launch));
-    uint64_t taken = resident * (shared_bytes_of(launch) + device_model::shared_reserved_per_block);
+    uint64_t taken = resident * (shared_bytes_of(launch) + device_model::usual().shared_reserved_per_block);
     return std::max(least_l1_bytes, (l1_bytes - std::min(l1_bytes, taken)) / resident);
 }
 

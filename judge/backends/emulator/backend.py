@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from emulator import native
+from emulator.model import load_gpu
 from judge.backends.base import Backend, Discovery, Say
 from judge.backends.emulator.scorer import ModelledScorer
 from judge.backends.scoring import Scorer, ScoringJob
@@ -41,7 +42,9 @@ class EmulatorBackend(Backend):
     def discover(self, settings: JudgeSettings) -> Discovery:
         threads = settings.emulator_threads or len(os.sched_getaffinity(0))
         details = {"cpu": _cpu_name(), "threads": threads}
-        return Discovery((DeviceInfo("emulator", self.kind, "CPU emulator", "8.0", details),))
+        # Programs see the GPU whose times are modelled.
+        capability = load_gpu(settings.emulator_gpu).compute_capability
+        return Discovery((DeviceInfo("emulator", self.kind, "CPU emulator", capability, details),))
 
     def probe(self, settings: JudgeSettings) -> Iterable[Probe]:
         try:

@@ -66,4 +66,11 @@ def test_programs_see_the_size_and_speed_of_the_gpu_whose_times_are_modelled(lib
         assert runtime.library.cudaDeviceGetAttribute(ctypes.byref(asked), attribute, 0) == 0
         answers.append(asked.value)
     assert answers[:3] == [gpu.multiprocessors, round(gpu.clock_hz / 1e3), gpu.memory.l2_bytes]
+    major, minor = map(int, gpu.compute_capability.split("."))
+    shared = gpu.limits.shared_bytes
+    told = {75: major, 76: minor, 37: gpu.memory.bus_bits, 39: gpu.limits.threads, 106: gpu.limits.blocks, 81: shared}
+    told |= {97: shared - gpu.limits.reserved_shared_bytes, 111: gpu.limits.reserved_shared_bytes}
+    for attribute, expected in told.items():
+        assert runtime.library.cudaDeviceGetAttribute(ctypes.byref(asked), attribute, 0) == 0
+        assert asked.value == expected, attribute
     assert 2 * 1e3 * answers[3] * answers[4] / 8 == pytest.approx(gpu.memory.dram_peak_bytes_per_s, rel=1e-5)
