@@ -36,6 +36,7 @@ from store.devices import upsert_device
 from store.events import record_event
 from store.jobs import LeaseRules, Stage, claim_job, finish_build, finish_judged
 from store.models import Submission, User
+from tests.compiled_once import keep_routes, keep_templates
 from tests.databases import give_schema
 from web.app import create_app
 from web.services import EXTENSION, Services
@@ -50,6 +51,8 @@ H200 = DeviceInfo(
     details={"driver": "580.95", "cuda": "13.0", "multiprocessors": 132},
 )
 PASSWORD = "correct horse battery"
+
+keep_routes()
 KERNEL = '#include <cuda_runtime.h>\n\nextern "C" void solve(const float* A, const float* B, float* C, int N) {\n}\n'
 
 
@@ -179,7 +182,9 @@ def make_site(data_dir: Path, **settings: Any) -> Site:
     made = WebSettings(**chosen)
     made.data_dir.mkdir(parents=True, exist_ok=True)
     give_schema(made)
-    return Site(create_app(made))
+    app = create_app(made)
+    keep_templates(app)
+    return Site(app)
 
 
 @functools.cache
