@@ -5,6 +5,7 @@ A hash takes 64 MiB for its time, so only ``HASHES_AT_ONCE`` are made at once in
 
 from __future__ import annotations
 
+import base64
 import secrets
 import threading
 from collections.abc import Iterator
@@ -22,8 +23,20 @@ _LOOKED_AT = 72
 
 _hasher = PasswordHasher()
 _slots = threading.BoundedSemaphore(HASHES_AT_ONCE)
+
+
+def _hash_of_nothing() -> str:
+    """Returns a hash that takes as long to check as any other and that no password has, as it is random bytes."""
+    salt, digest = (
+        base64.b64encode(secrets.token_bytes(size)).decode().rstrip("=")
+        for size in (_hasher.salt_len, _hasher.hash_len)
+    )
+    costs = f"m={_hasher.memory_cost},t={_hasher.time_cost},p={_hasher.parallelism}"
+    return f"$argon2id$v=19${costs}${salt}${digest}"
+
+
 # Verified when the user does not exist, so that response times do not reveal which names exist.
-_DUMMY_HASH = _hasher.hash(secrets.token_hex(16))
+_DUMMY_HASH = _hash_of_nothing()
 
 
 class HashersBusyError(Exception):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -55,4 +56,14 @@ class Answer(BaseModel):
         **options: Any,
     ) -> dict[str, Any]:
         """Returns the description of the response in the API's document."""
-        return super().model_json_schema(by_alias, ref_template, schema_generator, mode, **options)
+        described = super().model_json_schema
+        if options:
+            return described(by_alias, ref_template, schema_generator, mode, **options)
+        # SpecTree asks for each operation and status anew, six times for each class.
+        key = (cls, by_alias, ref_template, schema_generator, mode)
+        if key not in _descriptions:
+            _descriptions[key] = described(by_alias, ref_template, schema_generator, mode)
+        return copy.deepcopy(_descriptions[key])
+
+
+_descriptions: dict[tuple[object, ...], dict[str, Any]] = {}
