@@ -2,6 +2,8 @@
 
 A test marked ``exhaustive`` has cases that differ in their data alone. Those of one function are drawn from together;
 tests without parameters that are marked are drawn from together file by file. At least one of each such group is run.
+``exhaustive(share=40)`` draws one case in 40, for cases that take long; ``exhaustive(by_file=True)`` draws from all
+such cases of a file together, for files each of whose tests starts many processes.
 
 Nothing is left out with ``--exhaustive``, nor where tests are chosen by name (``-k``, or ``file::test``) or because
 they failed (``--last-failed``).
@@ -105,14 +107,16 @@ def _is_exhaustive(item: pytest.Item) -> bool:
 
 
 def _sampled(items: Iterable[pytest.Item]) -> set[str]:
-    groups: dict[str, list[str]] = defaultdict(list)
+    groups: dict[tuple[str, int], list[str]] = defaultdict(list)
     for item in items:
-        if _is_exhaustive(item):
+        marker = item.get_closest_marker("exhaustive")
+        if marker is not None:
             file, _, name = item.nodeid.partition("::")
             function, bracket, _ = name.partition("[")
-            groups[f"{file}::{function}" if bracket else file].append(item.nodeid)
+            alone = bracket and not marker.kwargs.get("by_file")
+            groups[f"{file}::{function}" if alone else file, marker.kwargs.get("share", SHARE)].append(item.nodeid)
     drawn: set[str] = set()
-    for name, cases in groups.items():
+    for (name, share), cases in groups.items():
         # Each group has a generator of its own: what is drawn of one does not depend on what others there are.
-        drawn.update(random.Random(f"{seed()} {name}").sample(cases, -(-len(cases) // SHARE)))
+        drawn.update(random.Random(f"{seed()} {name}").sample(cases, -(-len(cases) // share)))
     return drawn

@@ -18,7 +18,7 @@ pytestmark = [
 
 
 def test_on_sqlite_and_files(tmp_path: Path) -> None:
-    report = run(tmp_path, submissions=8, every_s=2.0, deadline_s=300.0, seed=3, most_kills=10)
+    report = run(tmp_path, submissions=5, every_s=2.0, deadline_s=300.0, seed=3, most_kills=6)
     assert not report.damage
     assert report.kills
 
@@ -28,11 +28,11 @@ def test_on_sqlite_and_files(tmp_path: Path) -> None:
 def test_on_postgresql_and_redis(tmp_path: Path, postgres_url: str, redis_url: str) -> None:
     report = run(
         tmp_path,
-        submissions=8,
+        submissions=5,
         every_s=2.0,
         deadline_s=300.0,
         seed=4,
-        most_kills=10,
+        most_kills=6,
         database_url=postgres_url,
         redis_url=redis_url,
     )

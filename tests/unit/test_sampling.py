@@ -12,12 +12,13 @@ from tests import gate, sampling
 from tests.sampling import SHARE, Scope
 
 
-def item(nodeid: str, *marks: str) -> Any:
+def item(nodeid: str, *marks: str, **options: Any) -> Any:
+    markers = {mark: SimpleNamespace(name=mark, kwargs=options) for mark in marks}
     return SimpleNamespace(
         nodeid=nodeid,
         path=Path("/checkout") / nodeid.partition("::")[0],
-        iter_markers=lambda: [SimpleNamespace(name=mark) for mark in marks],
-        get_closest_marker=lambda name: name if name in marks else None,
+        iter_markers=lambda: list(markers.values()),
+        get_closest_marker=markers.get,
     )
 
 
@@ -26,7 +27,9 @@ DRAWN = [item("a.py::test_drawn", "hypothesis")]
 MANY = [item(f"a.py::test_many[{n}]", "exhaustive") for n in range(45)]
 FEW = [item(f"b.py::test_few[{n}]", "exhaustive") for n in range(2)]
 WHOLE = [item(f"c.py::test_{n}", "exhaustive") for n in range(11)]
-EVERYTHING = [*PLAIN, *DRAWN, *MANY, *FEW, *WHOLE]
+LONG = [item(f"d.py::test_long[{n}]", "exhaustive", share=40) for n in range(45)]
+FILE = [item(f"e.py::test_{n}[{case}]", "exhaustive", by_file=True) for n in range(3) for case in range(3)]
+EVERYTHING = [*PLAIN, *DRAWN, *MANY, *FEW, *WHOLE, *LONG, *FILE]
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +48,7 @@ def test_a_sample_has_a_tenth_of_each_group_and_at_least_one_case() -> None:
     kept = run(Scope.SAMPLE)
     assert [one for one in kept if one in PLAIN + DRAWN] == PLAIN + DRAWN
     assert [sum(one in kept for one in group) for group in (MANY, FEW, WHOLE)] == [-(-45 // SHARE), 1, 2]
+    assert [sum(one in kept for one in group) for group in (LONG, FILE)] == [2, 1]
 
 
 def test_the_seed_decides_and_the_other_tests_do_not(monkeypatch: pytest.MonkeyPatch) -> None:

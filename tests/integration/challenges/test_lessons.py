@@ -15,7 +15,7 @@ from judge.tracks.track import Step
 from judge.verdict import Verdict
 from tests.builds import ROOT
 
-pytestmark = [pytest.mark.jail, pytest.mark.nvcc, pytest.mark.exhaustive]
+pytestmark = [pytest.mark.jail, pytest.mark.nvcc, pytest.mark.exhaustive(share=40)]
 
 STEPS = [step for track in builtin_tracks().tracks for step in track.steps]
 

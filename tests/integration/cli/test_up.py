@@ -17,7 +17,7 @@ import pytest
 from benchmarks.stack import Stack, running_stack
 from tests.builds import ROOT
 
-pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
+pytestmark = [pytest.mark.jail, pytest.mark.nvcc, pytest.mark.exhaustive(by_file=True)]
 
 KERNEL = """
 __global__ void add(const float* A, const float* B, float* C, int N) {
@@ -103,7 +103,6 @@ def _up_refused(stack: Stack, *arguments: str, data_dir: Path | None = None) -> 
 
 
 @pytest.mark.slow(15)
-@pytest.mark.exhaustive
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.usefixtures("library")
 def test_no_process_is_left_behind(tmp_path: Path, number: signal.Signals) -> None:

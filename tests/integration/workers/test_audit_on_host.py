@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
 PACK = dataclasses.replace(
     twice_pack(),
     benchmarks=(dataclasses.replace(twice_pack().benchmarks[0], axes={"N": 2000}),),
-    bench=dataclasses.replace(twice_pack().bench, budget_s=1.0),
+    bench=dataclasses.replace(twice_pack().bench, budget_s=0.4),
 )
 SPINS = """
 #include <time.h>

@@ -11,7 +11,7 @@ from tests.integration.workers.conftest import MakeFleet
 from tests.integration.workers.fleet import Fleet
 from tests.integration.workers.test_kill9 import check_each_judged_once
 
-pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
+pytestmark = [pytest.mark.jail, pytest.mark.nvcc, pytest.mark.exhaustive]
 
 KERNEL = """
 #include <cuda_runtime.h>

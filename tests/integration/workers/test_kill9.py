@@ -18,7 +18,7 @@ from tests.integration.workers.conftest import MakeFleet
 from tests.integration.workers.fleet import Fleet
 
 #: On both kinds of database and broker.
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.exhaustive(by_file=True)
 
 SOURCE = "name={name}\nvalue=1\nbuild_s=0.4\nrun_s=0.4"
 
