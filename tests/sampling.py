@@ -1,9 +1,10 @@
 """Which cases of the exhaustive tests a session runs: a tenth by default, drawn by a seed.
 
-A test marked ``exhaustive`` has cases that differ in their data alone. Those of one function are drawn from together;
-tests without parameters that are marked are drawn from together file by file. At least one of each such group is run.
-``exhaustive(share=40)`` draws one case in 40, for cases that take long; ``exhaustive(by_file=True)`` draws from all
-such cases of a file together, for files each of whose tests starts many processes.
+A test marked ``exhaustive`` has cases that differ in their data alone, or takes long beside others like it. Cases of
+one function are drawn from together; tests without parameters that are marked are drawn from together file by file. At
+least one of each such group is run. ``exhaustive(share=40)`` draws one case in 40, for cases that take long;
+``exhaustive(by_file=True)`` draws from all such cases of a file together, for files each of whose tests starts many
+processes.
 
 Nothing is left out with ``--exhaustive``, nor where tests are chosen by name (``-k``, or ``file::test``) or because
 they failed (``--last-failed``).

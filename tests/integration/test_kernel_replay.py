@@ -72,6 +72,7 @@ def kept(judgement: Judgement) -> BenchmarkCase:
     return judgement.measurement.cases[0]
 
 
+@pytest.mark.exhaustive(by_file=True)
 @pytest.mark.jail
 def test_the_replayed_time_is_stored_beside_the_claim(audited: Audit) -> None:
     replayed_s = kept(audited("2 4e-3")).replayed_s
@@ -79,6 +80,7 @@ def test_the_replayed_time_is_stored_beside_the_claim(audited: Audit) -> None:
     assert replayed_s >= 4e-3
 
 
+@pytest.mark.exhaustive(by_file=True)
 @pytest.mark.slow(19)
 @pytest.mark.jail
 def test_a_claim_below_the_replayed_time_is_not_trusted(audited: Audit) -> None:
@@ -88,7 +90,7 @@ def test_a_claim_below_the_replayed_time_is_not_trusted(audited: Audit) -> None:
     assert "launched again without the program's host code" in judgement.message
 
 
-@pytest.mark.exhaustive
+@pytest.mark.exhaustive(by_file=True)
 @pytest.mark.jail
 @pytest.mark.parametrize(
     ("recording", "reason"),
@@ -101,6 +103,7 @@ def test_a_call_that_cannot_be_replayed_keeps_its_time_with_the_reason(
     assert reason in str(kept(audited(recording, lies=True)).not_replayed)
 
 
+@pytest.mark.exhaustive(by_file=True)
 @pytest.mark.jail
 def test_a_failed_build_with_the_recorder_is_a_reason(audited: Audit) -> None:
     def refuses(*_: object) -> bytes:

@@ -14,7 +14,7 @@ from judge.packs.pack import Pack
 from judge.settings import JudgeSettings
 from judge.verdict import Verdict
 
-pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
+pytestmark = [pytest.mark.jail, pytest.mark.nvcc, pytest.mark.exhaustive(by_file=True)]
 
 KERNEL = """
 #include <cuda_runtime.h>

@@ -24,7 +24,7 @@ from judge.verdict import Verdict
 from tests.host_device.backend import BACKENDS, LANGUAGES
 from tests.host_device.judging import DEVICE, EMPTY, build, host_factory, twice_pack
 
-pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
+pytestmark = [pytest.mark.jail, pytest.mark.nvcc, pytest.mark.exhaustive(by_file=True)]
 
 CASE = dataclasses.replace(twice_pack().benchmarks[0], axes={"N": 2000})
 PACK = dataclasses.replace(
@@ -102,7 +102,6 @@ def test_an_honest_submission_gets_its_time_and_all_that_goes_with_it(
     assert score.fingerprint.seen == ObservedConditions()
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "python",
     [

@@ -30,6 +30,7 @@ def entries(fleet: Fleet) -> list[LeaderboardEntry]:
         return leaderboard(session, challenge="reduction", device_key="emulator", pack_major=1)
 
 
+@pytest.mark.exhaustive
 def test_the_first_places_are_timed_again_together(fleet: Fleet) -> None:
     fleet.start("build")
     fleet.start("device")

@@ -23,6 +23,8 @@ from tests.databases import give_schema
 from tests.fake_judge import FakePack
 from workers.lease_keeper import LeaseKeeper
 
+pytestmark = pytest.mark.exhaustive(by_file=True)
+
 
 class Queue:
     """A database with one submission, and the lease on it."""

@@ -85,6 +85,7 @@ def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
     collector.close()
 
 
+@pytest.mark.exhaustive
 def test_a_trace_goes_from_the_request_to_the_timing(everywhere: MakeFleet, collector: Collector) -> None:
     fleet = everywhere()
     for kind in ("build", "device"):

@@ -14,7 +14,7 @@ from tests.integration.workers.conftest import MakeFleet
 from tests.integration.workers.fleet import Fleet
 
 #: On both kinds of database and broker.
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.exhaustive(by_file=True)
 
 
 def test_a_submission_is_built_judged_and_ranked(fleet: Fleet) -> None:

@@ -89,7 +89,7 @@ def test_a_killed_service_is_started_again(tmp_path: Path) -> None:
     os.kill(first, signal.SIGKILL)
     _, second = _wait_for(tmp_path / "pids", 2)
     supervisor.send_signal(signal.SIGINT)
-    out, _ = supervisor.communicate(timeout=20)
+    out, _ = supervisor.communicate(timeout=60)
     assert "worker was killed by signal 9; starting it again" in out
     assert f"stopped by {int(signal.SIGINT)}" in out
     assert _gone(second)
@@ -103,7 +103,7 @@ def test_nothing_is_left_behind(tmp_path: Path, number: signal.Signals) -> None:
     supervisor = _start(tmp_path, grace_s=0.3)
     pids = _wait_for(tmp_path / "pids", 3)
     supervisor.send_signal(number)
-    out, _ = supervisor.communicate(timeout=20)
+    out, _ = supervisor.communicate(timeout=60)
     assert f"stopped by {int(number)}" in out
     assert supervisor.returncode == 0
     assert [pid for pid in pids if not _gone(pid)] == []
@@ -114,7 +114,7 @@ def test_services_get_a_signal_of_their_own_when_the_supervisor_is_killed(tmp_pa
     supervisor = _start(tmp_path)
     [pid] = _wait_for(tmp_path / "pids", 1)
     supervisor.kill()
-    supervisor.communicate(timeout=20)
+    supervisor.communicate(timeout=60)
     assert _gone(pid)
 
 
@@ -126,7 +126,7 @@ def test_a_second_signal_ends_the_waiting(tmp_path: Path) -> None:
     while supervisor.poll() is None and time.monotonic() < until:
         supervisor.send_signal(signal.SIGINT)
         time.sleep(0.1)
-    out, _ = supervisor.communicate(timeout=20)
+    out, _ = supervisor.communicate(timeout=60)
     assert "stopping at once" in out
     assert all(_gone(pid) for pid in pids)
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.integration.emulator.libraries.conftest import Load
 
-pytestmark = [pytest.mark.nvcc, pytest.mark.usefixtures("device")]
+pytestmark = [pytest.mark.nvcc, pytest.mark.exhaustive(by_file=True), pytest.mark.usefixtures("device")]
 
 N = 10_007
 VALUES = np.random.default_rng(0).integers(-2000, 2000, N).astype(np.int32)

@@ -14,7 +14,7 @@ from judge.settings import JudgeSettings
 from tests.killer import Killer, named
 from tests.unit.judge.compile.challenge import PLAIN, FakeChallenge
 
-pytestmark = [pytest.mark.nvcc, pytest.mark.jail]
+pytestmark = [pytest.mark.nvcc, pytest.mark.jail, pytest.mark.exhaustive(by_file=True)]
 
 _CHALLENGE = FakeChallenge()
 

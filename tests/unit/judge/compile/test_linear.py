@@ -115,6 +115,7 @@ def test_time_grows_in_proportion_to_the_length(stage: str) -> None:
 
 
 @pytest.mark.exhaustive
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("stage", STAGES)
 def test_time_grows_in_proportion_whatever_stands_around(stage: str) -> None:
     assert not _superlinear(stage, SMALL, _AROUND)
