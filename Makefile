@@ -1,7 +1,7 @@
 # make run: the whole thing. make test: every test that can run here. See CONTRIBUTING.md.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all verify-all test-gpu lint format types contracts bench clean
+.PHONY: help run test test-all verify-all test-gpu lint format types contracts bench dist clean
 
 PY := .venv/bin/python
 PYTEST = scripts/run-tests -m "not gpu" -n $(JOBS) --maxprocesses 8 --dist worksteal
@@ -52,6 +52,10 @@ contracts:  ## who may import whom
 bench:  ## from Submit to the verdict, 20 times, on a stack of its own
 	@scripts/bootstrap server
 	@exec $(PY) benchmarks/submit_latency.py $(ARGS)
+
+dist:  ## build the source distribution and, with the emulator compiled, the wheel for this kind of machine
+	@scripts/bootstrap dev
+	@GPUJUDGE_PLATFORM_WHEEL=1 $(PY) -m build
 
 clean:  ## remove .venv and caches (data/ stays)
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

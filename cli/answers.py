@@ -197,4 +197,6 @@ def read_status_judgement(data: dict[str, Any]) -> Judgement:
     try:
         return read_judgement(data)
     except UnreadableJudgement as error:
-        raise Unreachable(str(error), hint="A newer gpujudge may read it: pip install -U gpujudge.") from None
+        raise Unreachable(
+            str(error), hint="A newer gpujudge may read it: update your clone, and install it again."
+        ) from None

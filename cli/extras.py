@@ -22,5 +22,6 @@ def need(module: str, extra: str) -> Any:
             raise
         raise MissingExtra(
             f"this command needs {missing}, which is not installed",
-            hint=f"Install it with: pip install 'gpujudge[{extra}]'",
+            hint=f"In a clone of gpujudge: pipx install --force '.[{extra}]', or pip install '.[{extra}]' in an "
+            "environment of your own.",
         ) from None

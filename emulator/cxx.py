@@ -1,4 +1,8 @@
-"""Builds C++ shared libraries on the machine that uses them, with its own compiler, for its own CPU."""
+"""Builds C++ shared libraries on the machine that uses them, with its own compiler, for its own CPU.
+
+A platform wheel brings libraries, built for any CPU that has what ``x86-64-v3`` names; where such a library fits the
+sources and the CPU, nothing is built.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +24,16 @@ from pathlib import Path
 SHARED_FOLDER = "GPUJUDGE_LIBRARY_CACHE"
 
 #: Of every library. Floating-point results are the same with any compiler, on any CPU: nothing is fused.
-_FLAGS = (
-    *("-std=c++20", "-O2", "-march=native", "-ffp-contract=off", "-pthread"),
-    *("-fPIC", "-fvisibility=hidden", "-Wall"),
+_FLAGS = ("-std=c++20", "-O2", "-ffp-contract=off", "-pthread", "-fPIC", "-fvisibility=hidden", "-Wall")
+_OWN_CPU = "-march=native"
+_MANY_CPUS = "-march=x86-64-v3"
+#: What /proc/cpuinfo lists for a CPU that runs code made for ``_MANY_CPUS``.
+_MANY_CPUS_HAVE = (
+    *("cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"),
+    *("avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"),
 )
+#: Beside the folder of the sources: the libraries that a wheel brings, each in a folder named by what it was made of.
+BROUGHT = "built"
 
 
 class NativeBuildError(Exception):
@@ -55,7 +65,7 @@ class CxxLibrary:
     cold: tuple[str, ...] = ()
 
     def ensure(self, folder: Path) -> Path:
-        """Returns the path of the library under ``folder``; builds the library first if it is missing.
+        """Returns the path of the library under ``folder``, or of the brought one; builds it first if it is missing.
 
         The library's folder is named by a hash of sources, compiler, flags and CPU, so that a stale one is never used.
         Safe with any number of concurrent callers, in this process and others: one builds, the others wait.
@@ -64,6 +74,8 @@ class CxxLibrary:
         share: the library is built there and linked (or copied) into ``folder``. Whoever can write to it decides what
         code its users run. Raises ``NativeBuildError``.
         """
+        if (brought := self.brought()) is not None:
+            return brought
         compiler = _compiler()
         key = self._key(compiler)
         library = folder / key / self.name
@@ -75,31 +87,53 @@ class CxxLibrary:
             return library
         return self._ensure_built(compiler, folder / key)
 
+    def brought(self) -> Path | None:
+        """Returns the library that was installed with these sources, None if there is none that this CPU runs."""
+        folder = self.sources.parent / BROUGHT
+        if not folder.is_dir() or not set(_cpu_features().decode().split()).issuperset(_MANY_CPUS_HAVE):
+            return None
+        library = folder / self._portable_key() / self.name
+        return library if library.exists() else None
+
+    def build_portable(self, folder: Path) -> Path:
+        """Builds the library for many CPUs, under ``folder``, and returns its path: below ``folder`` it lies as
+        ``brought`` looks for it. The same compiler makes the same bytes. Raises ``NativeBuildError``."""
+        library = folder / self._portable_key() / self.name
+        library.parent.mkdir(parents=True)
+        self._build(_compiler(), library, _MANY_CPUS)
+        return library
+
     def _ensure_built(self, compiler: str, target: Path) -> Path:
         library = target / self.name
         if not library.exists():
             target.mkdir(parents=True, exist_ok=True)
             with _locked(target / "lock"):
                 if not library.exists():
-                    self._build(compiler, library)
+                    self._build(compiler, library, _OWN_CPU)
         return library
 
     def _key(self, compiler: str) -> str:
+        version = subprocess.run([compiler, "--version"], capture_output=True, check=False).stdout
+        return self._digest(_OWN_CPU.encode(), version, self.depends, platform.machine().encode(), _cpu_features())
+
+    def _portable_key(self) -> str:
+        return self._digest(_MANY_CPUS.encode())
+
+    def _digest(self, *made_with: bytes) -> str:
         digest = hashlib.sha256()
         for source in sorted(self.sources.rglob("*")):
             if source.is_file():
                 name = source.relative_to(self.sources).as_posix()
                 digest.update(name.encode() + b"\0" + source.read_bytes() + b"\0")
-        version = subprocess.run([compiler, "--version"], capture_output=True, check=False).stdout
         # No folder is among these: a checkout that is moved keeps its library.
         headers = itertools.chain.from_iterable(self.generated)
         flags = map(str.encode, (*_FLAGS, *self.flags, *self.link, str(self.unit_bytes), *self.cold, *headers))
-        for part in (*flags, version, self.depends, platform.machine().encode(), _cpu_features()):
+        for part in (*flags, *made_with):
             digest.update(hashlib.sha256(part).digest())
         return digest.hexdigest()[:16]
 
-    def _build(self, compiler: str, library: Path) -> None:
-        command = [compiler, *_FLAGS, *self.flags]
+    def _build(self, compiler: str, library: Path, cpu: str) -> None:
+        command = [compiler, cpu, *_FLAGS, *self.flags]
         link = [f"-Wl,--version-script={self.sources / self.exports}"] if self.exports else []
         with tempfile.TemporaryDirectory(dir=library.parent, prefix="build-") as scratch:
             for path, text in self.generated:

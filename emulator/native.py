@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import sysconfig
+from dataclasses import replace
 from pathlib import Path
 
 from emulator.cxx import CxxLibrary, NativeBuildError
 from emulator.profile import native_header
 
-__all__ = ["LIBRARY", "NativeBuildError", "cuda_include", "ensure"]
+__all__ = ["LIBRARY", "NativeBuildError", "brought", "cuda_include", "ensure", "library"]
 
 LIBRARY = "libcudart.so.13"
 
@@ -24,20 +25,32 @@ def ensure(folder: Path) -> Path:
 
     See ``CxxLibrary.ensure``. Raises ``NativeBuildError``.
     """
+    # A brought one needs no headers of CUDA either.
+    return brought() or library().ensure(folder)
+
+
+def brought() -> Path | None:
+    """Returns the library that was installed with these sources, None if there is none that this CPU runs."""
+    return _portable().brought()
+
+
+def library() -> CxxLibrary:
+    """Returns how the library is built with the headers of this machine. Raises ``NativeBuildError``."""
     include = cuda_include()
-    library = CxxLibrary(
+    return replace(_portable(), include=include, depends=(include / "driver_types.h").read_bytes())
+
+
+def _portable() -> CxxLibrary:
+    return CxxLibrary(
         LIBRARY,
         _SOURCES,
         flags=_FLAGS,
         link=(f"-Wl,-soname,{LIBRARY}", "-Wl,-z,now"),
         exports="libcudart.map",
-        include=include,
         generated=((native_header.PATH, native_header.native_header()),),
         unit_bytes=80 << 10,
         cold=("api", "report", "replay"),
-        depends=(include / "driver_types.h").read_bytes(),
     )
-    return library.ensure(folder)
 
 
 def cuda_include() -> Path:
@@ -53,5 +66,6 @@ def cuda_include() -> Path:
         if (candidate / "cuda_runtime_api.h").exists():
             return candidate
     raise NativeBuildError(
-        "cuda_runtime_api.h is not found: install the CUDA toolkit (or `pip install gpujudge[nvcc]`), or set CUDA_HOME"
+        "cuda_runtime_api.h is not found: install the CUDA toolkit (or, in a clone, `pip install '.[nvcc]'`), "
+        "or set CUDA_HOME"
     )

@@ -90,7 +90,7 @@ def open_service(
     if health is None:
         return None
     if not health.is_watched:
-        log.warning("device.no_nvml", remedy="pip install 'gpujudge[cuda]'")
+        log.warning("device.no_nvml", remedy="in a clone of gpujudge: pip install '.[cuda]'")
     return DeviceService(health, settle=judge.settle, paused=judge.paused)
 
 

@@ -65,7 +65,7 @@ def run(settings: Settings) -> int:
         gpu = load_gpu(settings.gpu) if settings.gpu else None
         program = find_program(settings.command[0])
         cache = settings.cache or default_cache()
-        if not any(cache.glob(f"*/{native.LIBRARY}")):
+        if not native.brought() and not any(cache.glob(f"*/{native.LIBRARY}")):
             sys.stderr.write("emulator: its library is compiled first, once; that takes half a minute\n")
         library = native.ensure(cache)
         outcome = run_program(

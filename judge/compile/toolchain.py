@@ -23,7 +23,7 @@ from judge.sandbox.cgroup_hierarchy import is_owner_alive, own_identity
 
 #: The toolkit's path inside a jail.
 INSIDE = "/cuda"
-_REMEDY = "pip install 'gpujudge[nvcc]', or install the CUDA toolkit and put nvcc on PATH"
+_REMEDY = "in a clone of gpujudge: pip install '.[nvcc]'; or install the CUDA toolkit and put nvcc on PATH"
 _HOST_PATH = "/usr/local/bin:/usr/bin:/bin"
 _SCRATCH = "gpujudge-nvcc-"
 

@@ -6,10 +6,10 @@ import functools
 import logging
 from pathlib import Path
 
-from emulator.cxx import CxxLibrary, NativeBuildError
+from emulator.cxx import NativeBuildError
 from judge.native import library
+from judge.native.cxx import LIBRARY
 
-LIBRARY = CxxLibrary("libgpujudge.so", Path(__file__).parent / "sources", flags=("-O3",))
 _log = logging.getLogger(__name__)
 
 

@@ -56,7 +56,8 @@ def module_paths(data_dir: Path) -> list[Path]:
     """Returns where this process finds modules, the folder of ``judge`` first; no working directory.
 
     An entry above that folder or the data folder (``PYTHONPATH=/srv``) is left out: a jail that showed it would show
-    the trusted code, and no bind below it could be made.
+    the trusted code, and no bind below it could be made. One that the jail shows anyway stays: the packages of an
+    installed gpujudge are one of those there.
     """
     home = Path(judge.__file__).resolve().parent.parent
     paths = [home]
@@ -65,7 +66,8 @@ def module_paths(data_dir: Path) -> list[Path]:
         if not entry or not path.is_absolute() or not path.exists():
             continue
         found = path.resolve()
-        if found not in paths and not home.is_relative_to(found) and not data_dir.resolve().is_relative_to(found):
+        above = home.is_relative_to(found) and not _shown_anyway(found)
+        if found not in paths and not above and not data_dir.resolve().is_relative_to(found):
             paths.append(found)
     return paths
 

@@ -79,6 +79,8 @@ def test_commands_exist(document: str, line: str) -> None:
             for unit in units:
                 name, _, instance = unit.partition("@")
                 assert list((ROOT / "deploy/systemd").glob(f"{name}@.service" if instance else f"{name}*")), unit
+        case ["pipx", "install", folder] | ["uv", "tool", "install", folder]:
+            assert (ROOT / folder / "pyproject.toml").is_file()
         case ["kubectl", "apply", "-k", folder]:
             assert (ROOT / folder / "kustomization.yaml").is_file()
         case _:

@@ -36,7 +36,7 @@ def probe_gpus(settings: JudgeSettings) -> Iterator[Probe]:
             detail = f"a worker gives it no jobs: {problem}"
             yield Probe(f"service of {selector}", False, detail, _HEALTH, required=False)
     if not found.devices:
-        remedy = "pip install 'gpujudge[cuda]' (it is built against the CUDA toolkit: nvcc must be on PATH)"
+        remedy = "in a clone of gpujudge: pip install '.[cuda]' (it needs the CUDA toolkit: nvcc must be on PATH)"
         if not Path("/dev/nvidiactl").exists():
             remedy = "Nothing to do without a GPU: the emulator judges. With one, install its driver."
         yield Probe("GPU", False, found.problem or "none found", remedy, required=False)

@@ -57,7 +57,7 @@ class EmulatorBackend(Backend):
         return Target(self.kind, _ARCH)
 
     def prepare(self, settings: JudgeSettings, say: Say = lambda _: None) -> None:
-        if not any((settings.data_dir / "emulator").glob("*/libcudart*")):
+        if not native.brought() and not any((settings.data_dir / "emulator").glob("*/libcudart*")):
             say("compiling the emulator (once; half a minute)")
         _ensure_library(settings)
 

@@ -152,4 +152,4 @@ def test_without_the_packages_a_worker_says_what_to_install(collector: Collector
         [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 1
-    assert "pip install 'gpujudge[traces]'" in done.stderr
+    assert "pip install '.[traces]'" in done.stderr

@@ -41,10 +41,10 @@ def test_help_needs_the_base_install_only() -> None:
 @pytest.mark.parametrize(
     ("argv", "extra"),
     [
-        (("judge", __file__, "--challenge", "softmax"), "gpujudge[judge]"),
-        (("up",), "gpujudge[server]"),
-        (("db", "upgrade"), "gpujudge[server]"),
-        (("worker", "build"), "gpujudge[server]"),
+        (("judge", __file__, "--challenge", "softmax"), "pipx install --force '.[judge]'"),
+        (("up",), "pipx install --force '.[server]'"),
+        (("db", "upgrade"), "pipx install --force '.[server]'"),
+        (("worker", "build"), "pipx install --force '.[server]'"),
     ],
 )
 def test_a_command_that_needs_more_names_the_extra(argv: tuple[str, ...], extra: str) -> None:

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -102,8 +103,9 @@ def test_what_the_images_are_made_from_exists() -> None:
     assert copied
     assert {name for line in copied for name in line.split()} <= set(kept)
     packages = set(re.search(r"for package in (.+?); do", DOCKERFILE)[1].split())  # type: ignore[index]
-    pyproject = (ROOT / "pyproject.toml").read_text()
-    assert packages == set(json.loads(re.search(r"^packages = (\[.*\])$", pyproject, flags=re.MULTILINE)[1]))  # type: ignore[index]
+    built = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    assert packages == set(built["targets"]["wheel"]["only-include"])
+    assert f"COPY {built['hooks']['custom']['path']} scripts/" in DOCKERFILE
 
 
 def test_environment_variables_are_settings(compose: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from judge.bench.schedule import CallMaker, InputKey, PlannedCall
 from judge.bench.verification import OpenedCall, Verifier
 from judge.errors import Cancelled
 from judge.native import library
-from judge.native.build import LIBRARY
+from judge.native.cxx import LIBRARY
 from judge.native.digest import piece_digests, tree_digest
 from judge.native.library import NativeLibrary
 from judge.packs.committed_array import CommittedArray, NotCommittedError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from judge.native import library
-from judge.native.build import LIBRARY
+from judge.native.cxx import LIBRARY
 from judge.native.library import NativeLibrary
 from tests.builds import LIBRARIES
 

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from judge.native import library
-from judge.native.build import LIBRARY
+from judge.native.cxx import LIBRARY
 from judge.native.library import NativeLibrary
 from judge.packs import lazy_array, lazy_input
 from judge.packs.distributions import Constant, Distribution, Integers, Normal, Sentinels, Uniform

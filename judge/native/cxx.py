@@ -1,0 +1,9 @@
+"""What the native library is built of. Imports no NumPy: the build of a wheel reads this, too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from emulator.cxx import CxxLibrary
+
+LIBRARY = CxxLibrary("libgpujudge.so", Path(__file__).parent / "sources", flags=("-O3",))

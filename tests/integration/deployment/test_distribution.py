@@ -1,0 +1,110 @@
+"""The wheel and the source distribution: built, compared, and installed in an environment with nothing else in it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from emulator.cxx import SHARED_FOLDER
+from judge.native.cxx import LIBRARY
+from tests.builds import ROOT
+from tests.gate import missing
+
+pytestmark = [pytest.mark.cxx, pytest.mark.nvcc, pytest.mark.slow(120)]
+
+
+def _run(command: list[str], **more: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", SHARED_FOLDER)}
+    return subprocess.run(command, env=kept | more, capture_output=True, text=True, check=False, cwd="/")
+
+
+def _build(folder: Path, *options: str, source: Path = ROOT, platform: str = "0") -> Path:
+    build = [sys.executable, "-P", "-m", "build", "--no-isolation", "--skip-dependency-check", *options]
+    done = _run([*build, "--outdir", str(folder), str(source)], GPUJUDGE_PLATFORM_WHEEL=platform)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the source distribution, and the platform's wheel that was built from it."""
+    return _build(tmp_path_factory.mktemp("dist"), platform="1")
+
+
+@pytest.fixture(scope="module")
+def wheel(dist: Path) -> Path:
+    [wheel] = dist.glob("*.whl")
+    return wheel
+
+
+def test_the_wheel_takes_one_name_and_brings_the_libraries(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    tops = {name.partition("/")[0] for name in names}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"gpujudge"}
+    assert {Path(name).name for name in names if "/built/" in name} == {"libcudart.so.13", "libgpujudge.so"}
+    assert {"gpujudge/__init__.py", "gpujudge/cli/main.py", "gpujudge/challenges/vector-add/challenge.toml"} < {*names}
+    assert "-py3-none-manylinux_" in wheel.name
+
+
+def test_the_source_distribution_has_what_the_repository_has(dist: Path) -> None:
+    listed = _run(["git", "-C", str(ROOT), "ls-files"])
+    if listed.returncode:
+        missing("the repository's history, to know its files")
+    [sdist] = dist.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    wanted = {name for name in listed.stdout.splitlines() if (ROOT / name).is_file()}
+    assert wanted - names == set()
+
+
+def test_a_second_build_is_the_same_to_the_byte(dist: Path, tmp_path: Path) -> None:
+    [sdist] = dist.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path / "unpacked", filter="data")
+    [unpacked] = (tmp_path / "unpacked").iterdir()
+    first, second = _build(tmp_path / "first"), _build(tmp_path / "second", "--wheel", source=unpacked)
+    assert (first / sdist.name).read_bytes() == sdist.read_bytes()
+    [wheel] = second.iterdir()
+    assert (first / wheel.name).read_bytes() == wheel.read_bytes()
+
+
+def test_a_library_for_many_cpus_is_the_same_to_the_byte(tmp_path: Path, wheel: Path) -> None:
+    one, other = (LIBRARY.build_portable(tmp_path / name).read_bytes() for name in ("one", "other"))
+    assert one == other
+    with zipfile.ZipFile(wheel) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith("libgpujudge.so")]
+        assert archive.read(name) == one
+
+
+@pytest.mark.jail
+def test_it_judges_in_a_clean_environment_and_compiles_nothing_of_its_own(wheel: Path, tmp_path: Path) -> None:
+    home = tmp_path / "environment"
+    assert _run([sys.executable, "-m", "venv", "--without-pip", str(home)]).returncode == 0
+    python = str(home / "bin/python")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, "install", "-q"]
+    done = _run([*pip, "-c", str(ROOT / "constraints.txt"), f"{wheel}[judge]"])
+    if "Could not find a version" in done.stderr:
+        missing("the Python package index")
+    assert done.returncode == 0, done.stderr
+
+    gpujudge = str(home / "bin/gpujudge")
+    assert _run([gpujudge, "--version"]).stdout.startswith("gpujudge ")
+    for name in ("web", "store", "judge", "migrations", "cli", "docs", "logs"):
+        assert _run([python, "-c", f"import {name}"]).returncode == 1, f"{name} is taken"
+    # The server's packages are not there, and the command that needs them says what to do.
+    assert "pipx install --force '.[server]'" in _run([gpujudge, "up"], GPUJUDGE_DATA_DIR=str(tmp_path)).stderr
+
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text((ROOT / "reference_solutions/vector-add/plain.cu").read_text())
+    judged = _run([gpujudge, "judge", str(kernel), "-c", "vector-add", "--data-dir", str(tmp_path / "data")])
+    assert judged.returncode == 0, judged.stderr
+    assert judged.stdout.startswith("AC")
+    assert "compiling the emulator" not in judged.stderr
+    assert list((tmp_path / "data").rglob("*.so*")) == []
