@@ -88,6 +88,191 @@ _WRONG: dict[str, tuple[str, str, str]] = {
         "at kernel.cu:4 in k, thread (0,0,0) of block (0,0,0): address 0x0, it is a null pointer",
     ),
     "nothing": (_solve(""), "WA", "all of C is 0: was the kernel launched?"),
+    "empty": ("", "CE", "The source is empty."),
+    "only-a-comment": ("// nothing\n", "CE", "There is no function `solve` in the source."),
+    "long": (
+        _solve(_LAUNCH, "const float* A, const float* B, float* C, long N"),
+        "CE",
+        "parameter 4 is `long N` instead of `int N`.",
+    ),
+    "double": (
+        _solve("", "const float* A, const float* B, double* C, int N"),
+        "CE",
+        "parameter 3 is `double *C` instead of `float* C`.",
+    ),
+    "int-pointer": (
+        _solve("", "const int* A, const float* B, float* C, int N"),
+        "CE",
+        "parameter 1 is `const int *A` instead of `const float* A`.",
+    ),
+    "too-many": (
+        _solve("", "const float* A, const float* B, float* C, int N, int M"),
+        "CE",
+        "it takes 5 parameters instead of 4.",
+    ),
+    "solve-is-a-kernel": (
+        'extern "C" __global__ void solve(const float* A, const float* B, float* C, int N) {}\n',
+        "CE",
+        "`solve` is declared __global__, but it is called on the host: give the kernel another name",
+    ),
+    "solve-declared-only": (
+        f'{_ADD}extern "C" void solve(const float* A, const float* B, float* C, int N);\n',
+        "CE",
+        "No function `solve` was compiled (a static, inline, weak or indirect one, or a template, is not exported).",
+    ),
+    "solve-static": (
+        _solve(_LAUNCH).replace('extern "C"', "static"),
+        "CE",
+        "No function `solve` was compiled (a static, inline, weak or indirect one, or a template, is not exported).",
+    ),
+    "capital": (_solve(_LAUNCH).replace("solve", "Solve"), "CE", "There is no function `solve` in the source."),
+    "semicolon": (_solve(_LAUNCH.rstrip(";")), "CE", 'kernel.cu(5): error: expected a ";"'),
+    "brace": (_solve(_LAUNCH).rstrip("}\n"), "CE", 'At end of source: error: expected a "}"'),
+    "header": (
+        '#include "tile.h"\n' + _solve(_LAUNCH),
+        "CE",
+        "kernel.cu:1:10: fatal error: tile.h: No such file or directory",
+    ),
+    "called-as-a-function": (
+        _solve("k(A, B, C, N);"),
+        "CE",
+        "kernel.cu(5): error: a __global__ function call must be configured",
+    ),
+    "too-few-arguments": (
+        _solve("k<<<1, 256>>>(A, B, C);"),
+        "CE",
+        "kernel.cu(5): error: too few arguments in function call",
+    ),
+    "host-function": (
+        _solve(_LAUNCH, kernel="float twice(float x) { return 2 * x; }\n" + _KERNEL % "C[0] = twice(A[0]);"),
+        "CE",
+        'calling a __host__ function("twice(float)") from a __global__ function("k") is not allowed',
+    ),
+    "const": (
+        _solve(_LAUNCH, kernel=_KERNEL % "A[0] = B[0];"),
+        "CE",
+        "kernel.cu(4): error: expression must be a modifiable lvalue",
+    ),
+    "includes-itself": (
+        '#include "kernel.cu"\n' + _solve(_LAUNCH),
+        "CE",
+        "kernel.cu:1:21: error: #include nested depth 200 exceeds maximum of 200",
+    ),
+    "error-directive": ("#error not done yet\n" + _solve(_LAUNCH), "CE", "kernel.cu:1:2: error: #error not done yet"),
+    "undefined-function": (
+        _solve(f"extern void helper(); helper(); {_LAUNCH}"),
+        "CE",
+        "undefined reference to `helper'",
+    ),
+    "python": (
+        "def solve(A, B, C, N):\n    C[:] = A + B\n",
+        "CE",
+        'kernel.cu(1): error: identifier "def" is undefined',
+    ),
+    "shared-array": (
+        _solve(_LAUNCH, kernel=_KERNEL % "__shared__ float s[20000]; s[threadIdx.x] = A[0]; C[0] = s[N];"),
+        "CE",
+        "uses too much shared data (0x13880 bytes, 0xc000 max)",
+    ),
+    "endless-template": (
+        "template <int I> struct T { static const int v = T<I + 1>::v; };\nint x = T<0>::v;\n" + _solve(_LAUNCH),
+        "CE",
+        'kernel.cu(1): error: excessive recursion at instantiation of member "T<I>::v [with I=200]"',
+    ),
+    "nul": ("\0" + _solve(_LAUNCH), "CE", "The source contains a NUL byte at offset 0: it is not a text."),
+    "not-utf-8": ("// \udcff\n" + _solve(_LAUNCH), "CE", "The source is not UTF-8: byte 0xff on line 1."),
+    "minus": (_solve(_LAUNCH, kernel=_ADD.replace("+ B", "- B")), "WA", "4 of 4 elements differ"),
+    "one-less": (_solve(_LAUNCH, kernel=_ADD.replace("< N", "< N - 1")), "WA", "1 of 4 elements differ"),
+    "nan": (_solve(_LAUNCH, kernel=_ADD.replace("A[i] + B[i]", "0.0f / (A[i] - A[i])")), "WA", "C[0] is nan, expected"),
+    "inf": (_solve(_LAUNCH, kernel=_ADD.replace("A[i] + B[i]", "1.0f / (A[i] - A[i])")), "WA", "C[0] is inf, expected"),
+    "half": (
+        "#include <cuda_fp16.h>\n"
+        + _solve(_LAUNCH, kernel=_ADD.replace("A[i] + B[i]", "__half2float(__float2half(A[i] + B[i]))")),
+        "WA",
+        "4 of 4 elements differ",
+    ),
+    "no-bound": (
+        _solve(_LAUNCH, kernel=_ADD.replace("if (i < N)", "")),
+        "RE",
+        "out-of-bounds write of 4 bytes at kernel.cu:4 in k, thread (32,0,0) of block (0,0,0)",
+    ),
+    "host-pointer": (
+        _solve("float b[4]; k<<<1, 256>>>(A, B, b, N);"),
+        "RE",
+        "it is not device memory, it looks like a host pointer",
+    ),
+    "host-reads-device": (_solve("C[0] = A[0] + B[0];"), "RE", "is a device pointer dereferenced there"),
+    "misaligned": (
+        _solve(_LAUNCH, kernel=_KERNEL % "if (threadIdx.x == 0) *(float2*)(C + 1) = make_float2(A[0], B[0]);"),
+        "RE",
+        "misaligned access of 8 bytes at kernel.cu:4 in k",
+    ),
+    "uninitialized": (
+        _solve(
+            _LAUNCH, kernel=_KERNEL % "__shared__ float s[256]; if (threadIdx.x < N) C[threadIdx.x] = s[threadIdx.x];"
+        ),
+        "WA",
+        "uninitialized shared read of 4 bytes at kernel.cu:4 in k, thread (0,0,0) of block (0,0,0)",
+    ),
+    "assert": (
+        "#include <cassert>\n" + _solve(_LAUNCH, kernel=_KERNEL % "assert(N < 0);"),
+        "RE",
+        "Assertion `N < 0` failed. (an assert() in a kernel failed)",
+    ),
+    "trap": (_solve(_LAUNCH, kernel=_KERNEL % "__trap();"), "RE", "trap in k at kernel.cu:4"),
+    "no-threads": (_solve("k<<<1, 0>>>(A, B, C, N);"), "RE", "the launch configuration is not possible"),
+    "no-blocks": (_solve("k<<<0, 256>>>(A, B, C, N);"), "RE", "the launch configuration is not possible"),
+    "negative-blocks": (_solve("k<<<-1, 256>>>(A, B, C, N);"), "RE", "the launch configuration is not possible"),
+    "dynamic-shared": (
+        _solve("k<<<1, 256, 1 << 20>>>(A, B, C, N);"),
+        "RE",
+        "an argument of a CUDA call was out of range, or a launch asks for too many threads",
+    ),
+    "malloc-failed": (
+        _solve("float* t; cudaMalloc(&t, 1ull << 45); k<<<1, 256>>>(A, B, t, N);"),
+        "RE",
+        "at kernel.cu:4 in k, thread (0,0,0) of block (0,0,0): address 0x0, it is a null pointer",
+    ),
+    "frees-an-argument": (
+        _solve("cudaFree(C);"),
+        "RE",
+        "a buffer of the judge is gone: does solve free its arguments, or reset the device?",
+    ),
+    "use-after-free": (
+        _solve("float* t; cudaMalloc(&t, 4 * N); cudaFree(t); k<<<1, 256>>>(A, B, t, N);"),
+        "RE",
+        "it lies in cudaMalloc #1, which has been freed",
+    ),
+    "copy-too-long": (
+        _solve("cudaMemcpy(C, A, 4ull * N + 4096, cudaMemcpyDeviceToDevice);"),
+        "RE",
+        "an argument of a CUDA call was out of range",
+    ),
+    "abort": (_solve("abort();"), "RE", "killed by SIGABRT (abort(), or a failed assert() in the host code) in solve"),
+    "segfault": (_solve("*(volatile int*)8 = 1;"), "RE", "killed by SIGSEGV"),
+    "exit-0": (_solve("exit(0);"), "RE", "solve ended the process with exit(0)"),
+    "throws-int": (_solve("throw 3;"), "RE", "an uncaught C++ exception of type int in solve"),
+    "socket": (
+        "#include <sys/socket.h>\n" + _solve("socket(AF_INET, SOCK_STREAM, 0);"),
+        "SV",
+        "submissions start no program or process, open no socket and signal nobody",
+    ),
+    "fork": ("#include <unistd.h>\n" + _solve("fork();"), "SV", "submissions start no program or process"),
+    "prints-much": (
+        _solve('for (int i = 0; i < 10000000; i++) puts("0123456789012345678901234567890123456789");'),
+        "OLE",
+        "it printed more than is allowed",
+    ),
+    "changes-its-input": (
+        _solve(_LAUNCH, kernel=_ADD.replace("C[i] = A[i] + B[i];", "{ C[i] = A[i] + B[i]; ((float*)A)[i] = 0; }")),
+        "RE",
+        "changed its input A, which is only to be read",
+    ),
+    "launch-bounds": (
+        _solve(_LAUNCH, kernel=_ADD.replace("void k", "void __launch_bounds__(128) k")),
+        "RE",
+        "a launch asks for too many threads",
+    ),
 }
 
 
@@ -97,6 +282,8 @@ def test_a_wrong_source_is_told_what_is_wrong(
     packs: dict[str, Pack], judge_settings: JudgeSettings, source: str, verdict: str, told: str
 ) -> None:
     device = BUILTIN_BACKENDS.find_device("emulator", judge_settings)
-    judgement = pipeline.judge(source.encode(), packs["vector-add"], device, 11, judge_settings, mode=Mode.RUN)
+    judgement = pipeline.judge(
+        source.encode("utf-8", "surrogateescape"), packs["vector-add"], device, 11, judge_settings, mode=Mode.RUN
+    )
     assert judgement.verdict.value == verdict, judgement
     assert told in f"{judgement.message}\n{judgement.build.log}"
