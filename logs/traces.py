@@ -129,7 +129,9 @@ def make_traces(settings: TraceSettings, *, process: str) -> Traces:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError as error:
-        raise TracesMissing(f"GPUJUDGE_TRACES_URL needs, in a clone of gpujudge, pip install '.[traces]' ({error})") from None
+        raise TracesMissing(
+            f"GPUJUDGE_TRACES_URL needs, in a clone of gpujudge, pip install '.[traces]' ({error})"
+        ) from None
     provider = TracerProvider(resource=Resource({"service.name": "gpujudge", "gpujudge.process": process}))
     exporter = OTLPSpanExporter(settings.traces_url, timeout=_EXPORT_S)
     provider.add_span_processor(BatchSpanProcessor(exporter))
