@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from judge.packs import sizes
 from judge.packs.argument import Argument, Role, ToleranceRule
 from judge.packs.case_rows import Cases
+from judge.packs.data_files import open_data_file
 from judge.packs.distributions import (
     DISTRIBUTIONS,
     Choice,
     Constant,
     Distribution,
+    FromFile,
     Integers,
     Normal,
     Offsets,
@@ -50,6 +53,7 @@ from judge.packs.pack import (
 from judge.packs.reference import Reference
 from judge.packs.schema import ArrayModel, BenchmarkModel, CaseModel, ChallengeModel, DataModel, ParameterModel
 from judge.packs.signature import CType, parse_signature
+from judge.packs.storage import value_type
 from judge.wire.elements import Element
 
 
@@ -64,6 +68,7 @@ class _Assembly:
         self._model = model
         self._reference = reference
         self._variables = frozenset(model.axes) | frozenset(model.parameters)
+        self._files: dict[tuple[str, str], FromFile] = {}
 
     def pack(self, digest: str) -> Pack:
         model = self._model
@@ -209,7 +214,10 @@ class _Assembly:
             raise self._error(key, f"'{of}' makes floating-point values; use 'integers' for {c_type}")
         if isinstance(made, Permutation) and element.facts.is_float:
             raise self._error(key, f"a permutation has whole numbers; {c_type} is floating-point")
-        if element is Element.BOOL and not _is_binary(made):
+        if isinstance(made, FromFile):
+            if np.dtype(made.dtype) != value_type(element):
+                raise self._error(key, f"{made.path.name} holds {made.dtype}, and {c_type} takes {value_type(element)}")
+        elif element is Element.BOOL and not _is_binary(made):
             raise self._error(key, "a bool takes integers from 0 to 1, a constant of the two, or one-hot")
         return made
 
@@ -233,9 +241,20 @@ class _Assembly:
                 return Permutation()
             case "offsets":
                 return Offsets(self._expression(model.total, f"{key}.total"))
+            case "file":
+                return self._from_file(model.file or "", model.sha256 or "", key)
         numbers = model.model_dump(include={"low", "high", "mean", "sd", "value"}, exclude_none=True)
         sentinels = Sentinels(model.sentinels.count, model.sentinels.magnitude) if model.sentinels else None
         return DISTRIBUTIONS[model.kind](**numbers, sentinels=sentinels)
+
+    def _from_file(self, name: str, sha256: str, key: str) -> FromFile:
+        # Several cases may take their parts of one file.
+        if (name, sha256) not in self._files:
+            try:
+                self._files[name, sha256] = open_data_file(self._file.parent / name, sha256)
+            except ValueError as error:
+                raise self._error(key, str(error)) from None
+        return self._files[name, sha256]
 
     def _tolerance(self, output: str, c_type: str, element: Element) -> ToleranceRule | None:
         model, key = self._model.tolerance.get(output), f"tolerance.{output}"
@@ -285,7 +304,20 @@ class _Assembly:
             guessable=isinstance(model, CaseModel) and model.guessable,
         )
         self._require_constraints(case, constraints, key)
+        self._require_files(case, inputs, key)
         return case
+
+    def _require_files(self, case: Case, inputs: Mapping[str, Argument], key: str) -> None:
+        for name, argument in inputs.items():
+            data = case.distribution(argument)
+            if not isinstance(data, FromFile):
+                continue
+            try:
+                shape = sizes.shape(case, argument)
+            except ExpressionError as error:
+                raise self._error(key, str(error)) from None
+            if not data.holds(shape):
+                raise self._error(key, f"{data.path.name} has the shape {data.shape}, and {name} needs {shape}")
 
     def _require_constraints(self, case: Case, constraints: tuple[Constraint, ...], key: str) -> None:
         for constraint in constraints:

@@ -1,7 +1,7 @@
 """A pack's files as one archive, so that what judged a submission can judge it again after the pack has changed.
 
-The archive has what loading needs: ``challenge.toml``, ``reference.py`` and ``statement.md``. Its bytes depend on
-nothing but these files.
+The archive has what loading needs: ``challenge.toml``, ``reference.py``, ``statement.md`` and the files that inputs
+come from. Its bytes depend on nothing but these files.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from judge.packs.data_files import NAME as DATA_FILE
 from judge.packs.errors import PackError
-from judge.packs.loader import load_pack
+from judge.packs.loader import FILES, load_pack
 from judge.packs.pack import Pack
-
-_FILES = ("challenge.toml", "reference.py", "statement.md")
 
 
 def pack_contents(pack: Pack) -> bytes | None:
@@ -24,7 +23,7 @@ def pack_contents(pack: Pack) -> bytes | None:
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
         try:
-            for name in _FILES:
+            for name in (*FILES, *pack.data_files):
                 file.writestr(zipfile.ZipInfo(name), (pack.directory / name).read_bytes(), zipfile.ZIP_DEFLATED)
         except OSError:
             return None
@@ -44,7 +43,8 @@ def restore_pack(data: bytes, slug: str, digest: str, folder: Path) -> Pack:
         unpacked = Path(tempfile.mkdtemp(prefix=".", dir=folder / digest))
         try:
             with zipfile.ZipFile(io.BytesIO(data)) as file:
-                for name in _FILES:
+                data_files = (name for name in file.namelist() if DATA_FILE.fullmatch(name))
+                for name in (*FILES, *data_files):
                     (unpacked / name).write_bytes(file.read(name))
             unpacked.replace(home)
         except (zipfile.BadZipFile, KeyError, OSError) as error:

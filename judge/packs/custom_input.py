@@ -23,6 +23,7 @@ from judge.packs.distributions import (
     Choice,
     Constant,
     Distribution,
+    FromFile,
     Integers,
     Normal,
     Offsets,
@@ -85,7 +86,7 @@ def custom_fields(pack: Pack) -> tuple[CustomField, ...]:
     ]
     for argument in pack.inputs:
         declared = first.distribution(argument)
-        if declared is not None:
+        if declared is not None and not isinstance(declared, FromFile):
             told = _in_words(declared)
             fields.append(CustomField(argument.name, "contents", told, _restriction(declared), argument.description))
     return tuple(fields)
@@ -102,6 +103,8 @@ def custom_case(pack: Pack, given: Mapping[str, str], kind: DeviceKind) -> Case:
     problems = {name: f"{pack.slug} has no such input; there are {_listed(fields)}" for name in given.keys() - fields}
     made_together = problems.keys() & {argument.name for argument in pack.inputs}
     problems |= dict.fromkeys(made_together, "the challenge makes this together with other inputs; it cannot be chosen")
+    for name in made_together & _file_inputs(pack).keys():
+        problems[name] = "this comes from a file of the challenge; it cannot be chosen"
     texts = {name: text.strip() for name, text in given.items() if name in fields and text.strip()}
     problems |= {name: f"this is longer than {MAX_TEXT:,} characters" for name in texts if len(texts[name]) > MAX_TEXT}
     if problems:
@@ -119,6 +122,7 @@ def custom_case(pack: Pack, given: Mapping[str, str], kind: DeviceKind) -> Case:
     case = Case(CUSTOM_ID, "custom", axes, parameters, dict(first.distributions), (kind,), "")
     _require_constraints(pack, case, texts)
     _require_size(pack, case, kind, texts)
+    _require_files(pack, case, texts)
     typed: dict[str, tuple[Number, ...]] = {}
     chosen = dict(case.distributions)
     for argument in pack.inputs:
@@ -213,6 +217,23 @@ def _require_size(pack: Pack, case: Case, kind: DeviceKind, texts: Mapping[str, 
         raise CustomInputError({at: told})
 
 
+def _require_files(pack: Pack, case: Case, texts: Mapping[str, str]) -> None:
+    """Raises CustomInputError at the chosen sizes if a file of the challenge does not have so much."""
+    arguments = {argument.name: argument for argument in pack.inputs}
+    for name, data in _file_inputs(pack).items():
+        if not data.holds(shape := sizes.shape(case, arguments[name])):
+            told = f"{name} comes from a file with {_times(data.shape)} elements, and {_times(shape)} would be needed"
+            names = set[str]().union(*(extent.names for extent in arguments[name].shape))
+            raise CustomInputError(dict.fromkeys([at for at in texts if at in names], told))
+
+
+def _file_inputs(pack: Pack) -> dict[str, FromFile]:
+    """Returns the inputs that come from files where a user chooses the sizes."""
+    first = _first_case(pack)
+    declared = ((argument.name, first.distribution(argument)) for argument in pack.inputs)
+    return {name: data for name, data in declared if isinstance(data, FromFile)}
+
+
 def _argument_bytes(pack: Pack, case: Case) -> int:
     return sum(sizes.buffer_bytes(case, argument) for argument in pack.arguments)
 
@@ -231,7 +252,7 @@ def _contents(argument: Argument, declared: Distribution, text: str, case: Case)
         raise ValueError(f"{argument.name} has {count:,} elements, and at most {MAX_VALUES:,} values can be typed")
     values = tuple(_number(word) for word in words)
     if len(values) != count:
-        shape = " × ".join(str(extent) for extent in sizes.shape(case, argument))
+        shape = _times(sizes.shape(case, argument))
         raise ValueError(f"{len(values):,} value{'' if len(values) == 1 else 's'} for {count:,} elements ({shape})")
     _require_representable(argument.element, values)
     _require_like(declared, values, case, sizes.shape(case, argument)[-1])
@@ -407,6 +428,12 @@ def _in_words(declared: Distribution) -> str:
             return "permutation"
         case Offsets(total):
             return f"offsets {total.text}"
+        case FromFile(path):
+            return path.name
+
+
+def _times(shape: Sequence[int]) -> str:
+    return " × ".join(str(extent) for extent in shape)
 
 
 def _listed(names: Iterable[str]) -> str:

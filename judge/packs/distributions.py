@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from judge.packs.expressions import Expression
@@ -111,7 +112,25 @@ class Offsets:
     floats_only: ClassVar[bool] = False
 
 
-Distribution = Uniform | Normal | Integers | Constant | Sorted | Sparse | Choice | OneHot | Permutation | Offsets
+@dataclass(frozen=True, slots=True)
+class FromFile:
+    """Rows of the array of ``shape`` and type ``dtype`` (as NumPy writes it) in a file (judge.packs.data_files)."""
+
+    path: Path
+    dtype: str
+    shape: tuple[int, ...]
+    floats_only: ClassVar[bool] = False
+
+    def holds(self, shape: tuple[int, ...]) -> bool:
+        """Returns whether an array of this shape can be cut out of it."""
+        if len(shape) != len(self.shape):
+            return False
+        return all(part <= whole for part, whole in zip(shape, self.shape, strict=True))
+
+
+Distribution = (
+    Uniform | Normal | Integers | Constant | Sorted | Sparse | Choice | OneHot | Permutation | Offsets | FromFile
+)
 
 #: The distributions of numbers that ``challenge.toml`` gives by ``kind``; the others are made of them.
 DISTRIBUTIONS: dict[str, type[Uniform | Normal | Integers | Constant]] = {
@@ -122,6 +141,8 @@ DISTRIBUTIONS: dict[str, type[Uniform | Normal | Integers | Constant]] = {
 }
 
 
-def varies(distribution: Distribution) -> bool:
-    """Returns whether two calls with this distribution can get different values."""
+def varies(distribution: Distribution, shape: tuple[int, ...]) -> bool:
+    """Returns whether two calls with this distribution can get different values in an array of this shape."""
+    if isinstance(distribution, FromFile):
+        return distribution.shape[0] > shape[0]
     return not isinstance(distribution, Constant) or distribution.sentinels is not None

@@ -1,8 +1,8 @@
 """Makes the inputs of one call of ``solve``.
 
 The same seed and call give the same bits; another seed, or another ``call`` (a timed call, say), gives other contents.
-``like`` asks for a near copy of an earlier call's inputs: what the pack's ``make_inputs`` makes stays the same (if
-anything else differs), what is declared differs in a few elements.
+``like`` asks for a near copy of an earlier call's inputs: what the pack's ``make_inputs`` makes and what files hold
+stays the same (if anything else differs), what is drawn differs in a few elements.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from judge.packs import sizes
 from judge.packs.argument import Argument
-from judge.packs.distributions import varies
+from judge.packs.data_files import rows_of_file
+from judge.packs.distributions import FromFile, varies
 from judge.packs.isolation.calls import runs_pack_code
 from judge.packs.lazy_array import real_arrays
 from judge.packs.lazy_input import LazyInput
@@ -64,20 +65,31 @@ def scalar_values(pack: Pack, case: Case) -> dict[str, np.generic]:
 
 
 def host_inputs(pack: Pack, case: Case, seed: int, call: int = 0, *, like: int | None = None) -> dict[str, Array]:
-    """Returns the inputs without a recipe: what only the pack's ``make_inputs`` can make, and what a user typed."""
+    """Returns the inputs without a recipe: what ``make_inputs`` makes, what files hold, and what a user typed."""
     made = _made_by_pack(pack, case, seed, call, like) if pack.reference.defines("make_inputs") else {}
     typed = {
         argument.name: _rounded(argument, np.array(case.typed[argument.name])).reshape(sizes.shape(case, argument))
         for argument in pack.inputs
         if argument.name in case.typed
     }
-    return made | typed
+    return made | _from_files(pack, case, seed, call, like) | typed
+
+
+def _from_files(pack: Pack, case: Case, seed: int, call: int, like: int | None) -> dict[str, Array]:
+    source = like if like is not None and _any_recipe_varies(pack, case) else call
+    return {
+        argument.name: _rounded(
+            argument, rows_of_file(data, sizes.shape(case, argument), Stream(seed, case.id, argument.name, source))
+        )
+        for argument in pack.inputs
+        if isinstance(data := case.distribution(argument), FromFile)
+    }
 
 
 @runs_pack_code
 def _made_by_pack(pack: Pack, case: Case, seed: int, call: int, like: int | None) -> dict[str, Array]:
     assert pack.reference.make_inputs is not None
-    source = like if like is not None and _any_declared_input_varies(pack, case) else call
+    source = like if like is not None and _any_recipe_varies(pack, case) else call
     generator = Stream(seed, case.id, "make_inputs", source).generator()
     made = pack.reference.make_inputs(generator, **case.axes, **case.parameters)
     return {
@@ -98,7 +110,7 @@ def input_recipes(
     pool_at = 0
     for argument in pack.inputs:
         declared = None if argument.name in case.typed else case.distribution(argument)
-        recipe = None if declared is None else input_recipe(
+        recipe = None if declared is None or isinstance(declared, FromFile) else input_recipe(
             declared, argument.element, sizes.shape(case, argument),
             Stream(seed, case.id, argument.name, call), like, variables=case.variables,
         )  # fmt: skip
@@ -125,6 +137,6 @@ def _pool_part_bytes(case: Case, argument: Argument) -> int:
     return -(-sizes.buffer_bytes(case, argument) // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
 
 
-def _any_declared_input_varies(pack: Pack, case: Case) -> bool:
-    declared = (case.distribution(argument) for argument in pack.inputs)
-    return any(each is not None and varies(each) for each in declared)
+def _any_recipe_varies(pack: Pack, case: Case) -> bool:
+    declared = ((case.distribution(argument), sizes.shape(case, argument)) for argument in pack.inputs)
+    return any(each is not None and not isinstance(each, FromFile) and varies(each, shape) for each, shape in declared)

@@ -15,7 +15,7 @@ from judge.judgement import DeviceKind
 from judge.languages.registry import DEFAULT_LANGUAGE
 from judge.packs import signature
 from judge.packs.argument import Argument
-from judge.packs.distributions import Distribution
+from judge.packs.distributions import Distribution, FromFile
 from judge.packs.expressions import Constraint, Expression, Number
 from judge.packs.medals import Medals
 from judge.packs.reference import Reference
@@ -179,6 +179,14 @@ class Pack:
     def inputs(self) -> tuple[Argument, ...]:
         """The buffers that a call gets contents in: in and inout."""
         return tuple(argument for argument in self.arguments if argument.is_input)
+
+    @property
+    def data_files(self) -> tuple[str, ...]:
+        """The names of the files in ``directory`` that inputs come from, sorted."""
+        declared = [argument.distribution for argument in self.arguments]
+        for case in (*self.cases, *self.benchmarks):
+            declared += case.distributions.values()
+        return tuple(sorted({each.path.name for each in declared if isinstance(each, FromFile)}))
 
     @property
     def outputs(self) -> tuple[Argument, ...]:

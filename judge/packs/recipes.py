@@ -49,6 +49,7 @@ from judge.packs.distributions import (
     Choice,
     Constant,
     Distribution,
+    FromFile,
     Integers,
     Normal,
     Offsets,
@@ -116,6 +117,8 @@ def input_recipe(
             return Recipe(kind, element, base.key(), offset, scale, sentinels=sentinels, changes=changes)
         case Sorted(of):
             raise TypeError(f"sorted data of {of!r}")
+        case FromFile(path):
+            raise TypeError(f"{path} is read, not drawn")
 
 
 def _linear(distribution: Uniform | Normal | Integers) -> tuple[Kind, float, float]:

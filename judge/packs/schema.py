@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from judge.kinds import KINDS, check_kind
 from judge.languages.registry import DEFAULT_LANGUAGE, check_language
+from judge.packs.data_files import NAME as DATA_FILE
 from judge.wire.recipe import MAX_CHOICES
 
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
@@ -48,6 +49,7 @@ _NEEDS: dict[str, set[str]] = {
     "one-hot": set(),
     "permutation": set(),
     "offsets": {"total"},
+    "file": {"file", "sha256"},
 }
 _OPTIONAL = {"kind", "sentinels"}
 _WITH_SENTINELS = ("uniform", "integers", "normal", "constant")
@@ -59,7 +61,7 @@ class DataModel(_Strict):
 
     kind: Literal[
         "uniform", "normal", "integers", "constant", "zeros", "sorted", "sparse", "choice", "one-hot", "permutation",
-        "offsets",
+        "offsets", "file",
     ]  # fmt: skip
     low: float | None = None
     high: float | None = None
@@ -70,6 +72,8 @@ class DataModel(_Strict):
     values: tuple[float, ...] | None = Field(default=None, min_length=2, max_length=MAX_CHOICES)
     total: ExpressionText | None = None
     of: DataModel | None = None
+    file: Annotated[str, Field(pattern=f"^{DATA_FILE.pattern}$")] | None = None
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
     sentinels: SentinelsModel | None = None
 
     @model_validator(mode="after")

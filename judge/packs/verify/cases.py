@@ -117,9 +117,9 @@ def _can_vary(pack: Pack, case: Case) -> bool:
     """
     if case.guessable:
         return False
-    declared = [case.distribution(argument) for argument in pack.inputs]
+    declared = [(case.distribution(argument), sizes.shape(case, argument)) for argument in pack.inputs]
     large = any(sizes.element_count(case, argument) >= _FEW for argument in pack.inputs)
-    return large and not any(each is not None and not varies(each) for each in declared)
+    return large and not any(each is not None and not varies(each, shape) for each, shape in declared)
 
 
 def _check_reference(prepared: PreparedCase) -> Iterator[Finding]:

@@ -21,6 +21,7 @@ from judge.packs.verify.benchmarks import check_benchmarks, make_benchmarks
 from judge.packs.verify.cases import check_benchmark_sizes, check_case, check_decoys, check_scalars, reference_failed
 from judge.packs.verify.check_cost import check_costs
 from judge.packs.verify.coverage import check_coverage
+from judge.packs.verify.data_files import check_data_files
 from judge.packs.verify.findings import Finding, Severity, error, of_pack_error, warning
 from judge.packs.verify.kernels import SubmissionCheck, accepted_kernels, all_kernels, check_listing
 from judge.packs.verify.ledger import Digests, Entry
@@ -105,6 +106,7 @@ def verify_pack(
         *check_scalars(pack),
         *check_benchmark_sizes(pack),
         *check_benchmarks(pack),
+        *check_data_files(pack),
         *check_listing(pack),
         *(check_version(pack, against) if against else ()),
     ]

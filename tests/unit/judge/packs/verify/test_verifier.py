@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from judge.judgement import BuildReport, DeviceInfo, Judgement
@@ -192,3 +194,27 @@ def test_kernels_are_judged_and_their_verdicts_compared(pack_directory: Path) ->
     assert complaints["accepted"] is None
     assert "got AC, expected WA" in str(complaints["wrong_answer"])
     assert [finding.code for finding in verification.findings] == ["verdict"]
+
+
+def test_files_of_data(pack_directory: Path, edit: Edit) -> None:
+    def declare(rows: int) -> Path:
+        values = np.random.default_rng(1).uniform(-1, 1, rows).astype(np.float32)
+        np.save(pack_directory / "measured.npy", values)
+        digest = hashlib.sha256((pack_directory / "measured.npy").read_bytes()).hexdigest()
+        return edit(before.pop(), before_and(f'data = {{ kind = "file", file = "measured.npy", sha256 = "{digest}" }}'))
+
+    def before_and(text: str) -> str:
+        before.append(text)
+        return text
+
+    before = ['data = { kind = "uniform", low = -1, high = 1 }']
+    edit("axes = { N = 100_000_000 }\n", "axes = { N = 200_000 }\n")
+    edit('flops = "N"\n', 'flops = "N"\nwhy_short = "a file has no more rows"\n')
+    np.save(pack_directory / "old.npy", np.zeros(3))
+    found = {finding.code: str(finding) for finding in verify_pack(declare(200_001)).findings}
+    assert "old.npy: no input comes from it" in found.pop("file-unused")
+    assert set(found) <= {"bench-short", "bench-cached"}
+    (pack_directory / "old.npy").unlink()
+    found = {finding.code: str(finding) for finding in verify_pack(declare(200_000)).findings}
+    assert "benchmarks.big" in found.pop("file-rows")
+    assert set(found) <= {"bench-short", "bench-cached"}
