@@ -1,9 +1,9 @@
 """Checks whether the compiled ``solve`` takes the arguments that the challenge passes.
 
 A C symbol carries no types, so they are read from text: the compiler's preprocessed source, where macros are expanded,
-or a demangled name. Only clear differences count: the number of parameters, a pointer for a scalar, float for int, and
-``size_t`` for ``int``: the upper half of what is passed would be undefined. ``const``, ``__restrict__`` and signedness
-do not count, and a type that cannot be resolved passes: the judgement will tell.
+or a demangled name. Clear differences count: the number of parameters, a pointer for a scalar, float for int,
+``size_t`` for ``int`` (the upper half of what is passed would be undefined) and ``unsigned`` for ``int``. ``const`` and
+``__restrict__`` do not count, and a type that cannot be resolved passes: the judgement will tell.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ _QUALIFIERS = {
     "extern",
 }
 _INTEGER_WORDS = {"unsigned", "signed", "long", "int", "short", "char", "__signed__"}
-#: Kind and bytes of scalar types; vector types count as their scalar.
+#: Kind and bytes of scalar types; vector types count as their scalar. ``integer`` is one of either sign: of bool and
+#: char, which C++ tells from signed and unsigned ones, and of vectors, as which memory is only read.
 _KNOWN = {
     "float": ("float", 4),
     "double": ("float", 8),
@@ -59,22 +60,22 @@ _KNOWN = {
     "void": ("any", 0),
     "__nv_fp8_e4m3": ("fp8", 1),
     "__nv_fp8_e5m2": ("fp8", 1),
-    "int8_t": ("integer", 1),
-    "uint8_t": ("integer", 1),
-    "int16_t": ("integer", 2),
-    "uint16_t": ("integer", 2),
-    "int32_t": ("integer", 4),
-    "uint32_t": ("integer", 4),
-    "int64_t": ("integer", 8),
-    "uint64_t": ("integer", 8),
-    "size_t": ("integer", 8),
-    "ssize_t": ("integer", 8),
-    "ptrdiff_t": ("integer", 8),
-    "uint": ("integer", 4),
-    "uchar": ("integer", 1),
-    "ulong": ("integer", 8),
-    "ushort": ("integer", 2),
-    "__int64_t": ("integer", 8),
+    "int8_t": ("signed", 1),
+    "uint8_t": ("unsigned", 1),
+    "int16_t": ("signed", 2),
+    "uint16_t": ("unsigned", 2),
+    "int32_t": ("signed", 4),
+    "uint32_t": ("unsigned", 4),
+    "int64_t": ("signed", 8),
+    "uint64_t": ("unsigned", 8),
+    "size_t": ("unsigned", 8),
+    "ssize_t": ("signed", 8),
+    "ptrdiff_t": ("signed", 8),
+    "uint": ("unsigned", 4),
+    "uchar": ("unsigned", 1),
+    "ulong": ("unsigned", 8),
+    "ushort": ("unsigned", 2),
+    "__int64_t": ("signed", 8),
     **{
         f"{scalar}{lanes}": kind
         for scalar, kind in {
@@ -160,7 +161,8 @@ def _compatible(want: Parameter, have: Parameter) -> bool:
         return False
     if "any" in (want.kind, have.kind):
         return True
-    return (want.kind, want.size_bytes) == (have.kind, have.size_bytes)
+    same = want.kind == have.kind or {want.kind, have.kind} in ({"integer", "signed"}, {"integer", "unsigned"})
+    return same and want.size_bytes == have.size_bytes
 
 
 def _parameter(piece: str, aliases: _Aliases) -> Parameter:
@@ -214,11 +216,9 @@ def _base_type(words: list[str]) -> str:
 def _classify(base: str) -> tuple[str, int]:
     words = base.split()
     if words and set(words) <= _INTEGER_WORDS:
-        if "char" in words:
-            return "integer", 1
-        if "short" in words:
-            return "integer", 2
-        return ("integer", 8) if "long" in words else ("integer", 4)
+        size = 1 if "char" in words else 2 if "short" in words else 8 if "long" in words else 4
+        either = words == ["char"]
+        return "integer" if either else "unsigned" if "unsigned" in words else "signed", size
     return _KNOWN.get(base) or _KNOWN.get(base.removeprefix("std::")) or ("any", 0)
 
 
