@@ -6,21 +6,23 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from judge.backends.scoring import Scorer, ScoringJob
-from judge.bench.submission_timer import SubmissionTimer
 from judge.compile.artifact import Artifact
 from judge.compile.target import Target
 from judge.errors import InternalError
 from judge.gpu.calibration import Calibration
-from judge.gpu.health import GpuHealth
 from judge.judgement import DeviceInfo
 from judge.packs.pack import Case, Pack
 from judge.probe import Probe
 from judge.settings import JudgeSettings
-from judge.supervisor.factory import SessionFactory
 from judge.supervisor.runner_spec import DeviceBounds, RunnerSpec
+
+if TYPE_CHECKING:
+    from judge.bench.submission_timer import SubmissionTimer
+    from judge.gpu.health import GpuHealth
+    from judge.supervisor.factory import SessionFactory
 
 Say = Callable[[str], None]
 Cancelled = Callable[[], bool]

@@ -12,7 +12,7 @@ from typing import Any
 
 from emulator.model import Gpu, KernelTime, LaunchGroup, LineTime, ProgramTime, program_time
 from emulator.profile import Counters, LaunchProfile, LineProfile
-from emulator.replay import Transfers
+from emulator.replay.recording import Transfers
 from judge.compile.kernels import kernel_name
 from judge.judgement import BuildReport, KernelResources, ModelledKernel, ModelledLine
 from judge.wire.messages import ReportClaim

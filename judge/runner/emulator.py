@@ -18,7 +18,9 @@ from typing import Any
 from emulator import CudaError, Finding, Limits, Runtime
 from emulator.model import LaunchGroup, group_launches, load_gpu
 from emulator.profile import Counters
-from emulator.replay import Recorder, Recording, RecordingError, Replay
+from emulator.replay.recorder import Recorder
+from emulator.replay.recording import Recording, RecordingError
+from emulator.replay.replay import Replay
 from emulator.runtime.report import CallError, Party
 from judge.runner.device import Buffer, DeviceError, DeviceOptions
 from judge.runner.submission import Program

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from emulator.replay import Transfers
+from emulator.replay.recording import Transfers
 from judge.compile.artifact import Artifact
 from judge.judgement import Mismatch
 from judge.packs.inputs import make_inputs

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from emulator.replay import Recording
+from emulator.replay.recording import Recording
 from tests.builds import ROOT, SHARED_LIBRARY, build_with_nvcc
 
 PROGRAMS = Path(__file__).parent / "programs"

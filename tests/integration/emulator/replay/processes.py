@@ -13,7 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from emulator import CudaError, Runtime
-from emulator.replay import Recorder, Recording, RecordingError, Replay
+from emulator.replay.recorder import Recorder
+from emulator.replay.recording import Recording, RecordingError
+from emulator.replay.replay import Replay
 
 N = 1000
 _MOST_BYTES = 1 << 20

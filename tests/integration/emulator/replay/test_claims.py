@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from emulator.replay import Recording, RecordingError
 from emulator.replay.images import images_of
+from emulator.replay.recording import Recording, RecordingError
 from tests.integration.emulator.replay.conftest import Pair, values
 from tests.integration.emulator.replay.processes import N, inputs
 

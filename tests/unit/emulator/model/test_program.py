@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from emulator.model import group_launches, load_gpu, modelled_time, program_time
-from emulator.replay import Transfers
+from emulator.replay.recording import Transfers
 from tests.unit.emulator.model.profiles import counters, launch, streaming
 
 H200 = load_gpu("h200")
