@@ -57,7 +57,7 @@ SHARES = {"AC": 60, "WA": 15, "CE": 18, "RE": 7}
 #: What tells a process by its command line; the first that fits counts.
 KINDS = (
     ("bubblewrap", ("bwrap",)),
-    ("runner", ("judge.runner.main",)),
+    ("runner", ("judge.runner.parent",)),
     ("compiler", ("cudafe++", "/cicc", "ptxas", "fatbinary", "cc1plus", "g++", "collect2", "nvcc")),
     ("lease keeper", ("workers.lease_keeper",)),
     ("build worker", ("workers build",)),

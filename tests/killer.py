@@ -53,7 +53,7 @@ def runner_jails() -> list[list[int]]:
     """Returns the processes of each jail of this one's in which a runner has started, the outermost first."""
     chains = [[root, *descendants(root)] for root in _children(os.getpid())]
     # Where the innermost is the runner itself, the jail is up and a call is under way soon.
-    return [chain for chain in chains if len(chain) > 2 and b"judge.runner.main" in _read(chain[2], "cmdline")]
+    return [chain for chain in chains if len(chain) > 3 and b"judge.runner.parent" in _read(chain[3], "cmdline")]
 
 
 def _children(pid: int) -> list[int]:

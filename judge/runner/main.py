@@ -1,4 +1,4 @@
-"""``python -m judge.runner.main CHANNEL INPUTS OUTPUTS LIBRARY``: one submission's life in the jail.
+"""One submission's life in the jail, in the process that ``judge.runner.parent`` starts.
 
 The four arguments are descriptors: the socket to the supervisor, the two shared memories and the (still empty) file for
 the submission. The order of the steps matters: bring the device up, which needs threads and files; install the seccomp
@@ -10,19 +10,18 @@ runs later.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import fcntl
 import gc
 import importlib
 import os
-import sys
 from pathlib import Path
-from typing import cast
+from typing import NoReturn, cast
 
 from judge.runner import landlock, seccomp
 from judge.runner.calls import JudgedCalls
 from judge.runner.channel import Channel
 from judge.runner.device import Device, DeviceError, DeviceOptions, RewritingDevice, TimedDevice
+from judge.runner.marks import die_with_parent, leave_marks
 from judge.runner.memory import SharedMemory
 from judge.runner.recordings import Recordings
 from judge.runner.refusal import Refused
@@ -31,9 +30,8 @@ from judge.runner.submission import LoadError, Program, Submission
 from judge.runner.timing import TimedCalls
 from judge.wire.bursts import OpenRequest, PieceRequest, PlaceRequest, ReserveRequest
 from judge.wire.frames import Failure, Frame, FrameError, Op
+from judge.wire.last_word import RUNNER_FAILED
 from judge.wire.messages import ArgumentSpec, LoadRequest, PrepareRequest, StartRequest
-
-_libc = ctypes.CDLL(None)
 
 #: How long the runner polls for the request of a timed call, where there are processors to spare: waking up would take
 #: longer one time than another.
@@ -123,9 +121,7 @@ class Runner:
             raise Refused(Failure.DEVICE, f"{type(error).__name__}: {error}") from None
         # The supervisor reserves only on devices that make timed calls.
         self._reservation = Reservation(cast(TimedDevice, self._device), self._inputs)
-        # exit() in a submission must end the process with the submission's code, before PyCUDA's destructors abort.
-        # Handlers that the submission registers still run before this one: last in, first out.
-        _libc.on_exit(_libc._exit, None)
+        leave_marks()
         self._threads = [int(path.name) for path in Path("/proc/self/task").iterdir()]
         self._locked = start.lock
         if self._locked:
@@ -211,21 +207,19 @@ def serve(channel: Channel, runner: Runner) -> None:
         awake_s = _AWAKE_S if runner.call_is_ready else 0.0
 
 
-def main(argv: list[str]) -> None:
+def run(argv: list[str]) -> NoReturn:
+    """Serves until the supervisor closes the socket, and ends the process. ``argv`` names the four descriptors."""
+    die_with_parent()
     # A collection would add to the time of a call. Cycles end with the process.
     gc.disable()
-    channel_fd, input_fd, output_fd, library_fd = (int(text) for text in argv)
-    runner = Runner(input_fd, output_fd, library_fd)
-    serve(Channel(channel_fd), runner)
-    runner.close()
-
-
-if __name__ == "__main__":
     status = 0
     try:
-        main(sys.argv[1:])
+        channel_fd, input_fd, output_fd, library_fd = (int(text) for text in argv)
+        runner = Runner(input_fd, output_fd, library_fd)
+        serve(Channel(channel_fd), runner)
+        runner.close()
     except BaseException as error:
-        status = 70
+        status = RUNNER_FAILED
         # The submission may have closed every descriptor.
         with contextlib.suppress(OSError):
             os.write(2, f"runner: {type(error).__name__}: {error}\n".encode())

@@ -26,6 +26,7 @@ from judge.sandbox.cgroup import Group
 from judge.sandbox.enter_plan import enter_plan
 from judge.sandbox.policy import Policy
 from judge.sandbox.starvation import FairClock
+from judge.wire.last_word import SIZE_BYTES, LastWord
 
 #: What operators, service managers and the kernel's OOM killer end processes with.
 OUTSIDE_SIGNALS = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
@@ -45,7 +46,8 @@ class JailExit:
 
     ``killed``: the judge killed it. ``oom_killed``: its own memory limit did, not a container's or the machine's.
     ``cpu_limited``: its own limit on CPU time did. ``jail_lost``: something outside killed bubblewrap itself, which no
-    process inside can do.
+    process inside can do. ``called_exit``: the command called ``exit``, and ``code`` is all of what that was given.
+    ``stack_overflow``: it ended by SIGSEGV for that.
     """
 
     code: int | None
@@ -57,6 +59,8 @@ class JailExit:
     killed: bool
     cpu_limited: bool = False
     jail_lost: bool = False
+    called_exit: bool = False
+    stack_overflow: bool = False
 
     @property
     def perhaps_from_outside(self) -> bool:
@@ -100,11 +104,13 @@ class JailProcess:
         *,
         walled: bool,
         cpu_limit_s: float | None = None,
+        last_word: IO[bytes] | None = None,
     ) -> None:
         self._process = process
         self._cpu_limit_s = cpu_limit_s
         self._group = group
         self._status = status
+        self._last_word = last_word
         self._walled = walled
         self._started_s = time.monotonic()
         self._killed = False
@@ -168,11 +174,14 @@ class JailProcess:
                 if stream is not None:
                     with contextlib.suppress(BrokenPipeError):
                         stream.close()
+            word = self._told_from_inside()
             try:
                 code, by_signal = self._how_it_ended()
             except JailUnavailable as failure:
                 self._failure = failure
                 raise
+            if word is not None and not self._killed:
+                code, by_signal = word.code, word.signal
             self._exit = JailExit(
                 code,
                 by_signal,
@@ -183,6 +192,8 @@ class JailProcess:
                 self._killed,
                 cpu_limited=self._cpu_limited(by_signal, usage.cpu_s),
                 jail_lost=code is None and by_signal is None and not self._killed and not usage.oom_killed,
+                called_exit=word is not None and word.called_exit,
+                stack_overflow=word is not None and word.stack_overflow,
             )
         return self._exit
 
@@ -216,6 +227,13 @@ class JailProcess:
             return None, None
         return (returned, None) if returned >= 0 else (None, -returned)
 
+    def _told_from_inside(self) -> LastWord | None:
+        if self._last_word is None:
+            return None
+        with self._last_word as pipe:
+            os.set_blocking(pipe.fileno(), False)
+            return LastWord.unpack(pipe.read(SIZE_BYTES) or b"")
+
     def _root_was_killed(self) -> bool:
         return -self._process.returncode in OUTSIDE_SIGNALS or self._process.returncode == 128 + signal.SIGKILL
 
@@ -239,9 +257,11 @@ def launch(
     stdin: int | IO[bytes] | None = subprocess.DEVNULL,
     stdout: int | IO[bytes] | None = subprocess.DEVNULL,
     stderr: int | IO[bytes] | None = subprocess.DEVNULL,
+    last_word: IO[bytes] | None = None,
 ) -> JailProcess:
     """Starts ``argv`` under ``policy``. ``pass_fds`` keep their numbers inside; streams are as in subprocess.
 
+    ``last_word`` is where ``argv`` tells how what it started has ended (``judge.wire.last_word``), if it does.
     Bubblewrap prints its own messages to ``stderr``. Raises JailUnavailable if bubblewrap is missing, if a path that
     the policy names does not exist, or if there is no system call filter for this processor.
     """
@@ -275,7 +295,27 @@ def launch(
         for fd in fds:
             os.close(fd)
     status = os.fdopen(status_read, "rb", buffering=0)
-    return JailProcess(process, group, status, walled=walled, cpu_limit_s=policy.limits.cpu_s)
+    return JailProcess(process, group, status, walled=walled, cpu_limit_s=policy.limits.cpu_s, last_word=last_word)
+
+
+def launch_with_parent(
+    policy: Policy, argv: Sequence[str], fds: Sequence[int], *, stdout: int, stderr: int
+) -> JailProcess:
+    """Starts a command that starts another and tells how that one has ended, like ``launch``.
+
+    ``argv`` gets the numbers of its descriptors appended: the one to tell that to, and ``fds``.
+    """
+    reader, writer = os.pipe()
+    last_word = os.fdopen(reader, "rb", buffering=0)
+    try:
+        passed = (writer, *fds)
+        command = [*argv, *map(str, passed)]
+        return launch(policy, command, pass_fds=passed, stdout=stdout, stderr=stderr, last_word=last_word)
+    except BaseException:
+        last_word.close()
+        raise
+    finally:
+        os.close(writer)
 
 
 def run_to_end(

@@ -25,8 +25,7 @@ _CUDA = {
 }
 
 _SIGNALS = {
-    signal.SIGSEGV: "the host code touched memory that is not its own: is a device pointer dereferenced there, does a"
-    " recursion not end, or is a local array larger than the stack?",
+    signal.SIGSEGV: "the host code touched memory that is not its own: is a device pointer dereferenced there?",
     signal.SIGBUS: "the host code touched memory that is not there",
     signal.SIGFPE: "the host code divided an integer by zero",
     signal.SIGILL: "the host code ran into an illegal instruction",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Protocol
 
 import judge
 from judge.sandbox.bind import Bind
-from judge.sandbox.launch import JailProcess, launch
+from judge.sandbox.launch import JailProcess, launch_with_parent
 from judge.sandbox.policy import run_policy
 from judge.settings import JudgeSettings
 from judge.supervisor.runner_spec import RunnerSpec
@@ -48,8 +47,8 @@ class JailLauncher:
 
     def __call__(self, fds: Sequence[int], output_fd: int) -> JailProcess:
         # No site (-S), no working directory (-P), no user packages: only what PYTHONPATH names.
-        command = [sys.executable, "-P", "-S", "-s", "-B", "-m", "judge.runner.main", *map(str, fds)]
-        return launch(self._policy, command, pass_fds=fds, stdin=subprocess.DEVNULL, stdout=output_fd, stderr=output_fd)
+        command = [sys.executable, "-P", "-S", "-s", "-B", "-m", "judge.runner.parent"]
+        return launch_with_parent(self._policy, command, fds, stdout=output_fd, stderr=output_fd)
 
 
 def module_paths(data_dir: Path) -> list[Path]:

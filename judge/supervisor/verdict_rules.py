@@ -18,6 +18,7 @@ from judge.supervisor.error_explanations import explain_cuda, explain_signal
 from judge.supervisor.process import Ending
 from judge.verdict import Verdict
 from judge.wire.frames import Failure, Op
+from judge.wire.last_word import RUNNER_FAILED
 from judge.wire.messages import (
     MAX_FAULTS,
     CallClaim,
@@ -31,10 +32,6 @@ from judge.wire.messages import (
 
 #: Requests that come before the submission is there: what goes wrong with them is no fault of it.
 _BEFORE_LOADING = (Op.START, Op.RESERVE, Op.POOL)
-#: The runner's own exit code when it cannot go on (``judge/runner/main.py``).
-_RUNNER_FAILED = 70
-#: The jail reports a signal as a shell does: this much more than its number, as ``exit`` with that code looks as well.
-_SHELL_OFFSET = 128
 #: The folder of the source in the compiler's jail, which appears in line information and messages.
 _BUILD_FOLDER = "/tmp/"
 #: How the emulator reports a fault of its own (emulator/runtime/modules.py); used for the message only.
@@ -42,6 +39,7 @@ _EMULATOR_FAULT = "a fault of the emulator itself"
 #: What starting a thread throws in the jail, and the hint for its author; neither affects the verdict.
 _NOT_PERMITTED = "Operation not permitted"
 _THREADS = ": was a thread to be started? A submission starts none, as the user guide says"
+_SMASHED = "*** stack smashing detected ***: terminated"
 _DRIVER_LIBRARY = "libcuda.so.1"
 _LAUNCHES = ("cudaLaunch", "__cudaLaunch")
 #: No call instruction is longer.
@@ -107,9 +105,7 @@ def outcome_of_ending(ending: Ending, limit_s: float) -> Outcome:
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"the process hung {where}")
     if ending.exit.signal == signal.SIGSYS:
         what = "submissions start no program or process, open no socket and signal nobody"
-        alike = f"or exit({_SHELL_OFFSET + signal.SIGSYS}), which looks the same from outside"
-        told = f"a forbidden system call {where} ({alike}): {what}"
-        return Outcome(Verdict.SECURITY_VIOLATION, told)
+        return Outcome(Verdict.SECURITY_VIOLATION, f"a forbidden system call {where}: {what}")
     if ending.exit.oom_killed:
         return Outcome(Verdict.MEMORY_LIMIT_EXCEEDED, f"the host memory allowed ran out {where}")
     if ending.exit.cpu_limited:
@@ -257,7 +253,7 @@ def _outcome_if_stopped(
 
 
 def _crash_message(ending: Ending, where: str) -> str:
-    if ending.exit.code == _RUNNER_FAILED:
+    if ending.exit.code == RUNNER_FAILED and not ending.exit.called_exit:
         return f"the process could not go on {where}: were its descriptors closed or its memory overwritten?"
     if ending.exit.code is not None:
         who = {Op.LOAD: "a static constructor", Op.RUN: "solve", Op.SOLVE: "solve"}.get(ending.during, "the submission")
@@ -271,6 +267,10 @@ def _crash_message(ending: Ending, where: str) -> str:
             return f"an uncaught C++ exception of type {thrown.group(1)} {where}{hint}"
         if "terminate called" in ending.output:
             return f"an uncaught C++ exception {where}"
+        if ending.output.rstrip().endswith(_SMASHED):
+            return f"the host code wrote past the end of a local array (stack smashing detected) {where}"
+    if ending.exit.stack_overflow:
+        return f"the host stack overflowed {where}: a recursion that does not end, or a local array larger than it?"
     return f"{explain_signal(ending.exit.signal)} {where}"
 
 

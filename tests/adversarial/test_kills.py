@@ -18,6 +18,7 @@ pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
 
 _SETTINGS = JudgeSettings(data_dir=Path("/nonexistent"), run=RunLimits(memory_bytes=384 << 20, output_bytes=64 << 10))
 _SLOW = "#include <unistd.h>\n" + HONEST.replace("{ for", "{ if (n == 1) usleep(700000); for")
+_DEPTHS = ["bubblewrap", "the jail's first process", "the runner's parent", "the runner"]
 _FATAL = {
     "raises SIGKILL": "raise(SIGKILL);",
     "kills itself": "kill(getpid(), SIGKILL);",
@@ -40,7 +41,7 @@ def test_a_submission_that_kills_itself_is_a_runtime_error_in_bounded_time(how: 
     assert time.monotonic() - started_s < 20
 
 
-@pytest.mark.parametrize("depth", [0, 1, 2], ids=["bubblewrap", "the jail's first process", "the runner"])
+@pytest.mark.parametrize("depth", [0, 1, 2, 3], ids=_DEPTHS)
 def test_a_runner_that_somebody_kills_once_costs_no_verdict(depth: int) -> None:
     with _killer(depth, times=1) as killer:
         cases = judge_on_host(_SLOW, _SETTINGS)

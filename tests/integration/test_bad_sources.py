@@ -34,11 +34,26 @@ _WRONG: dict[str, tuple[str, str, str]] = {
         "an uncaught C++ exception of type std::runtime_error in solve",
     ),
     "exit-3": (_solve("exit(3);"), "RE", "solve ended the process with exit(3)"),
-    "exit-159": (_solve("exit(159);"), "SV", "or exit(159), which looks the same from outside"),
+    "exit-159": (_solve("exit(159);"), "RE", "solve ended the process with exit(159)"),
+    "_exit-159": (
+        "#include <unistd.h>\n" + _solve("_exit(159);"),
+        "RE",
+        "solve ended the process with exit(159)",
+    ),
+    "exit-1000": (_solve("exit(1000);"), "RE", "solve ended the process with exit(1000)"),
+    "exit-minus": (_solve("exit(-1);"), "RE", "solve ended the process with exit(-1)"),
+    "exit-70": (_solve("exit(70);"), "RE", "solve ended the process with exit(70)"),
+    "exit-137": (_solve("exit(137);"), "RE", "solve ended the process with exit(137)"),
+    "raise": ("#include <csignal>\n" + _solve("raise(SIGSEGV);"), "RE", "killed by SIGSEGV"),
+    "recursion": (
+        "int f(volatile int n) { return f(n + 1) + n; }\n" + _solve("C[0] = f(N);"),
+        "RE",
+        "the host stack overflowed in solve: a recursion that does not end",
+    ),
     "stack": (
         _solve("volatile char b[64 << 20]; for (int i = 0; i < (64 << 20); i += 4096) b[i] = 1;"),
         "RE",
-        "a local array larger than the stack?",
+        "the host stack overflowed in solve: a recursion that does not end, or a local array larger than it?",
     ),
     "division": (
         _solve("volatile int zero = 0; zero = N / zero;"),
@@ -94,6 +109,11 @@ _WRONG: dict[str, tuple[str, str, str]] = {
         _solve(_LAUNCH, "const float* A, const float* B, float* C, long N"),
         "CE",
         "parameter 4 is `long N` instead of `int N`.",
+    ),
+    "unsigned": (
+        _solve(_LAUNCH, "const float* A, const float* B, float* C, unsigned N"),
+        "CE",
+        "parameter 4 is `unsigned N` instead of `int N`.\n  expected: void solve(const float* A",
     ),
     "double": (
         _solve("", "const float* A, const float* B, double* C, int N"),
@@ -220,13 +240,27 @@ _WRONG: dict[str, tuple[str, str, str]] = {
         "Assertion `N < 0` failed. (an assert() in a kernel failed)",
     ),
     "trap": (_solve(_LAUNCH, kernel=_KERNEL % "__trap();"), "RE", "trap in k at kernel.cu:4"),
-    "no-threads": (_solve("k<<<1, 0>>>(A, B, C, N);"), "RE", "the launch configuration is not possible"),
-    "no-blocks": (_solve("k<<<0, 256>>>(A, B, C, N);"), "RE", "the launch configuration is not possible"),
-    "negative-blocks": (_solve("k<<<-1, 256>>>(A, B, C, N);"), "RE", "the launch configuration is not possible"),
+    "no-threads": (
+        _solve("k<<<1, 0>>>(A, B, C, N);"),
+        "RE",
+        "a launch at kernel.cu:5 failed with cudaErrorInvalidConfiguration: k was launched with a block of (0,1,1), "
+        "where each number is at least 1",
+    ),
+    "no-blocks": (
+        _solve("k<<<0, 256>>>(A, B, C, N);"),
+        "RE",
+        "a launch at kernel.cu:5 failed with cudaErrorInvalidConfiguration: k was launched with a grid of (0,1,1)",
+    ),
+    "negative-blocks": (
+        _solve("k<<<-1, 256>>>(A, B, C, N);"),
+        "RE",
+        "a launch at kernel.cu:5 failed with cudaErrorInvalidConfiguration: k was launched with a grid of "
+        "(4294967295,1,1)",
+    ),
     "dynamic-shared": (
         _solve("k<<<1, 256, 1 << 20>>>(A, B, C, N);"),
         "RE",
-        "an argument of a CUDA call was out of range, or a launch asks for too many threads",
+        "a launch at kernel.cu:5 failed with cudaErrorInvalidValue: k was launched with 1048576 bytes of dynamic",
     ),
     "malloc-failed": (
         _solve("float* t; cudaMalloc(&t, 1ull << 45); k<<<1, 256>>>(A, B, t, N);"),
@@ -246,7 +280,7 @@ _WRONG: dict[str, tuple[str, str, str]] = {
     "copy-too-long": (
         _solve("cudaMemcpy(C, A, 4ull * N + 4096, cudaMemcpyDeviceToDevice);"),
         "RE",
-        "an argument of a CUDA call was out of range",
+        "cudaMemcpy at kernel.cu:5 failed with cudaErrorInvalidValue: 4112 bytes to C, which has 16 from there",
     ),
     "abort": (_solve("abort();"), "RE", "killed by SIGABRT (abort(), or a failed assert() in the host code) in solve"),
     "segfault": (_solve("*(volatile int*)8 = 1;"), "RE", "killed by SIGSEGV"),
@@ -267,11 +301,6 @@ _WRONG: dict[str, tuple[str, str, str]] = {
         _solve(_LAUNCH, kernel=_ADD.replace("C[i] = A[i] + B[i];", "{ C[i] = A[i] + B[i]; ((float*)A)[i] = 0; }")),
         "RE",
         "changed its input A, which is only to be read",
-    ),
-    "launch-bounds": (
-        _solve(_LAUNCH, kernel=_ADD.replace("void k", "void __launch_bounds__(128) k")),
-        "RE",
-        "a launch asks for too many threads",
     ),
 }
 
