@@ -1,6 +1,6 @@
 """Medals: the shares of the roofline that earn bronze, silver and gold.
 
-A pack may declare them. Otherwise they follow from the best share that our own kernels reach, which
+A pack may declare those of measured times. Others follow from the best share that our own kernels reach, which
 ``benchmarks/medals.py`` writes to ``medals.json`` beside the packs: by challenge, and by the metric of the score, since
 the small cases of the emulator leave another share within reach than the large ones of a GPU.
 """

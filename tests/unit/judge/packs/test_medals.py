@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from emulator.model import load_gpu
+from judge.bench.plausibility import modelled_roofline_s
 from judge.packs.loader import load_pack
 from judge.packs.medals import NAME, Medals, read_medals
+from judge.packs.statement import read_statement
 from tests.builds import ROOT
 
 CHALLENGES = ROOT / "challenges"
@@ -33,7 +36,31 @@ def test_each_kind_of_time_has_its_own_and_a_scale_belongs_to_its_metric(tmp_pat
     assert pack.medals_for("modelled_time_s/h200/1") == Medals.below(0.3)
     assert pack.medals_for("warp_instructions") is None
     declared = Medals(0.1, 0.2, 0.3)
-    assert replace(pack, bench=replace(pack.bench, medals=declared)).medals_for("time_s") == declared
+    pack = replace(pack, bench=replace(pack.bench, medals=declared))
+    assert pack.medals_for("time_s") == declared
+    assert pack.medals_for("modelled_time_s/h200/1") == Medals.below(0.3)
+    assert replace(pack, default_medals={}).medals_for("modelled_time_s/h200/1") == declared
+
+
+@pytest.mark.parametrize(
+    ("slug", "axes", "target_s", "told"),
+    [
+        ("rope", {"M": 45_056, "D": 128}, 50e-6, "50 µs"),
+        ("flash-attention-varlen", {"total": 32_768, "sequences": 16, "heads": 16, "head_dim": 128}, 10e-3, "10 ms"),
+        ("q4k-gemm", {"M": 16_384, "N": 8192, "K": 8192}, 40e-3, "40 ms"),
+    ],
+)
+def test_gold_is_the_share_of_a_target_on_an_a100(slug: str, axes: dict[str, int], target_s: float, told: str) -> None:
+    pack = load_pack(CHALLENGES / slug)
+    assert all(axis.min <= axes[axis.name] <= axis.max for axis in pack.axes)
+    roofline_s = modelled_roofline_s(pack, replace(pack.benchmarks_for("cuda")[0], axes=axes), load_gpu("a100"))
+    medals = pack.medals_for("time_s")
+    assert roofline_s is not None
+    assert medals is not None
+    assert medals.gold == pytest.approx(roofline_s / target_s, rel=0.01)
+    statement = read_statement(pack)
+    assert f"{told} on an A100" in statement
+    assert all(f"{size:,}" in statement.replace("{,}", ",") for size in axes.values())
 
 
 def test_a_folder_of_packs_without_the_file_has_none(tmp_path: Path) -> None:
