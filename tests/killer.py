@@ -14,10 +14,13 @@ from cli.supervise import descendants
 class Killer:
     """Sends SIGKILL to ``times`` processes among those that ``find_victims`` returns, each time it looks."""
 
-    def __init__(self, find_victims: Callable[[], Iterable[int]], times: int, *, delay_s: float = 0) -> None:
+    def __init__(
+        self, find_victims: Callable[[], Iterable[int]], times: int, *, delay_s: float = 0, pause_s: float = 0.01
+    ) -> None:
         self._find_victims = find_victims
         self._times = times
         self._delay_s = delay_s
+        self._pause_s = pause_s
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._kill, daemon=True)
         self.killed = 0
@@ -32,7 +35,7 @@ class Killer:
 
     def _kill(self) -> None:
         done: set[int] = set()
-        while not self._over.wait(0.01):
+        while not self._over.wait(self._pause_s):
             for victim in set(self._find_victims()) - done:
                 if self.killed == self._times or self._over.wait(self._delay_s):
                     return

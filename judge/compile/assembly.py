@@ -13,7 +13,7 @@ from pathlib import Path
 
 from judge.compile.architecture import check_architecture, specific_architecture
 from judge.compile.challenge import Challenge
-from judge.compile.compiler_jail import compiler_policy, contents, memory_file, workplace
+from judge.compile.compiler_jail import compiler_policy, contents, memory_file, require_work, workplace
 from judge.compile.diagnostics import parse_resources, readable_log
 from judge.compile.jailed_compiler import language_options
 from judge.compile.kernels import kernel_name
@@ -120,6 +120,7 @@ def assemble(source: bytes, challenge: Challenge, arch: str, settings: JudgeSett
     log = readable_log(output.data, limit_bytes=settings.build.log_bytes, truncated=output.truncated)
     if output.exit.code == _FAILED:
         return NotAssembled(log)
+    require_work(output)
     if output.timed_out or output.exit.oom_killed or output.exit.cpu_limited:
         return NotAssembled(f"The compiler took longer than {settings.build.wall_s:g} s, or more memory than it may.")
     if output.exit.perhaps_from_outside:

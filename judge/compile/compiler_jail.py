@@ -10,7 +10,9 @@ import tempfile
 from collections.abc import Iterator, Sequence
 
 from judge.compile.toolchain import INSIDE, Toolchain
+from judge.errors import InternalError
 from judge.sandbox.bind import Bind
+from judge.sandbox.launch import Output
 from judge.sandbox.policy import Policy, build_policy
 from judge.settings import JudgeSettings
 
@@ -38,6 +40,21 @@ def workplace(settings: JudgeSettings) -> Iterator[str]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def require_work(output: Output) -> None:
+    """Raises InternalError where a compiler ran out of time because the machine let it wait, not because it worked."""
+    spent_s = output.exit.wall_s
+    if output.starved:
+        raise InternalError(
+            f"the machine is too busy: the compiler had no processor for most of {spent_s:.0f} s",
+            "run fewer workers on this machine, or move other work elsewhere",
+        )
+    if output.idled:
+        raise InternalError(
+            f"the compiler computed for {output.exit.cpu_s or 0:.0f} s of {spent_s:.0f} s and waited for the rest",
+            "is a disk slow, or was the compiler stopped? see dmesg",
+        )
 
 
 def memory_file(stack: contextlib.ExitStack, name: str, data: bytes) -> int:

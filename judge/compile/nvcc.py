@@ -14,6 +14,7 @@ import time
 from judge.compile import cache
 from judge.compile.artifact import Artifact
 from judge.compile.challenge import Challenge
+from judge.compile.compiler_jail import require_work
 from judge.compile.diagnostics import capped, exhausted, parse_resources, readable_log
 from judge.compile.exported_solve import check_solve, wanted_overload
 from judge.compile.jailed_compiler import CompilerResult, compiler_options, recorder_source, run_compiler
@@ -22,7 +23,6 @@ from judge.compile.plan import FAILURES, LINK_FAILED
 from judge.compile.source import check_source
 from judge.compile.target import Target
 from judge.compile.toolchain import Toolchain, find_toolchain
-from judge.errors import InternalError
 from judge.judgement import BuildReport
 from judge.sandbox.policy import build_file_bytes
 from judge.settings import JudgeSettings
@@ -74,11 +74,7 @@ def _judge_result(
 ) -> tuple[BuildReport, Artifact | None]:
     limits, output = settings.build, result.output
     log = readable_log(output.data, limit_bytes=limits.log_bytes, truncated=output.truncated)
-    if output.starved:
-        raise InternalError(
-            f"the machine is too busy: the compiler had no processor for most of {output.exit.wall_s:.0f} s",
-            "run fewer workers on this machine, or move other work elsewhere",
-        )
+    require_work(output)
     if output.timed_out:
         text = f"The compiler took longer than {limits.wall_s:g} s."
         return _compile_error(_joined(text, log, limits.log_bytes), started_s), None

@@ -83,7 +83,8 @@ class JailExit:
 class Output:
     """What a command printed, standard output and error together, truncated at the requested limit.
 
-    ``starved``: it was ended because it had waited for a processor for far too long, not because of its own time.
+    ``timed_out``: the judge ended it at its limit. ``starved``: because it had waited for a processor for far too long,
+    not because of its own time. ``idled``: it had computed for less than half of its limit and waited for something.
     """
 
     data: bytes
@@ -91,6 +92,7 @@ class Output:
     timed_out: bool
     exit: JailExit
     starved: bool = False
+    idled: bool = False
 
 
 class JailProcess:
@@ -323,6 +325,8 @@ def run_to_end(
 ) -> Output:
     """Runs a command that prints and ends.
 
+    It ends with its outermost process, whatever else holds its output open: where bubblewrap is killed while it sets
+    the jail up, the process that it had started waits for it for ever.
     Waiting for a processor does not count towards ``wall_s``; it is ended all the same after ten times as long. Output
     beyond ``output_bytes`` is read and dropped, so that it neither fills memory nor blocks the command. Raises
     JailUnavailable if the jail could not be set up.
@@ -340,7 +344,11 @@ def run_to_end(
                 tick_s = min(left_s, _TICK_S)
                 if timed_out or (not is_printing and jail.wait(tick_s)):
                     break
-                if not is_printing or not selector.select(tick_s):
+                # Before the output is looked at: what it printed before it ended is all there then.
+                has_ended = jail.poll()
+                if not is_printing or not selector.select(0 if has_ended else tick_s):
+                    if has_ended:
+                        break
                     continue
                 chunk = os.read(jail.stdout.fileno(), 1 << 16)
                 is_printing = bool(chunk)
@@ -351,4 +359,6 @@ def run_to_end(
         except JailUnavailable as error:
             said = bytes(kept[:2000]).decode("utf-8", "replace").strip()
             raise JailUnavailable(f"{error.message}: {said}" if said else error.message, error.remedy) from None
-    return Output(bytes(kept), total > len(kept), timed_out, ended, starved)
+    timed_out = timed_out and ended.killed
+    idled = timed_out and ended.cpu_s is not None and ended.cpu_s < wall_s / 2
+    return Output(bytes(kept), total > len(kept), timed_out, ended, starved, idled)

@@ -77,6 +77,8 @@ def build_policy(
             memory_fallback="address_space",
         ),
         binds=(*_existing(_ETC), *binds),
+        # A source that includes a terminal (/dev/ptmx) would make the compiler wait for it.
+        hidden=("/dev/pts",),
         env={**_BASE_ENV, **(env or {})},
         jail=jail,
     )

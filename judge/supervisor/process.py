@@ -171,7 +171,8 @@ class RunnerProcess:
             if waits is None and waited_s > busy_wait_s + _TICK_S / 2 and self._jail is not None:
                 # Not at once: most replies come soon, and times are taken of some.
                 waits = self._jail.waits_s()
-            self._readable(min(left, _TICK_S))
+            if not self._readable(min(left, _TICK_S)) and self._gone() and not self._readable(0):
+                self._end(op)
         wall_s = time.perf_counter() - started
         frame, size = found
         del self._received[:size]
@@ -190,6 +191,10 @@ class RunnerProcess:
         if before is None or self._jail is None:
             return 0.0
         return longest_wait_s(before, self._jail.waits_s())
+
+    def _gone(self) -> bool:
+        """Returns whether the jail has ended. A process that never came into it may still hold the socket."""
+        return self._jail is not None and self._jail.poll()
 
     def stop_if_cancelled(self) -> None:
         """Closes the runner and raises Cancelled if the judgement was cancelled."""

@@ -96,6 +96,8 @@ def outcome_of_ending(ending: Ending, limit_s: float) -> Outcome:
     where = {
         Op.LOAD: "while it was loaded (in a static constructor)", Op.RUN: "in solve", Op.SOLVE: "in solve",
     }.get(ending.during, "after solve had returned")  # fmt: skip
+    if ending.exit.jail_lost:
+        raise RunnerKilled(f"the runner's jail was killed from outside {where}", None)
     if ending.timed_out and ending.session_s is not None:
         message = f"its calls together took longer than the {ending.session_s:g} s that a process has for all of them"
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, message)
@@ -110,8 +112,6 @@ def outcome_of_ending(ending: Ending, limit_s: float) -> Outcome:
         return Outcome(Verdict.MEMORY_LIMIT_EXCEEDED, f"the host memory allowed ran out {where}")
     if ending.exit.cpu_limited:
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"the CPU time allowed ran out {where}")
-    if ending.exit.jail_lost:
-        raise RunnerKilled(f"the runner's jail was killed from outside {where}", None)
     crashed = Outcome(Verdict.RUNTIME_ERROR, _crash_message(ending, where))
     if ending.exit.perhaps_from_outside:
         raise RunnerKilled(f"the runner was {crashed.message}", crashed)

@@ -21,6 +21,7 @@ from judge.sandbox.bind import Bind
 from judge.sandbox.launch import JailExit, Output, launch, run_to_end
 from judge.sandbox.policy import MIB, Limits, Policy, build_policy, run_policy
 from judge.settings import BuildLimits, RunLimits
+from tests.killer import Killer, named
 
 pytestmark = pytest.mark.jail
 
@@ -272,6 +273,29 @@ def test_a_jail_that_is_killed_from_outside_says_so() -> None:
     assert ended.jail_lost
     assert ended.perhaps_from_outside
     assert not ended.killed
+
+
+def test_a_jail_that_is_killed_while_it_is_set_up_is_not_waited_for() -> None:
+    # Bubblewrap's child waits for its parent before it is bound to its life: in one of four kills here it stays.
+    for _ in range(20):
+        with Killer(lambda: named("bwrap")[:1], times=1, pause_s=0) as killer:
+            output = shell("sleep 5", wall_s=3600)
+        assert killer.killed
+        assert output.exit.jail_lost
+        assert not output.timed_out
+
+
+def test_a_command_ends_with_its_outermost_process_whoever_holds_its_output() -> None:
+    output = shell("(sleep 50 &) ; echo said; exit 3", replace(SHELL, jail="off"), wall_s=3600)
+    assert (output.data, output.exit.code, output.timed_out) == (b"said\n", 3, False)
+
+
+def test_a_command_that_waited_instead_of_working_is_told_apart() -> None:
+    if cgroup.find_hierarchy().missing():
+        pytest.skip("no cgroup tells the CPU time")
+    assert shell("sleep 50", wall_s=0.5).idled
+    assert not shell("while :; do :; done", wall_s=0.5).idled
+    assert not shell("exit 0").idled
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])

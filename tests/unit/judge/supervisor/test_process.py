@@ -24,6 +24,7 @@ class ScriptedJail:
 
     def __init__(self, fd: int, script: Script, ending: JailExit, failure: JailUnavailable | None) -> None:
         self.starves = False
+        self.lost = False
         self._started_s = time.monotonic()
         self._ending = ending
         self._failure = failure
@@ -40,9 +41,13 @@ class ScriptedJail:
         """As if one thread waited for a processor for nine tenths of the time, if it waits at all."""
         return {1: 0.9 * (time.monotonic() - self._started_s) if self.starves else 0.0}
 
+    def poll(self) -> bool:
+        """As if it had ended although somebody holds its socket, if it is lost."""
+        return self.lost or not self._thread.is_alive()
+
     def wait(self, timeout_s: float) -> bool:
-        self._thread.join(timeout_s)
-        return not self._thread.is_alive()
+        self._thread.join(0 if self.lost else timeout_s)
+        return self.poll()
 
     def end(self) -> JailExit:
         if self._failure is not None:
@@ -164,6 +169,16 @@ def test_a_reply_that_came_while_nobody_waited_is_in_time() -> None:
 def test_a_death_carries_its_exit_code() -> None:
     ending = _ended(_runner(lambda fd: _receive(fd) and None, ending=JailExit(3, None, 1.0, None, None, False, False)))
     assert (ending.exit.code, ending.during, ending.timed_out) == (3, Op.RUN, False)
+
+
+def test_a_jail_that_is_lost_is_not_waited_for_though_its_socket_stays_open() -> None:
+    release = threading.Event()
+    runner = _runner(lambda _: release.wait(30) and None, ending=JailExit(None, None, 1.0, None, None, False, False))
+    assert isinstance(runner._jail, ScriptedJail)
+    runner._jail.lost = True
+    ending = _ended(runner, limit_s=3600.0)
+    release.set()
+    assert not ending.timed_out
 
 
 def test_cancelling_ends_a_wait() -> None:
