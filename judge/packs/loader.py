@@ -35,7 +35,8 @@ def files_state(directory: Path) -> FilesState:
 
     Among them are the medals of all packs, which lie beside its folder.
     """
-    found, data_files = [], []
+    found: list[tuple[str, int, int]] = []
+    data_files: list[str] = []
     # Of all packs every other second: with Path it would take ten times as long.
     with contextlib.suppress(OSError):
         data_files = sorted(name for name in os.listdir(directory) if name.endswith(".npy"))  # noqa: PTH208
