@@ -1,7 +1,8 @@
 """Merges an account into another of the same person, for an operator. It cannot be undone.
 
-What a user did and made goes over: submissions with their places on boards, solved challenges, drafts, memberships and
-results of classes and contests, what the user teaches, and accounts elsewhere that sign in. What opens the account that
+What a user did and made goes over: submissions with their places on boards, solved challenges and those given up,
+solutions and likes, drafts, memberships and results of classes and contests, what the user teaches, and accounts
+elsewhere that sign in. What opens the account that
 ends (password, address, tokens, sessions, second factor) goes, and the account is closed. The operators' log keeps who
 did what. The caller commits.
 """
@@ -30,11 +31,13 @@ from store.models import (
     ContestMember,
     Draft,
     Extension,
+    GivenUp,
     Identity,
     Job,
     Measurement,
     ReachedGoal,
     Role,
+    SolutionLike,
     Submission,
     User,
     UserProgress,
@@ -112,6 +115,9 @@ def merge_user(session: Session, actor: Actor, user: User, into: User, *, now: d
         session.execute(update(table).filter_by(**{column: user.id}).values(**{column: into.id}))
     _move_boards(session, user.id, into.id)
     _add_progress(session, user.id, into.id)
+    _move_giving_up(session, user.id, into.id)
+    _keep_latest_solutions(session, into.id)
+    _move_likes(session, user.id, into.id)
     _move_drafts(session, user.id, into.id)
     _move_memberships(session, user.id, into.id)
     session.flush()
@@ -152,6 +158,64 @@ def _add_progress(session: Session, old: int, new: int) -> None:
         known.solved_at = known.solved_at or row.solved_at
         session.delete(row)
     session.flush()
+
+
+def _move_giving_up(session: Session, old: int, new: int) -> None:
+    """What one account gave up, the person gave up, unless they had solved it before; later submissions are marked."""
+    for row in session.scalars(select(GivenUp).where(GivenUp.user_id == old)).all():
+        known = session.get(GivenUp, (new, row.challenge))
+        if known is None:
+            row.user_id = new
+        else:
+            known.given_up_at = min(known.given_up_at, row.given_up_at)
+            session.delete(row)
+    session.flush()
+    for row in session.scalars(select(GivenUp).where(GivenUp.user_id == new)).all():
+        progress = session.get(UserProgress, (new, row.challenge))
+        if progress is not None and progress.solved_at is not None and progress.solved_at < row.given_up_at:
+            session.delete(row)
+        else:
+            _mark_later_submissions(session, row)
+    session.flush()
+
+
+def _mark_later_submissions(session: Session, row: GivenUp) -> None:
+    unmarked = select(Submission).where(
+        Submission.user_id == row.user_id,
+        Submission.challenge == row.challenge,
+        Submission.created_at >= row.given_up_at,
+        Submission.after_giving_up.is_(False),
+    )
+    for submission in session.scalars(unmarked).all():
+        submission.after_giving_up = True
+        measurement = session.get(Measurement, submission.id)
+        if measurement is not None:
+            own = {name: getattr(measurement, name) for name in (*_BOARD, "user_id", "submission_id", "value")}
+            measurement.after_giving_up = True
+            session.flush()
+            # Stands for the one that left the board, as one that has been removed does.
+            keep_best_result(session, Measurement(**own))
+
+
+def _keep_latest_solutions(session: Session, user_id: int) -> None:
+    """Of several solutions for a challenge and a device, the one published last stays."""
+    published = select(Submission).where(Submission.user_id == user_id, Submission.published_at.is_not(None))
+    seen: set[tuple[str, str]] = set()
+    for submission in session.scalars(published.order_by(Submission.published_at.desc(), Submission.id.desc())).all():
+        board = (submission.challenge, submission.device_key)
+        if board in seen:
+            submission.published_at = None
+        seen.add(board)
+
+
+def _move_likes(session: Session, old: int, new: int) -> None:
+    """Nobody likes a solution twice, or one of their own."""
+    liked = select(SolutionLike.submission_id).where(SolutionLike.user_id == new)
+    own = select(Submission.id).where(Submission.user_id == new)
+    of_old = SolutionLike.user_id == old
+    session.execute(delete(SolutionLike).where(of_old, SolutionLike.submission_id.in_(liked)))
+    session.execute(update(SolutionLike).where(of_old).values(user_id=new))
+    session.execute(delete(SolutionLike).where(SolutionLike.user_id == new, SolutionLike.submission_id.in_(own)))
 
 
 def _move_drafts(session: Session, old: int, new: int) -> None:

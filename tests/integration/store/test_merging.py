@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from judge.judgement import BuildReport, Judgement, Measurement
 from judge.verdict import Verdict
-from store import classes, contests, merging
+from store import classes, contests, merging, solutions
 from store.accounts import check_password, create_user, find_user
 from store.administration import NotPossibleError, set_role, suspend_user
 from store.best_results import best_query
@@ -26,6 +26,7 @@ from store.models import (
     BoardTotals,
     Class,
     Contest,
+    GivenUp,
     Identity,
     ReachedGoal,
     Role,
@@ -50,7 +51,8 @@ STAYS = {
 MOVES = {
     "submissions.user_id", "jobs.user_id", "reached_goals.user_id", "identities.user_id", "classes.owner_id",
     "contests.owner_id", "measurements.user_id", "best_results.user_id", "user_progress.user_id", "drafts.user_id",
-    "class_members.user_id", "contest_members.user_id", "assignment_extensions.user_id",
+    "class_members.user_id", "contest_members.user_id", "assignment_extensions.user_id", "given_up.user_id",
+    "solution_likes.user_id",
 }  # fmt: skip
 
 
@@ -177,6 +179,52 @@ def test_drafts_are_in_the_order_of_their_saving(
         assert [draft.source for draft in found] == ["2", "1"]
         assert found[-1].version > 2  # a page that has version 2 open is told that there is another
         assert [draft.source for draft in draft_versions(session, user_id=ada, challenge="softmax")] == ["3"]
+
+
+@pytest.mark.usefixtures("people")
+def test_what_one_account_gave_up_marks_what_the_other_sent_later(sessions: sessionmaker[Session]) -> None:
+    solve(sessions, "bo", 9.0)
+    # Given up by one account, solved by the other afterwards, and once more by an account that had solved it before.
+    with sessions.begin() as session:
+        other = user(session, "lovelace").id
+        solutions.give_up(session, "reduction", user_id=other, now=T0 + timedelta(minutes=5))
+        solutions.give_up(session, "softmax", user_id=other, now=T0 + timedelta(minutes=5))
+    later = solve(sessions, "ada", 3.0, at=6)
+    before = solve(sessions, "ada", 2.0, slug="softmax", at=1)
+    with sessions.begin() as session:
+        merge_user(session, ROOT, user(session, "lovelace"), user(session, "ada"), now=T0)
+    with sessions.begin() as session:
+        check_kept(session)
+        ada = user(session, "ada").id
+        marked = dict(
+            session.execute(select(Submission.public_id, Submission.after_giving_up).filter_by(user_id=ada)).all()
+        )
+        assert marked == {later: True, before: False}
+        assert [one.user_id == ada for one in session.scalars(select(BestResult).filter_by(challenge="reduction"))] == [
+            False
+        ]
+        assert [one.challenge for one in session.scalars(select(GivenUp).filter_by(user_id=ada))] == ["reduction"]
+
+
+@pytest.mark.usefixtures("people")
+def test_solutions_and_likes_are_those_of_one_person(sessions: sessionmaker[Session]) -> None:
+    sent = {name: solve(sessions, name, 3.0, at=at) for at, name in enumerate(("ada", "lovelace", "bo"), 1)}
+    with sessions.begin() as session:
+        one = {
+            name: session.scalars(select(Submission).filter_by(public_id=public_id)).one()
+            for name, public_id in sent.items()
+        }
+        for minute, submission in enumerate(one.values()):
+            solutions.publish(session, submission, now=T0 + timedelta(minutes=minute))
+        for who, whose in (("ada", "bo"), ("lovelace", "bo"), ("ada", "lovelace"), ("bo", "lovelace")):
+            solutions.like(session, one[whose], user_id=user(session, who).id, now=T0)
+    with sessions.begin() as session:
+        merge_user(session, ROOT, user(session, "lovelace"), user(session, "ada"), now=T0)
+    with sessions.begin() as session:
+        shown = solutions.list_solutions(session, viewer_id=user(session, "ada").id, limit=9)
+        assert {(each.public_id, each.username, each.likes, each.liked) for each in shown} == {
+            (sent["lovelace"], "ada", 1, False), (sent["bo"], "bo", 1, True),
+        }  # fmt: skip
 
 
 @pytest.mark.usefixtures("people")
