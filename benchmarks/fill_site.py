@@ -58,6 +58,9 @@ PAGES = (
     "/ranking",
     "/ranking?device=nvidia-h200&page=7",
     "/users/user1",
+    "/contests/fortnight",
+    "/contests/fortnight/screen",
+    "/contests/fortnight/standings.json",
     "/submissions",
     f"/submissions?challenge={POPULAR}",
     "/account/",
@@ -111,6 +114,19 @@ STEPS = (
     "SELECT setval(pg_get_serial_sequence('jobs', 'id'), %(count)s + 1)",
 )
 
+#: A contest over the last fortnight with every tenth user, made at the present revision.
+CONTEST_STEPS = (
+    """INSERT INTO contests (id, slug, title, description, starts_at, ends_at, revealed, scoring, devices,
+        opens_sources, created_at)
+    SELECT 1, 'fortnight', 'Fortnight', '', now() - interval '14 days', now() + interval '14 days', false, 'points',
+        'nvidia-h200', false, now()""",
+    """INSERT INTO contest_challenges (contest_id, challenge, position)
+    SELECT 1, challenge, position - 1
+    FROM unnest((%(challenges)s::text[])[:3]) WITH ORDINALITY AS named (challenge, position)""",
+    """INSERT INTO contest_members (contest_id, user_id, joined_at)
+    SELECT 1, n, now() FROM generate_series(1, %(users)s, 10) AS n""",
+)
+
 
 def fill(settings: Settings, count: int) -> None:
     """Fills the empty database as of revision 0008, then migrates it, which computes the totals."""
@@ -130,6 +146,8 @@ def fill(settings: Settings, count: int) -> None:
         for step in STEPS:
             _timed(" ".join(step.split()[:3]), lambda step=step: connection.execute(step, given))
         _timed("migrate", lambda: upgrade(settings))
+        for step in CONTEST_STEPS:
+            _timed(" ".join(step.split()[:3]), lambda step=step: connection.execute(step, given))
         _timed("VACUUM ANALYZE", lambda: connection.execute("VACUUM ANALYZE"))
 
 

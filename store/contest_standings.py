@@ -14,6 +14,7 @@ Equal totals share a rank, and the next rank is left out.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -65,14 +66,14 @@ def rank_members(
     cells: dict[str, list[Cell | None]] = {name: [] for name in members}
     aims: list[float | None] = []
     for challenge in challenges:
-        values = [results[name, challenge].value for name in members if (name, challenge) in results]
+        values = sorted(results[name, challenge].value for name in members if (name, challenge) in results)
         if scoring is Scoring.TARGETS:
             aims.append((targets or {}).get(challenge))
         else:
-            aims.append(min(values, default=None))
+            aims.append(values[0] if values else None)
         for name in members:
             found = results.get((name, challenge))
-            place = None if found is None else 1 + sum(value < found.value for value in values)
+            place = None if found is None else 1 + bisect_left(values, found.value)
             cells[name].append(None if found is None or place is None else Cell(found, place))
     scored = [(_key_and_total(scoring, cells[name], aims, len(members)), name) for name in members]
     scored.sort(key=lambda each: (each[0][0], each[1].casefold()))

@@ -147,16 +147,33 @@ def standings(session: Session, contest: Contest, *, now: datetime, viewer_id: i
         own = [viewer_id or 0] if team is None else [user.id for user in team_members(session, team)]
         counted = and_(counted, or_(Submission.created_at < end, Submission.user_id.in_(own)))
     entrant = User.username if contest.team_size is None else func.coalesce(ContestTeam.name, User.username)
-    found = session.execute(
+    # A range of submissions for each challenge; each member's best there is all that leaves the database.
+    best_first = func.row_number().over(
+        partition_by=(Submission.user_id, Measurement.challenge), order_by=(Measurement.value, Submission.id)
+    )
+    counts = (
         select(
-            entrant.label("entrant"), Measurement.challenge, Measurement.value, Measurement.metric, Submission.public_id
+            Submission.user_id,
+            Submission.id,
+            Submission.public_id,
+            Measurement.challenge,
+            Measurement.value,
+            Measurement.metric,
+            best_first.label("number"),
         )
-        .join(Submission, Submission.id == Measurement.submission_id)
-        .join(User, User.id == Submission.user_id)
+        .join(Measurement, Measurement.submission_id == Submission.id)
         .join(ContestMember, ContestMember.user_id == Submission.user_id)
-        .outerjoin(ContestTeam, ContestTeam.id == ContestMember.team_id)
         .where(ContestMember.contest_id == contest.id, counted)
-        .order_by(Measurement.value.desc(), Submission.id.desc())
+        .subquery("counted")
+    )
+    found = session.execute(
+        select(entrant.label("entrant"), counts.c.challenge, counts.c.value, counts.c.metric, counts.c.public_id)
+        .select_from(counts)
+        .join(User, User.id == counts.c.user_id)
+        .join(ContestMember, and_(ContestMember.user_id == User.id, ContestMember.contest_id == contest.id))
+        .outerjoin(ContestTeam, ContestTeam.id == ContestMember.team_id)
+        .where(counts.c.number == 1)
+        .order_by(counts.c.value.desc(), counts.c.id.desc())
     )
     # Of equal results the earliest stays.
     results = {(row.entrant, row.challenge): Result(row.value, row.metric, row.public_id) for row in found}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import Engine, event
 from sqlalchemy.orm import Session
 
+from store.contests import contests_of, find_contest, join, set_challenges, standings
 from store.database import make_engine, make_session_factory
 from store.events import events_after
 from store.jobs import LeaseRules, Stage, claim_job
@@ -27,7 +28,7 @@ from store.leaderboards import (
     scores_after_giving_up,
 )
 from store.metrics import queue_figures
-from store.models import BoardTotals, Role, Submission, User
+from store.models import BoardTotals, Contest, Role, Submission, User
 from store.profiles import board_places, days_with_submissions, find_profiled, results_by_device
 from store.retention import purge_history
 from store.settings import Settings
@@ -93,6 +94,26 @@ def _create(session: Session) -> object:
     )
 
 
+def _contest(session: Session, **more: Any) -> Contest:
+    found = find_contest(session, "friday")
+    if found is not None:
+        return found
+    contest = Contest(
+        slug="friday", title="Friday", description="", starts_at=NOW, ends_at=NOW + timedelta(hours=2),
+        scoring="points", devices="emulator nvidia-h200", created_at=NOW, **more,
+    )  # fmt: skip
+    set_challenges(contest, ["c", "d"])
+    session.add(contest)
+    session.flush()
+    join(session, contest, user_id=_ada(session).id, now=NOW)
+    return contest
+
+
+def _standings(session: Session, **more: Any) -> object:
+    contest = _contest(session, **more)
+    return standings(session, contest, now=NOW + timedelta(hours=1), viewer_id=1, whole=False)
+
+
 QUERIES: dict[str, Callable[[Session], object]] = {
     "create a submission": _create,
     "claim a build": lambda s: claim_job(s, Stage.BUILD, owner="w", now=NOW, rules=LeaseRules()),
@@ -120,6 +141,10 @@ QUERIES: dict[str, Callable[[Session], object]] = {
     "one's places": lambda s: board_places(s, {"c": 1}, user_id=1, limit=25),
     "one's results by device": lambda s: results_by_device(s, {"c": 1}, user_id=1),
     "one's days": lambda s: days_with_submissions(s, user_id=1, since=NOW),
+    "a contest's standings": _standings,
+    "a contest's frozen standings": lambda s: _standings(s, frozen_at=NOW),
+    "a contest's standings of teams": lambda s: _standings(s, team_size=3),
+    "which contests a submission counts in": lambda s: contests_of(s, _first(s)),
     "the queue's figures": queue_figures,
     "the queue's delays": lambda s: queue_delays(s, now=NOW),
 }
@@ -156,4 +181,18 @@ def test_a_page_of_a_board_is_a_range_of_the_low_ends(engine: Engine) -> None:
         plan = [row.detail for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}")]
     by_board = "challenge=? AND device_key=? AND pack_major=? AND metric=? AND low<?"
     assert any(f"USING COVERING INDEX ix_best_results_low ({by_board})" in line for line in plan), plan
+    engine.dispose()
+
+
+def test_a_contests_standings_are_ranges_of_the_submissions_of_its_challenges(engine: Engine) -> None:
+    statements: list[tuple[str, Any]] = []
+    with make_session_factory(engine).begin() as session:
+        contest = _contest(session)
+        event.listen(engine, "before_cursor_execute", lambda *given: statements.append((given[2], given[3])))
+        standings(session, contest, now=NOW, viewer_id=None, whole=True)
+    with engine.connect() as connection:
+        (statement, parameters) = next(one for one in statements if "row_number" in one[0])
+        plan = [row.detail for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)]
+    times = "ix_submissions_challenge_created_at (challenge=? AND created_at>? AND created_at<?)"
+    assert any(times in line for line in plan), plan
     engine.dispose()
