@@ -31,6 +31,7 @@ from store.settings import Settings
 from store.submissions import record_cancelled
 from store.totals import count_judgement
 from store.turns import in_turn, record_judging_time
+from store.webhooks import record_accepted
 
 
 class Stage(enum.Enum):
@@ -322,6 +323,7 @@ def _record_judgement(session: Session, job: Job, judgement: Judgement, *, now: 
         record_judging_time(session, submission.device_key, judgement.wall_s)
     if record_measurement(session, submission, judgement, now=now):
         request_audit(session, submission, judgement, now=now)
+    record_accepted(session, submission, judgement, now=now)
     record_event(session, submission.id, State.DONE, {"verdict": judgement.verdict.value}, now=now)
 
 

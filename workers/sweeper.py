@@ -21,7 +21,9 @@ from store.contest_audits import request_contest_audits
 from store.doorbell import ring_queue
 from store.retention import purge_history
 from store.sweeping import Expired, claim_overdue_sweep, expire_leases, queues_to_ring_again, record_sweep
+from store.webhooks import record_moments
 from workers.context import WorkerContext
+from workers.webhooks import start_sending
 
 log = structlog.get_logger(__name__)
 
@@ -59,6 +61,8 @@ def sweep(context: WorkerContext, history_after: int = 0) -> SweepResult:
     with context.sessions.begin() as session:
         settled = request_contest_audits(session, now=now, max_failures=context.rules.max_failures)
     with context.sessions.begin() as session:
+        record_moments(session, now=now)
+    with context.sessions.begin() as session:
         purged = purge_artifacts(session, now=now, keep_s=context.settings.artifact_keep_s)
     with context.sessions.begin() as session:
         purge_assemblies(session, now=now, keep_s=context.settings.artifact_keep_s)
@@ -88,8 +92,9 @@ def sweep_if_overdue(context: WorkerContext) -> bool:
 
 
 def sweep_for_ever(context: WorkerContext) -> None:
-    """Sweeps until the process is stopped. Logs database errors and goes on."""
+    """Sweeps, and sends the messages of contests, until the process is stopped. Logs database errors and goes on."""
     log.info("sweeper.ready")
+    start_sending(context)
     history_after = 0
     while True:
         try:

@@ -13,6 +13,7 @@ from store.models.submissions import Artifact, AssemblyRequest, Draft, Event, Jo
 from store.models.totals import BestResult, BoardTotals, ChallengeTotals, UserProgress, VerdictTotals
 from store.models.tracks import ReachedGoal
 from store.models.users import ApiToken, Identity, OneTimeLink, RecoveryCode, Role, User, WebSession
+from store.models.webhooks import WebhookMessage
 
 __all__ = [
     "FINAL_STATES",
@@ -63,4 +64,5 @@ __all__ = [
     "UserProgress",
     "VerdictTotals",
     "WebSession",
+    "WebhookMessage",
 ]

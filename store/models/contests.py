@@ -48,6 +48,9 @@ class Contest(Base):
     code: Mapped[str | None] = mapped_column(String(64))
     #: Whether members see each other's counted sources after the end.
     opens_sources: Mapped[bool] = mapped_column(default=False)
+    #: Where messages about it go (store.webhooks), and the key that signs them; None: nowhere.
+    webhook_url: Mapped[str | None] = mapped_column(String(500))
+    webhook_secret: Mapped[str | None] = mapped_column(String(64))
     #: Who may change it, beside operators.
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import secrets
 from collections.abc import Collection
 
 from flask_wtf import FlaskForm
@@ -60,6 +61,14 @@ class ContestForm(FlaskForm):
     targets = StringField("Targets", [Length(max=2000)])
     code = StringField("Code to join", [Length(max=64)])
     team_size = IntegerField("Members of a team", [Optional(), NumberRange(2, 20, "A team has 2 to 20 members.")])
+    webhook_url = StringField(
+        "Address of a webhook",
+        [
+            Optional(),
+            Length(max=500),
+            Regexp(r"^https?://[^\s/?#@]+([/?]\S*)?$", message="Begin with https://, without a password."),
+        ],
+    )
     revealed = BooleanField("Show the frozen standings in full")
     opens_sources = BooleanField("After the end, members see each other's counted sources")
 
@@ -120,6 +129,9 @@ class ContestForm(FlaskForm):
         contest.scoring = self.scoring.data
         contest.team_size = self.team_size.data
         contest.code = (self.code.data or "").strip() or None
+        contest.webhook_url = (self.webhook_url.data or "").strip() or None
+        if contest.webhook_url is not None and contest.webhook_secret is None:
+            contest.webhook_secret = secrets.token_hex(32)
         contest.revealed, contest.opens_sources = bool(self.revealed.data), bool(self.opens_sources.data)
 
 

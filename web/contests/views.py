@@ -17,6 +17,7 @@ from store.contest_audits import AuditedResult, audited_results, has_failed, uns
 from store.contest_standings import Row
 from store.models import Contest, ContestTeam, Role
 from store.operator_log import Actor, record_action
+from store.webhooks import latest_messages
 from web.accounts.visitor import Visitor, login_required, require_visitor, signed_in
 from web.contests.forms import ContestForm, written_targets
 from web.devices import device_choices
@@ -240,6 +241,7 @@ def _form(contest: Contest | None) -> ContestForm:
             "opens_sources": contest.opens_sources,
             "team_size": contest.team_size,
             "code": contest.code or "",
+            "webhook_url": contest.webhook_url or "",
             "challenges": " ".join(contest.slugs),
             "targets": written_targets(contest),
             "devices": list(contest.device_keys),
@@ -249,7 +251,12 @@ def _form(contest: Contest | None) -> ContestForm:
 
 
 def _form_page(form: ContestForm, contest: Contest | None) -> str:
-    return render_template("contests/edit.html", form=form, contest=contest)
+    return render_template(
+        "contests/edit.html",
+        form=form,
+        contest=contest,
+        messages=[] if contest is None else latest_messages(reader(), contest),
+    )
 
 
 def _standings(contest: Contest, *, anonymous: bool = False) -> list[Row]:
