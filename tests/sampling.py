@@ -10,7 +10,7 @@ Nothing is left out with ``--exhaustive``, nor where tests are chosen by name (`
 they failed (``--last-failed``).
 ``--exhaustive-rest`` runs what a session with the same seed left out, and whatever draws examples of its own (the tests
 of Hypothesis, whose profile is the long one then); so one session with neither option and one with this one run
-everything.
+everything, but for cases marked ``on_record``, which passed before with the very files that they depend on.
 """
 
 from __future__ import annotations
@@ -100,7 +100,9 @@ def select(items: Iterable[pytest.Item], scope: Scope) -> tuple[list[pytest.Item
 def _is_run(item: pytest.Item, scope: Scope, sampled: set[str]) -> bool:
     if scope is Scope.SAMPLE:
         return not _is_exhaustive(item) or item.nodeid in sampled
-    return item.get_closest_marker("hypothesis") is not None or (_is_exhaustive(item) and item.nodeid not in sampled)
+    if item.get_closest_marker("hypothesis") is not None:
+        return True
+    return _is_exhaustive(item) and item.nodeid not in sampled and item.get_closest_marker("on_record") is None
 
 
 def _is_exhaustive(item: pytest.Item) -> bool:

@@ -29,6 +29,7 @@ FEW = [item(f"b.py::test_few[{n}]", "exhaustive") for n in range(2)]
 WHOLE = [item(f"c.py::test_{n}", "exhaustive") for n in range(11)]
 LONG = [item(f"d.py::test_long[{n}]", "exhaustive", share=40) for n in range(45)]
 FILE = [item(f"e.py::test_{n}[{case}]", "exhaustive", by_file=True) for n in range(3) for case in range(3)]
+RECORDED = [item(f"f.py::test_known[{n}]", "exhaustive", "on_record") for n in range(20)]
 EVERYTHING = [*PLAIN, *DRAWN, *MANY, *FEW, *WHOLE, *LONG, *FILE]
 
 
@@ -63,6 +64,12 @@ def test_the_rest_is_what_a_sample_leaves_out_and_what_draws_examples() -> None:
     assert [one for one in EVERYTHING if one in sample or one in rest] == EVERYTHING
     assert [one for one in sample if one in rest] == DRAWN
     assert run(Scope.ALL) == EVERYTHING
+
+
+def test_the_rest_leaves_out_what_is_on_record() -> None:
+    everything = [*MANY, *RECORDED]
+    sample, rest, all_ = (sampling.select(everything, scope)[0] for scope in (Scope.SAMPLE, Scope.REST, Scope.ALL))
+    assert [sum(one in RECORDED for one in kept) for kept in (sample, rest, all_)] == [2, 0, 20]
 
 
 def test_nothing_is_left_out_of_what_is_named() -> None:

@@ -1,6 +1,12 @@
-"""The kernels of lessons, and the goals of tracks, judged for real on the emulator."""
+"""The kernels of lessons, and the goals of tracks, judged for real on the emulator.
+
+What was judged is on record (``judged_lessons.json``) with the digest of all that it depends on but the engine: so CI
+judges what changed, and a share of the rest. ``make test-all`` judges all; GPUJUDGE_TEST_RECORD=1 writes the record.
+"""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
@@ -14,10 +20,33 @@ from judge.tracks.loader import builtin_tracks
 from judge.tracks.track import Step
 from judge.verdict import Verdict
 from tests.builds import ROOT
+from tests.record import Record
 
 pytestmark = [pytest.mark.jail, pytest.mark.nvcc, pytest.mark.exhaustive(share=40)]
 
-STEPS = [step for track in builtin_tracks().tracks for step in track.steps]
+STEPS = {f"{track.slug}/{step.challenge}": step for track in builtin_tracks().tracks for step in track.steps}
+RECORD = Record(Path(__file__).with_name("judged_lessons.json"))
+
+
+def tuned(step: Step) -> str:
+    return (ROOT / "reference_solutions" / step.challenge / "tuned.cu").read_text()
+
+
+def depends_on(step: Step, source: str) -> tuple[str, ...]:
+    return source, str(step.goal), load_pack(ROOT / "challenges" / step.challenge).digest
+
+
+def on_record(kind: str, name: str, source: str) -> list[pytest.MarkDecorator]:
+    known = RECORD.has(f"{kind}: {name}", *depends_on(STEPS[name], source))
+    return [pytest.mark.on_record] if known else []
+
+
+LESSONS = [
+    pytest.param(name, id=name, marks=on_record("lesson", name, step.kernel()))
+    for name, step in STEPS.items()
+    if step.lesson
+]
+GOALS = [pytest.param(name, id=name, marks=on_record("goal", name, tuned(step))) for name, step in STEPS.items()]
 
 
 @pytest.fixture(scope="module")
@@ -32,14 +61,17 @@ def judged(step: Step, source: str, emulator: DeviceInfo, settings: JudgeSetting
     return judgement
 
 
-@pytest.mark.parametrize("step", [step for step in STEPS if step.lesson], ids=lambda step: step.challenge)
-def test_the_kernel_of_a_lesson_is_accepted(step: Step, emulator: DeviceInfo, judge_settings: JudgeSettings) -> None:
-    judged(step, step.kernel(), emulator, judge_settings)
+@pytest.mark.parametrize("name", LESSONS)
+def test_the_kernel_of_a_lesson_is_accepted(name: str, emulator: DeviceInfo, judge_settings: JudgeSettings) -> None:
+    source = STEPS[name].kernel()
+    judged(STEPS[name], source, emulator, judge_settings)
+    RECORD.keep(f"lesson: {name}", *depends_on(STEPS[name], source))
 
 
-@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.challenge)
-def test_our_tuned_kernel_reaches_the_goal(step: Step, emulator: DeviceInfo, judge_settings: JudgeSettings) -> None:
-    source = (ROOT / "reference_solutions" / step.challenge / "tuned.cu").read_text()
-    result = check_goal(step.goal, judged(step, source, emulator, judge_settings))
+@pytest.mark.parametrize("name", GOALS)
+def test_our_tuned_kernel_reaches_the_goal(name: str, emulator: DeviceInfo, judge_settings: JudgeSettings) -> None:
+    step = STEPS[name]
+    result = check_goal(step.goal, judged(step, tuned(step), emulator, judge_settings))
     assert result is not None
     assert result.reached, f"{result.value} where the goal is {step.goal.key}"
+    RECORD.keep(f"goal: {name}", *depends_on(step, tuned(step)))
