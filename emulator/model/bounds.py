@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from emulator.model.gpu import Gpu
 from emulator.model.machine import machine_instructions
 from emulator.model.occupancy import Occupancy, occupancy_of
 from emulator.profile import Counters, LaunchProfile
-
-if TYPE_CHECKING:
-    from emulator.runtime.report import LaunchStats
+from emulator.runtime.report import LaunchStats
 
 WARP = 32
 SECTOR_BYTES = 32

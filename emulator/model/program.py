@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from emulator.model.bounds import SECTOR_BYTES
 from emulator.model.gpu import Gpu
@@ -16,9 +15,7 @@ from emulator.model.transfers import transfer_times
 from emulator.profile import Counters, LaunchProfile
 from emulator.profile.counters import add
 from emulator.replay.recording import Transfers
-
-if TYPE_CHECKING:
-    from emulator.runtime.report import Dim3, LaunchStats
+from emulator.runtime.report import Dim3, LaunchStats
 
 #: Goes up with every change that gives another time for the same profile: times of two versions are not comparable.
 MODEL_VERSION = 4

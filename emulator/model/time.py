@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from emulator.model.bounds import bounds_of
 from emulator.model.gpu import Gpu
 from emulator.model.why import reasons
-
-if TYPE_CHECKING:
-    from emulator.runtime.report import LaunchStats
+from emulator.runtime.report import LaunchStats
 
 #: Exponent of the norm that combines the bounds: parts of the GPU that are about equally busy slow each other down.
 _OVERLAP = 2.0

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from emulator.profile.render import render, to_json
-from emulator.runtime import Report
+from emulator.runtime.report import Report
 from tests.unit.emulator.jit.conftest import Machine
 from tests.unit.emulator.profile.conftest import FRAME, Profiled
 from tests.unit.emulator.profile.test_counters import WORDS
