@@ -43,7 +43,13 @@ def emulate(
         Checks, typer.Option(help="full: also check for races and for reads of uninitialised memory; slower.")
     ] = Checks.DEFAULT,
     profile: Annotated[bool, typer.Option("--profile", help="Say what each kernel and line cost.")] = False,
-    gpu: Annotated[str | None, typer.Option(metavar="NAME", help="Modelled time on that GPU, such as h200.")] = None,
+    gpu: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Modelled time on that GPU, such as h200, in the report and between events."),
+    ] = None,
+    cpu_time: Annotated[
+        bool, typer.Option("--cpu-time", help="With --gpu: the time between events is the CPU's all the same.")
+    ] = False,
     memory: Annotated[
         int | None,
         typer.Option(metavar="SIZE", parser=_as("size_of"), help="Device memory, such as 512M or 16G."),
@@ -85,6 +91,7 @@ def emulate(
         check=check.value,
         profile=profile,
         gpu=gpu,
+        cpu_time=cpu_time,
         memory_bytes=memory,
         wall_s=time_limit,
         warp_instructions=instruction_limit,

@@ -67,6 +67,7 @@ struct EmuSettings {
     // Of the GPU that programs see; 0 multiprocessors: none is named. The limits are those of a multiprocessor.
     uint32_t multiprocessors, clock_khz, memory_clock_khz, bus_bits, major, minor;
     uint32_t resident_threads, resident_blocks, shared_bytes, reserved_shared_bytes;
+    uint32_t model_events;  // the time between events is the modelled one of that GPU, in a session
     char gpu_name[64];
 };
 

@@ -36,6 +36,7 @@ class NativeSettings(ctypes.Structure):
         ("resident_blocks", c_uint32),
         ("shared_bytes", c_uint32),
         ("reserved_shared_bytes", c_uint32),
+        ("model_events", c_uint32),
         ("gpu_name", c_char * 64),
     ]
 
@@ -53,11 +54,13 @@ def native_settings(
     profile: bool,
     l2_bytes: int | None = None,
     gpu: Gpu | None = None,
+    model_events: bool = False,
 ) -> NativeSettings:
     """Returns the settings as the library takes them.
 
     ``threads`` None: one for each CPU that this process may use. ``schedule_seed`` None: the usual order. ``l2_bytes``
-    None: ``DEFAULT_L2_BYTES``. ``gpu`` is the one that programs see, with its limits, and whose L2 is modelled.
+    None: ``DEFAULT_L2_BYTES``. ``gpu`` is the one that programs see, with its limits, and whose L2 is modelled; with
+    ``model_events`` the time between two events is the modelled one of that GPU (of programs that run by themselves).
     """
     settings = NativeSettings(
         memory_bytes=limits.memory_bytes or 0,
@@ -83,6 +86,7 @@ def native_settings(
         settings.resident_blocks = gpu.limits.blocks
         settings.shared_bytes = gpu.limits.shared_bytes
         settings.reserved_shared_bytes = gpu.limits.reserved_shared_bytes
+        settings.model_events = model_events
     return settings
 
 

@@ -16,6 +16,7 @@ from emulator.ptx import Module, PtxError, Variable
 from emulator.ptx.indirect import function_address
 from emulator.runtime.modules import defined_variables, describe_kernel, read_module
 from emulator.runtime.registers import RegisterCounts
+from emulator.standalone.launch_times import LaunchTimes
 from emulator.standalone.wire import Reader, Writer
 
 
@@ -27,9 +28,9 @@ class _Module:
 
 
 class Answers:
-    """``cache`` is where machine code is kept; None: nowhere."""
+    """``cache`` is where machine code is kept; None: nowhere. ``launch_times`` model the time between events."""
 
-    def __init__(self, cache: Path | None) -> None:
+    def __init__(self, cache: Path | None, launch_times: LaunchTimes | None = None) -> None:
         self._cache = Cache(cache) if cache else None
         self._lock = threading.Lock()  # of everything here, and of what compiles from modules' bodies
         self._modules: dict[tuple[int, int], _Module] = {}
@@ -41,7 +42,9 @@ class Answers:
             3: self._compile_kernel,
             4: self._make_code,
             5: self._count_registers,
+            6: self._modelled_time,
         }
+        self._launch_times = launch_times
 
     def answer(self, kind: int, content: bytes) -> bytes:
         """Raises whatever reading and compiling programs raises (``runtime.modules.refusal_of``)."""
@@ -117,6 +120,12 @@ class Answers:
                 kernel.add(function, code)
             self._keep(kernel)
         return better
+
+    def _modelled_time(self, question: Reader) -> bytes:
+        process, first, last = question.numbers("IQQ")
+        if self._launch_times is None:
+            raise ValueError("no GPU is modelled")
+        return Writer().numbers("d", self._launch_times.between(process, first, last)).bytes()
 
     def _keep(self, kernel: TieredKernel) -> None:
         if self._cache:

@@ -45,6 +45,7 @@ class Settings:
     check: Literal["default", "full"] = "default"
     profile: bool = False
     gpu: str | None = None
+    cpu_time: bool = False
     memory_bytes: int | None = None
     wall_s: float | None = None
     warp_instructions: int | None = None
@@ -69,7 +70,12 @@ def run(settings: Settings) -> int:
             sys.stderr.write("emulator: its library is compiled first, once; that takes half a minute\n")
         library = native.ensure(cache)
         outcome = run_program(
-            settings.command, program, library=library, settings=_native(settings, gpu), cache=cache / "kernels"
+            settings.command,
+            program,
+            library=library,
+            settings=_native(settings, gpu),
+            cache=cache / "kernels",
+            gpu=gpu,
         )
         _write(settings, outcome, gpu)
     except ProgramError as error:
@@ -99,6 +105,7 @@ def _native(settings: Settings, gpu: Gpu | None) -> NativeSettings:
         check_full=settings.check == "full",
         profile=settings.profile or gpu is not None,
         gpu=gpu,
+        model_events=not settings.cpu_time,
     )
 
 
@@ -134,7 +141,8 @@ def parse(arguments: Sequence[str] | None = None) -> Settings:
         help="full: look for data races and reads of uninitialised memory, too (several times as slow)")  # fmt: skip
     add("--profile", action="store_true", default=os.environ.get("EMULATOR_PROFILE") == "1",
         help="say what each kernel and line cost: instructions, coalescing, bank conflicts, ...")  # fmt: skip
-    add("--gpu", choices=gpu_names(), help="modelled time on that GPU; profiles")
+    add("--gpu", choices=gpu_names(), help="modelled time on that GPU, in the report and between events; profiles")
+    add("--cpu-time", action="store_true", help="with --gpu: the time between events is the CPU's all the same")
     add("--memory", metavar="SIZE", type=size_of, help="device memory, such as 512M or 16G")
     add("--time-limit", metavar="SECONDS", type=seconds_of, help="of each launch: an endless loop ends then")
     add("--instruction-limit", metavar="COUNT", type=count_of, help="of each launch, in warp instructions")
@@ -155,6 +163,7 @@ def parse(arguments: Sequence[str] | None = None) -> Settings:
         check=given.check,
         profile=given.profile,
         gpu=given.gpu,
+        cpu_time=given.cpu_time,
         memory_bytes=given.memory,
         wall_s=given.time_limit,
         warp_instructions=given.instruction_limit,

@@ -12,10 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from emulator.model import Gpu
 from emulator.runtime import library as native
 from emulator.runtime.native_report import take_report
 from emulator.runtime.report import Report
 from emulator.standalone.answers import Answers
+from emulator.standalone.launch_times import LaunchTimes
 from emulator.standalone.program import NOT_EXECUTABLE, ProgramError, read_program
 from emulator.standalone.server import Server
 
@@ -36,13 +38,23 @@ class Outcome:
 
 
 def run_program(
-    command: Sequence[str], program: Path, *, library: Path, settings: native.NativeSettings, cache: Path | None
+    command: Sequence[str],
+    program: Path,
+    *,
+    library: Path,
+    settings: native.NativeSettings,
+    cache: Path | None,
+    gpu: Gpu | None = None,
 ) -> Outcome:
-    """Runs it to its end, with this process's standard streams. Raises ``ProgramError`` when it cannot be started."""
+    """Runs it to its end, with this process's standard streams. Raises ``ProgramError`` when it cannot be started.
+
+    ``gpu`` is the one whose modelled time is that between events, if the settings ask for it.
+    """
     os.environ.pop("EMULATOR_SESSION", None)  # of a run around this one, which the library would join here
     with _folder() as folder:
         (folder / "settings").write_bytes(bytes(settings))
-        server = Server(folder / "socket", Answers(cache))
+        times = LaunchTimes(folder, native.load(library), gpu) if gpu else None
+        server = Server(folder / "socket", Answers(cache, times))
         server.start()
         try:
             status = _run(command, program, _environment(folder, library, program))

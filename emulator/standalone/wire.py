@@ -22,7 +22,7 @@ class Writer:
     def __init__(self) -> None:
         self._parts: list[bytes] = []
 
-    def numbers(self, layout: str, *values: int) -> Writer:
+    def numbers(self, layout: str, *values: float) -> Writer:
         """``layout`` as for ``struct``, without padding."""
         self._parts.append(struct.pack("=" + layout, *values))
         return self

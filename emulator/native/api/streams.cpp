@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -10,6 +11,8 @@
 #include "api/errors.h"
 #include "api/graphs.h"
 #include "checks/call_errors.h"
+#include "report/report.h"
+#include "report/session.h"
 
 namespace emu {
 
@@ -300,6 +303,7 @@ EMU_API cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t on) {
     if (!stream->capture) {
         event->recorded = true;
         event->at_s = now_s();
+        event->launches = report().launch_count();
     }
     return cudaSuccess;
 }
@@ -325,7 +329,10 @@ EMU_API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_
     if (!ms) return fail(cudaErrorInvalidValue);
     if (!start || !end || !start->recorded || !end->recorded) return fail(cudaErrorInvalidResourceHandle);
     if ((start->flags | end->flags) & cudaEventDisableTiming) return fail(cudaErrorInvalidResourceHandle);
-    *ms = static_cast<float>((end->at_s - start->at_s) * 1e3);
+    double seconds = end->at_s - start->at_s;
+    auto [first, last] = std::minmax(start->launches, end->launches);
+    if (double modelled; modelled_time(first, last, &modelled)) seconds = std::copysign(modelled, seconds);
+    *ms = static_cast<float>(seconds * 1e3);
     return cudaSuccess;
 }
 

@@ -34,6 +34,7 @@ struct Event {
     unsigned flags = 0;
     bool recorded = false;
     double at_s = 0;
+    uint64_t launches = 0;           // that had run before
     std::shared_ptr<Graph> capture;  // where it was recorded, when that was in a capture
     Behind behind;
 };

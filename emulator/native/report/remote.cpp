@@ -29,7 +29,7 @@ namespace emu {
 
 namespace {
 
-enum class Question : uint32_t { load_module = 1, describe_kernel = 2, compile_kernel = 3, make_code = 4, count_registers = 5 };
+enum class Question : uint32_t { load_module = 1, describe_kernel = 2, compile_kernel = 3, make_code = 4, count_registers = 5, modelled_time = 6 };
 
 // Of a fat binary: see emulator/runtime/fatbinary.py.
 struct FatBinaryHeader {
@@ -387,6 +387,12 @@ int make_code(const EmuKernel *kernel, EmuCodeWanted wanted) {
 }  // namespace
 
 const EmuCallbacks remote_callbacks = {load_module, describe_kernel, count_registers, compile_kernel, make_code};
+
+bool ask_modelled_time(uint64_t first, uint64_t last, double *seconds) {
+    std::string content = Writer()(static_cast<uint32_t>(getpid()), first, last).bytes, answer;
+    if (main_connection().ask(Question::modelled_time, content, &answer)) return false;
+    return Reader{answer}(*seconds).is_whole();
+}
 
 bool connect_remote(const std::string &path) {
     socket_path = path;

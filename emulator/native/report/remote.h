@@ -13,6 +13,9 @@ namespace emu {
 
 bool connect_remote(const std::string &socket_path);
 
+// False, after the reason was said, where it is not to be had.
+bool ask_modelled_time(uint64_t first, uint64_t last, double *seconds);
+
 extern const EmuCallbacks remote_callbacks;
 
 }  // namespace emu

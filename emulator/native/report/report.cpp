@@ -52,6 +52,11 @@ void Report::add_launch(LaunchRecord launch) {
     }
 }
 
+uint64_t Report::launch_count() {
+    std::lock_guard lock(mutex_);
+    return contents_.launch_count;
+}
+
 void Report::add_printed(const std::string &text, std::FILE *stream) {
     std::lock_guard lock(mutex_);
     if (journal().is_open()) {

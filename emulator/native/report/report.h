@@ -113,6 +113,7 @@ class Report {
     // Adds to the number of faults, kept or not.
     void count_faults(uint64_t count);
     void add_launch(LaunchRecord launch);
+    uint64_t launch_count();
     // `stream` receives the text in a program that runs by itself.
     void add_printed(const std::string &text, std::FILE *stream);
     // Called once for each site; count_call_error() for every later error of a known site.

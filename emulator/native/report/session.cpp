@@ -119,6 +119,10 @@ const EmuCallbacks *session_callbacks() {
     return &remote_callbacks;
 }
 
+bool modelled_time(uint64_t first, uint64_t last, double *seconds) {
+    return !folder.empty() && settings.model_events && session_callbacks() && ask_modelled_time(first, last, seconds);
+}
+
 void leave_session() {
     if (folder.empty()) return;
     folder.clear();

@@ -19,4 +19,7 @@ void leave_session();
 // The program uses the device: processes that it forks from now on cannot use it.
 void note_device_use();
 
+// The modelled time of the program's launches from number `first` to before number `last`, where the session models it.
+bool modelled_time(uint64_t first, uint64_t last, double *seconds);
+
 }  // namespace emu

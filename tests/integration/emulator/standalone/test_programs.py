@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from emulator.model import load_gpu
 from tests.builds import LIBRARIES, ROOT
 from tests.emulated_programs import Run, emulate
 from tests.integration.emulator.standalone.conftest import FLAGS, PTX
@@ -214,6 +215,23 @@ def test_a_profile_and_modelled_time(program: Path, examine: Examine) -> None:
     assert "global sectors     375, the fewest" in text
     assert "modelled time on NVIDIA H200" in text
     assert f"main.cu:{_line_of('c[i] = a[i] + b[i]')}" in text
+
+
+def test_events_give_the_modelled_time_of_the_launches_between_them(program: Path, examine: Examine) -> None:
+    run = examine("--gpu", "h200", program, "events")
+    none, one, three = map(float, run.stdout.split())
+    modelled_s, first_s = run.report["processes"][0]["modelled"]["seconds"], load_gpu("h200").launch.first_s
+    assert none == pytest.approx(first_s * 1e3)
+    assert (one - none) + (three - none) == pytest.approx((modelled_s - first_s) * 1e3, rel=1e-4)
+
+
+@pytest.mark.parametrize("options", [("--gpu", "h200", "--cpu-time"), ("--profile",)])
+def test_events_give_the_cpus_time_where_no_gpu_is_modelled(
+    program: Path, examine: Examine, options: tuple[str, ...]
+) -> None:
+    one_ms = float(examine(*options, program, "events").stdout.split()[1])
+    # Another process is asked for the first launch's code; the modelled time would be 4 microseconds.
+    assert one_ms > 0.1
 
 
 def test_the_exit_code_can_say_that_there_were_problems(program: Path) -> None:

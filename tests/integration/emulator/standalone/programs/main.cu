@@ -151,10 +151,29 @@ int run_symbols() {
     return 0;
 }
 
+// Prints the milliseconds between pairs of events: around nothing, one launch, and three.
+int run_events() {
+    cudaEvent_t from, to;
+    cudaEventCreate(&from);
+    cudaEventCreate(&to);
+    for (int launches : {0, 1, 3}) {
+        cudaEventRecord(from);
+        for (int i = 0; i < launches; ++i) count<<<1, 32>>>();
+        cudaEventRecord(to);
+        float ms = 0;
+        cudaEventSynchronize(to);
+        cudaEventElapsedTime(&ms, from, to);
+        std::printf("%.9g\n", ms);
+    }
+    cudaEventDestroy(from);
+    return cudaEventDestroy(to);
+}
+
 int main(int argc, char **argv) {
     std::string what = argc > 1 ? argv[1] : "add";
     if (what == "add") return report("add", add_on_device());
     if (what == "bounds") return report("bounds", add_on_device(n + 1));
+    if (what == "events") return run_events();
     if (what == "leak") return report("leak", run_leak());
     if (what == "misuse") return run_misuse();
     if (what == "unchecked") return run_unchecked(false);
