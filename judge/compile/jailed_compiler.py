@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import functools
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from judge.compile.architecture import is_ptx_alone, nvcc_flags, ptxas_architecture
@@ -70,11 +71,14 @@ def run_compiler(
     *,
     alias: str = _ANY_OVERLOAD,
     recorder: bytes = b"",
+    narrowed: Sequence[str] = (),
 ) -> CompilerResult:
     """Compiles again if somebody killed the compiler. Raises KilledFromOutside where that goes on."""
     for attempt in range(1 + _MAX_KILLS):
         try:
-            result = _compile(source, pack, target, toolchain, settings, alias=alias, recorder=recorder)
+            result = _compile(
+                source, pack, target, toolchain, settings, alias=alias, recorder=recorder, narrowed=narrowed
+            )
         except KilledFromOutside:
             continue
         # The source can forge what a driver says of its children, so this grants another attempt and no more.
@@ -95,6 +99,7 @@ def _compile(
     *,
     alias: str = _ANY_OVERLOAD,
     recorder: bytes = b"",
+    narrowed: Sequence[str] = (),
 ) -> CompilerResult:
     walled = settings.jail != "off"
     cuda = INSIDE if walled else str(toolchain.root)
@@ -119,6 +124,7 @@ def _compile(
             alias=alias,
             ptxas_arch=ptxas_architecture(target.arch) if is_ptx_alone(target.arch) else None,
             recorder=linked,
+            narrowed=narrowed,
         )
         script_fd = memory_file(stack, "script", script.encode())
         output = run_to_end(

@@ -7,6 +7,7 @@ or the operator is at fault.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import signal
 import time
@@ -19,6 +20,7 @@ from judge.compile.diagnostics import capped, exhausted, parse_resources, readab
 from judge.compile.exported_solve import check_solve, wanted_overload
 from judge.compile.jailed_compiler import CompilerResult, compiler_options, recorder_source, run_compiler
 from judge.compile.known_good import require_working
+from judge.compile.narrowing import narrowed_includes
 from judge.compile.plan import FAILURES, LINK_FAILED
 from judge.compile.source import check_source
 from judge.compile.target import Target
@@ -53,10 +55,15 @@ def build_submission(
     if cached is not None:
         report, artifact = cached
         return dataclasses.replace(report, wall_s=time.monotonic() - started_s, cached=True), artifact
-    result = run_compiler(source, pack, target, toolchain, settings, recorder=recorder)
+    narrowed = narrowed_includes(source, toolchain.root)
+    compile_ = functools.partial(run_compiler, source, pack, target, toolchain, settings, recorder=recorder)
+    result = compile_(narrowed=narrowed)
+    if narrowed and not result.output.exit.ok and not result.limited:
+        narrowed = ()
+        result = compile_()
     overload = wanted_overload(result.symbols, pack)
     if overload is not None:
-        result = run_compiler(source, pack, target, toolchain, settings, alias=overload, recorder=recorder)
+        result = compile_(alias=overload, narrowed=narrowed)
     report, artifact = _judge_result(result, source, pack, target, toolchain, settings, started_s)
     if not result.crashed and (artifact is not None or not result.limited):
         cache.store(settings.data_dir, key, report, artifact)

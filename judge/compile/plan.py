@@ -12,6 +12,9 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+from judge.compile.narrowing import WIDE
 
 #: The exit codes of the script. Any other means that a compiler crashed or the shell failed.
 HOST_FAILED, DEVICE_FAILED, COMPILE_FAILED, LINK_FAILED = 11, 12, 13, 14
@@ -129,6 +132,7 @@ def build_script(
     libraries: Sequence[str],
     alias: str = "_Z5solve.*",
     recorder: Recorder | None = None,
+    narrowed: Sequence[str] = (),
 ) -> str:
     """Returns the POSIX shell script that makes the library, in an empty folder of its own.
 
@@ -138,7 +142,7 @@ def build_script(
 
     ``runtime`` has the linker's arguments for libcudart. ``ptxas_arch`` is None where ptxas runs as part of the plan.
     ``alias`` is the pattern of the symbol that becomes ``solve`` if none has that name. A ``recorder`` is compiled and
-    linked in.
+    linked in. ``narrowed`` headers of CUB stand for all of it (judge/compile/narrowing.py).
 
     ptxas's report has a file of its own, since the source can make the other compilers print anything. The source
     chooses symbols too, so only plain ones get into a command.
@@ -149,6 +153,7 @@ def build_script(
         f"cat /proc/self/fd/{files.source} >kernel.cu && cat /proc/self/fd/{files.header} >solve.h || "
         "{ note; exit 1; }",
         *(f"export {key}={value}" for key, value in plan.environment),
+        *_narrow(narrowed),
     ]
     if plan.whole:
         lines += [
@@ -195,6 +200,14 @@ def build_script(
         f"if [ -f kernel.so ]; then cat kernel.so >/proc/self/fd/{files.library} || note; fi",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _narrow(headers: Sequence[str]) -> list[str]:
+    """Returns the command that puts a header before the toolkit's (``-I.``) which includes these only."""
+    if not headers:
+        return []
+    text = "".join(f"#include <{header}>\n" for header in headers)
+    return [f"{{ mkdir {Path(WIDE).parent} && printf %s {shlex.quote(text)} >{WIDE}; }} || {{ note; exit 1; }}"]
 
 
 def _call_lines(fd: int) -> list[str]:

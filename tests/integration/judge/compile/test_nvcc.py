@@ -69,7 +69,7 @@ def test_a_plain_kernel_exports_only_solve(settings: JudgeSettings) -> None:
     ("definition", "extern_c"),
     [
         ("void solve(const float* input, float* output, int N) ", False),
-        ("void solve(float* input, float* output, unsigned N) ", False),
+        ("void solve(float* input, float* output, const int N) ", False),
         ("void solve(int* other) {}\nvoid solve(const float* input, float* output, int N) ", False),
         ('#include "solve.h"\nvoid solve(const float* input, float* output, int N) ', True),
         ('#define EXPORT extern "C" void\nEXPORT solve(float* input, float* output, int N) ', True),
@@ -269,3 +269,36 @@ def test_an_architecture_that_nvcc_does_not_know(settings: JudgeSettings) -> Non
 def test_a_missing_nvcc_is_an_internal_error(settings: JudgeSettings) -> None:
     with pytest.raises(ToolchainMissing):
         build(PLAIN, dataclasses.replace(settings, nvcc=Path("/nowhere/nvcc")))
+
+
+_REDUCTION = """#include <cub/cub.cuh>
+{}
+extern "C" void solve(const float* input, float* output, int N) {{
+    size_t bytes = 0;
+    cub::DeviceReduce::Sum(nullptr, bytes, input, output, N);
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("", [("cub/device/device_reduce.cuh",)]),
+        # Of the two only the wide header happens to bring <set>.
+        ("static std::set<int> seen;", [("cub/device/device_reduce.cuh",), ()]),
+    ],
+)
+def test_a_source_gets_the_headers_of_cub_that_it_needs(
+    settings: JudgeSettings, monkeypatch: pytest.MonkeyPatch, before: str, expected: list[object]
+) -> None:
+    tried = []
+    run = jailed_compiler.run_compiler
+
+    def spied(*arguments: object, narrowed: tuple[str, ...] = (), **others: object) -> object:
+        tried.append(narrowed)
+        return run(*arguments, narrowed=narrowed, **others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("judge.compile.nvcc.run_compiler", spied)
+    report, _ = build(_REDUCTION.format(before), settings)
+    assert report.ok, report.log
+    assert tried == expected
