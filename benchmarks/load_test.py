@@ -10,7 +10,8 @@ each number of clients, as many connections send the same kernel as fast as they
 process of their own, on the same machine.
 
 Prints for each number of clients: accepted submissions a second, the median, 95th percentile and longest wait, the
-answers by status, and how many rows the database has beyond those that were accepted (must be 0).
+answers by status, how many rows the database has beyond those that were accepted (must be 0), and the processor time
+that the website and the clients took for each that was accepted.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ sys.path.insert(0, str(ROOT))
 from sqlalchemy import Engine, func, select  # noqa: E402
 from sqlalchemy.orm import Session  # noqa: E402
 
+from cli.supervise import descendants  # noqa: E402
 from judge.judgement import DeviceInfo  # noqa: E402
 from store.accounts import create_token, create_user  # noqa: E402
 from store.clock import utc_now  # noqa: E402
@@ -69,6 +71,8 @@ class Load:
     longest_ms: float
     answers: dict[str, int]
     surplus: int
+    site_cpu_ms: float
+    client_cpu_ms: float
 
 
 def send(address: str, token: str, body: bytes, clients: int, seconds: float, out: multiprocessing.Queue) -> None:  # type: ignore[type-arg]
@@ -102,18 +106,29 @@ def send(address: str, token: str, body: bytes, clients: int, seconds: float, ou
         thread.start()
     for thread in threads:
         thread.join()
-    out.put((time.monotonic() - begun, waits_s, dict(answers)))
+    out.put((time.monotonic() - begun, waits_s, dict(answers), time.process_time()))
 
 
-def measure(address: str, token: str, engine: Engine, clients: int, seconds: float) -> Load:
+def cpu_s(root: int) -> float:
+    """Returns the processor time so far of a process and of those below it."""
+    ticks = 0
+    for pid in (root, *descendants(root)):
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def measure(address: str, site: int, token: str, engine: Engine, clients: int, seconds: float) -> Load:
     """Loads the site with this many clients."""
     kernel = (ROOT / "reference_solutions" / CHALLENGE / "plain.cu").read_text("utf-8")
     body = json.dumps({"challenge": CHALLENGE, "device": EMULATOR.key, "mode": "submit", "source": kernel}).encode()
     before = _rows(engine)
-    out: multiprocessing.Queue[tuple[float, list[float], dict[str, int]]] = multiprocessing.Queue()
+    out: multiprocessing.Queue[tuple[float, list[float], dict[str, int], float]] = multiprocessing.Queue()
+    site_cpu_s = cpu_s(site)
     process = multiprocessing.Process(target=send, args=(address, token, body, clients, seconds, out))
     process.start()
-    took_s, waits_s, answers = out.get()
+    took_s, waits_s, answers, client_cpu_s = out.get()
+    site_cpu_s = cpu_s(site) - site_cpu_s
     process.join()
     waits_s.sort()
     accepted = answers.get("201", 0)
@@ -125,12 +140,21 @@ def measure(address: str, token: str, engine: Engine, clients: int, seconds: flo
         1e3 * waits_s[-1],
         answers,
         _rows(engine) - before - accepted,
+        1e3 * site_cpu_s / max(1, accepted),
+        1e3 * client_cpu_s / max(1, accepted),
     )
 
 
 @contextlib.contextmanager
 def running_site(settings: Settings) -> Iterator[str]:
     """Starts the website alone and returns its address. The settings' database must be migrated."""
+    with site_process(settings) as (address, _):
+        yield address
+
+
+@contextlib.contextmanager
+def site_process(settings: Settings) -> Iterator[tuple[str, int]]:
+    """Starts the website alone and returns its address and process. The settings' database must be migrated."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -150,7 +174,7 @@ def running_site(settings: Settings) -> Iterator[str]:
             if process.poll() is not None or time.monotonic() > until:
                 raise SystemExit("the website does not answer")
             time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{port}", process.pid
     finally:
         process.terminate()
         process.wait()
@@ -188,10 +212,10 @@ def main() -> int:
             user = create_user(session, username="load", password="of a benchmark")
             _, token = create_token(session, user=user, name="load")
         print(f"{engine.dialect.name}, {len(os.sched_getaffinity(0))} cores, {platform.platform()}")
-        with running_site(settings) as address:
+        with site_process(settings) as (address, site):
             for clients in map(int, arguments.clients.split(",")):
-                loads.append(measure(address, token, engine, clients, arguments.seconds))
-                print("  ".join(f"{name} {value:.0f}" if isinstance(value, float) else f"{name} {value}"
+                loads.append(measure(address, site, token, engine, clients, arguments.seconds))
+                print("  ".join(f"{name} {value:.1f}" if isinstance(value, float) else f"{name} {value}"
                                 for name, value in asdict(loads[-1]).items()), flush=True)  # fmt: skip
         engine.dispose()
     if arguments.json:

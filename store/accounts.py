@@ -136,10 +136,20 @@ def create_token(
 
 def find_token(session: Session, text: str, *, now: datetime | None = None) -> ApiToken | None:
     """Returns the token with this text unless it has expired or its user's account is closed. Only reads."""
-    token = session.scalar(select(ApiToken).where(ApiToken.token_hash == _token_hash(text)))
-    if token is None or not token.user.may_sign_in:
-        return None
-    return None if token.expires_at is not None and token.expires_at <= (now or utc_now()) else token
+    return find_tokens(session, [text], now=now)[0]
+
+
+def find_tokens(session: Session, texts: Sequence[str], *, now: datetime | None = None) -> list[ApiToken | None]:
+    """Returns the tokens with these texts like ``find_token``, by one query."""
+    hashes = [_token_hash(text) for text in texts]
+    now = now or utc_now()
+    found = session.scalars(select(ApiToken).where(ApiToken.token_hash.in_(set(hashes))))
+    valid = {
+        token.token_hash: token
+        for token in found
+        if token.user.may_sign_in and (token.expires_at is None or token.expires_at > now)
+    }
+    return [valid.get(one) for one in hashes]
 
 
 def token_use_is_stale(token: ApiToken, now: datetime) -> bool:

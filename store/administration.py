@@ -25,7 +25,7 @@ from store.second_factor import turn_off
 from store.sessions import end_sessions
 from store.submissions import cancel_submission
 from store.totals import RANKED_MODE, uncount_judgement
-from store.turns import next_turn
+from store.turns import NewTurn, next_turns
 
 #: The longest reason that is kept.
 REASON_CHARACTERS = 300
@@ -216,7 +216,7 @@ def release_device(session: Session, actor: Actor, device: Device, *, now: datet
 
 def _queue_again(session: Session, submission: Submission, *, pack_digest: str | None, now: datetime) -> None:
     is_run = submission.mode == "run"
-    turn = next_turn(session, user_id=submission.user_id, device_key=submission.device_key, is_run=is_run)
+    (turn,) = next_turns(session, [NewTurn(submission.user_id, submission.device_key, is_run)])
     job = session.scalar(select(Job).where(Job.submission_id == submission.id))
     if job is None:  # its history was deleted
         job = Job(submission_id=submission.id, user_id=submission.user_id, device_key=submission.device_key)

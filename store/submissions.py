@@ -1,27 +1,23 @@
-"""Creates, lists, follows and cancels submissions. The caller commits, and then rings."""
+"""Lists, follows and cancels submissions, and creates single ones. The caller commits, and then rings."""
 
 from __future__ import annotations
 
-import base64
-import secrets
-from contextlib import nullcontext
 from datetime import datetime
-from typing import Protocol
 
 from sqlalchemy import select, update
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, defer, lazyload
 
 from store.clock import utc_now
 from store.events import events_after, record_event
-from store.models import Event, GivenUp, Job, State, Submission, User
-from store.turns import check_waiting, next_turn
+from store.intake import IdempotencyConflictError, NewSubmission, PackIdentity, create_submissions, encode_source
+from store.models import Job, State, Submission, User
 
 __all__ = [
     "IdempotencyConflictError",
     "PackIdentity",
     "cancel_submission",
     "create_submission",
+    "encode_source",
     "events_after",
     "find_shared",
     "get_progress",
@@ -30,35 +26,6 @@ __all__ = [
     "search_submissions",
     "sent_values",
 ]
-
-
-class PackIdentity(Protocol):
-    """The fields of a pack stored with each submission; ``judge.packs.pack.Pack`` has them."""
-
-    @property
-    def slug(self) -> str: ...
-    @property
-    def version(self) -> str: ...
-    @property
-    def major(self) -> int: ...
-    @property
-    def digest(self) -> str: ...
-
-
-class IdempotencyConflictError(Exception):
-    """Raised when the user has already used the idempotency key for another submission."""
-
-
-def encode_source(text: str) -> bytes:
-    """Returns the bytes that ``text`` was decoded from.
-
-    JSON cannot carry invalid UTF-8, so clients send each invalid byte as a lone surrogate (Python's surrogateescape).
-    The compiler reports what is wrong with them.
-    """
-    try:
-        return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogatepass")
 
 
 def create_submission(
@@ -75,58 +42,24 @@ def create_submission(
     traceparent: str | None = None,
     now: datetime | None = None,
 ) -> Submission:
-    """Creates a submission with its job and its first event, atomically with the caller's commit.
-
-    Returns the existing submission if the user has already used ``idempotency_key``. Raises IdempotencyConflictError if
-    that one has another source, challenge, device, mode or input, and TooManyWaitingError if the user has
-    ``max_waiting`` unfinished ones (0: any number).
-    """
-    data = encode_source(source) if isinstance(source, str) else source
-    if idempotency_key is not None and (earlier := _find_by_key(session, user, idempotency_key)) is not None:
-        return _same_request(earlier, pack, device_key, mode, data, custom_input)
-    check_waiting(session, user_id=user.id, most=max_waiting)
-    now = now or utc_now()
-    submission = Submission(
-        public_id=new_public_id(),
+    """Creates one submission like ``create_submissions``, and raises what refuses it."""
+    wanted = NewSubmission(
         user_id=user.id,
-        challenge=pack.slug,
-        pack_version=pack.version,
-        pack_major=pack.major,
-        pack_digest=pack.digest,
+        pack=pack,
         device_key=device_key,
         mode=str(mode),
-        source_bytes=data,
+        source=encode_source(source) if isinstance(source, str) else source,
         custom_input=custom_input,
-        seed=secrets.randbits(63),
         idempotency_key=idempotency_key,
-        state=State.QUEUED,
-        last_event_seq=1,
-        created_at=now,
+        max_waiting=max_waiting,
+        traceparent=traceparent,
     )
+    (made,) = create_submissions(session, [wanted], now=now or utc_now())
+    if isinstance(made, Exception):
+        raise made
     if user in session:
-        submission.user = user
-    gave_up = select(GivenUp.user_id).where(GivenUp.user_id == user.id, GivenUp.challenge == pack.slug)
-    submission.after_giving_up = session.scalar(gave_up) is not None
-    is_run = submission.mode == "run"
-    turn = next_turn(session, user_id=user.id, device_key=device_key, is_run=is_run)
-    submission.job = Job(
-        user_id=user.id, device_key=device_key, is_run=is_run, turn=turn,
-        state=State.QUEUED, available_at=now, rung_at=now, traceparent=traceparent,
-    )  # fmt: skip
-    try:
-        # Only another request with the same key can be in the way: without a key, a savepoint would be for nothing.
-        with session.begin_nested() if idempotency_key is not None else nullcontext():
-            session.add(submission)
-            session.flush()
-    except IntegrityError:
-        # Of two concurrent requests with the same key, the unique constraint let only one through.
-        winner = None if idempotency_key is None else _find_by_key(session, user, idempotency_key)
-        if winner is None:
-            raise
-        return _same_request(winner, pack, device_key, mode, data, custom_input)
-    session.add(Event(submission_id=submission.id, seq=1, kind="queued", payload={}, created_at=now))
-    session.flush()
-    return submission
+        made.user = user
+    return made
 
 
 def get_submission(session: Session, public_id: str) -> Submission | None:
@@ -256,27 +189,3 @@ def record_cancelled(session: Session, submission_id: int, *, now: datetime) -> 
         .execution_options(synchronize_session=False)
     )
     record_event(session, submission_id, "cancelled", {}, now=now)
-
-
-def new_public_id() -> str:
-    """Returns a random id of twelve URL-safe, easily dictated characters (60 random bits)."""
-    return base64.b32encode(secrets.token_bytes(8)).decode("ascii").lower()[:12]
-
-
-def _find_by_key(session: Session, user: User, key: str) -> Submission | None:
-    return session.scalar(select(Submission).where(Submission.user_id == user.id, Submission.idempotency_key == key))
-
-
-def _same_request(
-    earlier: Submission,
-    pack: PackIdentity,
-    device_key: str,
-    mode: str,
-    data: bytes,
-    custom_input: dict[str, str] | None,
-) -> Submission:
-    # The pack's version is not compared: a retry must not fail because the pack was updated in between.
-    same = (earlier.challenge, earlier.device_key, earlier.mode, earlier.source_bytes, earlier.custom_input)
-    if same != (pack.slug, device_key, str(mode), data, custom_input):
-        raise IdempotencyConflictError("this idempotency key was used for another submission")
-    return earlier

@@ -6,7 +6,9 @@ one comes a round later. So whoever sends one submission waits for one of everyb
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, func, select, tuple_
@@ -23,24 +25,52 @@ _LATEST = 0.1
 class TooManyWaitingError(Exception):
     """Raised when a user has as many submissions waiting as one may have; the message is shown to the user."""
 
-
-def check_waiting(session: Session, *, user_id: int, most: int) -> None:
-    """Raises TooManyWaitingError if the user has ``most`` unfinished submissions; 0 allows any number."""
-    if not most:
-        return
-    unfinished = (Job.user_id == user_id, Job.state.in_((*WAITING, State.RUNNING)))
-    count = session.scalar(select(func.count()).select_from(Job).where(*unfinished)) or 0
-    if count >= most:
-        raise TooManyWaitingError(f"{count} of your submissions wait already: wait until one is judged, or cancel one")
+    def __init__(self, count: int) -> None:
+        super().__init__(f"{count} of your submissions wait already: wait until one is judged, or cancel one")
 
 
-def next_turn(session: Session, *, user_id: int, device_key: str, is_run: bool) -> int:
-    """Returns the turn of a user's new job for a device."""
+@dataclass(frozen=True, slots=True)
+class NewTurn:
+    """A job that is to get its turn."""
+
+    user_id: int
+    device_key: str
+    is_run: bool
+
+
+def unfinished_jobs(session: Session, user_ids: Collection[int]) -> Counter[int]:
+    """Returns how many unfinished submissions each of these users has."""
+    if not user_ids:
+        return Counter()
+    theirs = (Job.user_id.in_(user_ids), Job.state.in_((*WAITING, State.RUNNING)))
+    counted = select(Job.user_id, func.count()).where(*theirs).group_by(Job.user_id)
+    return Counter({user_id: count for user_id, count in session.execute(counted)})  # noqa: C416
+
+
+def next_turns(session: Session, new: Sequence[NewTurn]) -> list[int]:
+    """Returns the turns of new jobs, which are stored in this order."""
+    if not new:
+        return []
+    rounds = {device_key: _current_round(session, device_key) for device_key in {job.device_key for job in new}}
+    theirs = (Job.user_id.in_({job.user_id for job in new}), Job.state.in_(WAITING))
+    kind = (Job.user_id, Job.device_key, Job.is_run)
+    found = session.execute(select(*kind, func.max(Job.turn)).where(*theirs).group_by(*kind))
+    latest = {NewTurn(user_id, device_key, is_run): turn for user_id, device_key, is_run, turn in found}
+    turns = []
+    for job in new:
+        current, own = rounds[job.device_key], latest.get(job)
+        turn = (current or 0) if own is None else max(current or 0, own + 1)
+        latest[job] = turn
+        rounds[job.device_key] = turn if current is None else current
+        turns.append(turn)
+    return turns
+
+
+def _current_round(session: Session, device_key: str) -> int | None:
+    """Returns the round that is under way; None where no job waits to be taken."""
     untaken = (Job.device_key == device_key, Job.state.in_((State.QUEUED, State.BUILT)))
-    current: int = session.scalar(select(func.min(Job.turn)).where(*untaken)) or 0
-    waiting = (Job.device_key == device_key, Job.state.in_(WAITING))
-    own = session.scalar(select(func.max(Job.turn)).where(*waiting, Job.user_id == user_id, Job.is_run.is_(is_run)))
-    return current if own is None else max(current, own + 1)
+    current: int | None = session.scalar(select(func.min(Job.turn)).where(*untaken))
+    return current
 
 
 def in_turn() -> tuple[ColumnElement[Any], ...]:
@@ -57,6 +87,16 @@ def queue_position(session: Session, submission: Submission) -> int | None:
     earlier = tuple_(Job.turn, is_submit, Job.id) < tuple_(own.turn, not own.is_run, own.id)
     waiting = (Job.device_key == submission.device_key, Job.state.in_(WAITING), earlier)
     return 1 + (session.scalar(select(func.count()).select_from(Job).where(*waiting)) or 0)
+
+
+def positions_of(session: Session, device_key: str, submission_ids: Collection[int]) -> dict[int, int]:
+    """Returns the positions in a device's queue, from 1, of those of these submissions that wait there."""
+    waiting = (Job.device_key == device_key, Job.state.in_(WAITING))
+    place = func.row_number().over(order_by=in_turn()).label("place")
+    queue = select(Job.submission_id, Job.state, place).where(*waiting).subquery()
+    wanted = (queue.c.submission_id.in_(submission_ids), queue.c.state != State.BUILDING)
+    found = session.execute(select(queue.c.submission_id, queue.c.place).where(*wanted))
+    return {submission_id: number for submission_id, number in found}  # noqa: C416
 
 
 def queue_positions(session: Session, device_key: str) -> dict[str, int]:

@@ -32,6 +32,7 @@ from judge.judgement import (
 )
 from judge.verdict import Verdict, combine_verdicts
 from store.accounts import create_token, find_user
+from store.clock import Clock, utc_now
 from store.devices import upsert_device
 from store.events import record_event
 from store.jobs import LeaseRules, Stage, claim_job, finish_build, finish_judged
@@ -169,7 +170,7 @@ class Site:
         yield "done"
 
 
-def make_site(data_dir: Path, **settings: Any) -> Site:
+def make_site(data_dir: Path, *, clock: Clock = utc_now, **settings: Any) -> Site:
     """A site with the built-in challenges, an empty database and no rate limits unless ``settings`` say so."""
     chosen: Mapping[str, Any] = {
         "data_dir": data_dir,
@@ -182,7 +183,7 @@ def make_site(data_dir: Path, **settings: Any) -> Site:
     made = WebSettings(**chosen)
     made.data_dir.mkdir(parents=True, exist_ok=True)
     give_schema(made)
-    app = create_app(made)
+    app = create_app(made, clock=clock)
     keep_templates(app)
     return Site(app)
 

@@ -25,6 +25,7 @@ from web.accounts.elsewhere import register_providers
 from web.accounts.visitor import register_login
 from web.admin import views as admin
 from web.api import views as api
+from web.api.openings import Openings
 from web.background import Background
 from web.bottlenecks import views as bottlenecks
 from web.broker import broker_answers
@@ -43,6 +44,7 @@ from web.settings import WebSettings, load_secret_key
 from web.solutions import views as solutions
 from web.submissions import assembly, comparison, sharing
 from web.submissions import views as submissions
+from web.submissions.intake import Intake
 from web.tracing import register_tracing
 from web.tracks import views as tracks
 
@@ -128,19 +130,22 @@ def make_services(settings: WebSettings, clock: Clock) -> Services:
     # A request uses one connection at a time, and so does each thread for live streams; the event watcher has its own.
     engine = make_engine(settings, connections=settings.web_threads + STREAM_THREADS + 1)
     doorbell = make_doorbell(settings)
-    readers = make_session_factory(engine, read_only=True)
+    readers, writers = make_session_factory(engine, read_only=True), make_session_factory(engine)
+    writing = threading.Semaphore(WRITERS[engine.dialect.name])
     return Services(
         settings=settings,
         engine=engine,
         readers=readers,
-        writers=make_session_factory(engine),
+        writers=writers,
         packs=packs,
         ring=lambda submission: ring(doorbell, submission),
         ring_builders=lambda: ring_queue(doorbell, BUILD_QUEUE),
         broker_answers=lambda: broker_answers(doorbell),
+        intake=Intake(writers, writing, clock),
+        openings=Openings(readers, settings, clock),
         streams=StreamSlots(settings.max_streams),
         event_watcher=EventWatcher(readers, functools.partial(watch_writes, engine)),
-        writing=threading.Semaphore(WRITERS[engine.dialect.name]),
+        writing=writing,
         deliver=make_delivery(settings),
         background=Background(),
         traces=make_traces(TraceSettings(), process="web"),

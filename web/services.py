@@ -16,11 +16,13 @@ from judge.packs.live import LivePacks
 from logs.traces import Traces
 from store.clock import Clock
 from store.models import Submission
+from web.api.openings import Openings
 from web.background import Background
 from web.event_watcher import EventWatcher
 from web.live import StreamSlots
 from web.mail import Deliver
 from web.settings import WebSettings
+from web.submissions.intake import Intake
 
 EXTENSION = "gpujudge"
 
@@ -43,6 +45,8 @@ class Services:
     ring: Callable[[Submission], bool]
     ring_builders: Callable[[], bool]
     broker_answers: Callable[[], bool]
+    intake: Intake
+    openings: Openings
     streams: StreamSlots
     event_watcher: EventWatcher
     writing: threading.Semaphore

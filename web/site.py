@@ -12,6 +12,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from store.changed_settings import changed_settings
 from store.models import Notice
 from store.notices import shown_notices
+from web.devices import DeviceChoice, device_choices
 from web.services import reader, release_reader, services
 from web.settings import SiteSettings
 
@@ -23,6 +24,13 @@ def site_settings() -> SiteSettings:
     if "site_settings" not in g:
         g.site_settings = services().settings.changed(changed_settings(reader()))
     return cast(SiteSettings, g.site_settings)
+
+
+def offered_devices() -> list[DeviceChoice]:
+    """Returns the devices that users can choose. Reads them once a request: call it before ``transaction``."""
+    if "offered_devices" not in g:
+        g.offered_devices = device_choices(reader(), services().settings, services().clock)
+    return cast(list[DeviceChoice], g.offered_devices)
 
 
 def register_site(app: Flask) -> None:

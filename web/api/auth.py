@@ -8,12 +8,13 @@ from typing import ParamSpec, TypeVar
 
 from flask import g, request
 
-from store.accounts import ADMIN_SCOPE, find_token, token_use_is_stale, touch_token
+from store.accounts import ADMIN_SCOPE, token_use_is_stale, touch_token
 from store.models import Role
 from web.accounts.visitor import Visitor
+from web.api.openings import Opening
 from web.errors import BEARER
 from web.problems import Problem
-from web.services import reader, services, transaction
+from web.services import services, transaction
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -59,7 +60,10 @@ def _visitor_of_token(scope: str) -> Visitor:
     scheme, _, text = request.headers.get("Authorization", "").partition(" ")
     if not text or scheme.casefold() != "bearer":
         raise Problem(401, "unauthorized", "Send an API token: Authorization: Bearer <token>.")
-    token = find_token(reader(), text.strip(), now=services().clock())
+    opened = services().openings.open(Opening(text.strip(), submits=scope == "submit"))
+    token = opened.token
+    if opened.rules is not None:
+        g.site_settings, g.offered_devices = opened.rules
     if token is None:
         message = "This API token is not valid. It may have expired or been revoked."
         raise Problem(401, "unauthorized", message, headers={"WWW-Authenticate": f'{BEARER}, error="invalid_token"'})

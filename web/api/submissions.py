@@ -39,7 +39,7 @@ def create_submission(
     json: schemas.SubmissionRequest, headers: schemas.SubmissionHeaders
 ) -> tuple[schemas.SubmissionStatus, int]:
     """Submits a source to be judged. With ``Idempotency-Key`` the request is safe to repeat."""
-    submission = accept_submission(
+    accepted = accept_submission(
         services(),
         user_id=api_visitor().id,
         challenge=json.challenge,
@@ -49,7 +49,7 @@ def create_submission(
         custom_input=json.input,
         idempotency_key=headers.idempotency_key,
     )
-    return _status(reader(), submission), 201
+    return _present(reader(), accepted.submission, accepted.position, accepted.wait_s), 201
 
 
 @token_required
@@ -115,9 +115,15 @@ def _own(session: Session, public_id: str) -> Submission:
 
 
 def _status(session: Session, submission: Submission) -> schemas.SubmissionStatus:
-    audit = find_audit(session, submission)
     position = queue_position(session, submission)
     wait_s = None if position is None else expected_wait(session, submission.device_key)(position)
+    return _present(session, submission, position, wait_s)
+
+
+def _present(
+    session: Session, submission: Submission, position: int | None, wait_s: float | None
+) -> schemas.SubmissionStatus:
+    audit = find_audit(session, submission)
     return schemas.SubmissionStatus.model_validate(
         {
             "id": submission.public_id,

@@ -10,14 +10,14 @@ from judge.judgement import DeviceKind
 from judge.packs.custom_input import CustomInputError, custom_case
 from judge.packs.pack import Pack
 from judge.settings import BuildLimits
-from store.models import Submission, User
-from store.submissions import IdempotencyConflictError, create_submission, encode_source
+from store.intake import IdempotencyConflictError, NewSubmission, encode_source
+from store.models import User
 from store.turns import TooManyWaitingError
-from web.devices import device_choices
 from web.formatting import size, whole
 from web.problems import Problem, sentence, unknown
-from web.services import Services, reader, transaction
-from web.site import site_settings
+from web.services import Services, reader, release_reader
+from web.site import offered_devices, site_settings
+from web.submissions.intake import Accepted
 from web.tracing import traceparent
 
 log = structlog.get_logger(__name__)
@@ -44,8 +44,8 @@ def accept_submission(
     source: str | bytes,
     custom_input: dict[str, str] | None = None,
     idempotency_key: str | None = None,
-) -> Submission:
-    """Checks a submission, stores it in one transaction and notifies the workers.
+) -> Accepted:
+    """Checks a submission, stores it with those that come at the same time, and notifies the workers.
 
     ``custom_input`` is what a run is on instead of the public cases: texts by name (judge.packs.custom_input).
 
@@ -54,41 +54,40 @@ def accept_submission(
     the broker the workers find the row by polling.
     """
     pack = find_pack(services, challenge)
-    length = len(source if isinstance(source, bytes) else encode_source(source))
+    data = source if isinstance(source, bytes) else encode_source(source)
+    length = len(data)
     if length > SOURCE_BYTES:
         message = f"The source has {whole(length)} bytes; the limit is {size(SOURCE_BYTES)} ({whole(SOURCE_BYTES)})."
         raise Problem(413, "too_large", message)
-    choices = {choice.key: choice for choice in device_choices(reader(), services.settings, services.clock)}
+    choices = {choice.key: choice for choice in offered_devices()}
     if device not in choices:
         raise unknown("device", device, choices)
     if custom_input is not None:
         _require_valid(pack, custom_input, choices[device].kind, mode)
     rules = site_settings()
+    if rules.email == "required" and reader().get_one(User, user_id).email is None:
+        raise Problem(403, "email_unconfirmed", "Confirm your e-mail address first: see your account page.")
+    wanted = NewSubmission(
+        user_id=user_id,
+        pack=pack,
+        device_key=device,
+        mode=mode,
+        source=data,
+        custom_input=custom_input,
+        idempotency_key=idempotency_key,
+        max_waiting=rules.max_waiting,
+        traceparent=traceparent(),
+    )
+    release_reader()
     try:
-        with transaction() as writer:
-            user = writer.get_one(User, user_id)
-            if rules.email == "required" and user.email is None:
-                raise Problem(403, "email_unconfirmed", "Confirm your e-mail address first: see your account page.")
-            submission = create_submission(
-                writer,
-                user=user,
-                pack=pack,
-                device_key=device,
-                mode=mode,
-                source=source,
-                custom_input=custom_input,
-                idempotency_key=idempotency_key,
-                max_waiting=rules.max_waiting,
-                traceparent=traceparent(),
-                now=services.clock(),
-            )
+        accepted = services.intake.accept(wanted)
     except IdempotencyConflictError as error:
         raise Problem(409, "idempotency_conflict", f"{error}"[:1].upper() + f"{error}"[1:] + ".") from None
     except TooManyWaitingError as error:
         raise Problem(429, "too_many_waiting", sentence(str(error))) from None
-    log.info("submission.accepted", submission=submission.public_id, user=user_id)
-    services.ring(submission)
-    return submission
+    log.info("submission.accepted", submission=accepted.submission.public_id, user=user_id)
+    services.ring(accepted.submission)
+    return accepted
 
 
 def _require_valid(pack: Pack, custom_input: dict[str, str], kind: DeviceKind, mode: Mode) -> None:

@@ -41,7 +41,7 @@ def create(slug: str) -> Response | BaseResponse:
     if not form.validate_on_submit():
         errors = [f"{name}: {error}" for name, texts in form.errors.items() for error in texts]
         raise Problem(422, "invalid", " ".join(errors))
-    submission = accept_submission(
+    accepted = accept_submission(
         services(),
         user_id=require_visitor().id,
         challenge=slug,
@@ -51,6 +51,7 @@ def create(slug: str) -> Response | BaseResponse:
         custom_input=form.input_sent(),
         idempotency_key=form.idempotency_key.data or None,
     )
+    submission = accepted.submission
     where = url_for("submissions.show", public_id=submission.public_id)
     if wants_json():
         parts = ("events", "report", "cancel")

@@ -34,8 +34,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def site(data_dir: Path, clock: Clock) -> Site:
-    site = make_site(data_dir)
-    object.__setattr__(site.services, "clock", clock)
+    site = make_site(data_dir, clock=clock)
     site.add_device(H200)
     return site
 

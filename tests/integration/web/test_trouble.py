@@ -103,7 +103,7 @@ def test_an_error_of_ours_is_a_page_without_its_reasons(site: Site, monkeypatch:
     def broken(*_: object) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr(accepting, "device_choices", broken)
+    monkeypatch.setattr(accepting, "offered_devices", broken)
     page = "/challenges/vector-add"
     data = {"source": KERNEL, "device": "emulator", "mode": "submit"}
     answer = post(site.visitor(), f"{page}/submissions", data, page=page)
