@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
+
+
+class SharedBuilds(Protocol):
+    """Where machines find each other's builds, by their keys (``judge.compile.cache``). Neither method raises."""
+
+    def load(self, key: str) -> tuple[bytes, bytes | None] | None:
+        """Returns a build's report, and its artifact or None if it does not compile. None: there is no such build."""
+
+    def store(self, key: str, report: bytes, artifact: tuple[str, bytes] | None) -> None:
+        """Keeps a build: its report, and the digest and the bytes of its artifact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,5 +53,7 @@ class JudgeSettings:
     emulator_threads: int | None = None
     #: The GPU for which the emulator models times: a name of ``emulator.model.gpu_names()``.
     emulator_gpu: str = "h200"
+    #: None: builds are kept on this machine alone.
+    shared_builds: SharedBuilds | None = None
     build: BuildLimits = field(default_factory=BuildLimits)
     run: RunLimits = field(default_factory=RunLimits)

@@ -7,7 +7,7 @@ import platform
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import structlog
@@ -24,6 +24,7 @@ from store.jobs import Lease, LeaseRules
 from store.models import Job, Submission
 from store.packs import has_contents, kept_contents
 from store.settings import Settings
+from workers.builds import DatabaseBuilds
 from workers.judging import Judge, PipelineJudge
 from workers.lease_keeper import LeaseKeeper
 from workers.packs import Packs
@@ -124,12 +125,14 @@ def make_context(
     ``process`` names it in traces. Raises TracesMissing.
     """
     engine = make_engine(settings)
+    sessions, reads = make_session_factory(engine), make_session_factory(engine, read_only=True)
+    shared = DatabaseBuilds(reads, sessions, utc_now)
     return WorkerContext(
         settings=settings,
         engine=engine,
-        sessions=make_session_factory(engine),
-        reads=make_session_factory(engine, read_only=True),
-        judge=judge or PipelineJudge(settings.judge_settings()),
+        sessions=sessions,
+        reads=reads,
+        judge=judge or PipelineJudge(replace(settings.judge_settings(), shared_builds=shared)),
         packs=Packs(settings.pack_paths, settings.data_dir / "past-packs", given=packs),
         doorbell=make_doorbell(settings),
         rules=LeaseRules.from_settings(settings),

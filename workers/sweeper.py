@@ -17,6 +17,7 @@ from judge.sandbox.cgroup_hierarchy import find_hierarchy, remove_stale
 from logs.traces import trace_id_of
 from store.artifacts import purge_artifacts
 from store.assemblies import purge_assemblies
+from store.builds import purge_builds
 from store.contest_audits import request_contest_audits
 from store.doorbell import ring_queue
 from store.retention import purge_history
@@ -64,6 +65,8 @@ def sweep(context: WorkerContext, history_after: int = 0) -> SweepResult:
         record_moments(session, now=now)
     with context.sessions.begin() as session:
         purged = purge_artifacts(session, now=now, keep_s=context.settings.artifact_keep_s)
+    with context.sessions.begin() as session:
+        purge_builds(session, now=now, keep_s=context.settings.artifact_keep_s)
     with context.sessions.begin() as session:
         purge_assemblies(session, now=now, keep_s=context.settings.artifact_keep_s)
     with context.sessions.begin() as session:

@@ -1,7 +1,7 @@
 """Keeps builds by content: the same source, target and compilers are compiled once.
 
-The cache is ``<data_dir>/cache/builds``. It keeps compile errors too, unless a limit caused them. Losing it costs time
-only.
+The cache is ``<data_dir>/cache/builds``, and behind it what machines share, if they do. It keeps compile errors too,
+unless a limit caused them. Losing it costs time only.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 from judge.compile.artifact import Artifact
 from judge.judgement import BuildReport
 from judge.judgement_json import read_build_report, to_json
+from judge.settings import SharedBuilds
 
 _LIMIT_BYTES = 1 << 30
 
@@ -42,23 +43,46 @@ def _own_code() -> str:
     return digest.hexdigest()
 
 
-def load(data_dir: Path, key: str) -> tuple[BuildReport, Artifact | None] | None:
+def load(data_dir: Path, key: str, *, shared: SharedBuilds | None = None) -> tuple[BuildReport, Artifact | None] | None:
     """Returns the stored build; None where there is none, or a damaged one."""
     path = _path(data_dir, key)
     try:
         data = path.read_bytes()
         (length,) = struct.unpack_from("<I", data)
-        report = read_build_report(json.loads(data[4 : 4 + length]))
-        artifact = Artifact.from_bytes(data[4 + length :]) if report.ok else None
-    except (OSError, ValueError, KeyError, TypeError, struct.error):
+        found = _read(data[4 : 4 + length], data[4 + length :])
+    except (OSError, struct.error):
+        found = None
+    if found is not None:
+        with contextlib.suppress(OSError):
+            os.utime(path)
+        return found
+    elsewhere = None if shared is None else shared.load(key)
+    found = None if elsewhere is None else _read(*elsewhere)
+    if found is not None:
+        _keep_here(data_dir, key, *found)
+    return found
+
+
+def _read(report: bytes, artifact: bytes | None) -> tuple[BuildReport, Artifact | None] | None:
+    """Returns a build from its parts; None if they are damaged."""
+    try:
+        told = read_build_report(json.loads(report))
+        return told, Artifact.from_bytes(artifact or b"") if told.ok else None
+    except (ValueError, KeyError, TypeError, struct.error):
         return None
-    with contextlib.suppress(OSError):
-        os.utime(path)
-    return report, artifact
 
 
-def store(data_dir: Path, key: str, report: BuildReport, artifact: Artifact | None) -> None:
+def store(
+    data_dir: Path, key: str, report: BuildReport, artifact: Artifact | None, *, shared: SharedBuilds | None = None
+) -> None:
     """Stores a build. Ignores a full or read-only disk."""
+    _keep_here(data_dir, key, report, artifact)
+    if shared is not None:
+        parts = None if artifact is None else (artifact.digest, artifact.to_bytes())
+        shared.store(key, json.dumps(to_json(report)).encode(), parts)
+
+
+def _keep_here(data_dir: Path, key: str, report: BuildReport, artifact: Artifact | None) -> None:
     path = _path(data_dir, key)
     header = json.dumps(to_json(report)).encode()
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")

@@ -51,7 +51,7 @@ def build_submission(
         *([hashlib.sha256(recorder).hexdigest()] * recorded),
     ]
     key = cache.build_key(source, pack.header(), pack.signature_text, options, toolchain.identity)
-    cached = cache.load(settings.data_dir, key)
+    cached = cache.load(settings.data_dir, key, shared=settings.shared_builds)
     if cached is not None:
         report, artifact = cached
         return dataclasses.replace(report, wall_s=time.monotonic() - started_s, cached=True), artifact
@@ -66,7 +66,7 @@ def build_submission(
         result = compile_(alias=overload, narrowed=narrowed)
     report, artifact = _judge_result(result, source, pack, target, toolchain, settings, started_s)
     if not result.crashed and (artifact is not None or not result.limited):
-        cache.store(settings.data_dir, key, report, artifact)
+        cache.store(settings.data_dir, key, report, artifact, shared=settings.shared_builds)
     return report, artifact
 
 

@@ -8,7 +8,9 @@ that nvcc itself calls its top.
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -80,8 +82,9 @@ def _find(nvcc: Path | None) -> Toolchain:
         raise ToolchainMissing("nvcc needs a host compiler, and there is no g++", "apt-get install -y g++")
     nvcc_version = _output([str(candidate), "--version"])
     gxx_version = _output(["g++", "--version"]).splitlines()[0]
-    stat = (root / "bin" / "nvcc").stat()
-    identity = f"{nvcc_version}\n{gxx_version}\n{root}\n{stat.st_size} {stat.st_mtime_ns}"
+    digest = hashlib.sha256((root / "bin" / "nvcc").read_bytes()).hexdigest()
+    # No path and no date: machines with the same compilers find each other's builds.
+    identity = f"{nvcc_version}\n{gxx_version}\n{platform.machine()}\n{digest}"
     return Toolchain(root=root, nvcc_version=nvcc_version, gxx_version=gxx_version, identity=identity)
 
 

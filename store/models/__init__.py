@@ -9,7 +9,7 @@ from store.models.contests import Contest, ContestAudit, ContestChallenge, Conte
 from store.models.duties import Duty
 from store.models.site import ChangedSetting, Notice
 from store.models.solutions import GivenUp, SolutionLike
-from store.models.submissions import Artifact, AssemblyRequest, Draft, Event, Job, Submission
+from store.models.submissions import Artifact, AssemblyRequest, Build, Draft, Event, Job, Submission
 from store.models.totals import BestResult, BoardTotals, ChallengeTotals, UserProgress, VerdictTotals
 from store.models.tracks import ReachedGoal
 from store.models.users import ApiToken, Identity, OneTimeLink, RecoveryCode, Role, User, WebSession
@@ -27,6 +27,7 @@ __all__ = [
     "Base",
     "BestResult",
     "BoardTotals",
+    "Build",
     "ChallengeTotals",
     "ChangedSetting",
     "Class",

@@ -114,6 +114,20 @@ class Artifact(Base):
     last_built_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
 
 
+class Build(Base):
+    """What came of compiling a source, by the key of all that decides it (``judge.compile.cache``).
+
+    ``report`` is JSON. Without an artifact, the source does not compile.
+    """
+
+    __tablename__ = "builds"
+
+    key: Mapped[str] = mapped_column(String(64), primary_key=True)
+    report: Mapped[bytes] = mapped_column(LargeBinary)
+    artifact_digest: Mapped[str | None] = mapped_column(ForeignKey("artifacts.digest", ondelete="CASCADE"), index=True)
+    built_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+
+
 class AssemblyRequest(Base):
     """A request for the machine code of a submission on a GPU architecture, and then that machine code.
 

@@ -74,3 +74,35 @@ def test_what_a_killed_process_had_begun_to_write_is_removed(tmp_path: Path) -> 
     os.utime(half, (1, 1))
     assert cache.remove_half_written(tmp_path) == 1
     assert (whole.exists(), half.exists(), young.exists()) == (True, False, True)
+
+
+class Shared:
+    """What machines share, in memory."""
+
+    def __init__(self) -> None:
+        self.builds: dict[str, tuple[bytes, bytes | None]] = {}
+
+    def load(self, key: str) -> tuple[bytes, bytes | None] | None:
+        return self.builds.get(key)
+
+    def store(self, key: str, report: bytes, artifact: tuple[str, bytes] | None) -> None:
+        self.builds[key] = (report, artifact[1] if artifact else None)
+
+
+def test_another_machine_finds_a_build_and_keeps_it(tmp_path: Path) -> None:
+    shared, failed = Shared(), BuildReport(ok=False, wall_s=1.0, log="error")
+    cache.store(tmp_path / "a", KEY, REPORT, ARTIFACT, shared=shared)
+    cache.store(tmp_path / "a", "f" * 64, failed, None, shared=shared)
+    assert cache.load(tmp_path / "b", KEY) is None
+    assert cache.load(tmp_path / "b", KEY, shared=shared) == (REPORT, ARTIFACT)
+    assert cache.load(tmp_path / "b", "f" * 64, shared=shared) == (failed, None)
+    assert cache.load(tmp_path / "b", KEY) == (REPORT, ARTIFACT)
+
+
+def test_a_damaged_shared_build_is_as_good_as_none(tmp_path: Path) -> None:
+    shared = Shared()
+    cache.store(tmp_path / "a", KEY, REPORT, ARTIFACT, shared=shared)
+    report, artifact = shared.builds[KEY]
+    for damaged in ((report, None), (report, b"?"), (b"?", artifact)):
+        shared.builds[KEY] = damaged
+        assert cache.load(tmp_path / "b", KEY, shared=shared) is None
