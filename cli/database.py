@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cli.errors import CliError
+from cli.errors import CliError, NewerDatabase
 from cli.extras import need
 
 if TYPE_CHECKING:
@@ -24,7 +24,10 @@ def server_database(settings: WebSettings) -> Iterator[Session]:
     database, migrate = need("store.database", "server"), need("store.migrate", "server")
     engine = database.make_engine(settings)
     try:
-        if not migrate.is_current(engine):
+        state = migrate.schema_state(migrate.current_revision(engine))
+        if state is migrate.SchemaState.NEWER:
+            raise NewerDatabase
+        if state is not migrate.SchemaState.CURRENT:
             raise CliError("the database has not this version's schema", hint="Run: gpujudge db upgrade")
         with database.make_session_factory(engine).begin() as session:
             yield session

@@ -33,3 +33,13 @@ class Unreachable(CliError):
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message, exit_code=UNREACHABLE, hint=hint)
+
+
+class NewerDatabase(CliError):
+    """The database has the schema of a newer version."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the database was made by a newer gpujudge: this one does not know its schema",
+            hint="Install that version, or restore the backup from before the upgrade.",
+        )

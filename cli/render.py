@@ -93,7 +93,9 @@ def _case_lines(cases: Sequence[CaseJudgement]) -> list[Text]:
     told = [f"{len(some) - len(_failed(some))} of {len(some)} {what}" for some, what in counts]
     out = [Text(f"  cases   {', '.join(told)}")]
     for number, case in enumerate(failed[:_SHOWN_CASES]):
-        line = f"    {case.verdict.value:<4}{case.id} ({case.group}, {case.wall_s:.3g} s)"
+        # Of a call that did not return, no time is known.
+        took = f", {case.wall_s:.3g} s" if case.wall_s else ""
+        line = f"    {case.verdict.value:<4}{case.id} ({case.group}{took})"
         out.append(Text(line, style="red"))
         if number >= _DETAILED_CASES:
             continue

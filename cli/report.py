@@ -7,7 +7,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from cli import console
-from cli.errors import FAILED, INTERNAL, INTERRUPTED, NOT_ALLOWED, RATE_LIMITED, UNREACHABLE, USAGE, CliError
+from cli.errors import (
+    FAILED,
+    INTERNAL,
+    INTERRUPTED,
+    NOT_ALLOWED,
+    RATE_LIMITED,
+    UNREACHABLE,
+    USAGE,
+    CliError,
+    NewerDatabase,
+)
 
 #: The ``code`` in JSON, by exit code.
 _CODES = {
@@ -100,10 +110,7 @@ def _of_system(error: OSError) -> CliError:
 
 def _of_alembic(error: BaseException) -> CliError:
     if "Can't locate revision" in str(error):
-        return CliError(
-            "the database was made by a newer gpujudge: this one does not know its schema",
-            hint="Install that version, or restore the backup from before the upgrade.",
-        )
+        return NewerDatabase()
     return CliError(f"the database cannot be migrated: {_first_line(error)}")
 
 

@@ -42,6 +42,8 @@ def read_content(path: Path) -> bytes:
     """
     try:
         if path == STDIN:
+            if sys.stdin is None:
+                raise UsageError("cannot read stdin: it is closed")
             return sys.stdin.buffer.read(_MOST_BYTES)
         with path.open("rb") as file:
             return file.read(_MOST_BYTES)

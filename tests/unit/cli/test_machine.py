@@ -121,6 +121,9 @@ def test_doctor_tells_an_older_schema_from_a_newer_one(cli: Cli, tmp_path: Path)
         assert not found["ok"]
         assert told in found["detail"]
         assert advice in found["remedy"]
+        refused = cli("admin", "log")
+        assert refused.exit_code == 1
+        assert advice in refused.stderr
 
 
 @pytest.mark.usefixtures("_no_slow_checks")

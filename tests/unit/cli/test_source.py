@@ -59,6 +59,12 @@ def test_stdin(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_source(Path("-"), challenge=None, device=None).challenge == "gemm"
 
 
+def test_a_closed_stdin_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(UsageError, match="cannot read stdin: it is closed"):
+        read_source(Path("-"), challenge="gemm", device=None)
+
+
 def test_a_file_named_twice(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is named twice"):
         read_sources([tmp_path / "a.cu", tmp_path / "a.cu"], challenge=None, device=None)
