@@ -224,6 +224,8 @@ def _judge_built(
             task.progress(Progress("case", case.id, case.verdict, len(judged), len(cases), case.group))
             if benchmarks and len(judged) == 1 and _all_accepted(judged):
                 scorer.prepare()
+        if len(judged) < len(cases):
+            judged[-1] = _last_one(judged[-1], len(cases) - len(judged))
         if benchmarks and _all_accepted(judged):
             task.progress(Progress("timing"))
             with factory.quiet():
@@ -251,6 +253,12 @@ def _all_accepted(judged: Sequence[CaseJudgement]) -> bool:
 def _flooded(case: CaseJudgement) -> CaseJudgement:
     verdict = Verdict.OUTPUT_LIMIT_EXCEEDED
     return CaseJudgement(case.id, case.group, verdict, case.wall_s, "it printed more than is allowed")
+
+
+def _last_one(case: CaseJudgement, skipped: int) -> CaseJudgement:
+    """Returns the case with a note on those behind it that nobody will judge."""
+    note = f"the {skipped} cases after it were not judged" if skipped > 1 else "the case after it was not judged"
+    return dataclasses.replace(case, message=f"{case.message}; {note}" if case.message else note)
 
 
 def _internal_error(error: InternalError, report: BuildReport, pack: Pack, device: DeviceInfo) -> Judgement:

@@ -107,6 +107,14 @@ def test_what_a_program_printed_before_it_crashed_is_told(judge: Judge, packs: d
     assert f"{first.axes['N']} elements\n" in case.output
 
 
+def test_cases_that_are_not_judged_after_crashes_are_counted(judge: Judge, packs: dict[str, Pack]) -> None:
+    cases = judge(kernels.vector_add("abort();"), mode=Mode.SUBMIT).cases
+    left = len(packs["vector-add"].cases_for("emulator")) - len(cases)
+    assert left > 1
+    assert cases[-1].message.endswith(f" in solve; the {left} cases after it were not judged")
+    assert not any("not judged" in case.message for case in cases[:-1])
+
+
 def test_the_score_is_the_same_each_time(judge: Judge) -> None:
     first, second = (judge(kernels.HONEST, mode=Mode.SUBMIT).measurement for _ in range(2))
     assert first is not None

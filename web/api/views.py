@@ -6,7 +6,7 @@ from flask import Blueprint, Response, jsonify, request
 from werkzeug.exceptions import UnsupportedMediaType
 
 from web.api import accounts, admin, challenges, leaderboards, people, solutions, submissions, tracks
-from web.api.spec import spec
+from web.api.spec import revalidated, spec
 from web.problems import Problem
 
 blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
@@ -28,6 +28,7 @@ def read_body() -> None:
 
 
 @blueprint.get("/openapi.json")
+@revalidated
 def openapi() -> Response:
     """Returns the OpenAPI document."""
     return jsonify(spec.spec)

@@ -240,7 +240,7 @@ def _present_case(case: CaseJudgement, *, opened: bool) -> CaseView:
         id=case.id,
         group=_GROUPS.get(case.group, case.group),
         verdict=case.verdict.value,
-        wall=seconds(case.wall_s),
+        wall=seconds(case.wall_s) if case.wall_s else "",
         message=_sentence(message),
         mismatch=None if case.mismatch is None else _present_mismatch(case.mismatch),
         faults=tuple(_present_fault(fault) for fault in case.memory_errors),

@@ -267,7 +267,9 @@ def test_events_come_in_the_form_that_is_preferred(caller: Caller, accept: str, 
         assert (answer.status_code, answer.mimetype) == (200, form)
 
 
-@pytest.mark.parametrize("path", ["challenges", "challenges/vector-add", "challenges/vector-add/starter"])
+@pytest.mark.parametrize(
+    "path", ["challenges", "challenges/vector-add", "challenges/vector-add/starter", "tracks", "openapi.json"]
+)
 @pytest.mark.parametrize("encoding", ["identity", "gzip"])
 def test_what_has_not_changed_is_not_sent_again(caller: Caller, path: str, encoding: str) -> None:
     headers = {"Accept-Encoding": encoding}
