@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -203,6 +204,53 @@ def test_the_editor_is_ready_before_its_comforts_are_there(page: Page, context: 
     expect(page.locator(".cm-cuda-builtin")).to_have_count(1)
     page.keyboard.press("Control+f")
     expect(page.locator(".cm-search")).to_be_visible()
+
+
+def test_keys_are_taken_before_the_editor_is_fetched(page: Page, context: BrowserContext, served: Served) -> None:
+    waiting: list[Route] = []
+    context.route("**/vendor/editor/editor.js", lambda route: waiting.append(route))
+    page.goto(f"{served.url}{CHALLENGE}")
+    text_area = page.locator("#source")
+    page.wait_for_function("performance.getEntriesByName('workbench-ready').length")
+    text_area.focus()
+    page.keyboard.press("Control+Home")
+    page.keyboard.type("// early\n")
+    expect(page.get_by_text("Draft kept in this browser")).to_be_visible()
+    for route in waiting:
+        route.continue_()
+    expect(page.locator(".cm-content")).to_be_focused()
+    page.keyboard.type("// late\n")
+    expect(text_area).to_have_value(re.compile("^// early\n// late\n// Vector"))
+    for _ in ("the line's end", "the line", "what the text area took"):
+        page.keyboard.press("Control+z")
+    expect(text_area).to_have_value(re.compile("^// Vector"))
+
+
+def test_a_run_needs_no_more_than_the_text_area(page: Page, context: BrowserContext, served: Served) -> None:
+    _sign_up(page, served)
+    context.route("**/vendor/editor/*", lambda route: route.abort())
+    page.reload()
+    page.locator("#source").fill("// one\n// two\n" + SOURCE)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator('[data-part="line"]')).to_have_text("Next in the queue")
+    served.site.work(cases=(faulty(line=3),))
+    page.get_by_role("link", name="line 3").first.click()
+    expect(page.locator("#source")).to_be_focused()
+    page.keyboard.type("// here: ")
+    expect(page.locator("#source")).to_have_value(re.compile("^// one\n// two\n// here: extern"))
+
+
+def test_a_draft_lies_one_undo_below_an_example(page: Page, served: Served) -> None:
+    page.goto(f"{served.url}/challenges/matrix-add")
+    _write(page)
+    expect(page.get_by_text("Draft kept in this browser")).to_be_visible()
+    page.goto(f"{served.url}/bottlenecks/coalescing")
+    page.get_by_role("link", name=re.compile("editor")).first.click()
+    expect(page.get_by_text("Your draft comes back with Ctrl+Z")).to_be_visible()
+    expect(page.locator(".cm-content")).not_to_contain_text("/* mine */")
+    page.locator(".cm-content").focus()
+    page.keyboard.press("Control+z")
+    expect(page.locator(".cm-content")).to_contain_text("/* mine */")
 
 
 def test_progress_is_polled_where_streams_are_cut_off(page: Page, context: BrowserContext, served: Served) -> None:

@@ -6,6 +6,7 @@ bytes and operations are those that the challenge says are needed, not those tha
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,12 +15,15 @@ from markupsafe import Markup
 
 from emulator.model import Gpu, gpu_names, load_gpu
 from judge.judgement import BenchmarkCase, Measurement
+from judge.packs.steps import ReferenceStep
 from web.formatting import percent, significant
 
 #: A function from a value to a coordinate.
 Scale = Callable[[float], float]
 WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 16, 258
+#: How far apart names must be to be read.
+LABEL_HEIGHT = 14
 #: Of earlier submissions so many are drawn, the latest.
 MOST_EARLIER = 50
 #: What the model's table calls the units of an arithmetic type, where those are tensor cores.
@@ -59,39 +63,58 @@ class CasePoint:
 
 @dataclass(frozen=True, slots=True)
 class RooflineView:
-    """The plot, and a row for each case: name, operations per byte, rate, ceiling, share of it."""
+    """The plot, and a row for each of its points: name, operations per byte, rate, ceiling, share of it."""
 
     chart: Markup
     gpu: str
     rows: tuple[tuple[str, str, str, str, str], ...]
+    #: The same of our own kernels for the challenge.
+    steps: tuple[tuple[str, str, str, str, str], ...] = ()
 
 
-def present_roofline(measurement: Measurement, arithmetic: str, earlier: Sequence[float]) -> RooflineView | None:
+def present_roofline(
+    measurement: Measurement,
+    arithmetic: str,
+    earlier: Sequence[float],
+    steps: Sequence[tuple[str, float]] = (),
+) -> RooflineView | None:
     """Returns the plot; None for a score that is no time, or of cases without operations.
 
-    ``arithmetic`` is the type that the challenge computes in, ``earlier`` the user's other scores on the board (s).
-    Those are drawn where there is one case: a score over several is none of a single case.
+    ``arithmetic`` is the type that the challenge computes in, ``earlier`` the user's other scores on the board (s),
+    ``steps`` the names and times (s) of our own kernels on the same GPU. Both are drawn where there is one case: a
+    score over several is none of a single case.
     """
     cases = [case for case in measurement.cases if case.flops and case.bytes and case.value > 0]
     if measurement.metric == "warp_instructions" or not cases:
         return None
     roofs = find_roofs(measurement, arithmetic)
     points = [_point(case, roofs) for case in cases]
-    faded = []
+    faded: list[float] = []
+    references: list[CasePoint] = []
     if len(points) == 1 and cases[0].flops:
         faded = [cases[0].flops / value for value in earlier[-MOST_EARLIER:] if value > 0]
-    rows = tuple(
-        (
-            point.name,
-            significant(point.intensity),
-            rate(point.flops_per_s),
-            "–" if point.ceiling is None else rate(point.ceiling),
-            "–" if point.ceiling is None else percent(point.flops_per_s / point.ceiling),
-        )
-        for point in points
-    )
+        references = [
+            dataclasses.replace(points[0], name=name, flops_per_s=cases[0].flops / time_s) for name, time_s in steps
+        ]
+    rows = tuple(_row(point) for point in points)
     title = "; ".join(f"{row[0]}: {row[1]} operations per byte, {row[2]}" for row in rows)
-    return RooflineView(roofline_chart(roofs, points, faded, title), "" if roofs is None else roofs.gpu, rows)
+    return RooflineView(
+        roofline_chart(roofs, points, faded, references, title),
+        "" if roofs is None else roofs.gpu,
+        rows,
+        tuple(_row(point) for point in references),
+    )
+
+
+def comparable_steps(measurement: Measurement, steps: Sequence[ReferenceStep]) -> list[tuple[str, float]]:
+    """Returns the names and times (s) of our kernels that were timed, or modelled, on the measurement's GPU."""
+    if measurement.gpu is not None:
+        gpu = load_gpu(measurement.gpu).name if measurement.gpu in gpu_names() else ""
+        known = [(step.name, step.modelled) for step in steps]
+    else:
+        gpu = measurement.fingerprint.gpu or ""
+        known = [(step.name, step.measured) for step in steps]
+    return [(name, time.time_s) for name, time in known if time and time.device and gpu.startswith(time.device)]
 
 
 def find_roofs(measurement: Measurement, arithmetic: str) -> Roofs | None:
@@ -123,6 +146,18 @@ def rate(flops_per_s: float) -> str:
     return f"{significant(flops_per_s)} FLOP/s"
 
 
+def _row(point: CasePoint) -> tuple[str, str, str, str, str]:
+    """Returns a row of the table: name, operations per byte, rate, ceiling, share of it."""
+    ceiling = point.ceiling
+    return (
+        point.name,
+        significant(point.intensity),
+        rate(point.flops_per_s),
+        "–" if ceiling is None else rate(ceiling),
+        "–" if ceiling is None else percent(point.flops_per_s / ceiling),
+    )
+
+
 def _point(case: BenchmarkCase, roofs: Roofs | None) -> CasePoint:
     assert case.flops
     intensity = case.flops / case.bytes
@@ -134,14 +169,20 @@ def _point(case: BenchmarkCase, roofs: Roofs | None) -> CasePoint:
     return CasePoint(case.id, intensity, case.flops / case.value, ceiling)
 
 
-def roofline_chart(roofs: Roofs | None, points: Sequence[CasePoint], earlier: Sequence[float], title: str) -> Markup:
-    """Draws the points under the roofs on two logarithmic axes, and ``earlier`` rates (1/s) faded above the first.
+def roofline_chart(
+    roofs: Roofs | None,
+    points: Sequence[CasePoint],
+    earlier: Sequence[float],
+    steps: Sequence[CasePoint],
+    title: str,
+) -> Markup:
+    """Draws the points under the roofs on two logarithmic axes, with ``earlier`` rates (1/s) faded above the first.
 
-    Returns an empty string without points.
+    ``steps`` are diamonds with their names. Returns an empty string without points.
     """
     if not points:
         return Markup("")
-    rates = [*(point.flops_per_s for point in points), *(point.ceiling or 0.0 for point in points), *earlier]
+    rates = [*(point.flops_per_s for point in (*points, *steps)), *(point.ceiling or 0.0 for point in points), *earlier]
     ridges = [] if roofs is None else [roof.flops_per_s / roofs.bytes_per_s for roof in roofs.compute]
     first, last = _decades([point.intensity for point in points] + ridges)
     highest = [roof.flops_per_s for roof in roofs.compute] if roofs else []
@@ -175,6 +216,7 @@ def roofline_chart(roofs: Roofs | None, points: Sequence[CasePoint], earlier: Se
             parts.append(stem.format(to_x(point.intensity), to_y(point.ceiling), to_y(point.flops_per_s)))
     dot = Markup('<circle class="{}" cx="{}" cy="{}" r="{}"><title>{}</title></circle>')
     parts += [dot.format("earlier", to_x(points[0].intensity), to_y(each), 3.5, rate(each)) for each in earlier]
+    parts += _steps(steps, to_x, to_y)
     for point in points:
         label = f"{point.name}: {rate(point.flops_per_s)}"
         parts.append(dot.format("current", to_x(point.intensity), to_y(point.flops_per_s), 5.5, label))
@@ -197,6 +239,20 @@ def _roofs(roofs: Roofs, to_x: Scale, to_y: Scale, first: float, last: float, lo
         parts.append(path.format(to_x(meets), to_y(roof.flops_per_s), to_x(last), to_y(roof.flops_per_s)))
         label = f"{roof.name}, {rate(roof.flops_per_s)}"
         parts.append(_text(WIDTH - RIGHT, to_y(roof.flops_per_s) - 6, label, "end"))
+    return parts
+
+
+def _steps(steps: Sequence[CasePoint], to_x: Scale, to_y: Scale) -> list[Markup]:
+    """Returns a diamond for each step; where names would cover each other, only the first is written."""
+    parts, written = [], list[float]()
+    for step in steps:
+        x, y = to_x(step.intensity), to_y(step.flops_per_s)
+        diamond = Markup('<path class="step" d="M{} {}l5 -5 5 5 -5 5z"><title>{}: {}</title></path>')
+        parts.append(diamond.format(round(x - 5, 1), y, step.name, rate(step.flops_per_s)))
+        if all(abs(y - other) >= LABEL_HEIGHT for other in written):
+            written.append(y)
+            near_end = x > WIDTH - RIGHT - 180
+            parts.append(_text(x - 12 if near_end else x + 12, y + 4, step.name, "end" if near_end else "start"))
     return parts
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response, jsonify, make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
+from judge.packs.steps import read_steps
 from store.administration import earlier_judgements
 from store.audits import find_audit
 from store.classes import is_taught_by
@@ -18,10 +19,11 @@ from web.errors import wants_json
 from web.problems import Problem
 from web.rates import limit_submissions
 from web.services import reader, services, transaction
+from web.solutions.reading import find_access
 from web.submissions.accepting import accept_submission, find_pack
 from web.submissions.forms import SubmissionForm
 from web.submissions.presenter import editor_heat, editor_notes, present_report, present_source
-from web.submissions.roofline import RooflineView, present_roofline
+from web.submissions.roofline import RooflineView, comparable_steps, present_roofline
 from web.submissions.scores import present_audit
 from web.submissions.standing import HistoryView, StandingView, present_history, present_score, present_standing
 from web.submissions.streaming import Streamed, events_response
@@ -202,6 +204,8 @@ def _placed(submission: Submission) -> dict[str, StandingView | RooflineView | N
         return {}
     standing = find_standing(reader(), submission)
     current = pack if pack is not None and pack.major == submission.pack_major else None
+    open_to_visitor = current is not None and find_access(reader(), current, require_visitor()).is_open
+    steps = read_steps(current) if current is not None and open_to_visitor else ()
     before = [] if standing is None else [one for one in standing.own if one.submission_public_id != standing.public_id]
     return {
         "standing": None
@@ -212,7 +216,10 @@ def _placed(submission: Submission) -> dict[str, StandingView | RooflineView | N
             None if current is None else current.medals_for(judgement.measurement.metric),
         ),
         "roofline": present_roofline(
-            judgement.measurement, "fp32" if pack is None else pack.bench.arithmetic, [one.value for one in before]
+            judgement.measurement,
+            "fp32" if pack is None else pack.bench.arithmetic,
+            [one.value for one in before],
+            comparable_steps(judgement.measurement, steps),
         ),
     }
 

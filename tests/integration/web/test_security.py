@@ -5,6 +5,7 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 import pytest
+from flask.testing import FlaskClient
 
 from tests.web_site import PASSWORD, Site, make_site, post
 from web.assets import digest_of
@@ -115,9 +116,17 @@ def test_an_address_of_an_earlier_version_is_answered_and_not_kept(site: Site) -
 def test_a_page_names_all_modules_that_its_script_imports(site: Site) -> None:
     client = site.app.test_client()
     text = client.get("/challenges/vector-add").text
-    preloaded = set(re.findall(r'<link rel="modulepreload" href="([^"]*)">', text))
+    preloaded = re.findall(r'<link rel="modulepreload" href="([^"]*)"( fetchpriority="low")?>', text)
     (script,) = re.findall(r'<script type="module" src="([^"]*workbench.js)">', text)
-    found, left = set(), [script]
+    (editor,) = (address for address, low in preloaded if address.endswith("/editor/editor.js"))
+    assert {address for address, low in preloaded if not low} == _imported(client, script)
+    # What the first key does not wait for comes after what it does wait for.
+    assert {address for address, low in preloaded if low} == {editor} | _imported(client, editor)
+
+
+def _imported(client: FlaskClient, script: str) -> set[str]:
+    """Returns the addresses of all modules that a module needs before it runs."""
+    found, left = set[str](), [script]
     while left:
         address = left.pop()
         with client.get(address) as answer:
@@ -126,8 +135,8 @@ def test_a_page_names_all_modules_that_its_script_imports(site: Site) -> None:
                 if imported not in found:
                     found.add(imported)
                     left.append(imported)
-    assert found == preloaded
-    assert len(found) > 5
+    assert len(found) > 1
+    return found
 
 
 @pytest.mark.parametrize("proxies", [0, 1])

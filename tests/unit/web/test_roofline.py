@@ -9,7 +9,8 @@ import pytest
 
 from emulator.model import load_gpu
 from judge.judgement import BenchmarkCase, Fingerprint, Measurement
-from web.submissions.roofline import find_roofs, present_roofline, rate, roofs_of
+from judge.packs.steps import ReferenceStep, StepTime
+from web.submissions.roofline import comparable_steps, find_roofs, present_roofline, rate, roofs_of
 
 CASE = BenchmarkCase(id="big", value=1e-3, samples=(1e-3,), bytes=1e9, flops=5e8)
 TIMED = Measurement("time_s", 1e-3, 1, 0.0, cases=(CASE,), fingerprint=Fingerprint(gpu="NVIDIA H200"))
@@ -41,6 +42,35 @@ def test_the_table_says_what_the_plot_shows() -> None:
     assert heights[0][0] < heights[1][0] < heights[1][1]
     assert len(set(re.findall(r'class="(?:current|earlier)" cx="([0-9.]+)"', view.chart))) == 1
     assert "NVIDIA H200" in view.gpu
+
+
+def test_our_own_kernels_stand_beside_it_where_the_gpu_is_the_same() -> None:
+    steps = [
+        ReferenceStep("plain", "", "", StepTime(8e-6, None, "NVIDIA A100"), StepTime(2e-3, None, "NVIDIA H200")),
+        ReferenceStep("tuned", "", "", StepTime(4e-6, 2.0, "NVIDIA A100"), StepTime(5e-4, 4.0, "NVIDIA H200")),
+        ReferenceStep("untimed", "", "", None, None),
+    ]
+    assert comparable_steps(TIMED, steps) == [("plain", 2e-3), ("tuned", 5e-4)]
+    modelled = Measurement("modelled_time_s", 1e-3, 1, 0.0, cases=(CASE,), gpu="a100", model=4)
+    assert comparable_steps(modelled, [replace(steps[0], modelled=StepTime(8e-6, None, load_gpu("a100").name))]) == [
+        ("plain", 8e-6)
+    ]
+    assert comparable_steps(replace(TIMED, fingerprint=Fingerprint(gpu="NVIDIA L40S")), steps) == []
+    assert comparable_steps(replace(TIMED, fingerprint=Fingerprint()), steps) == []
+    view = present_roofline(TIMED, "fp32", [], comparable_steps(TIMED, steps))
+    assert view is not None
+    assert view.steps == (
+        ("plain", "0.500", "250 GFLOP/s", "2.15 TFLOP/s", "11.6 %"),
+        ("tuned", "0.500", "1.00 TFLOP/s", "2.15 TFLOP/s", "46.5 %"),
+    )
+    below, above = (float(y) for y in re.findall(r'class="step" d="M[0-9.]+ ([0-9.]+)l', view.chart))
+    (own,) = re.findall(r'class="current"[^>]* cy="([0-9.]+)"', view.chart)
+    assert above < float(own) < below
+    assert view.chart.count(">plain</text>") == view.chart.count(">tuned</text>") == 1
+    # A score over several cases is none of a single one.
+    several = present_roofline(replace(TIMED, cases=(CASE, CASE)), "fp32", [], comparable_steps(TIMED, steps))
+    assert several is not None
+    assert several.steps == ()
 
 
 def test_a_measured_ceiling_wins_and_an_unknown_gpu_has_points_alone() -> None:

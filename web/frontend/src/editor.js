@@ -1,7 +1,7 @@
 // The CUDA editor: CodeMirror 6 with the judge's messages at their lines and the heat of each line; comforts.js adds the rest.
 // mount() replaces a textarea and keeps its value up to date, so that the form works as it does without a script.
 
-import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from "@codemirror/commands";
 import { foldGutter, indentUnit } from "@codemirror/language";
 import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { Compartment, EditorState, Prec, RangeSetBuilder, StateEffect, StateField } from "@codemirror/state";
@@ -102,14 +102,20 @@ const KEYMAPS = {
 const tabs = (width) => [indentUnit.of(" ".repeat(width)), EditorState.tabSize.of(width)];
 const fontSize = (pixels) => EditorView.theme({ "&": { fontSize: `${pixels}px` } });
 
+/** Another text in the place of the current one: one step to undo. */
+const replacement = (state, text) => (
+  { changes: { from: 0, to: state.doc.length, insert: text }, annotations: isolateHistory.of("full") }
+);
+
 /**
- * Replaces `textarea` by an editor.
+ * Replaces `textarea` by an editor, which takes over its selection, its place and the focus.
  * @param {HTMLTextAreaElement} textarea stays in the form and holds the current value
  * @param {object} options
  * @param {string} options.nonce of the page's style sheets
  * @param {string} options.label what screen readers call the editor
  * @param {{keys: "standard" | "vim" | "emacs", tabWidth: number, fontSize: number}} options.preferences
  * @param {Record<string, [string, string]>} options.names arguments of `solve`: their declaration and what they are
+ * @param {string[]} options.texts what undo goes back to, the oldest first; the last is the current one
  * @param {(source: string) => void} [options.onChange]
  * @param {() => void} [options.onRun] Mod-Enter
  * @param {() => void} [options.onSubmit] Mod-Shift-Enter
@@ -119,31 +125,38 @@ export function mount(textarea, options) {
   const { keys: chosenKeys, tabWidth: chosenWidth, fontSize: chosenSize } = options.preferences;
   const keys = new Compartment(), tabWidth = new Compartment(), size = new Compartment(), heat = new Compartment();
   const more = new Compartment();
-  const view = new EditorView({
-    state: EditorState.create({
-      doc: textarea.value,
-      extensions: [
-        EditorView.cspNonce.of(options.nonce),
-        Prec.highest(keymap.of([
-          { key: "Mod-Enter", run: pressed(options.onRun) },
-          { key: "Mod-Shift-Enter", run: pressed(options.onSubmit) },
-        ])),
-        keys.of([]),
-        more.of([]),
-        lintGutter(), lineNumbers(), heatField, heat.of([]), foldGutter(), highlightActiveLineGutter(), history(), drawSelection(),
-        dropCursor(), EditorState.allowMultipleSelections.of(true), tabWidth.of(tabs(chosenWidth)), size.of(fontSize(chosenSize)),
-        highlightActiveLine(), theme, keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap, indentWithTab]),
-        EditorView.contentAttributes.of({ "aria-label": options.label }),
-        EditorView.updateListener.of((update) => {
-          if (!update.docChanged) return;
-          textarea.value = update.state.doc.toString();
-          options.onChange?.(textarea.value);
-        }),
-      ],
+  const { selectionStart, selectionEnd, selectionDirection, scrollTop } = textarea;
+  const focused = document.activeElement === textarea;
+  const extensions = [
+    EditorView.cspNonce.of(options.nonce),
+    Prec.highest(keymap.of([
+      { key: "Mod-Enter", run: pressed(options.onRun) },
+      { key: "Mod-Shift-Enter", run: pressed(options.onSubmit) },
+    ])),
+    keys.of([]),
+    more.of([]),
+    lintGutter(), lineNumbers(), heatField, heat.of([]), foldGutter(), highlightActiveLineGutter(), history(), drawSelection(),
+    dropCursor(), EditorState.allowMultipleSelections.of(true), tabWidth.of(tabs(chosenWidth)), size.of(fontSize(chosenSize)),
+    highlightActiveLine(), theme, keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap, indentWithTab]),
+    EditorView.contentAttributes.of({ "aria-label": options.label }),
+    EditorView.updateListener.of((update) => {
+      if (!update.docChanged) return;
+      textarea.value = update.state.doc.toString();
+      options.onChange?.(textarea.value);
     }),
-  });
+  ];
+  let state = EditorState.create({ doc: options.texts[0], extensions });
+  for (const text of options.texts.slice(1)) state = state.update(replacement(state, text)).state;
+  if (focused) {
+    const ends = [selectionStart, selectionEnd];
+    if (selectionDirection === "backward") ends.reverse();
+    state = state.update({ selection: { anchor: ends[0], head: ends[1] } }).state;
+  }
+  const view = new EditorView({ state });
   textarea.hidden = true;
   textarea.after(view.dom);
+  if (scrollTop) view.scrollDOM.scrollTop = scrollTop;
+  if (focused) view.focus();
   const chooseKeys = async (name) => view.dispatch({ effects: keys.reconfigure(await (KEYMAPS[name] ?? KEYMAPS.standard)()) });
   if (chosenKeys !== "standard") chooseKeys(chosenKeys);
 
@@ -154,7 +167,7 @@ export function mount(textarea, options) {
   };
   return {
     value: () => view.state.doc.toString(),
-    replace: (source) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: source } }),
+    replace: (source) => view.dispatch(replacement(view.state, source)),
     goTo: (line) => {
       const at = view.state.doc.line(Math.min(Math.max(line, 1), view.state.doc.lines)).from;
       view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });

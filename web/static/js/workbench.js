@@ -1,7 +1,7 @@
 // The workbench: the editor, the draft, files, Run and Submit, and their results.
 
-import { mount } from "../vendor/editor/editor.js";
 import { keepDraft } from "./drafts.js";
+import { openEditor } from "./editor.js";
 import { showCode } from "./panes.js";
 import { offerPreferences, readPreferences } from "./preferences.js";
 import { storage } from "./storage.js";
@@ -19,7 +19,7 @@ const runKey = `run:${form.dataset.user ?? ""}:${slug}`;
 
 let draft = null;
 const preferences = readPreferences();
-const editor = mount(textarea, {
+const editor = openEditor(textarea, {
   nonce: document.querySelector("meta[name=style-nonce]").content,
   label: "CUDA source",
   preferences,
@@ -266,6 +266,6 @@ if (unfinished) {
 
 performance.mark("workbench-ready"); // what comes later is not needed for the first key
 requestAnimationFrame(() => setTimeout(() => {
+  editor.enrich().catch(() => {}); // without it the text area goes on
   import("./progress.js").catch(() => {}); // a run asks for it again
-  editor.addComforts().catch(() => {}); // without them it is a plain editor
 }));
