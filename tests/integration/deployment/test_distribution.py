@@ -16,7 +16,7 @@ from judge.native.cxx import LIBRARY
 from tests.builds import ROOT
 from tests.gate import missing
 
-pytestmark = [pytest.mark.cxx, pytest.mark.nvcc, pytest.mark.slow(120)]
+pytestmark = [pytest.mark.cxx, pytest.mark.nvcc, pytest.mark.slow(120), pytest.mark.timeout(900)]
 
 
 def _run(command: list[str], **more: str) -> subprocess.CompletedProcess[str]:
