@@ -78,7 +78,9 @@ def measured_score(pack: Pack, timed: Sequence[TimedCase], *, fingerprint: Finge
     )
 
 
-def modelled_score(pack: Pack, timed: Sequence[TimedCase], *, gpu: str, model: int) -> Measurement:
+def modelled_score(
+    pack: Pack, timed: Sequence[TimedCase], *, gpu: str, model: int, fingerprint: Fingerprint
+) -> Measurement:
     """Returns the score of modelled times, which do not vary: their geometric mean over the cases."""
     value = geometric_mean([each.value for each in timed])
     return Measurement(
@@ -89,6 +91,7 @@ def modelled_score(pack: Pack, timed: Sequence[TimedCase], *, gpu: str, model: i
         cases=_benchmark_cases(pack, timed, ModelledCase),
         gpu=gpu,
         model=model,
+        fingerprint=fingerprint,
         roofline_share=_roofline_share(timed, value),
     )
 
@@ -129,6 +132,19 @@ def fingerprint(
         judge=__version__,
         calibrated=None if calibration is None else calibration.date,
         seen=seen,
+    )
+
+
+def modelled_fingerprint(pack: Pack, device: DeviceInfo, settings: JudgeSettings, architecture: str) -> Fingerprint:
+    """Returns what makes the same modelled time of the same source, beside the GPU and the model that it is of."""
+    return Fingerprint(
+        device=device.key,
+        compute_capability=device.compute_capability,
+        nvcc=_nvcc_version(settings),
+        nvcc_flags=(f"-std={pack.build.std}", *nvcc_flags(architecture)),
+        pack=f"{pack.slug} {pack.version}",
+        pack_digest=pack.digest,
+        judge=__version__,
     )
 
 

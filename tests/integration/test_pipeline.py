@@ -54,6 +54,10 @@ def test_an_honest_kernel_is_accepted_and_scored(judge: Judge, packs: dict[str, 
     assert score is not None
     assert (score.metric, score.runs, score.spread, score.gb_per_s) == ("modelled_time_s", 1, 0.0, None)
     assert score.scale == f"modelled_time_s/h200/{MODEL_VERSION}"
+    made_with = score.fingerprint
+    assert (made_with.pack, made_with.pack_digest) == (f"vector-add {pack.version}", pack.digest)
+    assert made_with.nvcc
+    assert f"-std={pack.build.std}" in made_with.nvcc_flags
     n = pack.benchmarks_for("emulator")[0].axes["N"]
     assert 12 * n / 4.8e12 < score.value < 2 * 12 * n / 4.8e12 + 10e-6
     (details,) = score.cases

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from emulator.model import MODEL_VERSION, load_gpu
 from judge.backends.scoring import Score, ScoringJob
-from judge.bench.measurement import TimedCase, modelled_score
+from judge.bench.measurement import TimedCase, modelled_fingerprint, modelled_score
 from judge.bench.modelled import modelled_call
 from judge.bench.plausibility import modelled_roofline_s, why_count_implausible, why_model_implausible
 from judge.judgement import CaseJudgement
@@ -46,7 +46,10 @@ class ModelledScorer:
             job.on_timed(case, 1, 1)
         if len(timed) < len(job.benchmarks):
             return Score(tuple(judged), None)
-        score = modelled_score(job.pack, timed, gpu=job.settings.emulator_gpu, model=MODEL_VERSION)
+        made_with = modelled_fingerprint(job.pack, job.device, job.settings, job.artifact.target.arch)
+        score = modelled_score(
+            job.pack, timed, gpu=job.settings.emulator_gpu, model=MODEL_VERSION, fingerprint=made_with
+        )
         return Score(tuple(judged), score)
 
     def close(self) -> None:

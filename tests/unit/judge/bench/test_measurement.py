@@ -58,7 +58,9 @@ def test_there_is_a_roofline_share_only_if_every_case_has_a_roofline() -> None:
 def test_modelled_times_have_no_rates_and_no_interval() -> None:
     details = {"warp_instructions": 5, "launches": 1, "limiter": "latency", "why": (), "kernels": (), "lines": ()}
     timed = TimedCase(CASE, ((12e-6,),), details=details)
-    score = modelled_score(PACK, [timed], gpu="h200", model=3)
+    made_with = Fingerprint(device="emulator", nvcc="13.0")
+    score = modelled_score(PACK, [timed], gpu="h200", model=3, fingerprint=made_with)
+    assert score.fingerprint == made_with
     assert (score.value, score.runs, score.spread) == (12e-6, 1, 0.0)
     [case] = score.cases
     assert isinstance(case, ModelledCase)
