@@ -2,16 +2,21 @@
 
     python benchmarks/fill_site.py --database-url postgresql://gj@127.0.0.1/empty --submissions 1000000
     python benchmarks/fill_site.py --database-url postgresql://gj@127.0.0.1/filled --only-measure
+    python benchmarks/fill_site.py --database-url postgresql://gj@127.0.0.1/filled --only-measure --cpu
 
 Writes rows as a school with 10,000 users and the built-in challenges would have them: one user sent 2 % of all
 submissions, one challenge got 30 %, the emulator judged 70 %, and 80 % were accepted. Then asks for each page
 ``--count`` times, one request after the other, from a website started for it, as the busiest user. Prints the median
 and the 95th percentile of each page in milliseconds.
+
+With ``--cpu`` the pages are asked for within this process, and what is printed is processor time: that of this process
+and of the database server's processes, if it runs on this machine. It says the same on a machine that does other work.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import http.client
 import json
 import os
@@ -20,6 +25,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -28,6 +34,7 @@ sys.path.insert(0, str(ROOT))
 
 # Where the package is not installed, the path above is what finds these: so they come after it.
 import psycopg  # noqa: E402
+from flask import Flask  # noqa: E402
 from sqlalchemy import select  # noqa: E402
 
 from benchmarks.load_test import running_site  # noqa: E402
@@ -97,8 +104,8 @@ STEPS = (
         'submit', convert_to('// ' || md5(id::text) || repeat(' kernel', 200), 'UTF8'), id, 'done', verdict,
         %(judgement)s::json, 5, at, at + interval '5 s'
     FROM filled""",
-    """INSERT INTO jobs (id, submission_id, user_id, device_key, state, failures, available_at, rung_at)
-    SELECT id, id, user_id, device_key, 'done', 0, at, at FROM filled""",
+    """INSERT INTO jobs (id, submission_id, device_key, state, failures, available_at, rung_at)
+    SELECT id, id, device_key, 'done', 0, at, at FROM filled""",
     """INSERT INTO events (submission_id, seq, kind, payload, created_at)
     SELECT id, seq, (ARRAY['queued', 'building', 'built', 'running', 'done'])[seq], '{}', at
     FROM filled, generate_series(1, 5) AS seq""",
@@ -170,10 +177,22 @@ def _judgement() -> Judgement:
     )
 
 
-def measure(settings: WebSettings, count: int, *, busy: str = "user1") -> None:
-    """Asks for each page ``count`` times and prints how long it took."""
+@dataclass(frozen=True)
+class Asked:
+    """What is asked for, and as whom."""
+
+    paths: tuple[str, ...]
+    cookie: str
+    token: str
+
+    def headers(self, path: str) -> dict[str, str]:
+        """Returns the headers that make a request the user's."""
+        return {"Authorization": f"Bearer {self.token}"} if path.startswith("/api/") else {"Cookie": self.cookie}
+
+
+def prepare(settings: WebSettings, app: Flask, *, busy: str = "user1") -> Asked:
+    """Signs the busiest user in, and says that the devices were seen just now."""
     engine = make_engine(settings)
-    app = create_app(settings)
     with make_session_factory(engine).begin() as session:
         for device in list_devices(session, now=utc_now(), recent_s=1e9):
             device.last_seen_at = utc_now()
@@ -189,25 +208,79 @@ def measure(settings: WebSettings, count: int, *, busy: str = "user1") -> None:
         ).one()
     engine.dispose()
     signer = app.session_interface.get_signing_serializer(app)  # type: ignore[attr-defined]
-    cookie = (
-        f"{app.config['SESSION_COOKIE_NAME']}={signer.dumps({'_user_id': key, '_fresh': True, '_permanent': True})}"
-    )
+    value = signer.dumps({"_user_id": key, "_fresh": True, "_permanent": True})
+    paths = (*PAGES, f"/submissions/{shown}", *API)
+    return Asked(paths, f"{app.config['SESSION_COOKIE_NAME']}={value}", token)
+
+
+def measure(settings: WebSettings, count: int) -> None:
+    """Asks for each page ``count`` times and prints how long it took."""
+    asked = prepare(settings, create_app(settings))
     with running_site(settings) as address:
         where = urlsplit(address)
         connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=60)
-        for path in (*PAGES, f"/submissions/{shown}", *API):
-            headers = {"Authorization": f"Bearer {token}"} if path.startswith("/api/") else {"Cookie": cookie}
+        for path in asked.paths:
             waits_s = []
             for _ in range(count + 3):
                 begun = time.monotonic()
-                connection.request("GET", path, headers=headers)
+                connection.request("GET", path, headers=asked.headers(path))
                 answer = connection.getresponse()
                 body = answer.read()
                 waits_s.append(time.monotonic() - begun)
                 if answer.status != 200:
                     raise SystemExit(f"{path}: {answer.status} {body[:300]!r}")
-            waits_s = sorted(waits_s[3:])
-            print(f"{1e3 * waits_s[len(waits_s) // 2]:7.1f} {1e3 * waits_s[int(0.95 * len(waits_s))]:7.1f}  {path}")
+            _print(path, waits_s[3:])
+
+
+def measure_cpu(settings: WebSettings, count: int) -> None:
+    """Asks for each page ``count`` times within this process and prints the processor time that it took."""
+    app = create_app(settings)
+    asked = prepare(settings, app)
+    client, server = app.test_client(use_cookies=False), _server_pid(settings)
+    for path in asked.paths:
+        spent_s = []
+        for _ in range(count + 3):
+            begun = time.process_time() + _server_cpu_s(server)
+            answer = client.get(path, headers=asked.headers(path))
+            spent_s.append(time.process_time() + _server_cpu_s(server) - begun)
+            if answer.status_code != 200:
+                raise SystemExit(f"{path}: {answer.status_code} {answer.data[:300]!r}")
+        _print(path, spent_s[3:])
+
+
+def _print(path: str, times_s: list[float]) -> None:
+    ordered = sorted(times_s)
+    middle, late = ordered[len(ordered) // 2], ordered[int(0.95 * len(ordered))]
+    print(f"{1e3 * middle:7.1f} {1e3 * late:7.1f}  {path}", flush=True)
+
+
+def _server_pid(settings: WebSettings) -> int | None:
+    """Returns the process of the PostgreSQL server, or None for SQLite and for a server elsewhere."""
+    if settings.sqlalchemy_url.get_backend_name() != "postgresql":
+        return None
+    engine = make_engine(settings)
+    with engine.connect() as connection:
+        backend = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+        try:
+            return int(Path(f"/proc/{backend}/stat").read_text().rpartition(")")[2].split()[1])
+        except FileNotFoundError:
+            return None
+        finally:
+            connection.close()
+            engine.dispose()
+
+
+def _server_cpu_s(server: int | None) -> float:
+    """Returns the processor time of the server's processes, and of those that it had and that ended."""
+    if server is None:
+        return 0.0
+    children = Path(f"/proc/{server}/task/{server}/children").read_text().split()
+    total_ns = 0
+    for pid in children:
+        with contextlib.suppress(OSError):
+            total_ns += int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
+    ended = Path(f"/proc/{server}/stat").read_text().rpartition(")")[2].split()[13:15]
+    return total_ns * 1e-9 + sum(map(int, ended)) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
@@ -215,6 +288,7 @@ def main() -> None:
     parser.add_argument("--database-url", required=True, help="an empty PostgreSQL database")
     parser.add_argument("--submissions", type=int, default=1_000_000, help="how many (default: %(default)s)")
     parser.add_argument("--only-measure", action="store_true", help="the database is filled already")
+    parser.add_argument("--cpu", action="store_true", help="print processor time instead of waits")
     parser.add_argument("--count", type=int, default=40, help="requests for each page (default: %(default)s)")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="gpujudge-fill-") as folder:
@@ -222,7 +296,7 @@ def main() -> None:
         if not arguments.only_measure:
             fill(settings, arguments.submissions)
         print(f"{len(os.sched_getaffinity(0))} cores, {platform.platform()}; median and 95th percentile in ms")
-        measure(settings, arguments.count)
+        (measure_cpu if arguments.cpu else measure)(settings, arguments.count)
 
 
 if __name__ == "__main__":

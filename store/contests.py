@@ -8,10 +8,11 @@ up (``store.solutions``) does not count. The caller commits.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, delete, func, or_, select
+from sqlalchemy import ColumnElement, and_, delete, func, select
 from sqlalchemy.orm import Session
 
 from store.classes import new_code
@@ -133,20 +134,64 @@ def is_frozen(contest: Contest, now: datetime) -> bool:
     return contest.frozen_at is not None and contest.frozen_at <= now and not contest.revealed
 
 
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """Who takes part in a contest, users or teams, and their best result for each challenge that has one."""
+
+    members: tuple[str, ...]
+    results: Mapping[tuple[str, str], Result]
+
+
 def standings(session: Session, contest: Contest, *, now: datetime, viewer_id: int | None, whole: bool) -> list[Row]:
     """Returns the standings as a viewer may see them: ``whole`` for who manages the contest.
 
-    A team's result is the best of its members at present. A result that was timed again at the end
-    (``store.contest_audits``) comes before all others of the same entrant. While the standings are frozen, others'
-    results are those from before; those of the viewer and the viewer's team are complete.
+    While the standings are frozen, others' results are those from before; those of the viewer and the viewer's team
+    are complete.
     """
-    end = contest.frozen_at if is_frozen(contest, now) and not whole else None
+    entered = read_entered(session, contest, now=now, whole=whole)
+    if is_frozen(contest, now) and not whole and viewer_id is not None:
+        entered = with_own_results(session, contest, entered, viewer_id=viewer_id)
+    return rank_entered(contest, entered)
+
+
+def read_entered(session: Session, contest: Contest, *, now: datetime, whole: bool) -> Entered:
+    """Returns what the standings are made of, as everybody sees it or, with ``whole``, as who manages the contest.
+
+    A team's result is the best of its members at present. A result that was timed again at the end
+    (``store.contest_audits``) comes before all others of the same entrant.
+    """
+    entrant = _entrant(contest)
     counted: ColumnElement[bool] = and_(*counting(contest))
-    if end is not None:
-        team = team_of(session, contest, user_id=viewer_id)
-        own = [viewer_id or 0] if team is None else [user.id for user in team_members(session, team)]
-        counted = and_(counted, or_(Submission.created_at < end, Submission.user_id.in_(own)))
-    entrant = User.username if contest.team_size is None else func.coalesce(ContestTeam.name, User.username)
+    if is_frozen(contest, now) and not whole:
+        results = _best_results(session, contest, and_(counted, Submission.created_at < contest.frozen_at))
+    else:
+        results = _best_results(session, contest, counted) | _timed_again(session, contest, entrant, counted)
+    members = select(entrant).select_from(ContestMember).join(User, User.id == ContestMember.user_id)
+    members = members.outerjoin(ContestTeam, ContestTeam.id == ContestMember.team_id)
+    names = session.scalars(members.where(ContestMember.contest_id == contest.id).distinct()).all()
+    return Entered(tuple(names), results)
+
+
+def with_own_results(session: Session, contest: Contest, entered: Entered, *, viewer_id: int) -> Entered:
+    """Returns the same with the results that the viewer and the viewer's team have by now."""
+    team = team_of(session, contest, user_id=viewer_id)
+    own = [viewer_id] if team is None else [user.id for user in team_members(session, team)]
+    results = _best_results(session, contest, and_(*counting(contest), Submission.user_id.in_(own)))
+    return Entered(entered.members, {**entered.results, **results})
+
+
+def rank_entered(contest: Contest, entered: Entered) -> list[Row]:
+    """Returns the standings, the first first."""
+    return rank_members(Scoring(contest.scoring), contest.slugs, entered.members, entered.results, contest.targets)
+
+
+def _entrant(contest: Contest) -> Any:
+    return User.username if contest.team_size is None else func.coalesce(ContestTeam.name, User.username)
+
+
+def _best_results(session: Session, contest: Contest, counted: ColumnElement[bool]) -> dict[tuple[str, str], Result]:
+    """Returns each entrant's best result for a challenge among the submissions that a condition names."""
+    entrant = _entrant(contest)
     # A range of submissions for each challenge; each member's best there is all that leaves the database.
     best_first = func.row_number().over(
         partition_by=(Submission.user_id, Measurement.challenge), order_by=(Measurement.value, Submission.id)
@@ -176,13 +221,7 @@ def standings(session: Session, contest: Contest, *, now: datetime, viewer_id: i
         .order_by(counts.c.value.desc(), counts.c.id.desc())
     )
     # Of equal results the earliest stays.
-    results = {(row.entrant, row.challenge): Result(row.value, row.metric, row.public_id) for row in found}
-    if end is None:
-        results |= _timed_again(session, contest, entrant, counted)
-    members = select(entrant).select_from(ContestMember).join(User, User.id == ContestMember.user_id)
-    members = members.outerjoin(ContestTeam, ContestTeam.id == ContestMember.team_id)
-    names = session.scalars(members.where(ContestMember.contest_id == contest.id).distinct()).all()
-    return rank_members(Scoring(contest.scoring), contest.slugs, names, results, contest.targets)
+    return {(row.entrant, row.challenge): Result(row.value, row.metric, row.public_id) for row in found}
 
 
 def _timed_again(

@@ -36,36 +36,31 @@ class RankedUser:
     first: int
 
 
-def rank_users(
-    session: Session, majors: Mapping[str, int], *, device: str | None = None, limit: int, offset: int = 0
-) -> tuple[list[RankedUser], int]:
-    """Returns the users after the first ``offset``, by points and then by name, and how many are ranked in all.
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """All users with points, those with most first, and then by name."""
 
-    ``majors`` are the major versions that count, by challenge.
-    """
+    rows: tuple[RankedUser, ...]
+
+    def of(self, username: str) -> RankedUser | None:
+        """Returns the user's line, or None for a user without results on these boards."""
+        return next((row for row in self.rows if row.username == username), None)
+
+    @property
+    def results(self) -> int:
+        """How many results were counted: what reading the ranking costs grows with it."""
+        return sum(row.results for row in self.rows)
+
+
+def rank_users(session: Session, majors: Mapping[str, int], *, device: str | None = None) -> Ranking:
+    """Returns the users by points. ``majors`` are the major versions that count, by challenge."""
     ranked = _ranked(majors, device)
     found = session.execute(
-        select(ranked.c.rank, User.username, ranked.c.points, ranked.c.results, ranked.c.first, ranked.c.users)
-        .join_from(ranked, User, User.id == ranked.c.user_id)
-        .order_by(ranked.c.rank, User.username_key)
-        .limit(limit)
-        .offset(offset)
-    ).all()
-    users = found[0].users if found else session.scalar(select(func.count()).select_from(ranked)) if offset else 0
-    return [RankedUser(*row[:5]) for row in found], users or 0
-
-
-def rank_of_user(
-    session: Session, majors: Mapping[str, int], *, device: str | None = None, user_id: int
-) -> RankedUser | None:
-    """Returns the user's line in the ranking, or None for a user without results on these boards."""
-    ranked = _ranked(majors, device)
-    row = session.execute(
         select(ranked.c.rank, User.username, ranked.c.points, ranked.c.results, ranked.c.first)
         .join_from(ranked, User, User.id == ranked.c.user_id)
-        .where(User.id == user_id)
-    ).one_or_none()
-    return None if row is None else RankedUser(*row)
+        .order_by(ranked.c.rank, User.username_key)
+    )
+    return Ranking(tuple(RankedUser(*row) for row in found))
 
 
 def count_boards(session: Session, majors: Mapping[str, int]) -> dict[str, int]:
@@ -121,7 +116,7 @@ def _counts(boards: CTE) -> ColumnElement[bool]:
 
 
 def _ranked(majors: Mapping[str, int], device: str | None) -> Subquery:
-    """Returns each user with points, with their rank and the number of users."""
+    """Returns each user with points, with their rank."""
     boards = counted_boards(majors, device)
     counts = _counts(boards)
     # Joined by two columns of the four, and then counted by the others: PostgreSQL takes four that go together for
@@ -139,7 +134,7 @@ def _ranked(majors: Mapping[str, int], device: str | None) -> Subquery:
     )
     order = func.round(sums.c.points * 10.0**DECIMALS)
     return (
-        select(sums, func.rank().over(order_by=order.desc()).label("rank"), func.count().over().label("users"))
+        select(sums, func.rank().over(order_by=order.desc()).label("rank"))
         .join(User, User.id == sums.c.user_id)
         .where(User.is_active, sums.c.results > 0)
         .subquery("ranked")

@@ -35,6 +35,7 @@ from web.contests import views as contests
 from web.event_watcher import EventWatcher
 from web.feeds import views as feeds
 from web.help import views as help_pages
+from web.kept import Kept
 from web.leaderboard import views as leaderboard
 from web.live import STREAM_THREADS, StreamSlots
 from web.mail import make_delivery
@@ -127,8 +128,9 @@ def create_app(settings: WebSettings, *, clock: Clock = utc_now) -> Flask:
 def make_services(settings: WebSettings, clock: Clock) -> Services:
     """Builds the services that the views use. Logs broken packs and leaves them out."""
     packs = LivePacks(settings.pack_paths, lambda problem: log.error("pack refused", problem=str(problem)))
-    # A request uses one connection at a time, and so does each thread for live streams; the event watcher has its own.
-    engine = make_engine(settings, connections=settings.web_threads + STREAM_THREADS + 1)
+    # A request uses one connection at a time, and so does each thread for live streams; the event watcher has its own,
+    # and so has what reads anew what is kept.
+    engine = make_engine(settings, connections=settings.web_threads + STREAM_THREADS + 2)
     doorbell = make_doorbell(settings)
     readers, writers = make_session_factory(engine, read_only=True), make_session_factory(engine)
     writing = threading.Semaphore(WRITERS[engine.dialect.name])
@@ -148,6 +150,7 @@ def make_services(settings: WebSettings, clock: Clock) -> Services:
         writing=writing,
         deliver=make_delivery(settings),
         background=Background(),
+        kept=Kept(readers),
         traces=make_traces(TraceSettings(), process="web"),
         clock=clock,
     )

@@ -19,6 +19,7 @@ from store.models import Submission
 from web.api.openings import Openings
 from web.background import Background
 from web.event_watcher import EventWatcher
+from web.kept import Kept
 from web.live import StreamSlots
 from web.mail import Deliver
 from web.settings import WebSettings
@@ -52,6 +53,7 @@ class Services:
     writing: threading.Semaphore
     deliver: Deliver
     background: Background
+    kept: Kept
     traces: Traces
     clock: Clock
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from flask import Blueprint
 
-from store.ranking import count_boards, rank_users
+from store.ranking import count_boards
 from web.api import people_schemas as schemas
 from web.api.spec import next_page, operation
-from web.people.profile import find_user_shown, majors_of, read_profile
+from web.people.profile import find_user_shown, read_profile
+from web.people.ranking import majors_of, read_ranking
 from web.services import reader, services
 
 TAG = "people"
@@ -22,11 +23,9 @@ def register(blueprint: Blueprint) -> None:
 @operation(schemas.Ranking, 422, token=False, tag=TAG)
 def show_ranking(query: schemas.RankingQuery) -> schemas.Ranking:
     """Returns the users by the points that their best results earn."""
-    majors = majors_of(services().packs)
-    boards = count_boards(reader(), majors)
-    found, users = rank_users(
-        reader(), majors, device=query.device, limit=query.limit, offset=(query.page - 1) * query.limit
-    )
+    boards = count_boards(reader(), majors_of(services().packs))
+    ranked = read_ranking(services(), reader(), query.device).rows if query.device in {None, *boards} else ()
+    users, offset = len(ranked), (query.page - 1) * query.limit
     pages = max(1, -(-users // query.limit))
     return schemas.Ranking(
         boards=sum(boards.values()) if query.device is None else boards.get(query.device, 0),
@@ -38,7 +37,7 @@ def show_ranking(query: schemas.RankingQuery) -> schemas.Ranking:
             schemas.RankedUser(
                 rank=row.rank, username=row.username, points=row.points, results=row.results, first=row.first
             )
-            for row in found
+            for row in ranked[offset : offset + query.limit]
         ],
     )
 

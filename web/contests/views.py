@@ -20,7 +20,9 @@ from store.operator_log import Actor, record_action
 from store.webhooks import latest_messages
 from web.accounts.visitor import Visitor, login_required, require_visitor, signed_in
 from web.contests.forms import ContestForm, written_targets
+from web.contests.standings import PAGE, read_standings
 from web.devices import device_choices
+from web.paging import page_asked_for
 from web.problems import Problem, sentence
 from web.services import reader, services, transaction
 from web.statement import render_statement
@@ -59,14 +61,24 @@ def show(slug: str) -> str:
     """Renders a contest: what it is, its challenges, its standings."""
     contest, visitor, now = _find(slug), signed_in(), services().clock()
     team = contests.team_of(reader(), contest, user_id=None if visitor is None else visitor.id)
+    entrant = team.name if team is not None else None if visitor is None else visitor.username
+    rows = _standings(contest)
+    own = next((number for number, row in enumerate(rows) if row.username == entrant), None)
+    pages = max(1, -(-len(rows) // PAGE))
+    page = min(page_asked_for(), pages)
     return render_template(
         "contests/show.html",
         contest=contest,
         team=team,
         team_members=[] if team is None else [user.username for user in contests.team_members(reader(), team)],
-        entrant=team.name if team is not None else None if visitor is None else visitor.username,
+        entrant=entrant,
         description=render_statement(contest.description),
-        rows=_standings(contest),
+        rows=rows[(page - 1) * PAGE : page * PAGE],
+        own=None if own is None else rows[own],
+        own_page=None if own is None else 1 + own // PAGE,
+        entrants=len(rows),
+        page=page,
+        pages=pages,
         packs=services().packs,
         now=now,
         frozen=contests.is_frozen(contest, now),
@@ -82,10 +94,12 @@ def show(slug: str) -> str:
 def screen(slug: str) -> str:
     """Renders the standings for a projector. The page loads itself again."""
     contest, now = _find(slug), services().clock()
+    rows = _standings(contest, anonymous=True)
     return render_template(
         "contests/screen.html",
         contest=contest,
-        rows=_standings(contest, anonymous=True),
+        rows=rows[:PAGE],
+        entrants=len(rows),
         packs=services().packs,
         now=now,
         frozen=contests.is_frozen(contest, now),
@@ -261,13 +275,8 @@ def _form_page(form: ContestForm, contest: Contest | None) -> str:
 
 def _standings(contest: Contest, *, anonymous: bool = False) -> list[Row]:
     visitor = None if anonymous else signed_in()
-    return contests.standings(
-        reader(),
-        contest,
-        now=services().clock(),
-        viewer_id=None if visitor is None else visitor.id,
-        whole=may_manage(visitor, contest),
-    )
+    viewer_id = None if visitor is None else visitor.id
+    return read_standings(services(), reader(), contest, viewer_id=viewer_id, whole=may_manage(visitor, contest))
 
 
 def _timed_again(contest: Contest) -> Sequence[AuditedResult]:

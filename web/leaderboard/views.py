@@ -8,6 +8,7 @@ from store.leaderboards import list_boards
 from web.accounts.visitor import signed_in
 from web.devices import device_choices
 from web.leaderboard.boards import device_names, find_board, find_distribution, find_own_place, find_tries, gap
+from web.paging import page_asked_for
 from web.services import reader, services
 
 blueprint = Blueprint("leaderboard", __name__, url_prefix="/leaderboards")
@@ -29,9 +30,7 @@ def index() -> str:
 @blueprint.get("/<slug>")
 def show(slug: str) -> str:
     """Renders the board of one challenge on one device."""
-    page = request.args.get("page", "1")
-    number = int(page) if page.isdecimal() and len(page) < 7 else 1
-    board = find_board(services(), reader(), slug, request.args.get("device") or None, page=max(1, number))
+    board = find_board(services(), reader(), slug, request.args.get("device") or None, page=page_asked_for())
     user = signed_in()
     own = None if user is None else find_own_place(reader(), board, user.id)
     return render_template(

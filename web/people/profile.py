@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
 
 from sqlalchemy.orm import Session
 
-from judge.packs.pack import Pack
 from judge.tracks.loader import builtin_tracks
 from store.models import User
 from store.profiles import BoardPlace, board_places, days_with_submissions, find_profiled, results_by_device
-from store.ranking import RankedUser, rank_of_user
+from store.ranking import RankedUser
 from web.challenges.listing import DIFFICULTIES
 from web.devices import device_choices
 from web.leaderboard.boards import device_names
 from web.people.calendar import Calendar, first_day, present_calendar
+from web.people.ranking import majors_of, read_ranking
 from web.problems import Problem
 from web.services import Services
 from web.tracks.progress import TrackView, read_done, view_track
@@ -55,11 +54,6 @@ class Profile:
         return sum(each.solved for each in self.by_difficulty)
 
 
-def majors_of(packs: Mapping[str, Pack]) -> dict[str, int]:
-    """Returns the major versions whose boards count, by challenge: those that the site has now."""
-    return {slug: pack.major for slug, pack in packs.items()}
-
-
 def find_user_shown(session: Session, username: str) -> User:
     """Returns the user. Raises Problem 404 for an unknown one and a closed account."""
     user = find_profiled(session, username)
@@ -80,7 +74,7 @@ def read_profile(services: Services, session: Session, user: User, *, page: int 
     page = min(page, pages)
     return Profile(
         user=user,
-        standing=rank_of_user(session, majors, user_id=user.id) if results else None,
+        standing=read_ranking(services, session).of(user.username) if results else None,
         by_difficulty=tuple(
             Solved(name, solved[name], sum(pack.difficulty == name for pack in packs.values()))
             for name in DIFFICULTIES

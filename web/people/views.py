@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from flask import Blueprint, render_template, request
 
-from store.ranking import count_boards, rank_of_user, rank_users
+from store.ranking import count_boards
 from store.solutions import list_solutions
 from web.accounts.visitor import signed_in
 from web.devices import device_choices
 from web.leaderboard.boards import device_names
-from web.people.profile import find_user_shown, majors_of, read_calendar, read_profile
+from web.paging import page_asked_for
+from web.people.profile import find_user_shown, read_calendar, read_profile
+from web.people.ranking import majors_of, read_ranking
 from web.problems import unknown
 from web.services import reader, services
 
@@ -23,25 +25,19 @@ SOLUTIONS = 20
 @blueprint.get("/ranking")
 def ranking() -> str:
     """Renders the users by points, over all devices or on one."""
-    majors = majors_of(services().packs)
-    boards = count_boards(reader(), majors)
+    boards = count_boards(reader(), majors_of(services().packs))
     keys = tuple(boards)
     device = request.args.get("device") or None
     if device is not None and device not in keys:
         raise unknown("device", device, keys)
-    page = _page()
-    found, users = rank_users(reader(), majors, device=device, limit=PAGE, offset=(page - 1) * PAGE)
-    visitor = signed_in()
-    own = None if visitor is None else next((row for row in found if row.username == visitor.username), None)
-    if visitor is not None and own is None:
-        own = rank_of_user(reader(), majors, device=device, user_id=visitor.id)
+    page, ranking, visitor = page_asked_for(), read_ranking(services(), reader(), device), signed_in()
     return render_template(
         "people/ranking.html",
-        rows=found,
-        own=own,
-        users=users,
+        rows=ranking.rows[(page - 1) * PAGE : page * PAGE],
+        own=None if visitor is None else ranking.of(visitor.username),
+        users=len(ranking.rows),
         page=page,
-        pages=max(1, -(-users // PAGE)),
+        pages=max(1, -(-len(ranking.rows) // PAGE)),
         boards=sum(boards.values()) if device is None else boards[device],
         device=device,
         device_keys=keys,
@@ -55,13 +51,8 @@ def profile(username: str) -> str:
     user = find_user_shown(reader(), username)
     return render_template(
         "people/profile.html",
-        profile=read_profile(services(), reader(), user, page=_page()),
+        profile=read_profile(services(), reader(), user, page=page_asked_for()),
         calendar=read_calendar(reader(), user, services().clock()),
         packs=services().packs,
         solutions=list_solutions(reader(), viewer_id=None, user_id=user.id, limit=SOLUTIONS),
     )
-
-
-def _page() -> int:
-    page = request.args.get("page", "1")
-    return max(1, int(page)) if page.isdecimal() and len(page) < 7 else 1

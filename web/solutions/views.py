@@ -10,6 +10,7 @@ from store import solutions
 from store.solutions import Access, NotPublishableError
 from store.submissions import get_submission
 from web.accounts.visitor import login_required, require_visitor, signed_in
+from web.paging import page_asked_for
 from web.problems import Problem, sentence
 from web.services import reader, services, transaction
 from web.solutions.reading import CLOSED, find_access, readable_solution
@@ -29,8 +30,7 @@ def index(slug: str) -> str:
     access = Access.UNSOLVED if visitor is None else find_access(reader(), pack, visitor)
     count = solutions.count_solutions(reader(), challenge=slug)
     pages = max(1, -(-count // PAGE))
-    asked = request.args.get("page", "1")
-    page = min(max(1, int(asked)), pages) if asked.isdecimal() and len(asked) < 7 else 1
+    page = min(page_asked_for(), pages)
     is_open = visitor is not None and access.is_open
     steps = read_steps(pack)
     return render_template(

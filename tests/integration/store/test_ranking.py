@@ -15,7 +15,7 @@ from store.best_results import keep_best_result
 from store.leaderboards import leaderboard
 from store.models import Base, Measurement, Submission, User
 from store.profiles import board_places, days_with_submissions, find_profiled, results_by_device
-from store.ranking import count_boards, rank_of_user, rank_users
+from store.ranking import count_boards, rank_users
 
 T0 = datetime(2026, 1, 2, tzinfo=UTC)
 USERS = 4
@@ -76,8 +76,9 @@ def test_points_are_the_sum_over_best_results(
             fastest = min(value for value, _ in board.values())
             for user, (value, share) in board.items():
                 wanted[user] += 100 * (min(share, 1.0) if share is not None else fastest / value)
-        found, users = rank_users(session, MAJORS, limit=10)
-        assert users == len(wanted)
+        ranking = rank_users(session, MAJORS)
+        found = ranking.rows
+        assert ranking.results == sum(map(len, best.values()))
         assert {row.username: row.points for row in found} == pytest.approx(
             {f"u{user}": points for user, points in wanted.items()}
         )
@@ -86,7 +87,7 @@ def test_points_are_the_sum_over_best_results(
         ]
         assert [row.rank for row in found] == sorted(row.rank for row in found)
         for row in found:
-            assert rank_of_user(session, MAJORS, user_id=int(row.username[1:])) == row
+            assert ranking.of(row.username) == row
             places = board_places(session, MAJORS, user_id=int(row.username[1:]), limit=10)
             assert sum(place.points for place in places) == pytest.approx(row.points)
             assert len(places) == row.results
@@ -98,15 +99,12 @@ def test_points_are_the_sum_over_best_results(
                 assert [place.rank] == [entry.rank for entry in entries if entry.username == row.username]
 
 
-def test_pages_of_the_ranking_and_of_places_join(sessions: sessionmaker[Session]) -> None:
+def test_pages_of_places_join(sessions: sessionmaker[Session]) -> None:
     with sessions.begin() as session:
         _clear(session)
         for user in range(1, USERS + 1):
             for challenge in "abc":
                 _enter(session, user, challenge, "gpu", 1.0 + 0.2 * user, None)
-        pages = [rank_users(session, MAJORS, limit=2, offset=offset) for offset in (0, 2, 4)]
-        assert [[row.username for row in rows] for rows, _ in pages] == [["u1", "u2"], ["u3", "u4"], []]
-        assert [users for _, users in pages] == [USERS] * 3
         shown = [board_places(session, MAJORS, user_id=2, limit=2, offset=offset) for offset in (0, 2)]
         assert [[place.board.challenge for place in places] for places in shown] == [["a", "b"], ["c"]]
         assert results_by_device(session, MAJORS, user_id=2) == {"gpu": 3}
@@ -119,8 +117,7 @@ def test_closed_accounts_have_no_rank_and_no_page(sessions: sessionmaker[Session
         _enter(session, 2, "a", "gpu", 2.0, None)
         session.get_one(User, 1).is_active = False
         session.flush()
-        assert [(row.rank, row.username) for row in rank_users(session, MAJORS, limit=9)[0]] == [(1, "u2")]
-        assert rank_of_user(session, MAJORS, user_id=1) is None
+        assert [(row.rank, row.username) for row in rank_users(session, MAJORS).rows] == [(1, "u2")]
         assert find_profiled(session, "u1") is None
         assert find_profiled(session, "U2") is not None
         assert find_profiled(session, "deleted-1") is None
@@ -134,12 +131,11 @@ def test_other_versions_metrics_and_devices_do_not_count(sessions: sessionmaker[
         _enter(session, 3, "b", "emulator", 9.0, None, metric="warp_instructions")
         _enter(session, 4, "c", "emulator", 9.0, None)
         assert count_boards(session, MAJORS) == {"emulator": 1, "gpu": 1}
-        assert {row.username for row in rank_users(session, MAJORS, limit=9)[0]} == {"u2", "u4"}
-        assert [row.username for row in rank_users(session, MAJORS, device="gpu", limit=9)[0]] == ["u2"]
-        assert rank_of_user(session, MAJORS, device="gpu", user_id=4) is None
-        assert rank_of_user(session, MAJORS, user_id=1) is None
+        assert {row.username for row in rank_users(session, MAJORS).rows} == {"u2", "u4"}
+        assert [row.username for row in rank_users(session, MAJORS, device="gpu").rows] == ["u2"]
+        assert rank_users(session, MAJORS).of("u1") is None
         for majors in ({}, {"a": 2}):
-            assert rank_users(session, majors, limit=9) == ([], 0)
+            assert rank_users(session, majors).rows == ()
             assert board_places(session, majors, user_id=2, limit=9) == []
             assert results_by_device(session, majors, user_id=2) == {}
 

@@ -21,6 +21,9 @@ from store.contest_audits import request_contest_audits
 from store.models import AuditJob, OperatorAction, Role, Submission
 from store.operator_log import Actor
 from tests.web_site import H200, Site, accepted, make_site, post, timed
+from web.contests import standings as contest_standings
+from web.contests import views as contest_pages
+from web.kept import KEEP
 
 FORM = {
     "title": "Friday <night>",
@@ -465,3 +468,47 @@ def test_who_may_make_and_change_them(site: Site, teacher: FlaskClient, clock: C
     assert ada.get(f"{PAGE}/edit").status_code == 404
     promoted(site, "ada", Role.OPERATOR)
     assert 'value="vector-add softmax"' in ada.get(f"{PAGE}/edit").text
+
+
+def test_long_standings_come_in_pages(
+    site: Site, teacher: FlaskClient, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contest_pages, "PAGE", 2)
+    save(teacher, clock)
+    users = {name: site.visitor(name) for name in ("ada", "bob", "cy")}
+    take_part(*users.values())
+    for name, value in (("ada", 3e-4), ("bob", 2e-4), ("cy", 1e-4)):
+        send(site, users[name], clock, 13.5, "vector-add", value)
+
+    def shown(page: str) -> list[str]:
+        return re.findall(r'<td class="who"><a [^>]*>(\w+)<', users["ada"].get(page).text)
+
+    assert [shown(f"{PAGE}?page={number}") for number in ("1", "2", "9", "x")] == [
+        ["cy", "bob"], ["ada"], ["ada"], ["cy", "bob"],
+    ]  # fmt: skip
+    assert "You: 3 of 3" in users["ada"].get(PAGE).text
+    assert "You: " not in users["cy"].get(PAGE).text
+    assert "The first 2 of 3" in users["ada"].get(f"{PAGE}/screen").text
+    assert len(standings(users["ada"])) == 3
+
+
+def test_large_standings_are_kept_but_for_what_the_viewer_may_see(
+    site: Site, teacher: FlaskClient, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contest_standings, "_MANY_MEMBERS", 1)
+    save(teacher, clock, frozen_at=clock.field(14))
+    ada, bob = site.visitor("ada"), site.visitor("bob")
+    take_part(ada, bob)
+    send(site, ada, clock, 13.1, "vector-add", 2e-4)
+    send(site, bob, clock, 13.1, "vector-add", 3e-4)
+    clock.now = clock.at(13.2)
+    assert standings(ada) == [(1, "ada", 1.0), (2, "bob", 1.5)]
+    send(site, bob, clock, 13.2, "vector-add", 1e-4)
+    assert standings(ada) == [(1, "ada", 1.0), (2, "bob", 1.5)]  # kept
+    clock.now += 3 * KEEP
+    assert standings(ada) == [(1, "bob", 1.0), (2, "ada", 2.0)]
+    send(site, ada, clock, 14.5, "vector-add", 0.5e-4)
+    assert standings(ada) == standings(teacher) == [(1, "ada", 1.0), (2, "bob", 2.0)]
+    assert standings(bob) == standings(site.app.test_client()) == [(1, "bob", 1.0), (2, "ada", 2.0)]
+    save(teacher, clock, f"{PAGE}/edit", frozen_at=clock.field(14), challenges="softmax")
+    assert standings(bob) == [(1, "ada", 0.0), (1, "bob", 0.0)]  # a change shows at once
