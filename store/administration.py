@@ -159,27 +159,40 @@ def rejudge(
     record_action(session, actor, "rejudge", _submission(submission), now=now, reason=_reason(reason), verdict=before)
 
 
-def rejudge_outdated(
-    session: Session, actor: Actor, challenge: str, digest: str, reason: str, *, limit: int, now: datetime
+def rejudge_many(
+    session: Session,
+    actor: Actor,
+    challenge: str,
+    reason: str,
+    *,
+    digest: str,
+    version: str | None = None,
+    judged_before: datetime | None = None,
+    limit: int,
+    now: datetime,
 ) -> tuple[int, bool]:
-    """Judges ranked submissions again that another version of the challenge judged: the ``limit`` newest.
+    """Judges ranked submissions to a challenge again: the ``limit`` newest. Those whose source was deleted stay.
 
-    ``digest`` is that of the present version. Those whose source was deleted are left out. Returns how many they are,
-    and whether there are more.
+    These are what another digest than ``digest``, the present version's, judged; with ``judged_before`` all that were
+    judged before then. ``version`` takes only what that version judged. Returns how many they are, and whether there
+    are more: the same call again takes the next.
     """
-    outdated = (
+    which = Submission.pack_digest != digest if judged_before is None else Submission.finished_at < judged_before
+    chosen = (
         select(Submission)
         .where(
             Submission.challenge == challenge,
             Submission.mode == RANKED_MODE,
             Submission.state == State.DONE,
-            Submission.pack_digest != digest,
+            which,
             func.length(Submission.source_bytes) > 0,
         )
         .order_by(Submission.id.desc())
         .limit(limit + 1)
     )
-    found = session.scalars(outdated).all()
+    if version is not None:
+        chosen = chosen.where(Submission.pack_version == version)
+    found = session.scalars(chosen).all()
     for submission in found[:limit]:
         rejudge(session, actor, submission, reason, now=now)
     return len(found[:limit]), len(found) > limit

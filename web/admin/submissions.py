@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
@@ -13,7 +15,7 @@ from store.administration import (
     cancel_for_operator,
     put_on_board,
     rejudge,
-    rejudge_outdated,
+    rejudge_many,
     take_off_board,
 )
 from store.models import Submission
@@ -99,18 +101,31 @@ def on_board(public_id: str) -> Response:
 
 
 def rejudge_challenge(slug: str) -> Response:
-    """Judges submissions again that another version of the challenge judged: up to BATCH, the newest first."""
+    """Judges submissions again that another version of the challenge judged, or all: up to BATCH, the newest first."""
     digest, reason = find_pack(services(), slug).digest, given_reason()
+    before = read_moment(request.form.get("before", "")) if request.form.get("which") == "all" else None
     with acting() as (writer, actor):
-        count, more = rejudge_outdated(writer, actor, slug, digest, reason, limit=BATCH, now=services().clock())
+        count, more = rejudge_many(
+            writer, actor, slug, reason, digest=digest, judged_before=before, limit=BATCH, now=services().clock()
+        )
     services().ring_builders()
     if count:
         flash(f"Judging {count} of them again.", "success")
     if more:
         flash(f"There are more than {BATCH}: press again for the next.", "info")
-    elif not count:
-        flash("The present version judged all of them.", "info")
+        return redirect(url_for("admin.challenges", before=before and before.isoformat()), 303)
+    if not count:
+        flash("There is none to judge again.", "info")
     return redirect(url_for("admin.queue"), 303)
+
+
+def read_moment(text: str) -> datetime:
+    """Returns the moment that a form or an address names; now for none, and for one that is yet to come."""
+    now = services().clock()
+    try:
+        return min(datetime.fromisoformat(text).astimezone(UTC), now)
+    except (ValueError, OverflowError):
+        return now
 
 
 def find_submission(session: Session, public_id: str) -> Submission:

@@ -40,7 +40,10 @@ def queue() -> str:
 def challenges() -> str:
     """Renders the challenges' versions, and what is wrong with those that did not load."""
     packs = services().packs
-    return render_template("admin/challenges.html", packs=packs.values(), problems=packs.problems)
+    before = submissions.read_moment(request.args.get("before", ""))
+    return render_template(
+        "admin/challenges.html", packs=packs.values(), problems=packs.problems, before=before.isoformat()
+    )
 
 
 @blueprint.get("/log")

@@ -19,7 +19,7 @@ from store.administration import (
     make_reset_link,
     put_on_board,
     rejudge,
-    rejudge_outdated,
+    rejudge_many,
     release_device,
     restore_user,
     search_users,
@@ -311,11 +311,14 @@ def show_challenges() -> schemas.ServedChallengeList:
 
 @admin_token_required
 @operation(schemas.JudgedAgain, 400, 404, 409, 413, 415, 422, tag=TAG)
-def rejudge_challenge(slug: str, json: schemas.Reason) -> schemas.JudgedAgain:
-    """Judges submissions again that another version of the challenge judged: at most 100, the newest first."""
+def rejudge_challenge(slug: str, json: schemas.RejudgeManyRequest) -> schemas.JudgedAgain:
+    """Judges submissions to a challenge again: at most 100, the newest first."""
     digest = find_pack(services(), slug).digest
     with acting() as (writer, actor):
-        count, more = rejudge_outdated(writer, actor, slug, digest, json.reason, limit=BATCH, now=services().clock())
+        count, more = rejudge_many(
+            writer, actor, slug, json.reason, digest=digest, version=json.version, judged_before=json.judged_before,
+            limit=BATCH, now=services().clock(),
+        )  # fmt: skip
     services().ring_builders()
     return schemas.JudgedAgain(judged_again=count, more=more)
 

@@ -200,6 +200,16 @@ class OperatedSubmissionList(Answer):
     next: str | None
 
 
+class RejudgeManyRequest(Reason):
+    """Which submissions: those that another version than the present one judged, or all ``judged_before`` a moment.
+
+    ``version`` takes only what that version judged.
+    """
+
+    version: Slug | None = None
+    judged_before: Moment | None = None
+
+
 class JudgedAgain(Answer):
     """How many submissions are judged again, and whether there are ``more``: ask again for the next."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import distinct, func, select
@@ -19,6 +20,7 @@ from store.administration import (
     make_reset_link,
     put_on_board,
     rejudge,
+    rejudge_many,
     release_device,
     restore_user,
     search_users,
@@ -120,6 +122,38 @@ def test_a_rejudge_keeps_the_old_judgement_and_counts_the_new_one(sessions: sess
         assert replaced[1].judgement.measurement == Measurement("time_s", 1.0, 20, 0.01)
         assert replaced[1].finished_at == T0
         assert [event.action for event in list_actions(session)] == ["rejudge", "rejudge"]
+
+
+@pytest.mark.usefixtures("people")
+def test_all_of_a_challenge_or_a_version_are_judged_again_in_parts(sessions: sessionmaker[Session]) -> None:
+    sent = [send(sessions, "ada") for _ in range(4)]
+    send(sessions, "bo", mode="run")
+    for _ in range(5):
+        judge(sessions, Verdict.ACCEPTED, 1.0)
+    with sessions.begin() as session:
+        first = session.get_one(Submission, sent[0])
+        first.pack_version, first.pack_digest = "1.1.0", "0" * 64
+    digest, later = FakePack().digest, T0 + timedelta(days=1)
+
+    def again(**which: Any) -> tuple[list[int], bool]:
+        with sessions.begin() as session:
+            count, more = rejudge_many(
+                session, ROOT, "reduction", "a new driver", digest=digest, limit=2, now=later, **which
+            )
+            queued = select(Submission.id).where(Submission.state == State.QUEUED).order_by(Submission.id)
+            found = list(session.scalars(queued))
+            assert len(found) == count
+        for _ in found:
+            judge(sessions, Verdict.ACCEPTED, 2.0, at=later)
+        return found, more
+
+    assert again(version="1.2.0") == ([], False)
+    assert again(version="1.1.0") == ([sent[0]], False)
+    assert again(judged_before=later) == (sent[2:], True)
+    assert again(judged_before=later, version="1.1.0") == ([], False)
+    assert again(judged_before=later) == ([sent[1]], False)
+    assert again(judged_before=later) == ([], False)
+    check_totals(sessions)
 
 
 @pytest.mark.usefixtures("people")

@@ -12,6 +12,7 @@ from store.accounts import find_user
 from store.devices import record_board
 from store.models import Role
 from tests.web_site import H200, KERNEL, PASSWORD, Site, accepted, post, timed
+from web.admin import submissions
 
 BOARD = f"/leaderboards/vector-add?device={H200.key}"
 
@@ -127,6 +128,25 @@ def test_a_submission_is_found_judged_again_and_taken_off_its_board(site: Site, 
     assert "new driver" in page
     assert "For operators" not in page
     assert root.get("/admin/submissions/nothing/rejudge").status_code == 405
+
+
+def test_everything_is_judged_again_a_part_after_the_other(
+    site: Site, root: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(submissions, "BATCH", 1)
+    ada = site.visitor("ada")
+    sent = [send(site, ada), send(site, ada)]
+    page = "/admin/challenges"
+    for left in reversed(sent):
+        found = re.search(r'name="before" value="([^"]+)"', root.get(page).text)
+        assert found is not None
+        form = {"which": "all", "before": found[1], "reason": "a new driver"}
+        answer = post(root, "/admin/challenges/vector-add/rejudge", form, page="/admin/users")
+        assert site.submission(left).state == "queued"
+        page = answer.location
+        site.work(device=H200, cases=accepted("n-1"), measurement=timed())
+    assert page == "/admin/"
+    assert root.get("/admin/challenges?before=0001-01-01T00:00:00%2B23:59").status_code == 200
 
 
 def test_what_another_version_judged_is_judged_again(site: Site, root: FlaskClient) -> None:

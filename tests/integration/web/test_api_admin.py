@@ -152,6 +152,13 @@ def test_what_another_version_judged(site: Site, operator: Operator) -> None:
     assert operator.send("/challenges/vector-add/rejudge", reason) == {"judged_again": 2, "more": False}
     assert operator.send("/challenges/vector-add/rejudge", reason) == {"judged_again": 0, "more": False}
     operator.send("/challenges/nothing/rejudge", reason, status=404)
+    for _ in ids:
+        site.work(device=H200, cases=accepted("n-1"), measurement=timed())
+    before = reason | {"judged_before": site.services.clock().isoformat(), "version": "9.9.9"}
+    assert operator.send("/challenges/vector-add/rejudge", before)["judged_again"] == 0
+    before["version"] = site.services.packs["vector-add"].version
+    assert operator.send("/challenges/vector-add/rejudge", before) == {"judged_again": 2, "more": False}
+    assert operator.send("/challenges/vector-add/rejudge", before) == {"judged_again": 0, "more": False}
     served = {one["slug"]: one["digest"] for one in operator.get("/challenges")["challenges"]}
     assert served["vector-add"] == site.services.packs["vector-add"].digest
 
