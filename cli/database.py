@@ -39,3 +39,9 @@ def command_actor() -> Actor:
     """Returns who uses this command, for the operators' log."""
     actor: Actor = need("store.operator_log", "server").Actor(f"{getpass.getuser()} at {platform.node()}")
     return actor
+
+
+def ring_builders(settings: WebSettings) -> None:
+    """Wakes a build worker after the commit. Without a broker that answers, workers find what waits by themselves."""
+    doorbell = need("store.doorbell", "server")
+    doorbell.ring_queue(doorbell.make_doorbell(settings), need("store.queues", "server").BUILD_QUEUE)

@@ -9,9 +9,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cli.app import app
+from cli.commands import served_challenges
 from judge.gpu.calibration import Calibration
 from store.devices import record_board
-from tests.web_site import EMULATOR, Site, make_site
+from tests.web_site import EMULATOR, H200, KERNEL, Site, accepted, make_site, post, timed
 
 
 @pytest.fixture
@@ -97,3 +98,65 @@ def test_a_device_is_held_and_released_and_the_log_tells(site: Site) -> None:
     assert json.loads(_admin("log", "--before", str(logged[1]["id"]), "--json").stdout)["actions"] == []
     assert len(json.loads(_admin("log", "--limit", "1", "--json").stdout)["actions"]) == 1
     assert "held for: a fan is loud" in " ".join(_admin("log").stdout.split())
+
+
+def test_submissions_are_listed_cancelled_judged_again_and_taken_off_their_board(site: Site) -> None:
+    site.add_device(H200)
+    sent = _send(site, "ada")
+    (job,) = json.loads(_admin("queue", "--json").stdout)["jobs"]
+    assert (job["public_id"], job["username"], job["state"], job["worker"]) == (sent, "ada", "queued", None)
+    assert "vector-add" in _admin("queue").stdout
+    assert "not judged yet" in str(_admin("submission", "rejudge", sent, "early").exception)
+    site.work(device=H200, cases=accepted("n-1"), measurement=timed())
+    assert "has ended already" in str(_admin("submission", "cancel", sent).exception)
+    assert _admin("submission", "off-board", sent, "copied").exit_code == 0
+    (row,) = json.loads(_admin("submission", "list", "--user", "ADA", "-c", "vector-add", "--json").stdout)[
+        "submissions"
+    ]
+    assert (row["id"], row["verdict"], row["off_board"]) == (sent, "AC", "copied")
+    assert "copied" in _admin("submission", "list", "--verdict", "ac").stdout
+    assert json.loads(_admin("submission", "list", "--verdict", "WA", "--json").stdout)["submissions"] == []
+    assert _admin("submission", "on-board", sent).exit_code == 0
+    assert site.submission(sent).off_board is None
+    assert "was not kept" in str(_admin("submission", "rejudge", sent, "a driver", "--same-version").exception)
+    assert _admin("submission", "rejudge", sent, "a driver").exit_code == 0
+    assert site.submission(sent).state == "queued"
+    assert _admin("submission", "cancel", sent).exit_code == 0
+    assert site.submission(sent).state == "cancelled"
+    assert "there is no submission nothing" in str(_admin("submission", "cancel", "nothing").exception)
+    assert "there is no user nobody" in str(_admin("submission", "list", "--user", "nobody").exception)
+    assert "give a reason" in str(_admin("submission", "off-board", sent, " ").exception)
+    logged = json.loads(_admin("log", f"submission {sent}", "--json").stdout)["actions"]
+    assert [one["action"] for one in logged] == ["cancel", "rejudge", "on board", "off board"]
+
+
+def test_what_a_challenge_judged_is_judged_again_in_parts(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(served_challenges, "_BATCH", 1)
+    site.add_device(H200)
+    sent = [_send(site, "ada"), _send(site, "bob")]
+    for _ in sent:
+        site.work(device=H200, cases=accepted("n-1"), measurement=timed())
+    again = ("challenge", "rejudge", "vector-add", "a new driver")
+    assert json.loads(_admin(*again, "--json").stdout) == {"judged_again": 0}
+    assert json.loads(_admin(*again, "--all", "--version", "0.0.1", "--json").stdout) == {"judged_again": 0}
+    assert json.loads(_admin(*again, "--all", "--json").stdout) == {"judged_again": 2}
+    assert [site.submission(one).state for one in sent] == ["queued", "queued"]
+    assert "serves no challenge nothing" in str(_admin("challenge", "rejudge", "nothing", "x").exception)
+    assert "give a reason" in str(_admin("challenge", "rejudge", "vector-add", " ").exception)
+
+
+def test_what_the_site_serves_is_listed(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    served = {one["slug"]: one for one in json.loads(_admin("challenge", "list", "--json").stdout)["challenges"]}
+    assert served["vector-add"]["digest"] == site.services.packs["vector-add"].digest
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "challenge.toml").write_text("schema = 2\n")
+    monkeypatch.setenv("GPUJUDGE_PACK_PATHS", str(tmp_path))
+    told = _admin("challenge", "list")
+    assert "not loaded: " in told.output
+    assert "broken" in told.output
+
+
+def _send(site: Site, name: str) -> str:
+    data = {"source": KERNEL, "device": H200.key, "mode": "submit"}
+    page = "/challenges/vector-add"
+    return str(post(site.visitor(name), f"{page}/submissions", data, page=page).location).rsplit("/", 1)[1]

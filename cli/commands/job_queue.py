@@ -1,0 +1,25 @@
+"""The command ``admin queue``: what runs and what waits, from this machine's database."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from cli import options
+from cli.commands.machine import load_settings
+from cli.console import print_json, print_table
+from cli.database import server_database
+from cli.extras import need
+
+
+def queue(as_json: options.Json = False) -> None:
+    """List what runs, on which worker, then what waits, in the order in which it is taken: at most 200."""
+    with server_database(load_settings()) as session:
+        found = [
+            asdict(job) | {"state": str(job.state), "created_at": job.created_at.isoformat(timespec="seconds")}
+            for job in need("store.queue_listing", "server").list_queue(session)
+        ]
+    if as_json:
+        print_json({"jobs": found})
+        return
+    heads = ("id", "user", "challenge", "device", "mode", "state", "sent", "worker", "last error", "failed")
+    print_table(heads, [["" if value is None else value for value in job.values()] for job in found], right=("failed",))
