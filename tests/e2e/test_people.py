@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Download, Page, expect
 
 from store.accounts import find_user
 from store.models import Role
-from tests.e2e.conftest import Served, Watch, serve
+from tests.e2e.conftest import Served, serve
 from tests.services.oidc_server import CLIENT_ID, CLIENT_SECRET
 from tests.unit.judge.compile.test_likeness import KERNEL, disguised
 from tests.web_site import H200, PASSWORD, Site, accepted, make_site, post, timed, wrong
@@ -33,7 +33,7 @@ Open = Callable[..., Page]
 
 @pytest.fixture
 def people(browser: Browser, served: Served) -> Iterator[Open]:
-    contexts, watch = [], Watch()
+    contexts = []
 
     def open_as(username: str, path: str = "/", *, role: Role = Role.USER) -> Page:
         cookie = served.site.visitor(username).get_cookie(served.site.app.config["SESSION_COOKIE_NAME"])
@@ -47,14 +47,12 @@ def people(browser: Browser, served: Served) -> Iterator[Open]:
         context.add_cookies([{"name": cookie.key, "value": cookie.value, "url": served.url}])
         contexts.append(context)
         page = context.new_page()
-        watch.follow(page)
         page.goto(f"{served.url}{path}")
         return page
 
     yield open_as
     for context in contexts:
         context.close()
-    assert watch.complaints == []
 
 
 def log_in(page: Page, served: Served, password: str) -> None:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, FloatRect, Page, Route, expect
+from playwright.sync_api import BrowserContext, FloatRect, Locator, Page, Route, expect
 
 from judge.judgement import BuildReport
 from tests.e2e.conftest import Served
@@ -59,6 +59,55 @@ def test_from_sign_up_to_the_leaderboard(page: Page, served: Served) -> None:
     expect(page.get_by_role("row", name="ada")).to_contain_text("4,242")
     page.get_by_role("link", name="Challenges").first.click()
     expect(page.get_by_text("Solved by you")).to_be_attached()
+
+
+def test_from_sign_up_to_accepted_by_the_keyboard_alone(page: Page, served: Served) -> None:
+    page.goto(f"{served.url}{CHALLENGE}")
+    _tab_to(page, page.get_by_role("banner").get_by_role("link", name="Sign up"))
+    page.keyboard.press("Enter")
+    _tab_to(page, page.get_by_label("User name"))
+    page.keyboard.type("ada")
+    _tab_to(page, page.get_by_label("Password"))
+    page.keyboard.type(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{served.url}{CHALLENGE}")
+    editor = page.locator(".cm-content")
+    expect(editor).to_be_visible()
+    _tab_to(page, editor)
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(SOURCE)
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")  # leaves the editor within two seconds of Esc
+    _tab_to(page, page.get_by_role("button", name="Run"))
+    page.keyboard.press("Enter")
+    expect(page.locator('[data-part="line"]')).to_have_text("Next in the queue")
+    served.site.work(cases=accepted("n-1"))
+    expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
+    _tab_to(page, page.get_by_role("button", name="Submit"))
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/submissions/"))
+    served.site.work(cases=accepted("n-1", "n-33"), measurement=counted(4242))
+    expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
+    _tab_to(page, page.get_by_role("link", name="Leaderboard", exact=True))
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("row", name="ada")).to_contain_text("4,242")
+
+
+def _tab_to(page: Page, target: Locator) -> None:
+    """Presses Tab until the target has the focus."""
+    for _ in range(80):
+        if target.evaluate("element => element === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    pytest.fail(f"Tab does not reach {target}")
+
+
+def test_what_a_page_is_refused_is_noticed(page: Page, served: Served, complaints: list[str]) -> None:
+    page.goto(f"{served.url}{CHALLENGE}")
+    page.evaluate("document.body.setAttribute('style', 'color: red')")
+    page.context.close()  # by then its pages have told everything
+    assert any("refused by style-src-attr" in text for text in complaints)
+    complaints.clear()
 
 
 def test_a_run_is_reported_beneath_the_editor(page: Page, served: Served) -> None:
@@ -159,6 +208,31 @@ def test_a_phone_shows_every_tab_and_one_row_above_the_challenge(page: Page, ser
     assert _box(page, "#tabs")["y"] < 110
     page.get_by_role("tab", name="Code").click()
     assert _box(page, ".editor-box")["height"] > 450
+
+
+def test_a_phone_shows_the_result_in_a_tab(page: Page, served: Served) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    _sign_up(page, served)
+    result = page.get_by_role("tab", name="Result")
+    expect(result).to_be_hidden()
+    page.get_by_role("tab", name="Code").click()
+    _write(page, "// one\n// two\n" + SOURCE)
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator('[data-part="line"]')).to_have_text("Next in the queue")
+    expect(result).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#workbench-form")).to_be_hidden()
+    served.site.work(cases=(*accepted("n-1"), faulty(line=3)))
+    expect(page.get_by_role("heading", name="Runtime error")).to_be_visible()
+    assert _box(page, "#drawer")["height"] > 600
+    page.get_by_role("tab", name="Code").click()
+    expect(page.locator("#drawer")).to_be_hidden()
+    result.click()
+    page.get_by_role("link", name="line 3").first.click()
+    expect(page.locator(".cm-activeLine")).to_contain_text("extern")
+    result.click()
+    page.get_by_role("button", name="Close").click()
+    expect(result).to_be_hidden()
+    expect(page.locator(".cm-content")).to_be_visible()
 
 
 def test_tabs_show_the_submissions_and_the_board(page: Page, served: Served) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from dataclasses import dataclass
 
@@ -31,6 +32,8 @@ from web.submissions.modelled_time import gpu_title
 
 #: The scale of the error bars begins at the best entry and spans this many intervals of median width.
 WINDOW_INTERVALS = 16
+#: The width of the best entry's bar, in per cent.
+LEAST_WIDTH = 2.0
 #: The entries on a page of a board.
 PAGE = 100
 #: Boards with as many people have a picture of their times.
@@ -113,6 +116,19 @@ class Board:
         furthest = max(entry.value if entry.high is None else entry.high for entry in self.entries)
         last = min(furthest, max(nearest, first + WINDOW_INTERVALS * statistics.median(widths)))
         return tuple(_error_bar(entry, self.best_value, (first, last)) for entry in self.entries)
+
+    @property
+    def bar_widths(self) -> tuple[float, ...]:
+        """The bar of each entry in per cent: its distance from the best, on a logarithmic scale to the page's slowest.
+
+        Entries that are close to each other are told apart however far the last one is behind.
+        """
+        values = [entry.value for entry in self.entries]
+        if not values or min(values) <= 0 or self.best_value <= 0:
+            return tuple(LEAST_WIDTH for _ in values)
+        span = math.log(max(values) / self.best_value)
+        shares = [math.log(value / self.best_value) / span if span > 0 else 0.0 for value in values]
+        return tuple(round(LEAST_WIDTH + (100 - LEAST_WIDTH) * share, 1) for share in shares)
 
 
 def _error_bar(entry: LeaderboardEntry, best: float, window: tuple[float, float]) -> ErrorBar:

@@ -138,7 +138,10 @@ def present_report(judgement: Judgement, source: str = "") -> Report:
     return Report(
         verdict=judgement.verdict.value,
         title=_title(judgement),
-        message=_race_headline(first_failure) or _sentence(judgement.message) or _summary(judgement.verdict, views),
+        message=_race_headline(first_failure)
+        or _fault_headline(first_failure, judgement.message)
+        or _sentence(judgement.message)
+        or _summary(judgement.verdict, views),
         figures=() if measurement is None else present_measurement(measurement),
         cases=views,
         passed=sum(case.verdict is Verdict.ACCEPTED for case in cases),
@@ -221,6 +224,16 @@ def _race_headline(case: CaseJudgement | None) -> str:
     one_block = fault.block == fault.other.block
     remedy = "add __syncthreads() between them" if one_block else "blocks need atomics, or a second kernel"
     return f"{fault.kind[:1].upper()}{fault.kind[1:]}{where}: {remedy}."
+
+
+def _fault_headline(case: CaseJudgement | None, message: str) -> str:
+    """Returns the fault that ``message`` tells of by its line and what is wrong; the case has thread and address."""
+    faults = () if case is None else case.memory_errors
+    fault = next((each for each in faults if each.message == message and is_own_source(each.file)), None)
+    if fault is None or not fault.line:
+        return ""
+    detail = re.sub(r"^address 0x[0-9a-f]+, ", "", fault_detail(fault))
+    return f"{fault.kind[:1].upper()}{fault.kind[1:]}, line {fault.line}: {detail}."
 
 
 def _sentence(text: str) -> str:

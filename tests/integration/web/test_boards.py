@@ -40,6 +40,16 @@ def test_each_entry_has_its_gap_and_its_tries(site: Site) -> None:
     assert [row[-2:] for row in rows if row] == [["best", "1"], ["+50.0 %", "3"]]
 
 
+def test_bars_of_modelled_times_tell_close_entries_apart(site: Site) -> None:
+    for name, value in (("ada", 1e-5), ("bob", 1.02e-5), ("eve", 1e-3), ("fay", 1e-4)):
+        _enter(site, name, value)
+    page = site.app.test_client().get(BOARD).text
+    widths = [float(width) for width in re.findall(r'class="fill" width="([\d.]+)%"', page)]
+    assert widths[0] == 2.0
+    assert widths[1] > widths[0]
+    assert widths[2:] == [51.0, 100.0]
+
+
 def test_one_s_own_place_stands_above_the_board(site: Site) -> None:
     _enter(site, "ada", 1e-5)
     _enter(site, "bob", 2e-5)

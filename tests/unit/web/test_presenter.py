@@ -188,3 +188,18 @@ def test_a_judgement_of_an_older_version_can_still_be_shown() -> None:
     report = present_report(read_judgement({"verdict": "IE"}))
     assert report.title == "internal error"
     assert report.cases == ()
+
+
+def test_a_fault_is_told_once_by_its_line_and_what_is_wrong() -> None:
+    message = (
+        "out-of-bounds write of 4 bytes at kernel.cu:7 in add, thread (4,0,0) of block (0,0,0): "
+        "address 0x2000, it reaches 4 bytes past the end of C (16 bytes)"
+    )
+    fault = MemoryFault("out-of-bounds write", message, "add", "kernel.cu", 7, (4, 0, 0), (0, 0, 0))
+    case = dataclasses.replace(faulty("four"), message=message, memory_errors=(fault,))
+    report = present_report(_judgement(cases=(case,), message=message))
+    assert report.message == "Out-of-bounds write, line 7: it reaches 4 bytes past the end of C (16 bytes)."
+    assert report.cases[0].message == ""
+    elsewhere = dataclasses.replace(fault, file="cub/block.cuh")
+    case = dataclasses.replace(case, memory_errors=(elsewhere,))
+    assert present_report(_judgement(cases=(case,), message=message)).message.startswith("Out")

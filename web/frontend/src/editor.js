@@ -102,6 +102,8 @@ const KEYMAPS = {
 const tabs = (width) => [indentUnit.of(" ".repeat(width)), EditorState.tabSize.of(width)];
 const fontSize = (pixels) => EditorView.theme({ "&": { fontSize: `${pixels}px` } });
 
+const LEAVE_WITHIN_MS = 2000;
+
 /** Another text in the place of the current one: one step to undo. */
 const replacement = (state, text) => (
   { changes: { from: 0, to: state.doc.length, insert: text }, annotations: isolateHistory.of("full") }
@@ -132,6 +134,8 @@ export function mount(textarea, options) {
     Prec.highest(keymap.of([
       { key: "Mod-Enter", run: pressed(options.onRun) },
       { key: "Mod-Shift-Enter", run: pressed(options.onSubmit) },
+      // Tab then leaves the editor, whatever else Esc does, such as closing a list of completions.
+      { key: "Escape", run: (view) => { view.setTabFocusMode(LEAVE_WITHIN_MS); return false; } },
     ])),
     keys.of([]),
     more.of([]),

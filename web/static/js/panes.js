@@ -61,7 +61,8 @@ makeDivider(document.getElementById("divide-rows"), "--editing", document.getEle
 const tabList = document.getElementById("tabs");
 const tabs = [...tabList.querySelectorAll(".tab")];
 const statement = document.getElementById("statement");
-const panels = new Map([["tab-statement", statement], ["tab-code", document.getElementById("coding")]]);
+const panels = new Map([["tab-statement", statement], ["tab-code", document.getElementById("coding")], ["tab-result", document.getElementById("drawer")]]);
+const CODING = ["tab-code", "tab-result"]; // on small screens only; the style sheet shows their panels
 tabList.setAttribute("role", "tablist");
 tabList.setAttribute("aria-label", "About the challenge");
 statement.setAttribute("role", "tabpanel");
@@ -99,10 +100,10 @@ function open(tab) {
     other.setAttribute("aria-selected", String(chosen));
     other.removeAttribute("aria-current");
     other.tabIndex = chosen ? 0 : -1;
-    if (other.id !== "tab-code" && (chosen || panels.has(other.id))) panelOf(other).hidden = !chosen;
+    if (!CODING.includes(other.id) && (chosen || panels.has(other.id))) panelOf(other).hidden = !chosen;
   }
   workspace.dataset.tab = tab.id.slice("tab-".length);
-  if (!["tab-statement", "tab-code"].includes(tab.id)) fill(tab);
+  if (tab.id !== "tab-statement" && !CODING.includes(tab.id)) fill(tab);
 }
 
 for (const tab of tabs) {
@@ -124,10 +125,15 @@ for (const tab of tabs) {
 }
 open(tabs[0]);
 
-/** Shows the editor and its result where only one pane fits. */
-export function showCode() {
-  if (getComputedStyle(document.getElementById("tab-code")).display !== "none") open(document.getElementById("tab-code"));
+const isNarrow = () => getComputedStyle(document.getElementById("tab-code")).display !== "none";
+
+/** Shows the editor, or the result, where only one pane fits. @param {"code" | "result"} name */
+export function showPane(name) {
+  if (isNarrow()) open(document.getElementById(`tab-${name}`));
 }
+
+// On a larger screen the editor has a place of its own, beside the statement.
+addEventListener("resize", () => { if (CODING.includes(`tab-${workspace.dataset.tab}`) && !isNarrow()) open(tabs[0]); });
 
 // ---- full screen ----
 

@@ -2,7 +2,7 @@
 
 import { keepDraft } from "./drafts.js";
 import { openEditor } from "./editor.js";
-import { showCode } from "./panes.js";
+import { showPane } from "./panes.js";
 import { offerPreferences, readPreferences } from "./preferences.js";
 import { storage } from "./storage.js";
 
@@ -190,11 +190,15 @@ function enableButtons() { for (const button of buttons) button.disabled = false
 // ---- results: in the drawer, and at the editor's lines ----
 
 const drawer = document.getElementById("drawer");
-const rows = document.getElementById("divide-rows");
+const drawerParts = [drawer, document.getElementById("divide-rows"), document.getElementById("tab-result")];
 
-function openDrawer() { drawer.hidden = rows.hidden = false; }
+function openDrawer() { for (const part of drawerParts) part.hidden = false; }
+function closeDrawer() {
+  showPane("code");
+  for (const part of drawerParts) part.hidden = true;
+}
 document.getElementById("close-drawer").addEventListener("click", () => {
-  drawer.hidden = rows.hidden = true;
+  closeDrawer();
   storage.remove(runKey);
   editor.focus();
 });
@@ -211,16 +215,17 @@ function showSending() {
   progress.querySelector('[data-part="line"]').textContent = "Sending";
   outcome.replaceChildren(progress);
   openDrawer();
+  showPane("result");
   return () => {
     outcome.replaceChildren(...before);
-    drawer.hidden = rows.hidden = wasHidden;
+    if (wasHidden) closeDrawer(); else showPane("code");
   };
 }
 
 async function showResult(result, source) {
   const progress = newProgress();
   openDrawer();
-  showCode();
+  showPane("result");
   outcome.replaceChildren(progress);
   editor.showNotes([]);
   editor.showHeat([]);
@@ -240,7 +245,7 @@ async function showResult(result, source) {
     },
     onGone: () => {
       storage.remove(runKey);
-      drawer.hidden = rows.hidden = true;
+      closeDrawer();
       enableButtons();
     },
   });
@@ -250,6 +255,7 @@ outcome.addEventListener("click", (event) => {
   const link = event.target.closest("[data-line]");
   if (!link) return;
   event.preventDefault();
+  showPane("code");
   editor.goTo(Number(link.dataset.line));
 });
 
