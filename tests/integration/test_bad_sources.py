@@ -291,6 +291,18 @@ _WRONG: dict[str, tuple[str, str, str]] = {
         "SV",
         "submissions start no program or process, open no socket and signal nobody",
     ),
+    # It leaves the mark of exit(159), and dies by the signal all the same.
+    "fork-told-as-exit": (
+        "#include <unistd.h>\n" + _solve("unsigned long mark = 160; write(11, &mark, 8); fork();"),
+        "SV",
+        "a forbidden system call in solve",
+    ),
+    # More than the mark holds, again and again: nobody outside is harmed, and it is an endless loop like any other.
+    "marks-without-end": (
+        "#include <unistd.h>\n" + _solve("unsigned long mark = ~1ul; for (;;) write(11, &mark, 8);"),
+        "TLE",
+        "solve took longer than 4 s",
+    ),
     "fork": ("#include <unistd.h>\n" + _solve("fork();"), "SV", "submissions start no program or process"),
     "prints-much": (
         _solve('for (int i = 0; i < 10000000; i++) puts("0123456789012345678901234567890123456789");'),
