@@ -35,6 +35,7 @@ from web.contests import views as contests
 from web.event_watcher import EventWatcher
 from web.feeds import views as feeds
 from web.help import views as help_pages
+from web.json import Json
 from web.kept import Kept
 from web.leaderboard import views as leaderboard
 from web.live import STREAM_THREADS, StreamSlots
@@ -69,6 +70,7 @@ def create_app_from_env() -> Flask:
 def create_app(settings: WebSettings, *, clock: Clock = utc_now) -> Flask:
     """Builds the web application. Loads the packs and the secret key, but opens no connection."""
     app = Flask(__name__)
+    app.json = Json(app)
     app.config.update(
         SECRET_KEY=load_secret_key(settings),
         SESSION_COOKIE_NAME="gpujudge",

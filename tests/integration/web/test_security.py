@@ -146,3 +146,17 @@ def test_only_a_proxy_may_give_a_request_its_id(data_dir: Path, proxies: int) ->
     ids = [client.get("/help/", headers=headers).headers["X-Request-Id"] for _ in range(2)]
     assert (ids == ["a1" * 16] * 2) is (proxies == 1)
     assert len(set(ids)) == (1 if proxies else 2)
+
+
+def test_json_that_is_nested_too_deeply_is_invalid_wherever_json_is_read(site: Site) -> None:
+    site.add_device()
+    site.add_user("ada")
+    headers = {"Authorization": f"Bearer {site.token_of('ada')}", "Content-Type": "application/json"}
+    client, deep = site.app.test_client(), "[" * 100_000 + "]" * 100_000
+    for rule in site.app.url_map.iter_rules():
+        path = re.sub(r"<[^>]+>", "vector-add", re.sub(r"<int:[^>]+>", "1", rule.rule))
+        for method in sorted({"POST", "PUT", "PATCH"} & (rule.methods or set())):
+            for body in (deep, f'{{"source": {deep}}}'):
+                assert client.open(path, method=method, data=body, headers=headers).status_code < 500, rule.rule
+    answer = client.post("/api/v1/submissions", data=deep, headers=headers)
+    assert (answer.status_code, answer.mimetype) == (400, "application/problem+json")
