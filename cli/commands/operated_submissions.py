@@ -76,7 +76,7 @@ def list_(
 
 @app.command("cancel")
 def cancel(submission: options.SubmissionId) -> None:
-    """Cancel a submission that is not judged yet. One that runs ends when its worker next reports."""
+    """Cancel a submission that is not judged yet: one that runs ends soon. This cannot be undone."""
     with _act(submission) as (administration, session, found, now):
         if not administration.cancel_for_operator(session, command_actor(), found, now=now):
             raise CliError(f"{submission} has ended already")
@@ -91,7 +91,7 @@ def rejudge(
         bool, typer.Option("--same-version", help="By the version of the challenge that judged it.")
     ] = False,
 ) -> None:
-    """Judge a submission again. The earlier judgement is kept, and leaves the board until the new one is there."""
+    """Judge a submission again. The earlier judgement is kept, but counts no longer. This cannot be undone."""
     with _act(submission, reason) as (administration, session, found, now):
         administration.rejudge(session, command_actor(), found, reason.strip(), now=now, same_version=same_version)
     ring_builders(load_settings())

@@ -49,7 +49,7 @@ def rejudge(
     ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Judge ranked submissions again that another version of a challenge judged, or all of them."""
+    """Judge ranked submissions again that another version of a challenge judged, or all. This cannot be undone."""
     if not reason.strip():
         raise UsageError("give a reason: the log keeps it")
     settings = load_settings()

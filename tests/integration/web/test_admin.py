@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from flask import url_for
 from flask.testing import FlaskClient
 
 from judge.gpu.calibration import Calibration
@@ -15,6 +16,29 @@ from tests.web_site import H200, KERNEL, PASSWORD, Site, accepted, post, timed
 from web.admin import submissions
 
 BOARD = f"/leaderboards/vector-add?device={H200.key}"
+
+#: What undoes what a form of the operators' pages does.
+UNDONE_BY = {
+    "admin.change_role": "admin.change_role",
+    "admin.suspend": "admin.restore",
+    "admin.restore": "admin.suspend",
+    "admin.hold": "admin.release",
+    "admin.release": "admin.hold",
+    "admin.off_board": "admin.on_board",
+    "admin.on_board": "admin.off_board",
+    "admin.post": "admin.end",
+    "admin.end": "admin.post",
+    "admin.change": "admin.reset",
+    "admin.reset": "admin.change",
+}
+#: What nothing undoes: where its form is, and within which element the page says so.
+FINAL = {
+    "admin.cancel": ("/admin/", "section"),
+    "admin.rejudge_one": ("/submissions/{judged}", "section"),
+    "admin.rejudge_challenge": ("/admin/challenges", "section"),
+    "admin.merge": ("/admin/users", "details"),
+    "admin.reset_link": ("/admin/users", "form"),
+}
 
 
 @pytest.fixture
@@ -159,6 +183,24 @@ def test_what_another_version_judged_is_judged_again(site: Site, root: FlaskClie
     assert site.submission(old).state == "queued"
     site.work(device=H200, cases=accepted("n-1"), measurement=timed())
     assert post(root, "/admin/challenges/nothing/rejudge", {"reason": "x"}, page="/admin/users").status_code == 404
+
+
+def test_what_cannot_be_undone_says_so_beforehand(site: Site, root: FlaskClient) -> None:
+    rules = {rule.endpoint: rule for rule in site.app.url_map.iter_rules() if "POST" in (rule.methods or ())}
+    forms = {endpoint for endpoint in rules if endpoint.startswith("admin.")}
+    assert forms == UNDONE_BY.keys() | FINAL.keys()
+    assert set(UNDONE_BY.values()) <= forms
+    ada = site.visitor("ada")
+    judged, waiting = send(site, ada), send(site, ada, judged=False)
+    values = {"public_id": judged, "slug": "vector-add", "username": "ada"}
+    for endpoint, (page, element) in FINAL.items():
+        named = values | ({"public_id": waiting} if endpoint == "admin.cancel" else {})
+        with site.app.test_request_context():
+            action = url_for(endpoint, **{name: named[name] for name in rules[endpoint].arguments})
+        text = root.get(page.format(judged=judged)).text
+        at = text.index(f'action="{action}"')
+        around = text[text.rindex(f"<{element}", 0, at) : text.index(f"</{element}>", at)]
+        assert "cannot be undone" in around, endpoint
 
 
 def test_challenges_say_what_does_not_load(site: Site, root: FlaskClient) -> None:
