@@ -58,7 +58,7 @@ def verify(
     """
     verification = need("cli.verification", "judge")
     need("judge.pipeline", "judge")
-    ledger = need("judge.packs.verify.ledger", "judge")
+    ledger = need("judge.packs.ledger", "judge")
     folders = verification.pack_folders_in(paths)
     if not folders:
         raise UsageError("there is no challenge to verify")
@@ -125,7 +125,7 @@ def mutants(
     packs: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of challenges.", show_default=False)],
 ) -> None:
     """Print the mutants of all verified challenges as a table in Markdown, from the ledger."""
-    ledger = need("judge.packs.verify.ledger", "judge")
+    ledger = need("judge.packs.ledger", "judge")
     print_text(ledger.table(ledger.read_ledger(packs)).rstrip())
 
 

@@ -23,16 +23,24 @@ _BATCH = 100
 def list_(as_json: options.Json = False) -> None:
     """List the versions that the site serves, and what is wrong with challenges that do not load."""
     packs = need("judge.packs.live", "server").LivePacks(load_settings().pack_paths)
-    found = [{"slug": pack.slug, "version": pack.version, "digest": pack.digest} for pack in packs.values()]
+    verified = need("judge.packs.ledger", "server").efforts_on_record(pack.directory for pack in packs.values())
+    found = [
+        {
+            "slug": pack.slug,
+            "version": pack.version,
+            "digest": pack.digest,
+            "verified": verified.get(pack.directory),
+        }
+        for pack in packs.values()
+    ]
     problems = [
         {"slug": one.slug, "file": str(one.file), "key": one.key, "reason": one.reason} for one in packs.problems
     ]
     if as_json:
         print_json({"challenges": found, "problems": problems})
         return
-    print_table(
-        ("challenge", "version", "digest"), [[one["slug"], one["version"], one["digest"][:12]] for one in found]
-    )
+    rows = [(one["slug"], one["version"], one["digest"][:12], one["verified"] or "not on record") for one in found]
+    print_table(("challenge", "version", "digest", "verified"), rows)
     for one in problems:
         say(f"not loaded: {one['file']}{': ' if one['key'] else ''}{one['key']}: {one['reason']}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, render_template, request
 
+from judge.packs.ledger import efforts_on_record
 from store.models import Role
 from store.operator_log import list_actions
 from store.queue_listing import list_queue
@@ -42,7 +43,11 @@ def challenges() -> str:
     packs = services().packs
     before = submissions.read_moment(request.args.get("before", ""))
     return render_template(
-        "admin/challenges.html", packs=packs.values(), problems=packs.problems, before=before.isoformat()
+        "admin/challenges.html",
+        packs=packs.values(),
+        verified=efforts_on_record(pack.directory for pack in packs.values()),
+        problems=packs.problems,
+        before=before.isoformat(),
     )
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from flask import Blueprint, request, url_for
 from sqlalchemy.orm import Session
 
+from judge.packs.ledger import efforts_on_record
 from store.accounts import find_user
 from store.administration import (
     NotPossibleError,
@@ -303,8 +304,12 @@ def on_board(public_id: str) -> schemas.OperatedSubmission:
 def show_challenges() -> schemas.ServedChallengeList:
     """Lists the versions that are served, and what is wrong with challenges that did not load."""
     packs = services().packs
+    verified = efforts_on_record(pack.directory for pack in packs.values())
     served = [
-        schemas.ServedChallenge(slug=pack.slug, version=pack.version, digest=pack.digest) for pack in packs.values()
+        schemas.ServedChallenge(
+            slug=pack.slug, version=pack.version, digest=pack.digest, verified=verified.get(pack.directory)
+        )
+        for pack in packs.values()
     ]
     return schemas.ServedChallengeList(challenges=served, problems=[str(problem) for problem in packs.problems])
 

@@ -299,11 +299,15 @@ class NewSetting(Answer):
 
 
 class ServedChallenge(Answer):
-    """A challenge that is served."""
+    """A challenge that is served.
+
+    ``verified`` is how its pack was verified, by the record beside it; null: there is none.
+    """
 
     slug: str
     version: str
     digest: str
+    verified: Literal["full", "quick", "outdated"] | None
 
 
 class ServedChallengeList(Answer):

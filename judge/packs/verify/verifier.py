@@ -14,6 +14,7 @@ from pathlib import Path
 from judge.errors import InternalError
 from judge.judgement import Judgement
 from judge.packs.errors import PackError
+from judge.packs.ledger import Digests, Entry
 from judge.packs.loader import load_pack
 from judge.packs.pack import Pack
 from judge.packs.verify.answer_mutants import MutantResult, try_answer_mutants
@@ -24,7 +25,6 @@ from judge.packs.verify.coverage import check_coverage
 from judge.packs.verify.data_files import check_data_files
 from judge.packs.verify.findings import Finding, Severity, error, of_pack_error, warning
 from judge.packs.verify.kernels import SubmissionCheck, accepted_kernels, all_kernels, check_listing
-from judge.packs.verify.ledger import Digests, Entry
 from judge.packs.verify.prepared import PreparedCase
 from judge.packs.verify.ptx_mutants import Fate, KernelMutant
 from judge.packs.verify.spot_mutants import try_spot_mutants

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from judge.packs.ledger import Digests, efforts_on_record, read_ledger, table, write_ledger
 from judge.packs.loader import load_pack
 from judge.packs.verify import Effort, verify_pack
-from judge.packs.verify.ledger import Digests, read_ledger, table, write_ledger
 from judge.packs.verify.versions import check_version
 
 
@@ -26,6 +26,7 @@ def test_an_entry_is_of_one_state_of_pack_kernels_and_engine(pack_directory: Pat
     write_ledger(packs, {"scale": entry})
     kept = read_ledger(packs)["scale"]
     assert kept == entry
+    assert efforts_on_record([pack_directory]) == {pack_directory: "full"}
     assert Digests.of(pack_directory).are_in(kept)
     other_engine = dataclasses.replace(kept, engine="another")
     assert not Digests.of(pack_directory).are_in(other_engine)
@@ -35,9 +36,14 @@ def test_an_entry_is_of_one_state_of_pack_kernels_and_engine(pack_directory: Pat
     solutions.mkdir(parents=True)
     (solutions / "plain.cu").write_text("// new\n")
     assert not Digests.of(pack_directory).are_of_files_in(kept)
+    assert efforts_on_record([pack_directory, packs / "another"]) == {pack_directory: "outdated"}
     (solutions / "plain.cu").unlink()
+    assert efforts_on_record([pack_directory]) == {pack_directory: "full"}
     (pack_directory / "statement.md").write_text("# Another\n")
     assert not Digests.of(pack_directory).are_in(kept)
+    assert efforts_on_record([pack_directory]) == {pack_directory: "outdated"}
+    (packs / "verified.json").write_text('{"scale": {"by": "somebody else"}}')
+    assert efforts_on_record([pack_directory]) == {}
 
 
 def test_a_pack_with_errors_has_no_entry(edit: Callable[..., Path]) -> None:

@@ -48,10 +48,7 @@ class Digests:
     @classmethod
     def of(cls, folder: Path) -> Digests:
         """Returns the digests of the pack in ``folder``."""
-        folder = folder.resolve()
-        solutions = folder.parent.parent / "reference_solutions" / folder.name
-        files = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-        return cls(_digest(folder, files), _digest(solutions, solutions.glob("*.cu")), engine_digest())
+        return cls(*_files_digests(folder), engine_digest())
 
     def are_in(self, entry: Entry | None) -> bool:
         """Returns whether the entry is of just this, verified in full."""
@@ -67,7 +64,7 @@ class Digests:
 @functools.cache
 def engine_digest() -> str:
     """Returns the digest of the sources that a verification depends on."""
-    home = Path(__file__).resolve().parents[3]
+    home = Path(__file__).resolve().parents[2]
     files = (path for name in _ENGINE for path in (home / name).rglob("*") if path.suffix in _SUFFIXES)
     return _digest(home, files)
 
@@ -79,6 +76,30 @@ def read_ledger(packs: Path) -> dict[str, Entry]:
     except FileNotFoundError:
         return {}
     return {slug: Entry(**entry) for slug, entry in json.loads(text).items()}
+
+
+def efforts_on_record(folders: Iterable[Path]) -> dict[Path, str]:
+    """Returns how each pack was verified as it is now, by its folder: a value of ``verifier.Effort``.
+
+    It is ``outdated`` for one whose files or kernels changed since; packs of which no ledger tells are left out.
+    """
+    ledgers: dict[Path, dict[str, Entry]] = {}
+    found = {}
+    for folder in folders:
+        if folder.parent not in ledgers:
+            ledgers[folder.parent] = _readable_ledger(folder.parent)
+        entry = ledgers[folder.parent].get(folder.name)
+        if entry is not None:
+            same = (entry.pack, entry.kernels) == _files_digests(folder)
+            found[folder] = entry.effort if same else "outdated"
+    return found
+
+
+def _readable_ledger(packs: Path) -> dict[str, Entry]:
+    try:
+        return read_ledger(packs)
+    except (OSError, ValueError, TypeError):  # somebody else's file, or one of another version
+        return {}
 
 
 def write_ledger(packs: Path, entries: Mapping[str, Entry]) -> None:
@@ -114,6 +135,14 @@ def _cells(answers: int, answers_equivalent: int, kernels: int, kernels_equivale
         kernels, kernels - kernels_equivalent, kernels_equivalent,
     )  # fmt: skip
     return " | ".join(map(str, cells))
+
+
+def _files_digests(folder: Path) -> tuple[str, str]:
+    """Returns the digests of a pack's own files and of our kernels for it."""
+    folder = folder.resolve()
+    solutions = folder.parent.parent / "reference_solutions" / folder.name
+    files = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return _digest(folder, files), _digest(solutions, solutions.glob("*.cu"))
 
 
 def _digest(root: Path, files: Iterable[Path]) -> str:
