@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 # Where the package is not installed, the path above is what finds these: so they come after it.
-from playwright.sync_api import Page, sync_playwright  # noqa: E402
+from playwright.sync_api import FloatRect, Page, sync_playwright  # noqa: E402
 
 from benchmarks.stack import Stack, running_stack  # noqa: E402
 from emulator.cxx import SHARED_FOLDER  # noqa: E402
@@ -102,11 +102,13 @@ def run(page: Page, address: str, source: str, fields: dict[str, str]) -> None:
     page.wait_for_timeout(500)
 
 
-def take(page: Page, stack: Stack, submission: str) -> Iterator[tuple[str, bytes]]:
-    """Yields each picture by its name."""
+def take(page: Page, stack: Stack, submission: str, most_px: int) -> Iterator[tuple[str, bytes]]:
+    """Yields each picture by its name. That of a submission has at most so many pixels of height."""
     page.goto(submission)
     page.wait_for_timeout(300)
-    yield "submission", page.screenshot(full_page=True)
+    width, height = page.evaluate("[innerWidth, document.documentElement.scrollHeight]")
+    part: FloatRect = {"x": 0, "y": 0, "width": width, "height": min(height, most_px)}
+    yield "submission", page.screenshot(full_page=True, clip=part)
     for name, path in (("board", f"/leaderboards/{TIMED}"), ("submissions", f"/submissions?challenge={TIMED}")):
         page.goto(stack.address + path)
         yield name, page.screenshot()
@@ -116,7 +118,8 @@ def take(page: Page, stack: Stack, submission: str) -> Iterator[tuple[str, bytes
     yield "own-input", page.screenshot()
 
 
-#: What the documents show.
+#: What the documents show, and how much of a long page.
+SHOWN_PX = 1960
 SHOWN = ("challenge", "own-input", "submission")
 
 
@@ -139,7 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         submission = send_kernels(stack, page)
         for width in given.widths or [1440]:
             page.set_viewport_size({"width": width, "height": 844 if width < 600 else 1440 if width > 2000 else 900})
-            for name, picture in take(page, stack, submission):
+            for name, picture in take(page, stack, submission, 10_000 if given.widths else SHOWN_PX):
                 if given.widths:
                     (given.into / f"{name}-{width}.png").write_bytes(picture)
                 elif name in SHOWN:
