@@ -9,6 +9,8 @@ submissions, one challenge got 30 %, the emulator judged 70 %, and 80 % were acc
 ``--count`` times, one request after the other, from a website started for it, as the busiest user. Prints the median
 and the 95th percentile of each page in milliseconds.
 
+``--copy-to FOLDER`` first copies all but the events into an SQLite database in a new data folder, and measures there.
+
 With ``--cpu`` the pages are asked for within this process, and what is printed is processor time: that of this process
 and of the database server's processes, if it runs on this machine. It says the same on a machine that does other work.
 """
@@ -35,7 +37,7 @@ sys.path.insert(0, str(ROOT))
 # Where the package is not installed, the path above is what finds these: so they come after it.
 import psycopg  # noqa: E402
 from flask import Flask  # noqa: E402
-from sqlalchemy import select  # noqa: E402
+from sqlalchemy import delete, insert, select  # noqa: E402
 
 from benchmarks.load_test import running_site  # noqa: E402
 from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Measurement  # noqa: E402
@@ -46,8 +48,8 @@ from store.clock import utc_now  # noqa: E402
 from store.database import make_engine, make_session_factory  # noqa: E402
 from store.devices import list_devices  # noqa: E402
 from store.migrate import upgrade  # noqa: E402
+from store.models import Base, Submission  # noqa: E402
 from store.models import Measurement as MeasurementRow  # noqa: E402
-from store.models import Submission  # noqa: E402
 from store.sessions import start_session  # noqa: E402
 from store.settings import Settings  # noqa: E402
 from web.app import create_app  # noqa: E402
@@ -156,6 +158,27 @@ def fill(settings: Settings, count: int) -> None:
         for step in CONTEST_STEPS:
             _timed(" ".join(step.split()[:3]), lambda step=step: connection.execute(step, given))
         _timed("VACUUM ANALYZE", lambda: connection.execute("VACUUM ANALYZE"))
+
+
+def copy(settings: Settings, into: Settings) -> None:
+    """Copies every table but the events, which are purged after a while on a running site, into an empty database."""
+    upgrade(into)
+    source, target = make_engine(settings), make_engine(into)
+    with source.connect().execution_options(yield_per=2_000) as reading, target.connect() as writing:
+        writing.exec_driver_sql("PRAGMA foreign_keys = OFF")
+        for table in Base.metadata.sorted_tables:
+            if table.name == "events":
+                continue
+            begun = time.monotonic()
+            writing.execute(delete(table))
+            for rows in reading.execute(select(table)).mappings().partitions():
+                writing.execute(insert(table), [dict(row) for row in rows])
+            writing.commit()
+            print(f"{time.monotonic() - begun:7.1f} s  {table.name}", flush=True)
+        writing.exec_driver_sql("ANALYZE")
+        writing.commit()
+    source.dispose()
+    target.dispose()
 
 
 def _timed(name: str, step: Callable[[], object]) -> None:
@@ -288,6 +311,7 @@ def main() -> None:
     parser.add_argument("--database-url", required=True, help="an empty PostgreSQL database")
     parser.add_argument("--submissions", type=int, default=1_000_000, help="how many (default: %(default)s)")
     parser.add_argument("--only-measure", action="store_true", help="the database is filled already")
+    parser.add_argument("--copy-to", type=Path, metavar="FOLDER", help="copy into SQLite there, and measure that")
     parser.add_argument("--cpu", action="store_true", help="print processor time instead of waits")
     parser.add_argument("--count", type=int, default=40, help="requests for each page (default: %(default)s)")
     arguments = parser.parse_args()
@@ -295,6 +319,10 @@ def main() -> None:
         settings = WebSettings(data_dir=Path(folder), database_url=arguments.database_url)
         if not arguments.only_measure:
             fill(settings, arguments.submissions)
+        if arguments.copy_to is not None:
+            copied = WebSettings(data_dir=arguments.copy_to)
+            copy(settings, copied)
+            settings = copied
         print(f"{len(os.sched_getaffinity(0))} cores, {platform.platform()}; median and 95th percentile in ms")
         (measure_cpu if arguments.cpu else measure)(settings, arguments.count)
 

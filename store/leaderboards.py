@@ -116,7 +116,7 @@ def count_tries(
     """Returns how many submissions the users of these entries made to their board, accepted or not, by name."""
     shown = aliased(Submission)
     counted = (
-        select(User.username, func.count(Submission.id))
+        select(User.username, func.count())
         .join_from(shown, User, User.id == shown.user_id)
         .join(Submission, Submission.user_id == shown.user_id)
         .where(shown.public_id.in_([entry.submission_public_id for entry in entries]), Submission.mode == "submit")

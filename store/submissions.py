@@ -114,17 +114,12 @@ def list_submissions(
 
 
 def sent_values(session: Session, *, user_id: int) -> dict[str, list[str]]:
-    """Returns the challenges, devices and verdicts that occur among the user's submissions, sorted."""
-    columns = {
-        "challenge": Submission.challenge,
-        "device": Submission.device_key,
-        "verdict": Submission.verdict,
-    }
+    """Returns the challenges and the devices that occur among the user's submissions, sorted."""
     found = {
         name: session.scalars(select(column).where(Submission.user_id == user_id).distinct())
-        for name, column in columns.items()
+        for name, column in (("challenge", Submission.challenge), ("device", Submission.device_key))
     }
-    return {name: sorted(value for value in values if value) for name, values in found.items()}
+    return {name: sorted(values) for name, values in found.items()}
 
 
 def search_submissions(

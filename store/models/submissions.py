@@ -33,6 +33,9 @@ class Submission(Base):
         UniqueConstraint("user_id", "idempotency_key"),
         Index("ix_submissions_user_id_id", "user_id", "id"),
         Index("ix_submissions_user_id_challenge_id", "user_id", "challenge", "id"),
+        # Every column that counting a user's tries, or days, reads: the rows themselves are large.
+        Index("ix_submissions_tries", "user_id", "challenge", "device_key", "pack_major", "mode"),
+        Index("ix_submissions_user_id_created_at", "user_id", "created_at", "mode"),
         # What counts in a contest is a range of it for each challenge.
         Index("ix_submissions_challenge_created_at", "challenge", "created_at"),
         Index("ix_submissions_published", "challenge", postgresql_where=_PUBLISHED, sqlite_where=_PUBLISHED),

@@ -38,6 +38,8 @@ LEAST_WIDTH = 2.0
 PAGE = 100
 #: Boards with as many people have a picture of their times.
 LEAST_USERS, MOST_USERS = 5, 10_000
+#: The times for the picture of a board with more people than this are kept for a short time (``web.kept``).
+_MANY_USERS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,14 +210,19 @@ def find_own_place(session: Session, board: Board, user_id: int) -> OwnPlace | N
     return OwnPlace(position, board.users, 1 + (position - 1) // PAGE, best)
 
 
-def find_distribution(session: Session, board: Board, own: OwnPlace | None) -> Distribution | None:
+def find_distribution(services: Services, session: Session, board: Board, own: OwnPlace | None) -> Distribution | None:
     """Returns how all times of a board are spread; None where there are too few, too many, or no times."""
-    if board.device is None or board.metric is None or board.metric == "warp_instructions":
+    device, slug, major, metric = board.device, board.pack.slug, board.pack.major, board.metric
+    if device is None or metric is None or metric == "warp_instructions":
         return None
     if not LEAST_USERS <= board.users <= MOST_USERS:
         return None
-    values = board_values(
-        session, challenge=board.pack.slug, device_key=board.device, pack_major=board.pack.major, metric=board.metric
+    values = services.kept.read(
+        ("values", slug, device, major, metric),
+        lambda given: board_values(given, challenge=slug, device_key=device, pack_major=major, metric=metric),
+        session=session,
+        clock=services.clock,
+        is_dear=lambda found: len(found) > _MANY_USERS,
     )
     marked = values[0] if own is None else own.value
     title = f"The best times of {whole(len(values))} people"

@@ -37,7 +37,7 @@ def show(slug: str) -> str:
         "leaderboard/show.html",
         board=board,
         own=own,
-        distribution=find_distribution(reader(), board, own),
+        distribution=find_distribution(services(), reader(), board, own),
         tries=find_tries(reader(), board),
         gap=gap,
     )

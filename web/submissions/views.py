@@ -6,6 +6,7 @@ from flask import Blueprint, Response, jsonify, make_response, redirect, render_
 from werkzeug.wrappers import Response as BaseResponse
 
 from judge.packs.steps import read_steps
+from judge.verdict import Verdict
 from store.administration import earlier_judgements
 from store.audits import find_audit
 from store.classes import is_taught_by
@@ -84,7 +85,7 @@ def index() -> str:
         filters=filters,
         scores={key: present_score(score) for key, score in listed_scores(reader(), found[:PAGE]).items()},
         history=_history(visitor.id, filters["challenge"], filters["device"]),
-        choices=sent_values(reader(), user_id=visitor.id),
+        choices=sent_values(reader(), user_id=visitor.id) | {"verdict": [verdict.value for verdict in Verdict]},
         packs=services().packs,
     )
 

@@ -196,3 +196,24 @@ def test_a_contests_standings_are_ranges_of_the_submissions_of_its_challenges(en
     times = "ix_submissions_challenge_created_at (challenge=? AND created_at>? AND created_at<?)"
     assert any(times in line for line in plan), plan
     engine.dispose()
+
+
+@pytest.mark.parametrize(
+    ("ask", "index"),
+    [
+        (lambda s: count_tries(s, **BOARD, entries=[ENTRY]), "ix_submissions_tries"),
+        (lambda s: days_with_submissions(s, user_id=1, since=NOW), "ix_submissions_user_id_created_at"),
+    ],
+)
+def test_what_is_counted_of_a_busy_user_reads_no_rows(
+    engine: Engine, ask: Callable[[Session], object], index: str
+) -> None:
+    statements: list[tuple[str, Any]] = []
+    event.listen(engine, "before_cursor_execute", lambda *given: statements.append((given[2], given[3])))
+    with make_session_factory(engine).begin() as session:
+        ask(session)
+    with engine.connect() as connection:
+        (statement, parameters) = next(one for one in statements if "count(" in one[0])
+        plan = [row.detail for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)]
+    assert any(f"USING COVERING INDEX {index} " in line for line in plan), plan
+    engine.dispose()
