@@ -148,7 +148,10 @@ def test_a_submission_is_found_judged_again_and_taken_off_its_board(site: Site, 
     assert "not judged yet" in act(root, f"/admin/submissions/{sent}/rejudge", reason="again")
     site.work(device=H200, cases=accepted("n-1"), measurement=timed(2e-4))
     page = ada.get(f"/submissions/{sent}").text
-    assert "Judged before" in page
+    changed = page[page.index("Judged before, and now") :]
+    now, before = re.findall(r"<tr><td>.*?</tr>", changed, re.DOTALL)[:2]
+    assert ("200 µs" in now, "<td>now</td>" in now) == (True, True), now
+    assert ("125 µs" in before, "new driver" in before) == (True, True), before
     assert "new driver" in page
     assert "For operators" not in page
     assert root.get("/admin/submissions/nothing/rejudge").status_code == 405
