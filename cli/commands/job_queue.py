@@ -15,11 +15,13 @@ def queue(as_json: options.Json = False) -> None:
     """List what runs, on which worker, then what waits, in the order in which it is taken: at most 200."""
     with server_database(load_settings()) as session:
         found = [
-            asdict(job) | {"state": str(job.state), "created_at": job.created_at.isoformat(timespec="seconds")}
+            asdict(job)
+            | {"state": str(job.state)}
+            | {name: getattr(job, name).isoformat(timespec="seconds") for name in ("created_at", "since")}
             for job in need("store.queue_listing", "server").list_queue(session)
         ]
     if as_json:
         print_json({"jobs": found})
         return
-    heads = ("id", "user", "challenge", "device", "mode", "state", "sent", "worker", "last error", "failed")
+    heads = ("id", "user", "challenge", "device", "mode", "state", "sent", "since", "worker", "last error", "failed")
     print_table(heads, [["" if value is None else value for value in job.values()] for job in found], right=("failed",))

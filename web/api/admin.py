@@ -109,6 +109,7 @@ def show_queue() -> schemas.Queue:
                 mode=job.mode,
                 state=job.state,
                 created_at=job.created_at,
+                since=job.since,
                 worker=job.worker,
                 last_error=job.last_error,
                 failed=job.failed,

@@ -39,7 +39,10 @@ class RejudgeRequest(Reason):
 
 
 class QueuedJob(Answer):
-    """A submission that waits or is worked on. ``failed`` counts attempts that came to nothing."""
+    """A submission that waits or is worked on, in its state ``since`` then.
+
+    ``failed`` counts attempts that came to nothing.
+    """
 
     id: str
     user: str
@@ -48,6 +51,7 @@ class QueuedJob(Answer):
     mode: str
     state: str
     created_at: datetime
+    since: datetime
     worker: str | None
     last_error: str | None
     failed: int

@@ -34,6 +34,7 @@ from store.devices import upsert_device
 from store.jobs import Lease, LeaseRules, Stage, claim_job, finish_build, finish_judged
 from store.models import BestResult, BoardTotals, Device, Job, Role, State, Submission, User, WebSession
 from store.operator_log import Actor, list_actions
+from store.queue_listing import list_queue
 from store.sessions import find_session, start_session
 from store.submissions import create_submission
 from store.totals import challenge_totals, solved_challenges, verdict_totals
@@ -122,6 +123,18 @@ def test_a_rejudge_keeps_the_old_judgement_and_counts_the_new_one(sessions: sess
         assert replaced[1].judgement.measurement == Measurement("time_s", 1.0, 20, 0.01)
         assert replaced[1].finished_at == T0
         assert [event.action for event in list_actions(session)] == ["rejudge", "rejudge"]
+
+
+@pytest.mark.usefixtures("people")
+def test_the_queue_says_since_when_a_job_is_in_its_state(sessions: sessionmaker[Session]) -> None:
+    send(sessions, "ada")
+    send(sessions, "bo")
+    later = T0 + timedelta(minutes=1)
+    with sessions.begin() as session:
+        assert claim_job(session, Stage.BUILD, owner="w", now=later, rules=LeaseRules()) is not None
+    with sessions() as session:
+        found = [(job.username, job.state, job.worker, job.since) for job in list_queue(session)]
+    assert found == [("ada", State.BUILDING, "w", later), ("bo", State.QUEUED, None, T0)]
 
 
 @pytest.mark.usefixtures("people")

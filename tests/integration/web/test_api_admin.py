@@ -122,8 +122,14 @@ def test_submissions(site: Site, operator: Operator) -> None:
     sent = submit(site)
     (waiting,) = operator.get("/queue")["jobs"]
     assert (waiting["id"], waiting["user"], waiting["state"]) == (sent, "ada", "queued")
+    assert waiting["since"] == waiting["created_at"]
+    steps = site.work_in_steps(device=H200, cases=accepted("n-1"), measurement=timed())
+    assert next(steps) == "building"
+    (working,) = operator.get("/queue")["jobs"]
+    assert (working["state"], working["worker"]) == ("building", "test")
+    assert working["since"] > working["created_at"]
     operator.send(f"/submissions/{sent}/rejudge", {"reason": "early"}, status=409)
-    site.work(device=H200, cases=accepted("n-1"), measurement=timed())
+    assert list(steps)[-1] == "done"
     assert operator.send(f"/submissions/{sent}/off-board", {"reason": "copied"})["off_board"] == "copied"
     operator.send(f"/submissions/{sent}/off-board", {"reason": "copied"}, status=409)
     assert operator.send(f"/submissions/{sent}/on-board")["off_board"] is None
