@@ -35,9 +35,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # A shell that puts the tests in the background has them ignore Ctrl-C, and so would all that they start.
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    # A shell that puts the tests in the background has them ignore Ctrl-C, and nohup has them ignore that the terminal
+    # is gone; so would all that they start.
+    for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, usual)
     sampling.configure(config)
 
 
