@@ -13,7 +13,7 @@ import pytest
 
 from emulator.cxx import SHARED_FOLDER
 from judge.native.cxx import LIBRARY
-from tests.builds import ROOT
+from tests.builds import ROOT, built_once
 from tests.gate import missing
 
 pytestmark = [pytest.mark.cxx, pytest.mark.nvcc, pytest.mark.slow(120), pytest.mark.timeout(900)]
@@ -33,8 +33,13 @@ def _build(folder: Path, *options: str, source: Path = ROOT, platform: str = "0"
 
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the source distribution, and the platform's wheel that was built from it."""
-    return _build(tmp_path_factory.mktemp("dist"), platform="1")
+    """A folder with the source distribution, and the platform's wheel built from it: once for all test processes."""
+    session = tmp_path_factory.getbasetemp()
+    folder = (session.parent if "PYTEST_XDIST_WORKER" in os.environ else session) / "dist"
+    with built_once(folder):
+        if not folder.exists():
+            _build(folder.with_name("unfinished-dist"), platform="1").rename(folder)
+    return folder
 
 
 @pytest.fixture(scope="module")
