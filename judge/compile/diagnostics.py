@@ -53,6 +53,8 @@ def readable_log(raw: bytes, *, limit_bytes: int, hidden_folders: tuple[str, ...
     text = _LINKER.sub(_without_folder, text)
     text = re.sub(r"\bkernel\.(?:cudafe1\.cpp|cudafe1\.stub\.c|cpp1\.ii|cpp4\.ii|o|ptx)\b(?=[:(])", "kernel.cu", text)
     text = re.sub(r"(?<![\w-])tmpxft_[\w-]++\.cudafe1\.\w++|/tmp/cc\w++\.[os]", "kernel.cu", text)
+    # The linker names the source by its folder in the jail, where there are lines of the host's code.
+    text = text.replace("/tmp/kernel.cu", "kernel.cu")
     text = re.sub(r"^ptxas (?:kernel\.ptx|/tmp/\S+\.ptx|application)\b", "ptxas: kernel.ptx", text, flags=re.MULTILINE)
     text = _EMPTY_LINES.sub("\n\n", _CHATTER.sub("", text))
     text = _REPEATED.sub(lambda match: f"{match[1]}\n[... {match[0].count(chr(10))} more such lines]", text)
