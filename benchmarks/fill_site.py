@@ -202,7 +202,7 @@ def _judgement() -> Judgement:
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked for, and as whom."""
+    """Holds the paths to ask for, and the cookie and token of the user who asks."""
 
     paths: tuple[str, ...]
     cookie: str

@@ -1,7 +1,8 @@
 #include <dlfcn.h>
 
 // The process that loads a submission is a Python interpreter, and it exports Python's C API.
-// True if the text ran without an exception. `__main__` is judge.runner.main.
+// True if the text ran without an exception. The runner is judge.runner.main, in a child of
+// `__main__`, which is judge.runner.parent.
 static bool run_python(const char* text) {
     auto ensure = (int (*)())dlsym(RTLD_DEFAULT, "PyGILState_Ensure");
     auto release = (void (*)(int))dlsym(RTLD_DEFAULT, "PyGILState_Release");

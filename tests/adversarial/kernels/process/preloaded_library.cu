@@ -9,8 +9,8 @@
 
 __attribute__((constructor)) static void begin() {
     setenv("LD_PRELOAD", "/proc/self/fd/6", 1);
-    char* arguments[] = {(char*)"python3", (char*)"-m", (char*)"judge.runner.main", (char*)"3", (char*)"4", (char*)"5",
-                         (char*)"6", nullptr};
+    char* arguments[] = {(char*)"python3", (char*)"-m", (char*)"judge.runner.parent", (char*)"2", (char*)"3",
+                         (char*)"4", (char*)"5", (char*)"6", nullptr};
     execv("/proc/self/exe", arguments);
 }
 
