@@ -104,6 +104,22 @@ const fontSize = (pixels) => EditorView.theme({ "&": { fontSize: `${pixels}px` }
 
 const LEAVE_WITHIN_MS = 2000;
 
+/**
+ * Types over a selection in the editor's own state. Chromium would give the new text the colours of the old by an inline
+ * style, which the page's content security policy refuses.
+ */
+const typeOverSelection = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { state } = view;
+    if (event.inputType !== "insertText" || !event.data || event.isComposing || state.readOnly || state.selection.main.empty) return false;
+    event.preventDefault();
+    const { from, to } = state.selection.main;
+    const insert = () => state.update(state.replaceSelection(event.data), { userEvent: "input.type", scrollIntoView: true });
+    if (!state.facet(EditorView.inputHandler).some((handler) => handler(view, from, to, event.data, insert))) view.dispatch(insert());
+    return true;
+  },
+});
+
 /** Another text in the place of the current one: one step to undo. */
 const replacement = (state, text) => (
   { changes: { from: 0, to: state.doc.length, insert: text }, annotations: isolateHistory.of("full") }
@@ -139,7 +155,7 @@ export function mount(textarea, options) {
     ])),
     keys.of([]),
     more.of([]),
-    lintGutter(), lineNumbers(), heatField, heat.of([]), foldGutter(), highlightActiveLineGutter(), history(), drawSelection(),
+    typeOverSelection, lintGutter(), lineNumbers(), heatField, heat.of([]), foldGutter(), highlightActiveLineGutter(), history(), drawSelection(),
     dropCursor(), EditorState.allowMultipleSelections.of(true), tabWidth.of(tabs(chosenWidth)), size.of(fontSize(chosenSize)),
     highlightActiveLine(), theme, keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap, indentWithTab]),
     EditorView.contentAttributes.of({ "aria-label": options.label }),
