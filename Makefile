@@ -1,7 +1,7 @@
 # make run: the whole thing. make test: every test that can run here. See CONTRIBUTING.md.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all verify-all test-gpu lint format types contracts bench dist clean
+.PHONY: help run test test-all verify-all test-gpu test-images lint format types contracts bench dist clean
 
 PY := .venv/bin/python
 PYTEST = scripts/run-tests -m "not gpu" -n $(JOBS) --maxprocesses 8 --dist worksteal
@@ -30,6 +30,10 @@ verify-all:  ## verify every challenge that has changed, kernels and mutants inc
 test-gpu:  ## run the tests that need a real NVIDIA GPU
 	@scripts/bootstrap dev
 	@exec $(PY) -m pytest -m gpu $(ARGS)
+
+test-images:  ## build the container images from the distribution's packages and bring docker-compose.yml up (root, podman)
+	@scripts/bootstrap dev
+	@exec $(PY) -m pytest -m images $(ARGS)
 
 lint:  ## ruff: rules and format
 	@scripts/bootstrap dev

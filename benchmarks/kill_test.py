@@ -250,7 +250,7 @@ def run(
     finally:
         site.stop()
         engine.dispose()
-    until_s = time.monotonic() + 10
+    until_s = time.monotonic() + 60  # a worker that was told to end finishes the judgement that it is at
     while site.left_processes() and time.monotonic() < until_s:
         time.sleep(0.2)
     report.left_processes, report.left_cgroups = site.left_processes(), site.left_cgroups()

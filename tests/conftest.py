@@ -2,7 +2,7 @@
 
 A test marked ``jail``, ``nvcc``, ``cxx``, ``browser``, ``postgres``, ``redis`` or ``gpu`` is skipped, with the reason
 in the summary, where the machine lacks the thing. GPUJUDGE_TEST_REQUIRE=all turns such a skip into a failure. GPU tests
-run only when asked for (``-m gpu``, which is ``make test-gpu``).
+and those of the container images run only when asked for (``make test-gpu``, ``make test-images``).
 
 Every session imports this file first, so it imports no more than what any test needs.
 """
@@ -66,9 +66,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if wrong := gate.misplaced(items, config.rootpath):
         raise pytest.UsageError("\n".join(wrong))
     left = []
-    if "gpu" not in config.option.markexpr:
-        left = [item for item in items if item.get_closest_marker("gpu")]
-        items[:] = [item for item in items if not item.get_closest_marker("gpu")]
+    for marker in ("gpu", "images"):
+        if marker not in config.option.markexpr:
+            left += [item for item in items if item.get_closest_marker(marker)]
+            items[:] = [item for item in items if not item.get_closest_marker(marker)]
     items[:], not_drawn = sampling.select(items, sampling.scope_of(config))
     if left := left + not_drawn:
         config.hook.pytest_deselected(items=left)
