@@ -86,22 +86,23 @@ def compile_error(
 
 def run(
     artifact: Artifact, report: BuildReport, pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings, *,
-    mode: Mode = Mode.SUBMIT, progress: Report = lambda _: None, cancelled: Cancelled = lambda: False,
+    source: bytes = b"", mode: Mode = Mode.SUBMIT,
+    progress: Report = lambda _: None, cancelled: Cancelled = lambda: False,
     warm: WarmPool | None = None, background: Background | None = None,
     backends: Backends = BUILTIN_BACKENDS, languages: Languages = BUILTIN_LANGUAGES,
 ) -> Judgement:  # fmt: skip
     """Judges a built submission. Raises judge.errors.Cancelled.
 
-    ``seed`` decides the contents of every case that is not public. ``warm`` are runners of
-    ``judge.backends.sessions.warm_runners`` for this device under these settings. With a ``background``, timed
-    processes end and the device is released there, after this has returned.
+    ``seed`` decides the contents of every case that is not public. ``source``, if known, explains failures. ``warm``
+    are runners of ``judge.backends.sessions.warm_runners`` for this device under these settings. With a ``background``,
+    timed processes end and the device is released there, after this has returned.
     """
     started = time.monotonic()
     ending = ExitStack()
     try:
         backend = backends.of(device.kind)
         ending.enter_context(backend.hold(device, settings, cancelled=cancelled))
-        task = _Task(pack, device, seed, mode, settings, backend, languages.of(pack.build.language), progress)
+        task = _Task(source, pack, device, seed, mode, settings, backend, languages.of(pack.build.language), progress)
         factory = sessions_for(
             backend, pack, (*task.cases, *task.benchmarks), device, settings, cancelled=cancelled, warm=warm
         )
@@ -129,7 +130,8 @@ def judge(
     try:
         backend = backends.of(device.kind)
         with backend.hold(device, settings, cancelled=cancelled), ExitStack() as ending:
-            task = _Task(pack, device, seed, mode, settings, backend, languages.of(pack.build.language), progress)
+            language = languages.of(pack.build.language)
+            task = _Task(source, pack, device, seed, mode, settings, backend, language, progress)
             cases = (*task.cases, *task.benchmarks)
             factory = sessions_for(backend, pack, cases, device, settings, cancelled=cancelled)
             session = factory.start()
@@ -153,6 +155,7 @@ def judge(
 class _Task:
     """What is to be judged of a submission, and on which device."""
 
+    source: bytes
     pack: Pack
     device: DeviceInfo
     seed: int
@@ -208,7 +211,7 @@ def _judge_built(
     ``session`` is unused so far. ``ending`` takes what may be closed once the judgement is there.
     """
     pack, device, cases, benchmarks = task.pack, task.device, task.cases, task.benchmarks
-    case_runner = CaseRunner(factory, pack, artifact, task.seed, started=session)
+    case_runner = CaseRunner(factory, pack, artifact, task.seed, started=session, source=task.source)
     job = ScoringJob(
         pack, benchmarks, device, task.settings, task.seed, report, artifact, task.build_null_kernel, factory,
         case_runner, task.on_timed, ending,

@@ -36,11 +36,11 @@ def emulator_library() -> Path:
 def build_with_nvcc(source: Path, *flags: str, suffix: str = ".so") -> Path:
     """Returns the path of what nvcc makes of ``source`` with these flags; runs nvcc only if nobody did before.
 
-    The file is named by a hash of nvcc's version, the flags and all sources beside ``source``, which it may include.
+    The file is named by a hash of nvcc's version, the flags and all sources beside ``source`` and below, which it may include.
     Raises subprocess.CalledProcessError.
     """
     digest = hashlib.sha256("\0".join((_nvcc_version(), source.name, *flags)).encode())
-    for file in sorted(source.parent.glob("*.c*")):
+    for file in sorted(source.parent.rglob("*.c*")):
         digest.update(file.name.encode() + b"\0" + file.read_bytes())
     target = PROGRAMS / f"{source.stem}-{digest.hexdigest()[:20]}{suffix}"
     with built_once(target):

@@ -92,7 +92,7 @@ class FakeJudge:
 
     def run(
         self, artifact: bytes, report: BuildReport, pack: Any, device: DeviceInfo, *,
-        seed: int, mode: str, progress: Callable[[Any], None], cancelled: Callable[[], bool],
+        source: bytes, seed: int, mode: str, progress: Callable[[Any], None], cancelled: Callable[[], bool],
     ) -> Judgement:  # fmt: skip
         orders = _orders(artifact)
         self._note(orders, "run")

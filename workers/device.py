@@ -77,6 +77,7 @@ def _run(context: WorkerContext, watch: LeaseWatch, device: DeviceInfo) -> Finis
     with context.reads() as session:
         job = held_job(session, lease)
         submission = session.get_one(Submission, lease.submission_id)
+        source = submission.source_bytes
         artifact = None if job.artifact_digest is None else load_artifact(session, job.artifact_digest)
         report = job.build_report
     if artifact is None or report is None:
@@ -98,6 +99,7 @@ def _run(context: WorkerContext, watch: LeaseWatch, device: DeviceInfo) -> Finis
             report,
             judged,
             device,
+            source=source,
             seed=submission.seed,
             mode=submission.mode,
             progress=progress,

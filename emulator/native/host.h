@@ -21,6 +21,15 @@ struct EmuReport {
     const char *limit, *unsupported;  // empty: none
     const char *printf_output;
     uint64_t printf_size;
+    uint32_t extents;
+};
+
+// As SharedExtent in report/report.h.
+struct EmuExtent {
+    const char *kernel, *file;
+    uint64_t launch, begin, end;
+    uint32_t line, is_write;
+    uint32_t first_thread[3], first_block[3], last_thread[3], last_block[3];
 };
 
 struct EmuLaunch {

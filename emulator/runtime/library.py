@@ -102,6 +102,23 @@ class NativeReport(ctypes.Structure):
         ("unsupported", c_char_p),
         ("printf_output", c_void_p),
         ("printf_size", c_uint64),
+        ("extents", c_uint32),
+    ]
+
+
+class NativeExtent(ctypes.Structure):
+    _fields_ = [
+        ("kernel", c_char_p),
+        ("file", c_char_p),
+        ("launch", c_uint64),
+        ("begin", c_uint64),
+        ("end", c_uint64),
+        ("line", c_uint32),
+        ("is_write", c_uint32),
+        ("first_thread", c_uint32 * 3),
+        ("first_block", c_uint32 * 3),
+        ("last_thread", c_uint32 * 3),
+        ("last_block", c_uint32 * 3),
     ]
 
 
@@ -256,6 +273,7 @@ _FUNCTIONS: dict[str, tuple[object, ...]] = {
     "emu_set_observe": (None, c_uint32, c_uint32),
     "emu_report_take": (None, POINTER(NativeReport)),
     "emu_report_launch": (None, c_uint32, POINTER(NativeLaunch)),
+    "emu_report_extent": (None, c_uint32, POINTER(NativeExtent)),
     "emu_report_fault": (None, c_uint32, POINTER(NativeFault)),
     "emu_report_profile": (c_int, c_uint32, POINTER(NativeProfile)),
     "emu_report_profile_line": (None, c_uint32, c_uint32, POINTER(NativeProfileLine)),

@@ -7,7 +7,18 @@ from typing import Any
 
 from emulator.runtime import library as native
 from emulator.runtime.profiles import take_profile
-from emulator.runtime.report import CallError, Dim3, Ending, Finding, Frame, LaunchStats, Leak, Party, Report
+from emulator.runtime.report import (
+    CallError,
+    Dim3,
+    Ending,
+    Finding,
+    Frame,
+    LaunchStats,
+    Leak,
+    Party,
+    Report,
+    SharedExtent,
+)
 
 
 def take_report(library: ctypes.CDLL) -> Report:
@@ -24,6 +35,7 @@ def take_report(library: ctypes.CDLL) -> Report:
         finding_count=taken.fault_count,
         omitted_sites=taken.omitted_sites,
         unchecked=tuple((_text(taken.unchecked) or "").splitlines()),
+        extents=tuple(_extent(library, i) for i in range(taken.extents)),
         limit=_text(taken.limit),  # type: ignore[arg-type]
         unsupported=_text(taken.unsupported),
         printf_output=printed,
@@ -48,6 +60,22 @@ def _launch(library: ctypes.CDLL, index: int) -> LaunchStats:
         launch.warp_instructions,
         launch.wall_s,
         take_profile(library, index),
+    )
+
+
+def _extent(library: ctypes.CDLL, index: int) -> SharedExtent:
+    extent = native.NativeExtent()
+    library.emu_report_extent(index, ctypes.byref(extent))
+    return SharedExtent(
+        kernel=_text(extent.kernel) or "",
+        file=_text(extent.file) or "",
+        launch=extent.launch,
+        begin=extent.begin,
+        end=extent.end,
+        line=extent.line,
+        is_write=bool(extent.is_write),
+        first=(_dim3(extent.first_thread), _dim3(extent.first_block)),
+        last=(_dim3(extent.last_thread), _dim3(extent.last_block)),
     )
 
 

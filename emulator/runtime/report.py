@@ -75,6 +75,25 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedExtent:
+    """The bytes of shared memory that a line reads, or those that it writes, in one launch, as offsets in the block's.
+
+    ``first`` and ``last`` are the thread and the block that reach the outermost. Extents of one launch have the same
+    number ``launch``; launches with the same extents as one before them have none.
+    """
+
+    kernel: str
+    file: str
+    launch: int
+    begin: int
+    end: int
+    line: int
+    is_write: bool
+    first: tuple[Dim3, Dim3]
+    last: tuple[Dim3, Dim3]
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchStats:
     """One kernel launch. ``warp_instructions`` depends on the program and its data only, not on threads or time."""
 
@@ -145,7 +164,7 @@ class Report:
     """``findings`` holds the first of each site and kind, at most 20; ``omitted_sites`` is the number of further
     sites, ``finding_count`` counts every occurrence in every lane.
 
-    ``unchecked`` says what the full checks could not examine, and why.
+    ``unchecked`` says what the full checks could not examine, and why. ``extents`` are known with full checks only.
 
     ``limit`` is the first limit that was hit. ``unsupported`` names what the emulator does not do, with file and line
     where known. ``failure`` says what broke the context (a fault, an assert, a limit, ...). ``call_errors`` and
@@ -159,6 +178,7 @@ class Report:
     finding_count: int = 0
     omitted_sites: int = 0
     unchecked: tuple[str, ...] = ()
+    extents: tuple[SharedExtent, ...] = ()
     limit: Literal["memory", "instructions", "wall"] | None = None
     unsupported: str | None = None
     printf_output: bytes = b""

@@ -8,7 +8,7 @@ from typing import Any
 
 from emulator.model import MODEL_VERSION, Gpu, group_launches, program_time
 from emulator.runtime.report import Report
-from emulator.standalone.problems import Problem, problems_of
+from emulator.standalone.problems import Problem, overruns_of, problems_of
 from emulator.standalone.session import Outcome
 
 FORMAT = 1
@@ -33,6 +33,7 @@ def _process(report: Report, gpu: Gpu | None) -> dict[str, Any]:
         "ended_regularly": bool(ending and ending.is_regular),
         "running_kernel": ending.kernel if ending else None,
         "problems": [_problem(problem) for problem in problems_of(report)],
+        "notes": [asdict(overrun) | {"message": overrun.message} for overrun in overruns_of(report)],
         "findings": [asdict(finding) for finding in report.findings],
         "untold_sites": report.omitted_sites,
         "unchecked": list(report.unchecked),

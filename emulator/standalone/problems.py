@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from emulator.runtime.report import CallError, Frame, Report
+from emulator.shared_parts import Overrun, find_overruns
 from emulator.standalone.source_locations import SourceLocation, SourceLocations
 
 
@@ -27,6 +30,15 @@ class Problem:
 def problems_of(report: Report) -> tuple[Problem, ...]:
     """Returns the problems by importance: unsupported features, faults of kernels, errors of host code, leaks."""
     return tuple(_problems(report, SourceLocations(_frames(report))))
+
+
+def overruns_of(report: Report) -> tuple[Overrun, ...]:
+    """Returns the lines that leave the part of shared memory which they name: no problems, but perhaps their cause."""
+    sources: dict[str, str] = {}
+    for file in {extent.file for extent in report.extents}:
+        with suppress(OSError):
+            sources[file] = Path(file).read_text(errors="replace")
+    return find_overruns(report.extents, sources)
 
 
 def _problems(report: Report, locations: SourceLocations) -> Iterator[Problem]:

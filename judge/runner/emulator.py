@@ -21,15 +21,17 @@ from emulator.profile import Counters
 from emulator.replay.recorder import Recorder
 from emulator.replay.recording import Recording, RecordingError
 from emulator.replay.replay import Replay
-from emulator.runtime.report import CallError, Party
+from emulator.runtime.report import CallError, Party, SharedExtent
 from judge.runner.device import Buffer, DeviceError, DeviceOptions
 from judge.runner.submission import Program
 from judge.wire.messages import (
     MAX_CALLS,
+    MAX_EXTENTS,
     MAX_FAULTS,
     MAX_FRAMES,
     WATCHED_SLOWDOWN,
     CallClaim,
+    ExtentClaim,
     FaultClaim,
     LoadRequest,
     PartyClaim,
@@ -151,6 +153,7 @@ class EmulatorDevice:
             faults=tuple(_claim(finding) for finding in report.findings[:MAX_FAULTS]),
             profiles=tuple(_profile(group) for group in group_launches(report.launches, MAX_PROFILES)),
             calls=tuple(_call(error) for error in report.call_errors[:MAX_CALLS]),
+            extents=tuple(_extent(extent) for extent in report.extents[:MAX_EXTENTS]),
         )
 
     def record(self, most_bytes: int) -> None:
@@ -227,6 +230,13 @@ def _call(error: CallError) -> CallClaim:
     # The submission is loaded by its descriptor.
     frames = [frame.offset for frame in error.frames if frame.file.startswith("/proc/self/fd/")]
     return CallClaim(error.call, error.name, error.message or "", error.was_queried, tuple(frames[:MAX_FRAMES]))
+
+
+def _extent(extent: SharedExtent) -> ExtentClaim:
+    return ExtentClaim(
+        extent.kernel, extent.file, extent.launch, extent.begin, extent.end, extent.line, extent.is_write,
+        extent.first, extent.last,
+    )  # fmt: skip
 
 
 def _party(other: Party) -> PartyClaim:

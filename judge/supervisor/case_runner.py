@@ -20,7 +20,7 @@ from typing import Any, Self
 
 from judge.check.shown import show_array
 from judge.compile.artifact import Artifact
-from judge.judgement import CaseJudgement, Mismatch, ShownArray
+from judge.judgement import CaseJudgement, MemoryFault, Mismatch, ShownArray
 from judge.packs.inputs import make_inputs
 from judge.packs.judging import Checker, expected_outputs, make_checker, reference_outputs
 from judge.packs.pack import Case, Pack
@@ -34,6 +34,7 @@ from judge.supervisor.verdict_rules import (
     STICKY,
     Outcome,
     RunnerKilled,
+    lines_outside_their_part,
     outcome_of_call,
     outcome_of_ending,
     outcome_of_refusal,
@@ -133,22 +134,24 @@ class _CasePreparer:
 class CaseRunner:
     """Judges cases in sessions of one submission. ``close`` ends the running session.
 
-    ``started`` is a session to begin with, which may still be starting.
+    ``started`` is a session to begin with, which may still be starting. ``source`` explains what goes wrong.
     """
 
     def __init__(
-        self, factory: SessionFactory, pack: Pack, artifact: Artifact, seed: int, *, started: Session | None = None
-    ):
+        self, factory: SessionFactory, pack: Pack, artifact: Artifact, seed: int, *,
+        started: Session | None = None, source: bytes = b"",
+    ):  # fmt: skip
         self._factory = factory
         self._pack = pack
         self._artifact = artifact
+        self._source = source.decode("utf-8", "replace")
         self._seed = seed
         self._started = started
         self._session: Session | None = None
         self._crashes = 0
         self._kills = 0
         self._lost_s = 0.0
-        self._explained = False
+        self._tried = self._explained = False
         self._orders = random.Random(seed)
         #: Whether a session that ended had printed more than is allowed.
         self.flooded = False
@@ -176,12 +179,15 @@ class CaseRunner:
         functional = [case for case in cases if case.group != "benchmark"]
         if not self._factory.has_checks or not functional:
             return None
+        small = [case for case in functional if self._is_small(case)]
+        return max(small, key=self._size) if small else min(functional, key=self._size)
 
-        def size(case: Case) -> tuple[float, float]:
-            return case_bytes(self._pack, case), case_flops(self._pack, case) or 0.0
+    def _size(self, case: Case) -> tuple[float, float]:
+        return case_bytes(self._pack, case), case_flops(self._pack, case) or 0.0
 
-        small = [case for case in functional if size(case)[0] <= _CHECKED_BYTES and size(case)[1] <= _CHECKED_FLOPS]
-        return max(small, key=size) if small else min(functional, key=size)
+    def _is_small(self, case: Case) -> bool:
+        size_bytes, flops = self._size(case)
+        return size_bytes <= _CHECKED_BYTES and flops <= _CHECKED_FLOPS
 
     def session(self) -> Session:
         """Returns the current or a new session, with the submission loaded. Raises RunnerEnded, RequestRefused."""
@@ -273,18 +279,26 @@ class CaseRunner:
             elif record.ran.name in STICKY:
                 self.discard_session()
             elif outcome.verdict is Verdict.ACCEPTED and Watch.CHECKS in watch:
-                outcome = self._in_other_orders(case, prepared_case, outcome)
+                outside = lines_outside_their_part(record.fetched, self._source)
+                outcome = self._in_other_orders(case, prepared_case, outcome, outside)
             elif outcome.verdict is Verdict.WRONG_ANSWER:
                 outcome = self._explain(case, prepared_case, outcome)
         wall_s = record.wall_s if record else 0.0
         shown = _shown(self._pack, prepared_case, outputs)
         return JudgedCase(case_judgement(case, outcome, wall_s, printed, shown), record)
 
-    def _in_other_orders(self, case: Case, prepared_case: PreparedCase, right: Outcome) -> Outcome:
-        """Returns a right answer, or, if it has a race, the wrong one that another order of warps gives."""
+    def _in_other_orders(
+        self, case: Case, prepared_case: PreparedCase, right: Outcome, outside: tuple[MemoryFault, ...]
+    ) -> Outcome:
+        """Returns a right answer, or, if it has a race, the wrong one that another order of warps gives.
+
+        ``outside`` are lines that leave their part of shared memory: with a race they may explain it.
+        """
         race = next((fault for fault in right.memory_errors if fault.other is not None), None)
         if race is None:
             return right
+        told = "; ".join(fault.message for fault in (*outside[:1], race))
+        right = dataclasses.replace(right, memory_errors=(*right.memory_errors, *outside))
         for _ in range(_ORDERS):
             try:
                 record, outputs, _ = self._call(case, prepared_case, Watch.NOTHING)
@@ -296,24 +310,30 @@ class CaseRunner:
                 return right
             mismatch = first_mismatch(prepared_case.check, outputs)
             if mismatch is not None:
-                message = f"{mismatch.message} in another order of warps: {race.message}"
+                message = f"{mismatch.message} in another order of warps: {told}"
                 return Outcome(Verdict.WRONG_ANSWER, message, mismatch, right.memory_errors)
-        return dataclasses.replace(right, message=race.message)
+        return dataclasses.replace(right, message=told)
 
     def _explain(self, case: Case, prepared_case: PreparedCase, wrong: Outcome) -> Outcome:
-        """Returns the first wrong answer with what the device finds when it runs the case with all checks."""
-        if not self._factory.has_checks or self._explained:
+        """Returns a wrong answer with what the device finds when it runs the case with all checks.
+
+        That is done for the first wrong answer, and while nothing is found for those of further small cases.
+        """
+        if not self._factory.has_checks or self._explained or (self._tried and not self._is_small(case)):
             return wrong
-        self._explained = True
+        self._tried = True
         try:
             record, *_ = self._call(case, prepared_case, Watch.CHECKS)
         except (RunnerEnded, RequestRefused):
             # The call returned the first time; what happens in the repetition decides nothing.
             self.end_session()
+            self._explained = True
             return wrong
         if record.ran.name in STICKY:
             self.end_session()
-        return with_checks(wrong, record.fetched)
+        explained = with_checks(wrong, record.fetched, self._source)
+        self._explained = explained is not wrong
+        return explained
 
     def _call(self, case: Case, prepared_case: PreparedCase, watch: Watch) -> tuple[CallRecord, dict[str, Array], str]:
         """Returns the call's record, its outputs, and what the program printed since the last call."""

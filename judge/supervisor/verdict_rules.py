@@ -34,6 +34,8 @@ from judge.wire.messages import (
 _BEFORE_LOADING = (Op.START, Op.RESERVE, Op.POOL)
 #: The folder of the source in the compiler's jail, which appears in line information and messages.
 _BUILD_FOLDER = "/tmp/"
+_SOURCE_NAME = "kernel.cu"
+_OUTSIDE_ITS_PART = "access outside its part of shared memory"
 #: How the emulator reports a fault of its own (emulator/runtime/modules.py); used for the message only.
 _EMULATOR_FAULT = "a fault of the emulator itself"
 #: What starting a thread throws in the jail, and the hint for its author; neither affects the verdict.
@@ -203,20 +205,38 @@ def outcome_of_call(
     return Outcome(Verdict.WRONG_ANSWER, mismatch.message + told, mismatch, faults)
 
 
-def with_checks(wrong: Outcome, fetched: FetchReply) -> Outcome:
+def with_checks(wrong: Outcome, fetched: FetchReply, source: str = "") -> Outcome:
     """Returns a wrong answer with what the emulator found when it ran the case again with racecheck and initcheck.
 
-    A race comes first in the message, since it is the likeliest cause of the wrong answer.
+    A line that leaves its part of shared memory comes first in the message, then a race: the likeliest causes.
     """
     report = fetched.report or ReportClaim()
     known = {(fault.kind, fault.file, fault.line) for fault in wrong.memory_errors}
-    found = [_fault(claim) for claim in report.faults]
+    found = [*lines_outside_their_part(fetched, source), *map(_fault, report.faults)]
     new = tuple(fault for fault in found if (fault.kind, fault.file, fault.line) not in known)
     if not new:
         return wrong
-    likeliest = next((fault for fault in new if fault.other is not None), new[0])
-    message = f"{wrong.message}; {likeliest.message}" if wrong.message else likeliest.message
+    likely = [next((fault for fault in new if fault.kind == _OUTSIDE_ITS_PART), None)]
+    likely.append(next((fault for fault in new if fault.other is not None), None))
+    told = [fault.message for fault in likely if fault is not None] or [new[0].message]
+    message = "; ".join(filter(None, (wrong.message, *told)))
     return dataclasses.replace(wrong, message=message, memory_errors=(*wrong.memory_errors, *new)[:MAX_FAULTS])
+
+
+def lines_outside_their_part(fetched: FetchReply, source: str) -> tuple[MemoryFault, ...]:
+    """Returns lines that leave the part of shared memory which they name: they may explain a failure, no more."""
+    if fetched.report is None or not fetched.report.extents:
+        return ()
+    # Here, since few judgements need the patterns that it compiles.
+    from emulator.runtime.report import SharedExtent
+    from emulator.shared_parts import find_overruns
+
+    extents = [SharedExtent(**dataclasses.asdict(claim)) for claim in fetched.report.extents]
+    overruns = find_overruns(extents, {_BUILD_FOLDER + _SOURCE_NAME: source})
+    return tuple(
+        MemoryFault(_OUTSIDE_ITS_PART, each.message, each.kernel, _SOURCE_NAME, each.line, each.thread, each.block)
+        for each in overruns
+    )
 
 
 def _outcome_if_stopped(

@@ -15,6 +15,8 @@ from judge.wire.profiles import ProfileClaim, pack_profiles, unpack_profiles
 MAX_FAULTS = 20
 #: Failed calls of the runtime's functions that are told, and how many of the frames that each was made from.
 MAX_CALLS, MAX_FRAMES = 20, 16
+#: Lines that reach shared memory, and how long the names are that they have.
+MAX_EXTENTS, MAX_EXTENT_NAME = 512, 128
 #: Kernels of one program whose registers are told.
 MAX_KERNELS = 4096
 #: The largest buffer or shared memory region; it bounds what a forged number can ask for.
@@ -242,6 +244,24 @@ class CallClaim:
 
 
 @dataclass(frozen=True, slots=True)
+class ExtentClaim:
+    """The bytes of shared memory that a line reads, or those that it writes; see ``emulator.runtime.report``.
+
+    ``first`` and ``last`` are the thread and the block that reach the outermost.
+    """
+
+    kernel: str
+    file: str
+    launch: int
+    begin: int
+    end: int
+    line: int
+    is_write: bool
+    first: tuple[tuple[int, int, int], tuple[int, int, int]]
+    last: tuple[tuple[int, int, int], tuple[int, int, int]]
+
+
+@dataclass(frozen=True, slots=True)
 class ReportClaim:
     """The emulator's report of one call. ``limit`` is empty, ``memory``, ``instructions`` or ``wall``."""
 
@@ -253,6 +273,7 @@ class ReportClaim:
     faults: tuple[FaultClaim, ...] = ()
     profiles: tuple[ProfileClaim, ...] = ()
     calls: tuple[CallClaim, ...] = ()
+    extents: tuple[ExtentClaim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +302,12 @@ class FetchReply:
                 out.text(call.call).text(call.name).text(call.why).u8(call.asked).u32(len(call.frames))
                 for frame in call.frames:
                     out.u64(frame)
+            out.u32(len(self.report.extents))
+            for extent in self.report.extents:
+                out.text(extent.kernel[:MAX_EXTENT_NAME]).text(extent.file[:MAX_EXTENT_NAME])
+                out.u32(extent.launch).u64(extent.begin).u64(extent.end).u32(extent.line).u8(extent.is_write)
+                _pack_place(out, *extent.first)
+                _pack_place(out, *extent.last)
         return out.payload()
 
     @classmethod
@@ -292,7 +319,9 @@ class FetchReply:
             head = (r.u64(), r.u64(), r.u64(), r.text(), r.text())
             faults = tuple(_unpack_fault(r) for _ in range(r.count(MAX_FAULTS)))
             profiles = unpack_profiles(r)
-            report = ReportClaim(*head, faults, profiles, tuple(_unpack_call(r) for _ in range(r.count(MAX_CALLS))))
+            calls = tuple(_unpack_call(r) for _ in range(r.count(MAX_CALLS)))
+            extents = tuple(_unpack_extent(r) for _ in range(r.count(MAX_EXTENTS)))
+            report = ReportClaim(*head, faults, profiles, calls, extents)
         r.end()
         return cls(damage, report)
 
@@ -314,6 +343,11 @@ def _unpack_fault(r: Reader) -> FaultClaim:
 def _unpack_call(r: Reader) -> CallClaim:
     head = (r.text(), r.text(), r.text(), bool(r.u8()))
     return CallClaim(*head, tuple(r.u64() for _ in range(r.count(MAX_FRAMES))))
+
+
+def _unpack_extent(r: Reader) -> ExtentClaim:
+    head = (r.text(), r.text(), r.u32(), r.u64(), r.u64(), r.u32(), bool(r.u8()))
+    return ExtentClaim(*head, _unpack_place(r), _unpack_place(r))
 
 
 def _unpack_party(r: Reader) -> PartyClaim:

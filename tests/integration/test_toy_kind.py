@@ -77,7 +77,7 @@ def test_workers_judge_on_it_with_runners_that_wait(settings: JudgeSettings) -> 
         report, artifact = judge.build(HONEST.encode(), PACK, TOY)
         assert artifact is not None
         judgement = judge.run(
-            artifact.to_bytes(), report, PACK, TOY, seed=7, mode="run", progress=lambda _: None,
+            artifact.to_bytes(), report, PACK, TOY, source=b"", seed=7, mode="run", progress=lambda _: None,
             cancelled=lambda: False,
         )  # fmt: skip
     finally:

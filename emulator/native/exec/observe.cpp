@@ -5,6 +5,7 @@
 
 #include "checks/initcheck.h"
 #include "checks/racecheck.h"
+#include "checks/shared_extents.h"
 #include "exec/block.h"
 #include "exec/memory.h"
 #include "exec/scheduler.h"
@@ -31,6 +32,7 @@ std::vector<std::unique_ptr<Observer>> make_observers(Launch &launch) {
     if (observe_settings().check_full) {
         observers.push_back(std::make_unique<InitCheck>(launch));
         observers.push_back(std::make_unique<RaceCheck>(launch));
+        observers.push_back(std::make_unique<SharedExtents>(launch));
     }
     return observers;
 }

@@ -17,6 +17,7 @@ enum class Entry : uint32_t {
     fault,
     fault_count,
     unchecked,
+    extents,
     limit,
     unsupported,
     failure,

@@ -33,6 +33,17 @@ void Report::add_unchecked(std::string what) {
     if (contents_.unchecked.size() < max_faults) contents_.unchecked.insert(std::move(what));
 }
 
+void Report::add_extents(std::vector<SharedExtent> extents) {
+    std::lock_guard lock(mutex_);
+    if (contents_.extents.size() + extents.size() > max_extents) return;
+    if (!known_extents_.insert(Writer()(extents).bytes).second) return;
+    journal().add(Entry::extents, extents);
+    for (SharedExtent &extent : extents) {
+        extent.launch = known_extents_.size();
+        contents_.extents.push_back(std::move(extent));
+    }
+}
+
 void Report::count_faults(uint64_t count) {
     std::lock_guard lock(mutex_);
     if (count) journal().add(Entry::fault_count, count);
@@ -183,6 +194,9 @@ bool Report::replay(const std::string &bytes) {
             case Entry::unchecked:
                 if (read(content, text)) add_unchecked(text);
                 break;
+            case Entry::extents:
+                if (std::vector<SharedExtent> extents; read(content, extents)) add_extents(std::move(extents));
+                break;
             case Entry::limit:
                 if (read(content, text)) set_limit(text.c_str());
                 break;
@@ -218,6 +232,7 @@ Report::Contents Report::take() {
     Contents taken = std::move(contents_);
     contents_ = {};
     sites_.clear();
+    known_extents_.clear();
     return taken;
 }
 
@@ -251,7 +266,8 @@ EMU_HOST void emu_report_take(EmuReport *out) {
             taken.limit.c_str(),
             taken.unsupported.c_str(),
             taken.printf_output.data(),
-            taken.printf_output.size()};
+            taken.printf_output.size(),
+            static_cast<uint32_t>(taken.extents.size())};
 }
 
 EMU_HOST void emu_report_endings(EmuEndings *out) {
@@ -287,6 +303,15 @@ EMU_HOST void emu_report_launch(uint32_t index, EmuLaunch *out) {
     std::copy_n(launch.block, 3, out->block);
     out->warp_instructions = launch.warp_instructions;
     out->wall_s = launch.wall_s;
+}
+
+EMU_HOST void emu_report_extent(uint32_t index, EmuExtent *out) {
+    const emu::SharedExtent &extent = taken.extents.at(index);
+    *out = {extent.kernel.c_str(), extent.file.c_str(), extent.launch, extent.begin, extent.end, extent.line, extent.is_write};
+    std::copy_n(extent.first_thread, 3, out->first_thread);
+    std::copy_n(extent.first_block, 3, out->first_block);
+    std::copy_n(extent.last_thread, 3, out->last_thread);
+    std::copy_n(extent.last_block, 3, out->last_block);
 }
 
 EMU_HOST void emu_report_fault(uint32_t index, EmuFault *out) {

@@ -49,6 +49,22 @@ void pass(Wire &wire, Fault &it) {
          it.is_write, it.count, it.other);
 }
 
+// The bytes of shared memory that a source line reads, or those that it writes, in one launch; and who reaches the outermost.
+struct SharedExtent {
+    std::string kernel, file;
+    uint64_t launch = 0;  // extents with the same number are of one launch
+    uint64_t begin = 0, end = 0;
+    uint32_t line = 0;
+    bool is_write = false;
+    uint32_t first_thread[3] = {}, first_block[3] = {}, last_thread[3] = {}, last_block[3] = {};
+};
+
+template <class Wire>
+void pass(Wire &wire, SharedExtent &it) {
+    wire(it.kernel, it.file, it.launch, it.begin, it.end, it.line, it.is_write, it.first_thread, it.first_block, it.last_thread,
+         it.last_block);
+}
+
 struct LaunchRecord {
     std::string kernel;
     uint32_t grid[3], block[3];
@@ -102,6 +118,7 @@ class Report {
     static constexpr size_t max_faults = 20;
     static constexpr size_t max_call_errors = 20;
     static constexpr size_t max_leaks = 20;
+    static constexpr size_t max_extents = 512;
     static constexpr size_t max_launches = 10000;
     static constexpr size_t max_printf_bytes = 1 << 20;  // as cudaLimitPrintfFifoSize says
 
@@ -110,6 +127,8 @@ class Report {
     void add_fault(Fault fault);
     // Records what an enabled check could not examine.
     void add_unchecked(std::string what);
+    // Of one launch. Kept as long as there is room for all of them, and none before it had the same.
+    void add_extents(std::vector<SharedExtent> extents);
     // Adds to the number of faults, kept or not.
     void count_faults(uint64_t count);
     void add_launch(LaunchRecord launch);
@@ -139,6 +158,7 @@ class Report {
         uint64_t launch_count = 0;
         std::vector<Fault> faults;
         std::set<std::string> unchecked;
+        std::vector<SharedExtent> extents;
         std::string limit, unsupported, failure, printf_output;
         std::vector<CallError> call_errors;
         uint64_t call_error_count = 0;
@@ -161,6 +181,7 @@ class Report {
     std::mutex mutex_;
     Contents contents_;
     std::map<std::tuple<std::string, std::string, std::string, uint32_t, std::string, uint32_t>, size_t> sites_;
+    std::set<std::string> known_extents_;  // of launches, as bytes
 };
 
 Report &report();

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from emulator.model import load_gpu
-from tests.builds import LIBRARIES, ROOT
+from tests.builds import LIBRARIES, ROOT, build_with_nvcc
 from tests.emulated_programs import Run, emulate
 from tests.integration.emulator.standalone.conftest import FLAGS, PTX
 
@@ -313,3 +313,33 @@ def test_ctrl_c_ends_the_program_and_shows_the_report(program: Path, tmp_path: P
 
 def _child_of(process: int) -> bool:
     return any(path.read_text().strip() for path in Path(f"/proc/{process}/task").glob("*/children"))
+
+
+def _around(kernel: str) -> Path:
+    main = ROOT / "tests" / "shared_parts" / "main.cu"
+    return build_with_nvcc(main, *FLAGS, *PTX, "-cudart", "shared", f'-DKERNEL="{kernel}.cu"', suffix="")
+
+
+def test_a_line_that_leaves_its_part_of_shared_memory_is_a_note(library: Path, examine: Examine) -> None:
+    assert library.exists()
+    program = _around("wrong/read_past_parameter")
+
+    run = emulate("--check=full", "--error-exitcode", "9", program)
+
+    assert (run.exit_code, run.stdout) == (0, "1000 wrong\n")
+    assert "no problems found" in run.stderr
+    told = " ".join(run.stderr.replace("[emulator]", "").split())
+    assert "note, fine if it is meant: read_past_parameter.cu:9 in add, thread (255,0,0)" in told
+    assert "it reads 4 bytes past the end of keys, which are the first of values (read_past_parameter.cu:7)" in told
+    (process,) = examine("--check=full", program).report["processes"]
+    assert [(note["line"], note["part"], note["into"]) for note in process["notes"]] == [(9, "keys", "values")]
+
+
+def test_a_program_that_stays_in_its_parts_gets_no_note(library: Path, examine: Examine) -> None:
+    assert library.exists()
+
+    run = examine("--check=full", _around("honest/two_parts"))
+
+    assert run.stdout == "0 wrong\n"
+    (process,) = run.report["processes"]
+    assert (process["notes"], process["problems"]) == ([], [])

@@ -1,0 +1,17 @@
+__global__ void add(const float* A, const float* B, float* C, int N) {
+    extern __shared__ float buffer[];
+    float* keys = buffer;
+    float* values = buffer + blockDim.x;
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    for (int j = t; j < 2 * blockDim.x; j += blockDim.x) keys[j] = 0;
+    __syncthreads();
+    if (i < N) keys[t] = A[i];
+    if (i < N) values[t] = B[i];
+    __syncthreads();
+    if (i < N) C[i] = keys[t] + values[t];
+}
+
+extern "C" void solve(const float* A, const float* B, float* C, int N) {
+    int block = 256;
+    add<<<(N + block - 1) / block, block, 2 * block * sizeof(float)>>>(A, B, C, N);
+}

@@ -1,0 +1,16 @@
+__global__ void add(const float* A, const float* B, float* C, int N) {
+    extern __shared__ float buffer[];
+    float *keys = buffer, *values = buffer + blockDim.x;
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    keys[t] = i < N ? A[i] : 0;
+    values[t] = i < N ? B[i] : 0;
+    __syncthreads();
+    float key = keys[t];
+    float value = values[t - 1];  // wrong: values
+    if (i < N) C[i] = key + value;
+}
+
+extern "C" void solve(const float* A, const float* B, float* C, int N) {
+    int block = 256;
+    add<<<(N + block - 1) / block, block, 2 * block * sizeof(float)>>>(A, B, C, N);
+}
