@@ -28,6 +28,7 @@ from judge.packs.pack import Case, Pack
 from judge.settings import JudgeSettings
 from judge.supervisor.case_runner import CaseRunner
 from judge.supervisor.factory import SessionFactory
+from judge.supervisor.runner_start import EarlyRunner
 from judge.supervisor.session import Session
 from judge.supervisor.verdict_rules import RunnerKilled
 from judge.supervisor.warm_pool import WarmPool
@@ -121,9 +122,12 @@ def run(
 def judge(
     source: bytes, pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings, *,
     mode: Mode = Mode.SUBMIT, progress: Report = lambda _: None, cancelled: Cancelled = lambda: False,
-    backends: Backends = BUILTIN_BACKENDS, languages: Languages = BUILTIN_LANGUAGES,
+    early: EarlyRunner | None = None, backends: Backends = BUILTIN_BACKENDS, languages: Languages = BUILTIN_LANGUAGES,
 ) -> Judgement:  # fmt: skip
-    """Builds and runs a submission; its runner starts while the compiler works. Raises judge.errors.Cancelled."""
+    """Builds and runs a submission; its runner starts while the compiler works. Raises judge.errors.Cancelled.
+
+    ``early`` is a runner of this device under these settings that the calling thread has started before.
+    """
     started = time.monotonic()
     report = BuildReport(ok=False, wall_s=0.0)
     session: Session | None = None
@@ -133,7 +137,7 @@ def judge(
             language = languages.of(pack.build.language)
             task = _Task(source, pack, device, seed, mode, settings, backend, language, progress)
             cases = (*task.cases, *task.benchmarks)
-            factory = sessions_for(backend, pack, cases, device, settings, cancelled=cancelled)
+            factory = sessions_for(backend, pack, cases, device, settings, cancelled=cancelled, warm=early)
             session = factory.start()
             PROCESSES.start()
             progress(Progress("building"))

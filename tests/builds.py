@@ -36,7 +36,8 @@ def emulator_library() -> Path:
 def build_with_nvcc(source: Path, *flags: str, suffix: str = ".so") -> Path:
     """Returns the path of what nvcc makes of ``source`` with these flags; runs nvcc only if nobody did before.
 
-    The file is named by a hash of nvcc's version, the flags and all sources beside ``source`` and below, which it may include.
+    The file is named by a hash of nvcc's version, the flags and all sources beside ``source`` and below it,
+    which it may include.
     Raises subprocess.CalledProcessError.
     """
     digest = hashlib.sha256("\0".join((_nvcc_version(), source.name, *flags)).encode())

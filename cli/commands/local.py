@@ -6,7 +6,7 @@ import dataclasses
 import os
 import secrets
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from judge.packs.pack import Pack
     from judge.pipeline import Mode, Progress
     from judge.settings import JudgeSettings
+    from judge.supervisor.runner_start import EarlyRunner
 
 #: Seeds are stored as signed numbers of 64 bits.
 MAX_SEED = 2**63 - 1
@@ -108,31 +109,60 @@ def _judge_all(
 ) -> list[Judgement]:  # fmt: skip
     """Reads and judges the files, and prints what comes of it. Raises UsageError as the command does."""
     sources = read_sources(files, challenge=challenge, device=device)
-    pipeline = need("judge.pipeline", "judge")
     settings = local_settings(data_dir)
-    judged: list[Judgement] = []
-    for source in sources:
-        pack = find_pack(source.challenge, packs)
-        found = find_device(source.device, settings)
-        mode = pipeline.Mode.RUN if cases.samples_only else pipeline.Mode.SUBMIT
-        if cases.id is not None:
-            pack, mode = _only_case(pack, cases.id), pipeline.Mode.SUBMIT
-        elif cases.custom is not None:
-            pack, mode = _only_custom_case(pack, cases.custom, found.kind), pipeline.Mode.RUN
-        if len(sources) > 1 and not as_json:
-            print_text(f"{'' if not judged else chr(10)}{source.path}")
-        judged.append(judge_source(source, pack, found, seed, settings, mode))
-        if not as_json:
-            _print(judged[-1], seed)
+    with ExitStack() as ending:
+        early = start_early(find_device(sources[0].device, settings), settings)
+        if early is not None:
+            ending.callback(early.close)
+        judged: list[Judgement] = []
+        for source in sources:
+            if len(sources) > 1 and not as_json:
+                print_text(f"{'' if not judged else chr(10)}{source.path}")
+            judged.append(_judge_one(source, cases, seed, packs, settings, early if not judged else None))
+            if not as_json:
+                _print(judged[-1], seed)
     if as_json:
         shown = [_as_json(source, one, seed) for source, one in zip(sources, judged, strict=True)]
         print_json(shown[0] if len(shown) == 1 else {"judgements": shown})
     return judged
 
 
+def _judge_one(
+    source: Source, cases: _Cases, seed: int, packs: list[Path] | None, settings: JudgeSettings,
+    early: EarlyRunner | None,
+) -> Judgement:  # fmt: skip
+    """Judges one source on the cases that were asked for. Raises UsageError."""
+    pipeline = need("judge.pipeline", "judge")
+    pack = find_pack(source.challenge, packs)
+    found = find_device(source.device, settings)
+    mode = pipeline.Mode.RUN if cases.samples_only else pipeline.Mode.SUBMIT
+    if cases.id is not None:
+        pack, mode = _only_case(pack, cases.id), pipeline.Mode.SUBMIT
+    elif cases.custom is not None:
+        pack, mode = _only_custom_case(pack, cases.custom, found.kind), pipeline.Mode.RUN
+    return judge_source(source, pack, found, seed, settings, mode, early=early)
+
+
+def start_early(device: DeviceInfo, settings: JudgeSettings) -> EarlyRunner | None:
+    """Starts a runner, which comes up while the rest of the judge is imported; None where that may not be done."""
+    with ProgressLine() as line:
+        prepare_device(device, settings, line.update)
+    backend = need("judge.backends.registry", "judge").BUILTIN_BACKENDS.of(device.kind)
+    if not backend.starts_early:
+        return None
+    launcher, runner_start = need("judge.supervisor.launcher", "judge"), need("judge.supervisor.runner_start", "judge")
+    # The judgement will report the same failure as an IE.
+    with suppress(need("judge.errors", "judge").InternalError, runner_start.RunnerEnded):
+        spec = backend.runner_spec(device, settings)
+        early: EarlyRunner = runner_start.EarlyRunner(launcher.JailLauncher(spec, settings), spec, settings)
+        return early
+    return None
+
+
 def judge_source(
-    source: Source, pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings, mode: Mode
-) -> Judgement:
+    source: Source, pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings, mode: Mode, *,
+    early: EarlyRunner | None = None,
+) -> Judgement:  # fmt: skip
     """Judges one source and shows its progress on stderr."""
     pipeline = need("judge.pipeline", "judge")
     with ProgressLine() as line:
@@ -142,7 +172,9 @@ def judge_source(
             line.update(progress.stage, Step(progress.case_id or "", verdict, progress.done, progress.total))
 
         prepare_device(device, settings, line.update)
-        judgement: Judgement = pipeline.judge(source.content, pack, device, seed, settings, mode=mode, progress=show)
+        judgement: Judgement = pipeline.judge(
+            source.content, pack, device, seed, settings, mode=mode, progress=show, early=early
+        )
     return judgement
 
 

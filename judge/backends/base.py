@@ -8,20 +8,20 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from judge.backends.scoring import Scorer, ScoringJob
-from judge.compile.artifact import Artifact
 from judge.compile.target import Target
 from judge.errors import InternalError
-from judge.gpu.calibration import Calibration
 from judge.judgement import DeviceInfo
-from judge.packs.pack import Case, Pack
 from judge.probe import Probe
 from judge.settings import JudgeSettings
 from judge.supervisor.runner_spec import DeviceBounds, RunnerSpec
 
 if TYPE_CHECKING:
+    from judge.backends.scoring import Scorer, ScoringJob
     from judge.bench.submission_timer import SubmissionTimer
+    from judge.compile.artifact import Artifact
+    from judge.gpu.calibration import Calibration
     from judge.gpu.health import GpuHealth
+    from judge.packs.pack import Case, Pack
     from judge.supervisor.factory import SessionFactory
 
 Say = Callable[[str], None]
@@ -56,6 +56,8 @@ class Backend(Protocol):
     kind: str
     #: Whether the device's work takes all processors, so that no runner may start beside it.
     fills_processors: bool = False
+    #: Whether a runner may start before the device is held.
+    starts_early: bool = False
     #: Whether times are measured on the device, so that the first places of a board can be timed again together.
     audits: bool = False
     #: Whether its runners load PTX as it stands, so that mutants of a kernel need no compiler.

@@ -9,18 +9,19 @@ from judge.errors import InternalError
 from judge.judgement import DeviceInfo
 from judge.packs.pack import Case, Pack
 from judge.settings import JudgeSettings
-from judge.supervisor.factory import SessionFactory, region_bytes, session_factory, warm_pool
+from judge.supervisor.factory import SessionFactory, region_bytes, session_factory
 from judge.supervisor.launcher import JailLauncher
-from judge.supervisor.warm_pool import WarmPool
+from judge.supervisor.runner_start import WaitingRunners
+from judge.supervisor.warm_pool import WarmPool, warm_pool
 
 
 def sessions_for(
     backend: Backend, pack: Pack, cases: Sequence[Case], device: DeviceInfo, settings: JudgeSettings, *,
-    cancelled: Cancelled = lambda: False, warm: WarmPool | None = None,
+    cancelled: Cancelled = lambda: False, warm: WaitingRunners | None = None,
 ) -> SessionFactory:  # fmt: skip
     """Returns the factory of sessions that have room for these cases. Raises InternalError if there are none.
 
-    ``warm`` are runners of ``warm_runners`` for this device under these settings.
+    ``warm`` are runners of this device that were started before, under these settings.
     """
     if not cases:
         raise InternalError(f"{pack.slug} has no case for {device.kind}")

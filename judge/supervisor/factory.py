@@ -12,8 +12,8 @@ from judge.settings import JudgeSettings
 from judge.supervisor.launcher import Launcher
 from judge.supervisor.layout import argument_specs, region_sizes
 from judge.supervisor.runner_spec import DeviceBounds, RunnerSpec
-from judge.supervisor.session import Bounds, Session, StartedRunner, start_runner
-from judge.supervisor.warm_pool import WarmPool
+from judge.supervisor.runner_start import StartedRunner, WaitingRunners, start_request, start_runner
+from judge.supervisor.session import Bounds, Session
 from judge.wire.bursts import GUARD_BYTES, ReserveRequest
 from judge.wire.messages import LoadRequest, StartRequest
 
@@ -30,14 +30,14 @@ class SessionFactory:
     submission: LoadRequest
     bounds: Bounds
     cancelled: Callable[[], bool]
-    warm: WarmPool | None = None
+    warm: WaitingRunners | None = None
     #: Whether the device can repeat a call with memcheck, racecheck and initcheck.
     has_checks: bool = False
     #: What a session reserves of the device's memory before it loads a submission, unless it was told to reserve more.
     reservation: ReserveRequest | None = None
 
     def start_runner(self) -> StartedRunner:
-        """Returns a warm runner, or a new one."""
+        """Returns a runner that waits, or a new one."""
         if self.warm is not None:
             waiting = self.warm.take(self.request.input_bytes, self.request.output_bytes)
             if waiting is not None:
@@ -67,14 +67,14 @@ def region_bytes(pack: Pack, cases: Sequence[Case]) -> tuple[int, int]:
 
 def session_factory(
     pack: Pack, regions: tuple[int, int], spec: RunnerSpec, bounds: DeviceBounds, settings: JudgeSettings,
-    launcher: Launcher, *, cancelled: Callable[[], bool], warm: WarmPool | None = None,
+    launcher: Launcher, *, cancelled: Callable[[], bool], warm: WaitingRunners | None = None,
 ) -> SessionFactory:  # fmt: skip
     """Returns the factory for cases whose ``regions`` have these sizes.
 
     ``warm`` are runners of the same ``spec``.
     """
     input_bytes, output_bytes = regions
-    request = dataclasses.replace(start_request(spec, settings), input_bytes=input_bytes, output_bytes=output_bytes)
+    request = start_request(spec, settings, input_bytes, output_bytes)
     submission = LoadRequest(
         arguments=argument_specs(pack.arguments),
         memory_bytes=bounds.memory_bytes,
@@ -93,29 +93,3 @@ def session_factory(
     spare = input_bytes + output_bytes + len(pack.arguments) * 3 * GUARD_BYTES
     reservation = ReserveRequest(spare=spare) if spec.reserves else None
     return SessionFactory(launcher, request, submission, session_bounds, cancelled, warm, spec.has_checks, reservation)
-
-
-def start_request(spec: RunnerSpec, settings: JudgeSettings) -> StartRequest:
-    """Returns what every runner of the device is told at its start; its shared memory has no size yet."""
-    return StartRequest(
-        device_module=spec.device_module,
-        ordinal=spec.ordinal,
-        library=str(spec.library or ""),
-        threads=settings.emulator_threads or 0,
-        input_bytes=0,
-        output_bytes=0,
-        lock=settings.jail != "off",
-    )
-
-
-def warm_pool(
-    spec: RunnerSpec, settings: JudgeSettings, launcher: Launcher, count: int, *, report: Callable[[str], None]
-) -> WarmPool:
-    """Starts ``count`` runners that wait for the factories of the same ``spec``."""
-    request = start_request(spec, settings)
-
-    def start(input_bytes: int, output_bytes: int) -> StartedRunner:
-        sized = dataclasses.replace(request, input_bytes=input_bytes, output_bytes=output_bytes)
-        return start_runner(launcher, sized, settings.run.output_bytes)
-
-    return WarmPool(start, count, start_s=settings.run.start_s, report=report)

@@ -17,8 +17,8 @@ import numpy as np
 from judge.compile.artifact import Artifact
 from judge.packs.drawing import Drawing
 from judge.packs.pool import SecretPool
-from judge.supervisor.launcher import Launcher
-from judge.supervisor.process import Pending, RunnerEnded, RunnerProcess
+from judge.supervisor.process import RunnerEnded
+from judge.supervisor.runner_start import StartedRunner
 from judge.wire.bursts import CommitReply, OpenRequest, PieceRequest, PlaceRequest, ReserveRequest, TimedCall
 from judge.wire.frames import FrameError, Op, Role, Writer
 from judge.wire.messages import (
@@ -27,7 +27,6 @@ from judge.wire.messages import (
     LoadRequest,
     PrepareRequest,
     RunReply,
-    StartRequest,
     Watch,
 )
 from judge.wire.recordings import PIECE_BYTES, RecordingReply, ReplayReply
@@ -70,27 +69,6 @@ class CallRecord:
     ran: RunReply
     fetched: FetchReply
     wall_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class StartedRunner:
-    """A runner that has no submission yet. Its device is starting, or is up if ``starting`` is None."""
-
-    process: RunnerProcess
-    starting: Pending | None
-
-    def wait(self, limit_s: float) -> StartedRunner:
-        """Returns once the device is up. Raises RunnerEnded, RequestRefused and Cancelled."""
-        if self.starting is None:
-            return self
-        self.process.receive(self.starting, limit_s)
-        return StartedRunner(self.process, None)
-
-
-def start_runner(launcher: Launcher, start: StartRequest, print_bytes: int) -> StartedRunner:
-    """Starts a runner without waiting. The calling thread must outlive it. Raises RunnerEnded, InternalError."""
-    process = RunnerProcess(launcher, start.input_bytes, start.output_bytes, print_limit=print_bytes)
-    return StartedRunner(process, process.send(Op.START, start.pack()))
 
 
 @dataclass(frozen=True, slots=True)

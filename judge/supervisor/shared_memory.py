@@ -1,4 +1,7 @@
-"""Shares memory between the supervisor and a runner, sealed so that neither can change its size."""
+"""Shares memory between the supervisor and a runner, sealed so that neither can change its size.
+
+NumPy is imported where arrays are copied: a runner starts before it is there.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,11 @@ import mmap
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 _F_SEAL_FUTURE_WRITE = 0x0010
 _MADV_POPULATE_WRITE = 23
@@ -53,20 +58,26 @@ class SharedRegion:
 
     def write(self, offset: int, array: npt.NDArray[np.generic]) -> None:
         """Copies an array's bytes, row-major, to ``offset``."""
+        import numpy as np
+
         if array.nbytes:
             target: npt.NDArray[np.generic] = np.ndarray(array.shape, array.dtype, buffer=self._mapped(), offset=offset)
             target[...] = array
 
     def view(self, offset: int, count: int, dtype: np.dtype[np.generic]) -> npt.NDArray[np.generic]:
         """Returns ``count`` elements from ``offset`` on, to be filled in place. It must be gone before ``close``."""
+        import numpy as np
+
         return np.ndarray((count,), dtype, buffer=self._mapped(), offset=offset)
 
     def read(
         self, offset: int, shape: tuple[int, ...], dtype: np.dtype[np.generic], *,
-        make: Callable[[tuple[int, ...], np.dtype[np.generic]], npt.NDArray[np.generic]] = np.empty,
+        make: Callable[[tuple[int, ...], np.dtype[np.generic]], npt.NDArray[np.generic]] | None = None,
     ) -> npt.NDArray[np.generic]:  # fmt: skip
         """Returns a private copy, in memory that ``make`` allocates, which the runner cannot change afterwards."""
-        copy = make(shape, dtype)
+        import numpy as np
+
+        copy = (make or np.empty)(shape, dtype)
         if copy.nbytes:
             target = copy.reshape(-1).view(np.uint8)
             source = np.ndarray(target.shape, np.uint8, buffer=self._mapped(), offset=offset)
@@ -76,6 +87,8 @@ class SharedRegion:
 
     def clear(self, offset: int, size: int) -> None:
         """Zeroes a range, so that no earlier call's data can pass for an output."""
+        import numpy as np
+
         if size:
             np.ndarray((size,), np.uint8, buffer=self._mapped(), offset=offset)[:] = 0
 

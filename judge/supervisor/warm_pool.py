@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from judge.supervisor.session import StartedRunner
+from judge.settings import JudgeSettings
+from judge.supervisor.launcher import Launcher
+from judge.supervisor.runner_spec import RunnerSpec
+from judge.supervisor.runner_start import REGION_BYTES, StartedRunner, start_request, start_runner
 
-#: The shared memory of a waiting runner. It is sparse: pages exist once written. A session that needs more gets a
-#: runner of its own, and runners started from then on have that much.
-_REGION_BYTES = 256 << 20
 #: Must stay below an hour: older cgroups of jails are removed as stale (``sandbox.cgroup_hierarchy.remove_stale``).
 MAX_AGE_S = 1800.0
 #: Memory that must stay free for judging, beside the waiting runners.
@@ -56,7 +56,8 @@ class WarmPool:
         self._max_age_s = max_age_s
         self._changed = threading.Condition()
         self._waiting: list[_Waiting] = []
-        self._sizes = (_REGION_BYTES, _REGION_BYTES)
+        # A session that needs more gets a runner of its own, and runners started from then on have that much.
+        self._sizes = (REGION_BYTES, REGION_BYTES)
         self._starting = False
         self._quiet = 0
         self._stopped = False
@@ -172,6 +173,18 @@ class WarmPool:
             # Any error is caught: if this thread ended, the runners in use would end with it.
             return None, f"{type(error).__name__}: {error}"
         return _Waiting(ready, input_bytes, output_bytes, time.monotonic()), ""
+
+
+def warm_pool(
+    spec: RunnerSpec, settings: JudgeSettings, launcher: Launcher, count: int, *, report: Callable[[str], None]
+) -> WarmPool:
+    """Starts ``count`` runners that wait for sessions of the same ``spec``."""
+
+    def start(input_bytes: int, output_bytes: int) -> StartedRunner:
+        request = start_request(spec, settings, input_bytes, output_bytes)
+        return start_runner(launcher, request, settings.run.output_bytes)
+
+    return WarmPool(start, count, start_s=settings.run.start_s, report=report)
 
 
 def enough_memory_free(meminfo: Path = Path("/proc/meminfo")) -> bool:

@@ -15,7 +15,7 @@ import pytest
 
 from judge.settings import JudgeSettings, RunLimits
 from judge.supervisor.case_runner import CaseRunner
-from judge.supervisor.session import start_runner
+from judge.supervisor.runner_start import start_runner
 from judge.supervisor.warm_pool import WarmPool
 from judge.verdict import Verdict
 from tests.host_device.judging import HONEST, build, host_factory, twice_pack

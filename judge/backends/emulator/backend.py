@@ -7,19 +7,21 @@ import os
 import platform
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from emulator import native
 from emulator.model import load_gpu
 from judge.backends.base import Backend, Discovery, Say
-from judge.backends.emulator.scorer import ModelledScorer
-from judge.backends.scoring import Scorer, ScoringJob
 from judge.compile.target import Target
 from judge.errors import InternalError
 from judge.judgement import DeviceInfo
-from judge.packs.pack import Pack
 from judge.probe import Probe
 from judge.settings import JudgeSettings
 from judge.supervisor.runner_spec import DeviceBounds, RunnerSpec
+
+if TYPE_CHECKING:
+    from judge.backends.scoring import Scorer, ScoringJob
+    from judge.packs.pack import Pack
 
 #: The emulator reads PTX, for the oldest architecture with the instructions of today's kernels.
 _ARCH = "compute_80"
@@ -38,6 +40,7 @@ class EmulatorBackend(Backend):
     kind = "emulator"
     fills_processors = True
     runs_ptx = True
+    starts_early = True
 
     def discover(self, settings: JudgeSettings) -> Discovery:
         threads = settings.emulator_threads or len(os.sched_getaffinity(0))
@@ -78,6 +81,9 @@ class EmulatorBackend(Backend):
         return _WARM_RUNNERS
 
     def scorer(self, job: ScoringJob) -> Scorer:
+        # Here, since a runner starts while what scores it is imported.
+        from judge.backends.emulator.scorer import ModelledScorer
+
         return ModelledScorer(job)
 
 

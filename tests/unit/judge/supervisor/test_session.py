@@ -6,7 +6,8 @@ import pytest
 
 from judge.compile.artifact import Artifact
 from judge.compile.target import Target
-from judge.supervisor.session import Bounds, Session, StartedRunner
+from judge.supervisor.runner_start import StartedRunner
+from judge.supervisor.session import Bounds, Session
 from judge.wire.bursts import ReserveRequest
 from judge.wire.frames import Op
 from judge.wire.messages import WATCHED_SLOWDOWN, LoadRequest, Watch

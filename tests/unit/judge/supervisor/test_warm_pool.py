@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from judge.supervisor.session import StartedRunner
+from judge.supervisor.runner_start import StartedRunner
 from judge.supervisor.warm_pool import WarmPool, enough_memory_free
 
 

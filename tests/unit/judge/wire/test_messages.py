@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 from judge.wire.elements import Element
 from judge.wire.frames import FrameError, Role, Writer
 from judge.wire.messages import (
+    MAX_EXTENTS,
     MAX_FAULTS,
     ArgumentSpec,
     CallClaim,
+    ExtentClaim,
     FailedReply,
     FaultClaim,
     FetchReply,
@@ -25,6 +27,7 @@ from judge.wire.messages import (
 
 FAULT = FaultClaim("out-of-bounds write", True, "4 bytes behind output", "k", "kernel.cu", 7, (1, 2, 3), (4, 5, 6))
 RACE = dataclasses.replace(FAULT, other=PartyClaim("kernel.cu", 9, (7, 8, 9), (1, 1, 1), True))
+EXTENT = ExtentClaim("k", "kernel.cu", 1, 4, 260, 9, False, ((1, 2, 3), (4, 5, 6)), ((7, 8, 9), (1, 1, 1)))
 START = StartRequest(
     "judge.runner.emulator", 1, "/lib.so", 2, 7, 8, True,
 )  # fmt: skip
@@ -52,11 +55,18 @@ LOAD = LoadRequest(
         FetchReply((0, 3, 4), None),
         PrepareRequest((Slot(),), Watch.PROFILE | Watch.CHECKS),
         FetchReply((), ReportClaim(10**12, 3, 99, "wall", "cp.async", (FAULT, RACE))),
+        FetchReply((), ReportClaim(extents=(EXTENT, EXTENT))),
         FetchReply((), ReportClaim(calls=(CallClaim("cudaMalloc", "cudaErrorX", "why", True, (4660, 1 << 40)),))),
     ],
 )
 def test_a_message_comes_back_as_it_was_sent(message: StartRequest) -> None:
     assert type(message).unpack(message.pack()) == message
+
+
+def test_a_forged_number_of_extents_is_refused() -> None:
+    head = Writer().u32(0).u8(1).u64(0).u64(0).u64(0).text("").text("").u32(0).u32(0).u32(0)
+    with pytest.raises(FrameError):
+        FetchReply.unpack(head.u32(MAX_EXTENTS + 1).payload())
 
 
 def test_a_forged_number_of_faults_is_refused() -> None:

@@ -1,0 +1,90 @@
+"""Starts runners that have no submission yet. Light to import: one may start before the rest of the judge is there."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Protocol
+
+from judge.settings import JudgeSettings
+from judge.supervisor.launcher import Launcher
+from judge.supervisor.process import Pending, RunnerEnded, RunnerProcess
+from judge.supervisor.runner_spec import RunnerSpec
+from judge.wire.frames import Op
+from judge.wire.messages import StartRequest
+
+__all__ = ["EarlyRunner", "RunnerEnded", "StartedRunner", "WaitingRunners", "start_request", "start_runner"]
+
+#: The shared memory of a runner that waits for a submission. It is sparse: pages exist once written.
+REGION_BYTES = 256 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class StartedRunner:
+    """A runner that has no submission yet. Its device is starting, or is up if ``starting`` is None."""
+
+    process: RunnerProcess
+    starting: Pending | None
+
+    def wait(self, limit_s: float) -> StartedRunner:
+        """Returns once the device is up. Raises RunnerEnded, RequestRefused and Cancelled."""
+        if self.starting is None:
+            return self
+        self.process.receive(self.starting, limit_s)
+        return StartedRunner(self.process, None)
+
+
+def start_runner(launcher: Launcher, start: StartRequest, print_bytes: int) -> StartedRunner:
+    """Starts a runner without waiting. The calling thread must outlive it. Raises RunnerEnded, InternalError."""
+    process = RunnerProcess(launcher, start.input_bytes, start.output_bytes, print_limit=print_bytes)
+    return StartedRunner(process, process.send(Op.START, start.pack()))
+
+
+def start_request(spec: RunnerSpec, settings: JudgeSettings, input_bytes: int, output_bytes: int) -> StartRequest:
+    """Returns what every runner of the device is told at its start, with shared memory of these sizes."""
+    return StartRequest(
+        device_module=spec.device_module,
+        ordinal=spec.ordinal,
+        library=str(spec.library or ""),
+        threads=settings.emulator_threads or 0,
+        input_bytes=input_bytes,
+        output_bytes=output_bytes,
+        lock=settings.jail != "off",
+    )
+
+
+class WaitingRunners(Protocol):
+    """Runners that were started before a session needed them."""
+
+    def take(self, input_bytes: int, output_bytes: int) -> StartedRunner | None:
+        """Returns a runner with regions of at least these sizes, which then belongs to the caller, or None."""
+
+    def quiet(self, *, wait: bool = True) -> AbstractContextManager[None]:
+        """Starts no runner until the block ends. With ``wait``, enters once a runner being started is up."""
+
+
+class EarlyRunner:
+    """One runner, started by this thread at once. ``close`` ends it unless a session has taken it.
+
+    Raises RunnerEnded and InternalError.
+    """
+
+    def __init__(self, launcher: Launcher, spec: RunnerSpec, settings: JudgeSettings) -> None:
+        request = start_request(spec, settings, REGION_BYTES, REGION_BYTES)
+        self._runner: StartedRunner | None = start_runner(launcher, request, settings.run.output_bytes)
+
+    def take(self, input_bytes: int, output_bytes: int) -> StartedRunner | None:
+        if max(input_bytes, output_bytes) > REGION_BYTES:
+            self.close()
+        taken, self._runner = self._runner, None
+        return taken
+
+    def quiet(self, *, wait: bool = True) -> AbstractContextManager[None]:
+        del wait
+        return nullcontext()
+
+    def close(self) -> None:
+        """Idempotent."""
+        if self._runner is not None:
+            self._runner.process.close()
+            self._runner = None
