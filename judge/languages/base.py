@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from judge.compile.artifact import Artifact
-from judge.compile.assembly import Assembly, NotAssembled
 from judge.compile.challenge import Challenge
 from judge.compile.target import Target
 from judge.judgement import BuildReport
 from judge.settings import JudgeSettings
+
+if TYPE_CHECKING:
+    from judge.compile.assembly import Assembly, NotAssembled
 
 
 class BuildableChallenge(Challenge, Protocol):

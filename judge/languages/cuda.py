@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from judge.compile.artifact import Artifact
-from judge.compile.assembly import Assembly, NotAssembled, assemble
 from judge.compile.diagnostics import headline
 from judge.compile.nvcc import build_submission
 from judge.compile.target import Target
@@ -11,6 +12,9 @@ from judge.errors import InternalError
 from judge.judgement import BuildReport
 from judge.languages.base import BuildableChallenge, Language
 from judge.settings import JudgeSettings
+
+if TYPE_CHECKING:
+    from judge.compile.assembly import Assembly, NotAssembled
 
 
 class CudaLanguage(Language):
@@ -38,6 +42,9 @@ class CudaLanguage(Language):
     def assemble(
         self, source: bytes, challenge: BuildableChallenge, arch: str, settings: JudgeSettings
     ) -> Assembly | NotAssembled:
+        # Here, since few judgements show machine code.
+        from judge.compile.assembly import assemble
+
         return assemble(source, challenge, arch, settings)
 
     def headline(self, report: BuildReport) -> str:
