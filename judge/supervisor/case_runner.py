@@ -42,7 +42,7 @@ from judge.supervisor.verdict_rules import (
 )
 from judge.verdict import Verdict
 from judge.wire.frames import Failure, Op
-from judge.wire.messages import Watch
+from judge.wire.messages import MAX_FAULTS, Watch
 
 _MAX_CRASHES = 2
 #: The remaining cases are not judged either once runners that crashed or hung have taken this long in total.
@@ -292,13 +292,11 @@ class CaseRunner:
     ) -> Outcome:
         """Returns a right answer, or, if it has a race, the wrong one that another order of warps gives.
 
-        ``outside`` are lines that leave their part of shared memory: with a race they may explain it.
+        ``outside`` are lines that leave their part of shared memory: they may explain a wrong answer.
         """
         race = next((fault for fault in right.memory_errors if fault.other is not None), None)
         if race is None:
             return right
-        told = "; ".join(fault.message for fault in (*outside[:1], race))
-        right = dataclasses.replace(right, memory_errors=(*right.memory_errors, *outside))
         for _ in range(_ORDERS):
             try:
                 record, outputs, _ = self._call(case, prepared_case, Watch.NOTHING)
@@ -310,9 +308,11 @@ class CaseRunner:
                 return right
             mismatch = first_mismatch(prepared_case.check, outputs)
             if mismatch is not None:
+                told = "; ".join(fault.message for fault in (*outside[:1], race))
                 message = f"{mismatch.message} in another order of warps: {told}"
-                return Outcome(Verdict.WRONG_ANSWER, message, mismatch, right.memory_errors)
-        return dataclasses.replace(right, message=told)
+                found = (*right.memory_errors, *outside)[:MAX_FAULTS]
+                return Outcome(Verdict.WRONG_ANSWER, message, mismatch, found)
+        return dataclasses.replace(right, message=race.message)
 
     def _explain(self, case: Case, prepared_case: PreparedCase, wrong: Outcome) -> Outcome:
         """Returns a wrong answer with what the device finds when it runs the case with all checks.

@@ -234,9 +234,12 @@ def lines_outside_their_part(fetched: FetchReply, source: str) -> tuple[MemoryFa
     extents = [SharedExtent(**dataclasses.asdict(claim)) for claim in fetched.report.extents]
     overruns = find_overruns(extents, {_BUILD_FOLDER + _SOURCE_NAME: source})
     return tuple(
-        MemoryFault(_OUTSIDE_ITS_PART, each.message, each.kernel, _SOURCE_NAME, each.line, each.thread, each.block)
+        MemoryFault(
+            _OUTSIDE_ITS_PART, f"{_OUTSIDE_ITS_PART} at {each.message}", each.kernel, _SOURCE_NAME, each.line,
+            each.thread, each.block,
+        )
         for each in overruns
-    )
+    )  # fmt: skip
 
 
 def _outcome_if_stopped(
