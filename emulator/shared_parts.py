@@ -22,7 +22,8 @@ from emulator.runtime.report import Dim3, SharedExtent
 _SMALL = 4
 #: So many bytes may lie between where the lines of one part end and the next begins, by alignment or a padded row.
 _PADDING = 16
-#: The source is untrusted: functions with more names than this are left out, and nothing is looked for farther away.
+#: The source is untrusted: longer ones and functions with more names are left out, nothing is looked for farther away.
+_LONGEST = 32 << 10
 _MOST_NAMES = 64
 _FAR = 400
 _LONG_STATEMENT = 4000
@@ -167,11 +168,13 @@ class _Uses:
 
 
 def uses_by_line(source: str) -> _Uses:
-    """Returns which parts of arrays in shared memory each line of a source uses."""
+    """Returns which parts of arrays in shared memory each line of a source uses; none if the source is very long."""
+    uses = _Uses(defaultdict(set), defaultdict(set))
+    if len(source) > _LONGEST:
+        return uses
     text = _COMMENT.sub(_blank, source)
     macros = [_MACRO.match(match.group()) for match in _DIRECTIVE.finditer(text)]
     text = _DIRECTIVE.sub(_blank, text)
-    uses = _Uses(defaultdict(set), defaultdict(set))
     functions = list(_blocks(text, 0, len(text)))
     outside = [match.group(1) for match in _ARRAY.finditer(_without(text, functions))]
     for number, (begin, end) in enumerate(functions):

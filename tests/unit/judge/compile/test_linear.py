@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
+from emulator.shared_parts import uses_by_line
 from judge.compile import diagnostics
 from judge.compile.kernels import kernel_name
 from judge.compile.likeness import fingerprints
@@ -50,6 +51,7 @@ _UNITS = (
     "_GLOBAL__N_1", "3abc", "2aa", " bytes smem", "1 bytes smem",
     "\n.visible .entry a(", "\n.visible .func a()\n{\n", "\n.file 1 \"", "\n.loc 1 2 3", "\n.maxntid 1, 1",
     "\n//---- .text.a", "\n//## File \"", "\n/*0000*/ a", "\n.L_x_0:", " of block (", " of block (1, ",
+    "__shared__ ", "__shared__ int a[1];", "int* b = a;", "a[", "a[a", "b[1] = a[0];", "auto b = &", "&a[0] ",
     "collect2: fatal error: a", "\nnvcc error : '", "out of memory ", "virtual memory ",
 )  # fmt: skip
 _BEGINNINGS = (
@@ -105,6 +107,7 @@ STAGES: dict[str, Callable[[str], object]] = {
     "a crash's output": _crash,
     "source_notes": lambda text: source_notes(text, ()),
     "highlight_lines": highlight_lines,
+    "uses_by_line": lambda text: uses_by_line(f"void f(){{ __shared__ int a[9]; int* b = a + 4; {text[:-99]}"),
     "fault_detail": lambda text: fault_detail(MemoryFault(text[:10], text)),
 }
 
