@@ -37,7 +37,7 @@ def change_email() -> Response | tuple[str, int]:
     user = reader().get_one(User, visitor.id)
     if not form.validate_on_submit():
         return account_page(email_form=form), 422
-    if user.password_hash is not None and check_credentials(visitor.username, form.email_password.data or "") is None:
+    if user.password_hash is not None and check_credentials(visitor.username, form.email_password.data) is None:
         form.email_password.errors = ("That is not your password.",)
         return account_page(email_form=form), 422
     with transaction() as writer:

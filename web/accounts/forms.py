@@ -28,6 +28,11 @@ def refuse_weak(field: Field, *, username: str) -> bool:
     return problem is not None
 
 
+def own_password() -> PasswordField:
+    """Returns the field for the visitor's password, which accounts that sign in elsewhere have none of: "" then."""
+    return PasswordField("Your password", [Length(max=256)], filters=[lambda given: given or ""])
+
+
 class NameForm(FlaskForm):
     """Chooses a user name."""
 
@@ -111,7 +116,7 @@ class EmailForm(FlaskForm):
     """Changes the e-mail address of the logged-in account."""
 
     email = StringField("E-mail", [Optional(), EMAIL])
-    email_password = PasswordField("Your password", [Length(max=256)])
+    email_password = own_password()
 
 
 class ConfirmForm(FlaskForm):
@@ -127,11 +132,11 @@ class CodeForm(FlaskForm):
 class SecondFactorOffForm(FlaskForm):
     """Turns the second factor off."""
 
-    factor_password = PasswordField("Your password", [Length(max=256)])
+    factor_password = own_password()
 
 
 class CloseForm(FlaskForm):
     """Closes the account for good."""
 
     confirm_name = StringField("Your user name, to be sure", [InputRequired("Type your user name.")])
-    close_password = PasswordField("Your password", [Length(max=256)])
+    close_password = own_password()
