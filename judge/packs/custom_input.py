@@ -156,7 +156,7 @@ def _size(axis: Axis, text: str, problems: dict[str, str]) -> int:
         problems[axis.name] = f"{text[:40]!r} is not a whole number"
         return axis.min
     if not axis.min <= size <= axis.max or size % axis.multiple_of:
-        problems[axis.name] = f"{size:,} is not {_axis_range(axis)}"
+        problems[axis.name] = f"{f'{size:,}'[:40]} is not {_axis_range(axis)}"
     return size
 
 
@@ -261,16 +261,15 @@ def _contents(argument: Argument, declared: Distribution, text: str, case: Case)
 
 def _number(word: str) -> Number:
     try:
-        return int(word)
-    except ValueError:
-        pass
-    try:
         value = float(word)
     except ValueError:
         raise ValueError(f"{word[:40]!r} is not a number") from None
     if not math.isfinite(value):
         raise ValueError(f"{word[:40]} cannot be used here: write a finite number")
-    return value
+    try:
+        return int(word)
+    except ValueError:
+        return value
 
 
 def _distribution(words: Sequence[str]) -> Distribution:

@@ -12,6 +12,8 @@ from judge.packs.loader import load_pack
 from judge.packs.pack import Pack
 from judge.packs.registry import Registry
 
+#: A whole number that no float holds.
+HUGE = "1" + "0" * 400
 CHALLENGES = Path(__file__).resolve().parents[4] / "challenges"
 
 
@@ -62,13 +64,17 @@ def test_a_distribution_is_written_in_words(pack: Pack, text: str, made: object)
         ("N", "-4", "from 1 to 1,000"),
         ("N", "1001", "from 1 to 1,000"),
         ("N", "five", "not a whole number"),
+        ("N", HUGE, "from 1 to 1,000"),
         ("N", "7", "wants N != 7"),
         ("N", "101", "choose smaller sizes"),
         ("factor", "9", "from -8 to 8"),
         ("factor", "nan", "finite"),
+        ("factor", HUGE, "finite"),
         ("x", "1 2 3", "3 values for 5 elements"),
         ("x", "1 2 nan 4 5", "finite"),
         ("x", "1 2 inf 4 5", "finite"),
+        ("x", f"1 2 {HUGE} 4 5", "finite"),
+        ("x", f"constant {HUGE}", "finite"),
         ("x", "1 2 1e39 4 5", "larger than the type can hold"),
         ("x", "1 2 three 4 5", "'three' is not a number"),
         ("x", "uniform 2 1", "write uniform LOW HIGH"),
