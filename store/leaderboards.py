@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, Subquery, func, literal, null, select, tuple_, union_all
 from sqlalchemy.orm import Session, aliased
@@ -82,10 +82,17 @@ def leaderboard(
     return [LeaderboardEntry(**row._mapping) for row in session.execute(query)]
 
 
-def position_on_board(
+class PlaceOnBoard(NamedTuple):
+    """Where a user stands: the rank, which others may share, and the position in the order of the board, from 1."""
+
+    rank: int
+    position: int
+
+
+def place_on_board(
     session: Session, *, challenge: str, device_key: str, pack_major: int, metric: str, user_id: int
-) -> int | None:
-    """Returns the user's position in the order of the board, from 1, or None if the user is not on it."""
+) -> PlaceOnBoard | None:
+    """Returns where the user stands on a board, or None if the user is not on it."""
     board = {"challenge": challenge, "device_key": device_key, "pack_major": pack_major, "metric": metric}
     own = session.scalars(select(BestResult).filter_by(**board, user_id=user_id)).one_or_none()
     if own is None:
@@ -99,7 +106,7 @@ def position_on_board(
         better = _count(session, board, BestResult.low <= bound)
         same_rank = same_rank.where(BestResult.low > bound)
     is_before = tuple_(BestResult.value, BestResult.submission_id) < tuple_(own.value, own.submission_id)
-    return 1 + better + (session.scalar(same_rank.where(is_before)) or 0)
+    return PlaceOnBoard(1 + ended, 1 + better + (session.scalar(same_rank.where(is_before)) or 0))
 
 
 def board_values(

@@ -106,8 +106,10 @@ def interval_bar(value: float, ends: tuple[float, float] | None, window: tuple[f
     return Markup("").join([*parts, Markup("</svg>")])
 
 
-def distribution_chart(values: Sequence[float], own: float, label: Callable[[float], str], title: str) -> Markup:
-    """Draws how many values lie in each of a few bands of a logarithmic axis, with a line at ``own``.
+def distribution_chart(
+    values: Sequence[float], own: float, label: Callable[[float], str], title: str, name: str = "this one"
+) -> Markup:
+    """Draws how many values lie in each of a few bands of a logarithmic axis, with a line at ``own``, called ``name``.
 
     Values must be positive. Returns an empty string for fewer than two.
     """
@@ -132,7 +134,7 @@ def distribution_chart(values: Sequence[float], own: float, label: Callable[[flo
     for x, y, side, text in (
         (LEFT, bottom + 19, "start", label(math.exp(low))),
         (WIDTH - RIGHT, bottom + 19, "end", label(math.exp(high))),
-        (at, 10, anchor, f"this one, {label(own)}"),
+        (at, 10, anchor, f"{name}, {label(own)}"),
     ):
         parts.append(Markup('<text x="{}" y="{}" text-anchor="{}">{}</text>').format(x, y, side, text))
     return Markup("").join([*parts, Markup("</svg>")])

@@ -19,7 +19,7 @@ from store.leaderboards import (
     count_tries,
     leaderboard,
     list_boards,
-    position_on_board,
+    place_on_board,
     scores_after_giving_up,
 )
 from web.charts import distribution_chart, interval_bar
@@ -56,8 +56,9 @@ class ErrorBar:
 
 @dataclass(frozen=True, slots=True)
 class OwnPlace:
-    """Where a user stands: the position from 1 among ``users``, the page that it is on, and the user's best value."""
+    """Where a user stands: the rank and the position among ``users``, its page, and the user's best value."""
 
+    rank: int
     position: int
     users: int
     page: int
@@ -200,14 +201,14 @@ def find_own_place(session: Session, board: Board, user_id: int) -> OwnPlace | N
     """Returns where a user stands on a board, or None if the user is not on it."""
     if board.device is None or board.metric is None:
         return None
-    position = position_on_board(
+    place = place_on_board(
         session, challenge=board.pack.slug, device_key=board.device, pack_major=board.pack.major,
         metric=board.metric, user_id=user_id,
     )  # fmt: skip
-    if position is None:
+    if place is None:
         return None
     best = best_of_user(session, user_id=user_id)[(board.pack.slug, board.device, board.pack.major, board.metric)]
-    return OwnPlace(position, board.users, 1 + (position - 1) // PAGE, best)
+    return OwnPlace(place.rank, place.position, board.users, 1 + (place.position - 1) // PAGE, best)
 
 
 def find_distribution(services: Services, session: Session, board: Board, own: OwnPlace | None) -> Distribution | None:
@@ -224,9 +225,9 @@ def find_distribution(services: Services, session: Session, board: Board, own: O
         clock=services.clock,
         is_dear=lambda found: len(found) > _MANY_USERS,
     )
-    marked = values[0] if own is None else own.value
+    marked, name = (values[0], "the best") if own is None else (own.value, "yours")
     title = f"The best times of {whole(len(values))} people"
-    chart = distribution_chart(values, marked, seconds, title)
+    chart = distribution_chart(values, marked, seconds, title, name)
     quarters = tuple(seconds(values[round(share * (len(values) - 1))]) for share in (0, 0.25, 0.5, 0.75, 1))
     return Distribution(chart, quarters)
 

@@ -10,6 +10,7 @@ from web.devices import device_choices
 from web.leaderboard.boards import device_names, find_board, find_distribution, find_own_place, find_tries, gap
 from web.paging import page_asked_for
 from web.services import reader, services
+from web.submissions.standing import behind
 
 blueprint = Blueprint("leaderboard", __name__, url_prefix="/leaderboards")
 
@@ -40,4 +41,5 @@ def show(slug: str) -> str:
         distribution=find_distribution(services(), reader(), board, own),
         tries=find_tries(reader(), board),
         gap=gap,
+        behind=behind,
     )

@@ -65,7 +65,11 @@ def _differs(got: JsonNumber, expected: JsonNumber) -> bool:
 
 def _picture(array: ShownArray) -> Markup:
     """Draws the cells as greys: the brighter, the larger the mean of their elements."""
-    width, height = _CELL * len(array.picture[0]), _CELL * len(array.picture)
+    rows, columns = len(array.picture), len(array.picture[0])
+    # As tall, beside its width, as the array is, within reason: a cell stands for as many rows as it takes.
+    shape = math.prod(array.shape[:-1]) / rows, array.shape[-1] / columns
+    down = round(min(max(_CELL * shape[0] / shape[1], _CELL / 2), 3 * _CELL), 2)
+    width, height = _CELL * columns, round(down * rows, 2)
     title = f"Picture of {array.name}" + ("" if array.role == "input" else f", {array.role}")
     parts = [Markup('<svg class="picture" viewBox="0 0 {0} {1}" width="{0}" role="img"><title>{2}</title>').format(
         width, height, title
@@ -79,6 +83,6 @@ def _picture(array: ShownArray) -> Markup:
                 style = "none" if level == "-" else "bright"
                 opacity = 1 if level == "-" else round(int(level) / 9, 2)
                 box = Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}" fill-opacity="{}"/>')
-                parts.append(box.format(style, _CELL * across, _CELL * number, _CELL * cells, _CELL, opacity))
+                parts.append(box.format(style, _CELL * across, round(down * number, 2), _CELL * cells, down, opacity))
             across += cells
     return Markup("").join([*parts, Markup("</svg>")])

@@ -91,9 +91,7 @@ def present_standing(standing: Standing, measurement: Measurement, medals: Medal
         change="" if previous is None else _change(standing.value, previous),
         improved=previous is not None and standing.value < previous,
         is_best=bool(standing.others) and standing.value <= best,
-        behind="the best on this board"
-        if standing.value <= best
-        else f"{significant(standing.value / best, 3)}× the best",
+        behind=behind(standing.value, best),
         medal=None if medals is None else medals.earned(measurement.roofline_share),
         distribution=Markup("")
         if users < LEAST_USERS
@@ -108,6 +106,11 @@ def present_standing(standing: Standing, measurement: Measurement, medals: Medal
         ),
         scores=_score_rows(standing),
     )
+
+
+def behind(value: float, best: float) -> str:
+    """Returns how a value compares with the best of its board, in words."""
+    return "the best on this board" if value <= best else f"{significant(value / best, 3)}× the best"
 
 
 def _change(value: float, previous: float) -> str:

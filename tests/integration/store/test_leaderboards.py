@@ -14,7 +14,7 @@ from judge.judgement import BuildReport, DeviceInfo, Fingerprint, Judgement
 from judge.judgement import Measurement as JudgedMeasurement
 from judge.verdict import Verdict
 from store.best_results import keep_best_result
-from store.leaderboards import board_query, leaderboard, position_on_board, record_measurement
+from store.leaderboards import board_query, leaderboard, place_on_board, record_measurement
 from store.models import BestResult, BoardTotals, Measurement, Submission, User
 
 T0 = datetime(2026, 1, 2, tzinfo=UTC)
@@ -72,7 +72,7 @@ def test_the_best_of_each_user_with_shared_ranks(sessions: sessionmaker[Session]
         )
 
 
-def test_a_user_has_a_position_in_the_order_of_the_board(sessions: sessionmaker[Session]) -> None:
+def test_a_user_has_a_rank_and_a_position_in_the_order_of_the_board(sessions: sessionmaker[Session]) -> None:
     with sessions.begin() as session:
         for name, value in [("b", 2.0), ("a", 1.0), ("c", 2.0), ("d", 5.0)]:
             score(session, name, value)
@@ -80,8 +80,8 @@ def test_a_user_has_a_position_in_the_order_of_the_board(sessions: sessionmaker[
     with sessions() as session:
         where = {"challenge": "reduction", "device_key": "emulator", "pack_major": 1, "metric": "time_s"}
         ids = {user.username: user.id for user in session.query(User)}
-        found = {name: position_on_board(session, user_id=number, **where) for name, number in ids.items()}  # type: ignore[arg-type]
-        assert found == {"a": 1, "b": 2, "c": 3, "d": 4, "e": None}
+        found = {name: place_on_board(session, user_id=number, **where) for name, number in ids.items()}  # type: ignore[arg-type]
+        assert found == {"a": (1, 1), "b": (2, 2), "c": (2, 3), "d": (4, 4), "e": None}
 
 
 def test_entries_that_overlap_share_a_rank(sessions: sessionmaker[Session]) -> None:
@@ -252,10 +252,10 @@ def test_pages_and_places_are_those_of_the_definition(sessions: sessionmaker[Ses
             ]
             assert shown == expected, size
         places = [
-            position_on_board(session, **asked, metric="time_s", user_id=number)  # type: ignore[arg-type]
+            place_on_board(session, **asked, metric="time_s", user_id=number)  # type: ignore[arg-type]
             for _, _, number in expected
         ]
-        assert places == list(range(1, 31))
+        assert places == [(rank, position) for position, (rank, _, _) in enumerate(expected, start=1)]
 
 
 def board_sql(engine: Engine) -> str:

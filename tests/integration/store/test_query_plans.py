@@ -24,7 +24,7 @@ from store.leaderboards import (
     count_tries,
     latest_results,
     leaderboard,
-    position_on_board,
+    place_on_board,
     scores_after_giving_up,
 )
 from store.metrics import queue_figures
@@ -127,7 +127,7 @@ QUERIES: dict[str, Callable[[Session], object]] = {
     "events": lambda s: events_after(s, _first(s), 0),
     "a board": lambda s: leaderboard(s, **BOARD, limit=100),
     "a later page of a board": lambda s: leaderboard(s, **BOARD, limit=100, offset=500),
-    "a place on a board": lambda s: position_on_board(s, **BOARD, metric="time_s", user_id=1),
+    "a place on a board": lambda s: place_on_board(s, **BOARD, metric="time_s", user_id=1),
     "the values of a board": lambda s: board_values(s, **BOARD, metric="time_s"),
     "the latest results of a board": lambda s: latest_results(s, **BOARD, metric="time_s", limit=50),
     "scores after giving up": lambda s: scores_after_giving_up(s, **BOARD, metric="time_s"),

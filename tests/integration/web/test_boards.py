@@ -53,7 +53,9 @@ def test_bars_of_modelled_times_tell_close_entries_apart(site: Site) -> None:
 def test_one_s_own_place_stands_above_the_board(site: Site) -> None:
     _enter(site, "ada", 1e-5)
     _enter(site, "bob", 2e-5)
-    assert "Your place: 2 of 2." in site.visitor("bob").get(BOARD).text
+    _enter(site, "cy", 1e-5)
+    assert "<b>Your place: 3 of 3.</b> 20.00 µs, 2.00× the best." in site.visitor("bob").get(BOARD).text
+    assert "<b>Your place: 1 of 3.</b> 10.00 µs." in site.visitor("cy").get(BOARD).text, "as good as the first"
     for client in (site.app.test_client(), site.visitor("eve")):
         assert "Your place" not in client.get(BOARD).text
 
@@ -65,7 +67,7 @@ def test_the_times_of_many_are_drawn_with_a_table_behind(site: Site) -> None:
         _enter(site, f"user{number}", 1e-5 * (number + 1))
     page = site.visitor("user3").get(BOARD).text
     assert "The best times of 5 people" in page
-    assert "this one, 40.0 µs" in page
+    assert "yours, 40.0 µs" in page
     table = re.search(r"Three quarters.*?</table>", page, re.DOTALL)
     assert table is not None
     assert re.findall(r"[\d.]+ µs", table[0]) == ["10.0 µs", "20.0 µs", "30.0 µs", "40.0 µs", "50.0 µs"]

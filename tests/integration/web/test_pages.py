@@ -65,7 +65,7 @@ def test_a_submission_is_followed_and_reported(site: Site) -> None:
     report = client.get(f"/submissions/{public_id}").text
     assert "Runtime error" in report or "runtime error" in report
     assert '<a href="#L3" data-line="3">line 3</a>' in report
-    assert re.search(r'<li id="L3" class="marked">.*out-of-bounds write', report)
+    assert re.search(r'<li id="L3" data-line="3" class="marked">.*out-of-bounds write', report)
     assert "data-events" not in report
     assert "out-of-bounds write" in client.get(f"/submissions/{public_id}/report").text
 
@@ -80,7 +80,7 @@ def test_a_mismatch_and_compiler_output_are_shown(site: Site) -> None:
     site.work(build=BuildReport(ok=False, wall_s=0.3, log='kernel.cu(3): error: expected a ";"\n'))
     page = site.visitor().get(f"/submissions/{second}").text
     assert "kernel.cu(3): error: expected a" in page
-    assert re.search(r'<li id="L3" class="marked">', page)
+    assert re.search(r'<li id="L3" data-line="3" class="marked">', page)
 
 
 def test_source_is_shown_as_text_and_downloaded_as_it_was(site: Site) -> None:
