@@ -47,6 +47,11 @@ class Standing:
         return min((self.value, *self.others[:1], *(score.value for score in self.own)))
 
     @property
+    def is_best(self) -> bool:
+        """Whether nobody is faster, where there are others."""
+        return bool(self.others) and self.value <= self.leader
+
+    @property
     def previous_best(self) -> float | None:
         """The user's best value before this submission; None if it is the first."""
         before: list[float] = []

@@ -8,6 +8,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from judge.packs.steps import read_steps
 from store import solutions
 from store.solutions import Access, NotPublishableError
+from store.standings import find_standing
 from store.submissions import get_submission
 from web.accounts.visitor import login_required, require_visitor, signed_in
 from web.paging import page_asked_for
@@ -78,7 +79,7 @@ def show(slug: str, public_id: str) -> str:
     submission = readable_solution(reader(), pack, public_id, visitor)
     return render_template(
         "solutions/show.html",
-        **report_context(submission),
+        **report_context(submission, find_standing(reader(), submission)),
         lines=present_source(submission),
         own=submission.user_id == visitor.id,
         likes=solutions.count_likes(reader(), submission),

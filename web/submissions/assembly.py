@@ -155,5 +155,5 @@ def _figures(function: FunctionAssembly, arch: str) -> tuple[tuple[str, str], ..
         threads = function.block_threads or BLOCK_THREADS
         occupancy = occupancy_of(fitting[-1], threads, resources.registers, resources.shared_bytes)
         label = f"occupancy in blocks of {threads}, limited by {occupancy.limiter}"
-        figures.append((label, f"{occupancy.ratio:.0%}"))
+        figures.append((label, f"{100 * occupancy.ratio:.0f} %"))
     return tuple(figures)

@@ -8,6 +8,7 @@ from flask import Blueprint, Response, redirect, render_template, request, url_f
 from werkzeug.wrappers import Response as BaseResponse
 
 from store.models import Submission
+from store.standings import find_standing
 from store.submissions import find_shared, get_submission
 from web.accounts.visitor import login_required
 from web.problems import Problem
@@ -37,7 +38,10 @@ def show(token: str) -> str:
     """Renders a shared submission: the report and the source."""
     submission = _shared(token)
     return render_template(
-        "submissions/shared.html", **report_context(submission), lines=present_source(submission), token=token
+        "submissions/shared.html",
+        **report_context(submission, find_standing(reader(), submission)),
+        lines=present_source(submission),
+        token=token,
     )
 
 

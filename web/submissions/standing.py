@@ -24,7 +24,6 @@ class StandingView:
     percentile: str
     change: str
     improved: bool
-    is_best: bool
     behind: str
     medal: Medal | None
     distribution: Markup
@@ -90,7 +89,6 @@ def present_standing(standing: Standing, measurement: Measurement, medals: Medal
         percentile=f"faster than {100 * slower / len(standing.others):.0f} %" if standing.others else "",
         change="" if previous is None else _change(standing.value, previous),
         improved=previous is not None and standing.value < previous,
-        is_best=bool(standing.others) and standing.value <= best,
         behind=behind(standing.value, best),
         medal=None if medals is None else medals.earned(measurement.roofline_share),
         distribution=Markup("")

@@ -12,7 +12,7 @@ from store.audits import find_audit
 from store.classes import is_taught_by
 from store.contests import contests_of, is_opened_to
 from store.models import FINAL_STATES, Role, Submission, User
-from store.standings import find_standing, latest_scored, listed_scores
+from store.standings import Standing, find_standing, latest_scored, listed_scores
 from store.submissions import cancel_submission, get_submission, list_submissions, sent_values
 from store.turns import expected_wait, queue_position
 from web.accounts.visitor import login_required, require_visitor
@@ -103,10 +103,11 @@ def show(public_id: str) -> str:
     """Renders a submission: its progress while it is judged, then the report."""
     submission = visible_submission(public_id)
     position = queue_position(reader(), submission)
+    standing = find_standing(reader(), submission)
     return render_template(
         "submissions/show.html",
-        **report_context(submission),
-        **_placed(submission),
+        **report_context(submission, standing),
+        **_placed(submission, standing),
         place=None if position is None else _place(submission, position),
         lines=present_source(submission),
         earlier=earlier_judgements(reader(), submission),
@@ -123,7 +124,7 @@ def report(public_id: str) -> str:
     submission = visible_submission(public_id)
     return render_template(
         "submissions/_report.html",
-        **report_context(submission),
+        **report_context(submission, find_standing(reader(), submission)),
         inline=True,
         notes=editor_notes(submission),
         heat=editor_heat(submission),
@@ -185,25 +186,25 @@ def own_submission(public_id: str) -> Submission:
     return submission
 
 
-def report_context(submission: Submission) -> dict[str, object]:
-    """Returns what the report's template needs of a submission."""
+def report_context(submission: Submission, standing: Standing | None) -> dict[str, object]:
+    """Returns what the report's template needs of a submission that stands there on its board."""
     audit = find_audit(reader(), submission)
     return {
         "audit": None if audit is None else present_audit(audit),
         "submission": submission,
         "pack": services().packs.get(submission.challenge),
         "working": submission.state not in FINAL_STATES,
+        "fastest": standing is not None and standing.is_best,
         "track_goal": None if submission.judgement is None else present_goal(submission.judgement),
         "report": None if submission.judgement is None else present_report(submission.judgement, submission.source),
     }
 
 
-def _placed(submission: Submission) -> dict[str, StandingView | RooflineView | None]:
+def _placed(submission: Submission, standing: Standing | None) -> dict[str, StandingView | RooflineView | None]:
     """Returns where a timed submission stands on its board and under the roofline; nothing for others."""
     judgement, pack = submission.judgement, services().packs.get(submission.challenge)
     if judgement is None or judgement.measurement is None or judgement.measurement.metric == "warp_instructions":
         return {}
-    standing = find_standing(reader(), submission)
     current = pack if pack is not None and pack.major == submission.pack_major else None
     open_to_visitor = current is not None and find_access(reader(), current, require_visitor()).is_open
     steps = read_steps(current) if current is not None and open_to_visitor else ()

@@ -65,7 +65,7 @@ def test_it_is_asked_for_made_and_shown(site: Site, page: tuple[FlaskClient, str
     assert '<li data-line="3" id="A3"><a href="#L3">3</a><code>LDG.E R0, [R2.64]</code></li>' in text
     assert "EXIT &lt;b&gt;" in text
     assert "1,024 B" in text
-    assert "<dt>occupancy in blocks of 256, limited by registers</dt><dd>75%</dd>" in text
+    assert "<dt>occupancy in blocks of 256, limited by registers</dt><dd>75 %</dd>" in text
     assert "ld.global.f32" in client.get(f"{url}?arch=sm_80&view=ptx").text
     # Of another GPU nobody has asked for it.
     assert "Nobody has asked" in client.get(f"{url}?arch=sm_75").text

@@ -104,6 +104,7 @@ function showWrongFields(fields) {
   if (wrong.length) {
     custom.open = true;
     wrong[0].focus();
+    document.getElementById(wrong[0].getAttribute("aria-describedby")).scrollIntoView({ block: "nearest" });
   }
   return wrong.length > 0;
 }
