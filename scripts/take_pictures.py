@@ -119,7 +119,7 @@ def take(page: Page, stack: Stack, submission: str, most_px: int) -> Iterator[tu
 
 
 #: What the documents show, and how much of a long page.
-SHOWN_PX = 1960
+SHOWN_PX = 1290
 SHOWN = ("challenge", "own-input", "submission")
 
 

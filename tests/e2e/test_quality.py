@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, BrowserContext
 from sqlalchemy.orm import Session
 
 from judge.compile.assembly_json import to_json
-from judge.judgement import BuildReport
+from judge.judgement import BuildReport, MismatchMap
 from store import classes
 from store.accounts import find_user
 from store.assemblies import claim_assembly, finish_assembly
@@ -26,7 +26,9 @@ from store.models import Assignment, Class, Contest, Role
 from store.notices import post_notice
 from store.operator_log import Actor
 from tests.e2e.conftest import Served
+from tests.e2e.test_reports import mapped
 from tests.integration.web.test_assembly import MADE
+from tests.integration.web.test_modelled_time import modelled
 from tests.web_site import H200, KERNEL, accepted, faulty, post, trusted, wrong
 
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive]
@@ -73,6 +75,9 @@ def full(served: Served) -> Full:
         sent = post(ada, f"{CHALLENGE}/submissions", data, page=CHALLENGE)
         ids.append(sent.location.rsplit("/", 1)[1])
         site.work(device=device, cases=cases, measurement=measurement, build=build)
+    data = {"source": KERNEL, "device": "emulator", "mode": "submit"}
+    slow = post(ada, f"{CHALLENGE}/submissions", data, page=CHALLENGE).location
+    site.work(cases=(*accepted("n-1"), mapped("n-2", MismatchMap(1, 40, ("0" * 39 + "9",)))), measurement=modelled())
     with site.database() as session:
         user = find_user(session, "ada")
         assert user is not None
@@ -122,6 +127,7 @@ def full(served: Served) -> Full:
         "/users/<username>": "/users/ada",
         "/submissions": "/submissions",
         "/submissions/<public_id>": f"/submissions/{ids[1]}",
+        "/submissions/<public_id>, modelled time and a map": slow,
         "/submissions/<public_id>, wrong": f"/submissions/{ids[2]}",
         "/submissions/<public_id>, compile error": f"/submissions/{ids[3]}",
         "/submissions/<public_id>/compare": f"/submissions/{ids[1]}/compare?with={ids[0]}",
