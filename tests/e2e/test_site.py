@@ -104,8 +104,8 @@ def _tab_to(page: Page, target: Locator) -> None:
 
 def test_what_a_page_is_refused_is_noticed(page: Page, served: Served, complaints: list[str]) -> None:
     page.goto(f"{served.url}{CHALLENGE}")
-    page.evaluate("document.body.setAttribute('style', 'color: red')")
-    page.context.close()  # by then its pages have told everything
+    with page.expect_console_message(lambda message: message.text.startswith("refused by style-src-attr")):
+        page.evaluate("document.body.setAttribute('style', 'color: red')")
     assert any("refused by style-src-attr" in text for text in complaints)
     complaints.clear()
 
