@@ -226,13 +226,13 @@ def run(
     engine = make_engine(site.settings)
     sessions = make_session_factory(engine)
     try:
-        token = _sign_up(sessions)
-        _wait_until_ready(site, deadline_s)
+        token = sign_up(sessions)
+        wait_until_ready(site, deadline_s)
         killer = Killer(site, every_s, most_kills, chance)
         killer.start()
         try:
             until_s = time.monotonic() + deadline_s
-            expected = _send(site, token, _plan(submissions, chance), until_s)
+            expected = _send(site, token, plan(submissions, chance), until_s)
             while _unfinished(sessions, list(expected)) > submissions // 20 and time.monotonic() < until_s:
                 time.sleep(0.5)
         finally:
@@ -258,8 +258,8 @@ def run(
     return report
 
 
-def _plan(count: int, chance: random.Random) -> list[tuple[str, str]]:
-    """Verdicts and sources; some sources are sent again and again, as people do, and their builds are cached."""
+def plan(count: int, chance: random.Random) -> list[tuple[str, str]]:
+    """Returns verdicts and sources, some of them again and again, as people send them: their builds are cached."""
     right = (ROOT / "reference_solutions" / CHALLENGE / "plain.cu").read_text()
     suicide = "#include <signal.h>\n" + right.replace("int threads", "raise(SIGKILL);\n    int threads", 1)
     sources = {"AC": right, "WA": right.replace("A[i] + B[i]", "A[i] - B[i]"), "CE": "not C++\n", "RE": suicide}
@@ -269,14 +269,16 @@ def _plan(count: int, chance: random.Random) -> list[tuple[str, str]]:
     return plan
 
 
-def _sign_up(sessions: sessionmaker[Session]) -> str:
+def sign_up(sessions: sessionmaker[Session]) -> str:
+    """Returns the token of a new user."""
     with sessions.begin() as session:
         name = "kills" + secrets.token_hex(4)
         user = create_user(session, username=name, password=secrets.token_hex(12))
         return create_token(session, user=user, name="kill test")[1]
 
 
-def _wait_until_ready(site: Site, within_s: float) -> None:
+def wait_until_ready(site: Site, within_s: float) -> None:
+    """Returns once a device is online. Raises RuntimeError if none is in time."""
     until_s = time.monotonic() + within_s
     while time.monotonic() < until_s:
         site.processes()
