@@ -43,12 +43,14 @@ def to_json(part: Any) -> Any:
 
     Verdicts become their two letters, tuples lists, and numbers that are not finite the strings nan, inf and -inf.
     """
+    if part is None or type(part) in (str, int, bool):
+        return part
     if dataclasses.is_dataclass(part) and not isinstance(part, type):
         if part in (Fingerprint(), ObservedConditions()):
             return {}
         return {
             item.name: to_json(value)
-            for item in dataclasses.fields(part)
+            for item in _fields(type(part))
             if not _is_unknown(item, value := getattr(part, item.name))
         }
     if isinstance(part, Mapping):
@@ -88,6 +90,11 @@ def _read(kind: type[T], data: Mapping[str, Any]) -> T:
     except ValueError as error:
         raise UnreadableJudgement(f"no {kind.__name__} can be read from the JSON: {error}") from None
     return found
+
+
+@functools.cache
+def _fields(kind: type[Any]) -> tuple[dataclasses.Field[Any], ...]:
+    return dataclasses.fields(kind)
 
 
 @functools.cache

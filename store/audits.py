@@ -14,7 +14,7 @@ return False have written nothing.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -260,9 +260,11 @@ def hand_back_audit(session: Session, lease: AuditLease) -> bool:
     return _end_lease(session, lease, wanted=True)
 
 
-def find_audit(session: Session, submission: Submission) -> Audit | None:
-    """Returns the latest audit of an accepted submission, or None."""
-    return session.get(Audit, submission.id) if submission.verdict == Verdict.ACCEPTED else None
+def find_audits(session: Session, submissions: Iterable[Submission]) -> dict[int, Audit]:
+    """Returns the latest audit of each of the submissions that is accepted and was audited, by submission id."""
+    accepted = [each.id for each in submissions if each.verdict == Verdict.ACCEPTED]
+    found = session.scalars(select(Audit).where(Audit.submission_id.in_(accepted))) if accepted else ()
+    return {audit.submission_id: audit for audit in found}
 
 
 def why_not_audited(measurement: JudgedMeasurement) -> str | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session, aliased, defer
+from sqlalchemy import and_, case, func, select
+from sqlalchemy.orm import Session, aliased
 
 from store.models import BestResult, Measurement, Submission
 
@@ -28,28 +29,28 @@ class Score:
 class Standing:
     """A submission's score beside the others of its board.
 
-    ``others`` holds the best value of every other user, ascending, and ``own`` the user's scores, oldest first.
+    ``users`` counts everybody on the board; ``faster`` and ``slower`` are how many of the others have such a best
+    value. ``leader`` is the best value of the board, this one included, and ``own`` holds the user's scores, oldest first.
     """
 
     value: float
-    others: tuple[float, ...]
+    metric: str
+    users: int
+    faster: int
+    slower: int
+    leader: float
     own: tuple[Score, ...]
     public_id: str
 
     @property
     def place(self) -> int:
         """The place that this score alone takes: 1 + the number of others who are faster."""
-        return 1 + sum(other < self.value for other in self.others)
-
-    @property
-    def leader(self) -> float:
-        """The best value of the board, this one included."""
-        return min((self.value, *self.others[:1], *(score.value for score in self.own)))
+        return 1 + self.faster
 
     @property
     def is_best(self) -> bool:
         """Whether nobody is faster, where there are others."""
-        return bool(self.others) and self.value <= self.leader
+        return self.users > 1 and self.value <= self.leader
 
     @property
     def previous_best(self) -> float | None:
@@ -89,18 +90,25 @@ def listed_scores(session: Session, submissions: Sequence[Submission]) -> dict[i
     return {row[0]: ListedScore(row[1], row[2], row[3]) for row in rows}
 
 
-def latest_scored(session: Session, *, user_id: int, challenge: str, device: str | None = None) -> Submission | None:
-    """Returns the user's latest submission with a time on a board of the challenge, or None."""
+@dataclass(frozen=True, slots=True)
+class History:
+    """A user's scores on one board, oldest first."""
+
+    device_key: str
+    scores: tuple[Score, ...]
+
+
+def find_history(session: Session, *, user_id: int, challenge: str, device: str | None = None) -> History | None:
+    """Returns the user's times on that board of the challenge on which they had one last; None without any."""
     query = (
-        select(Submission)
-        .join(Measurement, Measurement.submission_id == Submission.id)
+        select(Measurement)
         .where(Measurement.user_id == user_id, Measurement.challenge == challenge)
         .where(Measurement.metric != "warp_instructions", Measurement.after_giving_up.is_(False))
-        .options(defer(Submission.judgement))
         .order_by(Measurement.submission_id.desc())
         .limit(1)
     )
-    return session.scalar(query if device is None else query.where(Measurement.device_key == device))
+    latest = session.scalar(query if device is None else query.where(Measurement.device_key == device))
+    return None if latest is None else History(latest.device_key, _own_scores(session, latest))
 
 
 def find_standing(session: Session, submission: Submission) -> Standing | None:
@@ -108,21 +116,37 @@ def find_standing(session: Session, submission: Submission) -> Standing | None:
     row = session.get(Measurement, submission.id)
     if row is None or row.after_giving_up:
         return None
-    board = {
-        "challenge": row.challenge,
-        "device_key": row.device_key,
-        "pack_major": row.pack_major,
-        "metric": row.metric,
-    }
-    others = session.scalars(
-        select(BestResult.value).filter_by(**board).where(BestResult.user_id != row.user_id).order_by(BestResult.value)
-    )
-    own = session.execute(
-        select(Submission.public_id, Measurement.value, Measurement.created_at)
-        .join(Submission, Submission.id == Measurement.submission_id)
-        .where(*(getattr(Measurement, name) == value for name, value in board.items()))
-        .where(Measurement.user_id == row.user_id, Measurement.after_giving_up.is_(False))
+    is_other = BestResult.user_id != row.user_id
+    others, faster, slower, best = session.execute(
+        select(
+            func.count(case((is_other, 1))),
+            func.count(case((and_(is_other, BestResult.value < row.value), 1))),
+            func.count(case((and_(is_other, BestResult.value > row.value), 1))),
+            func.min(BestResult.value),
+        ).filter_by(**_board(row))
+    ).one()
+    own = _own_scores(session, row)
+    leader = min(value for value in (row.value, best, *(score.value for score in own)) if value is not None)
+    return Standing(row.value, row.metric, 1 + others, faster, slower, leader, own, submission.public_id)
+
+
+def _board(row: Measurement) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in ("challenge", "device_key", "pack_major", "metric")}
+
+
+def _own_scores(session: Session, row: Measurement) -> tuple[Score, ...]:
+    """Returns the latest scores of the user of ``row`` on its board, oldest first."""
+    latest = (
+        select(Measurement.submission_id, Measurement.value, Measurement.created_at)
+        .filter_by(**_board(row), user_id=row.user_id)
+        .where(Measurement.after_giving_up.is_(False))
         .order_by(Measurement.submission_id.desc())
         .limit(MOST_SCORES)
-    ).all()
-    return Standing(row.value, tuple(others), tuple(Score(*each) for each in reversed(own)), submission.public_id)
+        .subquery("latest")
+    )
+    found = session.execute(
+        select(Submission.public_id, latest.c.value, latest.c.created_at)
+        .join_from(latest, Submission, Submission.id == latest.c.submission_id)
+        .order_by(latest.c.submission_id)
+    )
+    return tuple(Score(*each) for each in found)

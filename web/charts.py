@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections import Counter
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from itertools import pairwise
 
 from markupsafe import Markup
+
+from web.svg import Shape
 
 WIDTH, HEIGHT = 640, 74
 LEFT, RIGHT, BASELINE = 12, 12, 50
@@ -31,15 +34,15 @@ def strip_chart(samples: Sequence[float], label: Callable[[float], str], title: 
     lower, median, upper = statistics.quantiles(ordered, n=4, method="inclusive")
     to_x = _axis(ordered[0], ordered[-1])
     parts = [
-        Markup('<svg class="strip" viewBox="0 0 {} {}" role="img"><title>{}</title>').format(WIDTH, HEIGHT, title),
+        Shape('<svg class="strip" viewBox="0 0 {} {}" role="img"><title>{}</title>').format(WIDTH, HEIGHT, title),
         _band(to_x(lower), to_x(upper), BASELINE - 6),
         _baseline(BASELINE),
     ]
     parts += [
-        Markup('<circle class="dot" cx="{}" cy="{}" r="4"/>').format(x, BASELINE - 6 - 7 * (level % 5))
+        Shape('<circle class="dot" cx="{}" cy="{}" r="4"/>').format(x, BASELINE - 6 - 7 * (level % 5))
         for x, level in _stacked([to_x(value) for value in ordered])
     ]
-    line = Markup('<line class="median" x1="{0}" x2="{0}" y1="4" y2="{1}"/>')
+    line = Shape('<line class="median" x1="{0}" x2="{0}" y1="4" y2="{1}"/>')
     parts.append(line.format(to_x(median), BASELINE + 4))
     parts += _labels(BASELINE, to_x, ordered[0], median, ordered[-1], label)
     return Markup("").join([*parts, Markup("</svg>")])
@@ -66,7 +69,7 @@ def process_chart(
     least = min(everything[0], interval[0] if interval else everything[0])
     to_x = _axis(least, max(slowest, interval[1] if interval else slowest))
     bottom = 6 + LANE * len(lanes)
-    parts = [Markup('<svg class="strip" viewBox="0 0 {} {}" role="img"><title>{}</title>').format(
+    parts = [Shape('<svg class="strip" viewBox="0 0 {} {}" role="img"><title>{}</title>').format(
         WIDTH, bottom + HEIGHT - BASELINE, title
     )]  # fmt: skip
     if interval:
@@ -75,11 +78,11 @@ def process_chart(
         top = 8 + LANE * lane
         for index, sample in _thinned(samples):
             y = round(top + (LANE - 8) * (index + 0.5) / len(samples), 1)
-            dot = Markup('<circle class="{}" cx="{}" cy="{}" r="2.5"/>')
+            dot = Shape('<circle class="{}" cx="{}" cy="{}" r="2.5"/>')
             parts.append(
                 dot.format("dot", to_x(sample), y) if sample <= slowest else dot.format("far", WIDTH - RIGHT, y)
             )
-        line = Markup('<line class="median" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>')
+        line = Shape('<line class="median" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>')
         parts.append(line.format(to_x(min(statistics.median(samples), slowest)), top - 1, top + LANE - 7))
     parts.append(_baseline(bottom))
     parts += _labels(bottom, to_x, everything[0], median, slowest, label)
@@ -96,13 +99,13 @@ def interval_bar(value: float, ends: tuple[float, float] | None, window: tuple[f
     def to_x(at: float) -> float:
         return round(4 + 92 * min(max((at - first) / (last - first), 0.0), 1.0), 2) if last > first else 50.0
 
-    parts = [Markup('<svg class="interval" role="img"><title>{}</title>').format(title)]
+    parts = [Shape('<svg class="interval" role="img"><title>{}</title>').format(title)]
     if ends is not None:
         low, high = (to_x(end) for end in ends)
-        parts.append(Markup('<line x1="{}%" x2="{}%" y1="8" y2="8"/>').format(low, high))
-        cap = Markup('<line x1="{0}%" x2="{0}%" y1="3" y2="13"/>')
+        parts.append(Shape('<line x1="{}%" x2="{}%" y1="8" y2="8"/>').format(low, high))
+        cap = Shape('<line x1="{0}%" x2="{0}%" y1="3" y2="13"/>')
         parts += [cap.format(x) for end, x in zip(ends, (low, high), strict=True) if first <= end <= last]
-    parts.append(Markup('<circle cx="{}%" cy="8" r="3.5"/>').format(to_x(value)))
+    parts.append(Shape('<circle cx="{}%" cy="8" r="3.5"/>').format(to_x(value)))
     return Markup("").join([*parts, Markup("</svg>")])
 
 
@@ -111,24 +114,27 @@ def distribution_chart(
 ) -> Markup:
     """Draws how many values lie in each of a few bands of a logarithmic axis, with a line at ``own``, called ``name``.
 
-    Values must be positive. Returns an empty string for fewer than two.
+    Values must be positive and ascend: many thousands are drawn in no time. Returns an empty string for fewer than two.
     """
-    if len(values) < 2 or min(values) <= 0:
+    if len(values) < 2 or values[0] <= 0:
         return Markup("")
-    low, high = math.log(min(*values, own)), math.log(max(*values, own))
+    low, high = math.log(min(values[0], own)), math.log(max(values[-1], own))
     width = (high - low) / BANDS or 1.0
-    counts = Counter(min(int((math.log(value) - low) / width), BANDS - 1) for value in values)
+    begins = [bisect_left(values, math.exp(low + band * width)) for band in range(1, BANDS)]
+    counts = [end - begin for begin, end in pairwise((0, *begins, len(values)))]
     bar_width = (WIDTH - LEFT - RIGHT) / BANDS
-    bottom, tallest = 96, max(counts.values())
-    parts = [Markup('<svg class="strip" viewBox="0 0 {} {}" role="img"><title>{}</title>').format(WIDTH, 120, title)]
-    for band, count in sorted(counts.items()):
+    bottom, tallest = 96, max(counts)
+    parts = [Shape('<svg class="strip" viewBox="0 0 {} {}" role="img"><title>{}</title>').format(WIDTH, 120, title)]
+    for band, count in enumerate(counts):
+        if not count:
+            continue
         height = round(72 * count / tallest, 1)
-        rect = Markup('<rect class="count" x="{}" y="{}" width="{}" height="{}" rx="2"><title>{}</title></rect>')
+        rect = Shape('<rect class="count" x="{}" y="{}" width="{}" height="{}" rx="2"><title>{}</title></rect>')
         span = f"{label(math.exp(low + band * width))} to {label(math.exp(low + (band + 1) * width))}: {count}"
         x = round(LEFT + band * bar_width + 1, 1)
         parts.append(rect.format(x, round(bottom - height, 1), round(bar_width - 2, 1), height, span))
     at = round(LEFT + (math.log(own) - low) / (width * BANDS) * (WIDTH - LEFT - RIGHT), 1)
-    parts.append(Markup('<line class="median" x1="{0}" x2="{0}" y1="14" y2="{1}"/>').format(at, bottom + 4))
+    parts.append(Shape('<line class="median" x1="{0}" x2="{0}" y1="14" y2="{1}"/>').format(at, bottom + 4))
     parts.append(_baseline(bottom))
     anchor = "start" if at < WIDTH / 3 else "end" if at > 2 * WIDTH / 3 else "middle"
     for x, y, side, text in (
@@ -136,7 +142,7 @@ def distribution_chart(
         (WIDTH - RIGHT, bottom + 19, "end", label(math.exp(high))),
         (at, 10, anchor, f"{name}, {label(own)}"),
     ):
-        parts.append(Markup('<text x="{}" y="{}" text-anchor="{}">{}</text>').format(x, y, side, text))
+        parts.append(Shape('<text x="{}" y="{}" text-anchor="{}">{}</text>').format(x, y, side, text))
     return Markup("").join([*parts, Markup("</svg>")])
 
 
@@ -156,20 +162,20 @@ def history_chart(values: Sequence[float], current: int | None, label: Callable[
     def to_y(value: float) -> float:
         return round(bottom - (math.log(value) - low) / ((high - low) or 1.0) * (bottom - top), 1)
 
-    parts = [Markup('<svg class="strip" viewBox="0 0 {} {}" role="img"><title>{}</title>').format(WIDTH, 106, title)]
+    parts = [Shape('<svg class="strip" viewBox="0 0 {} {}" role="img"><title>{}</title>').format(WIDTH, 106, title)]
     best, path = values[0], f"M{to_x(0)} {to_y(values[0])}"
     for index, value in enumerate(values[1:], start=1):
         path += f"H{to_x(index)}"
         if value < best:
             best = value
             path += f"V{to_y(best)}"
-    parts.append(Markup('<path class="best" d="{}"/>').format(path))
+    parts.append(Shape('<path class="best" d="{}"/>').format(path))
     for index, value in enumerate(values):
-        dot = Markup('<circle class="{}" cx="{}" cy="{}" r="{}"><title>{}</title></circle>')
+        dot = Shape('<circle class="{}" cx="{}" cy="{}" r="{}"><title>{}</title></circle>')
         style, radius = ("current", 5) if index == current else ("dot", 3.5)
         parts.append(dot.format(style, to_x(index), to_y(value), radius, label(value)))
     for y, value in ((top + 4, max(values)), (bottom + 4, min(values))):
-        parts.append(Markup('<text x="{}" y="{}">{}</text>').format(LEFT, y, label(value)))
+        parts.append(Shape('<text x="{}" y="{}">{}</text>').format(LEFT, y, label(value)))
     return Markup("").join([*parts, Markup("</svg>")])
 
 
@@ -190,17 +196,17 @@ def course_chart(points: Sequence[tuple[datetime, float]], label: Callable[[floa
         y = bottom - ((value - low) / (high - low) if high > low else 0.5) * (bottom - top)
         return round(x, 1), round(y, 1)
 
-    parts = [Markup('<svg class="strip" viewBox="0 0 {} {}" role="img"><title>{}</title>').format(WIDTH, 124, title)]
+    parts = [Shape('<svg class="strip" viewBox="0 0 {} {}" role="img"><title>{}</title>').format(WIDTH, 124, title)]
     line = " ".join(f"{x},{y}" for x, y in (at(*point) for point in ordered))
-    parts.append(Markup('<polyline class="best" points="{}"/>').format(line))
+    parts.append(Shape('<polyline class="best" points="{}"/>').format(line))
     for moment, value in ordered:
         x, y = at(moment, value)
-        dot = Markup('<circle class="dot" cx="{}" cy="{}" r="3.5"><title>{:%Y-%m-%d}: {}</title></circle>')
+        dot = Shape('<circle class="dot" cx="{}" cy="{}" r="3.5"><title>{:%Y-%m-%d}: {}</title></circle>')
         parts.append(dot.format(x, y, moment, label(value)))
     for y, value in ((top + 4, high), (bottom + 4, low)) if high > low else (((top + bottom) / 2 + 4, high),):
-        parts.append(Markup('<text x="{}" y="{}">{}</text>').format(LEFT, y, label(value)))
+        parts.append(Shape('<text x="{}" y="{}">{}</text>').format(LEFT, y, label(value)))
     for moment, anchor in ((ordered[0][0], "start"), (ordered[-1][0], "end")):
-        text = Markup('<text x="{}" y="{}" text-anchor="{}">{:%Y-%m-%d}</text>')
+        text = Shape('<text x="{}" y="{}" text-anchor="{}">{:%Y-%m-%d}</text>')
         parts.append(text.format(at(moment, low)[0], bottom + 22, anchor, moment))
     return Markup("").join([*parts, Markup("</svg>")])
 
@@ -214,12 +220,12 @@ def _axis(low: float, high: float) -> Callable[[float], float]:
 
 
 def _band(left: float, right: float, height: float) -> Markup:
-    band = Markup('<rect class="iqr" x="{}" y="6" width="{}" height="{}" rx="3"/>')
+    band = Shape('<rect class="iqr" x="{}" y="6" width="{}" height="{}" rx="3"/>')
     return band.format(left, max(round(right - left, 1), 1), height)
 
 
 def _baseline(y: float) -> Markup:
-    return Markup('<line class="axis" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>').format(LEFT, WIDTH - RIGHT, y)
+    return Shape('<line class="axis" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>').format(LEFT, WIDTH - RIGHT, y)
 
 
 def _labels(
@@ -227,7 +233,7 @@ def _labels(
 ) -> list[Markup]:
     middle = min(max(to_x(median), LEFT + 150), WIDTH - RIGHT - 150)
     return [
-        Markup('<text x="{}" y="{}" text-anchor="{}">{}</text>').format(x, y + 19, anchor, text)
+        Shape('<text x="{}" y="{}" text-anchor="{}">{}</text>').format(x, y + 19, anchor, text)
         for x, anchor, text in (
             (LEFT, "start", label(low)),
             (middle, "middle", f"median {label(median)}"),

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from judge.judgement import MismatchMap
 from web.formatting import whole
+from web.svg import Shape
 
 #: The side of a cell, and the height of the single row of a vector.
 _CELL, _STRIP = 10, 40
@@ -18,16 +19,16 @@ def mismatch_chart(found: MismatchMap, title: str) -> Markup:
     tall = _STRIP if len(found.cells) == 1 else _CELL
     width, height = _CELL * len(found.cells[0]), tall * len(found.cells)
     # Drawn at its own size, so that an output of few elements is not blown up.
-    parts = [Markup('<svg class="mismatch-map" viewBox="0 0 {0} {1}" width="{0}" role="img"><title>{2}</title>').format(
+    parts = [Shape('<svg class="mismatch-map" viewBox="0 0 {0} {1}" width="{0}" role="img"><title>{2}</title>').format(
         width, height, title
     )]  # fmt: skip
-    parts.append(Markup('<rect class="right" width="{}" height="{}"/>').format(width, height))
+    parts.append(Shape('<rect class="right" width="{}" height="{}"/>').format(width, height))
     for number, row in enumerate(found.cells):
         across = 0
         for level, same in groupby(row):
             cells = len([*same])
             if level != "0":
-                box = Markup('<rect class="wrong" x="{}" y="{}" width="{}" height="{}" fill-opacity="{}"/>')
+                box = Shape('<rect class="wrong" x="{}" y="{}" width="{}" height="{}" fill-opacity="{}"/>')
                 opacity = round(0.25 + 0.75 * int(level) / 9, 2)
                 parts.append(box.format(_CELL * across, tall * number, _CELL * cells, tall, opacity))
             across += cells

@@ -31,6 +31,11 @@ class Measurement(Base):
             "ix_measurements_board",
             *("challenge", "device_key", "pack_major", "metric", "user_id", "value", "submission_id"),
         ),
+        # The latest scores of a user, on one of a challenge's boards or on whichever comes first.
+        Index(
+            "ix_measurements_user",
+            *("user_id", "challenge", "submission_id", "device_key", "pack_major", "metric"),
+        ),
         Index(
             "ix_measurements_after_giving_up",
             *("challenge", "device_key", "pack_major", "value"),
@@ -40,7 +45,7 @@ class Measurement(Base):
     )
 
     submission_id: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True)
-    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
     challenge: Mapped[str] = mapped_column(String(100))
     device_key: Mapped[str] = mapped_column(String(100))
     pack_major: Mapped[int]

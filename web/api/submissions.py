@@ -6,8 +6,8 @@ from flask import Blueprint, request, url_for
 from flask import Response as FlaskResponse
 from sqlalchemy.orm import Session
 
-from store.audits import find_audit
-from store.models import Submission, User
+from store.audits import find_audits
+from store.models import Audit, Submission, User
 from store.submissions import cancel_submission, get_submission, list_submissions
 from store.turns import expected_wait, queue_position
 from web.api import schemas
@@ -49,7 +49,8 @@ def create_submission(
         custom_input=json.input,
         idempotency_key=headers.idempotency_key,
     )
-    return _present(reader(), accepted.submission, accepted.position, accepted.wait_s), 201
+    audit = find_audits(reader(), [accepted.submission]).get(accepted.submission.id)
+    return _present(accepted.submission, audit, accepted.position, accepted.wait_s), 201
 
 
 @token_required
@@ -65,8 +66,9 @@ def list_own(query: schemas.SubmissionQuery) -> schemas.SubmissionList:
         with_judgements=True,
     )
     page = found[: query.limit]
+    audits = find_audits(reader(), page)
     return schemas.SubmissionList(
-        submissions=[_status(reader(), submission) for submission in page],
+        submissions=[_status(reader(), submission, audits.get(submission.id)) for submission in page],
         next=next_page(before=page[-1].public_id) if len(found) > len(page) else None,
     )
 
@@ -75,7 +77,8 @@ def list_own(query: schemas.SubmissionQuery) -> schemas.SubmissionList:
 @operation(schemas.SubmissionStatus, 404, tag=TAG)
 def show_one(public_id: str) -> schemas.SubmissionStatus:
     """Returns a submission's state and, once it is judged, its judgement."""
-    return _status(reader(), _own(reader(), public_id))
+    submission = _own(reader(), public_id)
+    return _status(reader(), submission, find_audits(reader(), [submission]).get(submission.id))
 
 
 @token_required
@@ -114,16 +117,15 @@ def _own(session: Session, public_id: str) -> Submission:
     return submission
 
 
-def _status(session: Session, submission: Submission) -> schemas.SubmissionStatus:
+def _status(session: Session, submission: Submission, audit: Audit | None) -> schemas.SubmissionStatus:
     position = queue_position(session, submission)
     wait_s = None if position is None else expected_wait(session, submission.device_key)(position)
-    return _present(session, submission, position, wait_s)
+    return _present(submission, audit, position, wait_s)
 
 
 def _present(
-    session: Session, submission: Submission, position: int | None, wait_s: float | None
+    submission: Submission, audit: Audit | None, position: int | None, wait_s: float | None
 ) -> schemas.SubmissionStatus:
-    audit = find_audit(session, submission)
     return schemas.SubmissionStatus.model_validate(
         {
             "id": submission.public_id,

@@ -15,7 +15,6 @@ from store.leaderboards import (
     LeaderboardEntry,
     ListedResult,
     best_of_user,
-    board_values,
     count_tries,
     leaderboard,
     list_boards,
@@ -25,6 +24,7 @@ from store.leaderboards import (
 from web.charts import distribution_chart, interval_bar
 from web.devices import DeviceChoice, device_choices
 from web.formatting import interval, seconds, significant, whole
+from web.leaderboard.values import read_values
 from web.problems import unknown
 from web.services import Services
 from web.submissions.accepting import find_pack
@@ -36,10 +36,6 @@ WINDOW_INTERVALS = 16
 LEAST_WIDTH = 2.0
 #: The entries on a page of a board.
 PAGE = 100
-#: Boards with as many people have a picture of their times.
-LEAST_USERS, MOST_USERS = 5, 10_000
-#: The times for the picture of a board with more people than this are kept for a short time (``web.kept``).
-_MANY_USERS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,18 +209,14 @@ def find_own_place(session: Session, board: Board, user_id: int) -> OwnPlace | N
 
 def find_distribution(services: Services, session: Session, board: Board, own: OwnPlace | None) -> Distribution | None:
     """Returns how all times of a board are spread; None where there are too few, too many, or no times."""
-    device, slug, major, metric = board.device, board.pack.slug, board.pack.major, board.metric
-    if device is None or metric is None or metric == "warp_instructions":
+    if board.device is None or board.metric is None:
         return None
-    if not LEAST_USERS <= board.users <= MOST_USERS:
+    values = read_values(
+        services, session, challenge=board.pack.slug, device_key=board.device, pack_major=board.pack.major,
+        metric=board.metric, users=board.users,
+    )  # fmt: skip
+    if not values:
         return None
-    values = services.kept.read(
-        ("values", slug, device, major, metric),
-        lambda given: board_values(given, challenge=slug, device_key=device, pack_major=major, metric=metric),
-        session=session,
-        clock=services.clock,
-        is_dear=lambda found: len(found) > _MANY_USERS,
-    )
     marked, name = (values[0], "the best") if own is None else (own.value, "yours")
     title = f"The best times of {whole(len(values))} people"
     chart = distribution_chart(values, marked, seconds, title, name)

@@ -8,6 +8,8 @@ from datetime import date, timedelta
 
 from markupsafe import Markup
 
+from web.svg import Shape
+
 WEEKS = 53
 #: A day's square with the gap behind it, and what the labels of months and weekdays take.
 STEP, SQUARE = 12, 10
@@ -50,16 +52,16 @@ def present_calendar(counts: Mapping[date, int], today: date) -> Calendar:
 def _draw(counts: Mapping[date, int], first: date, today: date) -> Markup:
     title = f"{sum(counts.values())} submissions on {len(counts)} days in the year until {today:%-d %B %Y}"
     width, height = LEFT + WEEKS * STEP, TOP + 7 * STEP
-    parts = [Markup('<svg class="calendar" viewBox="0 0 {} {}" role="img"><title>{}</title>').format(
+    parts = [Shape('<svg class="calendar" viewBox="0 0 {} {}" role="img"><title>{}</title>').format(
         width, height, title
     )]  # fmt: skip
     for row, name in ((0, "Mon"), (2, "Wed"), (4, "Fri")):
-        parts.append(Markup('<text x="0" y="{}">{}</text>').format(TOP + row * STEP + SQUARE - 1, name))
+        parts.append(Shape('<text x="0" y="{}">{}</text>').format(TOP + row * STEP + SQUARE - 1, name))
     for week in range(WEEKS):
         monday = first + timedelta(weeks=week)
         # A month is named above the first week that begins in it; the first and last weeks have no room for a name.
         if monday.day <= 7 and week < WEEKS - 2:
-            parts.append(Markup('<text x="{}" y="10">{}</text>').format(LEFT + week * STEP, f"{monday:%b}"))
+            parts.append(Shape('<text x="{}" y="10">{}</text>').format(LEFT + week * STEP, f"{monday:%b}"))
         for row in range(7):
             day = monday + timedelta(days=row)
             if day <= today:
@@ -69,10 +71,7 @@ def _draw(counts: Mapping[date, int], first: date, today: date) -> Markup:
 
 def _square(day: date, count: int, x: int, y: int) -> Markup:
     level = sum(count >= least for least in LEVELS)
-    square = Markup('<rect class="level-{}" x="{}" y="{}" width="{}" height="{}" rx="2">').format(
-        level, x, y, SQUARE, SQUARE
-    )
-    if not count:
-        return square + Markup("</rect>")
+    square = Shape('<rect class="level-{}" x="{}" y="{}" width="{}" height="{}" rx="2">{}</rect>')
     told = f"{day:%-d %B %Y}: {count} submission{'' if count == 1 else 's'}"
-    return square + Markup("<title>{}</title></rect>").format(told)
+    title = Shape("<title>{}</title>").format(told) if count else Markup("")
+    return square.format(level, x, y, SQUARE, SQUARE, title)

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from judge.judgement import JsonNumber, ShownArray
 from web.formatting import whole
+from web.svg import Shape
 
 #: The side of a picture's cell.
 _CELL = 6
@@ -71,10 +72,10 @@ def _picture(array: ShownArray) -> Markup:
     down = round(min(max(_CELL * shape[0] / shape[1], _CELL / 2), 3 * _CELL), 2)
     width, height = _CELL * columns, round(down * rows, 2)
     title = f"Picture of {array.name}" + ("" if array.role == "input" else f", {array.role}")
-    parts = [Markup('<svg class="picture" viewBox="0 0 {0} {1}" width="{0}" role="img"><title>{2}</title>').format(
+    parts = [Shape('<svg class="picture" viewBox="0 0 {0} {1}" width="{0}" role="img"><title>{2}</title>').format(
         width, height, title
     )]  # fmt: skip
-    parts.append(Markup('<rect class="dark" width="{}" height="{}"/>').format(width, height))
+    parts.append(Shape('<rect class="dark" width="{}" height="{}"/>').format(width, height))
     for number, row in enumerate(array.picture):
         across = 0
         for level, same in groupby(row):
@@ -82,7 +83,7 @@ def _picture(array: ShownArray) -> Markup:
             if level not in "0":
                 style = "none" if level == "-" else "bright"
                 opacity = 1 if level == "-" else round(int(level) / 9, 2)
-                box = Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}" fill-opacity="{}"/>')
+                box = Shape('<rect class="{}" x="{}" y="{}" width="{}" height="{}" fill-opacity="{}"/>')
                 parts.append(box.format(style, _CELL * across, round(down * number, 2), _CELL * cells, down, opacity))
             across += cells
     return Markup("").join([*parts, Markup("</svg>")])

@@ -17,6 +17,7 @@ from emulator.model import Gpu, gpu_names, load_gpu
 from judge.judgement import BenchmarkCase, Measurement
 from judge.packs.steps import ReferenceStep
 from web.formatting import percent, significant
+from web.svg import Shape
 
 #: A function from a value to a coordinate.
 Scale = Callable[[float], float]
@@ -195,13 +196,13 @@ def roofline_chart(
         at = BOTTOM - (math.log10(flops_per_s) - low) / (high - low) * (BOTTOM - TOP)
         return round(min(max(at, TOP), BOTTOM), 1)
 
-    head = Markup('<svg class="strip roofline" viewBox="0 0 {} {}" role="img"><title>{}</title>')
+    head = Shape('<svg class="strip roofline" viewBox="0 0 {} {}" role="img"><title>{}</title>')
     parts = [head.format(WIDTH, HEIGHT, title)]
     for decade in range(first, last + 1):
-        line = Markup('<line class="grid" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>')
+        line = Shape('<line class="grid" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>')
         parts += [line.format(to_x(10.0**decade), TOP, BOTTOM), _text(to_x(10.0**decade), BOTTOM + 17, _power(decade))]
     for decade in range(low, high + 1):
-        line = Markup('<line class="grid" x1="{1}" x2="{2}" y1="{0}" y2="{0}"/>')
+        line = Shape('<line class="grid" x1="{1}" x2="{2}" y1="{0}" y2="{0}"/>')
         label = rate(10.0**decade).replace("FLOP/s", "")
         parts += [
             line.format(to_y(10.0**decade), LEFT, WIDTH - RIGHT),
@@ -212,9 +213,9 @@ def roofline_chart(
         parts += _roofs(roofs, to_x, to_y, 10.0**first, 10.0**last, 10.0**low)
     for point in points:
         if point.ceiling is not None:
-            stem = Markup('<line class="gap" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>')
+            stem = Shape('<line class="gap" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>')
             parts.append(stem.format(to_x(point.intensity), to_y(point.ceiling), to_y(point.flops_per_s)))
-    dot = Markup('<circle class="{}" cx="{}" cy="{}" r="{}"><title>{}</title></circle>')
+    dot = Shape('<circle class="{}" cx="{}" cy="{}" r="{}"><title>{}</title></circle>')
     parts += [dot.format("earlier", to_x(points[0].intensity), to_y(each), 3.5, rate(each)) for each in earlier]
     parts += _steps(steps, to_x, to_y)
     for point in points:
@@ -228,7 +229,7 @@ def _roofs(roofs: Roofs, to_x: Scale, to_y: Scale, first: float, last: float, lo
     parts = []
     top = max(roof.flops_per_s for roof in roofs.compute)
     begin = max(first, lowest / roofs.bytes_per_s)
-    path = Markup('<path class="roof" d="M{} {}L{} {}"/>')
+    path = Shape('<path class="roof" d="M{} {}L{} {}"/>')
     ridge = top / roofs.bytes_per_s
     parts.append(path.format(to_x(begin), to_y(begin * roofs.bytes_per_s), to_x(ridge), to_y(top)))
     middle = math.sqrt(begin * ridge)
@@ -247,7 +248,7 @@ def _steps(steps: Sequence[CasePoint], to_x: Scale, to_y: Scale) -> list[Markup]
     parts, written = [], list[float]()
     for step in steps:
         x, y = to_x(step.intensity), to_y(step.flops_per_s)
-        diamond = Markup('<path class="step" d="M{} {}l5 -5 5 5 -5 5z"><title>{}: {}</title></path>')
+        diamond = Shape('<path class="step" d="M{} {}l5 -5 5 5 -5 5z"><title>{}: {}</title></path>')
         parts.append(diamond.format(round(x - 5, 1), y, step.name, rate(step.flops_per_s)))
         if all(abs(y - other) >= LABEL_HEIGHT for other in written):
             written.append(y)
@@ -267,4 +268,4 @@ def _power(decade: int) -> str:
 
 
 def _text(x: float, y: float, text: str, anchor: str = "middle") -> Markup:
-    return Markup('<text x="{}" y="{}" text-anchor="{}">{}</text>').format(x, y, anchor, text)
+    return Shape('<text x="{}" y="{}" text-anchor="{}">{}</text>').format(x, y, anchor, text)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from judge.judgement import Measurement
 from judge.packs.medals import Medal, Medals
-from store.standings import ListedScore, Standing
+from store.standings import History, ListedScore, Score, Standing
 from web.charts import distribution_chart, history_chart
 from web.formatting import seconds, significant, whole
-
-#: Fewer users than this make no distribution worth a picture.
-LEAST_USERS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,38 +60,42 @@ def present_score(score: ListedScore) -> ScoreView:
     return ScoreView(text, change, improved=ratio <= -0.0005)
 
 
-def present_history(standing: Standing, device: str) -> HistoryView:
-    """Returns a user's times on the board of a submission."""
-    values = [score.value for score in standing.own]
+def present_history(history: History) -> HistoryView:
+    """Returns the view of a user's times on one board."""
+    device, values = history.device_key, [score.value for score in history.scores]
     title = f"Your {whole(len(values))} times on {device}, oldest first, with the best so far as a line"
-    return HistoryView(device, seconds(min(values)), history_chart(values, None, seconds, title), _score_rows(standing))
+    chart = history_chart(values, None, seconds, title)
+    return HistoryView(device, seconds(min(values)), chart, _score_rows(history.scores))
 
 
-def _score_rows(standing: Standing) -> tuple[tuple[str, str, str], ...]:
+def _score_rows(scores: Sequence[Score]) -> tuple[tuple[str, str, str], ...]:
     """Returns when, the time and the submission of each score, the newest first."""
     return tuple(
         (f"{score.created_at:%Y-%m-%d %H:%M}", seconds(score.value, 4), score.submission_public_id)
-        for score in reversed(standing.own)
+        for score in reversed(scores)
     )
 
 
-def present_standing(standing: Standing, measurement: Measurement, medals: Medals | None) -> StandingView:
-    """Returns the view of a standing whose values are times in seconds, measured or modelled."""
-    users = len(standing.others) + 1
-    slower = sum(other > standing.value for other in standing.others)
+def present_standing(
+    standing: Standing, everybody: Sequence[float], measurement: Measurement, medals: Medals | None
+) -> StandingView:
+    """Returns the view of a standing whose values are times in seconds, measured or modelled.
+
+    ``everybody`` are all times of the board, ascending; none for no picture of them.
+    """
+    users, others = standing.users, standing.users - 1
     previous = standing.previous_best
     best = standing.leader
-    values = [*standing.others, min(score.value for score in standing.own)] if standing.own else list(standing.others)
     return StandingView(
         place=f"{whole(standing.place)} of {whole(users)}",
-        percentile=f"faster than {100 * slower / len(standing.others):.0f} %" if standing.others else "",
+        percentile=f"faster than {100 * standing.slower / others:.0f} %" if others else "",
         change="" if previous is None else _change(standing.value, previous),
         improved=previous is not None and standing.value < previous,
         behind=behind(standing.value, best),
         medal=None if medals is None else medals.earned(measurement.roofline_share),
-        distribution=Markup("")
-        if users < LEAST_USERS
-        else distribution_chart(values, standing.value, seconds, f"The best times of {whole(users)} people"),
+        distribution=distribution_chart(
+            everybody, standing.value, seconds, f"The best times of {whole(len(everybody))} people"
+        ),
         history=history_chart(
             [score.value for score in standing.own],
             next(
@@ -102,7 +104,7 @@ def present_standing(standing: Standing, measurement: Measurement, medals: Medal
             seconds,
             f"Your {whole(len(standing.own))} times on this board, oldest first",
         ),
-        scores=_score_rows(standing),
+        scores=_score_rows(standing.own),
     )
 
 

@@ -8,15 +8,16 @@ from werkzeug.wrappers import Response as BaseResponse
 from judge.packs.steps import read_steps
 from judge.verdict import Verdict
 from store.administration import earlier_judgements
-from store.audits import find_audit
+from store.audits import find_audits
 from store.classes import is_taught_by
 from store.contests import contests_of, is_opened_to
 from store.models import FINAL_STATES, Role, Submission, User
-from store.standings import Standing, find_standing, latest_scored, listed_scores
+from store.standings import Standing, find_history, find_standing, listed_scores
 from store.submissions import cancel_submission, get_submission, list_submissions, sent_values
 from store.turns import expected_wait, queue_position
 from web.accounts.visitor import login_required, require_visitor
 from web.errors import wants_json
+from web.leaderboard.values import read_values
 from web.problems import Problem
 from web.rates import limit_submissions
 from web.services import reader, services, transaction
@@ -92,9 +93,8 @@ def index() -> str:
 
 def _history(user_id: int, challenge: str | None, device: str | None) -> HistoryView | None:
     """Returns the visitor's times on the board of a challenge that was sent to last; None without a challenge."""
-    latest = challenge and latest_scored(reader(), user_id=user_id, challenge=challenge, device=device)
-    standing = find_standing(reader(), latest) if latest else None
-    return present_history(standing, latest.device_key) if latest and standing else None
+    found = None if challenge is None else find_history(reader(), user_id=user_id, challenge=challenge, device=device)
+    return None if found is None else present_history(found)
 
 
 @blueprint.get("/submissions/<public_id>")
@@ -188,7 +188,7 @@ def own_submission(public_id: str) -> Submission:
 
 def report_context(submission: Submission, standing: Standing | None) -> dict[str, object]:
     """Returns what the report's template needs of a submission that stands there on its board."""
-    audit = find_audit(reader(), submission)
+    audit = find_audits(reader(), [submission]).get(submission.id)
     return {
         "audit": None if audit is None else present_audit(audit),
         "submission": submission,
@@ -214,6 +214,15 @@ def _placed(submission: Submission, standing: Standing | None) -> dict[str, Stan
         if standing is None
         else present_standing(
             standing,
+            read_values(
+                services(),
+                reader(),
+                challenge=submission.challenge,
+                device_key=submission.device_key,
+                pack_major=submission.pack_major,
+                metric=standing.metric,
+                users=standing.users,
+            ),
             judgement.measurement,
             None if current is None else current.medals_for(judgement.measurement.metric),
         ),

@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import Engine, event
 from sqlalchemy.orm import Session
 
+from store.audits import find_audits
 from store.contests import contests_of, find_contest, join, set_challenges, standings
 from store.database import make_engine, make_session_factory
 from store.events import events_after
@@ -28,11 +29,12 @@ from store.leaderboards import (
     scores_after_giving_up,
 )
 from store.metrics import queue_figures
-from store.models import BoardTotals, Contest, Role, Submission, User
+from store.models import BoardTotals, Contest, Measurement, Role, Submission, User
 from store.profiles import board_places, days_with_submissions, find_profiled, results_by_device
 from store.retention import purge_history
 from store.settings import Settings
 from store.solutions import access_of, list_solutions, publish
+from store.standings import find_history, find_standing
 from store.submissions import create_submission, find_shared, get_submission, list_submissions
 from store.sweeping import expire_leases, queue_delays, queues_to_ring_again
 from tests.databases import give_schema
@@ -77,6 +79,18 @@ def _first(session: Session) -> Submission:
 def _accepted(session: Session) -> Submission:
     submission = _first(session)
     submission.verdict = "AC"
+    session.flush()
+    return submission
+
+
+def _measured(session: Session) -> Submission:
+    submission = _first(session)
+    session.add(
+        Measurement(
+            submission_id=submission.id, user_id=1, **BOARD, metric="time_s", value=1.0, runs=1, spread=0.0,
+            created_at=NOW,
+        )
+    )  # fmt: skip
     session.flush()
     return submission
 
@@ -136,6 +150,10 @@ QUERIES: dict[str, Callable[[Session], object]] = {
     "whether solutions are open": lambda s: access_of(s, "c", user_id=1, role=Role.USER, now=NOW),
     "publish": lambda s: publish(s, _accepted(s), now=NOW),
     "tries": lambda s: count_tries(s, **BOARD, entries=[ENTRY]),
+    "where a submission stands": lambda s: find_standing(s, _measured(s)),
+    "one's history on a challenge": lambda s: (_measured(s), find_history(s, user_id=1, challenge="c")),
+    "one's history on a device": lambda s: (_measured(s), find_history(s, user_id=1, challenge="c", device="emulator")),
+    "the audits of submissions": lambda s: find_audits(s, [_accepted(s)]),
     "one's best": lambda s: best_of_user(s, user_id=1),
     "a user by name": lambda s: find_profiled(s, "ada"),
     "one's places": lambda s: board_places(s, {"c": 1}, user_id=1, limit=25),
@@ -216,4 +234,22 @@ def test_what_is_counted_of_a_busy_user_reads_no_rows(
         (statement, parameters) = next(one for one in statements if "count(" in one[0])
         plan = [row.detail for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)]
     assert any(f"USING COVERING INDEX {index} " in line for line in plan), plan
+    engine.dispose()
+
+
+def test_a_history_is_a_range_of_the_users_scores_in_their_order(engine: Engine) -> None:
+    statements: list[tuple[str, Any]] = []
+    with make_session_factory(engine).begin() as session:
+        _create(session)
+        _measured(session)
+        event.listen(engine, "before_cursor_execute", lambda *given: statements.append((given[2], given[3])))
+        found = find_history(session, user_id=1, challenge="c", device="emulator")
+        assert found is not None
+        assert [score.value for score in found.scores] == [1.0]
+    latest, scores = statements
+    with engine.connect() as connection:
+        for statement, parameters in (latest, scores):
+            plan = [row.detail for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)]
+            assert any("ix_measurements_user (user_id=? AND challenge=?" in line for line in plan), plan
+        assert not any("TEMP B-TREE" in line for line in plan[:-1]), plan
     engine.dispose()
