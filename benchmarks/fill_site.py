@@ -37,7 +37,8 @@ sys.path.insert(0, str(ROOT))
 # Where the package is not installed, the path above is what finds these: so they come after it.
 import psycopg  # noqa: E402
 from flask import Flask  # noqa: E402
-from sqlalchemy import delete, insert, select  # noqa: E402
+from sqlalchemy import Text, cast, column, delete, insert, select  # noqa: E402
+from sqlalchemy import table as table_named  # noqa: E402
 
 from benchmarks.load_test import running_site  # noqa: E402
 from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Measurement  # noqa: E402
@@ -45,6 +46,7 @@ from judge.judgement_json import to_json  # noqa: E402
 from judge.verdict import Verdict  # noqa: E402
 from store.accounts import create_token, find_user  # noqa: E402
 from store.clock import utc_now  # noqa: E402
+from store.columns import JudgementPart, PlainJson  # noqa: E402
 from store.database import make_engine, make_session_factory  # noqa: E402
 from store.devices import list_devices  # noqa: E402
 from store.migrate import upgrade  # noqa: E402
@@ -171,8 +173,16 @@ def copy(settings: Settings, into: Settings) -> None:
                 continue
             begun = time.monotonic()
             writing.execute(delete(table))
-            for rows in reading.execute(select(table)).mappings().partitions():
-                writing.execute(insert(table), [dict(row) for row in rows])
+            # JSON goes as it stands: to read and write a million judgements takes minutes.
+            is_json = {each.name: isinstance(each.type, (JudgementPart, PlainJson)) for each in table.columns}
+            read = select(
+                *(cast(each, Text).label(each.name) if is_json[each.name] else each for each in table.columns)
+            )
+            into_table = table_named(
+                table.name, *(column(each.name, Text() if is_json[each.name] else each.type) for each in table.columns)
+            )
+            for rows in reading.execute(read).mappings().partitions():
+                writing.execute(insert(into_table), [dict(row) for row in rows])
             writing.commit()
             print(f"{time.monotonic() - begun:7.1f} s  {table.name}", flush=True)
         writing.exec_driver_sql("ANALYZE")

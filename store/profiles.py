@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, Date, cast, func, select
 from sqlalchemy.orm import Session, aliased
 
 from store.leaderboards import BoardSummary
@@ -84,8 +85,9 @@ def results_by_device(session: Session, majors: Mapping[str, int], *, user_id: i
 
 def days_with_submissions(session: Session, *, user_id: int, since: datetime) -> dict[date, int]:
     """Returns how many submissions the user sent on each day in UTC; runs of the public cases do not count."""
+    day: ColumnElement[Any]
     if session.get_bind().dialect.name == "postgresql":
-        day = func.to_char(func.timezone("UTC", Submission.created_at), "YYYY-MM-DD")
+        day = cast(func.timezone("UTC", Submission.created_at), Date)
     else:
         day = func.substr(Submission.created_at, 1, 10)
     found = (
@@ -94,4 +96,4 @@ def days_with_submissions(session: Session, *, user_id: int, since: datetime) ->
         .where(Submission.mode == RANKED_MODE)
         .group_by("day")
     )
-    return {date.fromisoformat(row[0]): row[1] for row in session.execute(found)}
+    return {date.fromisoformat(str(row[0])): row[1] for row in session.execute(found)}

@@ -29,8 +29,8 @@ class Score:
 class Standing:
     """A submission's score beside the others of its board.
 
-    ``users`` counts everybody on the board; ``faster`` and ``slower`` are how many of the others have such a best
-    value. ``leader`` is the best value of the board, this one included, and ``own`` holds the user's scores, oldest first.
+    ``users`` counts everybody on the board, ``faster`` and ``slower`` those of the others whose best value is so.
+    ``leader`` is the best value of the board, this one included, and ``own`` holds the user's scores, oldest first.
     """
 
     value: float

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from store.models import Role
 from tests.web_site import H200, KERNEL, PASSWORD, Site, accepted, post, timed
 
 SCOPES = ("read", "submit", "admin")
+LESS = (("read",), ("submit",), ("read", "submit"))
 
 
 class Operator:
@@ -58,19 +61,36 @@ def submit(site: Site, name: str = "ada") -> str:
 
 
 def test_a_token_needs_the_scope_and_its_owner_the_role(site: Site, operator: Operator) -> None:
-    site.add_user("ada")
-    good, operator.token = operator.token, site.token_of("root-of-all")
-    refused = operator.ask("GET", "/queue")
-    assert (refused.status_code, refused.get_json()["code"]) == (403, "scope")
-    assert 'scope="admin"' in refused.headers["WWW-Authenticate"]
+    routes = sorted(
+        (method, re.sub("<int.*?>", "1", rule.rule))
+        for rule in site.app.url_map.iter_rules()
+        if rule.rule.startswith("/api/v1/admin/")
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    )
+    assert len(routes) > 20
+
+    def refusals() -> dict[str, int]:
+        """Returns why the routes refuse the token, and how many give each reason."""
+        answers = [operator.ask(method, rule.removeprefix("/api/v1/admin"), {}) for method, rule in routes]
+        assert {answer.status_code for answer in answers} == {403}
+        return Counter(answer.get_json()["code"] for answer in answers)
+
+    good = operator.token
+    with site.database() as session:
+        user = find_user(session, operator.name)
+        assert user is not None
+        less = [create_token(session, user=user, name="less", scopes=scopes)[1] for scopes in LESS]
+    for operator.token in less:
+        assert refusals() == {"scope": len(routes)}
+    assert 'scope="admin"' in operator.ask("GET", "/queue").headers["WWW-Authenticate"]
     operator.token = good
     assert operator.get("/queue") == {"jobs": []}
-    with site.database() as session:
-        user = find_user(session, "root-of-all")
-        assert user is not None
-        user.role = Role.TEACHER
-    refused = operator.ask("GET", "/queue")
-    assert (refused.status_code, refused.get_json()["code"]) == (403, "role")
+    for role in (Role.USER, Role.AUTHOR, Role.TEACHER):
+        with site.database() as session:
+            user = find_user(session, operator.name)
+            assert user is not None
+            user.role = role
+        assert refusals() == {"role": len(routes)}
 
 
 def test_only_operators_make_tokens_with_the_scope(site: Site, operator: Operator) -> None:
