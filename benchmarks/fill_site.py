@@ -136,6 +136,7 @@ CONTEST_STEPS = (
     FROM unnest((%(challenges)s::text[])[:3]) WITH ORDINALITY AS named (challenge, position)""",
     """INSERT INTO contest_members (contest_id, user_id, joined_at)
     SELECT 1, n, now() FROM generate_series(1, %(users)s, 10) AS n""",
+    "SELECT setval(pg_get_serial_sequence('contests', 'id'), 2)",
 )
 
 

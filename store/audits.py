@@ -260,6 +260,11 @@ def hand_back_audit(session: Session, lease: AuditLease) -> bool:
     return _end_lease(session, lease, wanted=True)
 
 
+def find_audit(session: Session, submission: Submission) -> Audit | None:
+    """Returns the latest audit of an accepted submission, or None."""
+    return find_audits(session, [submission]).get(submission.id)
+
+
 def find_audits(session: Session, submissions: Iterable[Submission]) -> dict[int, Audit]:
     """Returns the latest audit of each of the submissions that is accepted and was audited, by submission id."""
     accepted = [each.id for each in submissions if each.verdict == Verdict.ACCEPTED]

@@ -122,14 +122,19 @@ def count_tries(
 ) -> dict[str, int]:
     """Returns how many submissions the users of these entries made to their board, accepted or not, by name."""
     shown = aliased(Submission)
-    counted = (
-        select(User.username, func.count())
-        .join_from(shown, User, User.id == shown.user_id)
-        .join(Submission, Submission.user_id == shown.user_id)
-        .where(shown.public_id.in_([entry.submission_public_id for entry in entries]), Submission.mode == "submit")
+    # Counted for one user after the other: SQLite has no statistics, and would begin a join with the whole challenge.
+    tries = (
+        select(func.count())
+        .select_from(Submission)
+        .where(Submission.user_id == shown.user_id, Submission.mode == RANKED_MODE)
         .where(Submission.challenge == challenge, Submission.device_key == device_key)
         .where(Submission.pack_major == pack_major)
-        .group_by(User.username)
+        .scalar_subquery()
+    )
+    counted = (
+        select(User.username, tries)
+        .join_from(shown, User, User.id == shown.user_id)
+        .where(shown.public_id.in_([entry.submission_public_id for entry in entries]))
     )
     return {row[0]: row[1] for row in session.execute(counted)}
 

@@ -1,7 +1,8 @@
-"""Finds a user's latest scores on a board by an index alone."""
+"""Finds a user's latest scores on a board, and the scores after giving up, by an index alone."""
 
 from __future__ import annotations
 
+import sqlalchemy as sa
 from alembic import op
 
 revision = "0036"
@@ -10,13 +11,29 @@ branch_labels = None
 depends_on = None
 
 HISTORY = ["user_id", "challenge", "submission_id", "device_key", "pack_major", "metric"]
+BOARD = ["challenge", "device_key", "pack_major"]
+GIVEN_UP = "ix_measurements_after_giving_up"
 
 
 def upgrade() -> None:
     op.create_index("ix_measurements_user", "measurements", HISTORY)
     op.drop_index("ix_measurements_user_id", "measurements")
+    op.drop_index(GIVEN_UP, "measurements")
+    _index_given_up([*BOARD, "metric", "value"])
 
 
 def downgrade() -> None:
+    op.drop_index(GIVEN_UP, "measurements")
+    _index_given_up([*BOARD, "value"])
     op.create_index("ix_measurements_user_id", "measurements", ["user_id"])
     op.drop_index("ix_measurements_user", "measurements")
+
+
+def _index_given_up(columns: list[str]) -> None:
+    op.create_index(
+        GIVEN_UP,
+        "measurements",
+        columns,
+        postgresql_where=sa.text("after_giving_up"),
+        sqlite_where=sa.text("after_giving_up = 1"),
+    )

@@ -38,7 +38,7 @@ class Measurement(Base):
         ),
         Index(
             "ix_measurements_after_giving_up",
-            *("challenge", "device_key", "pack_major", "value"),
+            *("challenge", "device_key", "pack_major", "metric", "value"),
             postgresql_where=text("after_giving_up"),
             sqlite_where=text("after_giving_up = 1"),
         ),

@@ -6,7 +6,7 @@ from flask import Blueprint, request, url_for
 from flask import Response as FlaskResponse
 from sqlalchemy.orm import Session
 
-from store.audits import find_audits
+from store.audits import find_audit, find_audits
 from store.models import Audit, Submission, User
 from store.submissions import cancel_submission, get_submission, list_submissions
 from store.turns import expected_wait, queue_position
@@ -49,7 +49,7 @@ def create_submission(
         custom_input=json.input,
         idempotency_key=headers.idempotency_key,
     )
-    audit = find_audits(reader(), [accepted.submission]).get(accepted.submission.id)
+    audit = find_audit(reader(), accepted.submission)
     return _present(accepted.submission, audit, accepted.position, accepted.wait_s), 201
 
 
@@ -78,7 +78,7 @@ def list_own(query: schemas.SubmissionQuery) -> schemas.SubmissionList:
 def show_one(public_id: str) -> schemas.SubmissionStatus:
     """Returns a submission's state and, once it is judged, its judgement."""
     submission = _own(reader(), public_id)
-    return _status(reader(), submission, find_audits(reader(), [submission]).get(submission.id))
+    return _status(reader(), submission, find_audit(reader(), submission))
 
 
 @token_required

@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from judge.packs.steps import read_steps
 from judge.verdict import Verdict
 from store.administration import earlier_judgements
-from store.audits import find_audits
+from store.audits import find_audit
 from store.classes import is_taught_by
 from store.contests import contests_of, is_opened_to
 from store.models import FINAL_STATES, Role, Submission, User
@@ -188,7 +188,7 @@ def own_submission(public_id: str) -> Submission:
 
 def report_context(submission: Submission, standing: Standing | None) -> dict[str, object]:
     """Returns what the report's template needs of a submission that stands there on its board."""
-    audit = find_audits(reader(), [submission]).get(submission.id)
+    audit = find_audit(reader(), submission)
     return {
         "audit": None if audit is None else present_audit(audit),
         "submission": submission,
