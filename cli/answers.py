@@ -47,6 +47,15 @@ class SubmissionStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class Draft:
+    """What the user writes for a challenge; version 0 where there is nothing."""
+
+    challenge: str
+    version: int
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Challenge:
     """A challenge as listed."""
 

@@ -66,6 +66,11 @@ class Api:
         """Returns the body of the response to a GET. Raises CliError."""
         return self._send("GET", path).content
 
+    def put(self, path: str, body: dict[str, Any]) -> Any:
+        """Returns the JSON response to a PUT. Raises CliError."""
+        headers = {"Content-Type": "application/json"}
+        return self._json(self._send("PUT", path, content=_ascii(body), headers=headers))
+
     def post(
         self,
         path: str,
@@ -75,8 +80,7 @@ class Api:
     ) -> Any:
         """Returns the JSON response to a POST. With an idempotency key, retries at most twice. Raises CliError."""
         headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
-        # Escaped to ASCII, which httpx does not do: a source may contain lone surrogates.
-        content = None if body is None else json.dumps(body).encode("ascii")
+        content = None if body is None else _ascii(body)
         if content is not None:
             headers["Content-Type"] = "application/json"
         for wait_s in (0.5, 2.0) if idempotency_key else ():
@@ -148,6 +152,11 @@ class Api:
         if exit_code == UNREACHABLE:
             raise Unreachable(message, hint=hint)
         raise CliError(message, exit_code=exit_code, hint=hint)
+
+
+def _ascii(body: dict[str, Any]) -> bytes:
+    """Returns JSON escaped to ASCII, which httpx does not do: a source may contain lone surrogates."""
+    return json.dumps(body).encode("ascii")
 
 
 def _exit_code(status: int) -> int:

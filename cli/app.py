@@ -21,6 +21,8 @@ _COMMANDS = {
     "init": LazyCommand(
         "cli.commands.challenges:init", "Write a challenge's starter (SLUG.cu) and statement (SLUG.md)."
     ),
+    "pull": LazyCommand("cli.commands.drafts:pull", "Write your draft on the website for a challenge to a file."),
+    "push": LazyCommand("cli.commands.drafts:push", "Save a file as your draft for its challenge on the website."),
     "submit": LazyCommand(
         "cli.commands.submissions:submit", "Send kernels: every case, then the timing, then the leaderboard."
     ),

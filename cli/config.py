@@ -1,6 +1,7 @@
 """The server and its token: from the environment, else ``$XDG_CONFIG_HOME/gpujudge/config.json`` (mode 0600).
 
-The file stores one token per server: ``{"server": URL, "tokens": {URL: TOKEN}}``.
+The file stores one token per server, and which version of each draft was last pulled from it or pushed to it:
+``{"server": URL, "tokens": {URL: TOKEN}, "drafts": {URL: {SLUG: VERSION}}}``.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from cli.errors import CliError, UsageError
@@ -22,6 +23,7 @@ class Config:
 
     server: str | None = None
     tokens: dict[str, str] = field(default_factory=dict)
+    drafts: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
 def config_path(environ: Mapping[str, str] = os.environ) -> Path:
@@ -38,10 +40,17 @@ def load_config(path: Path) -> Config:
         server = raw.get("server")
         if server is not None and not isinstance(server, str):
             raise ValueError("its server is no text")
-        return Config(server=server, tokens={str(known): str(token) for known, token in raw.get("tokens", {}).items()})
+        return Config(
+            server=server,
+            tokens={str(known): str(token) for known, token in raw.get("tokens", {}).items()},
+            drafts={
+                str(known): {str(slug): int(version) for slug, version in versions.items()}
+                for known, versions in raw.get("drafts", {}).items()
+            },
+        )
     except FileNotFoundError:
         return Config()
-    except (OSError, ValueError, AttributeError) as error:
+    except (OSError, ValueError, TypeError, AttributeError) as error:
         raise UsageError(f"cannot read {path}: {error}", hint="Mend or remove it, then `gpujudge login`.") from None
 
 
@@ -55,7 +64,7 @@ def save_config(path: Path, config: Config) -> None:
         unfinished = path.with_suffix(f".{os.getpid()}.new")
         descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump({"server": config.server, "tokens": config.tokens}, file, indent=2)
+            json.dump(asdict(config), file, indent=2)
             file.write("\n")
         unfinished.replace(path)
     except OSError as error:

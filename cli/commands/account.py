@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import socket
 import sys
@@ -11,7 +12,7 @@ import typer
 
 from cli import options
 from cli.api import Api
-from cli.config import Config, config_path, load_config, normalize_server, resolve_server, save_config
+from cli.config import config_path, load_config, normalize_server, resolve_server, save_config
 from cli.connect import connect
 from cli.console import print_json, print_text, say
 from cli.errors import Unreachable, UsageError
@@ -45,7 +46,7 @@ def login(
             token = _text(api.post("tokens", body), "token")
     with Api(url, token) as api:
         name = _text(api.get("me"), "username")
-    save_config(path, Config(server=url, tokens={**config.tokens, url: token}))
+    save_config(path, dataclasses.replace(config, server=url, tokens={**config.tokens, url: token}))
     say(f"Logged in to {url} as {name}.")
     if as_json:
         print_json({"server": url, "username": name})
@@ -59,7 +60,8 @@ def logout(server: options.Server = None, as_json: options.Json = False) -> None
     had_token = url in config.tokens
     if had_token:
         tokens = {known: token for known, token in config.tokens.items() if known != url}
-        save_config(path, Config(server=config.server, tokens=tokens))
+        drafts = {known: versions for known, versions in config.drafts.items() if known != url}
+        save_config(path, dataclasses.replace(config, tokens=tokens, drafts=drafts))
         say(f"Logged out of {url}. The token is valid until you revoke it at {url}/account.")
     else:
         say(f"There is no token for {url} here.")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from flask import Blueprint, Response, jsonify, request
 from werkzeug.exceptions import UnsupportedMediaType
 
-from web.api import accounts, admin, challenges, leaderboards, people, solutions, submissions, tracks
+from web.api import accounts, admin, challenges, drafts, leaderboards, people, solutions, submissions, tracks
 from web.api.spec import revalidated, spec
 from web.problems import Problem
 
 blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
-for part in (challenges, tracks, accounts, submissions, leaderboards, people, solutions, admin):
+for part in (challenges, drafts, tracks, accounts, submissions, leaderboards, people, solutions, admin):
     part.register(blueprint)
 
 

@@ -51,23 +51,28 @@ def save(slug: str) -> Response:
         raise Problem(
             422, "invalid", "Send JSON with source (text) and base (the version it was written on)."
         ) from None
-    return save_for(require_visitor().id, slug, sent)
+    user_id = require_visitor().id
+    saved = store_draft(user_id, slug, source=sent.source, base=sent.base, new_spell=sent.new_spell)
+    if saved is None:
+        return make_response(jsonify(draft_json(latest_draft(reader(), user_id=user_id, challenge=slug))), 409)
+    return jsonify(draft_json(saved, with_source=False))
 
 
-def save_for(user_id: int, slug: str, sent: DraftSave) -> Response:
-    """Saves a draft for this user, whether known by session or by token. Raises Problem for too large a source."""
-    if len(encode_source(sent.source)) > SOURCE_BYTES:
-        raise Problem(413, "too_large", f"A draft may have {size(SOURCE_BYTES)}; this one is kept in your window only.")
+def store_draft(user_id: int, slug: str, *, source: str, base: int, new_spell: bool) -> Draft | None:
+    """Saves a draft and returns it; None if it was saved elsewhere since ``base``.
+
+    Raises Problem for too large a source.
+    """
+    if len(encode_source(source)) > SOURCE_BYTES:
+        raise Problem(413, "too_large", f"A draft may have {size(SOURCE_BYTES)}; this one is not saved on the server.")
     try:
         with transaction() as writer:
-            draft = save_draft(
-                writer, user_id=user_id, challenge=slug, source=sent.source, base=sent.base, now=services().clock(),
-                new_spell=sent.new_spell,
+            return save_draft(
+                writer, user_id=user_id, challenge=slug, source=source, base=base, now=services().clock(),
+                new_spell=new_spell,
             )  # fmt: skip
-            return jsonify(draft_json(draft, with_source=False))
     except DraftConflictError:
-        newer = latest_draft(reader(), user_id=user_id, challenge=slug)
-        return make_response(jsonify(draft_json(newer)), 409)
+        return None
 
 
 @login_required

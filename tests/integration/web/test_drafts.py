@@ -62,3 +62,23 @@ def test_a_submission_of_ones_own_is_edited_again(site: Site) -> None:
     assert "// sent by ada" in ada.get(f"{PAGE}?from={public_id}").text
     for other in (site.visitor("eve"), site.app.test_client()):
         assert "// sent by ada" not in other.get(f"{PAGE}?from={public_id}").text
+
+
+def test_the_terminal_and_the_editor_write_the_same_draft(site: Site) -> None:
+    ada = site.visitor("ada")
+    headers = {"Authorization": f"Bearer {site.token_of('ada')}"}
+    path = f"/api/v1{DRAFT}"
+    assert ada.get(path, headers=headers).get_json() == {
+        "challenge": "vector-add", "version": 0, "saved_at": None, "source": "",
+    }  # fmt: skip
+    _save(ada, "// of the editor\n", 0)
+    assert ada.get(path, headers=headers).get_json()["source"] == "// of the editor\n"
+    saved = ada.put(path, json={"source": "// of the terminal\n", "base": 1}, headers=headers)
+    assert (saved.status_code, saved.get_json()["version"]) == (200, 2)
+    # What was pushed stays a version of its own, and a window that is still open is told of it.
+    assert [each["version"] for each in ada.get(f"{DRAFT}s", headers=JSON).get_json()] == [2, 1]
+    assert _save(ada, "// more of the editor\n", 1).status_code == 409
+    late = ada.put(path, json={"source": "// late\n", "base": 1}, headers=headers)
+    assert (late.status_code, late.get_json()["code"]) == (409, "conflict")
+    long = ada.put(path, json={"source": "x" * (300 << 10), "base": 2}, headers=headers)
+    assert (long.status_code, long.get_json()["code"]) == (413, "too_large")

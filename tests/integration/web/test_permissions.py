@@ -108,6 +108,8 @@ GET  /api/v1/admin/log                                           401 403 403 403
 GET  /api/v1/challenges                                          200 200 200 200
 GET  /api/v1/challenges/<slug>                                   200 200 200 200
 GET  /api/v1/challenges/<slug>/starter                           200 200 200 200
+GET  /api/v1/challenges/<slug>/draft                             401 200 200 200
+PUT  /api/v1/challenges/<slug>/draft                             401 422 422 403
 GET  /api/v1/challenges/<slug>/solutions                         401 403 403 403 200
 GET  /api/v1/challenges/<slug>/solutions/<public_id>/source      401 403 403 403 404
 GET  /api/v1/devices                                             200 200 200 200

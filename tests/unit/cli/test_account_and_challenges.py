@@ -150,7 +150,7 @@ def test_whoami_and_logout(cli: Cli, server: FakeServer, monkeypatch: pytest.Mon
     assert cli("whoami", "--json").json == {"server": "http://judge.example", "username": "ada"}
     path = tmp_path / "config/gpujudge/config.json"
     assert cli("logout", "--json").json == {"server": "http://judge.example", "logged_out": True}
-    assert json.loads(path.read_text()) == {"server": "http://judge.example", "tokens": {}}
+    assert json.loads(path.read_text()) == {"server": "http://judge.example", "tokens": {}, "drafts": {}}
     again = cli("logout")
     assert (again.exit_code, again.stderr) == (0, "There is no token for http://judge.example here.\n")
 
