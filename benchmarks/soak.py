@@ -28,6 +28,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -82,7 +83,7 @@ class Load:
         self.wrong: list[str] = []
         self._site, self._token, self._pause_s, self._chance = site, token, pause_s, chance
         self._over = threading.Event()
-        self._threads = [threading.Thread(target=work) for work in (self._submit, self._read)]
+        self._threads = [threading.Thread(target=self._go_on, args=(work,)) for work in (self._submit, self._read)]
         for thread in self._threads:
             thread.start()
 
@@ -91,6 +92,15 @@ class Load:
         self._over.set()
         for thread in self._threads:
             thread.join()
+
+    def _go_on(self, work: Callable[[], None]) -> None:
+        """Works until ``close``, over errors of connections, which are counted."""
+        while not self._over.is_set():
+            try:
+                work()
+            except httpx.HTTPError as error:
+                self.answers[type(error).__name__] += 1
+                time.sleep(1)
 
     def _submit(self) -> None:
         headers = {"Authorization": f"Bearer {self._token}"}
