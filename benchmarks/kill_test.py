@@ -149,9 +149,9 @@ class Site:
         return found
 
     def stop(self) -> None:
-        """As a person would, with Ctrl-C."""
+        """Ends it in order. By SIGTERM: a shell lets what it starts in the background ignore SIGINT."""
         if self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)
+            self.process.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(timeout=60)
         self.process.kill()
