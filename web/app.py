@@ -38,7 +38,7 @@ from web.help import views as help_pages
 from web.json import Json
 from web.kept import Kept
 from web.leaderboard import views as leaderboard
-from web.live import STREAM_THREADS, StreamSlots
+from web.live import STREAM_THREADS, USER_STREAMS, StreamSlots
 from web.mail import make_delivery
 from web.people import views as people
 from web.services import EXTENSION, Services, close_reader_after_requests
@@ -133,6 +133,7 @@ def make_services(settings: WebSettings, clock: Clock) -> Services:
     # A request uses one connection at a time, and so does each thread for live streams; the event watcher has its own,
     # and so has what reads anew what is kept.
     engine = make_engine(settings, connections=settings.web_threads + STREAM_THREADS + 2)
+    processes = settings.web_processes
     doorbell = make_doorbell(settings)
     readers, writers = make_session_factory(engine, read_only=True), make_session_factory(engine)
     writing = threading.Semaphore(WRITERS[engine.dialect.name])
@@ -147,7 +148,7 @@ def make_services(settings: WebSettings, clock: Clock) -> Services:
         broker_answers=lambda: broker_answers(doorbell),
         intake=Intake(writers, writing, clock),
         openings=Openings(readers, settings, clock),
-        streams=StreamSlots(settings.max_streams),
+        streams=StreamSlots(-(-settings.max_streams // processes), -(-USER_STREAMS // processes)),
         event_watcher=EventWatcher(readers, functools.partial(watch_writes, engine)),
         writing=writing,
         deliver=make_delivery(settings),

@@ -1,12 +1,16 @@
 """gunicorn's configuration: ``gunicorn -c python:web.gunicorn_conf 'web.asgi:create_server_from_env()'``.
 
-One process: without Redis the rate limiter counts in the memory of the process. Its event loop reads requests and sends
-live streams; Flask runs in threads (``web.asgi``).
+Each process has an event loop, which reads requests and sends live streams; Flask runs in threads (``web.asgi``).
+Several processes share the port, and add up their metrics in files.
 """
 
 from __future__ import annotations
 
+import os
 import resource
+import shutil
+import tempfile
+from typing import Any
 
 from web.settings import WebSettings
 
@@ -15,7 +19,7 @@ _settings = WebSettings()
 bind = f"{_settings.host}:{_settings.port}"
 worker_class = "web.asgi_worker.Worker"
 asgi_loop = "asyncio"
-workers = 1
+workers = _settings.web_processes
 #: Open connections: each stream is one, and browsers keep some more. Each needs a file descriptor.
 worker_connections = 2 * _settings.max_streams + 1000
 _soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -27,3 +31,21 @@ keepalive = 5
 limit_request_line = 8190
 # gunicorn's control socket would be in the home folder, shared by every server of this user. Nothing uses it.
 control_socket_disable = True
+
+if workers > 1:
+    #: Read where the client library is imported: in the processes, so after this.
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="gpujudge-metrics-")
+
+
+def child_exit(server: Any, worker: Any) -> None:  # noqa: ARG001
+    """Takes a process that has ended out of the sums of what is now."""
+    if workers > 1:
+        from prometheus_client.multiprocess import mark_process_dead
+
+        mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]
+
+
+def on_exit(server: Any) -> None:  # noqa: ARG001
+    """Removes the files."""
+    if workers > 1:
+        shutil.rmtree(os.environ["PROMETHEUS_MULTIPROC_DIR"], ignore_errors=True)

@@ -42,10 +42,11 @@ USER_STREAMS = 10
 
 
 class StreamSlots:
-    """Limits the open streams, in all and of each user."""
+    """Limits the open streams, in all and of each user. ``tell`` is called with their number when it changes."""
 
     def __init__(self, limit: int, per_user: int = USER_STREAMS) -> None:
         self._limit, self._per_user = limit, per_user
+        self.tell: Callable[[int], None] = lambda _open: None
         self._open: Counter[int] = Counter()
         self._lock = threading.Lock()
 
@@ -55,6 +56,7 @@ class StreamSlots:
             if self._open.total() >= self._limit or self._open[user_id] >= self._per_user:
                 return False
             self._open[user_id] += 1
+            self.tell(self._open.total())
             return True
 
     def release(self, user_id: int) -> None:
@@ -63,6 +65,7 @@ class StreamSlots:
             self._open[user_id] -= 1
             if not self._open[user_id]:
                 del self._open[user_id]
+            self.tell(self._open.total())
 
     @property
     def open(self) -> int:

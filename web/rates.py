@@ -1,6 +1,6 @@
 """Rate limits for submissions and log-ins, counted in Redis if it is configured, else in memory.
 
-Memory is enough because the server is one process with many threads (see ``gunicorn_conf.py``).
+Memory is enough without Redis, since the server is one process with many threads then (``WebSettings.web_processes``).
 """
 
 from __future__ import annotations

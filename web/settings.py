@@ -110,6 +110,8 @@ class WebSettings(SiteSettings, Settings):
     metrics_token: SecretStr | None = None
     #: The server's threads: so many requests are answered at a time.
     web_threads: int = Field(default=64, ge=4)
+    #: The server's processes, which share the connections among them. More than one count rates in Redis.
+    web_processes: int = Field(default=1, ge=1, le=64)
     #: The open live streams of all users; who asks for one more is told to poll.
     max_streams: int = Field(default=4000, ge=1)
 
@@ -152,6 +154,14 @@ class WebSettings(SiteSettings, Settings):
     def _mails_need_an_address(self) -> Self:
         if self.smtp_url is not None and self.public_url is None:
             raise ValueError("GPUJUDGE_SMTP_URL needs GPUJUDGE_PUBLIC_URL, the address that links in mails begin with")
+        return self
+
+    @model_validator(mode="after")
+    def _processes_count_together(self) -> Self:
+        if self.web_processes > 1 and self.redis_url is None:
+            raise ValueError(
+                "GPUJUDGE_WEB_PROCESSES needs GPUJUDGE_REDIS_URL, where the processes count rates together"
+            )
         return self
 
     @property

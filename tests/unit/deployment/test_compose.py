@@ -20,6 +20,7 @@ from tests.builds import ROOT
 from web.settings import WebSettings
 
 DOCKERFILE = (ROOT / "docker/Dockerfile").read_text()
+INSTALL = "docker/install-dependencies"
 
 
 @pytest.fixture(scope="module")
@@ -102,9 +103,15 @@ def test_what_the_images_are_made_from_exists() -> None:
     copied = re.findall(r"^COPY (.+) \./$", DOCKERFILE, flags=re.MULTILINE)
     assert copied
     assert {name for line in copied for name in line.split()} <= set(kept)
-    packages = set(re.search(r"for package in (.+?); do", DOCKERFILE)[1].split())  # type: ignore[index]
-    built = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
-    assert packages == set(built["targets"]["wheel"]["only-include"])
+    installing = re.search(r'^packages="(.+)"$', (ROOT / INSTALL).read_text(), flags=re.MULTILINE)
+    assert installing is not None
+    hatch = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]
+    built, version = hatch["build"], hatch["version"]["path"]
+    # judge is there already: the version is read from it.
+    assert {"judge", *installing[1].split()} == set(built["targets"]["wheel"]["only-include"])
+    assert f"COPY {INSTALL} docker/" in DOCKERFILE
+    assert INSTALL in kept
+    assert f"COPY {version} judge/" in DOCKERFILE
     assert f"COPY {built['hooks']['custom']['path']} scripts/" in DOCKERFILE
 
 

@@ -12,7 +12,7 @@ import pytest
 from emulator.runtime import library as native
 from emulator.runtime.native_report import take_report
 
-PROGRAM, LIMIT, UNSUPPORTED = 0, 7, 8  # as enum Entry of native/report/journal.h
+PROGRAM, LIMIT, UNSUPPORTED = 0, 8, 9  # as enum Entry of native/report/journal.h
 
 
 @pytest.fixture
