@@ -186,8 +186,6 @@ def copy(settings: Settings, into: Settings) -> None:
                 writing.execute(insert(into_table), [dict(row) for row in rows])
             writing.commit()
             print(f"{time.monotonic() - begun:7.1f} s  {table.name}", flush=True)
-        writing.exec_driver_sql("ANALYZE")
-        writing.commit()
     source.dispose()
     target.dispose()
 

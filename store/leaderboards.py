@@ -162,9 +162,16 @@ def scores_after_giving_up(
     )  # fmt: skip
     of_metric = Measurement.metric != "warp_instructions" if metric is None else Measurement.metric == metric
     order = (Measurement.value, Measurement.submission_id)
-    number = func.row_number().over(partition_by=Measurement.user_id, order_by=order).label("number")
-    scores = select(Measurement.submission_id, number).where(*board, Measurement.after_giving_up, of_metric)
-    numbered = scores.subquery()
+    # Found before they are numbered: for the order of the numbers, SQLite would read the whole board by its index.
+    given_up = (
+        select(Measurement.submission_id, Measurement.user_id, Measurement.value)
+        .where(*board, Measurement.after_giving_up, of_metric)
+        .cte("given_up")
+        .prefix_with("MATERIALIZED")
+    )
+    by_value = (given_up.c.value, given_up.c.submission_id)
+    number = func.row_number().over(partition_by=given_up.c.user_id, order_by=by_value).label("number")
+    numbered = select(given_up.c.submission_id, number).subquery()
     found = (
         select(User.username, Measurement.value, Measurement.metric, Submission.public_id, Measurement.created_at)
         .join_from(numbered, Measurement, Measurement.submission_id == numbered.c.submission_id)

@@ -202,18 +202,23 @@ def test_a_page_of_a_board_is_a_range_of_the_low_ends(engine: Engine) -> None:
     engine.dispose()
 
 
-def test_a_contests_standings_are_ranges_of_the_submissions_of_its_challenges(engine: Engine) -> None:
+def _plan(engine: Engine, ask: Callable[[Session], object], part: str) -> list[str]:
+    """Returns the plan of the query with this part that ``ask`` makes."""
     statements: list[tuple[str, Any]] = []
     with make_session_factory(engine).begin() as session:
-        contest = _contest(session)
         event.listen(engine, "before_cursor_execute", lambda *given: statements.append((given[2], given[3])))
-        standings(session, contest, now=NOW, viewer_id=None, whole=True)
+        ask(session)
     with engine.connect() as connection:
-        (statement, parameters) = next(one for one in statements if "row_number" in one[0])
+        (statement, parameters) = next(one for one in statements if part in one[0] and "INSERT" not in one[0])
         plan = [row.detail for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)]
+    engine.dispose()
+    return plan
+
+
+def test_a_contests_standings_are_ranges_of_the_submissions_of_its_challenges(engine: Engine) -> None:
+    plan = _plan(engine, lambda s: standings(s, _contest(s), now=NOW, viewer_id=None, whole=True), "row_number")
     times = "ix_submissions_challenge_created_at (challenge=? AND created_at>? AND created_at<?)"
     assert any(times in line for line in plan), plan
-    engine.dispose()
 
 
 @pytest.mark.parametrize(
@@ -226,15 +231,8 @@ def test_a_contests_standings_are_ranges_of_the_submissions_of_its_challenges(en
 def test_what_is_counted_of_a_busy_user_reads_no_rows(
     engine: Engine, ask: Callable[[Session], object], index: str
 ) -> None:
-    statements: list[tuple[str, Any]] = []
-    event.listen(engine, "before_cursor_execute", lambda *given: statements.append((given[2], given[3])))
-    with make_session_factory(engine).begin() as session:
-        ask(session)
-    with engine.connect() as connection:
-        (statement, parameters) = next(one for one in statements if "count(" in one[0])
-        plan = [row.detail for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)]
+    plan = _plan(engine, ask, "count(")
     assert any(f"USING COVERING INDEX {index} " in line for line in plan), plan
-    engine.dispose()
 
 
 def test_a_history_is_a_range_of_the_users_scores_in_their_order(engine: Engine) -> None:
@@ -253,3 +251,16 @@ def test_a_history_is_a_range_of_the_users_scores_in_their_order(engine: Engine)
             assert any("ix_measurements_user (user_id=? AND challenge=?" in line for line in plan), plan
         assert not any("TEMP B-TREE" in line for line in plan[:-1]), plan
     engine.dispose()
+
+
+def test_scores_after_giving_up_are_found_by_their_own_index(engine: Engine) -> None:
+    plan = _plan(engine, lambda s: scores_after_giving_up(s, **BOARD, metric="time_s"), "row_number")
+    board = "challenge=? AND device_key=? AND pack_major=? AND metric=?"
+    assert any(f"ix_measurements_after_giving_up ({board})" in line for line in plan), plan
+    assert not any("ix_measurements_board" in line for line in plan), plan
+
+
+def test_tries_are_counted_for_one_user_after_the_other(engine: Engine) -> None:
+    plan = _plan(engine, lambda s: count_tries(s, **BOARD, entries=[ENTRY]), "count(")
+    assert any(line.startswith("CORRELATED SCALAR SUBQUERY") for line in plan), plan
+    assert any("user_id=? AND" in line and "submissions" in line.lower() for line in plan), plan
