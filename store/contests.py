@@ -35,7 +35,7 @@ TEAM_CHARACTERS = 40
 
 
 class TeamError(Exception):
-    """Raised for a team that cannot be made or joined; the message is shown to the user."""
+    """Raised for a team that cannot be made or joined; the message is shown to the user, at what was typed."""
 
 
 def find_contest(session: Session, slug: str) -> Contest | None:

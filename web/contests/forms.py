@@ -32,6 +32,14 @@ _UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 MOST_CHALLENGES = 26
 
 
+class JoinForm(FlaskForm):
+    """Takes part in a contest: with its code, and in a team, as far as the contest has them."""
+
+    code = StringField("Code to join", [Length(max=64)])
+    team_name = StringField("Name of a new team")
+    team_code = StringField("or code of a team", [Length(max=32)])
+
+
 class ContestForm(FlaskForm):
     """Makes or changes a contest. Times are in UTC."""
 

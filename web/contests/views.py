@@ -19,7 +19,7 @@ from store.models import Contest, ContestTeam, Role
 from store.operator_log import Actor, record_action
 from store.webhooks import latest_messages
 from web.accounts.visitor import Visitor, login_required, require_visitor, signed_in
-from web.contests.forms import ContestForm, written_targets
+from web.contests.forms import ContestForm, JoinForm, written_targets
 from web.contests.standings import PAGE, read_standings
 from web.devices import device_choices
 from web.paging import page_asked_for
@@ -59,7 +59,11 @@ def index() -> str:
 @blueprint.get("/<slug>")
 def show(slug: str) -> str:
     """Renders a contest: what it is, its challenges, its standings."""
-    contest, visitor, now = _find(slug), signed_in(), services().clock()
+    return _page(_find(slug), JoinForm())
+
+
+def _page(contest: Contest, join_form: JoinForm) -> str:
+    visitor, now = signed_in(), services().clock()
     team = contests.team_of(reader(), contest, user_id=None if visitor is None else visitor.id)
     entrant = team.name if team is not None else None if visitor is None else visitor.username
     rows = _standings(contest)
@@ -69,6 +73,7 @@ def show(slug: str) -> str:
     return render_template(
         "contests/show.html",
         contest=contest,
+        join_form=join_form,
         team=team,
         team_members=[] if team is None else [user.username for user in contests.team_members(reader(), team)],
         entrant=entrant,
@@ -158,32 +163,34 @@ def export_json(slug: str) -> Response:
 
 @blueprint.post("/<slug>/join")
 @login_required
-def join(slug: str) -> BaseResponse:
+def join(slug: str) -> BaseResponse | tuple[str, int]:
     """Makes the visitor a member, with the code where one is needed."""
-    contest, visitor, now = _find(slug), require_visitor(), services().clock()
+    contest, visitor, now, form = _find(slug), require_visitor(), services().clock(), JoinForm()
     if contest.ends_at <= now:
         raise Problem(409, "ended", "This contest has ended.")
-    given = request.form.get("code", "").strip()
+    if not form.validate_on_submit():
+        return _page(contest, form), 422
+    given = (form.code.data or "").strip()
     if contest.code is not None and not hmac.compare_digest(given.encode(), contest.code.encode()):
-        flash("That is not the code of this contest. Whoever invited you knows it.", "error")
-        return redirect(url_for("contests.show", slug=slug), 303)
+        form.code.errors = ("That is not the code of this contest. Whoever invited you knows it.",)
+        return _page(contest, form), 422
     try:
         with transaction() as writer:
-            contests.join(writer, contest, user_id=visitor.id, now=now, team=_team(writer, contest, visitor))
+            contests.join(writer, contest, user_id=visitor.id, now=now, team=_team(writer, contest, visitor, form))
     except contests.TeamError as error:
-        flash(sentence(str(error)), "error")
-        return redirect(url_for("contests.show", slug=slug), 303)
+        (form.team_code if form.team_code.data else form.team_name).errors = (sentence(str(error)),)
+        return _page(contest, form), 422
     flash("You take part. What you submit to these challenges from the start to the end counts.", "success")
     return redirect(url_for("contests.show", slug=slug), 303)
 
 
-def _team(writer: Session, contest: Contest, visitor: Visitor) -> ContestTeam | None:
+def _team(writer: Session, contest: Contest, visitor: Visitor, form: JoinForm) -> ContestTeam | None:
     """Returns the team that the form names, made if it is new; None where there are none, or for a member."""
     if contest.team_size is None or contests.is_member(writer, contest, user_id=visitor.id):
         return None
-    if code := request.form.get("team_code", "").strip():
+    if code := (form.team_code.data or "").strip():
         return contests.find_team(writer, contest, code)
-    return contests.make_team(writer, contest, request.form.get("team_name", ""))
+    return contests.make_team(writer, contest, form.team_name.data or "")
 
 
 @blueprint.post("/<slug>/leave")
@@ -225,7 +232,7 @@ def edit(slug: str) -> str | BaseResponse | tuple[str, int]:
 
 def _save(form: ContestForm, contest: Contest, action: str) -> BaseResponse | tuple[str, int]:
     visitor, new = require_visitor(), contest.id is None
-    if not form.validate_on_submit():  # type: ignore[no-untyped-call]
+    if not form.validate_on_submit():
         return _form_page(form, None if new else contest), 422
     try:
         with transaction() as writer:
@@ -239,6 +246,9 @@ def _save(form: ContestForm, contest: Contest, action: str) -> BaseResponse | tu
             record_action(writer, actor, action, f"contest {row.slug}", now=services().clock(), title=row.title)
             slug = row.slug
     except IntegrityError:
+        named = contests.find_contest(reader(), form.slug.data)
+        if named is None or named.id == contest.id:
+            raise
         form.slug.errors = ("Another contest has this address.",)
         return _form_page(form, None if new else contest), 422
     flash("The contest is saved.", "success")

@@ -373,8 +373,7 @@ def test_a_team_has_the_best_of_its_members(site: Site, teacher: FlaskClient, cl
     ada, bob, cy, dan = (site.visitor(name) for name in ("ada", "bob", "cy", "dan"))
 
     def join(client: FlaskClient, **form: str) -> str:
-        post(client, f"{PAGE}/join", form, page=PAGE)
-        return client.get(PAGE).text
+        return post(client, f"{PAGE}/join", form, page=PAGE, follow_redirects=True).text
 
     def table(client: FlaskClient) -> list[tuple[str, float]]:
         return [(row["team"], row["total"]) for row in client.get(f"{PAGE}/standings.json").get_json()["standings"]]
@@ -382,7 +381,11 @@ def test_a_team_has_the_best_of_its_members(site: Site, teacher: FlaskClient, cl
     assert "name has 1 to 40" in join(ada)
     found = re.search(r'<b class="mono">([a-z2-9]{10})</b>', join(ada, team_name=" The  <b>lions "))
     assert found is not None
-    assert "is taken" in join(bob, team_name="THE <B>LIONS")
+    # What was typed stays, with what is wrong beside it.
+    refused = join(bob, team_name="THE <B>LIONS")
+    assert re.search(
+        r'id="team_name"[^>]* value="THE &lt;B&gt;LIONS">\s*<div[^>]*><p class="wrong">[^<]*is taken', refused
+    )
     assert "The name dan is taken" in join(bob, team_name="dan")
     assert "No team of this contest has this code" in join(bob, team_code="nonsense")
     assert "&lt;b&gt;lions</b>: ada, bob." in join(bob, team_code=found[1].upper())
@@ -416,10 +419,11 @@ def test_a_code_is_asked_for_and_a_member_can_leave(site: Site, teacher: FlaskCl
     ada = site.visitor("ada")
 
     def join(code: str) -> str:
-        post(ada, f"{PAGE}/join", {"code": code}, page=PAGE)
-        return ada.get(PAGE).text
+        return post(ada, f"{PAGE}/join", {"code": code}, page=PAGE, follow_redirects=True).text
 
-    assert "not the code" in join("coffee")
+    assert re.search(
+        r'id="code"[^>]* value="coffee">\s*<div[^>]*><p class="wrong">That is not the code', join("coffee")
+    )
     assert "tea time" not in join("")
     assert standings(ada) == []
     assert "You take part" in join(" tea time ")
