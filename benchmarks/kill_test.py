@@ -22,10 +22,7 @@ import contextlib
 import json
 import os
 import random
-import secrets
 import signal
-import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -43,35 +40,16 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 # Where the package is not installed, the path above is what finds these: so they come after it.
-from cli.supervise import descendants  # noqa: E402
-from judge.sandbox.cgroup_hierarchy import find_hierarchy  # noqa: E402
-from store.accounts import create_token, create_user  # noqa: E402
+from benchmarks.private_site import CHALLENGE, Site, plan, sign_up, wait_until_ready  # noqa: E402
 from store.database import make_engine, make_session_factory  # noqa: E402
-from store.migrate import upgrade  # noqa: E402
 from store.models import Event, Job, Measurement, Submission  # noqa: E402
-from store.settings import Settings  # noqa: E402
 
-CHALLENGE = "vector-add"
-#: How often each verdict is expected, of a hundred submissions.
-SHARES = {"AC": 60, "WA": 15, "CE": 18, "RE": 7}
-#: What tells a process by its command line; the first that fits counts.
-KINDS = (
-    ("bubblewrap", ("bwrap",)),
-    ("runner", ("judge.runner.parent",)),
-    ("compiler", ("cudafe++", "/cicc", "ptxas", "fatbinary", "cc1plus", "g++", "collect2", "nvcc")),
-    ("lease keeper", ("workers.lease_keeper",)),
-    ("build worker", ("workers build",)),
-    ("device worker", ("workers device",)),
-    ("sweeper", ("workers sweeper",)),
-    ("web", ("gunicorn",)),
-)
 #: Short leases, so that what a dead worker held is soon another's; the limits on attempts are those of production.
 QUICK = {
     "GPUJUDGE_LEASE_S": "8",
     "GPUJUDGE_HEARTBEAT_S": "2",
     "GPUJUDGE_SWEEP_S": "2",
     "GPUJUDGE_MAX_LOSSES": "50",
-    "GPUJUDGE_MAX_WAITING": "0",
 }
 #: How long what is left may take to go, when the killing is over and after the stop.
 SETTLE_S = 90.0
@@ -97,83 +75,6 @@ class Report:
     def damage(self) -> dict[str, list[str]]:
         """What is not as it should be."""
         return {name: value for name, value in asdict(self).items() if isinstance(value, list) and value}
-
-
-class Site:
-    """`gpujudge up` with a data folder of its own, started again whenever it is gone."""
-
-    def __init__(self, folder: Path, *, database_url: str | None, redis_url: str | None) -> None:
-        self.data_dir = folder / "data"
-        self.temporary = folder / "tmp"
-        self.temporary.mkdir()
-        services = {"GPUJUDGE_DATABASE_URL": database_url, "GPUJUDGE_REDIS_URL": redis_url}
-        rates = {"GPUJUDGE_SUBMISSION_RATE": "100000 per minute"}
-        named = {name: value for name, value in services.items() if value is not None}
-        data = {"GPUJUDGE_DATA_DIR": str(self.data_dir), "TMPDIR": str(self.temporary)}
-        self._env = {**os.environ, **QUICK, **rates, **named, **data}
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self._port = int(probe.getsockname()[1])
-        self.address = f"http://127.0.0.1:{self._port}"
-        self._log = (folder / "up.log").open("ab")
-        self.settings = Settings(data_dir=self.data_dir, database_url=database_url, redis_url=redis_url)
-        #: Every process that was ever seen below one of `gpujudge up`: pid, when it started, and its kind.
-        self.seen: dict[tuple[int, int], str] = {}
-        upgrade(self.settings)
-        self.process = self._start()
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "cli.main", "up", "--port", str(self._port), "--device", "emulator"]
-        return subprocess.Popen(
-            command, env=self._env, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log
-        )
-
-    def start_again_if_gone(self) -> None:
-        """A new `gpujudge up` needs a port that the old one's web server has let go of: it may take several."""
-        if self.process.poll() is not None:
-            time.sleep(1.0)
-            self.process = self._start()
-
-    def processes(self) -> dict[str, list[int]]:
-        """What runs now, by kind; remembered."""
-        found: dict[str, list[int]] = {"up": [self.process.pid]} if self.process.poll() is None else {}
-        for pid in descendants(self.process.pid):
-            kind = _kind(pid)
-            if kind is not None:
-                found.setdefault(kind, []).append(pid)
-            started = _started(pid)
-            if started:
-                self.seen[pid, started] = kind or "other"
-        if self.process.poll() is None:
-            self.seen[self.process.pid, _started(self.process.pid)] = "up"
-        return found
-
-    def stop(self) -> None:
-        """Ends it in order. By SIGTERM: a shell lets what it starts in the background ignore SIGINT."""
-        if self.process.poll() is None:
-            self.process.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(timeout=60)
-        self.process.kill()
-        self.process.wait()
-        self._log.close()
-
-    def left_processes(self) -> list[str]:
-        """Those that were seen and still run."""
-        return [f"{kind} {pid}" for (pid, started), kind in self.seen.items() if _started(pid) == started]
-
-    def left_cgroups(self) -> list[str]:
-        """Those that a process of this site made."""
-        pids = {str(pid) for pid, _ in self.seen}
-        folders = {folder for parent in find_hierarchy().folders.values() for folder in parent.glob("gpujudge-*")}
-        return sorted(
-            str(folder) for folder in folders if folder.name.split(".")[2:3] and folder.name.split(".")[2] in pids
-        )
-
-    def left_files(self) -> list[str]:
-        """Everything in the temporary folder, and what was half written in the caches."""
-        caches = [path for path in (self.data_dir / "cache").rglob(".*") if path.is_file()]
-        return sorted(str(path) for path in (*self.temporary.iterdir(), *caches))
 
 
 class Killer:
@@ -222,7 +123,7 @@ def run(
     chance = random.Random(seed)
     report = Report(submissions)
     started_s = time.monotonic()
-    site = Site(folder, database_url=database_url, redis_url=redis_url)
+    site = Site(folder, database_url=database_url, redis_url=redis_url, environment=QUICK)
     engine = make_engine(site.settings)
     sessions = make_session_factory(engine)
     try:
@@ -253,41 +154,9 @@ def run(
     until_s = time.monotonic() + 60  # a worker that was told to end finishes the judgement that it is at
     while site.left_processes() and time.monotonic() < until_s:
         time.sleep(0.2)
-    report.left_processes, report.left_cgroups = site.left_processes(), site.left_cgroups()
+    report.left_processes, report.left_cgroups = site.left_processes(), site.cgroups()
     report.left_files, report.seconds = site.left_files(), round(time.monotonic() - started_s, 1)
     return report
-
-
-def plan(count: int, chance: random.Random) -> list[tuple[str, str]]:
-    """Returns verdicts and sources, some of them again and again, as people send them: their builds are cached."""
-    right = (ROOT / "reference_solutions" / CHALLENGE / "plain.cu").read_text()
-    suicide = "#include <signal.h>\n" + right.replace("int threads", "raise(SIGKILL);\n    int threads", 1)
-    sources = {"AC": right, "WA": right.replace("A[i] + B[i]", "A[i] - B[i]"), "CE": "not C++\n", "RE": suicide}
-    plan = []
-    for verdict in chance.choices(list(SHARES), list(SHARES.values()), k=count):
-        plan.append((verdict, f"{sources[verdict]}\n// {chance.choice(['once', secrets.token_hex(8)])}\n"))
-    return plan
-
-
-def sign_up(sessions: sessionmaker[Session]) -> str:
-    """Returns the token of a new user."""
-    with sessions.begin() as session:
-        name = "kills" + secrets.token_hex(4)
-        user = create_user(session, username=name, password=secrets.token_hex(12))
-        return create_token(session, user=user, name="kill test")[1]
-
-
-def wait_until_ready(site: Site, within_s: float) -> None:
-    """Returns once a device is online. Raises RuntimeError if none is in time."""
-    until_s = time.monotonic() + within_s
-    while time.monotonic() < until_s:
-        site.processes()
-        with contextlib.suppress(httpx.HTTPError, ValueError, KeyError):
-            devices = httpx.get(f"{site.address}/api/v1/devices", timeout=2.0).json()["devices"]
-            if any(device["online"] for device in devices):
-                return
-        time.sleep(0.5)
-    raise RuntimeError("gpujudge up did not come up")
 
 
 def _send(site: Site, token: str, plan: Sequence[tuple[str, str]], until_s: float) -> dict[str, str]:
@@ -346,27 +215,10 @@ def _wait_until_clean(site: Site) -> None:
     while time.monotonic() < until_s:
         site.start_again_if_gone()
         running = {pid for pids in site.processes().values() for pid in pids}
-        of_the_dead = [group for group in site.left_cgroups() if int(group.split(".")[-2]) not in running]
+        of_the_dead = [group for group in site.cgroups() if int(group.split(".")[-2]) not in running]
         if not of_the_dead and not site.left_files():
             return
         time.sleep(0.5)
-
-
-def _kind(pid: int) -> str | None:
-    try:
-        command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-    except OSError:
-        return None
-    return next((kind for kind, words in KINDS if any(word in command for word in words)), None)
-
-
-def _started(pid: int) -> int:
-    """When the process started, in clock ticks; 0 for one that is gone."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-    except OSError:
-        return 0
-    return int(fields[19]) if fields[0] not in "ZX" else 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -38,8 +38,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 # Where the package is not installed, the path above is what finds these: so they come after it.
-from benchmarks.kill_test import CHALLENGE, Site, plan, sign_up, wait_until_ready  # noqa: E402
-from judge.sandbox.cgroup_hierarchy import find_hierarchy  # noqa: E402
+from benchmarks.private_site import CHALLENGE, Site, plan, sign_up, wait_until_ready  # noqa: E402
 from store.database import make_engine, make_session_factory  # noqa: E402
 
 #: Those that come and go with each submission.
@@ -71,8 +70,7 @@ def take_sample(site: Site, started_s: float) -> Sample:
                 memory_kb += next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:"))
                 descriptors += len(list(Path(f"/proc/{pid}/fd").iterdir()))
                 count += 1
-    folders = {folder for parent in find_hierarchy().folders.values() for folder in parent.glob("gpujudge-*")}
-    return Sample(time.monotonic() - started_s, memory_kb / 1024, descriptors, len(folders), count)
+    return Sample(time.monotonic() - started_s, memory_kb / 1024, descriptors, len(site.cgroups()), count)
 
 
 class Load:
@@ -134,7 +132,7 @@ def run(
     folder: Path, *, minutes: float, settle: float, pause_s: float, database_url: str | None, redis_url: str | None
 ) -> tuple[list[Sample], Load]:
     """Does all of it in an empty folder, and returns the samples."""
-    site = Site(folder, database_url=database_url, redis_url=redis_url)
+    site = Site(folder, database_url=database_url, redis_url=redis_url, environment={})
     engine = make_engine(site.settings)
     samples = []
     try:

@@ -92,3 +92,10 @@ def parse_directive(content: bytes) -> dict[str, str]:
             raise UsageError(f"`// gpujudge:` does not know {word!r}", hint="It takes challenge=SLUG and device=NAME.")
         named[key] = value
     return named
+
+
+def file_of(challenge: str) -> str:
+    """Returns the name of the file for a challenge. Raises UsageError if the server names one that is no file name."""
+    if "/" in challenge or challenge.startswith("."):
+        raise UsageError(f"the server names a challenge {challenge!r}, which is no file name")
+    return f"{challenge}.cu"

@@ -18,7 +18,7 @@ from cli.connect import connect
 from cli.console import print_json, print_table, print_text, say, stdout
 from cli.errors import CliError, Unreachable, UsageError
 from cli.scores import format_interval, format_score
-from cli.source import DEFAULT_DEVICE
+from cli.source import DEFAULT_DEVICE, file_of
 
 #: Code, which stays as it is, then formulae of their own lines and within a line.
 _FORMULA = re.compile(
@@ -68,10 +68,8 @@ def init(
         challenge = _challenge(api, slug)
         _note_device(api, device)
     slug = str(challenge["slug"])
-    if "/" in slug or slug.startswith("."):
-        raise UsageError(f"the server names a challenge {slug!r}, which is no file name")
     files = {
-        directory / f"{slug}.cu": f"// gpujudge: challenge={slug} device={device}\n{challenge['starter']}",
+        directory / file_of(slug): f"// gpujudge: challenge={slug} device={device}\n{challenge['starter']}",
         directory / f"{slug}.md": _document(challenge),
     }
     existing = [str(path) for path in files if path.exists()]

@@ -17,9 +17,7 @@ from cli.config import config_path, load_config, save_config
 from cli.connect import connect
 from cli.console import print_json, say
 from cli.errors import CliError, UsageError
-from cli.source import STDIN, parse_directive, read_content, read_source
-
-Force = Annotated[bool, typer.Option("--force", help="Overwrite what is newer there. The website keeps its history.")]
+from cli.source import STDIN, file_of, parse_directive, read_content, read_source
 
 
 def pull(
@@ -36,9 +34,7 @@ def pull(
         draft = _read(api, slug)
     if draft.version == 0:
         raise CliError(f"you have no draft for {slug}", hint=f"`gpujudge init {slug}` writes its starter.")
-    if "/" in draft.challenge or draft.challenge.startswith("."):
-        raise UsageError(f"the server names a challenge {draft.challenge!r}, which is no file name")
-    path = Path(f"{draft.challenge}.cu") if file is None else file
+    path = Path(file_of(draft.challenge)) if file is None else file
     data = draft.source.encode("utf-8", "surrogateescape")
     if path == STDIN:
         if not as_json:
@@ -55,7 +51,7 @@ def pull(
 def push(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The .cu file; - is stdin.", show_default=False)],
     challenge: options.Challenge = None,
-    force: Force = False,
+    force: Annotated[bool, typer.Option("--force", help="Save it above what is newer there.")] = False,
     server: options.Server = None,
     as_json: options.Json = False,
 ) -> None:

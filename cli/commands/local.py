@@ -110,15 +110,17 @@ def _judge_all(
     """Reads and judges the files, and prints what comes of it. Raises UsageError as the command does."""
     sources = read_sources(files, challenge=challenge, device=device)
     settings = local_settings(data_dir)
+    devices = {source.device: find_device(source.device, settings) for source in sources}
     with ExitStack() as ending:
-        early = start_early(find_device(sources[0].device, settings), settings)
+        early = start_early(devices[sources[0].device], settings)
         if early is not None:
             ending.callback(early.close)
         judged: list[Judgement] = []
         for source in sources:
             if len(sources) > 1 and not as_json:
                 print_text(f"{'' if not judged else chr(10)}{source.path}")
-            judged.append(_judge_one(source, cases, seed, packs, settings, early if not judged else None))
+            first = early if not judged else None
+            judged.append(_judge_one(source, devices[source.device], cases, seed, packs, settings, first))
             if not as_json:
                 _print(judged[-1], seed)
     if as_json:
@@ -128,19 +130,18 @@ def _judge_all(
 
 
 def _judge_one(
-    source: Source, cases: _Cases, seed: int, packs: list[Path] | None, settings: JudgeSettings,
+    source: Source, device: DeviceInfo, cases: _Cases, seed: int, packs: list[Path] | None, settings: JudgeSettings,
     early: EarlyRunner | None,
 ) -> Judgement:  # fmt: skip
     """Judges one source on the cases that were asked for. Raises UsageError."""
     pipeline = need("judge.pipeline", "judge")
     pack = find_pack(source.challenge, packs)
-    found = find_device(source.device, settings)
     mode = pipeline.Mode.RUN if cases.samples_only else pipeline.Mode.SUBMIT
     if cases.id is not None:
         pack, mode = _only_case(pack, cases.id), pipeline.Mode.SUBMIT
     elif cases.custom is not None:
-        pack, mode = _only_custom_case(pack, cases.custom, found.kind), pipeline.Mode.RUN
-    return judge_source(source, pack, found, seed, settings, mode, early=early)
+        pack, mode = _only_custom_case(pack, cases.custom, device.kind), pipeline.Mode.RUN
+    return judge_source(source, pack, device, seed, settings, mode, early=early)
 
 
 def start_early(device: DeviceInfo, settings: JudgeSettings) -> EarlyRunner | None:

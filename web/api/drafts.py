@@ -6,7 +6,7 @@ from flask import Blueprint
 
 from store.drafts import latest_draft
 from store.models import Draft
-from web.api import schemas
+from web.api import draft_schemas as schemas
 from web.api.auth import api_visitor, submit_token_required, token_required
 from web.api.spec import operation
 from web.challenges.drafts import store_draft

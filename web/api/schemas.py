@@ -200,22 +200,6 @@ class SubmissionRequest(Body):
     input: Annotated[dict[InputName, InputText], Field(max_length=100)] | None = None
 
 
-class Draft(Answer):
-    """What the token's owner writes for a challenge; version 0, with no source, where there is nothing yet."""
-
-    challenge: str
-    version: int
-    saved_at: datetime | None
-    source: str
-
-
-class DraftSave(Body):
-    """A draft to save. ``base`` is the version that it was written on, 0 for none."""
-
-    source: str
-    base: Annotated[int, Field(ge=0, lt=2**31)]
-
-
 class SubmissionHeaders(BaseModel):
     """``Idempotency-Key``: a request sent twice with the same key creates one submission."""
 

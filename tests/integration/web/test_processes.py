@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +10,7 @@ import httpx
 import pytest
 from pydantic import ValidationError
 
-from tests.builds import ROOT
+from tests.web_server import running_server
 from tests.web_site import make_site
 from web.settings import WebSettings
 
@@ -32,33 +26,14 @@ def test_without_redis_there_is_one_process(data_dir: Path) -> None:
 @pytest.fixture
 def address(data_dir: Path, redis_url: str, tmp_path: Path) -> Iterator[str]:
     make_site(data_dir).services.engine.dispose()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    env = {
-        **os.environ,
-        "GPUJUDGE_DATA_DIR": str(data_dir),
-        "GPUJUDGE_PORT": str(port),
+    settings = {
         "GPUJUDGE_REDIS_URL": redis_url,
         "GPUJUDGE_WEB_PROCESSES": str(PROCESSES),
         "GPUJUDGE_ADDRESS_RATE": "10 per minute",
         "TMPDIR": str(tmp_path),
     }
-    argv = [sys.executable, "-m", "gunicorn", "-c", "python:web.gunicorn_conf", "web.asgi:create_server_from_env()"]
-    process = subprocess.Popen(argv, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        until = time.monotonic() + WAIT_S
-        while True:
-            with contextlib.suppress(httpx.HTTPError):
-                httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=WAIT_S)
-                break
-            assert process.poll() is None
-            assert time.monotonic() < until
-            time.sleep(0.1)
+    with running_server(data_dir, **settings) as port:
         yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(WAIT_S)
     assert not list(tmp_path.glob("gpujudge-metrics-*"))
 
 

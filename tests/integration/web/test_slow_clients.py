@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import select
 import socket
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +13,7 @@ import httpx
 import pytest
 
 from tests.builds import ROOT
+from tests.web_server import running_server
 from tests.web_site import KERNEL, Site, make_site, post
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.slow(25)]
@@ -36,30 +33,8 @@ def site(data_dir: Path) -> Site:
 @pytest.fixture
 def port(site: Site) -> Iterator[int]:
     """The port of the server, with few threads."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        chosen = int(probe.getsockname()[1])
-    env = {
-        **os.environ,
-        "GPUJUDGE_DATA_DIR": str(site.services.settings.data_dir),
-        "GPUJUDGE_PORT": str(chosen),
-        "GPUJUDGE_WEB_THREADS": str(THREADS),
-    }
-    argv = [sys.executable, "-m", "gunicorn", "-c", "python:web.gunicorn_conf", "web.asgi:create_server_from_env()"]
-    process = subprocess.Popen(argv, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        until = time.monotonic() + WAIT_S
-        while True:
-            with contextlib.suppress(httpx.HTTPError):
-                httpx.get(f"http://127.0.0.1:{chosen}/healthz", timeout=WAIT_S)
-                break
-            assert process.poll() is None
-            assert time.monotonic() < until
-            time.sleep(0.1)
+    with running_server(site.services.settings.data_dir, GPUJUDGE_WEB_THREADS=str(THREADS)) as chosen:
         yield chosen
-    finally:
-        process.terminate()
-        process.wait(WAIT_S)
 
 
 def _connect(port: int, request: bytes) -> socket.socket:

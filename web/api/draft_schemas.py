@@ -1,0 +1,27 @@
+"""The API's schemas of drafts."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
+
+from web.api.schemas import Body
+from web.api.stored_form import Answer
+
+
+class Draft(Answer):
+    """What the token's owner writes for a challenge; version 0, with no source, where there is nothing yet."""
+
+    challenge: str
+    version: int
+    saved_at: datetime | None
+    source: str
+
+
+class DraftSave(Body):
+    """A draft to save. ``base`` is the version that it was written on, 0 for none."""
+
+    source: str
+    base: Annotated[int, Field(ge=0, lt=2**31)]
