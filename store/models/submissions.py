@@ -41,7 +41,7 @@ class Submission(Base):
         Index("ix_submissions_published", "challenge", postgresql_where=_PUBLISHED, sqlite_where=_PUBLISHED),
         Index(
             "ix_submissions_published_by",
-            *("user_id", "challenge"),
+            *("user_id", "verdict", "challenge"),
             postgresql_where=_PUBLISHED,
             sqlite_where=_PUBLISHED,
         ),

@@ -264,3 +264,8 @@ def test_tries_are_counted_for_one_user_after_the_other(engine: Engine) -> None:
     plan = _plan(engine, lambda s: count_tries(s, **BOARD, entries=[ENTRY]), "count(")
     assert any(line.startswith("CORRELATED SCALAR SUBQUERY") for line in plan), plan
     assert any("user_id=? AND" in line and "submissions" in line.lower() for line in plan), plan
+
+
+def test_a_users_solutions_are_found_among_what_is_published(engine: Engine) -> None:
+    plan = _plan(engine, lambda s: list_solutions(s, viewer_id=None, user_id=1, limit=20), "published_at IS NOT NULL")
+    assert any("ix_submissions_published_by (user_id=? AND verdict=?)" in line for line in plan), plan
