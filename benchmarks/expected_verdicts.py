@@ -8,6 +8,9 @@ solutions, with the steps of their ladders, are expected to be accepted. Prints 
 verdict differs, and with 3 when ``--within`` ended it early. With ``--record`` each judgement is added to a file as
 soon as it is made, and what stands there, of the same source, pack and device, is not judged again: a call goes on
 where the last one stopped.
+
+With ``--untimed`` no time is measured, which takes most of a judgement on a GPU: each benchmark is called once, its
+outputs are checked as those of a timed call, and ``--jobs`` submissions run at a time.
 """
 
 from __future__ import annotations
@@ -21,23 +24,31 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
-from judge.backends.sessions import warm_runners
+from judge.backends.sessions import sessions_for, warm_runners
 from judge.bench.conditions import Background
 from judge.compile.artifact import Artifact
-from judge.judgement import BuildReport, DeviceInfo, Judgement
+from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement
 from judge.judgement_json import to_json
+from judge.languages.registry import BUILTIN_LANGUAGES
+from judge.packs.inputs import make_inputs
+from judge.packs.judging import spot_check
 from judge.packs.loader import load_pack
-from judge.packs.pack import Pack
+from judge.packs.pack import Case, Pack
 from judge.packs.submissions import ListedSubmission, listed_submissions
 from judge.settings import JudgeSettings
-from judge.verdict import Verdict
+from judge.supervisor.case_runner import CaseRunner, case_judgement
+from judge.supervisor.factory import SessionFactory
+from judge.supervisor.layout import lay_out
+from judge.supervisor.process import RequestRefused, RunnerEnded
+from judge.supervisor.verdict_rules import outcome_of_call, outcome_of_ending
+from judge.verdict import Verdict, combine_verdicts
 
 ROOT = Path(__file__).resolve().parent.parent
 #: So many submissions are built ahead of the one that runs, for each build at a time; where times are measured, all of
@@ -59,10 +70,10 @@ class Task:
         """The file's path in the repository."""
         return str(self.expected.path.relative_to(ROOT))
 
-    def key(self, device: DeviceInfo) -> str:
-        """Names what the judgement depends on: the source, the pack and the device."""
+    def key(self, device: DeviceInfo, *, timed: bool) -> str:
+        """Names what the judgement depends on: the source, the pack, the device, and whether times are measured."""
         source = hashlib.sha256(self.expected.path.read_bytes()).hexdigest()[:16]
-        return f"{device.key} {self.pack.digest[:16]} {source} {self.name}"
+        return f"{device.key} {'timed' if timed else 'untimed'} {self.pack.digest[:16]} {source} {self.name}"
 
 
 def corpus(pack: Pack, *, solutions_only: bool) -> Iterator[Task]:
@@ -115,6 +126,87 @@ def judging(device: DeviceInfo, settings: JudgeSettings) -> Iterator[Callable[[T
         warm.close()
 
 
+def timed_ones(
+    tasks: list[Task], device: DeviceInfo, settings: JudgeSettings, jobs: int, until: float
+) -> Iterator[tuple[Task, Judgement]]:
+    """Yields each task with its whole judgement; begins none after ``until``."""
+    is_gpu = device.kind == "cuda"
+    language = BUILTIN_LANGUAGES.of("cuda")
+    target = BUILTIN_BACKENDS.of(device.kind).target(device)
+
+    def build(task: Task) -> Built:
+        if is_gpu:
+            language.build_null_kernel(task.pack, target, settings)
+        return pipeline.build(task.expected.path.read_bytes(), task.pack, device, settings)
+
+    with judging(device, settings) as judge:
+        for task, built in built_ahead(tasks, build, jobs, all_first=is_gpu):
+            if time.monotonic() > until:
+                break
+            yield task, judge(task, built.result())
+
+
+def untimed_ones(
+    tasks: list[Task], device: DeviceInfo, settings: JudgeSettings, jobs: int, until: float
+) -> Iterator[tuple[Task, Judgement]]:
+    """Yields tasks with their judgements without times as they end, ``jobs`` of which are made at a time."""
+    BUILTIN_BACKENDS.of(device.kind).prepare(settings)
+
+    def judge(task: Task) -> tuple[Task, Judgement] | None:
+        if time.monotonic() > until:
+            return None
+        built = pipeline.build(task.expected.path.read_bytes(), task.pack, device, settings)
+        return task, untimed(task, built, device, settings)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        for made in as_completed([pool.submit(judge, task) for task in tasks]):
+            if (found := made.result()) is not None:
+                yield found
+
+
+def untimed(task: Task, built: Built, device: DeviceInfo, settings: JudgeSettings) -> Judgement:
+    """Judges all functional cases, then calls each benchmark once and checks what the pack checks of a timed call."""
+    report, artifact = built
+    pack, benchmarks = task.pack, task.pack.benchmarks_for(device.kind)
+    if artifact is None:
+        return pipeline.compile_error(report, pack, device)
+    started = time.monotonic()
+    cases = pack.cases_for(device.kind)
+    factory = sessions_for(BUILTIN_BACKENDS.of(device.kind), pack, (*cases, *benchmarks), device, settings)
+    runner = CaseRunner(factory, pack, artifact, 1)
+    try:
+        judged = [one.judgement for one in runner.judge_cases(cases)]
+        for case in benchmarks:
+            if all(one.verdict is Verdict.ACCEPTED for one in judged):
+                judged.append(_call_once(runner, factory, pack, case))
+    finally:
+        runner.close()
+    verdict = combine_verdicts(one.verdict for one in judged)
+    message = next(one.message for one in judged if one.verdict is verdict)
+    wall_s = time.monotonic() - started
+    return Judgement(verdict, pack.slug, pack.version, device, report, tuple(judged), None, message, wall_s)
+
+
+def _call_once(runner: CaseRunner, factory: SessionFactory, pack: Pack, case: Case) -> CaseJudgement:
+    session = runner.session()
+    inputs = make_inputs(pack, case, 1)
+    layout = lay_out(pack, case, inputs)
+    layout.put_inputs(session.runner.inputs, inputs)
+    layout.clear_outputs(session.runner.outputs)
+    try:
+        record = session.call(layout.request)
+    except RunnerEnded as ended:
+        return case_judgement(case, outcome_of_ending(ended.ending, factory.bounds.call_s), 0.0)
+    except RequestRefused as refused:
+        return case_judgement(case, runner.outcome_of_refused_request(refused), 0.0)
+    outputs = layout.take_outputs(session.runner.outputs)
+    outcome = outcome_of_call(
+        record.ran, record.fetched, [argument.name for argument in pack.arguments], factory.bounds.call_s,
+        lambda: spot_check(pack, case, inputs, outputs, 1),
+    )  # fmt: skip
+    return case_judgement(case, outcome, record.wall_s)
+
+
 def recorded(path: Path | None) -> dict[str, dict[str, Any]]:
     """Reads the judgements of earlier calls by their keys."""
     if path is None or not path.exists():
@@ -130,47 +222,48 @@ def main() -> int:
     parser.add_argument("--shard", default="1/1", help="only the I-th of N parts, as I/N")
     parser.add_argument("--solutions-only", action="store_true", help="leave out the packs' own submissions")
     parser.add_argument("--only", metavar="GLOB", help="only these paths, such as 'reference_solutions/*/ladder/*'")
-    parser.add_argument("--jobs", type=int, default=1, help="builds at a time (default: %(default)s)")
+    parser.add_argument(
+        "--jobs", type=int, default=1, help="builds, or untimed judgements, at a time (default: %(default)s)"
+    )
     parser.add_argument("--record", type=Path, help="add each judgement to this file, and skip what stands there")
+    parser.add_argument("--untimed", action="store_true", help="call each benchmark once and measure nothing")
     parser.add_argument("--within", type=float, default=float("inf"), help="begin no judgement after so many seconds")
     arguments = parser.parse_args()
     begun = time.monotonic()
     part, parts = (int(number) for number in arguments.shard.split("/"))
 
-    differing, late = [], 0
+    differing, done = [], 0
     known = recorded(arguments.record)
     with tempfile.TemporaryDirectory(prefix="gpujudge-verdicts-") as data_dir:
         settings = JudgeSettings(data_dir=Path(data_dir))
         device = BUILTIN_BACKENDS.find_device(arguments.device, settings)
-        tasks = []
+        tasks: list[Task] = []
         for folder in sorted(path.parent for path in (ROOT / "challenges").glob("*/challenge.toml")):
             if not arguments.challenge or folder.name in arguments.challenge:
                 tasks += corpus(load_pack(folder), solutions_only=arguments.solutions_only)
         if arguments.only:
             tasks = [task for task in tasks if fnmatch.fnmatch(task.name, arguments.only)]
-        tasks = [task for task in tasks[part - 1 :: parts] if task.key(device) not in known]
+        tasks = [
+            task for task in tasks[part - 1 :: parts] if task.key(device, timed=not arguments.untimed) not in known
+        ]
 
-        def build(task: Task) -> Built:
-            return pipeline.build(task.expected.path.read_bytes(), task.pack, device, settings)
-
-        with judging(device, settings) as judge:
-            for task, built in built_ahead(tasks, build, arguments.jobs, all_first=device.kind == "cuda"):
-                if time.monotonic() - begun > arguments.within:
-                    late += 1
-                    continue
-                started = time.monotonic()
-                judgement = judge(task, built.result())
-                complaint = task.expected.complaint(judgement)
-                score = f"{judgement.measurement.value:.4g}" if judgement.measurement else ""
-                told = f"{'BAD' if complaint else 'ok '} {judgement.verdict} {time.monotonic() - started:6.2f} s"
-                print(f"{told}  {task.name}  {complaint or score}", flush=True)
-                if complaint:
-                    differing.append(task.name)
-                if arguments.record:
-                    row = {"key": task.key(device), "complaint": complaint, "judgement": to_json(judgement)}
-                    with arguments.record.open("a") as file:
-                        file.write(json.dumps(row) + "\n")
-    print(f"{len(tasks) - late} judged on {device.name}, {len(differing)} with another verdict than expected")
+        until = begun + arguments.within
+        run = untimed_ones if arguments.untimed else timed_ones
+        for task, judgement in run(tasks, device, settings, arguments.jobs, until):
+            done += 1
+            complaint = task.expected.complaint(judgement)
+            score = f"{judgement.measurement.value:.4g}" if judgement.measurement else ""
+            told = f"{'BAD' if complaint else 'ok '} {judgement.verdict} {judgement.wall_s:6.2f} s"
+            print(f"{told}  {task.name}  {complaint or score}", flush=True)
+            if complaint:
+                differing.append(task.name)
+            if arguments.record:
+                key = task.key(device, timed=not arguments.untimed)
+                row = {"key": key, "complaint": complaint, "judgement": to_json(judgement)}
+                with arguments.record.open("a") as file:
+                    file.write(json.dumps(row) + "\n")
+    late = len(tasks) - done
+    print(f"{done} judged on {device.name}, {len(differing)} with another verdict than expected")
     if late:
         print(f"{late} not judged within {arguments.within:.0f} s")
     return 1 if differing else 3 if late else 0

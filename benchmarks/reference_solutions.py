@@ -65,6 +65,11 @@ def _row(measurement: Measurement, values: list[float]) -> dict[str, Any]:
     }
 
 
+def _device_row(device: DeviceInfo) -> dict[str, Any]:
+    identity = {"key": device.key, "name": device.name, "compute_capability": device.compute_capability}
+    return {**identity, **device.details}
+
+
 def merge(record: Path) -> None:
     """Adds the accepted solutions of a record of ``benchmarks/expected_verdicts.py`` to their devices' files."""
     for line in record.read_text().splitlines():
@@ -73,7 +78,11 @@ def merge(record: Path) -> None:
         if path.parts[0] != SOLUTIONS.name or judgement.verdict is not Verdict.ACCEPTED or not judgement.measurement:
             continue
         written = SOLUTIONS / "times" / f"{judgement.device.key}.json"
-        document = json.loads(written.read_text())
+        if written.exists():
+            document = json.loads(written.read_text())
+        else:
+            document = {"device": _device_row(judgement.device), "kernels": {}}
+        document = {**document, "taken_at": datetime.now(UTC).date().isoformat()}
         document["kernels"][str(path.relative_to(SOLUTIONS.name))] = {
             **_row(judgement.measurement, [judgement.measurement.value]),
             "registers": judgement.build.registers,
@@ -144,10 +153,9 @@ def main() -> int:
 
     arguments.output.mkdir(parents=True, exist_ok=True)
     written = arguments.output / f"{device.key}.json"
-    identity = {"key": device.key, "name": device.name, "compute_capability": device.compute_capability}
     document = {
-        "taken_at": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "device": {**identity, **device.details},
+        "taken_at": datetime.now(UTC).date().isoformat(),
+        "device": _device_row(device),
         "kernels": rows,
     }
     written.write_text(json.dumps(document, indent=2) + "\n")

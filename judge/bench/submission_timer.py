@@ -26,7 +26,7 @@ from judge.compile.artifact import Artifact
 from judge.gpu.calibration import load_calibration
 from judge.gpu.nvml import GpuWatch, watch_device
 from judge.judgement import DeviceInfo, Fingerprint, Measurement
-from judge.native.build import prepare
+from judge.native import build as native
 from judge.packs.pack import Case, Pack
 from judge.settings import JudgeSettings
 from judge.supervisor.factory import SessionFactory
@@ -81,7 +81,7 @@ def open_timer(
     ``build_null_kernel`` builds a ``solve`` that does nothing.
     """
     # Gigabytes are checked afterwards, for which the native library has to be ready.
-    prepare(settings.data_dir / "native")
+    native.prepare(native.folder(settings))
     with contextlib.ExitStack() as stack:
         watch = open_watch(device)
         if watch is not None:

@@ -22,6 +22,7 @@ from judge.gpu.health import GpuHealth
 from judge.gpu.kernels.build import ensure_kernels
 from judge.gpu.lock import device_lock
 from judge.judgement import DeviceInfo
+from judge.native import build as native
 from judge.packs.pack import Case, Pack
 from judge.probe import Probe
 from judge.settings import JudgeSettings
@@ -65,6 +66,9 @@ class CudaBackend(Backend):
 
     def probe(self, settings: JudgeSettings) -> Iterable[Probe]:
         return probe_gpus(settings)
+
+    def prepare(self, settings: JudgeSettings, say: Say = lambda _: None) -> None:
+        native.prepare(native.folder(settings), say)
 
     def target(self, device: DeviceInfo) -> Target:
         return Target(self.kind, gpu_architecture(device.compute_capability))

@@ -1,0 +1,96 @@
+"""The end of a contest on a real GPU: what decides it is timed again together, in alternation, and it is settled."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+
+from benchmarks.stack import Stack, running_stack
+from judge.backends.registry import BUILTIN_BACKENDS
+from judge.settings import JudgeSettings
+from store.accounts import create_token, create_user
+from store.contest_audits import audited_results
+from store.contests import find_contest, join, set_challenges, standings
+from store.database import make_engine, make_session_factory
+from store.models import Contest
+from store.settings import Settings
+from tests.gpu import kernels
+
+pytestmark = [pytest.mark.gpu, pytest.mark.jail, pytest.mark.nvcc]
+
+#: The later, the more of the work is done twice; the first two are told apart by a repeated measurement only.
+_SOURCES = {
+    "ada": kernels.HONEST,
+    "bob": kernels.vector_add(kernels.LAUNCH + kernels.LAUNCH),
+    "cy": kernels.vector_add(kernels.LAUNCH * 3),
+}
+_JUDGED_S, _SETTLED_S = 120, 180
+
+
+def test_the_podium_is_timed_again_and_the_contest_settled(tmp_path: Path) -> None:
+    device = BUILTIN_BACKENDS.find_device("cuda:0", JudgeSettings(data_dir=tmp_path))
+    env = {"GPUJUDGE_AUDIT_PAUSE_S": "0", "GPUJUDGE_SWEEP_S": "1"}
+    with running_stack(tmp_path, "--device", "cuda:0", env=env) as stack:
+        engine = make_engine(Settings(data_dir=tmp_path))
+        sessions = make_session_factory(engine)
+        try:
+            begun = datetime.now(UTC)
+            tokens = {}
+            with sessions.begin() as session:
+                contest = Contest(
+                    slug="friday", title="Friday", description="", starts_at=begun - timedelta(minutes=1),
+                    ends_at=begun + timedelta(hours=1), scoring="time", devices=device.key, created_at=begun,
+                )  # fmt: skip
+                set_challenges(contest, ["vector-add"])
+                session.add(contest)
+                session.flush()
+                for name in _SOURCES:
+                    user = create_user(session, username=name, password="correct horse " + name)
+                    join(session, contest, user_id=user.id, now=begun)
+                    tokens[name] = create_token(session, user=user, name="test")[1]
+            before = {name: _judged(stack, tokens[name], device.key, source) for name, source in _SOURCES.items()}
+            with sessions.begin() as session:
+                contest = find_contest(session, "friday")
+                assert contest is not None
+                contest.ends_at = datetime.now(UTC)
+            until = time.monotonic() + _SETTLED_S
+            while True:
+                with sessions() as session:
+                    contest = find_contest(session, "friday")
+                    assert contest is not None
+                    if contest.settled_at is not None:
+                        audited = audited_results(session, contest)
+                        rows = standings(session, contest, now=datetime.now(UTC), viewer_id=None, whole=True)
+                        break
+                assert time.monotonic() < until
+                time.sleep(0.5)
+            for one in audited:
+                print(f"{one.username}: {one.value_before * 1e6:.2f} us, then {one.value or 0:.9f} s, {one.verdict}")
+            assert [row.username for row in rows] == ["ada", "bob", "cy"]
+            assert {one.username for one in audited} == set(_SOURCES)
+            for one in audited:
+                assert one.verdict == "AC"
+                assert one.value_before == before[one.username]
+                assert one.value == pytest.approx(one.value_before, rel=0.05)
+                assert one.not_audited is None
+        finally:
+            engine.dispose()
+
+
+def _judged(stack: Stack, token: str, device_key: str, source: str) -> float:
+    """Submits over HTTP and returns the measured time of a call in seconds."""
+    headers = {"Authorization": f"Bearer {token}"}
+    with httpx.Client(base_url=f"{stack.address}/api/v1/", headers=headers, timeout=30.0) as client:
+        body = {"challenge": "vector-add", "device": device_key, "mode": "submit", "source": source}
+        answer = client.post("submissions", json=body)
+        assert answer.status_code == 201, answer.text
+        until = time.monotonic() + _JUDGED_S
+        while (status := client.get(f"submissions/{answer.json()['id']}").json())["state"] != "done":
+            assert time.monotonic() < until, status
+            time.sleep(0.1)
+    assert status["verdict"] == "AC", status["judgement"]
+    return float(status["judgement"]["measurement"]["value"])
