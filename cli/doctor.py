@@ -170,7 +170,8 @@ def _database(settings: Settings) -> Check:
         revision = migrate.current_revision(engine)
     except Exception as error:  # each database driver raises its own exceptions; any of them is a failed check
         detail = str(getattr(error, "orig", error)).strip().splitlines()[0]
-        return Check("database", False, f"{where}: {detail}", "Start it, or correct GPUJUDGE_DATABASE_URL.")
+        remedy = getattr(error, "remedy", "Start it, or correct GPUJUDGE_DATABASE_URL.")
+        return Check("database", False, f"{where}: {detail}", remedy)
     finally:
         if engine is not None:
             engine.dispose()

@@ -57,7 +57,7 @@ def explain(error: BaseException) -> CliError:
     if hasattr(error, "format_message"):  # of Typer
         return CliError(error.format_message(), exit_code=USAGE)
     package = type(error).__module__.partition(".")[0]
-    if package == "judge" and hasattr(error, "remedy"):
+    if package in ("judge", "store") and hasattr(error, "remedy"):
         return CliError(str(getattr(error, "message", error)), hint=str(error.remedy))
     if package == "sqlalchemy":
         return CliError(

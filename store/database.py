@@ -25,13 +25,26 @@ _CONNECTIONS = 5
 _OVERFLOW = 35
 
 
+class WrongEncoding(Exception):
+    """A PostgreSQL database is not in UTF8, so it cannot store every text. ``remedy`` says what to do."""
+
+    remedy = (
+        "Make another one and name it in GPUJUDGE_DATABASE_URL: createdb -E UTF8 -T template0 NAME\n"
+        "An encoding is chosen when a database is made, and cannot be changed afterwards."
+    )
+
+    def __init__(self, database: str, encoding: str) -> None:
+        super().__init__(f"the database {database} has the encoding {encoding}; gpujudge needs UTF8")
+
+
 def make_engine(settings: Settings, *, connections: int = _CONNECTIONS) -> Engine:
     """Returns an engine for the configured database, without connecting to it.
 
     It opens connections as they are needed and keeps up to ``connections`` of them: as many as the process has threads
     that use one at the same time. Connections beyond that are closed after each use, which PostgreSQL pays dearly for.
 
-    Creates the folder of an SQLite file. Raises ValueError for an SQLite database in memory.
+    Creates the folder of an SQLite file. Raises ValueError for an SQLite database in memory. Connecting raises
+    WrongEncoding if a PostgreSQL database is not in UTF8.
     """
     url = settings.sqlalchemy_url
     # The connection used last is taken first, so that a quiet process uses few of them.
@@ -49,13 +62,21 @@ def make_engine(settings: Settings, *, connections: int = _CONNECTIONS) -> Engin
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
-    return create_engine(
+    engine = create_engine(
         url,
         # Detects connections that the server closed (a restart, an idle timeout) before they are used.
         pool_pre_ping=True,
         **pool,
         connect_args={"connect_timeout": 5, "options": "-c timezone=utc"},
     )
+    require_utf8(engine)
+    return engine
+
+
+def require_utf8(engine: Engine) -> None:
+    """Makes each new connection of a PostgreSQL engine raise WrongEncoding unless the database is in UTF8."""
+    # First, since SQLAlchemy asks for the version next, which psycopg returns as bytes from a database in SQL_ASCII.
+    event.listen(engine, "connect", _check_encoding, insert=True)
 
 
 def make_session_factory(engine: Engine, *, read_only: bool = False) -> sessionmaker[Session]:
@@ -75,6 +96,13 @@ def watch_writes(engine: Engine) -> FileWatch:
     sqlite = url.get_backend_name() == "sqlite" and url.database
     # Every commit is appended to the write-ahead log first.
     return FileWatch(Path(f"{url.database}-wal") if sqlite else None, Change.MODIFY)
+
+
+def _check_encoding(connection: Any, _record: Any) -> None:
+    # The server reports it whenever a client connects.
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise WrongEncoding(connection.info.dbname, encoding)
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:

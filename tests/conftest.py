@@ -119,16 +119,16 @@ def postgres_server(_postgres_or_reason: tuple[str | None, str]) -> str:
 
 
 @pytest.fixture
-def new_postgres_database(postgres_server: str) -> Iterator[Callable[[], str]]:
-    """Makes new, empty databases (SQLAlchemy URLs), all dropped after the test."""
+def new_postgres_database(postgres_server: str) -> Iterator[Callable[..., str]]:
+    """Makes new, empty databases (SQLAlchemy URLs), in UTF8 or a given encoding, all dropped after the test."""
     from tests.services import postgres
 
     with contextlib.ExitStack() as stack:
-        yield lambda: stack.enter_context(postgres.new_database(postgres_server))
+        yield lambda encoding="UTF8": stack.enter_context(postgres.new_database(postgres_server, encoding))
 
 
 @pytest.fixture
-def postgres_url(new_postgres_database: Callable[[], str]) -> str:
+def postgres_url(new_postgres_database: Callable[..., str]) -> str:
     """The SQLAlchemy URL of a new, empty PostgreSQL database."""
     return new_postgres_database()
 

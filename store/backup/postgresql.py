@@ -20,6 +20,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
 from store.backup.errors import BackupError
+from store.database import require_utf8
 from store.models import Base
 
 _OWN = ("--no-owner", "--no-privileges")
@@ -44,8 +45,12 @@ def revision(source: Path) -> str | None:
 
 
 def restore(url: URL, source: Path, *, replace: bool) -> None:
-    """Replaces gpujudge's tables by those of ``source``. Other tables in the database stay."""
+    """Replaces gpujudge's tables by those of ``source``. Other tables in the database stay.
+
+    Raises BackupError, and WrongEncoding if the database is not in UTF8.
+    """
     engine = create_engine(url, connect_args={"connect_timeout": 5})
+    require_utf8(engine)
     try:
         present = _present_tables(engine)
         if present and not replace:

@@ -109,11 +109,13 @@ def server() -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def new_database(server_url: str) -> Iterator[str]:
+def new_database(server_url: str, encoding: str = "UTF8") -> Iterator[str]:
     """The SQLAlchemy URL of a new, empty database, dropped on leaving."""
     name = f"gpujudge_test_{secrets.token_hex(6)}"
     with psycopg.connect(server_url, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE template0')
+        # The server's locale goes with UTF8, and C with any encoding.
+        locale = "" if encoding == "UTF8" else "LOCALE 'C'"
+        connection.execute(f"CREATE DATABASE \"{name}\" TEMPLATE template0 ENCODING '{encoding}' {locale}")
     try:
         base, _, _ = server_url.rpartition("/")
         yield f"{base.replace('postgresql://', 'postgresql+psycopg://', 1)}/{name}"
