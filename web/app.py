@@ -25,7 +25,6 @@ from web.accounts.elsewhere import register_providers
 from web.accounts.visitor import register_login
 from web.admin import views as admin
 from web.api import views as api
-from web.api.openings import Openings
 from web.background import Background
 from web.bottlenecks import views as bottlenecks
 from web.broker import broker_answers
@@ -35,18 +34,19 @@ from web.contests import views as contests
 from web.event_watcher import EventWatcher
 from web.feeds import views as feeds
 from web.help import views as help_pages
+from web.intake import Intake
 from web.json import Json
 from web.kept import Kept
 from web.leaderboard import views as leaderboard
 from web.live import STREAM_THREADS, USER_STREAMS, StreamSlots
 from web.mail import make_delivery
+from web.openings import Openings
 from web.people import views as people
 from web.services import EXTENSION, Services, close_reader_after_requests
 from web.settings import WebSettings, load_secret_key
 from web.solutions import views as solutions
 from web.submissions import assembly, comparison, sharing
 from web.submissions import views as submissions
-from web.submissions.intake import Intake
 from web.tracing import register_tracing
 from web.tracks import views as tracks
 

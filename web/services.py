@@ -16,14 +16,14 @@ from judge.packs.live import LivePacks
 from logs.traces import Traces
 from store.clock import Clock
 from store.models import Submission
-from web.api.openings import Openings
 from web.background import Background
 from web.event_watcher import EventWatcher
+from web.intake import Intake
 from web.kept import Kept
 from web.live import StreamSlots
 from web.mail import Deliver
+from web.openings import Openings
 from web.settings import WebSettings
-from web.submissions.intake import Intake
 
 EXTENSION = "gpujudge"
 

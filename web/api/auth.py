@@ -11,8 +11,8 @@ from flask import g, request
 from store.accounts import ADMIN_SCOPE, token_use_is_stale, touch_token
 from store.models import Role
 from web.accounts.visitor import Visitor
-from web.api.openings import Opening
 from web.errors import BEARER
+from web.openings import Opening
 from web.problems import Problem
 from web.services import services, transaction
 

@@ -14,10 +14,10 @@ from store.intake import IdempotencyConflictError, NewSubmission, encode_source
 from store.models import User
 from store.turns import TooManyWaitingError
 from web.formatting import size, whole
+from web.intake import Accepted
 from web.problems import Problem, sentence, unknown
 from web.services import Services, reader, release_reader
 from web.site import offered_devices, site_settings
-from web.submissions.intake import Accepted
 from web.tracing import traceparent
 
 log = structlog.get_logger(__name__)
