@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, render_template, request
 
-from judge.packs.custom_input import DISTRIBUTION_FORMS, custom_fields
+from judge.packs.custom_contents import DISTRIBUTION_FORMS
+from judge.packs.custom_input import custom_fields
 from judge.tracks.loader import builtin_tracks
 from store.drafts import latest_draft
 from store.submissions import get_submission

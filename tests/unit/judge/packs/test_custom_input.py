@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judge.packs.custom_input import MAX_VALUES, CustomInputError, custom_case, custom_fields, with_custom_case
+from judge.packs.custom_contents import MAX_VALUES
+from judge.packs.custom_input import CustomInputError, custom_case, custom_fields, with_custom_case
 from judge.packs.distributions import Constant, Normal, Sparse, Uniform
 from judge.packs.inputs import make_inputs
 from judge.packs.loader import load_pack
