@@ -5,7 +5,8 @@ from __future__ import annotations
 from flask import Blueprint, Response, jsonify, request
 from werkzeug.exceptions import UnsupportedMediaType
 
-from web.api import accounts, admin, challenges, drafts, leaderboards, people, solutions, submissions, tracks
+from web.api import accounts, challenges, drafts, leaderboards, people, solutions, submissions, tracks
+from web.api.admin import routes as admin
 from web.api.spec import revalidated, spec
 from web.problems import Problem
 
