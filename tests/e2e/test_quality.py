@@ -13,16 +13,18 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from flask.testing import FlaskClient
 from playwright.sync_api import Browser, BrowserContext
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from judge.compile.assembly_json import to_json
 from judge.judgement import BuildReport, MismatchMap
 from store import classes
-from store.accounts import find_user
+from store.accounts import create_token, find_user
+from store.administration import suspend_user
 from store.assemblies import claim_assembly, finish_assembly
 from store.changed_settings import change_setting
 from store.contests import join, set_challenges
-from store.models import Assignment, Class, Contest, Role
+from store.models import Assignment, Class, Contest, Job, Role, State
 from store.notices import post_notice
 from store.operator_log import Actor
 from tests.e2e.conftest import Served
@@ -85,6 +87,7 @@ def full(served: Served) -> Full:
         ops, now = Actor("ops"), site.services.clock()
         post_notice(session, ops, "No GPUs tonight", kind="warning", now=now)
         change_setting(session, ops, "max_waiting", 50, now=now)
+        create_token(session, user=user, name="the laptop in the lecture hall", scopes=("read", "submit", "admin"))
     bob = site.visitor("bob")
     data = {"source": KERNEL, "device": H200.key, "mode": "submit"}
     hers = str(post(bob, f"{CHALLENGE}/submissions", data, page=CHALLENGE).location).rsplit("/", 1)[1]
@@ -115,6 +118,15 @@ def full(served: Served) -> Full:
         assert user is not None
         join(session, contest, user_id=user.id, now=now)
         _add_class(session, owner_id=user.id, now=now)
+    post(bob, f"{CHALLENGE}/submissions", data | {"device": "emulator"}, page=CHALLENGE)
+    site.add_user("mallory-of-the-long-name")
+    with site.database() as session:
+        job = session.scalars(select(Job).order_by(Job.id.desc()).limit(1)).one()
+        job.state, job.lease_owner, job.losses = State.BUILDING, "build-1 at gpu-1.example.org, 4711", 2
+        job.last_error = "the worker was lost"
+        user = find_user(session, "mallory-of-the-long-name")
+        assert user is not None
+        suspend_user(session, ops, user, "It sent miners, three nights in a row.", now=site.services.clock())
     paths = {
         "/": "/",
         "/account/": "/account/",
@@ -210,6 +222,59 @@ def test_no_page_has_what_keeps_people_out(full: Full, browser: Browser, width: 
                 found[name] = [f"{each['id']}: {each['nodes'][0]['html']}" for each in violations]
         context.close()
     assert found == {}
+
+
+#: Opens what folds, and returns what reaches over the edges of the screen: the page itself, and buttons by their texts.
+OVER_THE_EDGE = """() => {
+    for (const each of document.querySelectorAll("details")) each.open = true;
+    const width = document.documentElement.clientWidth;
+    const found = document.documentElement.scrollWidth > width ? ["the page"] : [];
+    for (const each of document.querySelectorAll("button, .button, .actions > summary")) {
+        const {left, right} = each.getBoundingClientRect();
+        if (right > left && (left < -0.5 || right > width + 0.5)) found.push(each.textContent.trim());
+    }
+    return found;
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 700, 1000, 1440])
+def test_every_button_is_on_the_screen(full: Full, browser: Browser, width: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900})
+    sign_in(context, full)
+    page = context.new_page()
+    found = {}
+    for name, path in full.paths.items():
+        page.goto(full.served.url + path)
+        if over := page.evaluate(OVER_THE_EDGE):
+            found[name] = over
+    context.close()
+    assert found == {}
+
+
+#: By cell of a stacking table that has not the name of its column: both texts. The first cell may have none, and one
+#: with buttons has none where its column's name is for screen readers.
+MISLABELLED = """() => [...document.querySelectorAll("table.stacks")].flatMap((table) => {
+    const heads = [...table.tHead.rows[0].cells].map((head) => (
+        head.querySelector(".visually-hidden") ? "" : head.textContent.trim()
+    ));
+    return [...table.tBodies[0].rows].flatMap((row) => [...row.cells].map((cell, n) => [
+        cell.dataset.label ?? (n ? "" : heads[0]), heads[n],
+    ])).filter(([label, head]) => label !== head);
+})"""
+
+
+def test_a_stacked_cell_has_the_name_of_its_column(full: Full, browser: Browser) -> None:
+    context = browser.new_context()
+    sign_in(context, full)
+    page = context.new_page()
+    tables, found = 0, {}
+    for name, path in full.paths.items():
+        page.goto(full.served.url + path)
+        tables += page.locator("table.stacks").count()
+        if wrong_labels := page.evaluate(MISLABELLED):
+            found[name] = wrong_labels
+    context.close()
+    assert (tables, found) == (8, {})
 
 
 #: By page: the most bytes that cross the network, and the most requests, when it is opened for the first time.

@@ -209,7 +209,8 @@ def test_a_copy_in_disguise_is_named(site: Site, teacher: FlaskClient, clock: Cl
         send(site, client, clock, 14, "vector-add", source=source)
     page = teacher.get(f"{WORK}/similarity?challenge=vector-add").text
     rows = re.findall(
-        r"<td class=\"number\">([\d.]+ %)</td><td>.*?>(\w+)</a>.*?>(\w+)</a>.*?href=\"([^\"]*compare[^\"]*)", page
+        r"<td class=\"number\"[^>]*>([\d.]+ %)</td><td[^>]*>.*?>(\w+)</a>.*?>(\w+)</a>.*?href=\"([^\"]*compare[^\"]*)",
+        page,
     )
     assert [(row[0], {row[1], row[2]}) for row in rows] == [("100.0 %", {"Ada", "Bob"})]
     assert teacher.get(rows[0][3].replace("&amp;", "&")).status_code == 200
