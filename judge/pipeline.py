@@ -28,7 +28,7 @@ from judge.packs.pack import Case, Pack
 from judge.settings import JudgeSettings
 from judge.supervisor.case_runner import CaseRunner
 from judge.supervisor.factory import SessionFactory
-from judge.supervisor.runner_start import EarlyRunner
+from judge.supervisor.runner_start import EarlyRunners
 from judge.supervisor.session import Session
 from judge.supervisor.verdict_rules import RunnerKilled
 from judge.supervisor.warm_pool import WarmPool
@@ -122,11 +122,11 @@ def run(
 def judge(
     source: bytes, pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings, *,
     mode: Mode = Mode.SUBMIT, progress: Report = lambda _: None, cancelled: Cancelled = lambda: False,
-    early: EarlyRunner | None = None, backends: Backends = BUILTIN_BACKENDS, languages: Languages = BUILTIN_LANGUAGES,
+    early: EarlyRunners | None = None, backends: Backends = BUILTIN_BACKENDS, languages: Languages = BUILTIN_LANGUAGES,
 ) -> Judgement:  # fmt: skip
     """Builds and runs a submission; its runner starts while the compiler works. Raises judge.errors.Cancelled.
 
-    ``early`` is a runner of this device under these settings that the calling thread has started before.
+    ``early`` are runners of this device under these settings that the calling thread has started before.
     """
     started = time.monotonic()
     report = BuildReport(ok=False, wall_s=0.0)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from judge.packs.pack import Pack
     from judge.pipeline import Mode, Progress
     from judge.settings import JudgeSettings
-    from judge.supervisor.runner_start import EarlyRunner
+    from judge.supervisor.runner_start import EarlyRunners
 
 #: Seeds are stored as signed numbers of 64 bits.
 MAX_SEED = 2**63 - 1
@@ -102,6 +102,11 @@ class _Cases:
     id: str | None
     custom: dict[str, str] | None
 
+    @property
+    def are_timed(self) -> bool:
+        """Whether the benchmarks are scored as well."""
+        return not self.samples_only and self.id is None and self.custom is None
+
 
 def _judge_all(
     files: list[Path], challenge: str | None, device: str | None, cases: _Cases, seed: int, packs: list[Path] | None,
@@ -112,7 +117,7 @@ def _judge_all(
     settings = local_settings(data_dir)
     devices = {source.device: find_device(source.device, settings) for source in sources}
     with ExitStack() as ending:
-        early = start_early(devices[sources[0].device], settings)
+        early = start_early(devices[sources[0].device], settings, timed=cases.are_timed)
         if early is not None:
             ending.callback(early.close)
         judged: list[Judgement] = []
@@ -131,7 +136,7 @@ def _judge_all(
 
 def _judge_one(
     source: Source, device: DeviceInfo, cases: _Cases, seed: int, packs: list[Path] | None, settings: JudgeSettings,
-    early: EarlyRunner | None,
+    early: EarlyRunners | None,
 ) -> Judgement:  # fmt: skip
     """Judges one source on the cases that were asked for. Raises UsageError."""
     pipeline = need("judge.pipeline", "judge")
@@ -144,25 +149,27 @@ def _judge_one(
     return judge_source(source, pack, device, seed, settings, mode, early=early)
 
 
-def start_early(device: DeviceInfo, settings: JudgeSettings) -> EarlyRunner | None:
-    """Starts a runner, which comes up while the rest of the judge is imported; None where that may not be done."""
+def start_early(device: DeviceInfo, settings: JudgeSettings, *, timed: bool) -> EarlyRunners | None:
+    """Starts runners, which come up while the rest of the judge is imported; None where that may not be done."""
     with ProgressLine() as line:
         prepare_device(device, settings, line.update)
     backend = need("judge.backends.registry", "judge").BUILTIN_BACKENDS.of(device.kind)
-    if not backend.starts_early:
+    if not backend.early_runners:
         return None
     launcher, runner_start = need("judge.supervisor.launcher", "judge"), need("judge.supervisor.runner_start", "judge")
     # The judgement will report the same failure as an IE.
     with suppress(need("judge.errors", "judge").InternalError, runner_start.RunnerEnded):
         spec = backend.runner_spec(device, settings)
-        early: EarlyRunner = runner_start.EarlyRunner(launcher.JailLauncher(spec, settings), spec, settings)
+        count = backend.early_runners if timed else 1
+        early: EarlyRunners = runner_start.EarlyRunners(launcher.JailLauncher(spec, settings), spec, settings, count)
+        need("judge.compile.toolchain", "judge").find_ahead(settings.nvcc)
         return early
     return None
 
 
 def judge_source(
     source: Source, pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings, mode: Mode, *,
-    early: EarlyRunner | None = None,
+    early: EarlyRunners | None = None,
 ) -> Judgement:  # fmt: skip
     """Judges one source and shows its progress on stderr."""
     pipeline = need("judge.pipeline", "judge")

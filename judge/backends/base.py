@@ -56,8 +56,8 @@ class Backend(Protocol):
     kind: str
     #: Whether the device's work takes all processors, so that no runner may start beside it.
     fills_processors: bool = False
-    #: Whether a runner may start before the device is held.
-    starts_early: bool = False
+    #: How many runners a judgement takes that may start before the device is held; the first runs the cases.
+    early_runners: int = 0
     #: Whether times are measured on the device, so that the first places of a board can be timed again together.
     audits: bool = False
     #: Whether its runners load PTX as it stands, so that mutants of a kernel need no compiler.

@@ -7,6 +7,7 @@ that nvcc itself calls its top.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -16,6 +17,7 @@ import shutil
 import subprocess
 import sysconfig
 import tempfile
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,12 +61,26 @@ class Toolchain:
         raise ToolchainMissing(f"the CUDA toolkit in {self.root} has no {name}", _REMEDY)
 
 
+_searching = threading.Lock()
+
+
 def find_toolchain(nvcc: Path | None = None) -> Toolchain:
     """Returns the toolchain; ``nvcc`` is the setting. Raises ToolchainMissing with what to install.
 
     Each process searches once.
     """
-    return _find(nvcc)
+    with _searching:
+        return _find(nvcc)
+
+
+def find_ahead(nvcc: Path | None = None) -> None:
+    """Searches in the background, so that ``find_toolchain`` need not wait for the compilers' answers."""
+
+    def search() -> None:
+        with contextlib.suppress(ToolchainMissing):
+            find_toolchain(nvcc)
+
+    threading.Thread(target=search, name="toolchain", daemon=True).start()
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
@@ -13,7 +14,7 @@ from judge.supervisor.runner_spec import RunnerSpec
 from judge.wire.frames import Op
 from judge.wire.messages import StartRequest
 
-__all__ = ["EarlyRunner", "RunnerEnded", "StartedRunner", "WaitingRunners", "start_request", "start_runner"]
+__all__ = ["EarlyRunners", "RunnerEnded", "StartedRunner", "WaitingRunners", "start_request", "start_runner"]
 
 #: The shared memory of a runner that waits for a submission. It is sparse: pages exist once written.
 REGION_BYTES = 256 << 20
@@ -63,21 +64,26 @@ class WaitingRunners(Protocol):
         """Starts no runner until the block ends. With ``wait``, enters once a runner being started is up."""
 
 
-class EarlyRunner:
-    """One runner, started by this thread at once. ``close`` ends it unless a session has taken it.
+class EarlyRunners:
+    """Runners started by this thread at once, as many as a judgement takes. ``close`` ends those not taken.
 
     Raises RunnerEnded and InternalError.
     """
 
-    def __init__(self, launcher: Launcher, spec: RunnerSpec, settings: JudgeSettings) -> None:
+    def __init__(self, launcher: Launcher, spec: RunnerSpec, settings: JudgeSettings, count: int) -> None:
         request = start_request(spec, settings, REGION_BYTES, REGION_BYTES)
-        self._runner: StartedRunner | None = start_runner(launcher, request, settings.run.output_bytes)
+        self._runners: deque[StartedRunner] = deque()
+        try:
+            for _ in range(count):
+                self._runners.append(start_runner(launcher, request, settings.run.output_bytes))
+        except BaseException:
+            self.close()
+            raise
 
     def take(self, input_bytes: int, output_bytes: int) -> StartedRunner | None:
         if max(input_bytes, output_bytes) > REGION_BYTES:
             self.close()
-        taken, self._runner = self._runner, None
-        return taken
+        return self._runners.popleft() if self._runners else None
 
     def quiet(self, *, wait: bool = True) -> AbstractContextManager[None]:
         del wait
@@ -85,6 +91,5 @@ class EarlyRunner:
 
     def close(self) -> None:
         """Idempotent."""
-        if self._runner is not None:
-            self._runner.process.close()
-            self._runner = None
+        while self._runners:
+            self._runners.pop().process.close()

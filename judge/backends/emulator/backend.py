@@ -40,7 +40,7 @@ class EmulatorBackend(Backend):
     kind = "emulator"
     fills_processors = True
     runs_ptx = True
-    starts_early = True
+    early_runners = 3
 
     def discover(self, settings: JudgeSettings) -> Discovery:
         threads = settings.emulator_threads or len(os.sched_getaffinity(0))

@@ -1,4 +1,4 @@
-"""A runner that is started before a session needs it."""
+"""Runners that are started before sessions need them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from unittest.mock import Mock
 
 import pytest
 
+from judge.errors import InternalError
 from judge.settings import JudgeSettings
 from judge.supervisor import runner_start
 from judge.supervisor.runner_spec import RunnerSpec
-from judge.supervisor.runner_start import REGION_BYTES, EarlyRunner, StartedRunner
+from judge.supervisor.runner_start import REGION_BYTES, EarlyRunners, StartedRunner
 
 SETTINGS = JudgeSettings(data_dir=Path("/nonexistent"))
 SPEC = RunnerSpec("judge.runner.emulator", None)
@@ -31,40 +32,57 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return made
 
 
-def test_it_is_given_out_once(started: list[Any]) -> None:
-    early = EarlyRunner(Mock(), SPEC, SETTINGS)
+def test_each_is_given_out_once(started: list[Any]) -> None:
+    early = EarlyRunners(Mock(), SPEC, SETTINGS, 2)
 
-    taken = early.take(REGION_BYTES, 1)
+    taken = [early.take(REGION_BYTES, 1), early.take(1, REGION_BYTES)]
 
-    assert taken is not None
-    assert taken.process is started[0]
+    assert [each.process for each in taken if each is not None] == started
     assert early.take(1, 1) is None
     early.close()
-    assert len(started) == 1
+    assert len(started) == 2
     started[0].close.assert_not_called()
 
 
-def test_it_ends_if_nobody_takes_it(started: list[Any]) -> None:
-    early = EarlyRunner(Mock(), SPEC, SETTINGS)
+def test_those_that_nobody_takes_are_ended(started: list[Any]) -> None:
+    early = EarlyRunners(Mock(), SPEC, SETTINGS, 2)
+    early.take(1, 1)
 
     early.close()
     early.close()
 
-    started[0].close.assert_called_once_with()
+    started[0].close.assert_not_called()
+    started[1].close.assert_called_once_with()
     assert early.take(1, 1) is None
 
 
-@pytest.mark.parametrize("sizes", [(REGION_BYTES + 1, 1), (1, REGION_BYTES + 1)])
-def test_it_ends_if_its_memory_is_too_small(started: list[Any], sizes: tuple[int, int]) -> None:
-    early = EarlyRunner(Mock(), SPEC, SETTINGS)
+def test_none_is_left_behind_if_one_does_not_start(started: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    start = runner_start.start_runner
 
-    assert early.take(*sizes) is None
+    def fail_second(*arguments: Any) -> StartedRunner:
+        if started:
+            raise InternalError("no more")
+        return start(*arguments)
+
+    monkeypatch.setattr(runner_start, "start_runner", fail_second)
+    with pytest.raises(InternalError):
+        EarlyRunners(Mock(), SPEC, SETTINGS, 2)
 
     started[0].close.assert_called_once_with()
 
 
-def test_it_is_told_what_every_runner_is_told(started: list[Any]) -> None:
-    EarlyRunner(Mock(), SPEC, dataclasses.replace(SETTINGS, jail="off"))
+@pytest.mark.parametrize("sizes", [(REGION_BYTES + 1, 1), (1, REGION_BYTES + 1)])
+def test_they_end_if_their_memory_is_too_small(started: list[Any], sizes: tuple[int, int]) -> None:
+    early = EarlyRunners(Mock(), SPEC, SETTINGS, 2)
+
+    assert early.take(*sizes) is None
+
+    for each in started:
+        each.close.assert_called_once_with()
+
+
+def test_they_are_told_what_every_runner_is_told(started: list[Any]) -> None:
+    EarlyRunners(Mock(), SPEC, dataclasses.replace(SETTINGS, jail="off"), 1)
 
     request = started[0].request
     assert (request.device_module, request.lock) == ("judge.runner.emulator", False)
