@@ -132,8 +132,8 @@ def make_services(settings: WebSettings, clock: Clock) -> Services:
     packs = LivePacks(settings.pack_paths, lambda problem: log.error("pack refused", problem=str(problem)))
     # A request uses one connection at a time, and so does each thread for live streams; the event watcher has its own,
     # and so has what reads anew what is kept.
-    engine = make_engine(settings, connections=settings.web_threads + STREAM_THREADS + 2)
-    processes = settings.web_processes
+    engine = make_engine(settings, connections=settings.threads + STREAM_THREADS + 2)
+    processes = settings.processes
     doorbell = make_doorbell(settings)
     readers, writers = make_session_factory(engine, read_only=True), make_session_factory(engine)
     writing = threading.Semaphore(WRITERS[engine.dialect.name])

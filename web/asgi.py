@@ -97,7 +97,7 @@ class Server:
 def create_server_from_env() -> Server:
     """Builds the ASGI application for gunicorn, with settings from the environment."""
     app = create_app_from_env()
-    return Server(app, services_of(app).settings.web_threads)
+    return Server(app, services_of(app).settings.threads)
 
 
 async def _read_body(receive: Receive) -> bytes | None:

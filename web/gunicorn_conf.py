@@ -19,7 +19,7 @@ _settings = WebSettings()
 bind = f"{_settings.host}:{_settings.port}"
 worker_class = "web.asgi_worker.Worker"
 asgi_loop = "asyncio"
-workers = _settings.web_processes
+workers = _settings.processes
 #: Open connections: each stream is one, and browsers keep some more. Each needs a file descriptor.
 worker_connections = 2 * _settings.max_streams + 1000
 _soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,6 +1,6 @@
 """Rate limits for submissions and log-ins, counted in Redis if it is configured, else in memory.
 
-Memory is enough without Redis, since the server is one process with many threads then (``WebSettings.web_processes``).
+Memory is enough without Redis, since the server is one process with many threads then (``WebSettings.processes``).
 """
 
 from __future__ import annotations

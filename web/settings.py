@@ -15,6 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 
 from store.settings import Settings, prepare_data_dir
 
+#: The server's processes, where there can be several, the threads of all of them, and the fewest of each.
+_PROCESSES, _THREADS, _FEWEST_THREADS = 2, 64, 8
+
 
 class OidcProvider(BaseModel):
     """An OpenID Connect issuer: ``key`` is its name in URLs, ``title`` that on buttons."""
@@ -108,10 +111,11 @@ class WebSettings(SiteSettings, Settings):
     mail_rate: str = "5 per hour"
     #: What Prometheus sends as a bearer token; None: ``/metrics`` answers everybody.
     metrics_token: SecretStr | None = None
-    #: The server's threads: so many requests are answered at a time.
-    web_threads: int = Field(default=64, ge=4)
-    #: The server's processes, which share the connections among them. More than one count rates in Redis.
-    web_processes: int = Field(default=1, ge=1, le=64)
+    #: The threads of each server process: so many requests it answers at a time. None: ``threads``.
+    web_threads: int | None = Field(default=None, ge=4)
+    #: The server's processes, which share the connections among them. More than one count rates in Redis. None:
+    #: ``processes``.
+    web_processes: int | None = Field(default=None, ge=1, le=64)
     #: The open live streams of all users; who asks for one more is told to poll.
     max_streams: int = Field(default=4000, ge=1)
 
@@ -158,11 +162,24 @@ class WebSettings(SiteSettings, Settings):
 
     @model_validator(mode="after")
     def _processes_count_together(self) -> Self:
-        if self.web_processes > 1 and self.redis_url is None:
+        if self.processes > 1 and self.redis_url is None:
             raise ValueError(
                 "GPUJUDGE_WEB_PROCESSES needs GPUJUDGE_REDIS_URL, where the processes count rates together"
             )
         return self
+
+    @property
+    def processes(self) -> int:
+        """Returns how many processes the server has: unless set, two with Redis and a second processor, else one."""
+        if self.web_processes is not None:
+            return self.web_processes
+        return 1 if self.redis_url is None else min(_PROCESSES, len(os.sched_getaffinity(0)))
+
+    @property
+    def threads(self) -> int:
+        """Returns how many threads each process has. Each may hold a connection, and PostgreSQL allows 100 unless told
+        otherwise."""
+        return self.web_threads if self.web_threads is not None else max(_FEWEST_THREADS, _THREADS // self.processes)
 
     @property
     def site_url(self) -> str:

@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,3 +46,22 @@ def test_many_processes_asking_first_get_one_key(tmp_path: Path) -> None:
     keys = {process.communicate(timeout=30)[0] for process in asking}
     assert len(keys) == 1
     assert len(keys.pop().strip()) >= 32
+
+
+@pytest.mark.parametrize(
+    ("given", "processors", "expected"),
+    [
+        ({}, 8, (1, 64)),
+        ({"redis_url": "redis://localhost"}, 1, (1, 64)),
+        ({"redis_url": "redis://localhost"}, 8, (2, 32)),
+        ({"redis_url": "redis://localhost", "web_processes": 1}, 8, (1, 64)),
+        ({"redis_url": "redis://localhost", "web_processes": 16}, 8, (16, 8)),
+        ({"redis_url": "redis://localhost", "web_threads": 48}, 8, (2, 48)),
+    ],
+)
+def test_processes_share_the_threads_unless_told(
+    given: dict[str, Any], processors: int, expected: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(processors)))
+    settings = WebSettings(**given)
+    assert (settings.processes, settings.threads) == expected
