@@ -5,8 +5,6 @@ from __future__ import annotations
 import atexit
 import os
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections import OrderedDict
@@ -20,12 +18,11 @@ from judge.native import library
 from judge.packs.committed_array import NotCommittedError
 from judge.packs.errors import PackError
 from judge.packs.isolation.child import PACK, Call, GivePack
-from judge.packs.isolation.control import ANSWER, COMMAND, END, FORK, SERVER
+from judge.packs.isolation.fork_server import ForkServer, take_early
 from judge.packs.isolation.messages import BadAnswer, receive_answer, send
 
 #: Processes that wait for their pack's next call; those that waited longest end first.
 _MAX_IDLE = 12
-_START_S = 30.0
 #: How long a process takes to end once its end of the channel is closed.
 _ENDING_S = 0.05
 
@@ -48,61 +45,10 @@ class ProcessEnded(Exception):
         super().__init__(how)
 
 
-class _ForkServer:
-    """The process that packs' processes are forked from; it starts with the first of them."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._control, theirs = socket.socketpair()
-        command = [sys.executable, "-P", "-S", "-s", "-B", "-m", SERVER, str(theirs.fileno())]
-        if (path := library.loaded_path()) is not None:
-            command.append(str(path))
-        home = Path(__file__).resolve().parents[3]
-        paths = [str(home), *(entry for entry in sys.path if entry and Path(entry).is_absolute())]
-        # One thread until it forks: a fork copies only one.
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "OPENBLAS_NUM_THREADS": "1"}
-        try:
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=environment, cwd="/",
-                pass_fds=(theirs.fileno(),), start_new_session=True,
-            )  # fmt: skip
-        finally:
-            theirs.close()
-        self._control.settimeout(_START_S)
-
-    def fork(self, channel: socket.socket) -> int:
-        """Starts a process that serves ``channel``, and returns its number. Raises OSError."""
-        with self._lock:
-            socket.send_fds(self._control, [COMMAND.pack(FORK, 0)], [channel.fileno()])
-            return self._answer()
-
-    def end(self, pid: int) -> int:
-        """Ends a process and returns its exit status. Raises OSError."""
-        with self._lock:
-            self._control.sendall(COMMAND.pack(END, pid))
-            return self._answer()
-
-    def close(self) -> None:
-        """Ends all processes."""
-        self._control.close()
-        try:
-            self._process.wait(5.0)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-
-    def _answer(self) -> int:
-        data = self._control.recv(ANSWER.size, socket.MSG_WAITALL)
-        if len(data) < ANSWER.size:
-            raise OSError("the process that packs' processes are forked from has ended")
-        number: int = ANSWER.unpack(data)[0]
-        return number
-
-
 class _PackProcess:
     """One process of a pack."""
 
-    def __init__(self, forks: _ForkServer) -> None:
+    def __init__(self, forks: ForkServer) -> None:
         self._forks = forks
         self._channel, theirs = socket.socketpair()
         try:
@@ -165,7 +111,7 @@ class PackProcesses:
     def __init__(self, limits: Limits = Limits()) -> None:
         self.limits = limits
         self._lock = threading.Lock()
-        self._forks: _ForkServer | None = None
+        self._forks: ForkServer | None = None
         #: By the identity of the pack's Reference; the process used last is last.
         self._idle: OrderedDict[_PackProcess, int] = OrderedDict()
 
@@ -218,9 +164,9 @@ class PackProcesses:
         self._idle = OrderedDict()
         self._forks = None
 
-    def _server(self) -> _ForkServer:
+    def _server(self) -> ForkServer:
         if self._forks is None:
-            self._forks = _ForkServer()
+            self._forks = take_early() or ForkServer(library.loaded_path())
         return self._forks
 
     def _take(self, pack: Any) -> _PackProcess:
