@@ -135,16 +135,21 @@ def _superlinear(stage: str, size: int, around: Sequence[tuple[str, str]]) -> di
     """Returns the texts whose time grows faster than their length, with the growth from a quarter of ``size``."""
     read, growth = STAGES[stage], {}
     for (name, short), (_, text) in zip(_texts(size // 4, around=around), _texts(size, around=around), strict=True):
-        if _least_s(read, text, tries=1) < LEAST_S:
+        first_s = _least_s(read, text, tries=1)
+        if first_s < LEAST_S or _growth(first_s, _least_s(read, short, tries=1)) <= MOST_GROWTH:
             continue
         # Other processes slow readings down: the least of several is the code's own.
         for _ in range(ATTEMPTS):
-            grown = _least_s(read, text) / max(_least_s(read, short), LEAST_S / 16)
+            grown = _growth(_least_s(read, text), _least_s(read, short))
             if grown <= MOST_GROWTH:
                 break
         else:
             growth[name] = grown
     return growth
+
+
+def _growth(long_s: float, short_s: float) -> float:
+    return long_s / max(short_s, LEAST_S / 16)
 
 
 def _least_s(read: Callable[[str], object], text: str, *, tries: int = 3) -> float:
