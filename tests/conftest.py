@@ -120,11 +120,18 @@ def postgres_server(_postgres_or_reason: tuple[str | None, str]) -> str:
 
 @pytest.fixture
 def new_postgres_database(postgres_server: str) -> Iterator[Callable[..., str]]:
-    """Makes new, empty databases (SQLAlchemy URLs), in UTF8 or a given encoding, all dropped after the test."""
+    """Makes new, empty databases (SQLAlchemy URLs), in UTF8 or a given encoding, all gone after the test."""
+    from tests import databases
     from tests.services import postgres
 
     with contextlib.ExitStack() as stack:
-        yield lambda encoding="UTF8": stack.enter_context(postgres.new_database(postgres_server, encoding))
+
+        def make(encoding: str = "UTF8") -> str:
+            url = stack.enter_context(postgres.new_database(postgres_server, encoding))
+            stack.callback(databases.keep, url)
+            return url
+
+        yield make
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ Every database handed out is new, empty and dropped at the end.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import getpass
 import os
@@ -14,8 +15,10 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
@@ -108,17 +111,62 @@ def server() -> Iterator[str]:
         yield url
 
 
+_CLOSING_S = 1.0
+#: Databases of each server that were handed out and stayed empty.
+_empty: dict[str, list[str]] = {}
+
+
 @contextlib.contextmanager
 def new_database(server_url: str, encoding: str = "UTF8") -> Iterator[str]:
     """The SQLAlchemy URL of a new, empty database, dropped on leaving."""
     name = f"gpujudge_test_{secrets.token_hex(6)}"
     with psycopg.connect(server_url, autocommit=True) as connection:
-        # The server's locale goes with UTF8, and C with any encoding.
-        locale = "" if encoding == "UTF8" else "LOCALE 'C'"
-        connection.execute(f"CREATE DATABASE \"{name}\" TEMPLATE template0 ENCODING '{encoding}' {locale}")
+        if encoding == "UTF8" and (spare := _empty.get(_server_of(connection))):
+            connection.execute(f'ALTER DATABASE "{spare.pop()}" RENAME TO "{name}"')
+        else:
+            # The server's locale goes with UTF8, and C with any encoding.
+            locale = "" if encoding == "UTF8" else "LOCALE 'C'"
+            connection.execute(f"CREATE DATABASE \"{name}\" TEMPLATE template0 ENCODING '{encoding}' {locale}")
     try:
         base, _, _ = server_url.rpartition("/")
         yield f"{base.replace('postgresql://', 'postgresql+psycopg://', 1)}/{name}"
     finally:
-        with psycopg.connect(server_url, autocommit=True) as connection:
+        drop(server_url, [name])
+
+
+def put_aside(connection: psycopg.Connection[Any], name: str) -> None:
+    """Renames a database in UTF8 in which nothing was ever done: ``new_database`` hands it out again."""
+    spare = f"gpujudge_test_empty_{secrets.token_hex(6)}"
+    rename(connection, name, spare)
+    server = _server_of(connection)
+    if server not in _empty:
+        url = connection.info.dsn
+        atexit.register(_drop_empty, url, server)
+    _empty.setdefault(server, []).append(spare)
+
+
+def rename(connection: psycopg.Connection[Any], old: str, new: str) -> None:
+    """Renames a database that nobody uses but connections that are being closed. Raises ObjectInUse."""
+    # The server itself would look again only after 100 ms.
+    users = "SELECT FROM pg_stat_activity WHERE datname = %s"
+    until = time.monotonic() + _CLOSING_S
+    while connection.execute(users, [old]).fetchone() is not None and time.monotonic() < until:
+        time.sleep(0.002)
+    connection.execute(f'ALTER DATABASE "{old}" RENAME TO "{new}"')
+
+
+def drop(server_url: str, names: Sequence[str]) -> None:
+    """Drops those of the databases that exist, whoever uses them."""
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        for name in names:
             connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+def _server_of(connection: psycopg.Connection[Any]) -> str:
+    return f"{connection.info.host}:{connection.info.port}"
+
+
+def _drop_empty(url: str, server: str) -> None:
+    # A server of this process's own has ended by now.
+    with contextlib.suppress(psycopg.OperationalError):
+        drop(url, _empty.pop(server))

@@ -12,7 +12,7 @@ import pytest
 
 from tests.builds import ROOT
 
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.postgres, pytest.mark.exhaustive(by_file=True)]
 
 NewDatabase = Callable[..., str]
 _UP = ("up", "--port", "0", "-d", "emulator")

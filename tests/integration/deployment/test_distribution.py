@@ -16,7 +16,8 @@ from judge.native.cxx import LIBRARY
 from tests.builds import ROOT, built_once
 from tests.gate import missing
 
-pytestmark = [pytest.mark.cxx, pytest.mark.nvcc, pytest.mark.slow(120), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.cxx, pytest.mark.nvcc, pytest.mark.slow(120), pytest.mark.timeout(900),
+              pytest.mark.exhaustive(by_file=True)]  # fmt: skip
 
 
 def _run(command: list[str], **more: str) -> subprocess.CompletedProcess[str]:

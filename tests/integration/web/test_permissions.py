@@ -323,6 +323,7 @@ def test_every_route_is_in_the_table(site: Site) -> None:
     assert routes(site) == set(ROWS), "add the route to the table, with who may use it"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("method", "rule"), sorted(ROWS), ids=[" ".join(row) for row in sorted(ROWS)])
 def test_a_route_answers_who_may_use_it(site: Site, method: str, rule: str) -> None:
     given = dict(zip(ROLES, ROWS[method, rule], strict=False))

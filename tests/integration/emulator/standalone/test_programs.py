@@ -300,6 +300,7 @@ def test_ctrl_c_ends_the_program_and_shows_the_report(program: Path, tmp_path: P
         deadline = time.monotonic() + 60
         while not list(Path("/proc").glob(f"{process.pid}/task/*/children")) or not _child_of(process.pid):
             assert time.monotonic() < deadline
+            time.sleep(0.01)
         time.sleep(0.5)
 
         os.killpg(process.pid, signal.SIGINT)
