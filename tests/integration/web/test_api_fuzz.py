@@ -17,6 +17,7 @@ from schemathesis.specs.openapi.checks import (
 
 from store.accounts import create_token, find_user
 from store.models import Role
+from tests import sampling
 from tests.web_site import KERNEL, Site, accepted, counted, make_site
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
@@ -56,6 +57,7 @@ def token(fuzzed_site: Site) -> str:
 
 
 @pytest.mark.slow(30)
+@pytest.mark.hypothesis
 def test_anything_is_answered_as_documented(
     api: schemathesis.BaseSchema, token: str, subtests: pytest.Subtests
 ) -> None:
@@ -66,7 +68,12 @@ def test_anything_is_answered_as_documented(
         with subtests.test(operation.label):
 
             @given(case=operation.as_strategy())
-            @settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+            @settings(
+                max_examples=sampling.examples(20),
+                deadline=None,
+                derandomize=True,
+                suppress_health_check=list(HealthCheck),
+            )
             def answered(case: schemathesis.Case) -> None:
                 # Called without a server in between, Schemathesis does not unpack what is compressed.
                 headers = {"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"}

@@ -21,6 +21,7 @@ from store import classes, contests
 from store.accounts import find_user
 from store.clock import utc_now
 from store.models import Assignment, Class, Contest, Role
+from tests import sampling
 from tests.web_site import KERNEL, PASSWORD, Site, accepted, counted, make_site
 
 #: Pages of one route that are looked at: their forms hardly differ.
@@ -169,6 +170,7 @@ def _answers(fields: dict[str, tuple[str, ...]]) -> st.SearchStrategy[dict[str, 
 
 
 @pytest.mark.slow(40)
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("role", ["nobody", "operator"])
 def test_no_form_fails_whatever_is_sent(fuzzed_site: Site, role: str, subtests: pytest.Subtests) -> None:
     client = fuzzed_site.app.test_client() if role == "nobody" else _logged_in(fuzzed_site)
@@ -183,7 +185,9 @@ def test_no_form_fails_whatever_is_sent(fuzzed_site: Site, role: str, subtests: 
 
 def _sender(client: FlaskClient, form: Form) -> Callable[[], None]:
     @given(answers=_answers(form.fields))
-    @settings(max_examples=TRIES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=sampling.examples(TRIES), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    )
     def send(answers: dict[str, list[str]]) -> None:
         values = MultiDict((name, value) for name, several in answers.items() for value in several)
         if form.method == "GET":
