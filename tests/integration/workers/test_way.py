@@ -8,7 +8,11 @@ import time
 
 import pytest
 
+from store.administration import hold_device, release_device
+from store.clock import utc_now
 from store.leaderboards import leaderboard
+from store.models import Device
+from store.operator_log import Actor
 from store.submissions import cancel_submission
 from tests.integration.workers.conftest import MakeFleet
 from tests.integration.workers.fleet import Fleet
@@ -53,6 +57,28 @@ def test_a_running_submission_is_cancelled(fleet: Fleet) -> None:
     after = fleet.submit("value=1")
     fleet.wait_finished(after, within_s=10)
     assert device.poll() is None
+
+
+def test_a_held_device_finishes_what_runs_and_takes_nothing_until_it_is_released(fleet: Fleet) -> None:
+    for kind in ("build", "device"):
+        fleet.start(kind)
+    running = fleet.submit("run_s=2")
+    fleet.wait(lambda: fleet.state(running) == "running", "it runs")
+    waiting = fleet.submit("value=1")
+    operator = Actor("root")
+    with fleet.sessions.begin() as session:
+        device = session.query(Device).filter_by(key="emulator").one()
+        hold_device(session, operator, device, "a fan is exchanged", now=utc_now())
+    fleet.wait_finished(running)
+    assert fleet.verdict(running) == "AC"
+    fleet.wait(lambda: fleet.state(waiting) == "built", "the next one is built")
+    time.sleep(2 * fleet.settings.poll_s)
+    assert fleet.state(waiting) == "built", "a held device took a job"
+    with fleet.sessions.begin() as session:
+        device = session.query(Device).filter_by(key="emulator").one()
+        release_device(session, operator, device, now=utc_now())
+    fleet.wait_finished(waiting)
+    assert fleet.verdict(waiting) == "AC"
 
 
 def test_what_fails_three_times_is_an_internal_error(fleet: Fleet) -> None:
