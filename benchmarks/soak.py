@@ -51,26 +51,30 @@ HANDFUL = 12
 
 @dataclass(frozen=True)
 class Sample:
-    """What there is at one time. ``processes`` are those that stay."""
+    """What there is at one time. ``processes`` are those that stay; ``memory_of`` has their memory by kind, in MB."""
 
     at_s: float
     memory_mb: float
     descriptors: int
     cgroups: int
     processes: int
+    memory_of: dict[str, float]
 
 
 def take_sample(site: Site, started_s: float) -> Sample:
     """Adds up what the processes of the site hold."""
-    memory_kb = descriptors = count = 0
+    memory_kb: Counter[str] = Counter()
+    descriptors = count = 0
     for kind, pids in site.processes().items():
         for pid in pids if kind not in PASSING else ():
             with contextlib.suppress(OSError):
                 text = Path(f"/proc/{pid}/smaps_rollup").read_text()
-                memory_kb += next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:"))
+                memory_kb[kind] += next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:"))
                 descriptors += len(list(Path(f"/proc/{pid}/fd").iterdir()))
                 count += 1
-    return Sample(time.monotonic() - started_s, memory_kb / 1024, descriptors, len(site.cgroups()), count)
+    memory_of = {kind: kb / 1024 for kind, kb in memory_kb.items()}
+    at_s, memory_mb = time.monotonic() - started_s, sum(memory_of.values())
+    return Sample(at_s, memory_mb, descriptors, len(site.cgroups()), count, memory_of)
 
 
 class Load:
@@ -154,8 +158,10 @@ def run(
 
 def means(samples: list[Sample], from_s: float) -> dict[str, float]:
     """Returns the means of a window that begins there."""
-    within = [asdict(sample) for sample in samples if from_s <= sample.at_s < from_s + WINDOW_S]
-    return {name: round(statistics.fmean(sample[name] for sample in within), 1) for name in within[0]}
+    within = [sample for sample in samples if from_s <= sample.at_s < from_s + WINDOW_S]
+    rows = [{**asdict(sample), **{f"{kind} MB": mb for kind, mb in sample.memory_of.items()}} for sample in within]
+    names = [name for name in rows[0] if name != "memory_of"]
+    return {name: round(statistics.fmean(row.get(name, 0.0) for row in rows), 1) for name in names}
 
 
 def main() -> int:
