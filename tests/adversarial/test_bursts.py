@@ -20,7 +20,7 @@ from judge.verdict import Verdict
 from tests.host_device.flushing import FLUSH_S
 from tests.host_device.judging import DEVICE, EMPTY, build, host_factory, twice_pack
 
-pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
+pytestmark = [pytest.mark.jail, pytest.mark.nvcc, pytest.mark.exhaustive(by_file=True)]
 
 CASE = dataclasses.replace(twice_pack().benchmarks[0], axes={"N": 2000})
 PACK = dataclasses.replace(
@@ -72,7 +72,6 @@ def _generous(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock_bound, "SLACK_S", 8e-3)
 
 
-@pytest.mark.exhaustive
 def test_what_surrounds_a_call_is_not_its_own(tmp_path: Path) -> None:
     results, score = _timed("", tmp_path)
     assert score is not None, results
@@ -80,7 +79,6 @@ def test_what_surrounds_a_call_is_not_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow(40)
-@pytest.mark.exhaustive
 def test_time_saved_around_a_call_is_not_taken_off_it(tmp_path: Path) -> None:
     results, score = _timed(NOT_FLUSHED, tmp_path)
     if score is None:

@@ -24,6 +24,9 @@ from store.settings import Settings
 from tests.builds import ROOT
 from tests.unit.test_docs import blocks
 
+#: Each starts processes, on both databases.
+pytestmark = pytest.mark.exhaustive(by_file=True)
+
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def settings(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:

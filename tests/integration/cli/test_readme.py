@@ -19,7 +19,7 @@ from judge.verdict import Verdict
 from tests.builds import ROOT
 from tests.unit.test_docs import blocks
 
-pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
+pytestmark = [pytest.mark.jail, pytest.mark.nvcc, pytest.mark.exhaustive(by_file=True)]
 
 README = ROOT / "README.md"
 [KERNEL] = blocks(README, "cuda")

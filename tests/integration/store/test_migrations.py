@@ -16,6 +16,9 @@ from store.migrate import current_revision, differences, downgrade, head_revisio
 from store.models import Base
 from store.settings import Settings
 
+#: Each makes databases of its own.
+pytestmark = pytest.mark.exhaustive(by_file=True)
+
 ROOT = Path(__file__).resolve().parents[3]
 
 

@@ -175,22 +175,6 @@ def test_warp_instructions_do_not_depend_on_threads(device: Device, build: Build
     assert len(counts) == 1
 
 
-@pytest.mark.slow(20)
-def test_cub_and_thrust(device: Device, build: Build) -> None:
-    device.limit(wall_s=60)
-    program = build("library")
-    program.thrust_reduce.restype = ctypes.c_float
-    n = 20_000
-    floats, float_values = device.array(np.arange(n) % 10)
-    ints, int_values = device.array(np.random.default_rng(1).integers(0, 1 << 30, n), np.int32)
-    out, out_values = device.array(n, np.int32)
-
-    assert program.thrust_reduce(floats, n) == float_values.sum()
-    program.cub_scan(ints, out, n)
-    np.testing.assert_array_equal(out_values[1:], np.cumsum(int_values, dtype=np.int32)[:-1])
-    device.runtime.synchronize()
-
-
 def test_calls_through_pointers(device: Device, build: Build) -> None:
     n = 1000
     out, result = device.array(n, np.int32)

@@ -30,7 +30,7 @@ from judge.verdict import Verdict
 from tests.fake_gpu import FakeGpuWatch
 from tests.host_device.judging import EMPTY, HONEST, build, host_factory, pack_like_twice, twice_pack
 
-pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
+pytestmark = [pytest.mark.jail, pytest.mark.nvcc, pytest.mark.exhaustive(by_file=True)]
 
 _SETTINGS = JudgeSettings(data_dir=Path("/nonexistent"), run=RunLimits(memory_bytes=512 << 20))
 _STATIC = "static int calls = 0; calls++; "

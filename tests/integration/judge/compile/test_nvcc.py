@@ -16,7 +16,7 @@ from judge.judgement import BuildReport
 from judge.settings import JudgeSettings
 from tests.unit.judge.compile.challenge import KERNEL, LAUNCH, PLAIN, FakeChallenge, Options
 
-pytestmark = [pytest.mark.nvcc, pytest.mark.jail]
+pytestmark = [pytest.mark.nvcc, pytest.mark.jail, pytest.mark.exhaustive(by_file=True)]
 
 CHALLENGE = FakeChallenge()
 
@@ -64,7 +64,6 @@ def test_a_plain_kernel_exports_only_solve(settings: JudgeSettings) -> None:
     assert dataclasses.replace(again, cached=False, wall_s=0) == dataclasses.replace(report, wall_s=0)
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("definition", "extern_c"),
     [
@@ -83,7 +82,6 @@ def test_solve_in_its_other_forms(definition: str, extern_c: bool, settings: Jud
     assert artifact.extern_c is extern_c
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("source", "says"),
     [
@@ -144,7 +142,6 @@ def test_the_driver_api_links_without_a_driver(settings: JudgeSettings) -> None:
     assert b"libcuda.so.1\0" in artifact.library
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("text", "has"),
     [
@@ -199,7 +196,6 @@ HOSTILE_NAMES = [
 ]
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_symbols_with_other_characters_get_into_no_command(name: str, settings: JudgeSettings) -> None:
     """The assembler takes them between quotes."""

@@ -45,7 +45,7 @@ from tests.integration.judge.runner.cuda.emulated_driver import emulated_device
 if TYPE_CHECKING:
     from judge.runner.cuda.device import CudaDevice
 
-pytestmark = pytest.mark.nvcc
+pytestmark = [pytest.mark.nvcc, pytest.mark.exhaustive(by_file=True)]
 
 GUARD_BYTES = 64 << 10
 POOL = SecretPool((7, 8), 64 << 10)
@@ -100,7 +100,6 @@ def _flip(device: CudaDevice, buffer: Buffer, place: int) -> None:
     device.write(at, memoryview(byte))
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize(("element", "distribution"), CASES, ids=str)
 def test_inputs_are_those_of_numpy_and_changes_to_them_are_seen(
     device: CudaDevice, room: Buffer, pool: Buffer, element: Element, distribution: Distribution
@@ -144,7 +143,6 @@ STRUCTURED: list[tuple[Element, Distribution]] = [
 ]
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize(("element", "distribution"), STRUCTURED, ids=str)
 def test_structured_inputs_are_those_of_numpy(
     device: CudaDevice, room: Buffer, element: Element, distribution: Distribution
