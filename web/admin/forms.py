@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from flask_wtf import FlaskForm
-from wtforms import DateTimeLocalField, SelectField, TextAreaField
+from wtforms import SelectField, TextAreaField
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired, Length, Optional
 
 from store.notices import KINDS, MAX_CHARACTERS
+from web.form_fields import UtcField
 
 
 class NoticeForm(FlaskForm):
@@ -17,5 +18,5 @@ class NoticeForm(FlaskForm):
         "What every page says", [InputRequired("Say something."), Length(max=MAX_CHARACTERS)], render_kw={"rows": 2}
     )
     kind = SelectField("Kind", choices=[SelectChoice(kind, kind.capitalize()) for kind in KINDS])
-    starts_at = DateTimeLocalField("From, in UTC", [Optional()])
-    ends_at = DateTimeLocalField("Until, in UTC", [Optional()])
+    starts_at = UtcField("From, in UTC", [Optional()])
+    ends_at = UtcField("Until, in UTC", [Optional()])

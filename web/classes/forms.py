@@ -8,7 +8,6 @@ from datetime import datetime
 from flask_wtf import FlaskForm
 from wtforms import (
     BooleanField,
-    DateTimeLocalField,
     IntegerField,
     SelectField,
     StringField,
@@ -22,6 +21,7 @@ from judge.packs.pack import Pack
 from store.models import Assignment, Class, Counts
 from store.models.classes import MEDALS
 from web.challenges.naming import check_slugs, read_slugs
+from web.form_fields import UtcField
 from web.formatting import as_utc
 
 #: So many challenges may an assignment have.
@@ -68,8 +68,8 @@ class AssignmentForm(FlaskForm):
 
     title = StringField("Title", [InputRequired("Give it a title."), Length(max=100)])
     challenges = StringField("Challenges", [InputRequired("Name at least one challenge.")])
-    opens_at = DateTimeLocalField("Opens, in UTC", [InputRequired("Say from when on submissions count.")])
-    due_at = DateTimeLocalField("Due, in UTC", [InputRequired("Say when it is due.")])
+    opens_at = UtcField("Opens, in UTC", [InputRequired("Say from when on submissions count.")])
+    due_at = UtcField("Due, in UTC", [InputRequired("Say when it is due.")])
     counts = SelectField(
         "What counts",
         choices=[
@@ -101,12 +101,12 @@ class AssignmentForm(FlaskForm):
         """Refuses names of no challenge, and says which are near."""
         check_slugs(self.slugs, self._known, most=MOST_CHALLENGES)
 
-    def validate_opens_at(self, field: DateTimeLocalField) -> None:
+    def validate_opens_at(self, field: UtcField) -> None:
         """Refuses a time before the class: what members sent then is not the teacher's to see."""
         if field.data and as_utc(field.data) < self._earliest.replace(second=0, microsecond=0):
             raise ValidationError(f"Not before the class was made: {self._earliest:%Y-%m-%d %H:%M}.")
 
-    def validate_due_at(self, field: DateTimeLocalField) -> None:
+    def validate_due_at(self, field: UtcField) -> None:
         """Refuses a deadline before the opening."""
         if field.data and self.opens_at.data and field.data <= self.opens_at.data:
             raise ValidationError("It is due after it opens.")
@@ -135,4 +135,4 @@ class ExtensionForm(FlaskForm):
     """Gives a member another deadline; without one, the assignment's."""
 
     username = StringField("User name", [InputRequired("Say who.")])
-    due_at = DateTimeLocalField("Due, in UTC; empty: the deadline of all", [Optional()])
+    due_at = UtcField("Due, in UTC; empty: the deadline of all", [Optional()])

@@ -10,7 +10,6 @@ from collections.abc import Collection
 from flask_wtf import FlaskForm
 from wtforms import (
     BooleanField,
-    DateTimeLocalField,
     IntegerField,
     SelectField,
     SelectMultipleField,
@@ -23,6 +22,7 @@ from wtforms.validators import InputRequired, Length, NumberRange, Optional, Reg
 
 from store.models import Contest, Scoring
 from web.challenges.naming import check_slugs, read_slugs
+from web.form_fields import UtcField
 from web.formatting import as_utc
 
 #: A target as it is typed, and its units in seconds.
@@ -54,9 +54,9 @@ class ContestForm(FlaskForm):
     description = TextAreaField("Description, in Markdown", [Length(max=20_000)])
     challenges = StringField("Challenges", [InputRequired("Name at least one challenge.")])
     devices = SelectMultipleField("Devices", [InputRequired("Choose at least one device.")])
-    starts_at = DateTimeLocalField("Start, in UTC", [InputRequired("Say when it starts.")])
-    ends_at = DateTimeLocalField("End, in UTC", [InputRequired("Say when it ends.")])
-    frozen_at = DateTimeLocalField("Standings freeze, in UTC", [Optional()])
+    starts_at = UtcField("Start, in UTC", [InputRequired("Say when it starts.")])
+    ends_at = UtcField("End, in UTC", [InputRequired("Say when it ends.")])
+    frozen_at = UtcField("Standings freeze, in UTC", [Optional()])
     scoring = SelectField(
         "Scoring",
         choices=[
@@ -114,12 +114,12 @@ class ContestForm(FlaskForm):
         if missing and self.scoring.data == Scoring.TARGETS:
             raise ValidationError(f"{missing[0]} needs a target, such as {missing[0]}=120us.")
 
-    def validate_ends_at(self, field: DateTimeLocalField) -> None:
+    def validate_ends_at(self, field: UtcField) -> None:
         """Refuses an end before the start."""
         if field.data and self.starts_at.data and field.data <= self.starts_at.data:
             raise ValidationError("It ends after it starts.")
 
-    def validate_frozen_at(self, field: DateTimeLocalField) -> None:
+    def validate_frozen_at(self, field: UtcField) -> None:
         """Refuses a freeze outside of the contest."""
         begins, ends = self.starts_at.data, self.ends_at.data
         if field.data and begins and ends and not begins <= field.data <= ends:

@@ -348,3 +348,10 @@ def test_a_deleted_class_takes_its_assignments_and_leaves_submissions(
         )
         for table in ("class_members", "assignments", "assignment_challenges", "assignment_extensions"):
             assert session.scalar(text(f"SELECT count(*) FROM {table}")) == 0
+
+
+def test_a_time_that_is_left_out_is_told_at_its_field(teacher: FlaskClient, clock: Clock) -> None:
+    assign(teacher, clock)
+    answer = post(teacher, f"{WORK}/edit", {**FORM, "due_at": clock.field(15)})
+    assert answer.status_code == 422
+    assert "Say from when on submissions count." in answer.text

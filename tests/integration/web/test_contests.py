@@ -516,3 +516,11 @@ def test_large_standings_are_kept_but_for_what_the_viewer_may_see(
     assert standings(bob) == standings(site.app.test_client()) == [(1, "bob", 1.0), (2, "ada", 2.0)]
     save(teacher, clock, f"{PAGE}/edit", frozen_at=clock.field(14), challenges="softmax")
     assert standings(bob) == [(1, "ada", 0.0), (1, "bob", 0.0)]  # a change shows at once
+
+
+def test_a_time_that_is_left_out_is_told_at_its_field(teacher: FlaskClient, clock: Clock) -> None:
+    save(teacher, clock)
+    given = {**FORM, "ends_at": clock.field(15), "frozen_at": clock.field(14)}
+    answer = post(teacher, f"{PAGE}/edit", given)
+    assert answer.status_code == 422
+    assert "Say when it starts." in answer.text
