@@ -399,6 +399,25 @@ def test_a_draft_survives_a_reload_and_a_log_in(page: Page, served: Served) -> N
     expect(page.locator(".cm-content")).to_contain_text("/* mine */")
 
 
+def test_what_a_reset_replaced_is_in_the_history_though_its_save_was_lost(page: Page, served: Served) -> None:
+    _sign_up(page, served)
+    _write(page)
+    expect(page.locator("#saved")).to_have_text("Saved")
+    page.route("**/draft", lambda route: route.abort() if route.request.method == "PUT" else route.continue_())
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Reset").click()
+    expect(page.locator("#saved")).to_have_text("Not saved: the server cannot be reached")
+    page.unroute("**/draft")
+    # As the page goes it would save once more; a browser that ends at once cannot.
+    page.evaluate("() => { Object.defineProperty(window, 'fetch', { value: () => new Promise(() => {}) }); }")
+    page.reload()
+    expect(page.locator("#saved")).to_have_text("Saved")
+    expect(page.locator(".cm-content")).not_to_contain_text("/* mine */")
+    page.get_by_text("History", exact=True).click()
+    page.locator("#versions button").last.click()
+    expect(page.locator(".cm-content")).to_contain_text("/* mine */")
+
+
 def test_two_windows_do_not_overwrite_each_other(page: Page, context: BrowserContext, served: Served) -> None:
     _sign_up(page, served)
     _write(page, "// begun\n")

@@ -79,7 +79,7 @@ function keepOnServer(editor, starter) {
     if (conflict.hidden && editor.value() !== source) schedule();
   }
   function schedule() {
-    storage.set(unsavedKey, JSON.stringify({ source: editor.value(), base: version }));
+    storage.set(unsavedKey, JSON.stringify({ source: editor.value(), base: version, newSpell }));
     clearTimeout(timer);
     timer = setTimeout(() => save(), SAVE_AFTER_MS);
   }
@@ -154,6 +154,7 @@ function keepOnServer(editor, starter) {
   } else if (storage.get(unsavedKey) !== null) {
     const unsaved = JSON.parse(storage.get(unsavedKey));
     version = unsaved.base;
+    newSpell = unsaved.newSpell === true;
     if (unsaved.source !== editor.value()) editor.replace(unsaved.source);
     save();
   } else {
