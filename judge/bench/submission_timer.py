@@ -81,7 +81,7 @@ def open_timer(
     ``build_null_kernel`` builds a ``solve`` that does nothing.
     """
     # Gigabytes are checked afterwards, for which the native library has to be ready.
-    native.prepare(native.folder(settings))
+    native.prepare(settings.data_dir)
     with contextlib.ExitStack() as stack:
         watch = open_watch(device)
         if watch is not None:

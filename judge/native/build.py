@@ -10,19 +10,15 @@ from pathlib import Path
 from emulator.cxx import NativeBuildError
 from judge.native import library
 from judge.native.cxx import LIBRARY
-from judge.settings import JudgeSettings
 
 _log = logging.getLogger(__name__)
 
 
-def folder(settings: JudgeSettings) -> Path:
-    """Returns the folder that ``prepare`` builds under."""
-    return settings.data_dir / "native"
-
-
-def prepare(folder: Path, say: Callable[[str], None] = lambda _: None) -> None:
-    """Builds the library under ``folder`` when it is not there (some two seconds), and has this process use it from now
-    on. Without a compiler a warning says why, once, and NumPy does the work. ``say`` gets a message before a build."""
+def prepare(data_dir: Path, say: Callable[[str], None] = lambda _: None) -> None:
+    """Builds the library in the data folder when it is not there (some two seconds), and has this process use it from
+    now on. Without a compiler a warning says why, once, and NumPy does the work. ``say`` gets a message before a build.
+    """
+    folder = data_dir / "native"
     if library.loaded() is None:
         if LIBRARY.brought() is None and not any(folder.glob(f"*/{LIBRARY.name}")):
             say("compiling the library that makes inputs and digests (once; a few seconds)")

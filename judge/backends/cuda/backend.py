@@ -68,7 +68,7 @@ class CudaBackend(Backend):
         return probe_gpus(settings)
 
     def prepare(self, settings: JudgeSettings, say: Say = lambda _: None) -> None:
-        native.prepare(native.folder(settings), say)
+        native.prepare(settings.data_dir, say)
 
     def target(self, device: DeviceInfo) -> Target:
         return Target(self.kind, gpu_architecture(device.compute_capability))

@@ -68,15 +68,19 @@ class ForkServer:
         return number
 
 
-_early: list[ForkServer] = []
+_early: ForkServer | None = None
+_was_taken = False
 
 
 def start_early() -> None:
-    """Starts the process, which comes up while this one imports the rest of the judge."""
-    if not _early:
-        _early.append(ForkServer(None))
+    """Starts the process, which comes up while this one imports the rest of the judge. Does nothing later on."""
+    global _early
+    if _early is None and not _was_taken:
+        _early = ForkServer(None)
 
 
 def take_early() -> ForkServer | None:
     """Returns what ``start_early`` has started, which then belongs to the caller."""
-    return _early.pop() if _early else None
+    global _early, _was_taken
+    taken, _early, _was_taken = _early, None, True
+    return taken
