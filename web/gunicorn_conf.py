@@ -12,6 +12,7 @@ import os
 import resource
 import shutil
 import tempfile
+from pathlib import Path
 from typing import Any
 
 from web.settings import WebSettings
@@ -39,9 +40,20 @@ limit_request_line = 8190
 # gunicorn's control socket would be in the home folder, shared by every server of this user. Nothing uses it.
 control_socket_disable = True
 
+_METRICS = "gpujudge-metrics-"
+
+
+def _remove_metrics_of_killed_servers() -> None:
+    for folder in Path(tempfile.gettempdir()).glob(f"{_METRICS}*"):
+        pid = folder.name.removeprefix(_METRICS).partition("-")[0]
+        if pid.isdigit() and not Path("/proc", pid).exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 if workers > 1:
+    _remove_metrics_of_killed_servers()
     #: Read where the client library is imported: in the processes, so after this.
-    os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="gpujudge-metrics-")
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix=f"{_METRICS}{os.getpid()}-")
 
 
 def child_exit(server: Any, worker: Any) -> None:  # noqa: ARG001

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +27,9 @@ def test_without_redis_there_is_one_process(data_dir: Path) -> None:
 @pytest.fixture
 def address(data_dir: Path, redis_url: str, tmp_path: Path) -> Iterator[str]:
     make_site(data_dir).services.engine.dispose()
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    (tmp_path / f"gpujudge-metrics-{ended.pid}-left").mkdir()  # as a server that was killed leaves it
     settings = {
         "GPUJUDGE_REDIS_URL": redis_url,
         "GPUJUDGE_WEB_PROCESSES": str(PROCESSES),
