@@ -32,13 +32,14 @@ def give_schema(settings: Settings) -> None:
             shutil.copy(_sqlite_template(), url.database)
     else:
         own, server = url.set(drivername="postgresql"), url.set(drivername="postgresql", database="postgres")
+        server_url = server.render_as_string(hide_password=False)
         with psycopg.connect(own.render_as_string(hide_password=False)) as connection:
             if connection.execute("SELECT to_regclass('alembic_version')").fetchone() != (None,):
                 return
         assert url.database
         template = _postgres_template(server)
-        with psycopg.connect(server.render_as_string(hide_password=False), autocommit=True) as connection:
-            postgres.put_aside(connection, url.database)
+        postgres.put_aside(server_url, url.database)
+        with psycopg.connect(server_url, autocommit=True) as connection:
             if template.spare:
                 connection.execute(f'ALTER DATABASE "{template.spare.pop()}" RENAME TO "{url.database}"')
             else:

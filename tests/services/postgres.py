@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psycopg
 
@@ -121,7 +122,7 @@ def new_database(server_url: str, encoding: str = "UTF8") -> Iterator[str]:
     """The SQLAlchemy URL of a new, empty database, dropped on leaving."""
     name = f"gpujudge_test_{secrets.token_hex(6)}"
     with psycopg.connect(server_url, autocommit=True) as connection:
-        if encoding == "UTF8" and (spare := _empty.get(_server_of(connection))):
+        if encoding == "UTF8" and (spare := _empty.get(urlsplit(server_url).netloc)):
             connection.execute(f'ALTER DATABASE "{spare.pop()}" RENAME TO "{name}"')
         else:
             # The server's locale goes with UTF8, and C with any encoding.
@@ -134,14 +135,13 @@ def new_database(server_url: str, encoding: str = "UTF8") -> Iterator[str]:
         drop(server_url, [name])
 
 
-def put_aside(connection: psycopg.Connection[Any], name: str) -> None:
+def put_aside(server_url: str, name: str) -> None:
     """Renames a database in UTF8 in which nothing was ever done: ``new_database`` hands it out again."""
-    spare = f"gpujudge_test_empty_{secrets.token_hex(6)}"
-    rename(connection, name, spare)
-    server = _server_of(connection)
+    spare, server = f"gpujudge_test_empty_{secrets.token_hex(6)}", urlsplit(server_url).netloc
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        rename(connection, name, spare)
     if server not in _empty:
-        url = connection.info.dsn
-        atexit.register(_drop_empty, url, server)
+        atexit.register(_drop_empty, server_url)
     _empty.setdefault(server, []).append(spare)
 
 
@@ -162,11 +162,7 @@ def drop(server_url: str, names: Sequence[str]) -> None:
             connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
 
-def _server_of(connection: psycopg.Connection[Any]) -> str:
-    return f"{connection.info.host}:{connection.info.port}"
-
-
-def _drop_empty(url: str, server: str) -> None:
+def _drop_empty(server_url: str) -> None:
     # A server of this process's own has ended by now.
     with contextlib.suppress(psycopg.OperationalError):
-        drop(url, _empty.pop(server))
+        drop(server_url, _empty.pop(urlsplit(server_url).netloc))
