@@ -131,12 +131,11 @@ def timed_ones(
 ) -> Iterator[tuple[Task, Judgement]]:
     """Yields each task with its whole judgement; begins none after ``until``."""
     is_gpu = device.kind == "cuda"
-    language = BUILTIN_LANGUAGES.of("cuda")
     target = BUILTIN_BACKENDS.of(device.kind).target(device)
 
     def build(task: Task) -> Built:
         if is_gpu:
-            language.build_null_kernel(task.pack, target, settings)
+            BUILTIN_LANGUAGES.of(task.pack.build.language).build_null_kernel(task.pack, target, settings)
         return pipeline.build(task.expected.path.read_bytes(), task.pack, device, settings)
 
     with judging(device, settings) as judge:

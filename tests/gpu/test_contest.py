@@ -22,7 +22,7 @@ from tests.gpu import kernels
 
 pytestmark = [pytest.mark.gpu, pytest.mark.jail, pytest.mark.nvcc]
 
-#: The later, the more of the work is done twice; the first two are told apart by a repeated measurement only.
+#: One, two and three launches of the same work: no two of them are close.
 _SOURCES = {
     "ada": kernels.HONEST,
     "bob": kernels.vector_add(kernels.LAUNCH + kernels.LAUNCH),
