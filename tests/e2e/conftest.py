@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from werkzeug.serving import make_server
 
 from tests.web_site import Site, make_site
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 FLAGS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 #: What a browser says on its console of answers that are errors on purpose.
@@ -111,7 +114,7 @@ def served(data_dir: Path) -> Iterator[Served]:
 @contextmanager
 def serve(site: Site) -> Iterator[Served]:
     """Serves a site over HTTP."""
-    server = make_server("127.0.0.1", 0, site.app, threaded=True)
+    server = make_server("127.0.0.1", 0, _closed_at_once(site.app), threaded=True)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -120,3 +123,20 @@ def serve(site: Site) -> Iterator[Served]:
     thread.join()
     server.server_close()
     site.services.engine.dispose()
+
+
+def _closed_at_once(app: WSGIApplication) -> WSGIApplication:
+    """An app whose answers are closed as soon as the server lets go of them.
+
+    Werkzeug's server closes no answer whose client has hung up, so that a file of it would stay open.
+    """
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterator[bytes]:
+        pieces = app(environ, start_response)
+        try:
+            yield from pieces
+        finally:
+            if close := getattr(pieces, "close", None):
+                close()
+
+    return answer
