@@ -5,6 +5,7 @@ The sources are trusted, so there is no jail.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import subprocess
@@ -23,8 +24,8 @@ def build_cubin(source: Path, compute_capability: str, folder: Path, nvcc: Path 
     """Returns the path, under ``folder``, of ``source``'s machine code for a compute capability (``9.0``).
 
     Compiles it first where it is not there (some seconds). ``source`` may include files beside it. The name has a hash
-    of sources, compilers and flags, so that nobody uses a stale file; the file appears whole, so any number of
-    processes may call this at once. Raises InternalError, ToolchainMissing among them.
+    of sources, compilers and flags, so that nobody uses a stale file; the file appears whole and is never replaced, so
+    any number of processes may call this at once. Raises InternalError, ToolchainMissing among them.
     """
     toolchain = find_toolchain(nvcc)
     number = specific_architecture(gpu_architecture(compute_capability)).removeprefix("sm_")
@@ -54,5 +55,7 @@ def build_cubin(source: Path, compute_capability: str, folder: Path, nvcc: Path 
             raise InternalError(reason, "a toolkit that knows this GPU; gpujudge doctor")
         # The jail reads the file as the user nobody.
         made.chmod(0o644)
-        made.replace(target)
+        # Not replaced where another process was faster: a jail may be about to mount that very file.
+        with contextlib.suppress(FileExistsError):
+            os.link(made, target)
     return target

@@ -74,7 +74,8 @@ def test_the_podium_is_timed_again_and_the_contest_settled(tmp_path: Path) -> No
             assert {one.username for one in audited} == set(_SOURCES)
             for one in audited:
                 assert one.verdict == "AC"
-                assert one.value_before == before[one.username]
+                # The board's own audit may have timed it again in between.
+                assert one.value_before == pytest.approx(before[one.username], rel=0.05)
                 assert one.value == pytest.approx(one.value_before, rel=0.05)
                 assert one.not_audited is None
         finally:
