@@ -6,8 +6,6 @@ Several processes share the port, and add up their metrics in files.
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import os
 import resource
 import shutil
@@ -15,12 +13,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from judge.native.heap import bound_arenas
 from web.settings import WebSettings
 
-#: From malloc.h. glibc would give each of many threads an arena of its own, in which freed memory stays.
-_M_ARENA_MAX, _ARENAS = -8, 2
-with contextlib.suppress(AttributeError):  # another C library
-    ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _ARENAS)
+bound_arenas()
 
 _settings = WebSettings()
 

@@ -15,6 +15,7 @@ import structlog
 from judge.backends.registry import BUILTIN_BACKENDS, Backends, UnknownDevice
 from judge.errors import InternalError
 from judge.judgement import DeviceInfo
+from judge.native.heap import bound_arenas
 from judge.sandbox.probe import require_walls
 from logs import LogSettings, configure_logging
 from logs.traces import TracesMissing
@@ -102,6 +103,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     kinds.add_parser("sweeper", help="watch over leases and queues (one is enough)")
     options = parser.parse_args(argv)
 
+    bound_arenas()
     settings = Settings()
     prepare_data_dir(settings)
     name = f"device {options.device}" if options.kind == "device" else options.kind
