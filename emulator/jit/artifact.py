@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 from emulator.jit.abi import Access, AtomicForm, Order, Space
-from emulator.jit.instruction_mix import LineMix
-from emulator.jit.polling import Polling, Range
 
 _MAGIC = b"emukrn06"
 _DIGEST_BYTES = 32
@@ -75,6 +74,42 @@ class SharedArray:
     name: str
     offset: int
     size: int
+
+
+class LineMix(NamedTuple):
+    """The part of a basic block that comes from one source line.
+
+    ``flops`` of matrix types are a warp's, the others a lane's.
+    """
+
+    block: int
+    file: str
+    line: int
+    instructions: tuple[int, ...]  # as emulator.profile.CLASSES
+    flops: tuple[int, ...]  # as emulator.profile.FLOP_TYPES
+    dependent_steps: int  # of the block's critical path
+    dependent_loads: int  # of its longest chain of loads
+
+
+class Range(NamedTuple):
+    """A range of bytes in the register file."""
+
+    offset: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Polling:
+    """``heads``: the blocks where loops begin that look at what other warps may change. ``live``: for each block where
+    the registers lie that are live when it begins; empty where there are no such loops."""
+
+    heads: tuple[int, ...] = ()
+    live: tuple[tuple[Range, ...], ...] = ()
+
+    def tables(self) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
+        """Returns ``polling``, ``live_ends`` and ``live`` of abi.h."""
+        ends = list(accumulate(len(ranges) for ranges in self.live))
+        return self.heads, ends, [word for ranges in self.live for r in ranges for word in r]
 
 
 @dataclass(frozen=True, slots=True)

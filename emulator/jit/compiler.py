@@ -7,12 +7,23 @@ is what a running program wants: the masked function of a kernel is often never 
 from __future__ import annotations
 
 from emulator.jit import engine
-from emulator.jit.artifact import AccessSite, Artifact, Code, Description, Function, Line, Parameter, SharedArray, Tier
+from emulator.jit.artifact import (
+    AccessSite,
+    Artifact,
+    Code,
+    Description,
+    Function,
+    Line,
+    Parameter,
+    Polling,
+    SharedArray,
+    Tier,
+)
 from emulator.jit.instruction_mix import instruction_mix
 from emulator.jit.masked import MaskedFunction
 from emulator.jit.options import DEFAULT_OPTIONS, Options
 from emulator.jit.passes import lower_kernel
-from emulator.jit.polling import Polling, polling_of
+from emulator.jit.polling import polling_of
 from emulator.jit.uniform import UniformFunction
 from emulator.ptx.ir import Module
 from emulator.ptx.program import Program

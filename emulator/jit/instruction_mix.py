@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
+from emulator.jit.artifact import LineMix
 from emulator.jit.critical_path import critical_path
 from emulator.profile.counters import CLASSES, FLOP_TYPES
 from emulator.ptx.effects import has_result, space_of
@@ -29,21 +29,6 @@ _STEPS = {
 #: Latency of a load from shared memory, or from constant memory at a computed address, in the same unit.
 _NEAR_LOAD = 5
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
-
-
-class LineMix(NamedTuple):
-    """The part of a basic block that comes from one source line.
-
-    ``flops`` of matrix types are a warp's, the others a lane's.
-    """
-
-    block: int
-    file: str
-    line: int
-    instructions: tuple[int, ...]  # as CLASSES
-    flops: tuple[int, ...]  # as FLOP_TYPES
-    dependent_steps: int  # of the block's critical path
-    dependent_loads: int  # of its longest chain of loads
 
 
 def instruction_mix(program: Program) -> tuple[LineMix, ...]:

@@ -6,38 +6,15 @@ comparing the registers that are live where the loop begins, except those that m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import accumulate
-from typing import NamedTuple
+from collections.abc import Iterator
 
+from emulator.jit.artifact import Polling, Range
 from emulator.jit.builder import LANES, SIZE
 from emulator.jit.register_file import RegisterFile
 from emulator.ptx.effects import defs_and_uses
 from emulator.ptx.ir import Imm, Instruction, Reg
 from emulator.ptx.opcodes import STRONG
 from emulator.ptx.program import Program
-
-
-class Range(NamedTuple):
-    """A range of bytes in the register file."""
-
-    offset: int
-    size_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Polling:
-    """``heads``: the blocks where loops begin that look at what other warps may change. ``live``: for each block where
-    the registers lie that are live when it begins; empty where there are no such loops."""
-
-    heads: tuple[int, ...] = ()
-    live: tuple[tuple[Range, ...], ...] = ()
-
-    def tables(self) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
-        """Returns ``polling``, ``live_ends`` and ``live`` of abi.h."""
-        ends = list(accumulate(len(ranges) for ranges in self.live))
-        return self.heads, ends, [word for ranges in self.live for r in ranges for word in r]
 
 
 def polling_of(program: Program, file: RegisterFile) -> Polling:

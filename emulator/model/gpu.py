@@ -6,7 +6,7 @@ import functools
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Gpu:
     launch: LaunchCost
 
 
-_FILES = resources.files("emulator.model") / "gpus"
+_FILES = Path(__file__).with_name("gpus")
 
 
 def gpu_names() -> tuple[str, ...]:

@@ -8,23 +8,15 @@ capability 8.0 counts, since others differ a little.
 from __future__ import annotations
 
 import logging
-import re
-import shutil
 import struct
-import subprocess
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 from emulator.elf import ElfFile
 from emulator.runtime import fatbinary
 from emulator.runtime.modules import ARCHITECTURE
 
-_PTXAS_S = 60.0
-
 _ATTRIBUTE = struct.Struct("<BBH")  # format, attribute, size or value
 _WITH_SIZE, _REGISTER_COUNT = 4, 0x2F  # a symbol's number and a count, 32 bits each
-_COMPILING = re.compile(r"Compiling entry function '([^']+)'|Used (\d+) registers")
 
 UNREADABLE = (struct.error, IndexError, ValueError, OverflowError)
 
@@ -46,7 +38,10 @@ class RegisterCounts:
         if kernel in self._by_code or not ask_ptxas:
             return self._by_code.get(kernel)
         if self._by_ptxas is None:
-            self._by_ptxas = _from_ptxas(self._image)
+            # Only here: most processes never ask, and each of them would wait for what this imports.
+            from emulator.runtime.ptxas import registers_from_ptxas
+
+            self._by_ptxas = registers_from_ptxas(self._image, ARCHITECTURE)
         return self._by_ptxas.get(kernel)
 
 
@@ -80,28 +75,3 @@ def _register_counts(info: bytes) -> Iterator[tuple[int, int]]:
             if attribute == _REGISTER_COUNT:
                 yield struct.unpack_from("<II", info, position)
             position += size
-
-
-def _from_ptxas(image: bytes) -> dict[str, int]:
-    """Returns nothing where ptxas is missing, must not run, or rejects the PTX."""
-    try:
-        ptx = fatbinary.choose(fatbinary.ptx_images(image), ARCHITECTURE)
-        ptxas = shutil.which("ptxas")
-        if ptxas is None or ptx is None:
-            return {}
-        with tempfile.TemporaryDirectory() as folder:
-            source = Path(folder) / "kernels.ptx"
-            source.write_text(ptx.text)
-            command = [ptxas, "-v", f"-arch=sm_{max(ptx.architecture, ARCHITECTURE)}", "-o", "/dev/null", str(source)]
-            said = subprocess.run(command, capture_output=True, text=True, timeout=_PTXAS_S, check=True).stderr
-    except (OSError, subprocess.SubprocessError, fatbinary.FatBinaryError) as error:
-        _log.info("ptxas does not tell the kernels' registers: %s", error)
-        return {}
-    counts: dict[str, int] = {}
-    kernel = ""
-    for name, number in _COMPILING.findall(said):
-        if name:
-            kernel = name
-        else:
-            counts.setdefault(kernel, int(number))
-    return counts

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import platform
 import struct
 from collections.abc import Iterable
 
@@ -51,8 +50,8 @@ Instruction = tuple[int, int, int, int]
 
 def assemble(rules: Iterable[Instruction]) -> bytes:
     """Returns the filter's bytes. Raises OSError on a processor other than x86-64."""
-    if platform.machine() != "x86_64":
-        raise OSError(errno.ENOSYS, f"no system call filter for {platform.machine()}")
+    if (machine := os.uname().machine) != "x86_64":
+        raise OSError(errno.ENOSYS, f"no system call filter for {machine}")
     program = [
         (LOAD, 0, 0, _ARCH_OFFSET),
         (JUMP_EQUAL, 1, 0, _AUDIT_ARCH_X86_64),
