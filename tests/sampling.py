@@ -4,7 +4,8 @@ A test marked ``exhaustive`` has cases that differ in their data alone, or takes
 one function are drawn from together; tests without parameters that are marked are drawn from together file by file. At
 least one of each such group is run. ``exhaustive(share=40)`` draws one case in 40, for cases that take long;
 ``exhaustive(by_file=True)`` draws from all such cases of a file together, for files each of whose tests starts many
-processes.
+processes. ``exhaustive(costly=True)`` is for cases that take much longer than others of their group: they are not drawn
+while there are others.
 
 Nothing is left out with ``--exhaustive``, nor where tests are chosen by name (``-k``, or ``file::test``) or because
 they failed (``--last-failed``).
@@ -110,16 +111,18 @@ def _is_exhaustive(item: pytest.Item) -> bool:
 
 
 def _sampled(items: Iterable[pytest.Item]) -> set[str]:
-    groups: dict[tuple[str, int], list[str]] = defaultdict(list)
+    groups: dict[tuple[str, int], dict[str, bool]] = defaultdict(dict)
     for item in items:
         marker = item.get_closest_marker("exhaustive")
         if marker is not None:
             file, _, name = item.nodeid.partition("::")
             function, bracket, _ = name.partition("[")
             alone = bracket and not marker.kwargs.get("by_file")
-            groups[f"{file}::{function}" if alone else file, marker.kwargs.get("share", SHARE)].append(item.nodeid)
+            group = f"{file}::{function}" if alone else file, marker.kwargs.get("share", SHARE)
+            groups[group][item.nodeid] = bool(marker.kwargs.get("costly"))
     drawn: set[str] = set()
     for (name, share), cases in groups.items():
+        cheap = [case for case, is_costly in cases.items() if not is_costly] or list(cases)
         # Each group has a generator of its own: what is drawn of one does not depend on what others there are.
-        drawn.update(random.Random(f"{seed()} {name}").sample(cases, -(-len(cases) // share)))
+        drawn.update(random.Random(f"{seed()} {name}").sample(cheap, min(len(cheap), -(-len(cases) // share))))
     return drawn

@@ -48,8 +48,8 @@ LEAKS_EVERYTHING = vector_add("void* p; while (cudaMalloc(&p, 1ul << 30) == cuda
 #: Gives up politely when there is not enough memory; no device has a tebibyte.
 WANTS_TOO_MUCH = vector_add("void* p; if (cudaMalloc(&p, 1ul << 40) != cudaSuccess) return;" + LAUNCH)
 TOO_MANY_THREADS = vector_add("add<<<1, 2048>>>(A, B, C, N);")
-#: Not more than CUDA's buffer for the output of kernels holds (8.6 MB, 48,000 such lines on an H100): with 262,144 lines
-#: each launch takes 6 s and longer there, whoever runs it.
+#: Not more than CUDA's buffer for the output of kernels holds (8.6 MB, 48,000 such lines on an H100): with 262,144
+#: lines each launch takes 6 s and longer there, whoever runs it.
 PRINTS_A_LOT = vector_add(
     LAUNCH + "talk<<<128, 256>>>();", '__global__ void talk() { printf("hello from the device\\n"); }'
 )

@@ -16,8 +16,10 @@ from judge.native.cxx import LIBRARY
 from tests.builds import ROOT, built_once
 from tests.gate import missing
 
-pytestmark = [pytest.mark.cxx, pytest.mark.nvcc, pytest.mark.slow(120), pytest.mark.timeout(900),
-              pytest.mark.exhaustive(by_file=True)]  # fmt: skip
+pytestmark = [pytest.mark.cxx, pytest.mark.nvcc, pytest.mark.timeout(900)]
+
+#: Of the tests that need the wheel, with its libraries for many processors.
+BUILDS_THE_WHEEL = pytest.mark.exhaustive(by_file=True, costly=True)
 
 
 def _run(command: list[str], **more: str) -> subprocess.CompletedProcess[str]:
@@ -49,6 +51,8 @@ def wheel(dist: Path) -> Path:
     return wheel
 
 
+@BUILDS_THE_WHEEL
+@pytest.mark.slow(120)
 def test_the_wheel_takes_one_name_and_brings_the_libraries(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
@@ -59,17 +63,21 @@ def test_the_wheel_takes_one_name_and_brings_the_libraries(wheel: Path) -> None:
     assert "-py3-none-manylinux_" in wheel.name
 
 
-def test_the_source_distribution_has_what_the_repository_has(dist: Path) -> None:
+@pytest.mark.exhaustive(by_file=True)
+@pytest.mark.slow(10)
+def test_the_source_distribution_has_what_the_repository_has(tmp_path: Path) -> None:
     listed = _run(["git", "-C", str(ROOT), "ls-files"])
     if listed.returncode:
         missing("the repository's history, to know its files")
-    [sdist] = dist.glob("*.tar.gz")
+    [sdist] = _build(tmp_path / "sdist", "--sdist").iterdir()
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     wanted = {name for name in listed.stdout.splitlines() if (ROOT / name).is_file()}
     assert wanted - names == set()
 
 
+@BUILDS_THE_WHEEL
+@pytest.mark.slow(120)
 def test_a_second_build_is_the_same_to_the_byte(dist: Path, tmp_path: Path) -> None:
     [sdist] = dist.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
@@ -81,6 +89,8 @@ def test_a_second_build_is_the_same_to_the_byte(dist: Path, tmp_path: Path) -> N
     assert (first / wheel.name).read_bytes() == wheel.read_bytes()
 
 
+@BUILDS_THE_WHEEL
+@pytest.mark.slow(120)
 def test_a_library_for_many_cpus_is_the_same_to_the_byte(tmp_path: Path, wheel: Path) -> None:
     one, other = (LIBRARY.build_portable(tmp_path / name).read_bytes() for name in ("one", "other"))
     assert one == other
@@ -89,6 +99,8 @@ def test_a_library_for_many_cpus_is_the_same_to_the_byte(tmp_path: Path, wheel: 
         assert archive.read(name) == one
 
 
+@BUILDS_THE_WHEEL
+@pytest.mark.slow(120)
 @pytest.mark.jail
 def test_it_judges_in_a_clean_environment_and_compiles_nothing_of_its_own(wheel: Path, tmp_path: Path) -> None:
     home = tmp_path / "environment"

@@ -56,8 +56,11 @@ def test_warps(device: Device, load: Load) -> None:
 
 
 N = 20_011
+#: The program with the algorithms for whole arrays takes nvcc far longer than the one with those for blocks.
+WHOLE_ARRAYS = pytest.mark.exhaustive(by_file=True, costly=True)
 
 
+@WHOLE_ARRAYS
 @pytest.mark.slow(14)
 def test_device_sum_and_scan(device: Device, load: Load) -> None:
     given = np.random.default_rng(1).integers(-9, 10, N).astype(np.int32)
@@ -69,6 +72,7 @@ def test_device_sum_and_scan(device: Device, load: Load) -> None:
     np.testing.assert_array_equal(results, given.cumsum() - given)
 
 
+@WHOLE_ARRAYS
 def test_device_sort(device: Device, load: Load) -> None:
     """Stable: values of equal keys keep their order."""
     given = np.random.default_rng(2).integers(0, 5000, N).astype(np.uint32) * np.uint32(800_000)
@@ -82,6 +86,7 @@ def test_device_sort(device: Device, load: Load) -> None:
     np.testing.assert_array_equal(origin, expected)
 
 
+@WHOLE_ARRAYS
 def test_device_select(device: Device, load: Load) -> None:
     given = np.random.default_rng(3).integers(0, 100, N).astype(np.int32)
     values, _ = device.array(given, np.int32)
@@ -93,6 +98,7 @@ def test_device_select(device: Device, load: Load) -> None:
     np.testing.assert_array_equal(kept[: expected.size], expected)
 
 
+@WHOLE_ARRAYS
 def test_device_histogram(device: Device, load: Load) -> None:
     given = np.random.default_rng(4).uniform(-1, 9, N).astype(np.float32)
     values, _ = device.array(given)
@@ -102,6 +108,7 @@ def test_device_histogram(device: Device, load: Load) -> None:
     np.testing.assert_array_equal(counts, np.histogram(given[given < 8], 16, (0, 8))[0])
 
 
+@WHOLE_ARRAYS
 def test_device_run_lengths(device: Device, load: Load) -> None:
     given = np.repeat(np.random.default_rng(5).integers(0, 9, N // 4), 4)[:N].astype(np.int32)
     n = given.size

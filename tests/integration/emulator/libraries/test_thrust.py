@@ -12,6 +12,8 @@ from tests.integration.emulator.libraries.conftest import Load
 pytestmark = [pytest.mark.nvcc, pytest.mark.exhaustive(by_file=True), pytest.mark.usefixtures("device")]
 
 N = 10_007
+#: The program that sorts takes nvcc several times as long as the other one.
+SORTS = pytest.mark.exhaustive(by_file=True, costly=True)
 VALUES = np.random.default_rng(0).integers(-2000, 2000, N).astype(np.int32)
 
 
@@ -19,13 +21,13 @@ def pointer(array: np.ndarray) -> ctypes.c_void_p:
     return ctypes.c_void_p(array.ctypes.data)
 
 
-@pytest.mark.slow(21)
 def test_transform_and_reduce(load: Load) -> None:
-    function = load("thrust").thrust_sum_of_squares
+    function = load("thrust_reduce").thrust_sum_of_squares
     function.restype = ctypes.c_longlong
     assert function(pointer(VALUES), N) == (VALUES.astype(np.int64) ** 2).sum()
 
 
+@SORTS
 @pytest.mark.parametrize("name", ["thrust_sort_unique", "thrust_copy_if"])
 def test_compaction(load: Load, name: str) -> None:
     out = np.zeros(N, np.int32)
@@ -34,12 +36,15 @@ def test_compaction(load: Load, name: str) -> None:
     np.testing.assert_array_equal(out[:count], expected)
 
 
+@SORTS
 def test_scan(load: Load) -> None:
     out = np.zeros(N, np.int32)
     load("thrust").thrust_scan(pointer(VALUES), pointer(out), N)
     np.testing.assert_array_equal(out, np.maximum.accumulate(VALUES))
 
 
+@SORTS
+@pytest.mark.slow(21)
 def test_by_key(load: Load) -> None:
     keys = (VALUES % 50).astype(np.int32)
     values = VALUES.astype(np.float64)

@@ -5,22 +5,12 @@
 #include <thrust/reduce.h>
 #include <thrust/scan.h>
 #include <thrust/sort.h>
-#include <thrust/transform.h>
 #include <thrust/unique.h>
 
-struct Square {
-    __host__ __device__ long long operator()(int value) const { return 1ll * value * value; }
-};
 struct IsNegative {
     __host__ __device__ bool operator()(int value) const { return value < 0; }
 };
 
-extern "C" long long thrust_sum_of_squares(const int* host, int n) {
-    thrust::device_vector<int> values(host, host + n);
-    thrust::device_vector<long long> squares(n);
-    thrust::transform(values.begin(), values.end(), squares.begin(), Square{});
-    return thrust::reduce(squares.begin(), squares.end(), 0ll, thrust::plus<long long>());
-}
 extern "C" int thrust_sort_unique(const int* host, int* out, int n) {
     thrust::device_vector<int> values(host, host + n);
     thrust::sort(values.begin(), values.end());
