@@ -33,7 +33,7 @@ from tests.integration.web.test_assembly import MADE
 from tests.integration.web.test_modelled_time import modelled
 from tests.web_site import H200, KERNEL, accepted, faulty, post, trusted, wrong
 
-pytestmark = [pytest.mark.browser, pytest.mark.exhaustive]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive(by_file=True)]
 
 ASSIGNMENTS = "/classes/<int(max=2147483647):number>/assignments"
 ColorScheme = Literal["light", "dark"]
@@ -205,6 +205,7 @@ def test_every_page_is_looked_at(full: Full) -> None:
     assert pages - {name.split(",")[0] for name in (*full.paths, *SIGNED_OUT)} == set()
 
 
+@pytest.mark.exhaustive(by_file=True, costly=True)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1440])
 def test_no_page_has_what_keeps_people_out(full: Full, browser: Browser, width: int, scheme: ColorScheme) -> None:

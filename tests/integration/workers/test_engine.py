@@ -49,6 +49,7 @@ def descendants(pid: int) -> set[int]:
     return found
 
 
+@pytest.mark.exhaustive(costly=True)
 @pytest.mark.slow(30)
 def test_killed_while_nvcc_or_the_runner_works_it_is_judged_once_and_nothing_is_left(
     engine_fleet: Fleet, packs: dict[str, Pack]

@@ -88,16 +88,19 @@ def test_honest_kernels_are_hardly_ever_contradicted(true_s: float) -> None:
     assert sum(Machine(seed).doubts(true_s) for seed in range(1000)) <= 2
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("true_s", [50e-6, 100e-6, 200e-6, 1e-3])
 def test_claims_of_half_the_time_are_contradicted(true_s: float) -> None:
     assert all(Machine(seed).doubts(true_s, 0.5) for seed in range(100))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("true_s", [200e-6, 400e-6, 1e-3])
 def test_claims_of_somewhat_less_are_contradicted(true_s: float) -> None:
     assert sum(Machine(seed).doubts(true_s, 0.85) for seed in range(100)) >= 95
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("around_s", [-60e-6, 60e-6])
 def test_the_time_around_a_call_may_differ_by_a_share_of_itself(around_s: float) -> None:
     assert sum(Machine(seed).doubts(200e-6, around_s=around_s) for seed in range(300)) <= 1
