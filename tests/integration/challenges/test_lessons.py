@@ -33,7 +33,9 @@ def tuned(step: Step) -> str:
 
 
 def depends_on(step: Step, source: str) -> tuple[str, ...]:
-    return source, str(step.goal), load_pack(ROOT / "challenges" / step.challenge).digest
+    # Not the goal's own text, which has the address of a function.
+    goal = "" if step.goal is None else f"{step.goal.figure.name} {step.goal.at_most} {step.goal.limit}"
+    return source, goal, load_pack(ROOT / "challenges" / step.challenge).digest
 
 
 def on_record(kind: str, name: str, source: str) -> list[pytest.MarkDecorator]:
