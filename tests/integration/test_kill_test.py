@@ -11,19 +11,27 @@ from benchmarks.kill_test import run
 pytestmark = [pytest.mark.exhaustive, pytest.mark.jail, pytest.mark.nvcc, pytest.mark.timeout(900)]
 
 
-@pytest.mark.slow(20)
-def test_a_kill_or_two(tmp_path: Path) -> None:
-    report = run(tmp_path, submissions=2, every_s=2.0, deadline_s=300.0, seed=5, most_kills=2)
+def _expect_no_damage(
+    folder: Path, *, submissions: int, most_kills: int, seed: int, database_url: str | None = None,
+    redis_url: str | None = None,
+) -> None:  # fmt: skip
+    report = run(
+        folder, submissions=submissions, every_s=2.0, deadline_s=300.0, seed=seed, most_kills=most_kills,
+        database_url=database_url, redis_url=redis_url,
+    )  # fmt: skip
     assert not report.damage
     assert report.kills
+
+
+@pytest.mark.slow(20)
+def test_a_kill_or_two(tmp_path: Path) -> None:
+    _expect_no_damage(tmp_path, submissions=2, most_kills=2, seed=5)
 
 
 @pytest.mark.exhaustive(costly=True)
 @pytest.mark.slow(40)
 def test_on_sqlite_and_files(tmp_path: Path) -> None:
-    report = run(tmp_path, submissions=5, every_s=2.0, deadline_s=300.0, seed=3, most_kills=6)
-    assert not report.damage
-    assert report.kills
+    _expect_no_damage(tmp_path, submissions=5, most_kills=6, seed=3)
 
 
 @pytest.mark.exhaustive(costly=True)
@@ -31,15 +39,4 @@ def test_on_sqlite_and_files(tmp_path: Path) -> None:
 @pytest.mark.postgres
 @pytest.mark.redis
 def test_on_postgresql_and_redis(tmp_path: Path, postgres_url: str, redis_url: str) -> None:
-    report = run(
-        tmp_path,
-        submissions=5,
-        every_s=2.0,
-        deadline_s=300.0,
-        seed=4,
-        most_kills=6,
-        database_url=postgres_url,
-        redis_url=redis_url,
-    )
-    assert not report.damage
-    assert report.kills
+    _expect_no_damage(tmp_path, submissions=5, most_kills=6, seed=4, database_url=postgres_url, redis_url=redis_url)

@@ -45,7 +45,7 @@ from tests.integration.judge.runner.cuda.emulated_driver import emulated_device
 if TYPE_CHECKING:
     from judge.runner.cuda.device import CudaDevice
 
-pytestmark = [pytest.mark.nvcc, pytest.mark.exhaustive(by_file=True, share=30)]
+pytestmark = [pytest.mark.nvcc, pytest.mark.exhaustive(by_file=True)]
 
 GUARD_BYTES = 64 << 10
 POOL = SecretPool((7, 8), 64 << 10)
