@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import func, select
 
 from store.models import Event, Job, Measurement, Submission
-from tests.integration.workers.conftest import MakeFleet
+from tests.integration.workers.conftest import SHORT_LEASE_S, MakeFleet
 from tests.integration.workers.fleet import Fleet
 
 #: On both kinds of database and broker.
@@ -55,7 +55,7 @@ def check_each_judged_once(fleet: Fleet, expected: dict[str, str]) -> None:
 @pytest.mark.slow(20)
 def test_killed_at_known_moments(everywhere: MakeFleet) -> None:
     # On a busy machine a lease may run out by itself, too; that must not add up to an internal error.
-    fleet = everywhere(max_losses=20)
+    fleet = everywhere(lease_s=SHORT_LEASE_S, max_losses=20)
     processes = {kind: fleet.start(kind) for kind in ("build", "device", "sweeper")}
     expected: dict[str, str] = {}
     begun_twice: dict[str, str] = {}
@@ -82,7 +82,7 @@ def test_killed_at_known_moments(everywhere: MakeFleet) -> None:
 
 
 def test_whatever_kills_every_worker_that_touches_it_ends_as_an_internal_error(everywhere: MakeFleet) -> None:
-    fleet = everywhere(max_losses=3)
+    fleet = everywhere(lease_s=SHORT_LEASE_S, max_losses=3)
     fleet.start("build")
     fleet.start("sweeper")
     device = fleet.start("device")
@@ -99,7 +99,7 @@ def test_whatever_kills_every_worker_that_touches_it_ends_as_an_internal_error(e
 @pytest.mark.slow(20)
 def test_killed_at_random_moments(everywhere: MakeFleet) -> None:
     """All kinds of workers, the sweeper too, die all the time while submissions of every verdict come in."""
-    fleet = everywhere(max_losses=100)
+    fleet = everywhere(lease_s=SHORT_LEASE_S, max_losses=100)
     chance = random.Random(20)
     processes = {kind: fleet.start(kind) for kind in ("build", "device", "sweeper")}
     expected: dict[str, str] = {}
@@ -122,8 +122,9 @@ def test_killed_at_random_moments(everywhere: MakeFleet) -> None:
     assert len(begun) > len(set(begun)), "no worker was killed while it was at work: the test has tested nothing"
 
 
-def test_a_worker_that_was_frozen_writes_nothing_when_it_wakes(fleet: Fleet) -> None:
+def test_a_worker_that_was_frozen_writes_nothing_when_it_wakes(everywhere: MakeFleet) -> None:
     """Not killed but stopped for longer than its lease: another judges, and the first one's result is thrown away."""
+    fleet = everywhere(lease_s=SHORT_LEASE_S)
     fleet.start("build")
     fleet.start("sweeper")
     frozen = fleet.start("device")
@@ -140,11 +141,11 @@ def test_a_worker_that_was_frozen_writes_nothing_when_it_wakes(fleet: Fleet) -> 
     check_each_judged_once(fleet, {submission: "AC"})
     with fleet.reads() as session:
         assert fleet.submission(session, submission).finished_at == finished_at
-    assert fleet.diary.read_text().splitlines().count("run it") == 2
+    assert fleet.diary.read_text().splitlines().count("run it") >= 2
 
 
 def test_without_a_sweeper_the_workers_end_the_leases_of_the_dead(everywhere: MakeFleet) -> None:
-    fleet = everywhere(max_losses=20)
+    fleet = everywhere(lease_s=SHORT_LEASE_S, max_losses=20)
     fleet.start("build")
     victim = fleet.start("device")
     submission = fleet.submit("name=it\nvalue=1\nrun_s=1")
