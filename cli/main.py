@@ -8,17 +8,22 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from importlib.util import find_spec
 
 #: Imports make many objects and hardly any garbage: looking for it every 700 objects takes a twentieth of a judgement.
 _NEW_OBJECTS = 50_000
 #: Nobody reads what is written. Typer ends with the same.
 _CLOSED_PIPE = 1
 _INTERRUPTED = 130
+#: The commands that judge.
+_JUDGING = (["judge"], ["compare"])
 
 
 def main() -> None:
     """Runs the command line and ends the process with its exit code."""
     gc.set_threshold(_NEW_OBJECTS)
+    # Pydantic would look for plugins in the metadata of everything that is installed.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         code = _run(sys.argv[1:])
         _flush()
@@ -32,6 +37,8 @@ def main() -> None:
         code = _complain(f"error: cannot write the output: {error.strerror or error}")
     if code == _INTERRUPTED:
         _ignore_interrupts()
+    # Python's end would search all that was imported for garbage.
+    gc.freeze()
     sys.exit(code)
 
 
@@ -39,6 +46,7 @@ def _run(argv: list[str]) -> int:
     try:
         if sys.stdout is None:
             return _complain("error: stdout is closed: where should the output go?")
+        _start_ahead(argv)
         from cli.app import app
         from cli.console import start_afresh
 
@@ -57,6 +65,24 @@ def _run(argv: list[str]) -> int:
         from cli.report import report
 
         return report(error, argv)
+
+
+def _start_ahead(argv: list[str]) -> None:
+    """Starts what a judgement waits for longest, on another processor, before this one imports anything else."""
+    if argv[:1] not in _JUDGING or "--help" in argv or "-h" in argv or not _is_installed("numpy"):
+        return
+    # Here NumPy multiplies no matrices, and its threads would wait for some in a busy loop.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from judge.packs.isolation.fork_server import start_early
+
+    start_early()
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ImportError:
+        return False
 
 
 def _complain(message: str) -> int:

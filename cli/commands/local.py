@@ -163,7 +163,6 @@ def start_early(device: DeviceInfo, settings: JudgeSettings, *, timed: bool) -> 
         count = backend.early_runners if timed else 1
         early: EarlyRunners = runner_start.EarlyRunners(launcher.JailLauncher(spec, settings), spec, settings, count)
         need("judge.compile.toolchain", "judge").find_ahead(settings.nvcc)
-        need("judge.packs.isolation.fork_server", "judge").start_early()
         return early
     return None
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import os
 import platform
 import re
@@ -30,6 +29,8 @@ INSIDE = "/cuda"
 _REMEDY = "in a clone of gpujudge: pip install '.[nvcc]'; or install the CUDA toolkit and put nvcc on PATH"
 _HOST_PATH = "/usr/local/bin:/usr/bin:/bin"
 _SCRATCH = "gpujudge-nvcc-"
+#: What a build's result depends on. The version names NVIDIA's build; the sizes tell if one was replaced.
+_PROGRAMS = ("bin/nvcc", "bin/ptxas", "nvvm/bin/cicc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +99,9 @@ def _find(nvcc: Path | None) -> Toolchain:
         raise ToolchainMissing("nvcc needs a host compiler, and there is no g++", "apt-get install -y g++")
     nvcc_version = _output([str(candidate), "--version"])
     gxx_version = _output(["g++", "--version"]).splitlines()[0]
-    digest = hashlib.sha256((root / "bin" / "nvcc").read_bytes()).hexdigest()
     # No path and no date: machines with the same compilers find each other's builds.
-    identity = f"{nvcc_version}\n{gxx_version}\n{platform.machine()}\n{digest}"
+    sizes = [(root / program).stat().st_size for program in _PROGRAMS if (root / program).exists()]
+    identity = f"{nvcc_version}\n{gxx_version}\n{platform.machine()}\n{sizes}"
     return Toolchain(root=root, nvcc_version=nvcc_version, gxx_version=gxx_version, identity=identity)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from importlib import metadata, resources
+from importlib import resources
 from pathlib import Path
 
 from judge.packs.errors import PackError
@@ -45,10 +46,10 @@ class Registry:
         """
         packs: dict[str, Pack] = {}
         problems: list[PackError] = []
-        folders = [*paths]
+        found = _pack_directories(paths, problems)
         if entry_points:
-            folders += _installed(problems)
-        for directory in _pack_directories(folders, problems):
+            found = itertools.chain(found, _installed(problems))
+        for directory in found:
             if only is not None and directory.resolve().name != only:
                 continue
             try:
@@ -62,6 +63,8 @@ class Registry:
                     problems.append(PackError(directory / "challenge.toml", "id", reason))
                 continue
             packs[pack.slug] = pack
+            if only is not None:
+                break
         return cls(dict(sorted(packs.items())), tuple(problems))
 
     def find(self, slug: str) -> Pack:
@@ -98,14 +101,16 @@ def _pack_directories(folders: Iterable[Path], problems: list[PackError]) -> Ite
             problems.append(PackError(folder, "", "is not a directory; give a pack or a folder of packs"))
 
 
-def _installed(problems: list[PackError]) -> list[Path]:
+def _installed(problems: list[PackError]) -> Iterator[Path]:
+    """Yields the packs of installed Python packages."""
+    # Here, since one that is given is found without it: it reads the metadata of everything that is installed.
+    from importlib import metadata
+
     folders = []
     for entry_point in metadata.entry_points(group=ENTRY_POINTS):
         try:
-            folder = Path(str(resources.files(entry_point.value)))
+            folders.append(Path(str(resources.files(entry_point.value))))
         except (ImportError, TypeError) as error:
             reason = f"the entry point cannot be imported: {error}"
             problems.append(PackError(Path(entry_point.value), entry_point.name, reason))
-            continue
-        folders.append(folder)
-    return folders
+    yield from _pack_directories(folders, problems)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import gc
 import importlib
 import os
 from pathlib import Path
@@ -210,8 +209,6 @@ def serve(channel: Channel, runner: Runner) -> None:
 def run(argv: list[str]) -> NoReturn:
     """Serves until the supervisor closes the socket, and ends the process. ``argv`` names the four descriptors."""
     die_with_parent()
-    # A collection would add to the time of a call. Cycles end with the process.
-    gc.disable()
     status = 0
     try:
         channel_fd, input_fd, output_fd, library_fd = (int(text) for text in argv)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,6 +67,18 @@ class ReplayedCall:
     transfers: Transfers = field(default_factory=Transfers)
 
 
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """The runners of one replay, and the inputs of its calls, which a thread makes."""
+
+    case: Case
+    recorder: Session
+    replayer: Session
+    first: Future[dict[str, Any]]
+    second: Future[dict[str, Any]]
+    unseen: Future[tuple[dict[str, Any], Checker]]
+
+
 class EmulatorReplayer:
     """Replays calls of one submission. Runners start in the calling thread; ``close`` ends unused ones."""
 
@@ -74,47 +87,54 @@ class EmulatorReplayer:
         self._pack = pack
         self._artifact = artifact
         self._seed = seed
-        self._waiting: list[Session] = []
+        self._ahead = ThreadPoolExecutor(1, thread_name_prefix="replay")
+        self._prepared: _Prepared | None = None
 
-    def begin(self) -> None:
-        """Starts the two runners of the next case, so that they come up meanwhile."""
-        while len(self._waiting) < 2:
-            self._waiting.append(self._factory.start())
+    def prepare(self, case: Case) -> None:
+        """Starts the two runners of a case's replay and makes its inputs, in the background."""
+        self._prepared = _Prepared(
+            case,
+            recorder=self._factory.start(),
+            replayer=self._factory.start(),
+            first=self._ahead.submit(make_inputs, self._pack, case, self._seed ^ _FIRST_SEED),
+            second=self._ahead.submit(make_inputs, self._pack, case, self._seed ^ _OTHER_SEED),
+            unseen=self._ahead.submit(self._unseen, case),
+        )
 
     def close(self) -> None:
-        """Idempotent."""
-        while self._waiting:
-            self._waiting.pop().finish()
+        """Ends what is under way. Idempotent."""
+        prepared, self._prepared = self._prepared, None
+        if prepared is not None:
+            prepared.recorder.finish()
+            prepared.replayer.finish()
+        self._ahead.shutdown(cancel_futures=True)
 
     def judge(self, case: Case) -> ReplayedCall:
         """Records and replays a call of the case. Raises InternalError and Cancelled."""
-        self.begin()
-        recorder, replayer = self._waiting
-        with ThreadPoolExecutor(1, thread_name_prefix="replay") as ahead:
+        if self._prepared is None or self._prepared.case is not case:
+            self.prepare(case)
+        prepared, self._prepared = self._prepared, None
+        assert prepared is not None
+        with ExitStack() as ending:
+            ending.callback(prepared.replayer.finish)
             try:
-                prepared = ahead.submit(self._prepare, case, self._seed)
-                first = make_inputs(self._pack, case, self._seed ^ _FIRST_SEED)
-                second = make_inputs(self._pack, case, self._seed ^ _OTHER_SEED)
-                claim = self._record(recorder, case, first, second)
-                recorder.finish()
-                if isinstance(claim, Outcome):
-                    return ReplayedCall(claim)
-                return self._replay(replayer, case, claim, first, second, prepared)
+                claim = self._record(prepared)
             finally:
-                self.close()
+                # In the background: its memory is given back while the other one replays.
+                ending.callback(self._ahead.submit(prepared.recorder.finish).result)
+            return ReplayedCall(claim) if isinstance(claim, Outcome) else self._replay(prepared, claim)
 
-    def _prepare(self, case: Case, seed: int) -> tuple[dict[str, Any], Checker]:
-        inputs = make_inputs(self._pack, case, seed)
+    def _unseen(self, case: Case) -> tuple[dict[str, Any], Checker]:
+        inputs = make_inputs(self._pack, case, self._seed)
         return inputs, make_checker(self._pack, case, inputs)
 
-    def _record(
-        self, session: Session, case: Case, first: dict[str, Any], second: dict[str, Any]
-    ) -> RecordingClaim | Outcome:
-        """Returns the recording of calls with these inputs, or the outcome if there is none."""
+    def _record(self, prepared: _Prepared) -> RecordingClaim | Outcome:
+        """Returns the recording of the first two calls, or the outcome if there is none."""
+        session = prepared.recorder
         try:
             session.load_recorded(self._artifact)
-            for inputs in (first, second):
-                record, _ = self._call(session, case, inputs, Watch.NOTHING)
+            for inputs in (prepared.first, prepared.second):
+                record, _ = self._call(session, prepared.case, inputs.result(), Watch.NOTHING)
                 outcome = self._outcome(record, lambda: None)
                 if outcome.verdict is not Verdict.ACCEPTED:
                     return outcome if outcome.verdict in _LIMITS else _not_replayable(outcome.message)
@@ -124,17 +144,15 @@ class EmulatorReplayer:
         except (RequestRefused, RunnerEnded) as stopped:
             return self._stopped(session, stopped)
 
-    def _replay(
-        self, session: Session, case: Case, claim: RecordingClaim, first: dict[str, Any], recorded: dict[str, Any],
-        prepared: Future[tuple[dict[str, Any], Checker]],
-    ) -> ReplayedCall:  # fmt: skip
+    def _replay(self, prepared: _Prepared, claim: RecordingClaim) -> ReplayedCall:
         """Replays the calls: the first with the inputs that it had, the second with others if it can have others."""
+        session, case, recorded = prepared.replayer, prepared.case, prepared.second.result()
         try:
             transfers = Transfers(*session.load_replay(self._artifact, claim.pack()).transfers)
-            inputs, check = prepared.result()
+            inputs, check = prepared.unseen.result()
             if transfers.tells_the_host or not self._same_scalars(inputs, recorded):
                 inputs, check = recorded, make_checker(self._pack, case, recorded)
-            record, _ = self._call(session, case, first, Watch.NOTHING)
+            record, _ = self._call(session, case, prepared.first.result(), Watch.NOTHING)
             outcome = self._outcome(record, lambda: None)
             if outcome.verdict is Verdict.ACCEPTED:
                 record, outputs = self._call(session, case, inputs, Watch.PROFILE)

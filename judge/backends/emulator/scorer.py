@@ -25,8 +25,8 @@ class ModelledScorer:
         self._replays = EmulatorReplayer(job.factory, job.pack, job.artifact, job.seed)
 
     def prepare(self) -> None:
-        """Starts the runners of the first replay while the cases are judged."""
-        self._replays.begin()
+        """Starts the runners of the first replay, and makes its inputs, while the cases are judged."""
+        self._replays.prepare(self._job.benchmarks[0])
 
     def score(self) -> Score:
         """Judges the benchmarks, and models their times for the GPU of the settings."""
@@ -53,7 +53,7 @@ class ModelledScorer:
         return Score(tuple(judged), score)
 
     def close(self) -> None:
-        """Ends unused runners."""
+        """Ends what is under way."""
         self._replays.close()
 
     def _judge(self, case: Case) -> tuple[CaseJudgement, ReplayedCall]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import socket
 import traceback
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,30 +11,9 @@ from threadpoolctl import ThreadpoolController
 
 from judge.packs.committed_array import NotCommittedError
 from judge.packs.errors import PackError
+from judge.packs.isolation.control import Call, GivePack
 from judge.packs.isolation.locks import limit_memory, lock_down
 from judge.packs.isolation.messages import receive_trusted, send
-
-
-@dataclass(frozen=True, slots=True)
-class GivePack:
-    """Says which pack the next calls are about. Has no answer."""
-
-    pack: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """Calls a function. ``pack`` among the arguments stands for the pack given last."""
-
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-    keywords: dict[str, Any]
-    memory_bytes: int
-    product_threads: int
-
-
-#: Takes the place of the pack in a message.
-PACK = "pack"
 
 
 def serve(channel: socket.socket, products: ThreadpoolController) -> None:

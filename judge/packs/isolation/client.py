@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import socket
 import threading
@@ -17,7 +16,7 @@ from judge.errors import InternalError
 from judge.native import library
 from judge.packs.committed_array import NotCommittedError
 from judge.packs.errors import PackError
-from judge.packs.isolation.child import PACK, Call, GivePack
+from judge.packs.isolation.control import PACK, Call, GivePack
 from judge.packs.isolation.fork_server import ForkServer, take_early
 from judge.packs.isolation.messages import BadAnswer, receive_answer, send
 
@@ -207,6 +206,6 @@ def _what_was_raised(name: str, message: str, memory_bytes: int) -> str:
     return f"raises {name}: {message}"
 
 
+#: At the end of this process the kernel closes their channels, and they end by themselves.
 PROCESSES = PackProcesses()
 os.register_at_fork(after_in_child=PROCESSES.forget)
-atexit.register(PROCESSES.close)

@@ -1,8 +1,11 @@
-"""The commands that the judge sends to the process that packs' processes are forked from, and its answers."""
+"""The messages to the process that packs' processes are forked from, its answers, and the messages to those."""
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 #: The module to run: nobody imports it.
 SERVER = "judge.packs.isolation.server"
@@ -11,3 +14,25 @@ COMMAND = struct.Struct("<ci")
 #: A process number or an exit status.
 ANSWER = struct.Struct("<i")
 FORK, END = b"F", b"E"
+
+
+@dataclass(frozen=True, slots=True)
+class GivePack:
+    """Says which pack the next calls are about. Has no answer."""
+
+    pack: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Calls a function. ``pack`` among the arguments stands for the pack given last."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    keywords: dict[str, Any]
+    memory_bytes: int
+    product_threads: int
+
+
+#: Takes the place of the pack in a message.
+PACK = "pack"

@@ -28,8 +28,13 @@ class ForkServer:
             command.append(str(library))
         home = Path(__file__).resolve().parents[3]
         paths = [str(home), *(entry for entry in sys.path if entry and Path(entry).is_absolute())]
-        # One thread until it forks: a fork copies only one.
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "OPENBLAS_NUM_THREADS": "1"}
+        environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join(paths),
+            # One thread until it forks: a fork copies only one.
+            "OPENBLAS_NUM_THREADS": "1",
+            # Later, threads that wait for a matrix product sleep: a busy loop would take a processor from the runner.
+            "OPENBLAS_THREAD_TIMEOUT": "4",
+        }
         try:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=environment, cwd="/",

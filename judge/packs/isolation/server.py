@@ -8,6 +8,7 @@ end.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -20,6 +21,8 @@ from judge.packs.isolation.control import ANSWER, COMMAND, FORK
 
 
 def main(argv: list[str]) -> None:
+    # What is imported lives as long as this process and its children, for which it is not copied then.
+    gc.disable()
     # Forking is safe here: NumPy's threads are not running (OPENBLAS_NUM_THREADS=1).
     warnings.simplefilter("ignore", DeprecationWarning)
     control = socket.socket(fileno=int(argv[0]))
@@ -29,9 +32,12 @@ def main(argv: list[str]) -> None:
         library.load(Path(argv[1]))
     from threadpoolctl import ThreadpoolController
 
+    import judge.packs.isolation.child
     import judge.packs.judging  # noqa: F401
 
     products = ThreadpoolController()
+    gc.freeze()
+    gc.enable()
     children: set[int] = set()
     while True:
         data, fds, _, _ = socket.recv_fds(control, COMMAND.size, 1)
