@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 from tests import builds, gate, ordering, sampling
 
@@ -41,6 +42,9 @@ def pytest_configure(config: pytest.Config) -> None:
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, usual)
     sampling.configure(config)
+    # How long an example takes depends on what else the machine does.
+    settings.register_profile("gpujudge", deadline=None)
+    settings.load_profile("gpujudge")
 
 
 def pytest_report_header(config: pytest.Config) -> str:

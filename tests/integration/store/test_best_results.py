@@ -79,7 +79,7 @@ def _check(session: Session) -> None:
     } == set(map(tuple, counted))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
 @given(steps=st.lists(st.one_of(added, added, changed, removed), max_size=14))
 def test_kept_results_are_those_of_the_full_query(
     sessions: sessionmaker[Session], steps: list[tuple[str, int, int, str, float]]

@@ -218,5 +218,5 @@ class Jobs(RuleBasedStateMachine):
 
 
 # A step is several transactions: a few long sequences find what many short ones do not.
-Jobs.TestCase.settings = settings(max_examples=10, stateful_step_count=30, deadline=None)
+Jobs.TestCase.settings = settings(max_examples=10, stateful_step_count=30)
 TestJobs = Jobs.TestCase

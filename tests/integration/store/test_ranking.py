@@ -58,7 +58,7 @@ result = st.tuples(
 )  # fmt: skip
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
 @given(results=st.lists(result, max_size=12))
 def test_points_are_the_sum_over_best_results(
     sessions: sessionmaker[Session], results: list[tuple[int, str, str, float, float | None]]

@@ -70,7 +70,6 @@ def test_anything_is_answered_as_documented(
             @given(case=operation.as_strategy())
             @settings(
                 max_examples=sampling.examples(20),
-                deadline=None,
                 derandomize=True,
                 suppress_health_check=list(HealthCheck),
             )

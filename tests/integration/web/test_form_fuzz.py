@@ -185,9 +185,7 @@ def test_no_form_fails_whatever_is_sent(fuzzed_site: Site, role: str, subtests: 
 
 def _sender(client: FlaskClient, form: Form) -> Callable[[], None]:
     @given(answers=_answers(form.fields))
-    @settings(
-        max_examples=sampling.examples(TRIES), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
-    )
+    @settings(max_examples=sampling.examples(TRIES), derandomize=True, suppress_health_check=list(HealthCheck))
     def send(answers: dict[str, list[str]]) -> None:
         values = MultiDict((name, value) for name, several in answers.items() for value in several)
         if form.method == "GET":

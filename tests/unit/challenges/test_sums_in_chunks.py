@@ -65,7 +65,7 @@ def softmax_of(values: Vector) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.
 
 @pytest.mark.usefixtures("small_chunks")
 @given(vectors())
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_sums(packs: dict[str, Pack], values: Vector) -> None:
     rows, total, absolute = looked_at(packs["reduction"], values)
     exact = values.astype(np.float64)
@@ -77,7 +77,7 @@ def test_sums(packs: dict[str, Pack], values: Vector) -> None:
 @pytest.mark.usefixtures("small_chunks")
 @pytest.mark.parametrize(("large", "precision"), [(1 << 22, 1e-11), (0, 1e-5)], ids=["double", "single"])
 @given(values=vectors())
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_softmaxes(packs: dict[str, Pack], large: int, precision: float, values: Vector) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(hook(packs["softmax"]).__globals__, "_LARGE", large)

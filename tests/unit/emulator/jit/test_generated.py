@@ -25,7 +25,6 @@ def examples(default: int) -> settings:
     return settings(
         max_examples=EXAMPLES or sampling.examples(default),
         derandomize=not EXAMPLES,
-        deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
     )

@@ -76,7 +76,7 @@ def test_the_undamaged_text_is_read() -> None:
     assert build_program(module, "k").uses_stack
 
 
-@settings(max_examples=examples(250), deadline=None)
+@settings(max_examples=examples(250))
 @given(cuts([b"{", b"}", b"(", b")", b"[", b"]", b";", b",", b".", b"%", b"@", b"|", b"=", b"<", b">", b":", b"\n"]))
 def test_damaged_text(where: list[tuple[int, int, bytes]]) -> None:
     text = damage(PTX.encode(), where).decode("utf-8", errors="replace")
@@ -84,7 +84,7 @@ def test_damaged_text(where: list[tuple[int, int, bytes]]) -> None:
         read(text)
 
 
-@settings(max_examples=examples(250), deadline=None)
+@settings(max_examples=examples(250))
 @given(cuts([b"\xff" * 8, b"\x00" * 8, b"\x50\xed\x55\xba", (1 << 62).to_bytes(8, "little")]))
 @example([(0, 0, b"")])
 def test_damaged_fat_binaries(where: list[tuple[int, int, bytes]]) -> None:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.cxx
 Doubles = npt.NDArray[np.float64]
 SHAPES = arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=40)
 DOUBLES = arrays.arrays(np.float64, SHAPES)
-SAME = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SAME = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def by_both(native: NativeLibrary, work: Any) -> tuple[Any, Any]:

@@ -36,7 +36,7 @@ def test_the_digests_are_the_same(portable: bool) -> None:
 
 
 @given(st.integers(0, 70_000), st.integers(0, 1000))
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes_anywhere(portable: bool, size: int, start: int) -> None:
     data = DATA[start : start + size]
     assert tree_digest(data, portable=portable) == digest.tree_digest(data.data)

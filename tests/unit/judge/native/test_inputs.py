@@ -78,7 +78,7 @@ def test_the_bits_are_those_of_the_definition(native: NativeLibrary, recipe: Rec
     st.integers(0, 2**40),
     st.integers(0, 5000),
 )
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_range_of_any_stream(
     native: NativeLibrary, recipe: Recipe, key: tuple[int, int], start: int, count: int
 ) -> None:
@@ -97,7 +97,7 @@ def test_threads_make_no_difference(native: NativeLibrary, threads: int) -> None
     st.lists(st.tuples(st.integers(0, 2**40), st.sampled_from([0, 1, 3, 8, 500, 70_000])), max_size=9),
     st.integers(1, 4),
 )
-@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_runs_are_ranges_one_after_another(
     native: NativeLibrary, recipe: Recipe, runs: list[tuple[int, int]], threads: int
 ) -> None:
@@ -114,7 +114,7 @@ def test_runs_are_ranges_one_after_another(
     st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), st.integers(1, 9) | st.integers(200, 600)), min_size=1),
     st.integers(0, 99),
 )
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_runs_are_found_as_by_numpy(native: NativeLibrary, runs: list[tuple[int, int]], most: int) -> None:
     rows = np.concatenate([np.array([start]).astype(np.int64) + np.arange(count) for start, count in runs])
     with pytest.MonkeyPatch.context() as patch:

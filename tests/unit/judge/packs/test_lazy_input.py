@@ -104,7 +104,7 @@ def looks(draw: st.DrawFn) -> tuple[Recipe, tuple[int, ...], Any]:
 
 
 @given(looks())
-@settings(deadline=None, max_examples=examples(300), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_look_shows_what_the_whole_has(look: tuple[Recipe, tuple[int, ...], Any]) -> None:
     made, shape, key = look
     real, array = whole(made, shape), LazyInput(made, shape)
