@@ -8,10 +8,10 @@ Pydantic and the engine's judgement are imported at first use: they would double
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cli.errors import Unreachable
+from emulator.records import dataclass
 from judge.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from cli.scores import format_interval, format_score
+from emulator.records import dataclass
 from judge.judgement import BenchmarkCase, Judgement, Measurement, ModelledCase
 
 #: So many lines are shown, those with the largest differences first.

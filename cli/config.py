@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 
 from cli.errors import CliError, UsageError
+from emulator.records import dataclass
 
 DEFAULT_SERVER = "http://127.0.0.1:8000"
 

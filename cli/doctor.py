@@ -8,13 +8,13 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli import stack
 from cli.errors import CliError
+from emulator.records import dataclass
 
 if TYPE_CHECKING:
     from judge.probe import Probe

@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from cli.answers import ListedEvent, Step, items_of, read
 from cli.api import Api
 from cli.errors import Unreachable
+from emulator.records import dataclass
 
 TERMINAL = frozenset({"done", "cancelled"})
 #: How long to wait for a server that does not answer: submissions survive a restart of the server.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_command, get_command_name
+
+from emulator.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

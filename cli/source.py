@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from cli.errors import UsageError
+from emulator.records import dataclass
 from judge.settings import BuildLimits
 
 #: ``// gpujudge: challenge=softmax device=emulator``, among the first lines of the file.

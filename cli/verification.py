@@ -7,9 +7,10 @@ import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from emulator.records import dataclass
 
 if TYPE_CHECKING:
     from judge.judgement import DeviceInfo, Judgement

@@ -17,8 +17,9 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
+
+from emulator.records import dataclass
 
 #: Environment variable: the folder in which libraries are built once, for all the folders that ask for them.
 SHARED_FOLDER = "GPUJUDGE_LIBRARY_CACHE"

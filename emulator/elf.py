@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from emulator.records import dataclass
 
 #: Largest section that is read unless the caller allows more.
 MOST_SECTION_BYTES = 64 << 20

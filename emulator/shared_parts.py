@@ -14,8 +14,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from emulator.records import dataclass
 from emulator.runtime.report import Dim3, SharedExtent
 
 #: A line leaves its part by no more than this share of the part's bytes.

@@ -10,9 +10,9 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
+from emulator.records import dataclass
 from judge.backends.registry import BUILTIN_BACKENDS, Backends
 from judge.backends.sessions import sessions_for
 from judge.bench.kernel_replay import NotRecorded, Replayed, replay_case

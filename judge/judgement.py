@@ -9,9 +9,10 @@ in a ``Fingerprint`` or in ``ObservedConditions`` of which nothing is known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 
+from emulator.records import dataclass
 from judge.verdict import Verdict
 
 #: The version of the JSON form. Raise it with every change that ``judge.judgement_json`` must migrate.

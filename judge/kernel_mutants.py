@@ -11,9 +11,9 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from emulator.fat_binaries import fat_binaries
+from emulator.records import dataclass
 from emulator.runtime import fatbinary
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS

@@ -6,8 +6,9 @@ Packs and store import this for the names, so it imports no backend: that happen
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from emulator.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

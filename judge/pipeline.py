@@ -10,9 +10,9 @@ import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from enum import StrEnum
 
+from emulator.records import dataclass
 from judge.backends.base import Backend
 from judge.backends.registry import BUILTIN_BACKENDS, Backends
 from judge.backends.scoring import ScoringJob

@@ -21,6 +21,7 @@ from cli.extras import need
 from cli.progress import ProgressLine
 from cli.source import STDIN, Source, read_sources
 from cli.watching import saves
+from emulator.records import dataclass
 from judge.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def judge(
         say(f"watching {', '.join(str(path) for path in files)}: judged again when saved; Ctrl-C ends")
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Cases:
     """Which cases to judge: all, the public ones, the one with an ``id``, or one that the user describes."""
 

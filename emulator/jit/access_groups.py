@@ -6,12 +6,11 @@ in the masked function if it still can, so that the accesses themselves need no 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from emulator.jit.builder import Value
 from emulator.ptx.cfg import Block
 from emulator.ptx.effects import defs_and_uses
 from emulator.ptx.ir import Address, Instruction, Reg, Vec
+from emulator.records import dataclass
 
 _MOST_BYTES = 1 << 16
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 from emulator.jit.abi import Access, AtomicForm, Order, Space
+from emulator.records import dataclass
 
 _MAGIC = b"emukrn06"
 _DIGEST_BYTES = 32

@@ -13,11 +13,12 @@ import importlib.util
 import os
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from emulator.jit.artifact import Artifact, ArtifactError
 from emulator.jit.options import Options
+from emulator.records import dataclass
 
 _DEFAULT_MAX_BYTES = 256 << 20
 _SOURCES = Path(__file__).parents[1]

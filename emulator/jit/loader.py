@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from emulator.jit.abi import EmuContent, EmuKernel, EmuLine, EmuSharedArray, EmuSite
 from emulator.jit.artifact import Artifact, ArtifactError, Code, Description, Function
+from emulator.records import dataclass
 
 
 @dataclass(frozen=True)

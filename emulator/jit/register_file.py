@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from emulator.jit.builder import LANES, SIZE
 from emulator.jit.shapes import Shapes
 from emulator.ptx.program import Program
+from emulator.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

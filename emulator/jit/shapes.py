@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from emulator.ptx.effects import CARRY, defs_and_uses, has_result
 from emulator.ptx.facts import Divergence
 from emulator.ptx.ir import Address, Imm, Instruction, Operand, Pair, Reg, Sink, Special, Sym, Vec
 from emulator.ptx.program import Program
 from emulator.ptx.types import ScalarType
+from emulator.records import dataclass
 
 LANES = 32
 _NO_OFFSETS = (0,) * LANES

@@ -6,13 +6,13 @@ Results and counts are the same with either tier. LLVM loads when there is somet
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from emulator.jit.artifact import Artifact, Code, Function, Tier
 from emulator.jit.cache import Cache, KernelKey
 from emulator.ptx import Module
+from emulator.records import dataclass
 
 if TYPE_CHECKING:
     from emulator.jit.compiler import Compilation

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from emulator.jit.abi import NO_BLOCK, Access, AtomicForm, Order, Space
 from emulator.jit.builder import LANES, SIZE
@@ -15,6 +15,7 @@ from emulator.ptx.ir import Imm, Instruction, Location, Module, Reg
 from emulator.ptx.opcodes import STRONG
 from emulator.ptx.program import Program
 from emulator.ptx.provenance import accessed_variable, shared_variables
+from emulator.records import dataclass
 
 
 def order_of(instruction: Instruction, kind: Access) -> Order:

@@ -6,12 +6,12 @@ README.md beside this file explains where the figures come from and what the mod
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from emulator.model.gpu import Gpu
 from emulator.model.machine import machine_instructions
 from emulator.model.occupancy import Occupancy, occupancy_of
 from emulator.profile import Counters, LaunchProfile
+from emulator.records import dataclass
 from emulator.runtime.report import LaunchStats
 
 WARP = 32

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from emulator.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

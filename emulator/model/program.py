@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 
 from emulator.model.bounds import SECTOR_BYTES
 from emulator.model.gpu import Gpu
@@ -14,6 +13,7 @@ from emulator.model.time import ModelledTime, modelled_time
 from emulator.model.transfers import transfer_times
 from emulator.profile import Counters, LaunchProfile
 from emulator.profile.counters import add
+from emulator.records import dataclass
 from emulator.replay.recording import Transfers
 from emulator.runtime.report import Dim3, LaunchStats
 

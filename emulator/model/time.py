@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from emulator.model.bounds import bounds_of
 from emulator.model.gpu import Gpu
 from emulator.model.why import reasons
+from emulator.records import dataclass
 from emulator.runtime.report import LaunchStats
 
 #: Exponent of the norm that combines the bounds: parts of the GPU that are about equally busy slow each other down.

@@ -7,7 +7,9 @@ from them follow from the fields here.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import fields
+
+from emulator.records import dataclass
 
 #: Classes of warp instructions.
 CLASSES = (

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from emulator.ptx.effects import defs_and_uses
 from emulator.ptx.errors import PtxError
 from emulator.ptx.facts import Flow, Sync
 from emulator.ptx.ir import Imm, Instruction, Label, Operand, Reg, Sym
+from emulator.records import dataclass
 
 
 @dataclass(slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, Flag, auto
+
+from emulator.records import dataclass
 
 
 class Emission(Enum):

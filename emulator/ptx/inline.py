@@ -8,7 +8,7 @@ those (``indirect``). Functions that may call themselves, by whatever way, canno
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from emulator.ptx.errors import Unsupported
 from emulator.ptx.indirect import address_taken, choices, fitting, with_function_addresses
@@ -16,6 +16,7 @@ from emulator.ptx.ir import Function, Guard, Instruction, Label, Module, Operand
 from emulator.ptx.parser import parse_body
 from emulator.ptx.renaming import renamed
 from emulator.ptx.types import TYPES, ScalarType
+from emulator.records import dataclass
 
 # Functions of the CUDA device runtime: instructions of our own, done by helpers.
 BUILTIN_CALLS = frozenset(("vprintf", "__assertfail", "malloc", "free"))

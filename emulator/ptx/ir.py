@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from emulator.ptx.errors import Unsupported
 from emulator.ptx.facts import Facts
 from emulator.ptx.opcodes import facts_of
 from emulator.ptx.types import TYPES, ScalarType
+from emulator.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

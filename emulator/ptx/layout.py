@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from emulator.ptx.inline import Piece
 from emulator.ptx.ir import Address, Function, Instruction, Label, Module, Special, Sym, Variable
+from emulator.records import dataclass
 
 #: Bytes of shared memory that the system takes from each block from compute capability 8.0 on (CUDA C++ Programming
 #: Guide, "Compute Capabilities").

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from emulator.ptx.cfg import Cfg, build_cfg
 from emulator.ptx.effects import CARRY
@@ -14,6 +14,7 @@ from emulator.ptx.ir import Function, Instruction, Label, Module
 from emulator.ptx.layout import Layout, lay_out_memory
 from emulator.ptx.parameters import promote_call_parameters
 from emulator.ptx.types import TYPES, ScalarType
+from emulator.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ Whoever shares the process that records can make it say anything. What is done w
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+
+from emulator.records import dataclass
 
 _HEAD = struct.Struct("<II")  # version, modules
 _MODULE = struct.Struct("<Q32s")

@@ -12,13 +12,13 @@ import logging
 import queue
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from emulator.jit.artifact import ArtifactError, Code, Function
 from emulator.jit.cache import Cache, KernelKey
 from emulator.jit.loader import CompiledKernel, install, load_artifact
 from emulator.jit.tiers import TieredKernel
 from emulator.ptx import Module
+from emulator.records import dataclass
 
 _log = logging.getLogger(__name__)
 

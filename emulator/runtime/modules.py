@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
-from dataclasses import dataclass
 
 from emulator.ptx import Module, PtxError, Unsupported, Variable
 from emulator.ptx.link import link
+from emulator.records import dataclass
 from emulator.runtime import fatbinary
 from emulator.runtime.library import KernelInfo
 

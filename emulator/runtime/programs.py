@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from emulator.jit.artifact import Function
@@ -17,6 +16,7 @@ from emulator.jit.options import Options
 from emulator.jit.tiers import WANT_BETTER
 from emulator.ptx import Module, Variable
 from emulator.ptx.indirect import function_address
+from emulator.records import dataclass
 from emulator.runtime import fatbinary
 from emulator.runtime.kernels import Kernels
 from emulator.runtime.library import Callbacks, CompileKernel, CountRegisters, DescribeKernel, LoadModule, MakeCode

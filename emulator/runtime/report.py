@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from emulator.profile import LaunchProfile
+from emulator.records import dataclass
 
 Dim3 = tuple[int, int, int]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from emulator.jit.artifact import Code, Description, Function
@@ -14,6 +13,7 @@ from emulator.jit.options import Options
 from emulator.jit.tiers import WANT_BETTER, TieredKernel
 from emulator.ptx import Module, PtxError, Variable
 from emulator.ptx.indirect import function_address
+from emulator.records import dataclass
 from emulator.runtime.modules import defined_variables, describe_kernel, read_module
 from emulator.runtime.registers import RegisterCounts
 from emulator.standalone.launch_times import LaunchTimes

@@ -11,12 +11,12 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from emulator import native
 from emulator.model import Gpu, gpu_names, load_gpu
+from emulator.records import dataclass
 from emulator.runtime.library import NativeSettings, native_settings
 from emulator.runtime.limits import Limits
 from emulator.standalone.plain import report_plain

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from emulator.model import Gpu, modelled_time
+from emulator.records import dataclass
 from emulator.runtime.native_report import take_report
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from emulator.records import dataclass
 from emulator.runtime.report import CallError, Frame, Report
 from emulator.shared_parts import Overrun, find_overruns
 from emulator.standalone.source_locations import SourceLocation, SourceLocations

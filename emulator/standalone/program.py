@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 
 from emulator import fat_binaries
 from emulator.elf import ElfError, ElfFile
+from emulator.records import dataclass
 
 CANNOT_RUN = 125  # as env, timeout and docker have it: the command itself failed,
 NOT_EXECUTABLE = 126  # the program cannot be run,

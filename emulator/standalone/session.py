@@ -9,10 +9,10 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from emulator.model import Gpu
+from emulator.records import dataclass
 from emulator.runtime import library as native
 from emulator.runtime.native_report import take_report
 from emulator.runtime.report import Report

@@ -6,9 +6,9 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from emulator.records import dataclass
 from emulator.runtime.report import Frame
 
 _TIMEOUT_S = 20

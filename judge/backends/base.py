@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from emulator.records import dataclass
 from judge.compile.target import Target
 from judge.errors import InternalError
 from judge.judgement import DeviceInfo

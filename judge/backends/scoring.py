@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Protocol
 
+from emulator.records import dataclass
 from judge.compile.artifact import Artifact
 from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Measurement
 from judge.packs.pack import Case, Pack

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from emulator.records import dataclass
 from judge.check.mismatch_map import MismatchMapper
 from judge.judgement import Mismatch
 

@@ -6,13 +6,14 @@ An output of several axes is laid out with its last axis across and all others d
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from emulator.records import dataclass
 from judge.judgement import MismatchMap
 
 #: The most cells down and across: a map takes about two kilobytes.

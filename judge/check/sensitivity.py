@@ -33,12 +33,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from emulator.records import dataclass
 from judge.check.single import run_in_single
 
 Doubles = npt.NDArray[np.float64]

@@ -37,12 +37,12 @@ factor allows eight of the former.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from emulator.records import dataclass
 from judge.native.library import loaded
 from judge.wire.elements import NarrowFloat
 

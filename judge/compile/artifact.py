@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from emulator.records import dataclass
 from judge.compile.target import Target
 
 _MAGIC = b"gpujudge artifact 2\n"

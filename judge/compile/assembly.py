@@ -8,9 +8,10 @@ import shlex
 import shutil
 import sysconfig
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from emulator.records import dataclass
 from judge.compile.architecture import check_architecture, specific_architecture
 from judge.compile.challenge import Challenge
 from judge.compile.compiler_jail import compiler_policy, contents, memory_file, require_work, workplace

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from emulator.records import dataclass
 from judge.compile.architecture import is_ptx_alone, nvcc_flags, ptxas_architecture
 from judge.compile.challenge import Challenge
 from judge.compile.compiler_jail import HOST_PATH, compiler_policy, contents, memory_file, workplace
@@ -31,7 +31,7 @@ _MAX_CALL_LINES = 10_000
 _ANY_OVERLOAD = MANGLED_SOLVE + ".*"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class CompilerResult:
     """The output of the jailed build script."""
 

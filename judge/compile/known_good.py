@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 
+from emulator.records import dataclass
 from judge.compile.diagnostics import readable_log
 from judge.compile.jailed_compiler import run_compiler
 from judge.compile.plan import LINK_FAILED
@@ -34,13 +34,13 @@ def require_working(
         raise InternalError(f"nvcc does not work on this machine: {said}", "gpujudge doctor")
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _PlainOptions:
     std: str = "c++17"
     libraries: tuple[str, ...] = ()
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Plain:
     """The challenge of the known-good source."""
 

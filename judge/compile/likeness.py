@@ -12,13 +12,13 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from itertools import combinations
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
+from emulator.records import dataclass
 from judge.compile.source import strip_directives, strip_noise
 
 GRAM, WINDOW = 12, 8

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from emulator.records import dataclass
 
 #: The name under which a submission is compiled.
 SOURCE_NAME = "kernel.cu"

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from emulator.records import dataclass
 from judge.compile.narrowing import WIDE
 
 #: The exit codes of the script. Any other means that a compiler crashed or the shell failed.

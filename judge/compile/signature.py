@@ -11,8 +11,8 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from emulator.records import dataclass
 from judge.compile.source import strip_directives, strip_noise
 
 _TOKEN = re.compile(r"[A-Za-z_]\w*|::|\.\.\.|\d[\w.']*|\S")

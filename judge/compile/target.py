@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from emulator.records import dataclass
 from judge.judgement import DeviceKind
 
 

@@ -18,9 +18,9 @@ import sysconfig
 import tempfile
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from emulator.records import dataclass
 from judge.errors import ToolchainMissing
 from judge.sandbox.cgroup_hierarchy import is_owner_alive, own_identity
 

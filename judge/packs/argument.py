@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
+from emulator.records import dataclass
 from judge.check.tolerance import ToleranceKind
 from judge.packs.distributions import Distribution
 from judge.packs.expressions import Expression

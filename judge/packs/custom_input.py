@@ -7,8 +7,9 @@ case is larger than the largest case that submissions are judged on.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from emulator.records import dataclass
 from judge.judgement import DeviceKind
 from judge.packs import sizes
 from judge.packs.custom_contents import distribution_in_words, read_contents, read_number, restriction

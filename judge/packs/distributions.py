@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from emulator.records import dataclass
 from judge.packs.expressions import Expression
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import keyword
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from emulator.records import dataclass
 from judge.packs.pack import Pack
 from judge.packs.signature import Declared, SignatureError, parse_signature
 from judge.wire.elements import Element

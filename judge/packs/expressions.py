@@ -12,7 +12,9 @@ import ast
 import functools
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from emulator.records import dataclass
 
 Number = int | float
 

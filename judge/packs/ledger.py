@@ -9,8 +9,10 @@ import functools
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
+
+from emulator.records import dataclass
 
 NAME = "verified.json"
 

@@ -9,9 +9,9 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from emulator.records import dataclass
 from judge.packs.errors import PackError
 from judge.packs.loader import FilesState, files_state
 from judge.packs.pack import Pack

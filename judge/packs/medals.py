@@ -10,9 +10,10 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from emulator.records import dataclass
 
 Medal = Literal["gold", "silver", "bronze"]
 NAME = "medals.json"

@@ -7,10 +7,11 @@ right, ``sizes`` evaluates what the pack states over its axes, ``statement`` fil
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Literal
 
+from emulator.records import dataclass
 from judge.judgement import DeviceKind
 from judge.languages.registry import DEFAULT_LANGUAGE
 from judge.packs import signature

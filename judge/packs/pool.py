@@ -14,12 +14,12 @@ z XOR (z >> 32) where it has 64. For any p, all words remain equally likely; wit
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from emulator.records import dataclass
 from judge.packs.streams import words64
 from judge.wire.elements import Element
 from judge.wire.recipe import Key, Kind, Recipe

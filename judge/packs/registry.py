@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 import itertools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from emulator.records import dataclass
 from judge.packs.errors import PackError
 from judge.packs.loader import FilesState, files_state, load_pack
 from judge.packs.pack import Pack

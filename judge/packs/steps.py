@@ -11,10 +11,10 @@ from __future__ import annotations
 import itertools
 import json
 import tomllib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from emulator.records import dataclass
 from judge.packs.pack import Pack
 
 #: The kernels of a challenge without a ladder.

@@ -8,9 +8,9 @@ that is not accepted must be that one.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
+from emulator.records import dataclass
 from judge.judgement import Judgement
 from judge.packs.errors import PackError
 from judge.packs.pack import Pack

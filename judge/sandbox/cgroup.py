@@ -11,9 +11,9 @@ import contextlib
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from emulator.records import dataclass
 from judge.sandbox.cgroup_hierarchy import (
     PREFIX,
     Hierarchy,

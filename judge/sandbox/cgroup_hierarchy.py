@@ -9,8 +9,9 @@ import secrets
 import signal
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from emulator.records import dataclass
 
 CONTROLLERS = ("memory", "pids", "cpu")
 #: Every cgroup of a jail has a name that begins so.

@@ -16,10 +16,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from emulator.records import dataclass
 from judge.errors import JailUnavailable
 from judge.sandbox import starvation
 from judge.sandbox.cgroup import Group

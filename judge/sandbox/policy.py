@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Literal
 
+from emulator.records import dataclass
 from judge.sandbox.bind import Bind
 from judge.sandbox.gpu import gpu_binds, gpu_library_path
 from judge.settings import BuildLimits, RunLimits

@@ -15,9 +15,9 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any, Self
 
+from emulator.records import dataclass
 from judge.check.shown import show_array
 from judge.compile.artifact import Artifact
 from judge.judgement import CaseJudgement, MemoryFault, Mismatch, ShownArray

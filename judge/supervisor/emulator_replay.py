@@ -15,11 +15,12 @@ import dataclasses
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from emulator.records import dataclass
 from emulator.replay.recording import Transfers
 from judge.compile.artifact import Artifact
 from judge.judgement import Mismatch

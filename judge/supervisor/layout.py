@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from emulator.records import dataclass
 from judge.packs.argument import Argument
 from judge.packs.pack import Case, Pack
 from judge.packs.sizes import OutputSpec, buffer_bytes, output_specs

@@ -13,9 +13,9 @@ import select
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NoReturn
 
+from emulator.records import dataclass
 from judge.errors import Cancelled, JailUnavailable
 from judge.sandbox.launch import JailExit, JailProcess
 from judge.sandbox.starvation import longest_wait_s

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from typing import Protocol
 
+from emulator.records import dataclass
 from judge.settings import JudgeSettings
 from judge.supervisor.launcher import Launcher
 from judge.supervisor.process import Pending, RunnerEnded, RunnerProcess

@@ -10,10 +10,10 @@ import dataclasses
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from emulator.records import dataclass
 from judge.compile.artifact import Artifact
 from judge.packs.drawing import Drawing
 from judge.packs.pool import SecretPool

@@ -10,8 +10,8 @@ import dataclasses
 import re
 import signal
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from emulator.records import dataclass
 from judge.errors import InternalError, KilledFromOutside
 from judge.judgement import MemoryFault, Mismatch, RacingAccess
 from judge.supervisor.error_explanations import explain_cuda, explain_signal

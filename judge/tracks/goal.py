@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
+from emulator.records import dataclass
 from judge.judgement import BenchmarkCase, Judgement, ModelledCase, ModelledKernel
 from judge.verdict import Verdict
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from emulator.records import dataclass
 from judge.tracks.goal import Goal
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from emulator.jit.abi import Space
 from emulator.jit.access_groups import AccessGroup
 from emulator.jit.builder import LANES, Value
@@ -11,6 +9,7 @@ from emulator.jit.emitter import Emitter
 from emulator.jit.ops.observe import observe
 from emulator.jit.warp_context import SHARED
 from emulator.ptx.ir import Address, Imm, Instruction, Operand, Reg, Sym
+from emulator.records import dataclass
 
 _SPACES = {
     "global": Space.GLOBAL,

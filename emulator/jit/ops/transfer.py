@@ -9,7 +9,7 @@ lane and reports faults.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from emulator.jit.abi import Access, Space
 from emulator.jit.access_groups import AccessGroup
@@ -18,6 +18,7 @@ from emulator.jit.emitter import INVARIANT, Emitter
 from emulator.jit.ops.addressing import Pointers, lane_addresses
 from emulator.jit.warp_context import LOCAL, SHARED_BYTES, SITE_CACHE
 from emulator.ptx.ir import Address, Operand, Sym
+from emulator.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

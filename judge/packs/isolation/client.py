@@ -8,10 +8,10 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from emulator.records import dataclass
 from judge.errors import InternalError
 from judge.native import library
 from judge.packs.committed_array import NotCommittedError
@@ -34,6 +34,9 @@ class Limits:
     wall_s_a_byte: float = 1 / (16 << 20)
     memory_bytes: int = 4 << 30
     memory_bytes_a_byte: int = 12
+
+
+_LIMITS = Limits()
 
 
 class ProcessEnded(Exception):
@@ -107,7 +110,7 @@ def _how_it_ended(status: int) -> str:
 class PackProcesses:
     """The processes of all packs. Starts what is needed; ``close`` ends everything."""
 
-    def __init__(self, limits: Limits = Limits()) -> None:
+    def __init__(self, limits: Limits = _LIMITS) -> None:
         self.limits = limits
         self._lock = threading.Lock()
         self._forks: ForkServer | None = None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from emulator.records import dataclass
 
 #: The module to run: nobody imports it.
 SERVER = "judge.packs.isolation.server"

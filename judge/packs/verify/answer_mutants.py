@@ -9,13 +9,14 @@ is not counted.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from emulator.records import dataclass
 from judge.packs.verify.prepared import Outputs, PreparedCase, right_outputs
 
 Array = npt.NDArray[Any]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from emulator.records import dataclass
 from judge.packs.errors import PackError
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from emulator.records import dataclass
 from judge.judgement import Judgement
 from judge.packs.errors import PackError
 from judge.packs.pack import Pack

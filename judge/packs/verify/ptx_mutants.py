@@ -9,9 +9,10 @@ import re
 import struct
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import zip_longest
+
+from emulator.records import dataclass
 
 _LOC = re.compile(r"^\s*\.loc\s+\d+\s+(\d+)\s")
 _INSTRUCTION = re.compile(r"^(\s*)(@!?%p\d+\s+)?([a-z][\w.:]*)\s*([^;{]*);\s*$")

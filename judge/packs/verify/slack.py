@@ -9,12 +9,12 @@ What is accepted is not always a cheat: an element that counts for nothing may b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from emulator.records import dataclass
 from judge.packs.judging import spot_check
 from judge.packs.verify.prepared import Outputs, PreparedCase, right_outputs
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from emulator.records import dataclass
 from judge.packs.inputs import lazy_inputs
 from judge.packs.judging import spot_check
 from judge.packs.verify.prepared import Outputs, PreparedCase

@@ -7,10 +7,10 @@ inputs of every benchmark, tries more seeds and, with a judge, judges every kern
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from emulator.records import dataclass
 from judge.errors import InternalError
 from judge.judgement import Judgement
 from judge.packs.errors import PackError
