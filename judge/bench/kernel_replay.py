@@ -11,9 +11,9 @@ from __future__ import annotations
 import dataclasses
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
+from emulator.records import dataclass
 from judge.bench.clock_bound import slack
 from judge.bench.null_kernel import NullBaselines
 from judge.bench.submission_timer import time_processes
