@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
@@ -37,6 +36,7 @@ from store.devices import upsert_device
 from store.events import record_event
 from store.jobs import LeaseRules, Stage, claim_job, finish_build, finish_judged
 from store.models import Submission, User
+from tests.cheap_passwords import HASHER, hash_cheaply
 from tests.compiled_once import keep_routes, keep_templates
 from tests.databases import give_schema
 from web.app import create_app
@@ -54,6 +54,7 @@ H200 = DeviceInfo(
 PASSWORD = "correct horse battery"
 
 keep_routes()
+hash_cheaply()
 KERNEL = '#include <cuda_runtime.h>\n\nextern "C" void solve(const float* A, const float* B, float* C, int N) {\n}\n'
 
 
@@ -191,7 +192,7 @@ def make_site(data_dir: Path, *, clock: Clock = utc_now, **settings: Any) -> Sit
 @functools.cache
 def _cheap_hash() -> str:
     """PASSWORD, hashed so that checking it takes no time: what it costs is written in the hash."""
-    return PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
+    return HASHER.hash(PASSWORD)
 
 
 def post(

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from argon2 import PasswordHasher
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session, sessionmaker
 
@@ -14,10 +13,13 @@ from store.clock import utc_now
 from store.database import make_engine, make_session_factory
 from store.models import User
 from store.settings import Settings
+from tests.cheap_passwords import HASHER, hash_cheaply
 from tests.databases import give_schema
 
-#: Of "a password of tests", made once: making one takes its time.
-ADAS_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash("a password of tests")
+hash_cheaply()
+
+#: Of "a password of tests".
+ADAS_HASH = HASHER.hash("a password of tests")
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

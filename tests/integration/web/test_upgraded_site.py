@@ -12,7 +12,6 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from argon2 import PasswordHasher
 from sqlalchemy import Connection, text
 
 from store.clock import utc_now
@@ -20,13 +19,14 @@ from store.database import make_engine
 from store.jobs import LeaseRules
 from store.migrate import SchemaState, current_revision, is_current, schema_state, upgrade
 from store.sweeping import expire_leases
+from tests.cheap_passwords import HASHER
 from tests.stored_judgements import STORED, load_stored
 from tests.web_site import EMULATOR, H200, KERNEL, Site, accepted, counted, post
 from web.app import create_app
 from web.settings import WebSettings
 
 PASSWORD = "a password of years ago"
-HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
+HASH = HASHER.hash(PASSWORD)
 TOKEN = "gj_made-by-the-first-release"
 DAY = datetime(2025, 1, 10, 12)
 BEST_S = 1e-6
