@@ -1,18 +1,24 @@
-"""What an application compiles for its templates and routes, kept for the process: tests make hundreds of applications.
+"""What an application makes of templates, routes and challenges, kept for the process: tests make hundreds of them.
 
-Both are compiled from the same texts each time, and took half of what a test of the site took.
+All are made from the same texts each time, and took more than half of what a test of the site took.
 """
 
 from __future__ import annotations
 
+import functools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from flask import Flask
 from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
 from werkzeug.routing import Rule
+
+from judge.packs import live
+from judge.packs.registry import Registry
+from store.settings import builtin_packs
 
 
 class _Templates(BytecodeCache):
@@ -52,3 +58,20 @@ def keep_routes() -> None:
         return kept[key]
 
     Rule._compile_builder = compile_once  # type: ignore[method-assign]
+
+
+def keep_packs() -> None:
+    """Has the built-in challenges read once, in this process from now on: no test changes their files."""
+    builtin = (builtin_packs(),)
+    read_state, load = live._files_state, Registry.load
+    kept = functools.cache(lambda: (read_state(builtin), load(builtin)))
+
+    def state(paths: Sequence[Path]) -> Any:
+        return kept()[0] if tuple(paths) == builtin else read_state(paths)
+
+    def load_once(_: type[Registry], paths: Iterable[Path], **options: Any) -> Registry:
+        paths = tuple(paths)
+        return kept()[1] if paths == builtin and not options else load(paths, **options)
+
+    live._files_state = state
+    Registry.load = classmethod(load_once)  # type: ignore[method-assign, assignment]

@@ -37,7 +37,7 @@ from store.events import record_event
 from store.jobs import LeaseRules, Stage, claim_job, finish_build, finish_judged
 from store.models import Submission, User
 from tests.cheap_passwords import HASHER, hash_cheaply
-from tests.compiled_once import keep_routes, keep_templates
+from tests.compiled_once import keep_packs, keep_routes, keep_templates
 from tests.databases import give_schema
 from web.app import create_app
 from web.services import EXTENSION, Services
@@ -54,6 +54,7 @@ H200 = DeviceInfo(
 PASSWORD = "correct horse battery"
 
 keep_routes()
+keep_packs()
 hash_cheaply()
 KERNEL = '#include <cuda_runtime.h>\n\nextern "C" void solve(const float* A, const float* B, float* C, int N) {\n}\n'
 
