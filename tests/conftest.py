@@ -14,14 +14,14 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
 
-from tests import builds, gate, ordering, sampling
+from tests import builds, gate, ordering, recorded, sampling
 
 if TYPE_CHECKING:
     from judge.packs.pack import Pack
@@ -74,6 +74,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if marker not in config.option.markexpr:
             left += [item for item in items if item.get_closest_marker(marker)]
             items[:] = [item for item in items if not item.get_closest_marker(marker)]
+    if sampling.scope_of(config) is sampling.Scope.REST:
+        recorded.mark_known(items)
     items[:], not_drawn = sampling.select(items, sampling.scope_of(config))
     if left := left + not_drawn:
         config.hook.pytest_deselected(items=left)
@@ -88,6 +90,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for name, fixture in (("postgres", "postgres_server"), ("redis", "redis_server_url")):
         if item.get_closest_marker(name) and fixture not in getattr(item, "fixturenames", ()):
             item.fixturenames.append(fixture)  # type: ignore[attr-defined]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    recorded.keep_passed(item, report)
+    return report
 
 
 @pytest.fixture(scope="session")

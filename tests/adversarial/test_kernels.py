@@ -22,7 +22,11 @@ from judge.settings import BuildLimits, JudgeSettings, RunLimits
 from judge.verdict import Verdict
 from tests.adversarial.hostile import CONTROLS, Hostile, everything, on
 
-pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
+pytestmark = [
+    pytest.mark.jail,
+    pytest.mark.nvcc,
+    pytest.mark.recorded("tests/adversarial", *sorted({f"challenges/{hostile.challenge}" for hostile in everything()})),
+]
 
 #: The model says the same each time; what is less was not measured in the same way.
 SLACK = 0.002

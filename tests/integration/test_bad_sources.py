@@ -10,7 +10,7 @@ from judge.packs.pack import Pack
 from judge.pipeline import Mode
 from judge.settings import JudgeSettings
 
-pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
+pytestmark = [pytest.mark.jail, pytest.mark.nvcc, pytest.mark.recorded("challenges/vector-add")]
 
 _HEAD = "#include <cstdio>\n#include <cstdlib>\n#include <stdexcept>\n"
 _KERNEL = "__global__ void k(const float* A, const float* B, float* C, int N) { %s }\n"

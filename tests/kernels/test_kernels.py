@@ -52,6 +52,7 @@ def emulated(library: Path) -> Iterator[Callable[[int | None], Runtime]]:
 
 
 @pytest.mark.exhaustive
+@pytest.mark.recorded("tests/kernels")
 @pytest.mark.nvcc
 @every_kernel
 def test_on_the_emulator(

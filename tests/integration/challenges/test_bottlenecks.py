@@ -14,7 +14,12 @@ from judge.verdict import Verdict
 from tests.builds import ROOT
 from web.bottlenecks.page import PAGES, BottleneckPage
 
-pytestmark = [pytest.mark.jail, pytest.mark.nvcc, pytest.mark.exhaustive]
+pytestmark = [
+    pytest.mark.jail,
+    pytest.mark.nvcc,
+    pytest.mark.exhaustive,
+    pytest.mark.recorded("web/bottlenecks", *sorted({f"challenges/{page.challenge}" for page in PAGES})),
+]
 
 
 @pytest.fixture(scope="module")

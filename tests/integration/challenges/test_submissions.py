@@ -17,10 +17,15 @@ from judge.packs.submissions import ListedSubmission, listed_submissions
 from judge.settings import JudgeSettings
 from judge.verdict import Verdict
 
-pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
-
 ROOT = Path(__file__).resolve().parents[3]
 SLUGS = ("attention", "gemm", "int8-matmul", "reduction", "softmax", "vector-add")
+
+pytestmark = [
+    pytest.mark.jail,
+    pytest.mark.nvcc,
+    pytest.mark.recorded(*(f"{folder}/{slug}" for folder in ("challenges", "reference_solutions") for slug in SLUGS)),
+]
+
 #: Waiting for a limit takes as long as the limit: two packs are enough, one with a kernel that hangs and one with a
 #: host that does.
 HANGING = ("reduction", "vector-add")

@@ -10,7 +10,7 @@ import pytest
 from tests.emulated_device import Device
 from tests.integration.emulator.libraries.conftest import Load
 
-pytestmark = [pytest.mark.nvcc, pytest.mark.exhaustive(by_file=True)]
+pytestmark = [pytest.mark.nvcc, pytest.mark.exhaustive(by_file=True), pytest.mark.recorded()]
 
 TILE = 512  # values of a block
 BLOCKS = 3

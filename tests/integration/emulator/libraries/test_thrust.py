@@ -9,7 +9,12 @@ import pytest
 
 from tests.integration.emulator.libraries.conftest import Load
 
-pytestmark = [pytest.mark.nvcc, pytest.mark.exhaustive(by_file=True), pytest.mark.usefixtures("device")]
+pytestmark = [
+    pytest.mark.nvcc,
+    pytest.mark.exhaustive(by_file=True),
+    pytest.mark.recorded(),
+    pytest.mark.usefixtures("device"),
+]
 
 N = 10_007
 #: The program that sorts takes nvcc several times as long as the other one.

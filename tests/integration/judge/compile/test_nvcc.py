@@ -16,7 +16,7 @@ from judge.judgement import BuildReport
 from judge.settings import JudgeSettings
 from tests.unit.judge.compile.challenge import KERNEL, LAUNCH, PLAIN, FakeChallenge, Options
 
-pytestmark = [pytest.mark.nvcc, pytest.mark.jail, pytest.mark.exhaustive(by_file=True)]
+pytestmark = [pytest.mark.nvcc, pytest.mark.jail, pytest.mark.exhaustive(by_file=True), pytest.mark.recorded()]
 
 CHALLENGE = FakeChallenge()
 

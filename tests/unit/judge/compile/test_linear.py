@@ -118,6 +118,7 @@ def test_time_grows_in_proportion_to_the_length(stage: str) -> None:
 
 
 @pytest.mark.exhaustive
+@pytest.mark.recorded("web")
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("stage", STAGES)
 def test_time_grows_in_proportion_whatever_stands_around(stage: str) -> None:
@@ -125,6 +126,7 @@ def test_time_grows_in_proportion_whatever_stands_around(stage: str) -> None:
 
 
 @pytest.mark.exhaustive
+@pytest.mark.recorded("web")
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("stage", STAGES)
 def test_time_grows_in_proportion_for_longer_texts(stage: str) -> None:

@@ -1,0 +1,66 @@
+"""Cases that need not run again while the engine and the files that they read are the same.
+
+A test marked ``recorded("tests/adversarial", "challenges/gemm")`` depends on the engine (``judge`` and ``emulator``),
+its own file, and the files and folders that the marker names. Once it has passed with just these, it is on record in
+``tests/passed.json``, and CI's second stage leaves it out; its first stage still draws a share of such cases, and
+``make test-all`` runs them all. GPUJUDGE_TEST_RECORD=1 writes the record.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from tests.builds import ROOT
+from tests.record import WRITE, Record
+
+_RECORD = Record(Path(__file__).with_name("passed.json"))
+
+
+def mark_known(items: Iterable[pytest.Item]) -> None:
+    """Marks those ``on_record`` that passed with what they depend on as it is now."""
+    for item in items:
+        if (parts := _depends_on(item)) is not None and _RECORD.has(item.nodeid, *parts):
+            item.add_marker("on_record")
+
+
+def keep_passed(item: pytest.Item, report: pytest.TestReport) -> None:
+    """Writes a case that has passed to the record, where the environment asks for it."""
+    if os.environ.get(WRITE) != "1" or report.when != "call" or not report.passed or hasattr(report, "wasxfail"):
+        return
+    if (parts := _depends_on(item)) is not None:
+        _RECORD.keep(item.nodeid, *parts)
+
+
+def _depends_on(item: pytest.Item) -> tuple[str, ...] | None:
+    marker = item.get_closest_marker("recorded")
+    if marker is None:
+        return None
+    own = str(item.path.relative_to(ROOT))
+    return _engine(), *(_digest(path) for path in (own, *marker.args))
+
+
+@functools.cache
+def _engine() -> str:
+    from judge.packs.ledger import engine_digest
+
+    return engine_digest()
+
+
+@functools.cache
+def _digest(path: str) -> str:
+    """Returns the digest of a file, or of a folder's files with their names."""
+    top = ROOT / path
+    files = [top] if top.is_file() else sorted(each for each in top.rglob("*") if each.is_file())
+    assert files, f"recorded: {path} is no file or folder of the repository"
+    whole = hashlib.sha256()
+    for file in files:
+        if "__pycache__" not in file.parts:
+            content = hashlib.sha256(file.read_bytes()).hexdigest()
+            whole.update(f"{file.relative_to(ROOT)} {content}\n".encode())
+    return whole.hexdigest()

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests import record, recorded
+
+Item = Callable[..., pytest.Item]
+
+
+@pytest.fixture(autouse=True)
+def _a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorded, "ROOT", tmp_path)
+    monkeypatch.setattr(recorded, "_engine", lambda: "an engine")
+    monkeypatch.setattr(recorded, "_digest", recorded._digest.__wrapped__)
+    monkeypatch.setattr(recorded, "_RECORD", record.Record(tmp_path / "passed.json"))
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_it.py").write_text("def test_it(): ...\n")
+    (tmp_path / "packs" / "gemm").mkdir(parents=True)
+    (tmp_path / "packs" / "gemm" / "challenge.toml").write_text("id = 'gemm'\n")
+
+
+@pytest.fixture
+def item(request: pytest.FixtureRequest, tmp_path: Path) -> Item:
+    def make(*paths: str, name: str = "test_it") -> pytest.Item:
+        made = pytest.Function.from_parent(request.node.parent, name=name, callobj=lambda: None)
+        made.path = tmp_path / "tests" / "test_it.py"
+        made.add_marker(pytest.mark.recorded(*paths))
+        return made
+
+    return make
+
+
+def _report(item: pytest.Item, outcome: str = "passed", **more: object) -> pytest.TestReport:
+    return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, "call", **more)  # type: ignore[arg-type]
+
+
+def _is_known(item: pytest.Item, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether a later session, which reads the record anew, leaves it out."""
+    monkeypatch.setattr(recorded, "_RECORD", record.Record(tmp_path / "passed.json"))
+    recorded.mark_known([item])
+    return item.get_closest_marker("on_record") is not None
+
+
+def test_what_passed_is_known_until_something_changes(
+    item: Item, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(record.WRITE, "1")
+    recorded.keep_passed(one := item("packs/gemm"), _report(one))
+    assert _is_known(item("packs/gemm"), tmp_path, monkeypatch)
+    assert not _is_known(item("packs/gemm", name="test_another"), tmp_path, monkeypatch)
+    (tmp_path / "packs" / "gemm" / "reference.py").write_text("def reference(): ...\n")
+    assert not _is_known(item("packs/gemm"), tmp_path, monkeypatch)
+    recorded.keep_passed(one := item("packs/gemm"), _report(one))
+    assert _is_known(item("packs/gemm"), tmp_path, monkeypatch)
+    (tmp_path / "tests" / "test_it.py").write_text("def test_it(): assert True\n")
+    assert not _is_known(item("packs/gemm"), tmp_path, monkeypatch)
+    recorded.keep_passed(one := item("packs/gemm"), _report(one))
+    monkeypatch.setattr(recorded, "_engine", lambda: "another engine")
+    assert not _is_known(item("packs/gemm"), tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize(("outcome", "more"), [("failed", {}), ("skipped", {}), ("passed", {"wasxfail": "open"})])
+def test_what_did_not_pass_is_not_kept(
+    item: Item, outcome: str, more: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(record.WRITE, "1")
+    recorded.keep_passed(one := item("packs/gemm"), _report(one, outcome, **more))
+    assert not _is_known(item("packs/gemm"), tmp_path, monkeypatch)
+
+
+def test_nothing_is_kept_unless_asked_for(item: Item, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(record.WRITE, raising=False)
+    recorded.keep_passed(one := item("packs/gemm"), _report(one))
+    assert not (tmp_path / "passed.json").exists()
+
+
+def test_a_path_that_is_not_there_is_an_error(item: Item) -> None:
+    with pytest.raises(AssertionError, match="packs/none"):
+        recorded.mark_known([item("packs/none")])
