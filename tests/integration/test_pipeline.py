@@ -151,7 +151,7 @@ def test_run_judges_the_samples_and_scores_nothing(judge: Judge) -> None:
         ("ILLEGAL_ADDRESS", "RE", ""),
         ("MISALIGNED", "RE", ""),
         ("TRAP", "RE", ""),
-        ("ENDLESS", "TLE", ""),
+        pytest.param("ENDLESS", "TLE", "", marks=pytest.mark.exhaustive(costly=True)),
         ("WANTS_TOO_MUCH", "MLE", "cudaErrorMemoryAllocation"),
         ("EXITS", "RE", "exit(0)"),
         ("FORKS", "SV", "system call"),
