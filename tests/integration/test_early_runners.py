@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -61,9 +62,11 @@ def _jails() -> list[str]:
     """Returns the jails that this process has started and that run."""
     found = []
     for task in Path("/proc/self/task").iterdir():
-        for pid in (task / "children").read_text().split():
-            if "bwrap" in Path(f"/proc/{pid}/comm").read_text():
-                found.append(pid)
+        # A thread or a process may end meanwhile.
+        with contextlib.suppress(OSError):
+            for pid in (task / "children").read_text().split():
+                if "bwrap" in Path(f"/proc/{pid}/comm").read_text():
+                    found.append(pid)
     return found
 
 
