@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from flask import Flask
 from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
@@ -73,5 +74,6 @@ def keep_packs() -> None:
         paths = tuple(paths)
         return kept()[1] if paths == builtin and not options else load(paths, **options)
 
-    live._files_state = state
-    Registry.load = classmethod(load_once)  # type: ignore[method-assign, assignment]
+    for_good = pytest.MonkeyPatch()
+    for_good.setattr(live, "_files_state", state)
+    for_good.setattr(Registry, "load", classmethod(load_once))

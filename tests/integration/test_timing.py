@@ -134,14 +134,15 @@ device.HostDevice.time_call = lambda self, call: honest(self, call) / 8
     ids=["claims_an_eighth", "computes_late", "makes_all_bursts_longer"],
 )
 @pytest.mark.slow(25)
-def test_a_time_that_the_clock_outside_contradicts_is_not_trusted(python: str, room: SubmissionTimer) -> None:
+def test_a_time_that_the_clock_outside_contradicts_is_not_trusted(
+    python: str, room: SubmissionTimer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A busy machine needs longer to find out than the limit that a GPU is held for.
+    monkeypatch.setattr("judge.bench.submission_timer.HOLD_S", 120.0)
     [(results, score)] = room.time([sleeps(25, python)])
     assert score is None
-    [outcome] = [result.outcome for result in results]
-    # On a busy machine there may be no time left to find out.
-    if outcome.verdict is not Verdict.TIME_LIMIT_EXCEEDED:
-        assert outcome.verdict is Verdict.TIMING_NOT_TRUSTED, results
-        assert "by the judge's own clock" in outcome.message
+    assert [result.outcome.verdict for result in results] == [Verdict.TIMING_NOT_TRUSTED], results
+    assert "by the judge's own clock" in results[0].outcome.message
 
 
 @pytest.mark.slow(14)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -33,8 +34,14 @@ def item(request: pytest.FixtureRequest, tmp_path: Path) -> Item:
     return make
 
 
-def _report(item: pytest.Item, outcome: str = "passed", **more: object) -> pytest.TestReport:
-    return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, "call", **more)  # type: ignore[arg-type]
+Outcome = Literal["passed", "failed", "skipped"]
+
+
+def _report(item: pytest.Item, outcome: Outcome = "passed", xfail: str | None = None) -> pytest.TestReport:
+    report = pytest.TestReport(item.nodeid, item.location, {}, outcome, None, "call")
+    if xfail is not None:
+        report.wasxfail = xfail
+    return report
 
 
 def _is_known(item: pytest.Item, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
@@ -62,12 +69,12 @@ def test_what_passed_is_known_until_something_changes(
     assert not _is_known(item("packs/gemm"), tmp_path, monkeypatch)
 
 
-@pytest.mark.parametrize(("outcome", "more"), [("failed", {}), ("skipped", {}), ("passed", {"wasxfail": "open"})])
+@pytest.mark.parametrize(("outcome", "xfail"), [("failed", None), ("skipped", None), ("passed", "open")])
 def test_what_did_not_pass_is_not_kept(
-    item: Item, outcome: str, more: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    item: Item, outcome: Outcome, xfail: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(record.WRITE, "1")
-    recorded.keep_passed(one := item("packs/gemm"), _report(one, outcome, **more))
+    recorded.keep_passed(one := item("packs/gemm"), _report(one, outcome, xfail))
     assert not _is_known(item("packs/gemm"), tmp_path, monkeypatch)
 
 
