@@ -36,7 +36,7 @@ from judge.wire.messages import ArgumentSpec, LoadRequest, PrepareRequest, Start
 #: longer one time than another.
 _AWAKE_S = 2e-3 if len(os.sched_getaffinity(0)) >= 4 else 0.0
 
-#: The descriptors of mutants' files are numbered from here on, one after the other.
+#: The descriptors of mutants' files are numbered from here on, each above the one before.
 _FIRST_MUTANT = 64
 
 
@@ -62,7 +62,7 @@ class Runner:
         self._recordings = Recordings()
         self._submission: Program
         self._arguments: tuple[ArgumentSpec, ...] = ()
-        self._mutants = 0
+        self._next_mutant = _FIRST_MUTANT
         self._calls: JudgedCalls | None = None
         self._bursts: TimedCalls
         self._reservation: Reservation
@@ -169,11 +169,15 @@ class Runner:
         return reply
 
     def _mutate(self, ptx: str) -> bytes:
-        """Loads the library once more, under a name of its own: the loader returns what it has of a known one."""
+        """Loads the library once more, by a descriptor of a number that no library was loaded by.
+
+        The loader knows a library by its path, and a path that it knows gives the earlier library. Numbers may be
+        taken: the supervisor's descriptors have the numbers that they have in its process.
+        """
         cast(RewritingDevice, self._device).rewrite(ptx)
-        self._mutants += 1
         made = os.memfd_create("mutant", os.MFD_CLOEXEC)
-        copy = fcntl.fcntl(made, fcntl.F_DUPFD_CLOEXEC, _FIRST_MUTANT + self._mutants)
+        copy = fcntl.fcntl(made, fcntl.F_DUPFD_CLOEXEC, self._next_mutant)
+        self._next_mutant = copy + 1
         os.close(made)
         try:
             os.sendfile(copy, self._library_fd, 0, os.fstat(self._library_fd).st_size)
