@@ -21,7 +21,9 @@ n). Adding n terms one after another in one accumulator then has the standard er
 sums s_k, which walk from 0 to R; for terms of mean square q² that is about u·sqrt(n·R²/9 + n²·q²/18). So even the least
 accurate honest kernel (one thread, or atomicAdd of every element) lies several standard errors within 3·u·(M +
 sqrt(n)·|R|); trees, per-thread sums and atomicAdd of block sums have far smaller errors. For terms that cancel the
-bound stays at a few u·Σ|terms| whatever n is; for terms of one sign it grows with sqrt(n). Outside lie half-precision
+bound stays at a few u·Σ|terms| whatever n is; for terms of one sign it grows with sqrt(n). Where a few terms outweigh
+all others and cancel, M has to carry sqrt(n) times their root of squares: an accumulator that stays at it rounds every
+further term by a part of it (``challenges/n-body``). Outside lie half-precision
 sums (u 8192 times larger), skipped terms, and a single accumulator that has grown so far above terms of one sign that
 they vanish in it (a million and more of them, or fewer of very different size): its errors are neither independent nor
 small.
