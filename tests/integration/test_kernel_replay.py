@@ -120,7 +120,13 @@ def test_a_replay_allows_five_per_cent_or_five_microseconds_and_one_per_operatio
     claim_s: float, operations: int, doubted: bool
 ) -> None:
     """5 % or 5 µs, and 1 µs an operation."""
-    assert bool(Replayed(100e-6, operations).doubt(claim_s)) is doubted
+    assert bool(Replayed(100e-6, 100e-6, operations).doubt(claim_s)) is doubted
+
+
+def test_a_claim_is_held_against_the_fastest_process() -> None:
+    scattered = Replayed(time_s=110e-6, least_s=100e-6)
+    assert not scattered.doubt(96e-6)
+    assert "take 100.0 µs" in scattered.doubt(94e-6)
 
 
 def test_no_claim_is_doubted_without_a_replay() -> None:
