@@ -16,7 +16,7 @@ _NEW_OBJECTS = 50_000
 _CLOSED_PIPE = 1
 _INTERRUPTED = 130
 #: The commands that judge.
-_JUDGING = (["judge"], ["compare"])
+_JUDGING = {"judge", "compare"}
 
 
 def main() -> None:
@@ -69,7 +69,7 @@ def _run(argv: list[str]) -> int:
 
 def _start_ahead(argv: list[str]) -> None:
     """Starts what a judgement waits for longest, on another processor, before this one imports anything else."""
-    if argv[:1] not in _JUDGING or "--help" in argv or "-h" in argv or not _is_installed("numpy"):
+    if not _JUDGING.intersection(argv[:1]) or "--help" in argv or "-h" in argv or not _is_installed("numpy"):
         return
     # Here NumPy multiplies no matrices, and its threads would wait for some in a busy loop.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -1,8 +1,8 @@
 """``dataclass`` as the standard library's, of which ``frozen`` is checked by the type checker alone.
 
-Forbidding assignment at run time as well takes half of the time in which a class is made, and two thirds of that in
-which an object is: every runner makes a hundred classes, a judgement in a process of its own three times as many, and
-a parsed kernel is thousands of objects.
+Forbidding assignment at run time as well takes a third of the time in which a class is made, and three quarters of
+that in which an object is: every runner makes a hundred classes, a judgement in a process of its own three times as
+many, and a parsed kernel is thousands of objects.
 """
 
 from __future__ import annotations

@@ -92,15 +92,9 @@ class EmulatorReplayer:
         self._prepared: _Prepared | None = None
 
     def prepare(self, case: Case) -> None:
-        """Starts the two runners of a case's replay and makes its inputs, in the background."""
-        self._prepared = _Prepared(
-            case,
-            recorder=self._factory.start(),
-            replayer=self._factory.start(),
-            first=self._ahead.submit(make_inputs, self._pack, case, self._seed ^ _FIRST_SEED),
-            second=self._ahead.submit(make_inputs, self._pack, case, self._seed ^ _OTHER_SEED),
-            unseen=self._ahead.submit(self._unseen, case),
-        )
+        """Starts the runners of the replay that is asked for next and makes its inputs, in the background."""
+        assert self._prepared is None
+        self._prepared = self._start(case)
 
     def close(self) -> None:
         """Ends what is under way. Idempotent."""
@@ -112,10 +106,8 @@ class EmulatorReplayer:
 
     def judge(self, case: Case) -> ReplayedCall:
         """Records and replays a call of the case. Raises InternalError and Cancelled."""
-        if self._prepared is None or self._prepared.case is not case:
-            self.prepare(case)
-        prepared, self._prepared = self._prepared, None
-        assert prepared is not None
+        prepared, self._prepared = self._prepared or self._start(case), None
+        assert prepared.case is case
         with ExitStack() as ending:
             ending.callback(prepared.replayer.finish)
             try:
@@ -124,6 +116,16 @@ class EmulatorReplayer:
                 # In the background: its memory is given back while the other one replays.
                 ending.callback(self._ahead.submit(prepared.recorder.finish).result)
             return ReplayedCall(claim) if isinstance(claim, Outcome) else self._replay(prepared, claim)
+
+    def _start(self, case: Case) -> _Prepared:
+        return _Prepared(
+            case,
+            recorder=self._factory.start(),
+            replayer=self._factory.start(),
+            first=self._ahead.submit(make_inputs, self._pack, case, self._seed ^ _FIRST_SEED),
+            second=self._ahead.submit(make_inputs, self._pack, case, self._seed ^ _OTHER_SEED),
+            unseen=self._ahead.submit(self._unseen, case),
+        )
 
     def _unseen(self, case: Case) -> tuple[dict[str, Any], Checker]:
         inputs = make_inputs(self._pack, case, self._seed)

@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-from tests import record, recorded
+from tests import recorded
 
 Item = Callable[..., pytest.Item]
 
@@ -16,7 +16,7 @@ def _a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorded, "ROOT", tmp_path)
     monkeypatch.setattr(recorded, "_engine", lambda: "an engine")
     monkeypatch.setattr(recorded, "_digest", recorded._digest.__wrapped__)
-    monkeypatch.setattr(recorded, "_RECORD", record.Record(tmp_path / "passed.json"))
+    monkeypatch.setattr(recorded, "_RECORD", recorded.Record(tmp_path / "passed.json"))
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "test_it.py").write_text("def test_it(): ...\n")
     (tmp_path / "packs" / "gemm").mkdir(parents=True)
@@ -46,7 +46,7 @@ def _report(item: pytest.Item, outcome: Outcome = "passed", xfail: str | None = 
 
 def _is_known(item: pytest.Item, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether a later session, which reads the record anew, leaves it out."""
-    monkeypatch.setattr(recorded, "_RECORD", record.Record(tmp_path / "passed.json"))
+    monkeypatch.setattr(recorded, "_RECORD", recorded.Record(tmp_path / "passed.json"))
     recorded.mark_known([item])
     return item.get_closest_marker("on_record") is not None
 
@@ -54,7 +54,7 @@ def _is_known(item: pytest.Item, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_what_passed_is_known_until_something_changes(
     item: Item, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(record.WRITE, "1")
+    monkeypatch.setenv(recorded.WRITE, "1")
     recorded.keep_passed(one := item("packs/gemm"), _report(one))
     assert _is_known(item("packs/gemm"), tmp_path, monkeypatch)
     assert not _is_known(item("packs/gemm", name="test_another"), tmp_path, monkeypatch)
@@ -73,13 +73,13 @@ def test_what_passed_is_known_until_something_changes(
 def test_what_did_not_pass_is_not_kept(
     item: Item, outcome: Outcome, xfail: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(record.WRITE, "1")
+    monkeypatch.setenv(recorded.WRITE, "1")
     recorded.keep_passed(one := item("packs/gemm"), _report(one, outcome, xfail))
     assert not _is_known(item("packs/gemm"), tmp_path, monkeypatch)
 
 
 def test_nothing_is_kept_unless_asked_for(item: Item, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(record.WRITE, raising=False)
+    monkeypatch.delenv(recorded.WRITE, raising=False)
     recorded.keep_passed(one := item("packs/gemm"), _report(one))
     assert not (tmp_path / "passed.json").exists()
 

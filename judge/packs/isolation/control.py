@@ -1,4 +1,4 @@
-"""The messages to the process that packs' processes are forked from, its answers, and the messages to those."""
+"""What goes between the judge, the server that forks a process for each pack, and these processes."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from judge.tracks.loader import builtin_tracks
 from judge.tracks.track import Step
 from judge.verdict import Verdict
 from tests.builds import ROOT
-from tests.record import Record
+from tests.recorded import Record
 
 pytestmark = [pytest.mark.jail, pytest.mark.nvcc, pytest.mark.exhaustive(share=40)]
 
