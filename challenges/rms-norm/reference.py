@@ -4,6 +4,8 @@ import numpy as np
 
 #: Few enough to stay in a processor's cache.
 _CHUNK = 1 << 17
+#: So many squares one accumulator may get, whose roundings have one sign where it is large beside them.
+_SERIAL = 1 << 19
 
 
 def _inverse_root(values, eps):
@@ -19,9 +21,11 @@ def _normalised(values, gamma, beta, inverse_root):
 
 
 def _magnitude(values, gamma, beta, inverse_root, count):
-    # The squares, added up one after another, are off by some sqrt(count) / 3 roundoffs; the root halves that.
+    # The squares, added up one after another, are off by some sqrt(count) / 3 roundoffs, and by up to 3 sqrt(count)
+    # where one is large or there are hundreds of thousands; the root halves that.
+    growth = max(0.75 * np.sqrt(count), 2.0 * np.sqrt(min(count, _SERIAL)))
     scaled = np.abs(values.astype(np.float64)) * (abs(np.float64(gamma)) * inverse_root)
-    return scaled * (8.0 + 0.75 * np.sqrt(count)) + 2.0 * abs(np.float64(beta))
+    return scaled * (8.0 + growth) + 2.0 * abs(np.float64(beta))
 
 
 def reference(input, gamma, beta, N, eps):

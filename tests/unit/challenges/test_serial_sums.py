@@ -52,6 +52,12 @@ def _segments(inputs: dict[str, Any]) -> Terms:
     return found
 
 
+def _normalised(inputs: dict[str, Any]) -> Terms:
+    values = inputs["input"]
+    mean = _sum(values * values) / np.float32(values.size)
+    return values * (inputs["gamma"] / np.sqrt(mean + inputs["eps"])) + inputs["beta"]
+
+
 def _sum(terms: Terms) -> Terms:
     return np.cumsum(terms.ravel(), dtype=np.float32)[-1:]
 
@@ -66,6 +72,7 @@ SERIAL: dict[str, Callable[[dict[str, Any]], Terms]] = {
     "monte-carlo-mean": lambda inputs: _sum(_samples(inputs)),
     "prefix-sum": lambda inputs: np.cumsum(inputs["input"], dtype=np.float32),
     "segmented-scan": _segments,
+    "rms-norm": _normalised,
 }
 
 
