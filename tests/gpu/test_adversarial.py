@@ -4,6 +4,7 @@ honest kernel of its challenge, and after each family the honest kernel is judge
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -50,8 +51,13 @@ class Table:
 
 @pytest.fixture(scope="module")
 def table(request: pytest.FixtureRequest) -> Iterator[Table]:
-    reporter = request.config.pluginmanager.get_plugin("terminalreporter")
-    made = Table(lambda row: reporter.write_line(f"\n{row}") if reporter else print(row))
+    capture = request.config.pluginmanager.get_plugin("capturemanager")
+
+    def tell(row: str) -> None:
+        with capture.global_and_fixture_disabled() if capture else contextlib.nullcontext():
+            print(f"\n{row}", flush=True)
+
+    made = Table(tell)
     yield made
     made.tell("name, verdict, time, time against the honest kernel's, seconds it took\n" + "\n".join(made.rows))
 
