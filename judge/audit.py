@@ -2,7 +2,7 @@
 
 Their processes take turns (A B C A B C A B C) on one device that nobody else uses meanwhile, with inputs from one seed.
 Functional cases are not run again; the timed calls are verified as usual. Then the kernels of each submission are
-replayed and timed without its host code (``judge.bench.kernel_replay``).
+replayed and timed without its host code (``judge.bench.timing.kernel_replay``).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from functools import partial
 from emulator.records import dataclass
 from judge.backends.registry import BUILTIN_BACKENDS, Backends
 from judge.backends.sessions import sessions_for
-from judge.bench.kernel_replay import NotRecorded, Replayed, replay_case
-from judge.bench.submission_timer import SubmissionTimer
-from judge.bench.trial import CaseResult
+from judge.bench.timing.kernel_replay import NotRecorded, Replayed, replay_case
+from judge.bench.timing.submission_timer import SubmissionTimer
+from judge.bench.timing.trial import CaseResult
 from judge.compile.artifact import Artifact
 from judge.compile.target import Target
 from judge.errors import InternalError

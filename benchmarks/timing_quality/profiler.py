@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from judge.bench.schedule import max_offset_bytes
 from judge.bench.statistics import PROCESSES
+from judge.bench.timing.schedule import max_offset_bytes
 
 ROOT = Path(__file__).resolve().parents[2]
 CALLS = 20

@@ -17,7 +17,7 @@ from judge.supervisor.runner_spec import DeviceBounds, RunnerSpec
 
 if TYPE_CHECKING:
     from judge.backends.scoring import Scorer, ScoringJob
-    from judge.bench.submission_timer import SubmissionTimer
+    from judge.bench.timing.submission_timer import SubmissionTimer
     from judge.compile.artifact import Artifact
     from judge.gpu.calibration import Calibration
     from judge.gpu.health import GpuHealth

@@ -30,13 +30,14 @@ C = TypeVar("C", bound=BenchmarkCase)
 class TimedCase:
     """A benchmark case and its samples in seconds, process by process; or one modelled time.
 
-    ``roofline_s`` is the case's roofline if the device was calibrated. ``details`` are the further fields of the
-    measurement's BenchmarkCase or ModelledCase.
+    ``roofline_s`` is the case's roofline if the device was calibrated. ``error`` is a relative error that all samples
+    have in common. ``details`` are the further fields of the measurement's BenchmarkCase or ModelledCase.
     """
 
     case: Case
     processes: tuple[tuple[float, ...], ...]
     roofline_s: float | None = None
+    error: float = 0.0
     details: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -108,7 +109,8 @@ def score_interval(timed: Sequence[TimedCase]) -> Interval:
     scores = [geometric_mean([statistics.median(samples) for samples in process]) for process in by_process]
     middle = by_process[scores.index(statistics.median(scores))]
     # The factors of a geometric mean have independent relative errors.
-    own = math.hypot(*(relative_error(samples) for samples in middle)) / len(middle)
+    errors = [*(relative_error(samples) for samples in middle), *(each.error for each in timed)]
+    own = math.hypot(*errors) / len(middle)
     return between_processes(scores, own)
 
 

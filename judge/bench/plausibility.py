@@ -8,11 +8,9 @@ in for it.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from emulator.model import Gpu
-from judge.bench.clock_bound import slack
 from judge.gpu.calibration import Calibration
 from judge.judgement import DeviceInfo
 from judge.packs.pack import Case, Pack
@@ -20,7 +18,7 @@ from judge.packs.sizes import case_bytes, case_flops
 
 #: An empty solve between two events reads 3.1 µs on an H200; a shorter reading did not lie between them. A kernel that
 #: does nothing takes 1.1 µs more than an empty solve.
-_LEAST_S = 0.5e-6
+LEAST_S = 0.5e-6
 #: A time is trusted down to this share of the floor: clocks differ from day to day.
 _FLOOR_SHARE = 0.95
 #: The most that one warp instruction can do, with a safety factor of two: 32 lanes load 16 bytes each; a matrix
@@ -89,26 +87,12 @@ class Roofline:
         return flops / max(calibration.rates[name] for name in stand_ins)
 
 
-def why_call_implausible(claim_s: float, wall_s: float) -> str:
-    """Returns why the claimed time of one call is impossible, or an empty string.
-
-    ``wall_s`` is the time that the supervisor measured from requesting the call to receiving its reply. The GPU's clock
-    and the host's disagree when a virtual machine is halted, so a claim may exceed it by the same slack by which it may
-    fall short of it: a claim that is too long gains nothing.
-    """
-    if not math.isfinite(claim_s) or claim_s < _LEAST_S:
-        return f"a call is said to have taken {claim_s:.3g} s, less than an empty one takes"
-    if claim_s > wall_s + slack(wall_s):
-        return f"a call is said to have taken {claim_s * 1e6:.1f} µs, but it was over after {wall_s * 1e6:.1f} µs"
-    return ""
-
-
 def why_time_implausible(median_s: float, floor_s: float, *, measured: bool) -> str:
     """Returns why a case's time is impossible on this device, or an empty string.
 
     ``floor_s`` is ``Roofline.floor_s``; ``measured`` says whether the device was calibrated.
     """
-    if median_s < _LEAST_S:
+    if median_s < LEAST_S:
         return f"a call is said to take {median_s:.3g} s more than one that does nothing"
     if median_s >= _FLOOR_SHARE * floor_s:
         return ""

@@ -18,6 +18,8 @@ NAME = "verified.json"
 
 #: What decides the result of a verification, of the folder that this project lies in.
 _ENGINE = ("judge", "emulator")
+#: What only GPUs run, since packs are verified on the emulator. An import contract (pyproject.toml) keeps it apart.
+_GPUS_ONLY = ("judge/backends/cuda/", "judge/bench/timing/", "judge/runner/cuda/")
 _SUFFIXES = (".py", ".cpp", ".h", ".cuh", ".cu", ".map")
 
 
@@ -67,8 +69,14 @@ class Digests:
 def engine_digest() -> str:
     """Returns the digest of the sources that a verification depends on."""
     home = Path(__file__).resolve().parents[2]
+    return _digest(home, (home / path for path in engine_files(home)))
+
+
+def engine_files(home: Path) -> set[str]:
+    """Returns the paths, relative to ``home``, of the sources that a verification depends on."""
     files = (path for name in _ENGINE for path in (home / name).rglob("*") if path.suffix in _SUFFIXES)
-    return _digest(home, files)
+    names = {path.relative_to(home).as_posix() for path in files}
+    return {name for name in names if not name.startswith(_GPUS_ONLY)}
 
 
 def read_ledger(packs: Path) -> dict[str, Entry]:

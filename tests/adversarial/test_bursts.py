@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from judge.bench import clock_bound
 from judge.bench.measurement import Measurement
-from judge.bench.submission_timer import open_timer
-from judge.bench.trial import CaseResult
+from judge.bench.timing import clock_bound
+from judge.bench.timing.submission_timer import open_timer
+from judge.bench.timing.trial import CaseResult
 from judge.settings import JudgeSettings, RunLimits
 from judge.verdict import Verdict
 from tests.host_device.flushing import FLUSH_S

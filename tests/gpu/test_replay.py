@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from judge import audit, pipeline
-from judge.bench import trial
+from judge.bench.timing import trial
 from judge.judgement import DeviceInfo, Judgement
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from judge import audit
-from judge.bench import trial
-from judge.bench.kernel_replay import NotRecorded, Replayed
+from judge.bench.timing import trial
+from judge.bench.timing.kernel_replay import NotRecorded, Replayed
 from judge.judgement import BenchmarkCase, BuildReport, Judgement
 from judge.settings import JudgeSettings, RunLimits
 from judge.verdict import Verdict

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from judge import audit, pipeline
-from judge.bench import clock_bound
 from judge.bench.measurement import TimedCase
-from judge.bench.submission_timer import SubmissionTimer, open_timer
+from judge.bench.timing import clock_bound
+from judge.bench.timing.submission_timer import SubmissionTimer, open_timer
 from judge.compile.artifact import Artifact
 from judge.errors import Cancelled, InternalError
 from judge.gpu.calibration import Calibration, store_calibration
@@ -138,7 +138,7 @@ def test_a_time_that_the_clock_outside_contradicts_is_not_trusted(
     python: str, room: SubmissionTimer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A busy machine needs longer to find out than the limit that a GPU is held for.
-    monkeypatch.setattr("judge.bench.submission_timer.HOLD_S", 120.0)
+    monkeypatch.setattr("judge.bench.timing.submission_timer.HOLD_S", 120.0)
     [(results, score)] = room.time([sleeps(25, python)])
     assert score is None
     assert [result.outcome.verdict for result in results] == [Verdict.TIMING_NOT_TRUSTED], results

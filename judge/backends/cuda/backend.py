@@ -12,7 +12,7 @@ from judge.backends.base import Backend, Calibrator, Cancelled, Discovery, Say
 from judge.backends.cuda.probe import probe_gpus
 from judge.backends.cuda.scorer import MeasuredScorer
 from judge.backends.scoring import Scorer, ScoringJob
-from judge.bench.submission_timer import SubmissionTimer, open_timer
+from judge.bench.timing.submission_timer import SubmissionTimer, open_timer
 from judge.compile.architecture import gpu_architecture
 from judge.compile.artifact import Artifact
 from judge.compile.target import Target

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from judge.backends.scoring import Score, ScoringJob
-from judge.bench.submission_timer import SubmissionTimer
+from judge.bench.timing.submission_timer import SubmissionTimer
 from judge.packs.pack import Case
 from judge.supervisor.case_runner import case_judgement
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.packs.ledger import Digests, efforts_on_record, read_ledger, table, write_ledger
+from judge.packs.ledger import _GPUS_ONLY, Digests, efforts_on_record, engine_files, read_ledger, table, write_ledger
 from judge.packs.loader import load_pack
 from judge.packs.verify import Effort, verify_pack
 from judge.packs.verify.versions import check_version
@@ -44,6 +44,16 @@ def test_an_entry_is_of_one_state_of_pack_kernels_and_engine(pack_directory: Pat
     assert efforts_on_record([pack_directory]) == {pack_directory: "outdated"}
     (packs / "verified.json").write_text('{"scale": {"by": "somebody else"}}')
     assert efforts_on_record([pack_directory]) == {}
+
+
+def test_what_only_gpus_run_is_no_part_of_the_engine() -> None:
+    home = Path(__file__).parents[5]
+    engine = engine_files(home)
+    assert {"judge/packs/ledger.py", "judge/bench/modelled.py", "judge/runner/emulator.py"} <= engine
+    for folder in _GPUS_ONLY:
+        sources = {path.relative_to(home).as_posix() for path in (home / folder).glob("*.py")}
+        assert sources
+        assert not sources & engine
 
 
 def test_a_pack_with_errors_has_no_entry(edit: Callable[..., Path]) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.bench.clock_bound import Burst
-from judge.bench.null_kernel import NullBaselines
+from judge.bench.timing.clock_bound import Burst
+from judge.bench.timing.null_kernel import NullBaselines
 from judge.judgement import DeviceInfo
 from judge.packs.pack import Case, Pack
 from tests.host_device.judging import twice_pack

@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from judge import __version__
-from judge.bench.clock_bound import Burst, Line, NullBaseline, NullCalls, fit_baseline
-from judge.bench.schedule import CallMaker, InputKey, PlannedCall
+from judge.bench.timing.clock_bound import Burst, Line, NullBaseline, NullCalls, fit_baseline
+from judge.bench.timing.schedule import CallMaker, InputKey, PlannedCall
 from judge.compile.artifact import Artifact
 from judge.errors import InternalError
 from judge.gpu.calibration import device_hash

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from judge.bench.case_timer import CaseTimer, ProcessTiming
 from judge.bench.conditions import MAX_DROPPED_BURSTS, GpuConditions
-from judge.bench.null_kernel import CALLS, NullKernelProbe, NullKernelProcesses
-from judge.bench.sampling import SecretStream
-from judge.bench.schedule import CallMaker
 from judge.bench.statistics import StoppingRule
-from judge.bench.verification import Verifier
+from judge.bench.timing.case_timer import CaseTimer, ProcessTiming
+from judge.bench.timing.null_kernel import CALLS, NullKernelProbe, NullKernelProcesses
+from judge.bench.timing.sampling import SecretStream
+from judge.bench.timing.schedule import CallMaker
+from judge.bench.timing.verification import Verifier
 from judge.errors import InternalError
 from judge.gpu.nvml import GpuState
 from judge.packs.pack import Pack
@@ -170,7 +170,7 @@ def test_outputs_are_checked_once_no_more_calls_are_made(
 
     monkeypatch.setattr(f"{__name__}.Verifier", Noting)
     # Of every burst, the last one too.
-    monkeypatch.setattr("judge.bench.case_timer.opened_call_count", lambda _bytes: None)
+    monkeypatch.setattr("judge.bench.timing.case_timer.opened_call_count", lambda _bytes: None)
     timing = _time(HONEST, sessions)
     assert timing.outcome.verdict is Verdict.ACCEPTED, timing.outcome
     assert len(made) > 1, "the last time is when all is over"
@@ -196,7 +196,7 @@ def test_checks_end_when_a_call_cannot_be_opened(sessions: list[Session], monkey
     monkeypatch.setattr(Noting, "start_checks", lambda self: (start(self), begun.append(True)))
     monkeypatch.setattr(f"{__name__}.Verifier", Noting)
     monkeypatch.setattr(Session, "open_call", open_call)
-    monkeypatch.setattr("judge.bench.case_timer.opened_call_count", lambda _bytes: None)
+    monkeypatch.setattr("judge.bench.timing.case_timer.opened_call_count", lambda _bytes: None)
     with pytest.raises(InternalError, match="cannot be opened"):
         _time(HONEST, sessions)
     assert over, "some had been begun"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
-from judge.bench.schedule import CallMaker, PlannedCall
+from judge.bench.timing.schedule import CallMaker, PlannedCall
 from judge.errors import Cancelled
 from judge.native.library import Bytes, loaded
 from judge.packs.committed_array import CommittedArray, NotCommittedError

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from judge.bench.case_timer import CaseTimer, ProcessTiming
 from judge.bench.conditions import GpuConditions
-from judge.bench.sampling import SecretStream
-from judge.bench.schedule import CallMaker
 from judge.bench.statistics import StoppingRule
-from judge.bench.verification import Verifier
+from judge.bench.timing.case_timer import CaseTimer, ProcessTiming
+from judge.bench.timing.sampling import SecretStream
+from judge.bench.timing.schedule import CallMaker
+from judge.bench.timing.verification import Verifier
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings, RunLimits
 from judge.verdict import Verdict

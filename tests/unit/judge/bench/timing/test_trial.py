@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from judge.bench import submission_timer
-from judge.bench.case_timer import ProcessTiming
-from judge.bench.clock_bound import Burst, Line, NullBaseline
-from judge.bench.null_kernel import NullBaselines
-from judge.bench.trial import Bench, CaseResult, Trial
+from judge.bench.measurement import score_interval
+from judge.bench.timing import submission_timer
+from judge.bench.timing.case_timer import ProcessTiming
+from judge.bench.timing.clock_bound import Burst, Line, NullBaseline, NullCalls
+from judge.bench.timing.null_kernel import NullBaselines
+from judge.bench.timing.trial import Bench, CaseResult, Trial
 from judge.compile.artifact import Artifact
 from judge.compile.target import Target
 from tests.host_device.judging import twice_pack
@@ -94,6 +95,47 @@ def test_nothing_is_measured_again_when_the_time_for_that_is_over(judge: Judge) 
     assert judge("unsteady", latest=time.monotonic() - 1) == (1, 0, [])
 
 
+def _trial(processes: Sequence[Sequence[Burst]]) -> Trial:
+    """Returns a trial with the bursts of three processes, beside null calls of 3 µs with 30 µs around them."""
+    bench: Any = SimpleNamespace(
+        pack=twice_pack(), cases=(CASE,), seed=1, maker=lambda _: SimpleNamespace(input_bytes=1, output_bytes=1),
+        stream=SimpleNamespace(child=lambda _: None, getrandbits=lambda _: 1),
+        factory=SimpleNamespace(cancelled=lambda: False),
+        roofline=SimpleNamespace(roofline_s=lambda _: None, floor_s=lambda _: 0.0, calibration=None),
+    )  # fmt: skip
+    empty: Any = SimpleNamespace(of=lambda _: NullBaseline(Line(100e-6, 500e-6, 0.0), 3e-6, 30e-6))
+    trial = Trial(bench, empty, Artifact(b"", Target("cuda", "sm_90")))
+    trial._timings[CASE.id] += [ProcessTiming(bursts=list(bursts)) for bursts in processes]
+    return trial
+
+
+@pytest.mark.parametrize(
+    ("overhead_s", "verdict", "value_s"),
+    [(30e-6, "AC", 200e-6), (40e-6, "AC", 200e-6), (41.5e-6, "AC", 200.925e-6), (45e-6, "AC", 204.25e-6),
+     (50e-6, "TI", None), (230e-6, "TI", None)],
+)  # fmt: skip
+def test_a_slight_contradiction_costs_time_and_a_greater_one_the_verdict(
+    overhead_s: float, verdict: str, value_s: float | None
+) -> None:
+    """Calls of 203 µs, 3 of which an empty call reads; their replies come later than those of empty calls."""
+    null_calls = NullCalls((3e-6,) * 3, (30e-6,) * 3, (False,) * 3)
+    bursts = [
+        Burst(100e-6 + calls * 700e-6, (203e-6,) * calls, (overhead_s,) * calls, null_calls) for calls in (4, 8, 16)
+    ]
+    trial = _trial([bursts] * 3)
+    [result] = trial.results(trial.doubts())
+    assert result.outcome.verdict.value == verdict
+    if value_s is None:
+        assert result.timed is None
+        assert "by the judge's own clock" in result.outcome.message
+        return
+    assert result.timed is not None
+    assert result.timed.value == pytest.approx(value_s)
+    assert ("count" in result.outcome.message) == (value_s > 200e-6 + 1e-9)
+    interval = score_interval([result.timed])
+    assert interval.low <= 200e-6 <= value_s <= interval.high, "the interval has the claim and what counts instead"
+
+
 @pytest.mark.parametrize(
     ("seconds", "unsteady"),
     [
@@ -106,14 +148,5 @@ def test_nothing_is_measured_again_when_the_time_for_that_is_over(judge: Judge) 
 def test_processes_that_differ_by_more_than_four_per_cent_and_half_a_microsecond_are_unsteady(
     seconds: tuple[float, ...], unsteady: bool
 ) -> None:
-    bench: Any = SimpleNamespace(
-        pack=twice_pack(), cases=(CASE,), seed=1, maker=lambda _: SimpleNamespace(input_bytes=1, output_bytes=1),
-        stream=SimpleNamespace(child=lambda _: None, getrandbits=lambda _: 1),
-        factory=SimpleNamespace(cancelled=lambda: False), roofline=SimpleNamespace(roofline_s=lambda _: None),
-    )  # fmt: skip
-    empty: Any = SimpleNamespace(of=lambda _: NullBaseline(Line(0.0, 0.0, 0.0), 3e-6, 30e-6))
-    trial = Trial(bench, empty, Artifact(b"", Target("cuda", "sm_90")))
-    trial._timings[CASE.id] += [
-        ProcessTiming(bursts=[Burst(1.0, (second + 3e-6,) * 50, (0.0,) * 50)]) for second in seconds
-    ]
+    trial = _trial([[Burst(1.0, (second + 3e-6,) * 50, (0.0,) * 50)] for second in seconds])
     assert trial.is_unsteady() is unsteady

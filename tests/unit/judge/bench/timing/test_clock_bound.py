@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from judge.bench.clock_bound import (
+from judge.bench.timing.clock_bound import (
     AROUND_SHARE,
     Burst,
     NullCalls,
@@ -18,6 +19,7 @@ from judge.bench.clock_bound import (
     fit_line,
     is_overhead_known,
     slack,
+    why_call_implausible,
 )
 
 #: What a call takes around solve: contents made, caches flushed, outputs looked at.
@@ -156,6 +158,52 @@ def test_the_slack_is_five_per_cent_or_five_microseconds() -> None:
         assert (
             find_contradiction(moved_s, estimate_call_time([_bursts(1100e-6, 30e-6)], moved_s, empty)) is not None
         ) is doubted
+
+
+@pytest.mark.parametrize("claim", [0.0, -1.0, math.nan, math.inf, -math.inf, 1e-7])
+def test_a_time_close_to_zero_is_implausible(claim: float) -> None:
+    assert "less than an empty one" in why_call_implausible(claim, 1.0)
+
+
+def test_a_call_longer_than_its_wall_time_is_implausible() -> None:
+    assert "it was over after" in why_call_implausible(1.1e-3, 1e-3)
+    assert "it was over after" in why_call_implausible(16e-6, 10e-6)
+
+
+def test_the_clocks_of_gpu_and_host_may_disagree_a_little() -> None:
+    assert why_call_implausible(1.1e-3, 1.2e-3) == ""
+    assert why_call_implausible(7.06e-3, 7.05e-3) == ""
+    assert why_call_implausible(14e-6, 10e-6) == ""
+
+
+@pytest.mark.parametrize(
+    ("true_s", "claim_s", "least_s", "slight"),
+    [
+        (1e-3, 0.93e-3, 0.95e-3, True),
+        (1e-3, 0.92e-3, 0.95e-3, False),
+        (10e-6, 3e-6, 5e-6, True),
+        (20e-6, 12e-6, 15e-6, False),
+    ],
+)
+def test_a_claim_that_lacks_half_of_the_slack_more_counts_as_what_the_slack_leaves(
+    true_s: float, claim_s: float, least_s: float, slight: bool
+) -> None:
+    empty = fit_baseline([_bursts(100e-6, 30e-6)])
+    lies = [_bursts(100e-6 + true_s, 30e-6 + true_s - claim_s)]
+    found = find_contradiction(claim_s, estimate_call_time(lies, claim_s, empty))
+    assert found is not None
+    assert found.least_s == pytest.approx(least_s)
+    assert found.is_slight is slight
+
+
+def test_a_slight_contradiction_hides_no_stronger_one() -> None:
+    """By single calls the claim is a little short; by their number it is half of the time."""
+    empty = fit_baseline([_bursts(100e-6, 30e-6)])
+    lies = [_bursts(2.1e-3, 30e-6 + 70e-6)]
+    found = find_contradiction(0.93e-3, estimate_call_time(lies, 0.93e-3, empty))
+    assert found is not None
+    assert found.clock_s == pytest.approx(2e-3)
+    assert not found.is_slight
 
 
 def test_the_middle_process_counts() -> None:

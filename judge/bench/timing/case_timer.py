@@ -11,14 +11,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from judge.bench.clock_bound import Burst, is_overhead_known
 from judge.bench.conditions import GpuConditions
-from judge.bench.null_kernel import NullKernelProbe
-from judge.bench.plausibility import why_call_implausible
-from judge.bench.sampling import OpeningSample, SecretStream, opened_call_count
-from judge.bench.schedule import CallMaker, PlannedBurst, Purpose, Schedule
 from judge.bench.statistics import MIN_SAMPLES, StoppingRule, fewest_calls, summarize
-from judge.bench.verification import OpenedCall, Verifier
+from judge.bench.timing.clock_bound import Burst, is_overhead_known, why_call_implausible
+from judge.bench.timing.null_kernel import NullKernelProbe
+from judge.bench.timing.sampling import OpeningSample, SecretStream, opened_call_count
+from judge.bench.timing.schedule import CallMaker, PlannedBurst, Purpose, Schedule
+from judge.bench.timing.verification import OpenedCall, Verifier
 from judge.supervisor.error_explanations import explain_cuda
 from judge.supervisor.session import BurstRecord, Session
 from judge.supervisor.verdict_rules import Outcome, outcome_of_call

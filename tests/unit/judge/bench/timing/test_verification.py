@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from judge.bench.schedule import CallMaker, InputKey, PlannedCall
-from judge.bench.verification import OpenedCall, Verifier
+from judge.bench.timing.schedule import CallMaker, InputKey, PlannedCall
+from judge.bench.timing.verification import OpenedCall, Verifier
 from judge.errors import Cancelled
 from judge.native import library
 from judge.native.cxx import LIBRARY
@@ -196,7 +196,7 @@ def test_started_checks_run_once_and_are_reported_at_the_end() -> None:
 
 
 def test_checks_end_when_the_judgement_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("judge.bench.verification._POLL_S", 0.0)
+    monkeypatch.setattr("judge.bench.timing.verification._POLL_S", 0.0)
     asked = threading.Event()
 
     class Slow(Maker):
@@ -222,7 +222,7 @@ def test_checks_end_when_the_judgement_is_cancelled(monkeypatch: pytest.MonkeyPa
 def test_checks_that_fit_into_memory_share_the_processors(
     monkeypatch: pytest.MonkeyPatch, calls: int, input_bytes: int, threads: int
 ) -> None:
-    monkeypatch.setattr("judge.bench.verification.loaded", object)
+    monkeypatch.setattr("judge.bench.timing.verification.loaded", object)
     maker = Maker(input_bytes)
     assert verifier(maker, calls).finish_checks() is None
     assert maker.threads == [threads] * calls

@@ -1,7 +1,8 @@
 """Sets up timing for one pack on one device, and times submissions in turns.
 
 If a claim is doubted, everything is measured again, the null kernel included, so that an hour-old baseline or a busy
-minute costs nobody their verdict. If the processes of a trial differ by much, new ones are timed once.
+minute costs nobody their verdict. A slight contradiction that remains costs time. If the processes of a trial differ by
+much, new ones are timed once.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from judge.bench.case_timer import HOLD_S
 from judge.bench.conditions import Background, GpuConditions, processor_for_timing
 from judge.bench.measurement import TimedCase, fingerprint, measured_score
-from judge.bench.null_kernel import CALLS, NullBaselines, NullKernelProbe, NullKernelProcesses
 from judge.bench.plausibility import Roofline
-from judge.bench.sampling import SecretStream
 from judge.bench.statistics import PROCESSES
-from judge.bench.trial import Bench, CaseResult, Progress, Trial, finish_after
+from judge.bench.timing.case_timer import HOLD_S
+from judge.bench.timing.null_kernel import CALLS, NullBaselines, NullKernelProbe, NullKernelProcesses
+from judge.bench.timing.sampling import SecretStream
+from judge.bench.timing.trial import Bench, CaseResult, Progress, Trial, finish_after
 from judge.compile.artifact import Artifact
 from judge.gpu.calibration import load_calibration
 from judge.gpu.nvml import GpuWatch, watch_device

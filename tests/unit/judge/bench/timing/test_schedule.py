@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from judge.bench.sampling import SecretStream
-from judge.bench.schedule import (
+from judge.bench.timing.sampling import SecretStream
+from judge.bench.timing.schedule import (
     MAX_CALLS,
     InputKey,
     PlannedBurst,

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from emulator.records import dataclass
-from judge.bench.clock_bound import slack
-from judge.bench.null_kernel import NullBaselines
-from judge.bench.submission_timer import time_processes
-from judge.bench.trial import Bench, Trial
+from judge.bench.timing.clock_bound import slack
+from judge.bench.timing.null_kernel import NullBaselines
+from judge.bench.timing.submission_timer import time_processes
+from judge.bench.timing.trial import Bench, Trial
 from judge.compile.artifact import Artifact
 from judge.errors import InternalError
 from judge.judgement import BenchmarkCase

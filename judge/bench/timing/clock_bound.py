@@ -28,11 +28,14 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from judge.bench.plausibility import LEAST_S
 from judge.bench.statistics import PROCESSES, median_interval
 
 #: How far a claim may fall short of the supervisor's estimate, as a share of it and in seconds; the larger one applies.
 SLACK_RELATIVE = 0.05
 SLACK_S = 5e-6
+#: By what share of the slack a claim may fall short of what the slack leaves of the estimate, and count as that.
+_SLIGHT_SHARE = 0.5
 #: How much two bursts of equal K may differ for reasons that do not depend on K.
 _FIXED_DIFFERENCE_S = 100e-6
 #: By what share of itself the time around a call may differ from the time around a null call.
@@ -130,10 +133,23 @@ def fit_baseline(processes: Sequence[Sequence[Burst]]) -> NullBaseline:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """A claim that the supervisor's clock contradicts: one call's seconds as claimed and as estimated by the clock."""
+    """A claim that the supervisor's clock contradicts: one call's seconds as claimed and as estimated by the clock.
+
+    ``least_s`` is the shortest claim that the estimate would not have contradicted.
+    """
 
     claim_s: float
     clock_s: float
+    least_s: float
+
+    @property
+    def is_slight(self) -> bool:
+        """Whether ``least_s`` may count in place of the claim.
+
+        It gains nothing to claim less than ``least_s`` then, and an honest kernel whose replies the machine delays for
+        minutes loses a few per cent of its time instead of its verdict.
+        """
+        return self.claim_s >= self.least_s - _SLIGHT_SHARE * slack(self.clock_s)
 
     def __str__(self) -> str:
         return (
@@ -179,15 +195,31 @@ def estimate_call_time(processes: Sequence[Sequence[Burst]], claim_s: float, bas
 
 
 def find_contradiction(claim_s: float, estimate: ClockEstimate) -> Contradiction | None:
-    """Returns the first estimate that exceeds ``claim_s`` (as in ``estimate_call_time``) by more than is allowed."""
-    for clock_s, error_s in (
-        (estimate.by_call_s, 0.0),
-        (estimate.by_slope_s, estimate.slope_error_s),
-        (estimate.in_all_s, estimate.in_all_error_s),
-    ):
-        if claim_s < clock_s - slack(clock_s) - error_s:
-            return Contradiction(claim_s, clock_s)
-    return None
+    """Returns the strongest contradiction of ``claim_s`` (as in ``estimate_call_time``), or None."""
+    bounds = [
+        Contradiction(claim_s, clock_s, clock_s - slack(clock_s) - error_s)
+        for clock_s, error_s in (
+            (estimate.by_call_s, 0.0),
+            (estimate.by_slope_s, estimate.slope_error_s),
+            (estimate.in_all_s, estimate.in_all_error_s),
+        )
+    ]
+    strongest = max(bounds, key=lambda bound: bound.least_s)
+    return strongest if claim_s < strongest.least_s else None
+
+
+def why_call_implausible(claim_s: float, wall_s: float) -> str:
+    """Returns why the claimed time of one call is impossible, or an empty string.
+
+    ``wall_s`` is the time that the supervisor measured from requesting the call to receiving its reply. The GPU's clock
+    and the host's disagree when a virtual machine is halted, so a claim may exceed it by the same slack by which it may
+    fall short of it: a claim that is too long gains nothing.
+    """
+    if not math.isfinite(claim_s) or claim_s < LEAST_S:
+        return f"a call is said to have taken {claim_s:.3g} s, less than an empty one takes"
+    if claim_s > wall_s + slack(wall_s):
+        return f"a call is said to have taken {claim_s * 1e6:.1f} µs, but it was over after {wall_s * 1e6:.1f} µs"
+    return ""
 
 
 def is_overhead_known(bursts: Sequence[Burst], claim_s: float, *, has_slope: bool = True) -> bool:

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from judge.bench.sampling import SMALL_BYTES, OpeningSample, SecretStream, opened_call_count
+from judge.bench.timing.sampling import SMALL_BYTES, OpeningSample, SecretStream, opened_call_count
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ and with what the device can do. Outputs are checked, and a process is ended, wh
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from collections.abc import Callable, Sequence
@@ -13,16 +14,16 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from typing import Any
 
-from judge.bench.case_timer import CaseTimer, ProcessTiming
-from judge.bench.clock_bound import Burst, estimate_call_time, find_contradiction
 from judge.bench.conditions import Background, GpuConditions
 from judge.bench.measurement import TimedCase, score_interval
-from judge.bench.null_kernel import NullBaselines, NullKernelProbe, NullKernelProcesses, as_internal_errors
 from judge.bench.plausibility import Roofline, why_time_implausible
-from judge.bench.sampling import SecretStream
-from judge.bench.schedule import CallMaker, reservation
 from judge.bench.statistics import PROCESSES, StoppingRule
-from judge.bench.verification import Verifier
+from judge.bench.timing.case_timer import CaseTimer, ProcessTiming
+from judge.bench.timing.clock_bound import Burst, estimate_call_time, find_contradiction
+from judge.bench.timing.null_kernel import NullBaselines, NullKernelProbe, NullKernelProcesses, as_internal_errors
+from judge.bench.timing.sampling import SecretStream
+from judge.bench.timing.schedule import CallMaker, reservation
+from judge.bench.timing.verification import Verifier
 from judge.compile.artifact import Artifact
 from judge.errors import InternalError
 from judge.packs.pack import Case, Pack
@@ -116,6 +117,14 @@ class CaseResult:
     timed: TimedCase | None
 
 
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why a case's time is not trusted. If ``least_s`` is set, these seconds may count in place of the case's value."""
+
+    reason: str
+    least_s: float | None = None
+
+
 class Trial:
     """Times one submission. The null kernel's claim is subtracted from its times.
 
@@ -205,8 +214,8 @@ class Trial:
         found = score_interval([self._timed(case) for case in self._bench.cases])
         return found.high - found.value > max(_UNSTEADY_RELATIVE * found.value, _UNSTEADY_S)
 
-    def doubts(self) -> dict[str, str]:
-        """Returns, by case, why its time is not trusted; cases without doubt are left out."""
+    def doubts(self) -> dict[str, Doubt]:
+        """Returns the doubts by case; cases without doubt are left out."""
         doubts = {}
         for case in self._bench.cases:
             baseline = self._baselines.of(case)
@@ -222,11 +231,13 @@ class Trial:
             # What the device cannot do it can do on no machine, however busy that is: the stronger reason comes first.
             reason = why_time_implausible(value, roofline.floor_s(case), measured=roofline.calibration is not None)
             contradiction = find_contradiction(value, estimate)
-            if reason or contradiction is not None:
-                doubts[case.id] = reason or str(contradiction)
+            if reason:
+                doubts[case.id] = Doubt(reason)
+            elif contradiction is not None:
+                doubts[case.id] = Doubt(str(contradiction), contradiction.least_s if contradiction.is_slight else None)
         return doubts
 
-    def results(self, doubts: dict[str, str]) -> list[CaseResult]:
+    def results(self, doubts: dict[str, Doubt]) -> list[CaseResult]:
         """Returns one result per case, up to the first that is not accepted."""
         results = []
         for case in self._bench.cases:
@@ -234,8 +245,11 @@ class Trial:
             outcome, timed = Outcome(Verdict.ACCEPTED), None
             if self._failed is not None and self._failed[0] is case:
                 outcome, wall_s = self._failed[1], wall_s + self._failed[2]
-            elif case.id in doubts:
-                outcome = Outcome(Verdict.TIMING_NOT_TRUSTED, doubts[case.id])
+            elif (doubt := doubts.get(case.id)) is not None and doubt.least_s is None:
+                outcome = Outcome(Verdict.TIMING_NOT_TRUSTED, doubt.reason)
+            elif doubt is not None and doubt.least_s is not None:
+                outcome = Outcome(Verdict.ACCEPTED, f"{doubt.reason}; so {doubt.least_s * 1e6:.1f} µs count")
+                timed = self._timed(case, doubt.least_s)
             elif self._failed is None:
                 timed = self._timed(case)
             results.append(CaseResult(case, outcome, wall_s, timed))
@@ -252,7 +266,8 @@ class Trial:
         )  # fmt: skip
         return timer.run(lambda calls: self._progress(case, calls))
 
-    def _timed(self, case: Case) -> TimedCase:
+    def _timed(self, case: Case, least_s: float = 0.0) -> TimedCase:
+        """Returns the case's times. If their value is below ``least_s``, all are longer by what it lacks."""
         timings = self._timings[case.id]
         details = {
             "stopped_by": tuple(timing.stopped_by for timing in timings),
@@ -261,7 +276,12 @@ class Trial:
         }
         null_s = self._baselines.of(case).claim_s
         processes = tuple(tuple(claim_s - null_s for claim_s in timing.samples) for timing in timings)
-        return TimedCase(case, processes, self._bench.roofline.roofline_s(case), details)
+        timed = TimedCase(case, processes, self._bench.roofline.roofline_s(case), details=details)
+        lack_s = least_s - timed.value
+        if lack_s <= 0:
+            return timed
+        longer = tuple(tuple(sample_s + lack_s for sample_s in samples) for samples in processes)
+        return dataclasses.replace(timed, processes=longer, error=lack_s / least_s)
 
 
 def finish_after(session: Session, work: Sequence[Future[Any]]) -> None:
