@@ -66,7 +66,8 @@ def scalar_values(pack: Pack, case: Case) -> dict[str, np.generic]:
 
 def host_inputs(pack: Pack, case: Case, seed: int, call: int = 0, *, like: int | None = None) -> dict[str, Array]:
     """Returns the inputs without a recipe: what ``make_inputs`` makes, what files hold, and what a user typed."""
-    made = _made_by_pack(pack, case, seed, call, like) if pack.reference.defines("make_inputs") else {}
+    coded = any(case.distribution(each) is None and each.name not in case.typed for each in pack.inputs)
+    made = _made_by_pack(pack, case, seed, call, like) if coded and pack.reference.defines("make_inputs") else {}
     typed = {
         argument.name: _rounded(argument, np.array(case.typed[argument.name])).reshape(sizes.shape(case, argument))
         for argument in pack.inputs

@@ -274,3 +274,17 @@ def test_auto_derives_the_bound_from_the_reference(edit: Edit) -> None:
     right = inputs["x"] * inputs["factor"]
     assert check_outputs(pack, case, inputs, {"y": right * np.float32(1 + 1e-6)}) is None
     assert check_outputs(pack, case, inputs, {"y": right.astype(np.float16).astype(np.float32)})
+
+
+def test_make_inputs_is_called_where_something_has_no_data_of_its_own(pack_directory: Path, edit: Edit) -> None:
+    """To make what a case declares again would take the host as long as the array is large."""
+    edit('data = { kind = "uniform", low = -1, high = 1 }', "")
+    edit("axes = { N = 5 }", 'axes = { N = 5 }\ndata.x = { kind = "zeros" }')
+    reference = pack_directory / "reference.py"
+    coded = "import numpy as np\n\ndef make_inputs(rng, N, **_):\n    assert N != 5\n    return {'x': np.ones(N)}\n\n"
+    reference.write_text(coded + reference.read_text())
+    pack = load_pack(pack_directory)
+    declared, made = pack.cases[:2]
+    assert declared.axes["N"] == 5
+    np.testing.assert_array_equal(make_inputs(pack, declared, 1)["x"], 0)
+    np.testing.assert_array_equal(make_inputs(pack, made, 1)["x"], 1)
