@@ -8,14 +8,17 @@ _CHUNK = 1 << 17
 
 def make_inputs(rng, M, D):
     """Tables of angles that begin at a random position, so that nothing can be gained by computing them anew."""
-    frequencies = 10000.0 ** (-np.arange(D // 2, dtype=np.float64) / (D // 2))
-    angles = np.outer(np.arange(M) + rng.uniform(0.0, 5000.0), frequencies) + rng.uniform(0.0, 2 * np.pi, D // 2)
-    angles = np.remainder(angles, 2 * np.pi).astype(np.float32)
-    tables = {}
-    for name, function in (("cos", np.cos), ("sin", np.sin)):
-        tables[name] = np.empty((M, D), np.float32)
-        function(angles, out=tables[name][:, : D // 2])
-        tables[name][:, D // 2 :] = tables[name][:, : D // 2]
+    half = D // 2
+    frequencies = 10000.0 ** (-np.arange(half) / half) / (2 * np.pi)
+    start, phases = rng.uniform(0.0, 5000.0), rng.random(half)
+    tables = {name: np.empty((M, D), np.float32) for name in ("cos", "sin")}
+    step = max(1, _CHUNK // D)
+    for first in range(0, M, step):
+        rows = slice(first, min(first + step, M))
+        turns = np.outer(np.arange(rows.start, rows.stop) + start, frequencies) + phases
+        angles = ((turns - np.floor(turns)) * (2 * np.pi)).astype(np.float32)
+        for name, function in (("cos", np.cos), ("sin", np.sin)):
+            tables[name][rows, :half] = tables[name][rows, half:] = function(angles)
     return tables
 
 

@@ -20,7 +20,7 @@ def make_inputs(rng, M, N, nnz):
     numbers *= np.float32(2 * (_MOST - _LEAST))
     numbers += np.copysign(np.float32(_LEAST), numbers)
     in_all, more = divmod(int(nnz), int(M))
-    patterns = [np.tile(rng.permutation(N) < count, 2) for count in (in_all, in_all + 1)]
+    patterns = [np.tile(rng.permutation(N) < count, 2).astype(np.float32) for count in (in_all, in_all + 1)]
     has_more = rng.permutation(M) < more
     matrix = np.empty((M, N), np.float32)
     for row, (start, shift) in enumerate(rng.integers(0, (_NUMBERS, N), (M, 2))):

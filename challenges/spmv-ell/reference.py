@@ -8,7 +8,8 @@ _ROWS = 1 << 15
 
 def make_inputs(rng, M, N, width, filled):
     columns = rng.integers(0, N, (width, M), np.int32)
-    columns[rng.random((width, M), np.float32) >= filled] = -1
+    for place in columns:
+        place[rng.random(M, np.float32) >= filled] = -1
     # The smallest matrix would be empty now and then.
     columns[0, 0] = 0
     return {"columns": columns}
