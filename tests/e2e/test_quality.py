@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from flask.testing import FlaskClient
-from playwright.sync_api import Browser, BrowserContext
+from playwright.sync_api import Browser, BrowserContext, Page
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -36,7 +36,6 @@ from tests.web_site import H200, KERNEL, accepted, faulty, post, trusted, wrong
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive(by_file=True)]
 
 ASSIGNMENTS = "/classes/<int(max=2147483647):number>/assignments"
-ColorScheme = Literal["light", "dark"]
 CHALLENGE = "/challenges/vector-add"
 #: What answers with something other than a page of its own: files, JSON, parts of pages, redirects, and the pages
 #: behind links and steps, which are made of the same forms.
@@ -205,25 +204,9 @@ def test_every_page_is_looked_at(full: Full) -> None:
     assert pages - {name.split(",")[0] for name in (*full.paths, *SIGNED_OUT)} == set()
 
 
-@pytest.mark.exhaustive(by_file=True, costly=True)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1440])
-def test_no_page_has_what_keeps_people_out(full: Full, browser: Browser, width: int, scheme: ColorScheme) -> None:
-    found: dict[str, list[str]] = {}
-    for signed_in, paths in ((True, full.paths), (False, SIGNED_OUT)):
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        if signed_in:
-            sign_in(context, full)
-        page = context.new_page()
-        for name, path in paths.items():
-            answer = page.goto(full.served.url + path)
-            assert answer is not None
-            assert (answer.status, page.url) == (404 if name == "404" else 200, full.served.url + path)
-            if violations := Axe().run(page).response["violations"]:
-                found[name] = [f"{each['id']}: {each['nodes'][0]['html']}" for each in violations]
-        context.close()
-    assert found == {}
-
+ALL = {"resultTypes": ["violations"]}
+#: What axe-core asks of colours, which are all that a dark page differs in from a light one.
+COLOURS = {**ALL, "runOnly": ["color-contrast", "link-in-text-block"]}
 
 #: Opens what folds, and returns what reaches over the edges of the screen: the page itself, and buttons by their texts.
 OVER_THE_EDGE = """() => {
@@ -237,21 +220,6 @@ OVER_THE_EDGE = """() => {
     return found;
 }"""
 
-
-@pytest.mark.parametrize("width", [390, 700, 1000, 1440])
-def test_every_button_is_on_the_screen(full: Full, browser: Browser, width: int) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 900})
-    sign_in(context, full)
-    page = context.new_page()
-    found = {}
-    for name, path in full.paths.items():
-        page.goto(full.served.url + path)
-        if over := page.evaluate(OVER_THE_EDGE):
-            found[name] = over
-    context.close()
-    assert found == {}
-
-
 #: By cell of a stacking table that has not the name of its column: both texts. The first cell may have none, and one
 #: with buttons has none where its column's name is for screen readers.
 MISLABELLED = """() => [...document.querySelectorAll("table.stacks")].flatMap((table) => {
@@ -264,18 +232,42 @@ MISLABELLED = """() => [...document.querySelectorAll("table.stacks")].flatMap((t
 })"""
 
 
-def test_a_stacked_cell_has_the_name_of_its_column(full: Full, browser: Browser) -> None:
-    context = browser.new_context()
-    sign_in(context, full)
-    page = context.new_page()
-    tables, found = 0, {}
-    for name, path in full.paths.items():
-        page.goto(full.served.url + path)
-        tables += page.locator("table.stacks").count()
-        if wrong_labels := page.evaluate(MISLABELLED):
-            found[name] = wrong_labels
-    context.close()
+@pytest.mark.exhaustive(by_file=True, costly=True)
+@pytest.mark.parametrize(("width", "then"), [(390, 700), (1440, 1000)])
+def test_no_page_has_what_keeps_people_out(full: Full, browser: Browser, width: int, then: int) -> None:
+    """Each page is opened once at ``width``, light; it becomes dark there, and then as wide as ``then``."""
+    found: dict[str, list[str]] = {}
+    axe, tables = Axe().axe_script, 0
+    for signed_in, paths in ((True, full.paths), (False, SIGNED_OUT)):
+        context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
+        if signed_in:
+            sign_in(context, full)
+        page = context.new_page()
+        for name, path in paths.items():
+            page.emulate_media(color_scheme="light")
+            answer = page.goto(full.served.url + path)
+            assert answer is not None
+            assert (answer.status, page.url) == (404 if name == "404" else 200, full.served.url + path)
+            page.evaluate(axe)
+            wrong = [f"light, {each}" for each in _violations(page)]
+            page.emulate_media(color_scheme="dark")
+            page.locator("html[data-shade=dark]").wait_for(state="attached")
+            wrong += [f"dark, {each}" for each in _violations(page, COLOURS)]
+            tables += page.locator("table.stacks").count()
+            wrong += [f"the cell {cell} is called {label}" for label, cell in page.evaluate(MISLABELLED)]
+            for wide in (width, then):
+                page.set_viewport_size({"width": wide, "height": 900})
+                wrong += [f"beyond the edge of {wide} pixels: {each}" for each in page.evaluate(OVER_THE_EDGE)]
+            page.set_viewport_size({"width": width, "height": 900})
+            if wrong:
+                found[name] = wrong
+        context.close()
     assert (tables, found) == (8, {})
+
+
+def _violations(page: Page, options: dict[str, Any] = ALL) -> list[str]:
+    violations = page.evaluate("(options) => axe.run(options)", options)["violations"]
+    return [f"{each['id']}: {each['nodes'][0]['html']}" for each in violations]
 
 
 #: By page: the most bytes that cross the network, and the most requests, when it is opened for the first time.
