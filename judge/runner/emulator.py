@@ -29,7 +29,6 @@ from judge.wire.messages import (
     MAX_EXTENTS,
     MAX_FAULTS,
     MAX_FRAMES,
-    WATCHED_SLOWDOWN,
     CallClaim,
     ExtentClaim,
     FaultClaim,
@@ -37,6 +36,7 @@ from judge.wire.messages import (
     PartyClaim,
     ReportClaim,
     Watch,
+    kernel_time_factor,
 )
 from judge.wire.profiles import (
     CLASSES,
@@ -116,7 +116,7 @@ class EmulatorDevice:
         self._watched = what
         self._runtime.observe(checks="full" if Watch.CHECKS in what else "default", profile=Watch.PROFILE in what)
         if self._wall_s:
-            self._runtime.limit_wall(self._wall_s * (WATCHED_SLOWDOWN if what else 1.0))
+            self._runtime.limit_wall(self._wall_s * kernel_time_factor(what))
 
     def rewrite(self, ptx: str) -> None:
         self._runtime.clear_errors()

@@ -131,6 +131,11 @@ class _CasePreparer:
         return PreparedCase(case, inputs, check, answers)
 
 
+def _may_be_of_the_checks(outcome: Outcome, watch: Watch) -> bool:
+    """Returns whether the verdict could be another without checks, which take long and much memory."""
+    return Watch.CHECKS in watch and outcome.verdict in _OF_THE_CHECKS
+
+
 class CaseRunner:
     """Judges cases in sessions of one submission. ``close`` ends the running session.
 
@@ -259,6 +264,8 @@ class CaseRunner:
                 record, outputs, printed = self._call(case, prepared_case, watch)
         except RunnerEnded as ended:
             outcome, printed = outcome_of_ending(ended.ending, bounds.call_s), ended.ending.printed
+            if _may_be_of_the_checks(outcome, watch):
+                return self._judge_without_checks(case, prepared_case, watch)
             self.discard_session()
             self._lost_s += time.monotonic() - started
         except RequestRefused as refused:
@@ -270,9 +277,8 @@ class CaseRunner:
                 lambda: first_mismatch(prepared_case.check, outputs),
                 reads_are_errors=self._pack.emulator.reads_are_errors, call_lines=self._artifact.call_lines,
             )  # fmt: skip
-            if Watch.CHECKS in watch and outcome.verdict in _OF_THE_CHECKS:
-                # They take long and much memory: without them it may not.
-                return self._judge_once(case, prepared_case, watch & ~Watch.CHECKS)
+            if _may_be_of_the_checks(outcome, watch):
+                return self._judge_without_checks(case, prepared_case, watch)
             if self._session is not None and self._session.runner.flooded:
                 outcome = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
                 self.discard_session()
@@ -286,6 +292,11 @@ class CaseRunner:
         wall_s = record.wall_s if record else 0.0
         shown = _shown(self._pack, prepared_case, outputs)
         return JudgedCase(case_judgement(case, outcome, wall_s, printed, shown), record)
+
+    def _judge_without_checks(self, case: Case, prepared_case: PreparedCase, watch: Watch) -> JudgedCase:
+        """Judges the case again in a new session, since a device on which a kernel was stopped makes no more calls."""
+        self.end_session()
+        return self._judge_once(case, prepared_case, watch & ~Watch.CHECKS)
 
     def _in_other_orders(
         self, case: Case, prepared_case: PreparedCase, right: Outcome, outside: tuple[MemoryFault, ...]

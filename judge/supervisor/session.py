@@ -22,12 +22,12 @@ from judge.supervisor.runner_start import StartedRunner
 from judge.wire.bursts import CommitReply, OpenRequest, PieceRequest, PlaceRequest, ReserveRequest, TimedCall
 from judge.wire.frames import FrameError, Op, Role, Writer
 from judge.wire.messages import (
-    WATCHED_SLOWDOWN,
     FetchReply,
     LoadRequest,
     PrepareRequest,
     RunReply,
     Watch,
+    kernel_time_factor,
 )
 from judge.wire.recordings import PIECE_BYTES, RecordingReply, ReplayReply
 
@@ -55,7 +55,7 @@ class Bounds:
 
     def kernel_s(self, watch: Watch = Watch.NOTHING) -> float:
         """Returns how long the emulator lets a kernel run. Verdicts name ``call_s``, as statements do."""
-        return self.call_s * (WATCHED_SLOWDOWN if watch else 1.0)
+        return self.call_s * kernel_time_factor(watch)
 
     def solve_s(self, watch: Watch = Watch.NOTHING) -> float:
         """Returns how long the supervisor waits for ``solve``."""

@@ -151,7 +151,6 @@ def test_run_judges_the_samples_and_scores_nothing(judge: Judge) -> None:
         ("ILLEGAL_ADDRESS", "RE", ""),
         ("MISALIGNED", "RE", ""),
         ("TRAP", "RE", ""),
-        pytest.param("ENDLESS", "TLE", "", marks=pytest.mark.exhaustive(costly=True)),
         ("WANTS_TOO_MUCH", "MLE", "cudaErrorMemoryAllocation"),
         ("EXITS", "RE", "exit(0)"),
         ("FORKS", "SV", "system call"),
@@ -162,6 +161,16 @@ def test_verdict(judge: Judge, name: str, verdict: str, words: str) -> None:
     judgement = judge(getattr(kernels, name))
     assert judgement.verdict.value == verdict, judgement
     assert words in judgement.message
+
+
+def test_an_endless_kernel_is_stopped_after_the_limit_with_and_without_checks(judge: Judge) -> None:
+    judgement = judge(kernels.ENDLESS)
+    assert judgement.verdict is Verdict.TIME_LIMIT_EXCEEDED, judgement
+    judged = [case for case in judgement.cases if case.verdict is Verdict.TIME_LIMIT_EXCEEDED]
+    assert len(judged) == 2
+    for case in judged:
+        assert "longer than 4 s" in case.message
+        assert any("stopped after 4 s" in fault.message for fault in case.memory_errors)
 
 
 def test_a_stray_write_is_named_by_file_line_thread_and_block(judge: Judge) -> None:

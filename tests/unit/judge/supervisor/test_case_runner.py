@@ -1,10 +1,24 @@
-"""Cases are prepared ahead of those who take them."""
+"""Cases are prepared ahead of those who take them, and judged with checks where that is possible."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any, cast
+from unittest.mock import Mock
+
 import pytest
 
+from judge.compile.artifact import Artifact
+from judge.compile.target import Target
+from judge.packs.pack import Case
+from judge.sandbox.launch import JailExit
 from judge.supervisor import case_runner
+from judge.supervisor.case_runner import CaseRunner, PreparedCase
+from judge.supervisor.process import Ending, RunnerEnded
+from judge.supervisor.session import Bounds, CallRecord
+from judge.verdict import Verdict
+from judge.wire.frames import Op
+from judge.wire.messages import FetchReply, ReportClaim, RunReply, Watch
 from tests.host_device.judging import twice_pack
 
 CASES = twice_pack().cases
@@ -54,3 +68,35 @@ def test_the_answers_of_public_cases_alone_are_kept_to_be_shown() -> None:
                 if case.is_public
                 else []
             )
+
+
+@pytest.mark.parametrize("how", ["its kernel was stopped", "its runner was ended", "it had no memory"])
+def test_a_case_that_its_checks_make_too_slow_is_judged_without_them(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a new session: the device on which a kernel was stopped makes no more calls."""
+    events: list[str] = []
+
+    def call(
+        _runner: CaseRunner, _case: Case, prepared: PreparedCase, watch: Watch
+    ) -> tuple[CallRecord, dict[str, Any], str]:
+        events.append(f"call {watch!r}")
+        ran = RunReply(0.1, 0, "", "")
+        if Watch.CHECKS in watch and how == "its runner was ended":
+            exit_ = cast(JailExit, SimpleNamespace(jail_lost=False))
+            raise RunnerEnded(Ending(Op.RUN, "", flooded=False, timed_out=True, exit=exit_, output=""))
+        if Watch.CHECKS in watch:
+            name = "cudaErrorLaunchTimeout" if how == "its kernel was stopped" else "cudaErrorMemoryAllocation"
+            ran = RunReply(0.1, 702, name, "")
+        limit = {"cudaErrorLaunchTimeout": "time", "cudaErrorMemoryAllocation": "memory"}.get(ran.name, "")
+        fetched = FetchReply((0,) * 3, ReportClaim(limit=limit))
+        outputs = prepared.inputs["input"] * (1 if limit else 2)
+        return CallRecord(ran, fetched, 0.1), {"output": outputs}, ""
+
+    monkeypatch.setattr(CaseRunner, "_call", call)
+    monkeypatch.setattr(CaseRunner, "end_session", lambda _runner: events.append("new session"))
+    factory = Mock(has_checks=True, bounds=Bounds(start_s=20, call_s=4, total_s=300, print_bytes=1))
+    factory.start.return_value.runner.flooded = False
+    runner = CaseRunner(factory, twice_pack(), Artifact(b"", Target("cuda", "sm_90")), 7)
+    [judged] = runner.judge_cases(CASES[:1])
+    assert judged.judgement.verdict is Verdict.ACCEPTED, judged
+    assert events == [f"call {Watch.CHECKS!r}", "new session", f"call {Watch.NOTHING!r}"]
+    assert not runner.exhausted

@@ -10,11 +10,11 @@ from judge.supervisor.runner_start import StartedRunner
 from judge.supervisor.session import Bounds, Session
 from judge.wire.bursts import ReserveRequest
 from judge.wire.frames import Op
-from judge.wire.messages import WATCHED_SLOWDOWN, LoadRequest, Watch
+from judge.wire.messages import LoadRequest, Watch
 
 
-@pytest.mark.parametrize(("watch", "times"), [(Watch.NOTHING, 1), (Watch.PROFILE, WATCHED_SLOWDOWN)])
-def test_a_watched_call_gets_more_time_but_no_more_grace(watch: Watch, times: float) -> None:
+@pytest.mark.parametrize(("watch", "times"), [(Watch.NOTHING, 1), (Watch.PROFILE, 10), (Watch.CHECKS, 1)])
+def test_a_profiled_call_gets_more_time_but_no_more_grace(watch: Watch, times: float) -> None:
     bounds = Bounds(start_s=20, call_s=4, total_s=300, print_bytes=1, grace_s=12)
     assert bounds.kernel_s(watch) == 4 * times
     assert bounds.solve_s(watch) == 4 * times + 12
