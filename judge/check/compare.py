@@ -102,5 +102,6 @@ def _measure(collector: MismatchCollector, values: npt.NDArray[np.generic], actu
         return
     error = np.abs(want[finite] - have[finite])
     size = np.abs(want[finite])
-    relative = np.divide(error, size, out=np.zeros_like(error), where=size > 0)
+    with np.errstate(over="ignore"):
+        relative = np.divide(error, size, out=np.zeros_like(error), where=size > 0)
     collector.raise_errors(float(error.max()), float(relative.max()))

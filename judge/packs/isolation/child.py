@@ -7,6 +7,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from judge.packs.committed_array import NotCommittedError
@@ -19,6 +20,8 @@ from judge.packs.isolation.messages import receive_trusted, send
 def serve(channel: socket.socket, products: ThreadpoolController) -> None:
     """Answers calls until the judge closes the channel. ``products`` sets the threads of NumPy's matrix products."""
     lock_down()
+    # Warnings of a pack's arithmetic would end on the judge's own terminal or in its log.
+    np.seterr(all="ignore")
     given: list[Any] = [None]
     while (message := receive_trusted(channel, lambda _: given[0])) is not None:
         if isinstance(message, GivePack):

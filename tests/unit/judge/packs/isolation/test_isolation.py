@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import socket
 import threading
@@ -77,6 +78,19 @@ def failure(pack: Pack) -> str:
 )
 def test_what_a_reference_may_not_do(pack_that: Callable[[str], Pack], code: str, message: str) -> None:
     assert message in failure(pack_that(code))
+
+
+def test_warnings_of_its_arithmetic_stay_inside(
+    pack_that: Callable[[str], Pack], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pack = pack_that("import numpy, sys; print(numpy.ones(1) / numpy.zeros(1), file=sys.stderr)")
+    # Of its own, whose stderr is the one that is captured here.
+    with contextlib.closing(PackProcesses()) as processes:
+        monkeypatch.setattr(calls, "PROCESSES", processes)
+        expected_outputs(pack, pack.cases[0], make_inputs(pack, pack.cases[0], 1))
+    told = capfd.readouterr().err
+    assert "inf" in told
+    assert "RuntimeWarning" not in told
 
 
 def test_an_endless_loop_ends(pack_that: Callable[[str], Pack]) -> None:
