@@ -34,7 +34,7 @@ from judge.bench.statistics import PROCESSES, median_interval
 #: How far a claim may fall short of the supervisor's estimate, as a share of it and in seconds; the larger one applies.
 SLACK_RELATIVE = 0.05
 SLACK_S = 5e-6
-#: By what share of the slack a claim may fall short of what the slack leaves of the estimate, and count as that.
+#: A claim that falls short of the least that is not contradicted by up to this share of its slack counts as that.
 _SLIGHT_SHARE = 0.5
 #: How much two bursts of equal K may differ for reasons that do not depend on K.
 _FIXED_DIFFERENCE_S = 100e-6
@@ -149,7 +149,7 @@ class Contradiction:
         It gains nothing to claim less than ``least_s`` then, and an honest kernel whose replies the machine delays for
         minutes loses a few per cent of its time instead of its verdict.
         """
-        return self.claim_s >= self.least_s - _SLIGHT_SHARE * slack(self.clock_s)
+        return self.claim_s >= self.least_s - _SLIGHT_SHARE * slack(self.least_s)
 
     def __str__(self) -> str:
         return (
