@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -82,6 +83,9 @@ def run(settings: Settings) -> int:
         return _refuse(str(error), error.exit_code)
     except native.NativeBuildError as error:
         return _refuse(str(error), CANNOT_RUN)
+    except KeyboardInterrupt:
+        # Before the program runs or after its end; in between, Ctrl-C is the program's.
+        return 128 + signal.SIGINT
     except OSError as error:
         return _refuse(f"{error.filename or 'the cache'}: {error.strerror}", CANNOT_RUN)
     has_problems = any(problems_of(report) for report in outcome.reports)

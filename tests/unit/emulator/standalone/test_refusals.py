@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from emulator.standalone.command import parse
+from emulator.standalone.command import main, parse
 from emulator.standalone.program import ProgramError, find_program, read_program
 from emulator.standalone.wire import Reader, WireError, Writer
 from tests.builds import ROOT
@@ -151,3 +151,11 @@ def test_the_package_stands_alone_and_is_light() -> None:
     for option in ("--json", "--check", "--profile", "--gpu", "--memory", "--time-limit", "--schedule", "--cache"):
         assert option in done.stdout
     assert done.stdout.endswith("0\n")
+
+
+def test_ctrl_c_before_the_program_runs_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: Path) -> Path:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("emulator.native.ensure", interrupted)
+    assert main([sys.executable]) == 130
