@@ -153,8 +153,8 @@ class Contradiction:
 
     def __str__(self) -> str:
         return (
-            f"a call is said to take {_in_words(self.claim_s)}, but by the judge's own clock each takes "
-            f"{_in_words(self.clock_s)} more than an empty one"
+            f"a call is said to take {in_words(self.claim_s)}, but by the judge's own clock each takes "
+            f"{in_words(self.clock_s)} more than an empty one"
         )
 
 
@@ -282,5 +282,6 @@ def slack(clock_s: float) -> float:
     return max(SLACK_RELATIVE * clock_s, SLACK_S)
 
 
-def _in_words(seconds: float) -> str:
+def in_words(seconds: float) -> str:
+    """Returns a time in µs or ms."""
     return f"{seconds * 1e6:.1f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.3f} ms"

@@ -19,7 +19,7 @@ from judge.bench.measurement import TimedCase, score_interval
 from judge.bench.plausibility import Roofline, why_time_implausible
 from judge.bench.statistics import PROCESSES, StoppingRule
 from judge.bench.timing.case_timer import CaseTimer, ProcessTiming
-from judge.bench.timing.clock_bound import Burst, estimate_call_time, find_contradiction
+from judge.bench.timing.clock_bound import Burst, estimate_call_time, find_contradiction, in_words
 from judge.bench.timing.null_kernel import NullBaselines, NullKernelProbe, NullKernelProcesses, as_internal_errors
 from judge.bench.timing.sampling import SecretStream
 from judge.bench.timing.schedule import CallMaker, reservation
@@ -248,7 +248,7 @@ class Trial:
             elif (doubt := doubts.get(case.id)) is not None and doubt.least_s is None:
                 outcome = Outcome(Verdict.TIMING_NOT_TRUSTED, doubt.reason)
             elif doubt is not None and doubt.least_s is not None:
-                outcome = Outcome(Verdict.ACCEPTED, f"{doubt.reason}; so {doubt.least_s * 1e6:.1f} µs count")
+                outcome = Outcome(Verdict.ACCEPTED, f"{doubt.reason}; so {in_words(doubt.least_s)} count")
                 timed = self._timed(case, doubt.least_s)
             elif self._failed is None:
                 timed = self._timed(case)
