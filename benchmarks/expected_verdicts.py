@@ -9,6 +9,9 @@ verdict differs, and with 3 when ``--within`` ended it early. With ``--record`` 
 soon as it is made, and what stands there, of the same source, pack and device, is not judged again: a call goes on
 where the last one stopped.
 
+With ``--new`` only reference solutions are judged, those of which ``reference_solutions/times/`` has no time on the
+device yet; ``benchmarks/reference_solutions.py --merge`` adds what was recorded.
+
 With ``--untimed`` no time is measured, which takes most of a judgement on a GPU: each benchmark is called once, its
 outputs are checked as those of a timed call, and ``--jobs`` submissions run at a time.
 """
@@ -214,6 +217,14 @@ def recorded(path: Path | None) -> dict[str, dict[str, Any]]:
     return {row["key"]: row for row in rows}
 
 
+def without_time(device: DeviceInfo) -> set[Path]:
+    """Returns the reference solutions of which no time on the device is on record."""
+    solutions = ROOT / "reference_solutions"
+    times = solutions / "times" / f"{device.key}.json"
+    timed = set(json.loads(times.read_text())["kernels"]) if times.exists() else set()
+    return {path for path in solutions.rglob("*.cu") if str(path.relative_to(solutions)) not in timed}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="emulator", help="emulator, cuda:0, ... (default: %(default)s)")
@@ -221,6 +232,7 @@ def main() -> int:
     parser.add_argument("--shard", default="1/1", help="only the I-th of N parts, as I/N")
     parser.add_argument("--solutions-only", action="store_true", help="leave out the packs' own submissions")
     parser.add_argument("--only", metavar="GLOB", help="only these paths, such as 'reference_solutions/*/ladder/*'")
+    parser.add_argument("--new", action="store_true", help="only reference solutions without a time on the device")
     parser.add_argument(
         "--jobs", type=int, default=1, help="builds, or untimed judgements, at a time (default: %(default)s)"
     )
@@ -240,6 +252,9 @@ def main() -> int:
         for folder in sorted(path.parent for path in (ROOT / "challenges").glob("*/challenge.toml")):
             if not arguments.challenge or folder.name in arguments.challenge:
                 tasks += corpus(load_pack(folder), solutions_only=arguments.solutions_only)
+        if arguments.new:
+            new = without_time(device)
+            tasks = [task for task in tasks if task.expected.path in new]
         if arguments.only:
             tasks = [task for task in tasks if fnmatch.fnmatch(task.name, arguments.only)]
         tasks = [
