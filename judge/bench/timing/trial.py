@@ -245,17 +245,20 @@ class Trial:
             outcome, timed = Outcome(Verdict.ACCEPTED), None
             if self._failed is not None and self._failed[0] is case:
                 outcome, wall_s = self._failed[1], wall_s + self._failed[2]
-            elif (doubt := doubts.get(case.id)) is not None and doubt.least_s is None:
-                outcome = Outcome(Verdict.TIMING_NOT_TRUSTED, doubt.reason)
-            elif doubt is not None and doubt.least_s is not None:
-                outcome = Outcome(Verdict.ACCEPTED, f"{doubt.reason}; so {in_words(doubt.least_s)} count")
-                timed = self._timed(case, doubt.least_s)
+            elif (doubt := doubts.get(case.id)) is not None:
+                outcome, timed = self._doubted(case, doubt)
             elif self._failed is None:
                 timed = self._timed(case)
             results.append(CaseResult(case, outcome, wall_s, timed))
             if outcome.verdict is not Verdict.ACCEPTED:
                 break
         return results
+
+    def _doubted(self, case: Case, doubt: Doubt) -> tuple[Outcome, TimedCase | None]:
+        if doubt.least_s is None:
+            return Outcome(Verdict.TIMING_NOT_TRUSTED, doubt.reason), None
+        outcome = Outcome(Verdict.ACCEPTED, f"{doubt.reason}; so {in_words(doubt.least_s)} count")
+        return outcome, self._timed(case, doubt.least_s)
 
     def _time_case(self, session: Session, probe: NullKernelProbe, case: Case, number: int) -> ProcessTiming:
         bench = self._bench
