@@ -204,9 +204,9 @@ def test_every_page_is_looked_at(full: Full) -> None:
     assert pages - {name.split(",")[0] for name in (*full.paths, *SIGNED_OUT)} == set()
 
 
-ALL = {"resultTypes": ["violations"]}
+ALL_RULES = {"resultTypes": ["violations"]}
 #: What axe-core asks of colours, which are all that a dark page differs in from a light one.
-COLOURS = {**ALL, "runOnly": ["color-contrast", "link-in-text-block"]}
+COLOUR_RULES = {**ALL_RULES, "runOnly": ["color-contrast", "link-in-text-block"]}
 
 #: Opens what folds, and returns what reaches over the edges of the screen: the page itself, and buttons by their texts.
 OVER_THE_EDGE = """() => {
@@ -252,7 +252,7 @@ def test_no_page_has_what_keeps_people_out(full: Full, browser: Browser, width: 
             wrong = [f"light, {each}" for each in _violations(page)]
             page.emulate_media(color_scheme="dark")
             page.locator("html[data-shade=dark]").wait_for(state="attached")
-            wrong += [f"dark, {each}" for each in _violations(page, COLOURS)]
+            wrong += [f"dark, {each}" for each in _violations(page, COLOUR_RULES)]
             tables += page.locator("table.stacks").count()
             wrong += [f"the cell {cell} is called {label}" for label, cell in page.evaluate(MISLABELLED)]
             for wide in (width, then):
@@ -265,7 +265,7 @@ def test_no_page_has_what_keeps_people_out(full: Full, browser: Browser, width: 
     assert (tables, found) == (8, {})
 
 
-def _violations(page: Page, options: dict[str, Any] = ALL) -> list[str]:
+def _violations(page: Page, options: dict[str, Any] = ALL_RULES) -> list[str]:
     violations = page.evaluate("(options) => axe.run(options)", options)["violations"]
     return [f"{each['id']}: {each['nodes'][0]['html']}" for each in violations]
 
