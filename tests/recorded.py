@@ -1,9 +1,10 @@
 """Cases that need not run again while the engine and the files that they read are the same.
 
-A test marked ``recorded("tests/adversarial", "challenges/gemm")`` depends on the engine (``judge`` and ``emulator``),
-its own file, and the files and folders that the marker names. Once it has passed with just these, it is on record in
-``tests/passed.json``, and CI's second stage leaves it out; its first stage still draws a share of such cases, and
-``make test-all`` runs them all. GPUJUDGE_TEST_RECORD=1 writes the record.
+A test marked ``recorded("tests/adversarial", "challenges/gemm")`` depends on the engine (``judge.packs.ledger``), its
+own file, and the files and folders that the marker names. The engine leaves out what only GPUs run: a case that uses it
+names it. Once a case has passed with just these, it is on record in ``tests/passed.json``, and CI's second stage leaves
+it out; its first stage still draws a share of such cases, and ``make test-all`` runs them all. GPUJUDGE_TEST_RECORD=1
+writes the record.
 """
 
 from __future__ import annotations

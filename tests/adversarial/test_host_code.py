@@ -11,7 +11,11 @@ from judge.verdict import Verdict
 from tests.adversarial.sources import ALL, Hostile
 from tests.host_device.judging import HONEST, judge_on_host
 
-pytestmark = [pytest.mark.jail, pytest.mark.nvcc, pytest.mark.recorded("tests/adversarial", "tests/host_device")]
+pytestmark = [
+    pytest.mark.jail,
+    pytest.mark.nvcc,
+    pytest.mark.recorded("tests/adversarial", "tests/host_device", "judge/backends/cuda", "judge/bench/timing"),
+]
 
 _SETTINGS = JudgeSettings(data_dir=Path("/nonexistent"), run=RunLimits(memory_bytes=384 << 20, output_bytes=64 << 10))
 
