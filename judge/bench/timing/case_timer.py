@@ -27,6 +27,8 @@ from judge.wire.messages import FetchReply, RunReply
 
 #: How long one judgement's timing may hold the GPU, beyond its functional cases.
 HOLD_S = 30.0
+#: Where the host makes inputs, a process makes only as many calls as take this long with their inputs.
+_FEWEST_WITH_INPUTS_S = 5.0
 #: A process stops after this many accepted bursts, however little they tell.
 _MAX_BURSTS = 120
 
@@ -52,8 +54,9 @@ class CaseTimer:
 
     ``first_call`` is the number of the first call's inputs; ``stream`` decides everything else. Without a ``verifier``
     no outputs are checked, which suits the judge's own code. ``probe`` samples the null kernel after each burst that
-    counts. While the machine is ``busy`` with earlier processes, the warm-up goes on. At ``until``, by ``clock``, the
-    time that all processes together may take is over.
+    counts. While the machine is ``busy`` with earlier processes, the warm-up goes on. No further burst is made once the
+    process has a sample and took ``share_s``. At ``until``, by ``clock``, the time that all processes together may take
+    is over.
     """
 
     session: Session
@@ -66,6 +69,7 @@ class CaseTimer:
     probe: NullKernelProbe | None = None
     busy: Callable[[], bool] = lambda: False
     clock: Callable[[], float] = time.monotonic
+    share_s: float = math.inf
     until: float = math.inf
 
     def run(self, progress: Callable[[int], None] = lambda _: None) -> ProcessTiming:
@@ -83,11 +87,13 @@ class CaseTimer:
         self._timing = ProcessTiming()
         #: The least that a call took so far, with all that surrounds it.
         self._call_s = math.inf
+        #: How long the host took to make inputs, and for how many calls.
+        self._inputs_s, self._calls_with_inputs = 0.0, 0
         if self.probe is not None:
             self.probe.prepare(maker)
-        started = alone_since = self.clock()
+        self._started = alone_since = self.clock()
         while not self._timing.stopped_by:
-            elapsed_s = self.clock() - started
+            elapsed_s = self.clock() - self._started
             is_late, is_long = self.clock() > self.until, fewest_calls(self._call_s) < MIN_SAMPLES
             if is_late and is_long:
                 # It has no sample yet: whoever has one stops after the burst that made it.
@@ -98,7 +104,7 @@ class CaseTimer:
                 # runs, and waiting for slow checks would use up the time that there is for them.
                 elapsed_s, alone_since = 0.0, self.clock()
             burst = schedule.next_burst(elapsed_s, self._call_s)
-            request = maker.request(self.session, burst.calls)
+            request = self._request(burst)
             record, outcome = self._make(burst, request)
             if outcome is None and burst.purpose is Purpose.TIMED:
                 progress(len(burst.calls))
@@ -123,12 +129,20 @@ class CaseTimer:
         samples = timing.samples
         if not samples:
             return ""
-        if self.clock() > self.until:
+        if self.clock() > min(self._started + self.share_s, self.until):
             return "out of time"
         has_slope = self._schedule.longest_burst(self._call_s) > 1
         overhead_known = is_overhead_known(timing.bursts, summarize(samples).median, has_slope=has_slope)
-        least = fewest_calls(self._call_s)
+        least = _calls_to_make(self._call_s, self._inputs_s / self._calls_with_inputs)
         return self.rule.reason_to_stop(samples, elapsed_s, least=least, overhead_known=overhead_known)
+
+    def _request(self, burst: PlannedBurst) -> tuple[TimedCall, ...]:
+        """Makes what inputs the host has to make, and returns the burst's calls."""
+        begun = self.clock()
+        request = self.maker.request(self.session, burst.calls)
+        self._inputs_s += self.clock() - begun
+        self._calls_with_inputs += len(request)
+        return request
 
     def _make(self, burst: PlannedBurst, request: Sequence[TimedCall]) -> tuple[BurstRecord, Outcome | None]:
         """Makes the burst; the outcome is None if nothing is wrong with it."""
@@ -167,7 +181,8 @@ class CaseTimer:
         if self._sample is None:
             # After the warm-up it is known how many calls there will be at least.
             opened = opened_call_count(self.maker.input_bytes + self.maker.output_bytes)
-            self._sample = OpeningSample(self.stream.child("opening"), opened, fewest_calls(self._call_s))
+            least = _calls_to_make(self._call_s, self._inputs_s / self._calls_with_inputs)
+            self._sample = OpeningSample(self.stream.child("opening"), opened, least)
         for index, claim in enumerate(record.calls):
             slot = self._sample.next_slot()
             if slot is None:
@@ -184,6 +199,15 @@ class CaseTimer:
                 (self.first_call, slot), OpenedCall(call, outputs, claim.commit.digests, pieces, self.session.pool)
             )
         return verifier.finish_checks() if verifier.is_full else None
+
+
+def _calls_to_make(call_s: float, inputs_s: float) -> int:
+    """Returns how many verified calls a process makes at least.
+
+    ``call_s`` is how long a call takes with all that surrounds it, ``inputs_s`` how long the host makes its inputs.
+    """
+    fewest, whole_s = fewest_calls(call_s), call_s + inputs_s
+    return min(fewest, math.ceil(_FEWEST_WITH_INPUTS_S / whole_s)) if 0 < whole_s < math.inf else fewest
 
 
 def _outcome_of_unfinished(ran: RunReply) -> Outcome:

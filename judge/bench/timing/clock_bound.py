@@ -34,6 +34,8 @@ from judge.bench.statistics import PROCESSES, median_interval
 #: How far a claim may fall short of the supervisor's estimate, as a share of it and in seconds; the larger one applies.
 SLACK_RELATIVE = 0.05
 SLACK_S = 5e-6
+#: An overhead is known if its interval reaches no further than this share of the slack, which covers so much.
+_KNOWN_SHARE = 1 / 3
 #: A claim that falls short of the least that is not contradicted by up to this share of its slack counts as that.
 _SLIGHT_SHARE = 0.5
 #: How much two bursts of equal K may differ for reasons that do not depend on K.
@@ -163,13 +165,14 @@ class ClockEstimate:
     """The supervisor's estimates of how much longer a call takes than a null call, in seconds.
 
     ``by_call_s`` is from single calls, ``by_slope_s`` from the slope of T over K (0 if all bursts have the same K), and
-    ``in_all_s`` from the whole length of the long bursts. The latter two may be too large by ``slope_error_s`` and
-    ``in_all_error_s``.
+    ``in_all_s`` from the whole length of the long bursts. They may be too large by ``by_call_error_s``,
+    ``slope_error_s`` and ``in_all_error_s``.
     """
 
     by_call_s: float
     by_slope_s: float
     in_all_s: float
+    by_call_error_s: float
     slope_error_s: float
     in_all_error_s: float
 
@@ -190,8 +193,11 @@ def estimate_call_time(processes: Sequence[Sequence[Burst]], claim_s: float, bas
     longest = [burst for burst in bursts if 2 * burst.calls > max(other.calls for other in bursts)]
     in_all_s = statistics.median((burst.wall_s - baseline.line.at(burst.calls)) / burst.calls for burst in longest)
     fixed_s = statistics.median(_FIXED_DIFFERENCE_S / burst.calls for burst in longest)
-    excess_s = statistics.median(statistics.median(_excess_overhead(of_process, baseline)) for of_process in processes)
-    return ClockEstimate(claim_s + excess_s, by_slope_s, in_all_s, slope_error_s, around_s + fixed_s)
+    excess = [median_interval(_excess_overhead(of_process, baseline)) for of_process in processes]
+    by_call_s = claim_s + statistics.median(found.value for found in excess)
+    lowest_s = claim_s + statistics.median(found.low for found in excess)
+    by_call_error_s = max(0.0, by_call_s - lowest_s - _KNOWN_SHARE * slack(by_call_s))
+    return ClockEstimate(by_call_s, by_slope_s, in_all_s, by_call_error_s, slope_error_s, around_s + fixed_s)
 
 
 def find_contradiction(claim_s: float, estimate: ClockEstimate) -> Contradiction | None:
@@ -199,7 +205,7 @@ def find_contradiction(claim_s: float, estimate: ClockEstimate) -> Contradiction
     bounds = [
         Contradiction(claim_s, clock_s, clock_s - slack(clock_s) - error_s)
         for clock_s, error_s in (
-            (estimate.by_call_s, 0.0),
+            (estimate.by_call_s, estimate.by_call_error_s),
             (estimate.by_slope_s, estimate.slope_error_s),
             (estimate.in_all_s, estimate.in_all_error_s),
         )
@@ -227,12 +233,13 @@ def is_overhead_known(bursts: Sequence[Burst], claim_s: float, *, has_slope: boo
 
     Without ``has_slope`` calls are so long that all bursts have one call each: there will be no slope.
 
-    The overhead is known if the half-width of its interval, for three such processes together, is at most a third of
-    the slack.
+    The overhead is known if the half-width of its interval, for three such processes together, is at most
+    ``_KNOWN_SHARE`` of the slack.
     """
     known = median_interval(_excess_overhead(bursts))
     several = len({burst.calls for burst in bursts}) > 1
-    return (several or not has_slope) and (known.high - known.low) / 2 <= math.sqrt(PROCESSES) * slack(claim_s) / 3
+    most_s = math.sqrt(PROCESSES) * _KNOWN_SHARE * slack(claim_s)
+    return (several or not has_slope) and (known.high - known.low) / 2 <= most_s
 
 
 def _excess_overhead(bursts: Sequence[Burst], baseline: NullBaseline | None = None) -> list[float]:

@@ -15,7 +15,7 @@ import random
 import secrets
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -223,13 +223,12 @@ class CallMaker:
 
     def reservation(self, max_calls: int | None = None) -> ReserveRequest:
         """Returns the device memory that bursts of up to ``max_calls`` calls take."""
-        calls, host_made = max_calls or self.max_calls, self._host_made()
+        calls = max_calls or self.max_calls
         rooms = tuple(
             self._place_bytes(argument) * (1 if argument.role == "in" else calls) if argument.is_pointer else 0
             for argument in self.pack.arguments
         )
-        staged = sum(align(buffer_bytes(self.case, each)) for each in self.pack.arguments if each.name in host_made)
-        return ReserveRequest(rooms, calls * staged, pool_bytes(self.pack, self.case))
+        return ReserveRequest(rooms, calls * self._staged_bytes, pool_bytes(self.pack, self.case))
 
     def request(self, session: Session, calls: Sequence[PlannedCall]) -> tuple[TimedCall, ...]:
         """Returns the calls of a burst as they are sent. Raises what the session raises.
@@ -275,6 +274,12 @@ class CallMaker:
         """Returns the names of the inputs that the device cannot make."""
         return [name for name, recipe in input_recipes(self.pack, self.case, self.seed).items() if recipe is None]
 
+    @property
+    def _staged_bytes(self) -> int:
+        """The device memory that the host-made inputs of one call take."""
+        host_made = self._host_made()
+        return sum(align(buffer_bytes(self.case, each)) for each in self.pack.arguments if each.name in host_made)
+
     def _place_bytes(self, argument: Argument) -> int:
         """Returns how far apart an argument's places in its arena are."""
         return align(buffer_bytes(self.case, argument) + max_offset_bytes() + GUARD_BYTES)
@@ -308,19 +313,25 @@ class CallMaker:
 
     def _stage(self, session: Session, calls: Sequence[PlannedCall]) -> dict[tuple[int, str], Recipe]:
         """Copies masked host-made inputs to the device; returns their recipes by call index and argument."""
-        recipes: dict[tuple[int, str], Recipe] = {}
-        elements = {argument.name: argument.element for argument in self.pack.inputs}
-        at = 0
         with ThreadPoolExecutor(thread_name_prefix="inputs") as pool:
-            for index, arrays in enumerate(pool.map(self._host_inputs, calls)):
-                for name, array in arrays.items():
-                    element = elements[name]
-                    key = (secrets.randbits(64), secrets.randbits(64))
-                    masked = mask(stored(element, array), key)
-                    session.runner.inputs.write(0, masked)
-                    session.stage(PieceRequest(at, 0, masked.nbytes))
-                    recipes[index, name] = Recipe(Kind.MASKED, element, key, stage=at)
-                    at += align(masked.nbytes)
+            return {
+                (index, name): recipe
+                for index, arrays in enumerate(pool.map(self._host_inputs, calls))
+                for name, recipe in self._stage_call(session, index, arrays).items()
+            }
+
+    def _stage_call(self, session: Session, index: int, arrays: dict[str, Array]) -> dict[str, Recipe]:
+        """Copies the masked inputs of the burst's call ``index`` to the device; returns their recipes by argument."""
+        recipes = {}
+        at = index * self._staged_bytes
+        elements = {argument.name: argument.element for argument in self.pack.inputs}
+        for name, array in arrays.items():
+            key = (secrets.randbits(64), secrets.randbits(64))
+            masked = mask(stored(elements[name], array), key)
+            session.runner.inputs.write(0, masked)
+            session.stage(PieceRequest(at, 0, masked.nbytes))
+            recipes[name] = Recipe(Kind.MASKED, elements[name], key, stage=at)
+            at += align(masked.nbytes)
         return recipes
 
     def _host_inputs(self, call: PlannedCall) -> dict[str, Array]:
@@ -344,6 +355,35 @@ class CallMaker:
     def _bytes(self, *roles: str) -> int:
         sizes = (buffer_bytes(self.case, each) for each in self.pack.arguments if each.role in roles)
         return sum(sizes)
+
+
+@dataclass(frozen=True)
+class NullCallMaker(CallMaker):
+    """Makes the null kernel's calls in one session, all of the advertised sizes.
+
+    It reads no inputs: those that only the host can make are made once and remain on the device.
+    """
+
+    _arrays: dict[str, Array] = field(default_factory=dict)
+    _staged: list[dict[str, Recipe]] = field(default_factory=list)
+
+    @classmethod
+    def like(cls, maker: CallMaker) -> NullCallMaker:
+        return cls(maker.pack, maker.case, maker.seed, maker.memory_bytes)
+
+    def request(self, session: Session, calls: Sequence[PlannedCall]) -> tuple[TimedCall, ...]:
+        return super().request(session, [replace(call, case=self.case) for call in calls])
+
+    def _stage(self, session: Session, calls: Sequence[PlannedCall]) -> dict[tuple[int, str], Recipe]:
+        if not self._arrays:
+            self._arrays.update(self._host_inputs(calls[0]))
+        for index in range(len(self._staged), len(calls)):
+            self._staged.append(self._stage_call(session, index, self._arrays))
+        return {
+            (index, name): recipe
+            for index, recipes in enumerate(self._staged[: len(calls)])
+            for name, recipe in recipes.items()
+        }
 
 
 def reservation(makers: Sequence[CallMaker], max_calls: int | None = None) -> ReserveRequest:

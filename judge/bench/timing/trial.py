@@ -18,11 +18,11 @@ from judge.bench.conditions import Background, GpuConditions
 from judge.bench.measurement import TimedCase, score_interval
 from judge.bench.plausibility import Roofline, why_time_implausible
 from judge.bench.statistics import PROCESSES, StoppingRule
-from judge.bench.timing.case_timer import CaseTimer, ProcessTiming
+from judge.bench.timing.case_timer import HOLD_S, CaseTimer, ProcessTiming
 from judge.bench.timing.clock_bound import Burst, estimate_call_time, find_contradiction, in_words
 from judge.bench.timing.null_kernel import NullBaselines, NullKernelProbe, NullKernelProcesses, as_internal_errors
 from judge.bench.timing.sampling import SecretStream
-from judge.bench.timing.schedule import CallMaker, reservation
+from judge.bench.timing.schedule import CallMaker, NullCallMaker, reservation
 from judge.bench.timing.verification import Verifier
 from judge.compile.artifact import Artifact
 from judge.errors import InternalError
@@ -79,6 +79,11 @@ class Bench:
         """Returns the stopping rule of one process and one case, with its share of the pack's time budget."""
         return StoppingRule(budget_s=self.pack.bench.budget_s / PROCESSES / len(self.cases))
 
+    @property
+    def share_s(self) -> float:
+        """The share of one process and one case in the time for which a judgement may hold the GPU, in seconds."""
+        return HOLD_S / PROCESSES / len(self.cases)
+
     def time_null_kernel(self, case: Case) -> list[list[Burst]]:
         """Returns the bursts of three null kernel processes. Raises InternalError if they cannot be timed."""
         sessions: list[Session] = []
@@ -98,8 +103,9 @@ class Bench:
         self.null_kernel.load(session, self.reservation())
         stream = self.stream.child(f"empty {number}")
         timing = CaseTimer(
-            session, self.maker(case), stream, 0, None, self.conditions, self.rule(), busy=self.background.busy
-        ).run()
+            session, NullCallMaker.like(self.maker(case)), stream, 0, None, self.conditions, self.rule(),
+            busy=self.background.busy, share_s=self.share_s,
+        ).run()  # fmt: skip
         # Like a submission's process, it is gone before the next one is timed.
         session.finish()
         if timing.outcome.verdict is not Verdict.ACCEPTED:
@@ -265,7 +271,8 @@ class Trial:
         verifier = self._verifiers[case.id]
         timer = CaseTimer(
             session, bench.maker(case), self._stream.child(f"{case.id} {number}"), 1 + number * _CALLS_PER_PROCESS,
-            verifier, bench.conditions, bench.rule(), probe, bench.background.busy, until=self._until,
+            verifier, bench.conditions, bench.rule(), probe, bench.background.busy,
+            share_s=bench.share_s, until=self._until,
         )  # fmt: skip
         return timer.run(lambda calls: self._progress(case, calls))
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from judge.bench.conditions import GpuConditions
 from judge.bench.statistics import StoppingRule
 from judge.bench.timing.case_timer import CaseTimer, ProcessTiming
 from judge.bench.timing.sampling import SecretStream
-from judge.bench.timing.schedule import CallMaker
+from judge.bench.timing.schedule import CallMaker, InputKey, NullCallMaker, PlannedCall
 from judge.bench.timing.verification import Verifier
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings, RunLimits
+from judge.supervisor.layout import Array
 from judge.verdict import Verdict
 from tests.host_device.judging import HONEST, build, host_factory, pack_like_twice
 
@@ -85,6 +87,40 @@ def test_host_made_inputs_are_staged_masked(monkeypatch: pytest.MonkeyPatch) -> 
     assert timing.outcome.verdict is Verdict.ACCEPTED, timing.outcome
     assert len(timing.samples) >= 50
     assert _time(SORTED, _solve("out[i] = 2 * in[n - 1 - i];")).outcome.verdict is Verdict.WRONG_ANSWER
+
+
+def test_where_inputs_take_the_host_long_a_few_calls_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("judge.bench.statistics.FEWEST_S", 1e6)
+    monkeypatch.setattr("judge.bench.timing.case_timer._FEWEST_WITH_INPUTS_S", 0.02)
+    assert 1 <= len(_time(SORTED, HONEST).samples) < 50
+
+
+def test_the_null_kernels_inputs_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[PlannedCall] = []
+    make = CallMaker._host_inputs
+
+    def counted(maker: CallMaker, call: PlannedCall) -> dict[str, Array]:
+        made.append(call)
+        return make(maker, call)
+
+    monkeypatch.setattr(CallMaker, "_host_inputs", counted)
+    case = SORTED.benchmarks[0]
+    calls = [PlannedCall(case, InputKey(number), (0, 0, 0)) for number in range(3)]
+    session = host_factory(_SETTINGS, SORTED.benchmarks, pack=SORTED).start()
+    try:
+        maker = NullCallMaker.like(CallMaker(SORTED, case, seed=5, memory_bytes=256 << 20))
+        session.reserve(maker.reservation())
+        # It reads them, unlike a null kernel, to show that they are there.
+        session.load(build(HONEST))
+        for count in (1, 3, 2):
+            session.time(maker.request(session, calls[:count]))
+            for index in range(count):
+                session.open_call(index)
+                found = maker.outputs(session, calls[index], index)["output"]
+                assert np.array_equal(found, 2 * make(maker, made[0])["input"].astype(np.float32))
+        assert len(made) == 1
+    finally:
+        session.finish()
 
 
 @pytest.mark.parametrize(("axes", "copies"), [(16_384, True), (16_385, False)])

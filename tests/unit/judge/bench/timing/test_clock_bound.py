@@ -39,9 +39,10 @@ class Machine:
     """A clock with the noise of a busy host: each call late by a little, each burst by more, now and then by far more;
     each process a little different from the others."""
 
-    def __init__(self, seed: int, *, noise: float = 1.0) -> None:
+    def __init__(self, seed: int, *, noise: float = 1.0, sizes: tuple[int, ...] = SIZES) -> None:
         self._draw = np.random.default_rng(seed)
         self._noise = noise
+        self._sizes = sizes
         self._empty_place = 0.0
 
     def process(
@@ -56,7 +57,7 @@ class Machine:
         once = ONCE_S * (1 + 0.1 * noise * draw.standard_normal())
         place = PLACE_S * noise * draw.standard_normal()
         bursts = []
-        for calls in SIZES:
+        for calls in self._sizes:
             times = true_s * (1 + 0.005 * noise * draw.standard_normal(calls)) + noise * draw.exponential(0.2e-6, calls)
             trips = TRIP_S + noise * draw.exponential(2e-6, calls)
             jitter = noise * (draw.exponential(1e-6, calls).sum() + draw.exponential(20e-6))
@@ -100,6 +101,17 @@ def test_claims_of_half_the_time_are_contradicted(true_s: float) -> None:
 @pytest.mark.parametrize("true_s", [200e-6, 400e-6, 1e-3])
 def test_claims_of_somewhat_less_are_contradicted(true_s: float) -> None:
     assert sum(Machine(seed).doubts(true_s, 0.85) for seed in range(100)) >= 95
+
+
+@pytest.mark.parametrize("sizes", [(1, 2), (2, 4, 1, 3)])
+def test_few_calls_accuse_no_honest_kernel(sizes: tuple[int, ...]) -> None:
+    """Where the host takes a second to make inputs, a process makes few calls, and the overhead is hardly known."""
+    assert sum(Machine(seed, sizes=sizes).doubts(200e-6) for seed in range(300)) <= 1
+
+
+@pytest.mark.parametrize("sizes", [(1, 2), (2, 4, 1, 3)])
+def test_few_calls_suffice_to_contradict_claims_of_half_the_time(sizes: tuple[int, ...]) -> None:
+    assert sum(Machine(seed, sizes=sizes).doubts(400e-6, 0.5) for seed in range(100)) >= 98
 
 
 @pytest.mark.exhaustive
