@@ -13,10 +13,10 @@ import time
 import uuid
 from pathlib import Path
 from queue import Empty
-from typing import Any
+from typing import Any, ClassVar
 
 from kombu.exceptions import ChannelError
-from kombu.transport import filesystem
+from kombu.transport import filesystem, virtual
 from kombu.utils.json import dumps
 
 from store.inotify import Change, FileWatch
@@ -58,9 +58,13 @@ class Transport(filesystem.Transport):
     Channel = Channel
     client: Any
     cycle: Any
+    #: Which queues are bound, by folder. kombu keeps it once for a process, and would bind none in a second folder.
+    _states: ClassVar[dict[str, virtual.BrokerState]] = {}
 
     def __init__(self, client: Any, **options: Any) -> None:
         super().__init__(client, **options)  # type: ignore[no-untyped-call]
+        folder = client.transport_options["data_folder_in"]
+        self.state = self._states.setdefault(folder, virtual.BrokerState())
         self._arrivals: FileWatch | None = None
 
     def drain_events(self, connection: Any, timeout: float | None = None) -> None:  # type: ignore[override]  # noqa: ARG002

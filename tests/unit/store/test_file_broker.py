@@ -49,6 +49,17 @@ def test_a_consumer_never_meets_an_unfinished_message(data_dir: Path) -> None:
     assert sorted(got) == sorted([*range(MESSAGES), *range(MESSAGES)])
 
 
+def test_one_process_may_use_two_folders(data_dir: Path) -> None:
+    for folder in (data_dir / "one", data_dir / "two"):
+        settings = Settings(data_dir=folder)
+        prepare_broker(settings)
+        with _connect(settings) as connection:
+            queue = connection.SimpleQueue("device.emulator", no_ack=True)
+            queue.put({"folder": folder.name})
+            assert queue.get(timeout=5).payload == {"folder": folder.name}
+            queue.close()
+
+
 def test_queues_can_be_bound_by_many_at_once(data_dir: Path) -> None:
     settings = Settings(data_dir=data_dir)
     prepare_broker(settings)
