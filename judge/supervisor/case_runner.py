@@ -3,8 +3,8 @@
 A device that can draws the order of warps and blocks from the seed. On such a device one small case is run with all
 checks; if they find a race, the case is run in further orders until its outputs are wrong, or often enough.
 
-The inputs and expected outputs of the next cases are computed while the runner works on the current one. After two
-runners have died, the remaining cases are not judged: the verdict is decided, and each further crash costs time.
+After two runners have died, the remaining cases are not judged: the verdict is decided, and each further crash costs
+time.
 """
 
 from __future__ import annotations
@@ -12,20 +12,17 @@ from __future__ import annotations
 import dataclasses
 import random
 import time
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Self
 
 from emulator.records import dataclass
 from judge.check.shown import show_array
 from judge.compile.artifact import Artifact
 from judge.judgement import CaseJudgement, MemoryFault, Mismatch, ShownArray
-from judge.packs.inputs import make_inputs
-from judge.packs.judging import Checker, expected_outputs, make_checker, reference_outputs
+from judge.packs.judging import Checker
 from judge.packs.pack import Case, Pack
-from judge.packs.sizes import buffer_bytes, case_bytes, case_flops
+from judge.packs.sizes import case_bytes, case_flops
 from judge.packs.sizes import shape as shape_of
+from judge.supervisor.case_preparer import CasePreparer, PreparedCase
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.layout import Array, lay_out
 from judge.supervisor.process import RequestRefused, RunnerEnded
@@ -47,8 +44,6 @@ from judge.wire.messages import MAX_FAULTS, Watch
 _MAX_CRASHES = 2
 #: The remaining cases are not judged either once runners that crashed or hung have taken this long in total.
 _MAX_LOST_S = 15.0
-#: Cases beyond the next one are prepared ahead as long as their arguments take no more than this together.
-_AHEAD_BYTES = 16 << 20
 #: So often a call is made again because its runner was killed, perhaps from outside. Then it is taken for the
 #: submission's own doing, unless nothing inside the jail can have done it.
 _MAX_KILLS = 2
@@ -59,20 +54,8 @@ _CHECKED_FLOPS = 1 << 21
 _ORDERS = 8
 #: So much of what a case prints is kept, in characters.
 _OUTPUT_CHARACTERS = 8 << 10
-#: What the inputs of public cases are made from, so that they are the same for everybody.
-_PUBLIC_SEED = 1
 #: Verdicts that the checks themselves may cause.
 _OF_THE_CHECKS = (Verdict.TIME_LIMIT_EXCEEDED, Verdict.MEMORY_LIMIT_EXCEEDED)
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedCase:
-    """A case with its inputs, and what checks the outputs. ``answers`` are the reference's, of a public case."""
-
-    case: Case
-    inputs: dict[str, Any]
-    check: Checker
-    answers: dict[str, Array] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,54 +64,6 @@ class JudgedCase:
 
     judgement: CaseJudgement
     record: CallRecord | None
-
-
-class _CasePreparer:
-    """Prepares cases in a thread, in order and ahead of ``take``. A context manager.
-
-    The next case is always prepared; further ones as long as their arguments fit into _AHEAD_BYTES together.
-    """
-
-    def __init__(self, pack: Pack, seed: int, cases: Sequence[Case]) -> None:
-        self._pack = pack
-        self._seed = seed
-        self._cases = deque(cases)
-        self._prepared: deque[tuple[int, Future[PreparedCase]]] = deque()
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="cases")
-
-    def __enter__(self) -> Self:
-        self._prepare_ahead()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._pool.shutdown(cancel_futures=True)
-
-    def take(self) -> PreparedCase:
-        """Returns the next case, once it is prepared."""
-        _, future = self._prepared.popleft()
-        prepared_case = future.result()
-        self._prepare_ahead()
-        return prepared_case
-
-    def _prepare_ahead(self) -> None:
-        while self._cases:
-            size = sum(buffer_bytes(self._cases[0], argument) for argument in self._pack.arguments)
-            if self._prepared and sum(each for each, _ in self._prepared) + size > _AHEAD_BYTES:
-                return
-            self._prepared.append((size, self._pool.submit(self._prepare, self._cases.popleft())))
-
-    def _prepare(self, case: Case) -> PreparedCase:
-        pack = self._pack
-        inputs = make_inputs(pack, case, _PUBLIC_SEED if case.is_public else self._seed)
-        expected = expected_outputs(pack, case, inputs)
-        check = make_checker(pack, case, inputs, expected)
-        if not case.is_public:
-            return PreparedCase(case, inputs, check)
-        answers: dict[str, Array] = {name: each.values for name, each in expected.items()}
-        if len(answers) < len(pack.outputs):
-            # Several answers are right where nothing is compared; the reference's is one of them.
-            answers = {**reference_outputs(pack, case, inputs), **answers}
-        return PreparedCase(case, inputs, check, answers)
 
 
 def _may_be_of_the_checks(outcome: Outcome, watch: Watch) -> bool:
@@ -171,7 +106,7 @@ class CaseRunner:
         if not cases:
             return
         checked = self._checked_case(cases)
-        with _CasePreparer(self._pack, self._seed, cases) as preparer:
+        with CasePreparer(self._pack, self._seed, cases) as preparer:
             for case in cases:
                 # The session is started before the wait for the inputs, so that both go on at the same time.
                 self._session = self._session or self._start()

@@ -34,8 +34,8 @@ def check_coverage(pack: Pack) -> Iterator[Finding]:
     if not any(_largest_buffer(pack, case) > _ONE_BLOCK for case in pack.cases):
         message = f"no case has a buffer of more than {_ONE_BLOCK} elements, so that one block of threads is enough"
         yield error("size-one-block", file, "cases", message)
-    if not any(_is_prime(size) and size > _WARP for case in pack.cases for size in case.axes.values()):
-        yield warning("size-prime", file, "cases", f"no size is a prime above {_WARP}")
+    if not any(_has_prime_size(axis, case.axes[axis.name]) for case in pack.cases for axis in pack.axes):
+        yield warning("size-prime", file, "cases", f"no size above {_WARP} is a prime, or one times its multiple_of")
     for case in (*pack.cases_for("emulator"), *pack.benchmarks_for("emulator")):
         yield from _too_large(pack, case)
 
@@ -66,6 +66,10 @@ def _too_large(pack: Pack, case: Case) -> Iterator[Finding]:
     if operations > _MAX_OPERATIONS:
         message = f"{operations:.2g} operations are slow to emulate; stay below {_MAX_OPERATIONS:.0e}"
         yield note("case-slow", file, key, message)
+
+
+def _has_prime_size(axis: Axis, size: int) -> bool:
+    return size > _WARP and _is_prime(size // axis.multiple_of)
 
 
 def _is_prime(number: int) -> bool:

@@ -1,4 +1,4 @@
-"""Cases are prepared ahead of those who take them, and judged with checks where that is possible."""
+"""Cases are judged with checks where that is possible."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from judge.compile.target import Target
 from judge.packs.pack import Case
 from judge.sandbox.launch import JailExit
 from judge.supervisor import case_runner
-from judge.supervisor.case_runner import CaseRunner, PreparedCase
+from judge.supervisor.case_preparer import CasePreparer, PreparedCase
+from judge.supervisor.case_runner import CaseRunner
 from judge.supervisor.process import Ending, RunnerEnded
 from judge.supervisor.session import Bounds, CallRecord
 from judge.verdict import Verdict
@@ -21,46 +22,10 @@ from judge.wire.frames import Op
 from judge.wire.messages import FetchReply, ReportClaim, RunReply, Watch
 from tests.host_device.judging import twice_pack
 
-CASES = twice_pack().cases
-#: The arguments of the three smaller ones: 5, 1 and 1009 numbers in, and as many out.
-SMALL_BYTES = 4 * 2 * (5 + 1 + 1009)
-
-
-@pytest.mark.parametrize(("most_bytes", "ahead"), [(0, 1), (SMALL_BYTES - 1, 2), (SMALL_BYTES, 3), (1 << 30, 4)])
-def test_as_many_cases_are_prepared_as_fit(most_bytes: int, ahead: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(case_runner, "_AHEAD_BYTES", most_bytes)
-    with case_runner._CasePreparer(twice_pack(), 7, CASES) as preparer:
-        assert len(preparer._prepared) == ahead
-        for case in CASES:
-            prepared = preparer.take()
-            assert prepared.case is case
-            assert prepared.inputs["N"] == case.axes["N"]
-            assert prepared.check({"output": 2 * prepared.inputs["input"]}) is None
-            assert prepared.check({"output": prepared.inputs["input"]}) is not None
-    assert not preparer._prepared
-
-
-def test_cases_that_nobody_takes_are_discarded() -> None:
-    with case_runner._CasePreparer(twice_pack(), 7, CASES) as preparer:
-        preparer.take()
-    assert all(future.done() for _, future in preparer._prepared)
-
-
-def test_public_cases_have_the_same_inputs_under_every_seed() -> None:
-    def drawn(seed: int) -> dict[str, list[float]]:
-        with case_runner._CasePreparer(twice_pack(), seed, CASES) as preparer:
-            prepared = [preparer.take() for _ in CASES]
-        return {each.case.id: each.inputs["input"].tolist() for each in prepared}
-
-    public = {case.id for case in CASES if case.is_public}
-    first, second = drawn(7), drawn(8)
-    assert public
-    assert {name for name in first if first[name] == second[name]} == public
-
 
 def test_the_answers_of_public_cases_alone_are_kept_to_be_shown() -> None:
-    with case_runner._CasePreparer(twice_pack(), 7, CASES) as preparer:
-        for case in CASES:
+    with CasePreparer(twice_pack(), 7, twice_pack().cases) as preparer:
+        for case in twice_pack().cases:
             prepared = preparer.take()
             shown = case_runner._shown(twice_pack(), prepared, {"output": prepared.inputs["input"]})
             assert [(array.name, array.role) for array in shown] == (
@@ -96,7 +61,7 @@ def test_a_case_that_its_checks_make_too_slow_is_judged_without_them(how: str, m
     factory = Mock(has_checks=True, bounds=Bounds(start_s=20, call_s=4, total_s=300, print_bytes=1))
     factory.start.return_value.runner.flooded = False
     runner = CaseRunner(factory, twice_pack(), Artifact(b"", Target("cuda", "sm_90")), 7)
-    [judged] = runner.judge_cases(CASES[:1])
+    [judged] = runner.judge_cases(twice_pack().cases[:1])
     assert judged.judgement.verdict is Verdict.ACCEPTED, judged
     assert events == [f"call {Watch.CHECKS!r}", "new session", f"call {Watch.NOTHING!r}"]
     assert not runner.exhausted

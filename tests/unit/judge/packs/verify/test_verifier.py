@@ -72,6 +72,16 @@ def test_weaknesses(edit: Edit, old: str, new: str, code: str | None) -> None:
     assert {each.code for each in found} == ({code} if code else set())
 
 
+def test_a_prime_times_what_all_sizes_are_multiples_of_counts_as_a_prime(edit: Edit) -> None:
+    sizes = {1: 2, 33: 34, 5: 10, 1031: 1024}
+    for old, new in sizes.items():
+        edit(f"axes = {{ N = {old} }}", f"axes = {{ N = {new} }}")
+    directory = edit("max = 100_000_000", "min = 2, max = 100_000_000, multiple_of = 2")
+    assert "size-prime" not in {each.code for each in verify_pack(directory).findings}
+    edit("axes = { N = 34 }", "axes = { N = 36 }")
+    assert "size-prime" in {each.code for each in verify_pack(directory).findings}
+
+
 def test_sizes_that_hide_mistakes(edit: Edit) -> None:
     edit("axes = { N = 1 }", "axes = { N = 32 }")
     edit("axes = { N = 100 }", "axes = { N = 64 }")

@@ -1,0 +1,78 @@
+"""Prepares cases, their inputs and what the reference says of them, while the runner works on earlier ones."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Self
+
+from emulator.records import dataclass
+from judge.packs.inputs import make_inputs
+from judge.packs.judging import Checker, expected_outputs, make_checker, reference_outputs
+from judge.packs.pack import Case, Pack
+from judge.packs.sizes import buffer_bytes
+from judge.supervisor.layout import Array
+
+#: Cases beyond the next one are prepared ahead as long as their arguments take no more than this together.
+_AHEAD_BYTES = 16 << 20
+#: What the inputs of public cases are made from, so that they are the same for everybody.
+_PUBLIC_SEED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedCase:
+    """A case with its inputs, and what checks the outputs. ``answers`` are the reference's, of a public case."""
+
+    case: Case
+    inputs: dict[str, Any]
+    check: Checker
+    answers: dict[str, Array] | None = None
+
+
+class CasePreparer:
+    """Prepares cases in a thread, in order and ahead of ``take``. A context manager.
+
+    The next case is always prepared; further ones as long as their arguments fit into _AHEAD_BYTES together.
+    """
+
+    def __init__(self, pack: Pack, seed: int, cases: Sequence[Case]) -> None:
+        self._pack = pack
+        self._seed = seed
+        self._cases = deque(cases)
+        self._prepared: deque[tuple[int, Future[PreparedCase]]] = deque()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="cases")
+
+    def __enter__(self) -> Self:
+        self._prepare_ahead()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def take(self) -> PreparedCase:
+        """Returns the next case, once it is prepared."""
+        _, future = self._prepared.popleft()
+        prepared_case = future.result()
+        self._prepare_ahead()
+        return prepared_case
+
+    def _prepare_ahead(self) -> None:
+        while self._cases:
+            size = sum(buffer_bytes(self._cases[0], argument) for argument in self._pack.arguments)
+            if self._prepared and sum(each for each, _ in self._prepared) + size > _AHEAD_BYTES:
+                return
+            self._prepared.append((size, self._pool.submit(self._prepare, self._cases.popleft())))
+
+    def _prepare(self, case: Case) -> PreparedCase:
+        pack = self._pack
+        inputs = make_inputs(pack, case, _PUBLIC_SEED if case.is_public else self._seed)
+        expected = expected_outputs(pack, case, inputs)
+        check = make_checker(pack, case, inputs, expected)
+        if not case.is_public:
+            return PreparedCase(case, inputs, check)
+        answers: dict[str, Array] = {name: each.values for name, each in expected.items()}
+        if len(answers) < len(pack.outputs):
+            # Several answers are right where nothing is compared; the reference's is one of them.
+            answers = {**reference_outputs(pack, case, inputs), **answers}
+        return PreparedCase(case, inputs, check, answers)
