@@ -10,6 +10,7 @@ Every session imports this file first, so it imports no more than what any test 
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import subprocess
@@ -63,6 +64,20 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
         return 0
     # More than there are processors: many tests wait, for a process, a lease, or a clock.
     return 2 * len(os.sched_getaffinity(0))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Lets the garbage collector pass over all that is collected here, now and while the tests run.
+
+    It stays until the end: going through it again and again took a fifth of the time of tests that make many objects.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(trylast=True)
