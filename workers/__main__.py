@@ -2,6 +2,9 @@
 
 import sys
 
-from workers.main import main
+from store.start import importing
+
+with importing():
+    from workers.main import main
 
 sys.exit(main())

@@ -48,7 +48,7 @@ class LeaseKeeper:
     """
 
     def __init__(self, command: list[str] | None = None) -> None:
-        self._command = command or [sys.executable, "-P", "-m", "workers.lease_keeper"]
+        self._command = command or [sys.executable, "-P", "-m", "workers.lease_keeper_process"]
         self._lock = threading.Lock()
         self._held: Lease | None = None
         self._on_status: OnStatus = lambda _lease, _status: None
@@ -210,7 +210,3 @@ def main() -> None:
     worker_pid = os.getppid()
     configure_logging(LogSettings(), process="lease keeper")
     _Keeper(Settings(), worker_pid).keep()
-
-
-if __name__ == "__main__":
-    main()
