@@ -20,10 +20,12 @@ from store.doorbell import make_doorbell, ring
 from store.models import FINAL_STATES, Event, Submission, User
 from store.settings import Settings
 from store.submissions import create_submission
+from tests.builds import ROOT
 from tests.databases import give_schema
 from tests.fake_judge import FakePack
+from tests.integration.workers.forked import Forked
 
-ROOT = Path(__file__).resolve().parents[3]
+WorkerProcess = Forked | subprocess.Popen[bytes]
 
 
 class Fleet:
@@ -33,29 +35,27 @@ class Fleet:
         self.settings = settings
         self.diary = folder / "diary"
         self.log = folder / "workers.log"
-        self.processes: list[tuple[str, subprocess.Popen[bytes]]] = []
+        self.processes: list[tuple[str, WorkerProcess]] = []
         give_schema(settings)
         self.engine = make_engine(settings)
         self.sessions = make_session_factory(self.engine)
         self.reads = make_session_factory(self.engine, read_only=True)
         self.doorbell: Celery = make_doorbell(settings)
 
-    def start(self, kind: str) -> subprocess.Popen[bytes]:
+    def start(self, kind: str) -> Forked:
         """A real worker with the judge of tests."""
-        return self._start(kind, "tests.integration.workers.worker_process", kind, str(self.diary))
+        process = Forked(kind, self.diary, log=self.log, environment=self._environment())
+        self.processes.append((kind, process))
+        return process
 
     def start_engine(self, kind: str) -> subprocess.Popen[bytes]:
         """A worker as operators start it; the device is the emulator."""
-        return self._start(kind, "workers", kind, *(("--device", "emulator") if kind == "device" else ()))
-
-    def _start(self, kind: str, module: str, *argv: str) -> subprocess.Popen[bytes]:
-        given = self.settings.model_dump(mode="json", exclude_unset=True)
-        environment = {**os.environ, **{f"GPUJUDGE_{name.upper()}": str(value) for name, value in given.items()}}
+        argv = [sys.executable, "-m", "workers", kind, *(("--device", "emulator") if kind == "device" else ())]
         with self.log.open("ab") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", module, *argv],
+                argv,
                 cwd=ROOT,
-                env=environment,
+                env=self._environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -63,6 +63,10 @@ class Fleet:
             )
         self.processes.append((kind, process))
         return process
+
+    def _environment(self) -> dict[str, str]:
+        given = self.settings.model_dump(mode="json", exclude_unset=True)
+        return {**os.environ, **{f"GPUJUDGE_{name.upper()}": str(value) for name, value in given.items()}}
 
     def submit(
         self,
@@ -113,7 +117,7 @@ class Fleet:
                 log = self.log.read_text()[-6000:] if self.log.exists() else ""
                 trouble = f"died by themselves: {dead}" if dead else f"not within {within_s:g} s"
                 raise AssertionError(f"{trouble}; waited for: {what}\n{log}")
-            time.sleep(0.02)
+            time.sleep(0.05)
 
     def wait_finished(self, *public_ids: str, within_s: float = 60.0) -> None:
         waiting = set(public_ids)
@@ -128,7 +132,7 @@ class Fleet:
 
         self.wait(done, f"{len(public_ids)} submissions finished", within_s=within_s)
 
-    def kill(self, process: subprocess.Popen[bytes]) -> None:
+    def kill(self, process: WorkerProcess) -> None:
         """As a crash or the kernel would: SIGKILL, to the process alone."""
         process.kill()
         process.wait(timeout=10)
