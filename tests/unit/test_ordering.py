@@ -10,9 +10,10 @@ import pytest
 from tests.ordering import long_first
 
 
-def item(name: str, seconds: float = 0.0) -> Any:
-    mark = SimpleNamespace(args=(seconds,)) if seconds else None
-    return SimpleNamespace(name=name, get_closest_marker=lambda _: mark)
+def item(name: str, seconds: float = 0.0, group: str | None = None) -> Any:
+    given = {"slow": seconds, "xdist_group": group}
+    marks = {mark: SimpleNamespace(args=(value,)) for mark, value in given.items() if value}
+    return SimpleNamespace(name=name, get_closest_marker=marks.get)
 
 
 def names(items: list[Any]) -> list[str]:
@@ -26,6 +27,12 @@ def test_each_process_begins_with_the_slowest_that_are_left() -> None:
 
 def test_one_process_begins_with_all_of_them() -> None:
     assert names(long_first([item("a"), item("b", 1), item("c", 2)], 1)) == ["c", "b", "a"]
+
+
+def test_tests_of_a_group_come_one_after_another_and_count_together() -> None:
+    items = [item("a"), item("b", 5), item("c", 4, "it"), item("d"), item("e", 7), item("f", 4, "it"), item("g")]
+    items += [item("h", 0, "it"), item("i"), item("j")]
+    assert names(long_first(items, 2)) == ["c", "f", "h", "b", "a", "e", "d", "g", "i", "j"]
 
 
 @pytest.mark.parametrize("processes", [1, 2, 3, 4, 7])

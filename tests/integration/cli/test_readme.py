@@ -19,7 +19,12 @@ from judge.verdict import Verdict
 from tests.builds import ROOT
 from tests.unit.test_docs import blocks
 
-pytestmark = [pytest.mark.jail, pytest.mark.nvcc, pytest.mark.exhaustive(by_file=True)]
+pytestmark = [
+    pytest.mark.jail,
+    pytest.mark.nvcc,
+    pytest.mark.exhaustive(by_file=True),
+    pytest.mark.xdist_group("stack"),
+]
 
 README = ROOT / "README.md"
 [KERNEL] = blocks(README, "cuda")
@@ -62,6 +67,7 @@ def _log_in(env: dict[str, str], cwd: Path, argv: list[str], answers: dict[bytes
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
+@pytest.mark.slow(15)
 def test_the_session(stack: Stack, env: dict[str, str], tmp_path: Path) -> None:
     assert [line.split()[1] for line in SESSION] == ["login", "challenges", "init", "run", "submit", "leaderboard"]
     for line in SESSION:

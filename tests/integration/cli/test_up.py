@@ -66,6 +66,10 @@ def _verdict(client: httpx.Client, public_id: str) -> str | None:
     return str(client.get(f"submissions/{public_id}").json()["verdict"])
 
 
+on_one_stack = pytest.mark.xdist_group("stack")
+
+
+@on_one_stack
 @pytest.mark.slow(20)
 def test_workers_that_are_killed_come_back_and_nothing_is_lost(stack: Stack) -> None:
     with stack.client() as client:
@@ -77,12 +81,14 @@ def test_workers_that_are_killed_come_back_and_nothing_is_lost(stack: Stack) -> 
         assert _verdict(client, public_id) == "AC"
 
 
+@on_one_stack
 def test_a_second_one_with_the_same_data_is_refused(stack: Stack) -> None:
     done = _up_refused(stack, "--port", "0")
     assert done.returncode == 1
     assert "already up" in done.stderr
 
 
+@on_one_stack
 def test_a_port_that_is_taken_is_named(stack: Stack, tmp_path: Path) -> None:
     port = stack.address.rpartition(":")[2]
     done = _up_refused(stack, "--port", port, data_dir=tmp_path / "other")
