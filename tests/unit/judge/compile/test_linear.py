@@ -33,6 +33,9 @@ ATTEMPTS = 8
 #: What takes less is not compared: the clock's own error would decide.
 LEAST_S = 2e-3
 
+#: All files outside the engine that read texts here; they import nothing else of the website.
+READERS = ("web/source.py", "web/submissions/diagnostics.py")
+
 #: What is repeated, after a beginning and before an end: each was slow, or looks as if it could be.
 _UNITS = (
     "/*", "*/", "/", '"', "'", '\\"', "\\'", '"\\', '""', "''", 'R"(', 'R"a(', ")", '")', ')a"', 'u8R"x(', "//\\\n",
@@ -118,7 +121,7 @@ def test_time_grows_in_proportion_to_the_length(stage: str) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.recorded("web")
+@pytest.mark.recorded(*READERS)
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("stage", STAGES)
 def test_time_grows_in_proportion_whatever_stands_around(stage: str) -> None:
@@ -126,7 +129,7 @@ def test_time_grows_in_proportion_whatever_stands_around(stage: str) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.recorded("web")
+@pytest.mark.recorded(*READERS)
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("stage", STAGES)
 def test_time_grows_in_proportion_for_longer_texts(stage: str) -> None:
