@@ -92,11 +92,11 @@ def test_a_second_build_is_the_same_to_the_byte(dist: Path, tmp_path: Path) -> N
 @BUILDS_THE_WHEEL
 @pytest.mark.slow(120)
 def test_a_library_for_many_cpus_is_the_same_to_the_byte(tmp_path: Path, wheel: Path) -> None:
-    one, other = (LIBRARY.build_portable(tmp_path / name).read_bytes() for name in ("one", "other"))
-    assert one == other
+    """The wheel's was made by another process, of a copy of the sources."""
+    again = LIBRARY.build_portable(tmp_path).read_bytes()
     with zipfile.ZipFile(wheel) as archive:
         [name] = [name for name in archive.namelist() if name.endswith("libgpujudge.so")]
-        assert archive.read(name) == one
+        assert archive.read(name) == again
 
 
 @BUILDS_THE_WHEEL
@@ -107,7 +107,8 @@ def test_it_judges_in_a_clean_environment_and_compiles_nothing_of_its_own(wheel:
     assert _run([sys.executable, "-m", "venv", "--without-pip", str(home)]).returncode == 0
     python = str(home / "bin/python")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, "install", "-q"]
-    done = _run([*pip, "-c", str(ROOT / "constraints.txt"), f"{wheel}[judge]"])
+    # A judgement imports few of the modules that pip would compile.
+    done = _run([*pip, "--no-compile", "-c", str(ROOT / "constraints.txt"), f"{wheel}[judge]"])
     if "Could not find a version" in done.stderr:
         missing("the Python package index")
     assert done.returncode == 0, done.stderr
