@@ -31,8 +31,13 @@ def build(source: Path, cache: Path, architecture: str | None = None) -> Path:
     return _compile(source.read_bytes(), f"{source.parent.name}-{source.stem}", cache, native, source)
 
 
+def solve_of(source: Path) -> str:
+    """What the ``solve`` of a source is called in a library that ``build_together`` makes."""
+    return f"solve_{source.parent.name}_{source.stem}"
+
+
 def build_together(sources: Sequence[Path], cache: Path) -> Path:
-    """One library for the emulator, in which the ``solve`` of each source is called ``solve_<its file's stem>``.
+    """One library for the emulator, in which the ``solve`` of each source is called ``solve_of(source)``.
 
     The headers take most of a compiler's time, and are read once: each source is included in a namespace of its own,
     where its own inclusions have no effect any more. Its macros are forgotten after it.
@@ -43,11 +48,12 @@ def build_together(sources: Sequence[Path], cache: Path) -> Path:
     )
     lines = list(headers)
     for source, text in texts.items():
-        lines += [f"namespace in_{source.stem} {{", f"#define solve solve_{source.stem}", f'#include "{source}"']
+        name = solve_of(source)
+        lines += [f"namespace in_{name} {{", f"#define solve {name}", f'#include "{source}"']
         lines += [f"#undef {macro}" for macro in ("solve", *re.findall(r"^#define (\w+)", text, re.MULTILINE))]
         lines.append("}")
     key = "".join(f"// {hashlib.sha256(text.encode()).hexdigest()}\n" for text in texts.values())
-    return _compile((key + "\n".join(lines) + "\n").encode(), sources[0].parent.name, cache, _EMULATED)
+    return _compile((key + "\n".join(lines) + "\n").encode(), "together", cache, _EMULATED)
 
 
 def _compile(text: bytes, name: str, cache: Path, native: Sequence[str], source: Path | None = None) -> Path:

@@ -11,10 +11,13 @@ import pytest
 
 from emulator import Limits, Runtime
 from tests.kernels import harness
-from tests.kernels.build import build, build_together
+from tests.kernels.build import build, build_together, solve_of
 from tests.kernels.case import Output
 from tests.kernels.device import Device, real_device
 from tests.kernels.harness import KERNELS, Kernel
+
+#: Kernels in one library: few enough that the first test need not wait for long.
+_TOGETHER = 12
 
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)
 
@@ -27,13 +30,16 @@ def _wanted(request: pytest.FixtureRequest) -> list[Kernel]:
 
 
 @pytest.fixture(scope="module")
-def topics(request: pytest.FixtureRequest) -> Iterator[dict[str, Future[Path]]]:
-    """For each topic a library with those of its kernels that this session tests, at some time."""
-    sources: dict[str, list[Path]] = {}
-    for kernel in _wanted(request):
-        sources.setdefault(kernel.topic, []).append(kernel.source)
+def libraries(request: pytest.FixtureRequest) -> Iterator[dict[Kernel, Future[Path]]]:
+    """For each kernel that this session tests a library in which it is, at some time."""
+    wanted = _wanted(request)
     with ThreadPoolExecutor(max_workers=2) as pool:
-        yield {topic: pool.submit(build_together, sources[topic], harness.CACHE) for topic in sources}
+        found = {}
+        for begin in range(0, len(wanted), _TOGETHER):
+            some = wanted[begin : begin + _TOGETHER]
+            built = pool.submit(build_together, [kernel.source for kernel in some], harness.CACHE)
+            found.update(dict.fromkeys(some, built))
+        yield found
 
 
 @pytest.fixture
@@ -56,12 +62,12 @@ def emulated(library: Path) -> Iterator[Callable[[int | None], Runtime]]:
 @pytest.mark.nvcc
 @every_kernel
 def test_on_the_emulator(
-    emulated: Callable[[int | None], Runtime], library: Path, topics: dict[str, Future[Path]], kernel: Kernel
+    emulated: Callable[[int | None], Runtime], library: Path, libraries: dict[Kernel, Future[Path]], kernel: Kernel
 ) -> None:
     device, case = Device(ctypes.CDLL(str(library))), harness.case_of(kernel.topic, "SMALL")
     for seed in (None, 7):
         runtime = emulated(seed)
-        difference = harness.check(device, topics[kernel.topic].result(), case, f"solve_{kernel.name}")
+        difference = harness.check(device, libraries[kernel].result(), case, solve_of(kernel.source))
         report = runtime.take_report()
         assert difference is None, f"schedule seed {seed}"
         assert report.findings == (), f"schedule seed {seed}"
