@@ -62,6 +62,7 @@ def however_busy(monkeypatch: pytest.MonkeyPatch) -> None:
 def _time(
     source: str, sessions: list[Session], *, conditions: GpuConditions | None = None, progress: list[int] | None = None,
     busy: Callable[[], bool] = lambda: False, pack: Pack | None = None, until: float = math.inf,
+    share_s: float = math.inf,
 ) -> ProcessTiming:  # fmt: skip
     pack = pack or twice_pack()
     session = host_factory(_SETTINGS, pack.benchmarks, pack=pack).start()
@@ -72,7 +73,7 @@ def _time(
     verifier = Verifier(maker)
     timer = CaseTimer(
         session, maker, SecretStream(b"seed"), 1, verifier, conditions or GpuConditions(), StoppingRule(budget_s=0.1),
-        busy=busy, until=until,
+        busy=busy, share_s=share_s, until=until,
     )  # fmt: skip
     timing = timer.run((progress if progress is not None else []).append)
     if timing.outcome.verdict is Verdict.ACCEPTED and (wrong := verifier.finish_checks()) is not None:
@@ -139,6 +140,14 @@ def test_what_cannot_be_timed_in_its_time_is_told_so(sessions: list[Session]) ->
     assert timing.outcome.verdict is Verdict.TIME_LIMIT_EXCEEDED
     assert "in the 30 s that there are for it" in timing.outcome.message
     assert sessions[0].calls == 1
+
+
+@pytest.mark.usefixtures("however_busy")
+def test_a_process_makes_no_further_burst_once_its_share_of_the_time_is_over(sessions: list[Session]) -> None:
+    timing = _time(HONEST, sessions, share_s=0.0)
+    assert timing.outcome.verdict is Verdict.ACCEPTED, timing.outcome
+    assert timing.stopped_by == "out of time"
+    assert len(timing.bursts) == 1
 
 
 @pytest.mark.usefixtures("however_busy")
