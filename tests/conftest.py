@@ -10,7 +10,6 @@ Every session imports this file first, so it imports no more than what any test 
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import signal
 import subprocess
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
+from store.start import importing
 from tests import builds, gate, ordering, recorded, sampling
 
 if TYPE_CHECKING:
@@ -72,12 +72,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
     It stays until the end: going through it again and again took a fifth of the time of tests that make many objects.
     """
-    gc.disable()
-    try:
+    with importing():
         return (yield)
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 @pytest.hookimpl(trylast=True)

@@ -12,6 +12,8 @@ from typing import Any
 from gunicorn.asgi.protocol import ASGIProtocol  # type: ignore[import-untyped]
 from gunicorn.workers import gasgi  # type: ignore[import-untyped]
 
+from store.start import importing
+
 #: A new connection has sent all headers of its first request within this time; later ones within ``keepalive``.
 HEADERS_S = 10.0
 #: A client that leaves an answer waiting reads some 50 KB of it within this time.
@@ -55,6 +57,11 @@ class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
 
 class Worker(gasgi.ASGIWorker):  # type: ignore[misc]
     """The worker class that ``web.gunicorn_conf`` names."""
+
+    def load_wsgi(self) -> None:
+        """Imports and makes the application."""
+        with importing():
+            super().load_wsgi()
 
     async def _serve(self) -> None:
         # gunicorn has no setting for the class of connections: its worker finds it under this name.

@@ -6,7 +6,6 @@ Several processes share the port, and add up their metrics in files.
 
 from __future__ import annotations
 
-import gc
 import os
 import resource
 import shutil
@@ -51,17 +50,6 @@ if workers > 1:
     _remove_metrics_of_killed_servers()
     #: Read where the client library is imported: in the processes, so after this.
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix=f"{_METRICS}{os.getpid()}-")
-
-
-def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001
-    """Looks for no garbage while the process imports the application: see ``store.start``."""
-    gc.disable()
-
-
-def post_worker_init(worker: Any) -> None:  # noqa: ARG001
-    """Looks for garbage again, but not among what was imported."""
-    gc.freeze()
-    gc.enable()
 
 
 def child_exit(server: Any, worker: Any) -> None:  # noqa: ARG001
