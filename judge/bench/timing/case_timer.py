@@ -27,7 +27,8 @@ from judge.wire.messages import FetchReply, RunReply
 
 #: How long one judgement's timing may hold the GPU, beyond its functional cases.
 HOLD_S = 30.0
-#: Where the host makes inputs, a process makes only as many calls as take this long with their inputs.
+#: A process makes at least as many calls as take this long with their inputs, which takes the host long where it makes
+#: them, or as ``fewest_calls`` says if that is less.
 _FEWEST_WITH_INPUTS_S = 5.0
 #: A process stops after this many accepted bursts, however little they tell.
 _MAX_BURSTS = 120
@@ -133,8 +134,12 @@ class CaseTimer:
             return "out of time"
         has_slope = self._schedule.longest_burst(self._call_s) > 1
         overhead_known = is_overhead_known(timing.bursts, summarize(samples).median, has_slope=has_slope)
-        least = _calls_to_make(self._call_s, self._inputs_s / self._calls_with_inputs)
-        return self.rule.reason_to_stop(samples, elapsed_s, least=least, overhead_known=overhead_known)
+        return self.rule.reason_to_stop(samples, elapsed_s, least=self._fewest_calls(), overhead_known=overhead_known)
+
+    def _fewest_calls(self) -> int:
+        """Returns how many verified calls this process makes at least, given how long they and their inputs take."""
+        fewest, whole_s = fewest_calls(self._call_s), self._call_s + self._inputs_s / self._calls_with_inputs
+        return min(fewest, math.ceil(_FEWEST_WITH_INPUTS_S / whole_s)) if 0 < whole_s < math.inf else fewest
 
     def _request(self, burst: PlannedBurst) -> tuple[TimedCall, ...]:
         """Makes what inputs the host has to make, and returns the burst's calls."""
@@ -181,8 +186,7 @@ class CaseTimer:
         if self._sample is None:
             # After the warm-up it is known how many calls there will be at least.
             opened = opened_call_count(self.maker.input_bytes + self.maker.output_bytes)
-            least = _calls_to_make(self._call_s, self._inputs_s / self._calls_with_inputs)
-            self._sample = OpeningSample(self.stream.child("opening"), opened, least)
+            self._sample = OpeningSample(self.stream.child("opening"), opened, self._fewest_calls())
         for index, claim in enumerate(record.calls):
             slot = self._sample.next_slot()
             if slot is None:
@@ -199,15 +203,6 @@ class CaseTimer:
                 (self.first_call, slot), OpenedCall(call, outputs, claim.commit.digests, pieces, self.session.pool)
             )
         return verifier.finish_checks() if verifier.is_full else None
-
-
-def _calls_to_make(call_s: float, inputs_s: float) -> int:
-    """Returns how many verified calls a process makes at least.
-
-    ``call_s`` is how long a call takes with all that surrounds it, ``inputs_s`` how long the host makes its inputs.
-    """
-    fewest, whole_s = fewest_calls(call_s), call_s + inputs_s
-    return min(fewest, math.ceil(_FEWEST_WITH_INPUTS_S / whole_s)) if 0 < whole_s < math.inf else fewest
 
 
 def _outcome_of_unfinished(ran: RunReply) -> Outcome:

@@ -40,7 +40,7 @@ from judge.wire.bursts import ReserveRequest, TimedCall
 
 _KEPT_S = 3600.0
 #: Incremented when the protocol changes so that older baselines no longer hold.
-_VERSION = 9
+_VERSION = 10
 #: Calls after each burst, and how many of these are discarded: like the first call of a submission's burst, they find
 #: the processor's caches cold.
 CALLS, _COLD_CALLS = 5, 2
