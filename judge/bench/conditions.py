@@ -1,7 +1,8 @@
 """Controls and records what else happens on the machine while calls are timed: GPU state, processor, background work.
 
 ``GpuConditions`` drops bursts that ran while the GPU was throttled. ``processor_for_timing`` reserves one processor for
-the timed processes. ``Background`` runs clean-up work in threads and defers it while calls count.
+the timed processes. ``HostLoad`` tells whether the machine's processors were all busy. ``Background`` runs clean-up
+work in threads and defers it while calls count.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ from judge.judgement import ObservedConditions
 #: After this many dropped bursts of one submission, with a pause after each, the GPU is in no state to time anything.
 MAX_DROPPED_BURSTS = 40
 _PAUSE_S = 0.25
+#: Processors that were idle for less than this share of the time leave timed processes too little of their own.
+_LEAST_IDLE_SHARE = 0.1
+#: How long processors are watched before one is reserved: some ticks of ``/proc/stat``, of 10 ms each.
+_WATCH_S = 0.2
 #: On a machine with fewer processors, the operating system places processes better than the judge would.
 _MIN_PROCESSORS = 8
 
@@ -87,20 +92,61 @@ class GpuConditions:
         )
 
 
+def _read_stat() -> str:
+    return Path("/proc/stat").read_text()
+
+
+class HostLoad:
+    """How busy the machine's processors were since this was made, the judge's own work and other machines' included.
+
+    ``read`` returns the contents of ``/proc/stat``. Its columns are the time of user and nice processes, of the kernel,
+    idle, waiting for a disk, of both kinds of interrupts, and taken by the hypervisor; guests' is in the first two.
+    """
+
+    def __init__(self, read: Callable[[], str] = _read_stat) -> None:
+        self._read = read
+        self._begun = self._ticks()
+
+    def idle_share(self, processor: int | None = None) -> float:
+        """Returns for which share of the time a processor was idle, or all were; 1 before any time has passed."""
+        name = "cpu" if processor is None else f"cpu{processor}"
+        now = self._ticks().get(name, [])
+        passed = [late - early for late, early in zip(now, self._begun.get(name, []), strict=True)]
+        return sum(passed[3:5]) / sum(passed) if sum(passed) > 0 else 1.0
+
+    @property
+    def is_heavy(self) -> bool:
+        return self.idle_share() < _LEAST_IDLE_SHARE
+
+    def _ticks(self) -> dict[str, list[int]]:
+        lines = [line.split() for line in self._read().splitlines() if line.startswith("cpu")]
+        return {name: [int(word) for word in words[:8]] for name, *words in lines}
+
+
 @contextlib.contextmanager
-def processor_for_timing(folder: Path) -> Iterator[int | None]:
+def processor_for_timing(folder: Path, *, load: HostLoad | None = None) -> Iterator[int | None]:
     """Reserves a processor that no other judgement with this ``folder`` uses, and yields its number.
 
     Yields None on a machine with few processors, or if all are taken. The timed processes and the null kernel's process
     take turns on this processor. How long a reply takes depends on where a process runs: close to the GPU and the
     supervisor or not, alone on a core or not. On a machine with two H200s the standard deviation was 8 µs, more than
     the bound by the clock allows; processes on one processor do not differ in this respect.
+
+    Other containers' judges have other folders, and all that runs on the machine may keep a processor busy. So the one
+    that was idle the longest since ``load`` was made, or since a moment ago, comes first.
     """
     processors = list(os.sched_getaffinity(0))
+    if len(processors) < _MIN_PROCESSORS:
+        yield None
+        return
+    if load is None:
+        load = HostLoad()
+        time.sleep(_WATCH_S)
     random.shuffle(processors)
+    processors.sort(key=load.idle_share, reverse=True)
     with contextlib.ExitStack() as stack:
         folder.mkdir(parents=True, exist_ok=True)
-        for processor in processors if len(processors) >= _MIN_PROCESSORS else ():
+        for processor in processors:
             fd = os.open(folder / f"processor-{processor}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             stack.callback(os.close, fd)
             with contextlib.suppress(BlockingIOError):

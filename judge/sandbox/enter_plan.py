@@ -76,6 +76,8 @@ def _rlimits(policy: Policy, controllers: frozenset[str]) -> dict[str, int]:
     rlimits = {"RLIMIT_CORE": 0, "RLIMIT_NOFILE": limits.open_files, "RLIMIT_MSGQUEUE": 0}
     if limits.file_bytes is not None:
         rlimits["RLIMIT_FSIZE"] = limits.file_bytes
+    if not limits.real_time:
+        rlimits["RLIMIT_RTPRIO"] = 0
     if limits.cpu_s is not None:
         rlimits["RLIMIT_CPU"] = max(1, round(limits.cpu_s))
     if "memory" not in controllers and limits.memory_bytes is not None:

@@ -21,7 +21,7 @@ from typing import IO
 
 from emulator.records import dataclass
 from judge.errors import JailUnavailable
-from judge.sandbox import starvation
+from judge.sandbox import real_time, starvation
 from judge.sandbox.cgroup import Group
 from judge.sandbox.enter_plan import enter_plan
 from judge.sandbox.policy import Policy
@@ -146,6 +146,10 @@ class JailProcess:
     def waits_s(self) -> dict[int, float]:
         """Returns how long each thread of the process tree had to wait for a processor so far."""
         return starvation.waits_s(self._process.pid)
+
+    def schedule_in_real_time(self) -> bool:
+        """Schedules the whole process tree in real time; returns whether that is permitted."""
+        return real_time.schedule_in_real_time(self._process.pid)
 
     def kill(self) -> None:
         """Kills the whole process tree and waits for its root. Does nothing to a jail that has ended."""

@@ -30,7 +30,7 @@ class Limits:
     ``memory_bytes`` and ``processes`` bound the whole process tree where there is a cgroup; ``tmpfs_bytes`` bounds each
     of ``/tmp`` and ``/dev/shm``. Without a cgroup memory is bounded per process, by ``memory_fallback``:
     ``address_space`` is strict, but CUDA reserves too much address space to run under it; ``data`` counts writable
-    private memory.
+    private memory. Only with ``real_time`` can the jail be scheduled in real time (``judge.sandbox.real_time``).
     """
 
     memory_bytes: int | None = None
@@ -40,6 +40,7 @@ class Limits:
     open_files: int = 512
     tmpfs_bytes: int = 64 * MIB
     memory_fallback: Literal["address_space", "data"] = "data"
+    real_time: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,7 @@ def run_policy(
             processes=limits.processes,
             cpu_s=limits.wall_s * (busy_threads or 1 + len(os.sched_getaffinity(0))),
             file_bytes=1024 * MIB,
+            real_time=gpus is not None,
         ),
         binds=(*_existing(_ETC[:1]), *packages, *devices, *binds),
         hidden=(*_trusted_folders(), *hidden),

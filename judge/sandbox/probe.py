@@ -27,6 +27,7 @@ from judge.sandbox.probe_groups import (
     outside,
     probe_policy,
     processes,
+    real_time,
     surroundings,
     system_calls,
     tree,
@@ -41,7 +42,7 @@ def probes() -> list[Probe]:
     if not _can_jail(found):
         return found
     found.append(cgroups())
-    for group in (files, processes, memory, limits_of_time, gpu):
+    for group in (files, processes, memory, limits_of_time, gpu, real_time):
         found += _attempt(group)
     return found
 

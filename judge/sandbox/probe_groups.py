@@ -23,6 +23,7 @@ from judge.sandbox.cgroup_hierarchy import find_hierarchy
 from judge.sandbox.gpu import visible_minors
 from judge.sandbox.launch import Output, launch, run_to_end
 from judge.sandbox.policy import MIB, Limits, Policy, run_policy
+from judge.sandbox.real_time import real_time_thread
 from judge.settings import RunLimits
 
 _PROCESSES = 24
@@ -216,6 +217,20 @@ def gpu() -> Iterator[Probe]:
         "nvidia-smi; ls -l /dev/nvidia*",
         required=False,
     )
+
+
+def real_time() -> Iterator[Probe]:
+    """Tests whether what is timed may go before other work, where there is a GPU to time anything on."""
+    if not visible_minors():
+        return
+    policy = probe_policy()
+    policy = dataclasses.replace(policy, limits=dataclasses.replace(policy.limits, real_time=True))
+    with launch(policy, _inside_command("burn")) as jail, real_time_thread() as permitted:
+        permitted = jail.schedule_in_real_time() and permitted
+    detail = (
+        "other work takes no processor from what is timed" if permitted else "a busy machine disturbs what is timed"
+    )
+    yield Probe("real-time scheduling", permitted, detail, remedies.for_real_time(), required=False)
 
 
 def probe_policy(*, processes: int = 64, memory_bytes: int = 512 * MIB) -> Policy:

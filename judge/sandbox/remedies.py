@@ -43,6 +43,13 @@ def for_cgroups() -> str:
     )
 
 
+def for_real_time() -> str:
+    """Returns what to do when processes cannot be scheduled in real time."""
+    if in_container():
+        return "start the container with --ulimit rtprio=1 (docker-compose.yml does)"
+    return "run the workers as a systemd service with LimitRTPRIO=1, or set 'rtprio 1' in /etc/security/limits.conf"
+
+
 def in_container() -> bool:
     """Returns whether this process runs in a container of Docker, Podman or Kubernetes."""
     return any(Path(marker).exists() for marker in ("/.dockerenv", "/run/.containerenv")) or (

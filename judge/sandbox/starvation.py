@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
-from pathlib import Path
 
-_PROC = Path("/proc")
+from judge.sandbox.threads import threads_of
 
 
 def waits_s(root: int) -> dict[int, float]:
@@ -16,15 +15,9 @@ def waits_s(root: int) -> dict[int, float]:
     Empty where the kernel does not tell (no ``schedstat``): limits then count by the clock alone.
     """
     found: dict[int, float] = {}
-    processes, seen = [root], {root}
-    while processes:
-        for task in _tasks(processes.pop()):
-            with contextlib.suppress(OSError, ValueError, IndexError):
-                found[int(task.name)] = int((task / "schedstat").read_text().split()[1]) * 1e-9
-            with contextlib.suppress(OSError, ValueError):
-                children = {int(child) for child in (task / "children").read_text().split()} - seen
-                processes += children
-                seen |= children
+    for thread in threads_of(root):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            found[int(thread.name)] = int((thread / "schedstat").read_text().split()[1]) * 1e-9
     return found
 
 
@@ -61,10 +54,3 @@ class FairClock:
         self._starved_s += longest_wait_s(self._waits, waits)
         self._waits = waits
         return max(0.0, self.wall_s - self._starved_s)
-
-
-def _tasks(process: int) -> list[Path]:
-    try:
-        return list((_PROC / str(process) / "task").iterdir())
-    except OSError:
-        return []

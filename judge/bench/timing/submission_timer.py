@@ -1,8 +1,8 @@
 """Sets up timing for one pack on one device, and times submissions in turns.
 
 If a claim is doubted, everything is measured again, the null kernel included, so that an hour-old baseline or a busy
-minute costs nobody their verdict. A slight contradiction that remains costs time. If the processes of a trial differ by
-much, new ones are timed once.
+minute costs nobody their verdict. A slight contradiction that remains costs time. A greater one is the machine's fault
+where all its processors were busy. If the processes of a trial differ by much, new ones are timed once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from judge.bench.conditions import Background, GpuConditions, processor_for_timing
+from judge.bench.conditions import Background, GpuConditions, HostLoad, processor_for_timing
 from judge.bench.measurement import TimedCase, fingerprint, measured_score
 from judge.bench.plausibility import Roofline
 from judge.bench.statistics import PROCESSES
@@ -24,11 +24,13 @@ from judge.bench.timing.null_kernel import CALLS, NullBaselines, NullKernelProbe
 from judge.bench.timing.sampling import SecretStream
 from judge.bench.timing.trial import Bench, CaseResult, Progress, Trial, finish_after
 from judge.compile.artifact import Artifact
+from judge.errors import InternalError
 from judge.gpu.calibration import load_calibration
 from judge.gpu.nvml import GpuWatch, watch_device
 from judge.judgement import DeviceInfo, Fingerprint, Measurement
 from judge.native import build as native
 from judge.packs.pack import Case, Pack
+from judge.sandbox.real_time import real_time_thread
 from judge.settings import JudgeSettings
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.process import RequestRefused, RunnerEnded
@@ -87,7 +89,10 @@ def open_timer(
         watch = open_watch(device)
         if watch is not None:
             stack.callback(watch.close)
-        factory = factory.at(stack.enter_context(processor_for_timing(settings.data_dir / "locks")))
+        processor = stack.enter_context(processor_for_timing(settings.data_dir / "locks"))
+        if processor is not None:
+            factory = factory.at(processor)
+            stack.enter_context(real_time_thread())
         background = Background()
         stack.callback(background.close)
         build = functools.cache(build_null_kernel)
@@ -98,6 +103,8 @@ def open_timer(
             null_kernel=NullKernelProcesses(factory, build),
             roofline=Roofline(pack, device, load_calibration(settings, device)),
             conditions=GpuConditions(watch),
+            # A submission is kept to its processor then, and cannot make the others busy.
+            load=HostLoad() if processor is not None else None,
             background=background,
             stream=SecretStream(secrets.token_bytes(32)),
             seed=seed,
@@ -128,7 +135,10 @@ def run_trials(
 
 
 def _judge(bench: Bench, baselines: NullBaselines, trial: Trial, latest: float) -> list[CaseResult]:
-    """Returns the results of a trial that was timed. It is timed again until ``latest``, by ``time.monotonic``."""
+    """Returns the results of a trial that was timed. It is timed again until ``latest``, by ``time.monotonic``.
+
+    Raises InternalError if a doubt remains while all processors are busy.
+    """
     doubts = {} if trial.failed else trial.doubts()
     for attempt in range(1, _ATTEMPTS):
         if trial.failed or not (doubts or (attempt == 1 and trial.is_unsteady())) or time.monotonic() > latest:
@@ -138,6 +148,12 @@ def _judge(bench: Bench, baselines: NullBaselines, trial: Trial, latest: float) 
         trial.discard_processes()
         time_processes(bench, [trial])
         doubts = {} if trial.failed else trial.doubts()
+    if bench.load is not None and bench.load.is_heavy and any(doubt.least_s is None for doubt in doubts.values()):
+        busy = f"{100 * (1 - bench.load.idle_share()):.0f} %"
+        raise InternalError(
+            f"all processors were busy, {busy} of the time: no time taken now would mean anything",
+            "run less beside the worker, or let it schedule what it times in real time: see gpujudge doctor",
+        )
     return trial.results(doubts)
 
 

@@ -14,7 +14,7 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from typing import Any
 
-from judge.bench.conditions import Background, GpuConditions
+from judge.bench.conditions import Background, GpuConditions, HostLoad
 from judge.bench.measurement import TimedCase, score_interval
 from judge.bench.plausibility import Roofline, why_time_implausible
 from judge.bench.statistics import PROCESSES, StoppingRule
@@ -49,7 +49,7 @@ class Bench:
     """What the trials of one pack on one device share.
 
     ``null_kernel`` starts processes with the null kernel, ``background`` ends processes, ``stream`` is secret, and
-    ``seed`` decides the inputs.
+    ``seed`` decides the inputs. ``load`` is the host's since the timing began, where no submission can cause it.
     """
 
     pack: Pack
@@ -61,6 +61,7 @@ class Bench:
     background: Background
     stream: SecretStream
     seed: int
+    load: HostLoad | None = None
 
     def maker(self, case: Case) -> CallMaker:
         memory_bytes = int(self.roofline.device.details.get("memory_bytes") or 0)
@@ -234,7 +235,7 @@ class Trial:
                 "around_s": baseline.line.per_call_s,
             }
             roofline = self._bench.roofline
-            # What the device cannot do it can do on no machine, however busy that is: the stronger reason comes first.
+            # What the device cannot do it can do on no machine: the stronger reason comes first.
             reason = why_time_implausible(value, roofline.floor_s(case), measured=roofline.calibration is not None)
             contradiction = find_contradiction(value, estimate)
             if reason:
@@ -288,7 +289,7 @@ class Trial:
         processes = tuple(tuple(claim_s - null_s for claim_s in timing.samples) for timing in timings)
         timed = TimedCase(case, processes, self._bench.roofline.roofline_s(case), details=details)
         lack_s = least_s - timed.value
-        if lack_s <= 0:
+        if least_s <= 0 or lack_s <= 0:
             return timed
         longer = tuple(tuple(sample_s + lack_s for sample_s in samples) for samples in processes)
         return dataclasses.replace(timed, processes=longer, error=lack_s / least_s)

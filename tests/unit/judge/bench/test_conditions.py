@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from judge.bench.conditions import Background, processor_for_timing
+from judge.bench import conditions
+from judge.bench.conditions import Background, HostLoad, processor_for_timing
 
 
 @pytest.fixture
 def processors(monkeypatch: pytest.MonkeyPatch) -> set[int]:
     processors = set(range(3, 12))
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: processors)
+    monkeypatch.setattr(conditions, "_WATCH_S", 0.0)
     return processors
 
 
@@ -38,6 +40,43 @@ def test_no_processor_is_reserved_if_there_are_few(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0, 1})
     with processor_for_timing(tmp_path) as processor:
         assert processor is None
+
+
+def test_the_processor_that_others_leave_idle_comes_first(processors: set[int], tmp_path: Path) -> None:
+    now = dict.fromkeys(processors, (0, 0))
+    load = HostLoad(
+        lambda: "\n".join(["cpu 0 0 0 0", *(f"cpu{n} {busy} 0 0 {idle} 0 0 0 0" for n, (busy, idle) in now.items())])
+    )
+    now |= dict.fromkeys(processors, (18, 2)) | {7: (0, 20), 9: (5, 15)}
+    with processor_for_timing(tmp_path, load=load) as one, processor_for_timing(tmp_path, load=load) as other:
+        assert (one, other) == (7, 9)
+
+
+@pytest.mark.parametrize(
+    ("ticks", "idle_share"),
+    [
+        ("cpu 100 0 0 0 0 0 0 0", 0.0),
+        ("cpu 50 10 10 15 5 5 5 0", 0.2),
+        ("cpu 0 0 0 5 0 0 0 95", 0.05),
+        ("cpu 100 0 0 100 0 0 0 0 1000 1000", 0.5),
+        ("cpu 0 0 0 0 0 0 0 0", 1.0),
+    ],
+    ids=["busy", "mixed", "taken by the hypervisor", "guests are counted once", "at once"],
+)
+def test_how_long_the_processors_were_idle(ticks: str, idle_share: float) -> None:
+    zero = [int(word) for word in ["700", "600", "500", "400", "300", "200", "100", "50", "7", "7"]]
+    passed = [int(word) for word in ticks.split()[1:]]
+    later = [begun + more for begun, more in zip(zero, [*passed, *[0] * 10], strict=False)]
+    said = iter(["cpu  " + " ".join(map(str, words)) + "\ncpu0 1 2 3\nintr 5\n" for words in (zero, later, later)])
+    load = HostLoad(lambda: next(said))
+    assert load.idle_share() == pytest.approx(idle_share)
+    assert load.is_heavy == (idle_share < 0.1)
+
+
+def test_this_machines_load_is_a_share() -> None:
+    load = HostLoad()
+    time.sleep(0.05)
+    assert 0 <= load.idle_share() <= 1
 
 
 @pytest.fixture

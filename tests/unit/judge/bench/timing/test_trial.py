@@ -10,14 +10,17 @@ from typing import Any, cast
 
 import pytest
 
+from judge.bench.conditions import HostLoad
 from judge.bench.measurement import score_interval
 from judge.bench.timing import submission_timer
 from judge.bench.timing.case_timer import ProcessTiming
 from judge.bench.timing.clock_bound import Burst, Line, NullBaseline, NullCalls
 from judge.bench.timing.null_kernel import NullBaselines
-from judge.bench.timing.trial import Bench, CaseResult, Trial
+from judge.bench.timing.trial import Bench, CaseResult, Doubt, Trial
 from judge.compile.artifact import Artifact
 from judge.compile.target import Target
+from judge.errors import InternalError
+from judge.verdict import Verdict
 from tests.host_device.judging import twice_pack
 
 CASE = twice_pack().benchmarks[0]
@@ -38,8 +41,8 @@ class Measured:
     def _now(self) -> str:
         return self._times[self.measured - 1]
 
-    def doubts(self) -> dict[str, str]:
-        return {"case": "too fast"} if self._now == "doubted" else {}
+    def doubts(self) -> dict[str, Doubt]:
+        return {"doubted": {"case": Doubt("too fast")}, "slight": {"case": Doubt("too fast", 1e-3)}}.get(self._now, {})
 
     def is_unsteady(self) -> bool:
         return self._now == "unsteady"
@@ -47,7 +50,7 @@ class Measured:
     def discard_processes(self) -> None:
         self.measured += 1
 
-    def results(self, doubts: dict[str, str]) -> list[str]:
+    def results(self, doubts: dict[str, Doubt]) -> list[str]:
         return list(doubts)
 
 
@@ -58,10 +61,12 @@ Judge = Callable[..., tuple[int, int, list[CaseResult]]]
 def judge(monkeypatch: pytest.MonkeyPatch) -> Judge:
     """How often the submission and the empty solve were measured in the end, and what came of it."""
 
-    def judged(*times: str, latest: float = math.inf) -> tuple[int, int, list[CaseResult]]:
+    def judged(
+        *times: str, latest: float = math.inf, load: HostLoad | None = None
+    ) -> tuple[int, int, list[CaseResult]]:
         trial, emptied = Measured(*times), []
         monkeypatch.setattr(submission_timer, "time_processes", lambda *_: None)
-        bench = cast(Bench, SimpleNamespace(cases=(CASE,)))
+        bench = cast(Bench, SimpleNamespace(cases=(CASE,), load=load))
         empty = cast(NullBaselines, SimpleNamespace(measure_again=emptied.append))
         results = submission_timer._judge(bench, empty, cast(Trial, trial), latest)
         return trial.measured, len(emptied), results
@@ -93,6 +98,35 @@ def test_doubted_times_are_measured_three_times_and_unsteady_ones_twice(
 def test_nothing_is_measured_again_when_the_time_for_that_is_over(judge: Judge) -> None:
     assert judge("doubted", latest=time.monotonic() - 1) == (1, 0, ["case"])
     assert judge("unsteady", latest=time.monotonic() - 1) == (1, 0, [])
+
+
+class Load(HostLoad):
+    """Processors that are idle for a share of the time."""
+
+    def __init__(self, idle_share: float) -> None:
+        words = ["cpu 0 0 0 0 0 0 0 0", f"cpu {1000 - 1000 * idle_share:.0f} 0 0 {1000 * idle_share:.0f} 0 0 0 0"]
+        super().__init__(lambda: words.pop(0) if len(words) > 1 else words[0])
+
+
+@pytest.mark.parametrize("times", [("doubted",) * 3, ("unsteady", "doubted", "doubted")])
+def test_a_doubt_on_a_busy_machine_is_the_machines_fault(judge: Judge, times: tuple[str, ...]) -> None:
+    with pytest.raises(InternalError, match="all processors were busy, 95 % of the time"):
+        judge(*times, load=Load(0.05))
+    assert judge(*times, load=Load(0.2))[2] == ["case"], "one that leaves processors idle is not"
+
+
+def test_what_counts_all_the_same_counts_on_a_busy_machine_too(judge: Judge) -> None:
+    assert judge("slight", "slight", "slight", load=Load(0.0))[2] == ["case"]
+    assert judge("steady", load=Load(0.0))[2] == []
+
+
+def test_claims_of_less_than_nothing_are_told() -> None:
+    """On a busy machine an empty call can read more than one of the submission's."""
+    null_calls = NullCalls((3e-6,) * 3, (30e-6,) * 3, (False,) * 3)
+    bursts = [Burst(100e-6 + calls * 500e-6, (2e-6,) * calls, (30e-6,) * calls, null_calls) for calls in (4, 8, 16)]
+    trial = _trial([bursts] * 3)
+    [result] = trial.results(trial.doubts())
+    assert result.outcome.verdict is Verdict.TIMING_NOT_TRUSTED
 
 
 def _trial(processes: Sequence[Sequence[Burst]]) -> Trial:
