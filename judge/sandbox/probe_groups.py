@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import os
 import secrets
 import signal
 import socket
@@ -225,7 +226,8 @@ def real_time() -> Iterator[Probe]:
         return
     policy = probe_policy()
     policy = dataclasses.replace(policy, limits=dataclasses.replace(policy.limits, real_time=True))
-    with launch(policy, _inside_command("burn")) as jail, real_time_thread() as permitted:
+    processor = min(os.sched_getaffinity(0))
+    with launch(policy, _inside_command("burn")) as jail, real_time_thread(away_from=processor) as permitted:
         permitted = jail.schedule_in_real_time() and permitted
     detail = (
         "other work takes no processor from what is timed" if permitted else "a busy machine disturbs what is timed"

@@ -17,18 +17,25 @@ _PRIORITY = os.sched_param(1)
 
 
 @contextlib.contextmanager
-def real_time_thread() -> Iterator[bool]:
-    """Schedules the calling thread in real time, but none that it starts; yields whether that is permitted."""
-    policy, priority = os.sched_getscheduler(0), os.sched_getparam(0)
-    try:
-        os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, _PRIORITY)
-    except OSError:
-        yield False
-        return
-    try:
+def real_time_thread(*, away_from: int) -> Iterator[bool]:
+    """Schedules the calling thread in real time, on any processor but one; yields whether that is permitted.
+
+    A thread in real time that waits in a busy loop would keep a process that is bound to its processor from running.
+    What the thread starts stays away from there too, and is scheduled as usual.
+    """
+    processors, policy, priority = os.sched_getaffinity(0), os.sched_getscheduler(0), os.sched_getparam(0)
+    with contextlib.ExitStack() as stack:
+        # A thread that has only that processor keeps it.
+        if others := processors - {away_from}:
+            os.sched_setaffinity(0, others)
+            stack.callback(os.sched_setaffinity, 0, processors)
+        try:
+            os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, _PRIORITY)
+        except OSError:
+            yield False
+            return
+        stack.callback(os.sched_setscheduler, 0, policy, priority)
         yield True
-    finally:
-        os.sched_setscheduler(0, policy, priority)
 
 
 def schedule_in_real_time(root: int) -> bool:

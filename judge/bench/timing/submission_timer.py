@@ -92,7 +92,7 @@ def open_timer(
         processor = stack.enter_context(processor_for_timing(settings.data_dir / "locks"))
         if processor is not None:
             factory = factory.at(processor)
-            stack.enter_context(real_time_thread())
+            stack.enter_context(real_time_thread(away_from=processor))
         background = Background()
         stack.callback(background.close)
         build = functools.cache(build_null_kernel)
