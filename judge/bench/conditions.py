@@ -26,8 +26,8 @@ from judge.judgement import ObservedConditions
 #: After this many dropped bursts of one submission, with a pause after each, the GPU is in no state to time anything.
 MAX_DROPPED_BURSTS = 40
 _PAUSE_S = 0.25
-#: Processors that were idle for less than this share of the time leave timed processes too little of their own.
-_LEAST_IDLE_SHARE = 0.1
+#: Processors that were busy for a larger share of the time than this leave timed processes too little of their own.
+_MOST_BUSY_SHARE = 0.9
 #: How long processors are watched before one is reserved: some ticks of ``/proc/stat``, of 10 ms each.
 _WATCH_S = 0.2
 #: On a machine with fewer processors, the operating system places processes better than the judge would.
@@ -107,16 +107,23 @@ class HostLoad:
         self._read = read
         self._begun = self._ticks()
 
-    def idle_share(self, processor: int | None = None) -> float:
-        """Returns for which share of the time a processor was idle, or all were; 1 before any time has passed."""
-        name = "cpu" if processor is None else f"cpu{processor}"
-        now = self._ticks().get(name, [])
-        passed = [late - early for late, early in zip(now, self._begun.get(name, []), strict=True)]
-        return sum(passed[3:5]) / sum(passed) if sum(passed) > 0 else 1.0
+    def idle_shares(self) -> dict[str, float]:
+        """Returns for which share of the time processors were idle: of all (``cpu``), and of each (``cpu3``)."""
+        shares = {}
+        for name, now in self._ticks().items():
+            passed = [late - early for late, early in zip(now, self._begun.get(name, now), strict=True)]
+            # Nothing is known of the first moment.
+            shares[name] = sum(passed[3:5]) / sum(passed) if sum(passed) > 0 else 1.0
+        return shares
+
+    @property
+    def busy_share(self) -> float:
+        """For which share of the time all processors, on average, were busy."""
+        return 1.0 - self.idle_shares().get("cpu", 1.0)
 
     @property
     def is_heavy(self) -> bool:
-        return self.idle_share() < _LEAST_IDLE_SHARE
+        return self.busy_share > _MOST_BUSY_SHARE
 
     def _ticks(self) -> dict[str, list[int]]:
         lines = [line.split() for line in self._read().splitlines() if line.startswith("cpu")]
@@ -143,7 +150,8 @@ def processor_for_timing(folder: Path, *, load: HostLoad | None = None) -> Itera
         load = HostLoad()
         time.sleep(_WATCH_S)
     random.shuffle(processors)
-    processors.sort(key=load.idle_share, reverse=True)
+    idle = load.idle_shares()
+    processors.sort(key=lambda processor: idle.get(f"cpu{processor}", 1.0), reverse=True)
     with contextlib.ExitStack() as stack:
         folder.mkdir(parents=True, exist_ok=True)
         for processor in processors:

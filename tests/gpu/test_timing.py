@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -81,3 +84,19 @@ def test_slow_calls_hold_the_gpu_for_half_a_minute_at_most(judge_on_gpu: JudgeOn
     assert judgement.measurement is not None
     assert judgement.measurement.value == pytest.approx(call_s, rel=0.02)
     assert judgement.wall_s < 32
+
+
+def test_a_busy_machine_accuses_nobody(judge_on_gpu: JudgeOnGpu, honest: Judgement) -> None:
+    """Beside two busy loops per processor the time is the same, or nobody can tell it: the judge's fault then."""
+    loop = [sys.executable, "-S", "-c", "while True: pass"]
+    loops = [subprocess.Popen(loop) for _ in range(2 * len(os.sched_getaffinity(0)))]
+    try:
+        judgement = judge_on_gpu(kernels.HONEST, mode=Mode.SUBMIT)
+    finally:
+        for process in loops:
+            process.kill()
+            process.wait()
+    assert judgement.verdict.value in {"AC", "IE"}, judgement
+    if judgement.measurement is not None:
+        assert honest.measurement is not None
+        assert judgement.measurement.value == pytest.approx(honest.measurement.value, rel=0.05)

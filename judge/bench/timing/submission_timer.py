@@ -149,9 +149,8 @@ def _judge(bench: Bench, baselines: NullBaselines, trial: Trial, latest: float) 
         time_processes(bench, [trial])
         doubts = {} if trial.failed else trial.doubts()
     if bench.load is not None and bench.load.is_heavy and any(doubt.least_s is None for doubt in doubts.values()):
-        busy = f"{100 * (1 - bench.load.idle_share()):.0f} %"
         raise InternalError(
-            f"all processors were busy, {busy} of the time: no time taken now would mean anything",
+            f"all processors were busy, {bench.load.busy_share:.0%} of the time: no time taken now would mean anything",
             "run less beside the worker, or let it schedule what it times in real time: see gpujudge doctor",
         )
     return trial.results(doubts)

@@ -69,14 +69,14 @@ def test_how_long_the_processors_were_idle(ticks: str, idle_share: float) -> Non
     later = [begun + more for begun, more in zip(zero, [*passed, *[0] * 10], strict=False)]
     said = iter(["cpu  " + " ".join(map(str, words)) + "\ncpu0 1 2 3\nintr 5\n" for words in (zero, later, later)])
     load = HostLoad(lambda: next(said))
-    assert load.idle_share() == pytest.approx(idle_share)
+    assert load.busy_share == pytest.approx(1 - idle_share)
     assert load.is_heavy == (idle_share < 0.1)
 
 
 def test_this_machines_load_is_a_share() -> None:
     load = HostLoad()
     time.sleep(0.05)
-    assert 0 <= load.idle_share() <= 1
+    assert 0 <= load.busy_share <= 1
 
 
 @pytest.fixture

@@ -110,7 +110,7 @@ class Load(HostLoad):
 
 @pytest.mark.parametrize("times", [("doubted",) * 3, ("unsteady", "doubted", "doubted")])
 def test_a_doubt_on_a_busy_machine_is_the_machines_fault(judge: Judge, times: tuple[str, ...]) -> None:
-    with pytest.raises(InternalError, match="all processors were busy, 95 % of the time"):
+    with pytest.raises(InternalError, match="all processors were busy, 95% of the time"):
         judge(*times, load=Load(0.05))
     assert judge(*times, load=Load(0.2))[2] == ["case"], "one that leaves processors idle is not"
 
