@@ -38,6 +38,7 @@ from judge.wire.messages import Watch
 
 #: A mutant may loop for ever; the kernels of packs need far less than this for the cases that are used here.
 _WALL_S = 1.0
+_TOO_LONG = "cudaErrorLaunchTimeout"
 #: Cases up to this size are used: the emulator judges them in a moment.
 _MAX_ELEMENTS = 400_000
 _MAX_OPERATIONS = 2e7
@@ -125,7 +126,8 @@ class _Trier:
                 if not more:
                     prepared = (_prepare(self._pack, case, seed) for case, seed in further)
                     more = [trial for trial in prepared if self._refusal(self._text, trial) is None]
-                where = self._first_refusal(mutant, more)
+                # Of what took too long nothing is known: the kernel itself, compiled anew, may take as long.
+                where = self._first_refusal(mutant, more, but=_TOO_LONG)
                 fate = Fate.SURVIVED if where else Fate.EQUIVALENT
                 yield KernelMutant(mutant.name, mutant.kind, fate, where or f"{len(more)} further inputs")
 
@@ -135,13 +137,16 @@ class _Trier:
         if session is not None:
             session.finish()
 
-    def _first_refusal(self, mutant: PtxMutant, trials: Sequence[_Trial]) -> str | None:
-        """Returns the first trial that refuses the mutant; empty if it is invalid, None if none refuses it."""
+    def _first_refusal(self, mutant: PtxMutant, trials: Sequence[_Trial], *, but: str | None = None) -> str | None:
+        """Returns the first trial that refuses the mutant; empty if it is invalid, None if none refuses it.
+
+        ``but``: a refusal for this reason is none.
+        """
         for trial in trials:
             refused = self._refusal(mutant.text, trial)
             if refused == "":
                 return ""
-            if refused is not None:
+            if refused is not None and refused != but:
                 self._kills[trial.name] = self._kills.get(trial.name, 0) + 1
                 return trial.name
         return None

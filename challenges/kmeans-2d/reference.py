@@ -1,5 +1,11 @@
-"""Lloyd's algorithm in NumPy, in float64, and a check that allows what near ties decide."""
+"""Lloyd's algorithm in NumPy, in float64, and a check that allows what near ties decide.
 
+A point about as near to two centroids may get either, and all that follows differs. Where near ties are few, the check
+follows every way that they can go, and one of these must be the kernel's. Where they are many, clusters are so large
+that no tie moves a centroid far: the check then bounds how far.
+"""
+
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +16,8 @@ _POINTS = 1 << 14
 _ROUNDING = 1e-4
 #: A point whose two nearest centroids differ by less than this share of the extent may get either.
 _TIE = 2e-5
+#: So many ways at a time are followed.
+_WAYS = 64
 
 
 @dataclass
@@ -39,10 +47,30 @@ def check(inputs, outputs):
     if ((labels < 0) | (labels >= k)).any():
         where = int(np.flatnonzero((labels < 0) | (labels >= k))[0])
         return f"labels[{where}] is {labels[where]}, not a cluster from 0 to {k - 1}"
-    result = _lloyd(
-        points[:, 0], points[:, 1], np.asarray(inputs["initial_centroid_x"]),
-        np.asarray(inputs["initial_centroid_y"]), inputs["max_iterations"],
-    )  # fmt: skip
+    starts = np.stack([np.asarray(inputs[f"initial_centroid_{axis}"]) for axis in "xy"], 1).astype(np.float64)
+    ways = _ways(points, starts, inputs["max_iterations"])
+    if ways is None:
+        return _off_by_more_than_ties(points, starts, inputs["max_iterations"], labels, places)
+    complaints = [_off_a_way(points, *way, labels, places) for way in ways]
+    return None if None in complaints else complaints[0]
+
+
+def _off_a_way(points, wanted, at, labels, places):
+    """What differs from one way: its labels and its centroids at the end."""
+    if (labels != wanted).any():
+        i = int(np.flatnonzero(labels != wanted)[0])
+        return f"labels[{i}] is {labels[i]}, but the nearest centroid of that point is {wanted[i]}"
+    off = ~(np.abs(places - at) <= _ROUNDING * _extent(points))
+    if off.any():
+        j, axis = (int(index) for index in np.argwhere(off)[0])
+        what = "the mean of its points" if (wanted == j).any() else "where a cluster without points stays"
+        return f"final_centroid_{'xy'[axis]}[{j}] is {places[j, axis]:.6g}, but {what} is {at[j, axis]:.6g}"
+    return None
+
+
+def _off_by_more_than_ties(points, starts, rounds, labels, places):
+    k = len(places)
+    result = _lloyd(points[:, 0], points[:, 1], starts[:, 0], starts[:, 1], rounds)
     extent = _extent(points)
     allowed = extent * _ROUNDING
     # The centroids are the means of the points that have their labels, whatever near ties decided.
@@ -77,6 +105,38 @@ def _extent(points):
     return max(1.0, float(np.abs(points).max()), float(np.ptp(points, axis=0).max()))
 
 
+def _ways(points, places, rounds):
+    """(labels, centroids) at the end of each way that near ties can go, the exact one first; None if they are many."""
+    tie = _TIE * _extent(points)
+    ways = {places.tobytes(): (None, places)}
+    for _ in range(int(rounds)):
+        found = {}
+        for _, at in ways.values():
+            labels, suspects = np.empty(len(points), np.int64), []
+            for start in range(0, len(points), _POINTS):
+                part = slice(start, start + _POINTS)
+                labels[part], others = _nearest(points[part], at, tie)
+                suspects += [(start + i, (int(labels[start + i]), *js)) for i, js in others]
+                if 2.0 ** len(suspects) > _WAYS:
+                    return None
+            for choice in itertools.product(*(js for _, js in suspects)):
+                chosen = labels.copy()
+                chosen[[i for i, _ in suspects]] = choice
+                moved = _means(points, chosen, at)
+                found.setdefault(moved.tobytes() + chosen.tobytes(), (chosen, moved))
+                if len(found) > _WAYS:
+                    return None
+        ways = found
+    return list(ways.values())
+
+
+def _means(points, labels, places):
+    """The centroids of the clusters; those without points stay where they are."""
+    counts = np.bincount(labels, minlength=len(places))
+    sums = np.stack([np.bincount(labels, points[:, axis], len(places)) for axis in range(2)], 1)
+    return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], places)
+
+
 def _lloyd(x, y, initial_x, initial_y, rounds):
     points = np.stack([x, y], 1).astype(np.float64)
     places = np.stack([initial_x, initial_y], 1).astype(np.float64)
@@ -87,27 +147,29 @@ def _lloyd(x, y, initial_x, initial_y, rounds):
         labels = np.empty(len(points), np.int64)
         for start in range(0, len(points), _POINTS):
             part = slice(start, start + _POINTS)
-            labels[part], found = _nearest(points[part], places, tie)
-            ties += found
+            labels[part], others = _nearest(points[part], places, tie)
+            ties += len(others)
         before = places
         counts = np.bincount(labels, minlength=k)
         smallest = min(smallest, int(counts[counts > 0].min()))
-        sums = np.stack([np.bincount(labels, points[:, axis], k) for axis in range(2)], 1)
-        places = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], places)
+        places = _means(points, labels, places)
     return _Result(labels, places, before, ties, smallest)
 
 
 def _nearest(points, places, tie):
-    """The nearest place of each point, the first of several, and of how many points another is about as near."""
+    """The nearest place of each point, the first of several, and (point, other places about as near) of some."""
     squares = (places[:, 0, None] - points[:, 0]) ** 2
     squares += (places[:, 1, None] - points[:, 1]) ** 2
     labels = squares.argmin(axis=0)
-    columns = np.arange(len(points))
-    nearest = squares[labels, columns]
+    nearest = squares[labels, np.arange(len(points))]
     within = squares <= (np.sqrt(nearest) + tie) ** 2
     suspects = np.flatnonzero(within.sum(axis=0) > 1)
-    if suspects.size == 0:
-        return labels, 0
-    # Places that coincide are no near tie: the first one counts, in any precision.
-    other = (places[:, None, :] != places[labels[suspects]][None]).any(axis=2)
-    return labels, int((within[:, suspects] & other).any(axis=0).sum())
+    others = []
+    for i in suspects:
+        # Of places that coincide the first one counts, in any precision: there is no tie between them.
+        near = places[np.flatnonzero(within[:, i])]
+        _, first = np.unique(near, axis=0, return_index=True)
+        js = np.flatnonzero(within[:, i])[np.sort(first)]
+        if len(js) > 1:
+            others.append((int(i), tuple(int(j) for j in js if j != labels[i])))
+    return labels, others

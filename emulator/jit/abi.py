@@ -29,6 +29,7 @@ class Order(IntFlag):
     RELEASE = 2
     BLIND = 4
     LATER = 8
+    GUESS = 16
 
 
 class AtomicForm(IntFlag):

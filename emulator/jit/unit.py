@@ -11,7 +11,7 @@ from emulator.jit.register_file import RegisterFile
 from emulator.jit.shapes import Shapes
 from emulator.ptx.effects import defs_and_uses
 from emulator.ptx.facts import Memory
-from emulator.ptx.ir import Imm, Instruction, Location, Module, Reg
+from emulator.ptx.ir import Address, Imm, Instruction, Location, Module, Reg, Vec
 from emulator.ptx.opcodes import STRONG
 from emulator.ptx.program import Program
 from emulator.ptx.provenance import accessed_variable, shared_variables
@@ -31,6 +31,28 @@ def order_of(instruction: Instruction, kind: Access) -> Order:
     if instruction.opcode == "cp" and kind is Access.STORE:
         order |= Order.LATER
     return order
+
+
+def guesses_of(instructions: Iterable[Instruction]) -> frozenset[int]:
+    """Returns the ids of the plain loads after which, in the program's text, an atomic follows on the same address.
+
+    ``old = *p; do ... while (atomicCAS(p, ...) != old)`` and ``if (x > *p) atomicMax(p, x)`` are right whatever the
+    load finds, since the atomic looks again. Of a load that comes after the atomic nothing of the kind is known.
+    """
+    instructions = tuple(instructions)
+    copied = {i.operands[0]: i.operands[1] for i in instructions if i.opcode == "mov" and i.guard is None}
+    loads: dict[tuple[object, int, int], list[int]] = {}
+    found: set[int] = set()
+    for i in instructions:
+        address = next((operand for operand in i.operands if isinstance(operand, Address)), None)
+        if address is None:
+            continue
+        where = copied.get(address.base, address.base), address.offset, i.type.bits
+        if i.facts.memory is Memory.ATOMIC:
+            found.update(loads.get(where, ()))
+        elif i.opcode == "ld" and not any(isinstance(operand, Vec) for operand in i.operands):
+            loads.setdefault(where, []).append(id(i))
+    return frozenset(found)
 
 
 # What shared memory's own atomic unit can do (machine code for sm_80 and sm_90); all else is a loop.
@@ -107,6 +129,8 @@ class Unit:
                 block = self._blocks().get(id(instruction), NO_BLOCK)
                 form = form_of(instruction, self._used_registers()) if kind is Access.ATOMIC else form
             order = order_of(instruction, kind)
+            if self.observe and id(instruction) in self._guesses():
+                order |= Order.GUESS
             shared = self._shared_bounds(instruction, size) if space is Space.SHARED else (0, 0)
             self.site_list.append(SiteInfo(instruction.location, kind, space, size, order, block, form, shared))
         return index
@@ -121,6 +145,11 @@ class Unit:
             return 0, 0
         variable = self.program.entry.variables.get(name) or self.module.variables.get(name)
         return layout[name], layout[name] + variable.size if variable and variable.size else 0
+
+    def _guesses(self) -> frozenset[int]:
+        if self._guessing is None:
+            self._guessing = guesses_of(i for block in self.program.cfg.blocks for i in block.instructions)
+        return self._guessing
 
     def _blocks(self) -> dict[int, int]:
         if not self._block_of:
@@ -175,6 +204,7 @@ class Unit:
 
     _block_of: dict[int, int] = field(default_factory=dict)
     _used: frozenset[str] | None = None
+    _guessing: frozenset[int] | None = None
     _origins: dict[str, str] | None = None
     _tables: dict[str, str] = field(default_factory=dict)
     _patterns: dict[tuple[int, ...], str] = field(default_factory=dict)

@@ -34,6 +34,7 @@ enum EmuOrder : uint8_t {
     EMU_RELEASE = 2,  // what came before is known to whoever reads what it wrote
     EMU_BLIND = 4,    // an atomic that does not care what was there (exch)
     EMU_LATER = 8,    // it is done some time after the instruction (cp.async)
+    EMU_GUESS = 16,   // a load whose thread goes on with an atomic there, which sees by itself what others have done
 };
 
 // What machine code makes of an atomic, as bits: what it costs depends on it.

@@ -113,7 +113,7 @@ def why_count_implausible(warp_instructions: float, bytes_moved: float, flops: f
         return ""
     return (
         f"the kernels executed {warp_instructions:.0f} warp instructions, but the work takes {least:.0f} at the least: "
-        "was it done on the host?"
+        "kernels must do it, not the host"
     )
 
 

@@ -28,9 +28,9 @@ from judge.supervisor.layout import Array, lay_out
 from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.session import CallRecord, Session
 from judge.supervisor.verdict_rules import (
-    STICKY,
     Outcome,
     RunnerKilled,
+    ends_device,
     lines_outside_their_part,
     outcome_of_call,
     outcome_of_ending,
@@ -217,7 +217,7 @@ class CaseRunner:
             if self._session is not None and self._session.runner.flooded:
                 outcome = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
                 self.discard_session()
-            elif record.ran.name in STICKY:
+            elif ends_device(record.ran, record.fetched):
                 self.discard_session()
             elif outcome.verdict is Verdict.ACCEPTED and Watch.CHECKS in watch:
                 outside = lines_outside_their_part(record.fetched, self._source)
@@ -249,7 +249,7 @@ class CaseRunner:
             except (RunnerEnded, RequestRefused):
                 self.end_session()
                 return right
-            if record.ran.name in STICKY:
+            if ends_device(record.ran, record.fetched):
                 self.end_session()
                 return right
             mismatch = first_mismatch(prepared_case.check, outputs)
@@ -275,7 +275,7 @@ class CaseRunner:
             self.end_session()
             self._explained = True
             return wrong
-        if record.ran.name in STICKY:
+        if ends_device(record.ran, record.fetched):
             self.end_session()
         explained = with_checks(wrong, record.fetched, self._source)
         self._explained = explained is not wrong

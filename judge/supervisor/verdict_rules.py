@@ -124,6 +124,14 @@ def _interference(what: str) -> Outcome:
     return Outcome(Verdict.SECURITY_VIOLATION, f"the submission interfered with the judge's channel: {what}")
 
 
+def ends_device(ran: RunReply, fetched: FetchReply) -> bool:
+    """Returns whether every later call in the process will fail, whatever it does.
+
+    What the emulator does not support breaks its context, as an error that is sticky breaks a GPU's.
+    """
+    return ran.name in STICKY or bool(fetched.report and fetched.report.unsupported)
+
+
 def outcome_of_refusal(reply: FailedReply, during: Op, calls: int) -> Outcome:
     """Returns the verdict on a request that the runner refused, in a process that was asked for ``calls`` calls.
 

@@ -132,6 +132,16 @@ def test_host_code_cannot_do_the_kernels_work(judge: Judge) -> None:
     assert judgement.measurement is None
 
 
+def test_what_the_emulator_does_not_support_is_said_of_every_case(judge: Judge) -> None:
+    uses = """int sum; asm volatile("vadd4.u32.u32.u32 %0, %1, %1, %1;" : "=r"(sum) : "r"(0)); if (sum) C[0] = 1;"""
+    kernel = f"__global__ void quads(float* C) {{ {uses} }}"
+    judgement = judge(kernels.vector_add(f"quads<<<1, 1>>>(C); {kernels.LAUNCH}", before=kernel), mode=Mode.SUBMIT)
+    judged = [case for case in judgement.cases if case.verdict is not None]
+    assert len(judged) > 1
+    assert {case.verdict for case in judged} == {Verdict.RUNTIME_ERROR}
+    assert all("not supported by the emulator: the instruction vadd4" in case.message for case in judged), judged
+
+
 def test_run_judges_the_samples_and_scores_nothing(judge: Judge) -> None:
     judgement = judge(kernels.HONEST)
     assert {case.group for case in judgement.cases} == {"sample"}

@@ -46,6 +46,11 @@ class BlockRaces : public BlockObserver {
         if (of_device) clocks_.fence(warp.warp_id);
     }
 
+    void allocate(uint64_t address, uint64_t size) override {
+        check_.settle();
+        check_.global.forget(address, size);
+    }
+
     void mbarrier_arrive(const WarpContext &warp, uint32_t lanes, const uint64_t *address) override {
         check_.settle();
         pass_on(warp, lanes, address, false);
@@ -66,7 +71,7 @@ class BlockRaces : public BlockObserver {
         trace.clock = now;
         trace.site = index;
         trace.block = number_;
-        trace.strong = strong;
+        trace.strong = strong || site.order & EMU_GUESS;
         uint64_t shared = reinterpret_cast<uint64_t>(warp.shared), local = reinterpret_cast<uint64_t>(warp.local);
         for (uint32_t rest = lanes; rest; rest &= rest - 1) {
             uint32_t lane = __builtin_ctz(rest);

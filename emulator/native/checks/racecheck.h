@@ -1,6 +1,7 @@
 // racecheck: two threads access the same bytes, at least one of them writes, and nothing orders the two accesses.
 //
-// vector_clocks.h says what orders accesses. Strong accesses (atomic, volatile, relaxed) do not race with each other. Not found: races
+// vector_clocks.h says what orders accesses. Strong accesses (atomic, volatile, relaxed) do not race with each other, nor do loads with which
+// a loop of compare-and-swap begins, or a test of whether an atomic is worth it, race with strong ones (EMU_GUESS). Not found: races
 // hidden by the simplifications there; several lanes of a warp that write one address by one instruction; writes that do not change
 // the memory (several threads that set the same flag); reads of what cp.async has not yet copied.
 #pragma once

@@ -11,6 +11,11 @@ void Cells::clear() {
     bytes_.clear();
 }
 
+void Cells::forget(uint64_t offset, uint64_t size) {
+    auto first = words_.begin() + offset / 4;
+    std::fill(first, first + std::min<uint64_t>(size / 4, words_.end() - first), Cell{});
+}
+
 Cell *Cells::split(Cell &word) {
     constexpr uint32_t per_block = 1024;
     if (word.write.empty() && word.write.site == split_mark) {
@@ -23,6 +28,15 @@ Cell *Cells::split(Cell &word) {
     word.read.thread = index % per_block;
     word.read.block = index / per_block;
     return bytes_.back().of;
+}
+
+void GlobalCells::forget(uint64_t address, uint64_t size) {
+    for (uint64_t end = address + size; address < end;) {
+        uint64_t offset = address % page_bytes, part = std::min(end - address, page_bytes - offset);
+        auto found = pages_.find(address / page_bytes);
+        if (found != pages_.end()) found->second->forget(offset, part);
+        address += part;
+    }
 }
 
 Cells *GlobalCells::find(uint64_t address) {

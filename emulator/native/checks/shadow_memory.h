@@ -34,6 +34,8 @@ class Cells {
   public:
     explicit Cells(size_t words) : words_(words) {}
     void clear();
+    // The words that lie in `size` bytes from `offset`, a multiple of four, are as if nobody had accessed them.
+    void forget(uint64_t offset, uint64_t size);
     // Calls `visit` for the cells of `size` bytes from `offset`, a multiple of `size`, until it returns true.
     template <class Visit>
     void each(uint64_t offset, uint32_t size, Visit visit) {
@@ -85,6 +87,9 @@ class GlobalCells {
         if (recent.page != page) recent = {page, find(address)};
         return recent.cells;
     }
+
+    // As Cells::forget. Pages that were not touched yet stay unmade.
+    void forget(uint64_t address, uint64_t size);
 
     // Allocations of which some part is not checked.
     const std::set<std::string> &unchecked() const { return unchecked_; }

@@ -70,10 +70,13 @@ Heap &heap() {
 
 extern "C" {
 
-__attribute__((visibility("default"))) void emu_device_malloc(WarpContext *, uint32_t, uint32_t mask,
+__attribute__((visibility("default"))) void emu_device_malloc(WarpContext *warp, uint32_t, uint32_t mask,
                                                               const uint64_t size[32], uint64_t result[32]) {
     for (uint32_t lane = 0; lane < 32; ++lane) {
-        if (mask >> lane & 1) result[lane] = heap().take(size[lane]);
+        if (!(mask >> lane & 1)) continue;
+        result[lane] = heap().take(size[lane]);
+        if (!result[lane]) continue;
+        for (auto &observer : warp->block->observers) observer->allocate(result[lane], size[lane]);
     }
 }
 

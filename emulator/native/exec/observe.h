@@ -26,6 +26,8 @@ class BlockObserver {
     // The lanes have met at a bar.warp.sync.
     virtual void warp_sync(const WarpContext &, uint32_t /*mask*/) {}
     virtual void fence(const WarpContext &, bool /*of_device*/) {}
+    // malloc() has given a lane memory that another thread may have used and freed: the heap's lock orders the two.
+    virtual void allocate(uint64_t /*address*/, uint64_t /*size*/) {}
     // Lanes have come to a barrier of the block; `waits`: they go on when it is released.
     virtual void arrive(const WarpContext &, uint32_t /*barrier*/, uint32_t /*lanes*/, bool /*waits*/) {}
     virtual void release(uint32_t /*barrier*/) {}

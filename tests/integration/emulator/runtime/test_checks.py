@@ -49,6 +49,17 @@ def lines_of(race: Finding) -> set[int | None]:
     return {race.line, race.other.line}
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_sum_of_atomics_is_read_before_all_have_added(device: Device, build: Build, seed: int | None) -> None:
+    out, _ = checked(device, seed).array(1, np.int32, label="out")
+
+    assert build("races").run_sum_read_too_soon(out) == 0
+
+    race = only(device)
+    assert (race.kind, race.allocation) == ("race on shared memory", "sum")
+    assert lines_of(race) == {LINES["adds"], LINES["sum read"]}
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_missing_barrier(device: Device, build: Build, seed: int | None) -> None:
@@ -357,7 +368,7 @@ def test_a_lane_that_never_comes(device: Device, build: Build) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_programs_that_are_right_are_left_alone(device: Device, build: Build, seed: int | None) -> None:
     names = [first or second for first, second in ORDERLY]
-    assert len(names) >= 17
+    assert len(names) >= 20
     for name in names:
         checked(device, seed, wall_s=60)
         memory, content = device.array(16384, np.int32)

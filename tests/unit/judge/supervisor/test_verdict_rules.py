@@ -10,6 +10,7 @@ from judge.supervisor.process import Ending
 from judge.supervisor.verdict_rules import (
     Outcome,
     RunnerKilled,
+    ends_device,
     outcome_of_call,
     outcome_of_ending,
     outcome_of_refusal,
@@ -252,6 +253,21 @@ def test_an_error_that_passes_matters_only_if_the_outputs_are_wrong(
     name: str, mismatch: Mismatch | None, verdict: Verdict
 ) -> None:
     assert _call(RunReply(-1.0, 9, name, "…"), mismatch=mismatch).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("name", "report", "ends"),
+    [
+        ("cudaSuccess", None, False),
+        ("cudaErrorIllegalAddress", None, True),
+        # A GPU says this of one call, and goes on.
+        ("cudaErrorNotSupported", None, False),
+        ("cudaErrorNotSupported", ReportClaim(unsupported="vadd4, kernel.cu:3"), True),
+        ("cudaSuccess", ReportClaim(faults=(READ,), fault_count=1), False),
+    ],
+)
+def test_what_leaves_the_device_unusable(name: str, report: ReportClaim | None, ends: bool) -> None:
+    assert ends_device(RunReply(0.0, 1, name, ""), FetchReply((0,), report)) == ends
 
 
 @pytest.mark.parametrize(

@@ -321,6 +321,42 @@ __global__ void masks(int* out) {
     out[threadIdx.x] = value;
 }
 
+// A loop of compare-and-swap begins with what it finds, in global memory and in a variable in shared memory.
+__global__ void swap_loops(const float* in, float* most) {
+    __shared__ unsigned of_block;
+    if (threadIdx.x == 0) of_block = 0;
+    __syncthreads();
+    float value = in[blockIdx.x * blockDim.x + threadIdx.x];
+    int *where = reinterpret_cast<int*>(most), found = *where, expected;
+    do {
+        expected = found;
+        if (__int_as_float(expected) >= value) break;
+        found = atomicCAS(where, expected, __float_as_int(value));
+    } while (found != expected);
+    unsigned before = of_block, assumed;
+    do {
+        assumed = before;
+        before = atomicCAS(&of_block, assumed, assumed + 2);
+    } while (before != assumed);
+    __syncthreads();
+    if (threadIdx.x == 0) most[1 + blockIdx.x] = of_block;
+}
+
+// It looks first whether the atomic is worth it.
+__global__ void looks_first(const int* in, int* most) {
+    int value = in[blockIdx.x * blockDim.x + threadIdx.x];
+    if (value > *most) atomicMax(most, value);
+}
+
+// Memory of the device's heap that other threads have used and freed before.
+__global__ void short_lived(int* out) {
+    int* scratch = static_cast<int*>(malloc(8));
+    scratch[0] = threadIdx.x;
+    scratch[1] = blockIdx.x;
+    atomicAdd(out, scratch[0] + scratch[1]);
+    free(scratch);
+}
+
 #define RUN(name, parameters, ...)         \
     extern "C" int run_##name parameters { \
         name __VA_ARGS__;                  \
@@ -351,3 +387,6 @@ extern "C" int run_grid_sync(float* m) {
     cudaLaunchCooperativeKernel(grid_sync, dim3(8), dim3(128), arguments, 0, 0);
     return cudaDeviceSynchronize();
 }
+RUN(swap_loops, (float* m), <<<8, 128>>>(m, m + 8192))
+RUN(looks_first, (int* m), <<<8, 128>>>(m, m + 8192))
+RUN(short_lived, (int* m), <<<32, 32>>>(m))

@@ -36,6 +36,15 @@ __global__ void bytes_race(char* out) {
     out[threadIdx.x] = text[threadIdx.x];
 }
 
+// The load comes after the atomic, and nothing says that those of others are over.
+__global__ void sum_read_too_soon(int* out) {
+    __shared__ int sum;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads();
+    atomicAdd(&sum, threadIdx.x);  // adds
+    if (threadIdx.x == 40) *out = sum;  // sum read
+}
+
 __global__ void plain_counter(int* counter) {
     int old = *counter;  // counter read
     *counter = old + 1;  // counter write
@@ -158,6 +167,7 @@ RUN(plain_counter, (int* counter), <<<4, 1>>>(counter))
 RUN(blocks_write_one_place, (int* out), <<<3, 32>>>(out))
 RUN(last_block_too_early, (const float* in, float* partial, float* out, unsigned* ticket), <<<8, 64>>>(in, partial, out, ticket))
 RUN(flag_without_fence, (int* data, int* flag, int* out), <<<2, 1>>>(data, flag, out))
+RUN(sum_read_too_soon, (int* out), <<<1, 64>>>(out))
 RUN(uninitialized_tile, (float* out), <<<1, 96>>>(out))
 RUN(local_past, (int* out, int at, int n), <<<1, 32>>>(out, at, n))
 RUN(local_read_past, (int* out, int at), <<<1, 32>>>(out, at))
