@@ -137,9 +137,10 @@ def test_a_trace_goes_from_the_request_to_the_timing(everywhere: MakeFleet, coll
     lines = [json.loads(line) for line in fleet.log.read_text().splitlines() if line.startswith("{")]
     of_job = [line for line in lines if line["event"] in ("job.claimed", "job.left")]
     assert {line["trace"] for line in of_job} == {trace}
-    assert [(line["stage"], line["event"]) for line in of_job] == [
-        ("build", "job.claimed"), ("build", "job.left"), ("run", "job.claimed"), ("run", "job.left"),
-    ]  # fmt: skip
+    # The two stages write at the same time: the job to run is there before the build has left its own.
+    for stage in ("build", "run"):
+        assert [line["event"] for line in of_job if line["stage"] == stage] == ["job.claimed", "job.left"]
+    assert len(of_job) == 4
 
 
 def test_without_the_packages_a_worker_says_what_to_install(collector: Collector, tmp_path: Any) -> None:
