@@ -37,15 +37,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # A shell that puts the tests in the background has them ignore Ctrl-C, and nohup has them ignore that the terminal
-    # is gone; so would all that they start.
-    for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
-        if signal.getsignal(number) is signal.SIG_IGN:
-            signal.signal(number, usual)
+    _heed_signals()
     sampling.configure(config)
     # How long an example takes depends on what else the machine does.
     settings.register_profile("gpujudge", deadline=None)
     settings.load_profile("gpujudge")
+
+
+def _heed_signals() -> None:
+    """Undoes that Ctrl-C and the end of the terminal are ignored, since all that a test starts would ignore them too.
+
+    A shell that puts the tests in the background, nohup, and a command of ours that ends within this process do that.
+    """
+    for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, usual)
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -97,6 +103,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     gate.require(item)
+    _heed_signals()
     # A marker stands for the service, whether or not the test takes its URL.
     for name, fixture in (("postgres", "postgres_server"), ("redis", "redis_server_url")):
         if item.get_closest_marker(name) and fixture not in getattr(item, "fixturenames", ()):

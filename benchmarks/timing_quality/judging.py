@@ -27,7 +27,10 @@ class Job:
 
 @dataclass(frozen=True)
 class Judged:
-    """One judgement. ``value``, ``low`` and ``high`` are in seconds, and None unless the verdict is AC."""
+    """One judgement. ``value``, ``low`` and ``high`` are in seconds, and None unless the verdict is AC.
+
+    ``sm_mhz`` is the range of the multiprocessors' clock that NVML told of meanwhile.
+    """
 
     device: str
     kernel: str
@@ -37,6 +40,7 @@ class Judged:
     low: float | None
     high: float | None
     wall_s: float
+    sm_mhz: tuple[float, float] | None = None
 
 
 def judge_jobs(device_name: str, jobs: Sequence[Job], data_dir: str, within_s: float) -> list[Judged]:
@@ -53,9 +57,10 @@ def judge_jobs(device_name: str, jobs: Sequence[Job], data_dir: str, within_s: f
         score = judgement.measurement
         times = (score.value, score.low, score.high) if score else (None, None, None)
         wall_s = time.monotonic() - begun
-        result = Judged(device_name, job.kernel, judgement.verdict.value, judgement.message, *times, wall_s)
-        print(f"{device_name} {job.kernel}: {result.verdict} {result.message} {times} in {result.wall_s:.1f} s",
-              file=sys.stderr, flush=True)  # fmt: skip
+        sm_mhz = score.fingerprint.seen.sm_mhz if score else None
+        result = Judged(device_name, job.kernel, judgement.verdict.value, judgement.message, *times, wall_s, sm_mhz)
+        print(f"{device_name} {job.kernel}: {result.verdict} {result.message} {times} in {result.wall_s:.1f} s"
+              f", at {sm_mhz} MHz", file=sys.stderr, flush=True)  # fmt: skip
         judged.append(result)
     return judged
 

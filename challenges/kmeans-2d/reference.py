@@ -1,8 +1,8 @@
 """Lloyd's algorithm in NumPy, in float64, and a check that allows what near ties decide.
 
 A point about as near to two centroids may get either, and all that follows differs. Where near ties are few, the check
-follows every way that they can go, and one of these must be the kernel's. Where they are many, clusters are so large
-that no tie moves a centroid far: the check then bounds how far.
+follows every way that they can go, and one of these must be the kernel's. Where they are many, it bounds how far they
+can move a centroid: little where clusters are large, as those of the cases with so many points are.
 """
 
 import itertools
@@ -112,16 +112,12 @@ def _ways(points, places, rounds):
     for _ in range(int(rounds)):
         found = {}
         for _, at in ways.values():
-            labels, suspects = np.empty(len(points), np.int64), []
-            for start in range(0, len(points), _POINTS):
-                part = slice(start, start + _POINTS)
-                labels[part], others = _nearest(points[part], at, tie)
-                suspects += [(start + i, (int(labels[start + i]), *js)) for i, js in others]
-                if 2.0 ** len(suspects) > _WAYS:
-                    return None
-            for choice in itertools.product(*(js for _, js in suspects)):
+            labels, ties = _assigned(points, at, tie, most=int(np.log2(_WAYS)))
+            if 2.0 ** len(ties) > _WAYS:
+                return None
+            for choice in itertools.product(*((int(labels[i]), *others) for i, others in ties)):
                 chosen = labels.copy()
-                chosen[[i for i, _ in suspects]] = choice
+                chosen[[i for i, _ in ties]] = choice
                 moved = _means(points, chosen, at)
                 found.setdefault(moved.tobytes() + chosen.tobytes(), (chosen, moved))
                 if len(found) > _WAYS:
@@ -144,16 +140,25 @@ def _lloyd(x, y, initial_x, initial_y, rounds):
     k = len(places)
     ties, smallest = 0, len(points)
     for _ in range(int(rounds)):
-        labels = np.empty(len(points), np.int64)
-        for start in range(0, len(points), _POINTS):
-            part = slice(start, start + _POINTS)
-            labels[part], others = _nearest(points[part], places, tie)
-            ties += len(others)
+        labels, found = _assigned(points, places, tie)
+        ties += len(found)
         before = places
         counts = np.bincount(labels, minlength=k)
         smallest = min(smallest, int(counts[counts > 0].min()))
         places = _means(points, labels, places)
     return _Result(labels, places, before, ties, smallest)
+
+
+def _assigned(points, places, tie, most=np.inf):
+    """The nearest place of each point, and its ties (``_nearest``); labels are missing after ``most`` ties."""
+    labels, ties = np.zeros(len(points), np.int64), []
+    for start in range(0, len(points), _POINTS):
+        part = slice(start, start + _POINTS)
+        labels[part], found = _nearest(points[part], places, tie)
+        ties += [(start + i, others) for i, others in found]
+        if len(ties) > most:
+            break
+    return labels, ties
 
 
 def _nearest(points, places, tie):

@@ -7,11 +7,12 @@ from dataclasses import field
 
 from emulator.jit.abi import NO_BLOCK, Access, AtomicForm, Order, Space
 from emulator.jit.builder import LANES, SIZE
+from emulator.jit.guesses import guesses_of
 from emulator.jit.register_file import RegisterFile
 from emulator.jit.shapes import Shapes
 from emulator.ptx.effects import defs_and_uses
 from emulator.ptx.facts import Memory
-from emulator.ptx.ir import Address, Imm, Instruction, Location, Module, Reg, Vec
+from emulator.ptx.ir import Imm, Instruction, Location, Module, Reg
 from emulator.ptx.opcodes import STRONG
 from emulator.ptx.program import Program
 from emulator.ptx.provenance import accessed_variable, shared_variables
@@ -31,28 +32,6 @@ def order_of(instruction: Instruction, kind: Access) -> Order:
     if instruction.opcode == "cp" and kind is Access.STORE:
         order |= Order.LATER
     return order
-
-
-def guesses_of(instructions: Iterable[Instruction]) -> frozenset[int]:
-    """Returns the ids of the plain loads after which, in the program's text, an atomic follows on the same address.
-
-    ``old = *p; do ... while (atomicCAS(p, ...) != old)`` and ``if (x > *p) atomicMax(p, x)`` are right whatever the
-    load finds, since the atomic looks again. Of a load that comes after the atomic nothing of the kind is known.
-    """
-    instructions = tuple(instructions)
-    copied = {i.operands[0]: i.operands[1] for i in instructions if i.opcode == "mov" and i.guard is None}
-    loads: dict[tuple[object, int, int], list[int]] = {}
-    found: set[int] = set()
-    for i in instructions:
-        address = next((operand for operand in i.operands if isinstance(operand, Address)), None)
-        if address is None:
-            continue
-        where = copied.get(address.base, address.base), address.offset, i.type.bits
-        if i.facts.memory is Memory.ATOMIC:
-            found.update(loads.get(where, ()))
-        elif i.opcode == "ld" and not any(isinstance(operand, Vec) for operand in i.operands):
-            loads.setdefault(where, []).append(id(i))
-    return frozenset(found)
 
 
 # What shared memory's own atomic unit can do (machine code for sm_80 and sm_90); all else is a loop.

@@ -25,8 +25,9 @@ _T = 4.3027
 #: The standard deviation of the median of three normal values, in units of theirs: sqrt(1 - sqrt(3) / pi).
 _MEDIAN_OF_THREE = math.sqrt(1.0 - math.sqrt(3.0) / math.pi)
 #: The least half-width of an interval, relative to its value: three processes timed within a minute do not sample the
-#: temperature and clocks of another hour.
-MIN_RELATIVE_HALF_WIDTH = 0.003
+#: GPU's state of another hour. An H100 had two states, for minutes each, in which kernels that compute differed by up
+#: to 0.82 % (docs/measurement.md). Two intervals of this half-width overlap where their values differ by 0.9 %.
+MIN_RELATIVE_HALF_WIDTH = 0.0045
 #: The verified calls that every process makes, however soon its median is known: so many, or as many as take FEWEST_S
 #: where calls are long. The median of long calls needs few, and the GPU is others' turn too.
 MIN_SAMPLES = 50

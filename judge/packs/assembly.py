@@ -108,6 +108,7 @@ class _Assembly:
             ),
             reference=self._reference,
             equivalent=dict(model.equivalent),
+            waived={str(code): reason for code, reason in model.waived.items()},
             default_medals=read_medals(self._file.parent.parent).get(self._file.parent.name, {}),
         )
 
@@ -136,7 +137,6 @@ class _Assembly:
             model.arithmetic,
             model.budget_s,
             None if medals is None else Medals(medals.bronze, medals.silver, medals.gold),
-            model.why_short,
         )
 
     def _arguments(self) -> tuple[Argument, ...]:

@@ -83,8 +83,7 @@ class PackBench:
 
     ``arithmetic`` is the type whose measured peak the roofline is drawn with (judge.gpu.calibration.RATES).
     ``budget_s`` is the time on a GPU for the timed calls of all benchmarks beyond those that must be made. ``medals``
-    is None where the pack declares none. ``why_short`` says why no kernel comes near that least, where it is below what
-    a launch takes.
+    is None where the pack declares none.
     """
 
     bytes: Expression
@@ -92,7 +91,6 @@ class PackBench:
     arithmetic: str
     budget_s: float
     medals: Medals | None = None
-    why_short: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +162,8 @@ class Pack:
     reference: Reference = field(repr=False)
     #: Mutants of answers and kernels that are right here, with the reason (judge.packs.verify).
     equivalent: dict[str, str] = field(default_factory=dict)
+    #: Codes of a verification's findings that cannot be avoided here, with the reason.
+    waived: Mapping[str, str] = field(default_factory=dict)
     #: By metric, from our own kernels (judge.packs.medals).
     default_medals: Mapping[str, Medals] = field(default_factory=dict)
 

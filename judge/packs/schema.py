@@ -18,6 +18,9 @@ Slug = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=32)]
 Version = Annotated[str, Field(pattern=r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$")]
 ExpressionText = str | int | float
+Reason = Annotated[str, Field(min_length=10)]
+#: Findings of a verification that are a matter of judgement (judge.packs.verify).
+WaivableCode = Literal["bench-cached", "bench-large", "bench-long", "bench-short", "case-large", "check-cost"]
 KindName = Annotated[str, AfterValidator(check_kind)]
 LanguageName = Annotated[str, AfterValidator(check_language)]
 #: The values of the axes in one case, in the order of ``[axes]``.
@@ -225,8 +228,6 @@ class BenchModel(_Strict):
     arithmetic: Literal["fp64", "fp32", "tf32", "fp16", "bf16", "int8"] = "fp32"
     budget_s: float = Field(default=6.0, gt=0, le=60)
     medals: MedalsModel | None = None
-    #: Why no kernel comes near the least time, where that is below what a launch takes.
-    why_short: str = ""
 
 
 class LinkModel(_Strict):
@@ -263,6 +264,8 @@ class ChallengeModel(_Strict):
     build: BuildModel = BuildModel()
     emulator: EmulatorModel = EmulatorModel()
     #: Mutants that a verification finds to survive and that are right here, each with the reason.
-    equivalent: dict[str, Annotated[str, Field(min_length=10)]] = {}
+    equivalent: dict[str, Reason] = {}
+    #: Codes of findings of a verification that this challenge cannot avoid, each with the reason.
+    waived: dict[WaivableCode, Reason] = {}
     cases: tuple[CaseModel, ...] = ()
     benchmarks: tuple[BenchmarkModel, ...] = ()

@@ -35,10 +35,7 @@ def check_benchmarks(pack: Pack) -> Iterator[Finding]:
         least_s, key = max(moved, computed), f"benchmarks.{case.id}"
         if least_s < _LEAST_S:
             message = f"takes {least_s * 1e6:.0f} µs on an H200 at the least; choose sizes for {_LEAST_S * 1e6:.0f} µs"
-            if pack.bench.why_short:
-                yield note("bench-short", file, key, f"{message}, but: {pack.bench.why_short}")
-            else:
-                yield error("bench-short", file, key, message)
+            yield error("bench-short", file, key, message)
         if least_s > _MOST_S:
             yield warning("bench-long", file, key, f"takes {least_s * 1e3:.0f} ms on an H200 at the least")
         resident = argument_bytes(pack, case)

@@ -6,6 +6,7 @@ inputs of every benchmark, tries more seeds and, with a judge, judges every kern
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -125,6 +126,7 @@ def verify_pack(
         findings += make_benchmarks(pack)
         if not broken:
             findings += check_costs(pack)
+    findings = [*(_waived(pack, finding) for finding in findings), *_needless_waivers(pack, findings)]
     checks = []
     if judge is not None and not any(each.severity is Severity.ERROR for each in findings):
         for submission in all_kernels(pack):
@@ -145,6 +147,22 @@ def verify_pack(
     if not broken:
         findings += _needless_declarations(pack, mutants, kernel_mutants)
     return Verification(pack, tuple(findings), tuple(checks), tuple(mutants), kernel_mutants, effort)
+
+
+def _waived(pack: Pack, finding: Finding) -> Finding:
+    """Returns the finding, or where the pack waives it, a note of it with the pack's reason."""
+    reason = pack.waived.get(finding.code)
+    if reason is None or finding.severity is Severity.NOTE:
+        return finding
+    return dataclasses.replace(finding, severity=Severity.NOTE, message=f"{finding.message}, but: {reason}")
+
+
+def _needless_waivers(pack: Pack, findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yields what the pack waives though it was not found. What checks cost depends on the machine."""
+    found = {finding.code for finding in findings}
+    for code in pack.waived:
+        if code not in found and code != "check-cost":
+            yield warning("waiver", pack.directory / "challenge.toml", f"waived.{code}", "was not found; remove it")
 
 
 def _surviving_kernels(pack: Pack, mutants: Sequence[KernelMutant]) -> Iterator[Finding]:

@@ -11,7 +11,9 @@ from judge.packs.pack import Pack
 from judge.packs.verify.findings import Finding, error, warning
 
 #: What no judgement depends on.
-_TEXTS = ("title", "difficulty", "tags", "license", "links", "description", "equivalent", "version", "medals")
+_TEXTS = (
+    "title", "difficulty", "tags", "license", "links", "description", "equivalent", "waived", "version", "medals",
+)  # fmt: skip
 
 
 def check_version(pack: Pack, ref: str) -> Iterator[Finding]:

@@ -45,7 +45,13 @@ from tests.integration.judge.runner.cuda.emulated_driver import emulated_device
 if TYPE_CHECKING:
     from judge.runner.cuda.device import CudaDevice
 
-pytestmark = [pytest.mark.nvcc, pytest.mark.exhaustive(by_file=True)]
+#: Compiling the judge's kernels takes most of the time: what one process compiles the next test of it uses.
+pytestmark = [
+    pytest.mark.nvcc,
+    pytest.mark.exhaustive(by_file=True),
+    pytest.mark.xdist_group("kernels of the judge"),
+    pytest.mark.slow(5),
+]
 
 GUARD_BYTES = 64 << 10
 POOL = SecretPool((7, 8), 64 << 10)

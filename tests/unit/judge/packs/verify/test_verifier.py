@@ -99,7 +99,20 @@ def test_a_size_that_an_int_cannot_hold(edit: Edit) -> None:
 def test_a_benchmark_that_is_too_short(edit: Edit) -> None:
     short = edit("axes = { N = 100_000_000 }", "axes = { N = 1_000_000 }")
     assert "bench-short" in errors(short)
-    assert verify_pack(edit("[bench]", '[bench]\nwhy_short = "each step waits for the one before"')).ok
+
+
+def test_a_finding_that_is_waived_is_a_note_with_the_reason(edit: Edit) -> None:
+    edit("axes = { N = 100_000_000 }", "axes = { N = 1_000_000 }")
+    waived = edit("[bench]", '[waived]\nbench-short = "each step waits for the one before"\n\n[bench]')
+    found = {finding.code: finding for finding in verify_pack(waived).findings}
+    assert found["bench-short"].severity is Severity.NOTE
+    assert found["bench-short"].message.endswith("choose sizes for 100 µs, but: each step waits for the one before")
+
+
+def test_a_waiver_of_what_was_not_found_is_needless(edit: Edit) -> None:
+    pack = edit("[bench]", '[waived]\nbench-long = "the reference is slow"\ncheck-cost = "so is the check"\n\n[bench]')
+    found = [finding.key for finding in verify_pack(pack).findings if finding.code == "waiver"]
+    assert found == ["waived.bench-long"], "what checks cost depends on the machine"
 
 
 def test_no_benchmark_for_the_emulator(edit: Edit) -> None:
@@ -219,7 +232,7 @@ def test_files_of_data(pack_directory: Path, edit: Edit) -> None:
 
     before = ['data = { kind = "uniform", low = -1, high = 1 }']
     edit("axes = { N = 100_000_000 }\n", "axes = { N = 200_000 }\n")
-    edit('flops = "N"\n', 'flops = "N"\nwhy_short = "a file has no more rows"\n')
+    edit("[bench]", '[waived]\nbench-short = "a file has no more rows"\n\n[bench]')
     np.save(pack_directory / "old.npy", np.zeros(3))
     found = {finding.code: str(finding) for finding in verify_pack(declare(200_001)).findings}
     assert "old.npy: no input comes from it" in found.pop("file-unused")
