@@ -10,7 +10,7 @@ import numpy as np
 from judge.packs import sizes
 from judge.packs.errors import PackError
 from judge.packs.inputs import lazy_inputs
-from judge.packs.isolation.calls import runs_pack_code
+from judge.packs.isolation.calls import product_threads, runs_pack_code
 from judge.packs.judging import expected_of, expected_outputs
 from judge.packs.lazy_array import real_arrays
 from judge.packs.pack import Case, Pack
@@ -27,7 +27,9 @@ def check_costs(pack: Pack) -> Iterator[Finding]:
     for case in pack.benchmarks_for("cuda"):
         key = f"benchmarks.{case.id}"
         try:
-            seconds = check_seconds(pack, case)
+            # Threads of a product that wait for one another take processor time as well.
+            with product_threads(1):
+                seconds = check_seconds(pack, case)
         except PackError as problem:
             yield warning("check-cost", file, key, f"the check of an opened call fails: {problem}")
             continue
