@@ -113,6 +113,11 @@ STAGES: dict[str, Callable[[str], object]] = {
     "uses_by_line": lambda text: uses_by_line(f"void f(){{ __shared__ int a[9]; int* b = a + 4; {text[:-99]}"),
     "fault_detail": lambda text: fault_detail(MemoryFault(text[:10], text)),
 }
+#: Comparing programs takes as long as all the other stages together.
+BY_COST = [
+    pytest.param(stage, marks=pytest.mark.exhaustive(costly=True)) if stage == "fingerprints" else stage
+    for stage in STAGES
+]
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -123,7 +128,7 @@ def test_time_grows_in_proportion_to_the_length(stage: str) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.recorded(*READERS)
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", BY_COST)
 def test_time_grows_in_proportion_whatever_stands_around(stage: str) -> None:
     assert not _superlinear(stage, SMALL, _AROUND)
 
@@ -131,7 +136,7 @@ def test_time_grows_in_proportion_whatever_stands_around(stage: str) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.recorded(*READERS)
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", BY_COST)
 def test_time_grows_in_proportion_for_longer_texts(stage: str) -> None:
     assert not _superlinear(stage, SIZE, _BARE)
 
