@@ -18,7 +18,7 @@ from judge.judgement import BuildReport
 from judge.settings import BuildLimits, JudgeSettings
 from tests.unit.judge.compile.challenge import PLAIN, FakeChallenge
 
-pytestmark = [pytest.mark.nvcc, pytest.mark.jail]
+pytestmark = [pytest.mark.nvcc, pytest.mark.jail, pytest.mark.recorded("tests/unit/judge/compile")]
 
 LIMITS = BuildLimits(wall_s=12, memory_bytes=1 << 30, log_bytes=4096, artifact_bytes=4 << 20)
 

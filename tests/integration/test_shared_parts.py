@@ -14,7 +14,12 @@ from judge.settings import JudgeSettings
 from judge.verdict import Verdict
 from tests.shared_parts import HONEST, WRONG
 
-pytestmark = [pytest.mark.jail, pytest.mark.nvcc, pytest.mark.exhaustive]
+pytestmark = [
+    pytest.mark.jail,
+    pytest.mark.nvcc,
+    pytest.mark.exhaustive,
+    pytest.mark.recorded("tests/shared_parts", "challenges/vector-add"),
+]
 
 
 def judge(file: Path, packs: dict[str, Pack], settings: JudgeSettings) -> Judgement:

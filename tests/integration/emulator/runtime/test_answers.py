@@ -9,7 +9,10 @@ import pytest
 from tests.emulated_programs import emulate
 from tests.integration.emulator.runtime.answers import EXPECTED, answers, build, differences
 
-pytestmark = pytest.mark.nvcc
+pytestmark = [
+    pytest.mark.nvcc,
+    pytest.mark.recorded("tests/integration/emulator/runtime", "tests/emulated_programs.py"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from emulator.runtime.report import FULL_KINDS, MEMORY_KINDS, SYNC_KINDS
 from tests.emulated_device import Device
 from tests.integration.emulator.runtime.conftest import PROGRAMS, Build
 
-pytestmark = pytest.mark.nvcc
+pytestmark = [pytest.mark.nvcc, pytest.mark.recorded("tests/integration/emulator/runtime", "tests/emulated_device.py")]
 
 SOURCE = (PROGRAMS / "races.cu").read_text()
 LINES = {

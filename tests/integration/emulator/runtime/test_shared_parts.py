@@ -14,7 +14,11 @@ from tests.builds import SHARED_LIBRARY, build_with_nvcc
 from tests.emulated_device import Device
 from tests.shared_parts import HONEST, WRONG
 
-pytestmark = [pytest.mark.nvcc, pytest.mark.exhaustive]
+pytestmark = [
+    pytest.mark.nvcc,
+    pytest.mark.exhaustive,
+    pytest.mark.recorded("tests/shared_parts", "tests/emulated_device.py"),
+]
 COUNT = 1000
 
 

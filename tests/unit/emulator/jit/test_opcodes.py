@@ -19,6 +19,7 @@ RUNTIME = HERE.parents[2] / "integration" / "emulator" / "runtime"
 
 
 @pytest.mark.exhaustive
+@pytest.mark.recorded("tests/unit/emulator")
 @pytest.mark.parametrize("batch", BATCHES, ids=[f"{b.name}-{b.cases[0].name.split()[0]}" for b in BATCHES])
 def test_instructions(machine: Machine, batch: Batch) -> None:
     """As vectors, as scalars (all lanes alike), and, with part of a warp, under a mask."""

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 pytestmark = [
     pytest.mark.nvcc,
     pytest.mark.exhaustive(by_file=True),
+    pytest.mark.recorded("judge/runner/cuda", "tests/integration/judge/runner/cuda", "tests/draws.py"),
     pytest.mark.xdist_group("kernels of the judge"),
     pytest.mark.slow(5),
 ]
