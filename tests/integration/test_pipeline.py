@@ -148,7 +148,7 @@ def test_run_judges_the_samples_and_scores_nothing(judge: Judge) -> None:
     assert judgement.measurement is None
 
 
-@pytest.mark.exhaustive
+@pytest.mark.exhaustive(by_file=True)
 @pytest.mark.parametrize(
     ("name", "verdict", "words"),
     [
@@ -173,6 +173,7 @@ def test_verdict(judge: Judge, name: str, verdict: str, words: str) -> None:
     assert words in judgement.message
 
 
+@pytest.mark.exhaustive(by_file=True, costly=True)
 def test_an_endless_kernel_is_stopped_after_the_limit_with_and_without_checks(judge: Judge) -> None:
     judgement = judge(kernels.ENDLESS)
     assert judgement.verdict is Verdict.TIME_LIMIT_EXCEEDED, judgement
