@@ -14,7 +14,7 @@ from pathlib import Path
 from emulator.records import dataclass
 from judge.compile.architecture import check_architecture, specific_architecture
 from judge.compile.challenge import Challenge
-from judge.compile.compiler_jail import compiler_policy, contents, memory_file, require_work, workplace
+from judge.compile.compiler_jail import compiler_policy, contents, memory_file, require_work, run_script, workplace
 from judge.compile.diagnostics import parse_resources, readable_log
 from judge.compile.jailed_compiler import language_options
 from judge.compile.kernels import kernel_name
@@ -23,7 +23,6 @@ from judge.compile.toolchain import INSIDE, Toolchain, find_toolchain
 from judge.errors import InternalError, KilledFromOutside, ToolchainMissing
 from judge.judgement import KernelResources
 from judge.sandbox.bind import Bind
-from judge.sandbox.launch import run_to_end
 from judge.settings import JudgeSettings
 
 _FAILED = 12
@@ -109,14 +108,7 @@ def assemble(source: bytes, challenge: Challenge, arch: str, settings: JudgeSett
             given=given,
             taken=taken,
         )
-        script_fd = memory_file(stack, "script", script.encode())
-        output = run_to_end(
-            policy,
-            ["/bin/sh", f"/proc/self/fd/{script_fd}"],
-            wall_s=settings.build.wall_s,
-            output_bytes=4 * settings.build.log_bytes,
-            pass_fds=(*given, *taken, script_fd),
-        )
+        output = run_script(policy, script, settings, (*given, *taken))
         ptx, sass, resources = (contents(fd, _MOST_BYTES).decode("utf-8", "replace") for fd in taken)
     log = readable_log(output.data, limit_bytes=settings.build.log_bytes, truncated=output.truncated)
     if output.exit.code == _FAILED:

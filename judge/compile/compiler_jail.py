@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from judge.compile.toolchain import INSIDE, Toolchain
 from judge.errors import InternalError
 from judge.sandbox.bind import Bind
-from judge.sandbox.launch import Output
+from judge.sandbox.launch import Output, run_to_end
 from judge.sandbox.policy import Policy, build_policy
 from judge.settings import JudgeSettings
 
@@ -40,6 +40,19 @@ def workplace(settings: JudgeSettings) -> Iterator[str]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def run_script(policy: Policy, script: str, settings: JudgeSettings, descriptors: Sequence[int]) -> Output:
+    """Runs a shell script of the judge's own in the jail, with the build's limits and these descriptors open."""
+    with contextlib.ExitStack() as stack:
+        script_fd = memory_file(stack, "script", script.encode())
+        return run_to_end(
+            policy,
+            ["/bin/sh", f"/proc/self/fd/{script_fd}"],
+            wall_s=settings.build.wall_s,
+            output_bytes=4 * settings.build.log_bytes,
+            pass_fds=(*descriptors, script_fd),
+        )
 
 
 def require_work(output: Output) -> None:

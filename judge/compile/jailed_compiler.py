@@ -11,7 +11,7 @@ from pathlib import Path
 from emulator.records import dataclass
 from judge.compile.architecture import is_ptx_alone, nvcc_flags, ptxas_architecture
 from judge.compile.challenge import Challenge
-from judge.compile.compiler_jail import HOST_PATH, compiler_policy, contents, memory_file, workplace
+from judge.compile.compiler_jail import HOST_PATH, compiler_policy, contents, memory_file, run_script, workplace
 from judge.compile.diagnostics import says_killed
 from judge.compile.exported_solve import MANGLED_SOLVE
 from judge.compile.plan import Files, Plan, Recorder, build_script, parse_dryrun, whole_plan
@@ -62,23 +62,28 @@ class CompilerResult:
         return bool(self.signals) or self.output.exit.signal is not None or self.output.exit.jail_lost
 
 
-def run_compiler(
-    source: bytes,
-    pack: Challenge,
-    target: Target,
-    toolchain: Toolchain,
-    settings: JudgeSettings,
-    *,
-    alias: str = _ANY_OVERLOAD,
-    recorder: bytes = b"",
-    narrowed: Sequence[str] = (),
-) -> CompilerResult:
+@dataclass(frozen=True, slots=True)
+class CompilerJob:
+    """What the compiler shall make of which source."""
+
+    source: bytes
+    pack: Challenge
+    target: Target
+    toolchain: Toolchain
+    settings: JudgeSettings
+    #: The pattern of the symbol that becomes ``solve``.
+    alias: str = _ANY_OVERLOAD
+    #: The source of the recorder that is linked to it; empty for none.
+    recorder: bytes = b""
+    #: The headers of CUB that stand for the one that includes all.
+    narrowed: Sequence[str] = ()
+
+
+def run_compiler(job: CompilerJob) -> CompilerResult:
     """Compiles again if somebody killed the compiler. Raises KilledFromOutside where that goes on."""
     for attempt in range(1 + _MAX_KILLS):
         try:
-            result = _compile(
-                source, pack, target, toolchain, settings, alias=alias, recorder=recorder, narrowed=narrowed
-            )
+            result = _compile(job)
         except KilledFromOutside:
             continue
         # The source can forge what a driver says of its children, so this grants another attempt and no more.
@@ -90,17 +95,8 @@ def run_compiler(
     )
 
 
-def _compile(
-    source: bytes,
-    pack: Challenge,
-    target: Target,
-    toolchain: Toolchain,
-    settings: JudgeSettings,
-    *,
-    alias: str = _ANY_OVERLOAD,
-    recorder: bytes = b"",
-    narrowed: Sequence[str] = (),
-) -> CompilerResult:
+def _compile(job: CompilerJob) -> CompilerResult:
+    pack, target, toolchain, settings = job.pack, job.target, job.toolchain, job.settings
     walled = settings.jail != "off"
     cuda = INSIDE if walled else str(toolchain.root)
     runtime = (
@@ -111,29 +107,23 @@ def _compile(
     with workplace(settings) as folder, contextlib.ExitStack() as stack:
         policy = compiler_policy(toolchain, settings, folder)
         plan = _plan(toolchain, tuple(compiler_options(pack, target)), policy)
-        given = [memory_file(stack, "source", source), memory_file(stack, "header", pack.header().encode())]
+        given = [memory_file(stack, "source", job.source), memory_file(stack, "header", pack.header().encode())]
         outputs = ("library", "symbols", "definitions", "resources", "signals", "streams", "call_lines")
         taken = [memory_file(stack, name, b"") for name in outputs]
-        linked = Recorder(memory_file(stack, "recorder", recorder), _wraps(recorder)) if recorder else None
+        linked = Recorder(memory_file(stack, "recorder", job.recorder), _wraps(job.recorder)) if job.recorder else None
         script = build_script(
             plan,
             Files(*given, *taken),
             cuda=cuda,
             runtime=runtime,
             libraries=pack.build.libraries,
-            alias=alias,
+            alias=job.alias,
             ptxas_arch=ptxas_architecture(target.arch) if is_ptx_alone(target.arch) else None,
             recorder=linked,
-            narrowed=narrowed,
+            narrowed=job.narrowed,
         )
-        script_fd = memory_file(stack, "script", script.encode())
-        output = run_to_end(
-            policy,
-            ["/bin/sh", f"/proc/self/fd/{script_fd}"],
-            wall_s=settings.build.wall_s,
-            output_bytes=4 * settings.build.log_bytes,
-            pass_fds=(*given, *taken, script_fd, *([linked.source] if linked is not None else [])),
-        )
+        descriptors = (*given, *taken, *([linked.source] if linked is not None else []))
+        output = run_script(policy, script, settings, descriptors)
         library = contents(taken[0], settings.build.artifact_bytes + 1)
         symbols, definitions, resources, statuses = (
             contents(fd, 1 << 20).decode("utf-8", "replace") for fd in taken[1:5]

@@ -6,7 +6,7 @@ import functools
 
 from emulator.records import dataclass
 from judge.compile.diagnostics import readable_log
-from judge.compile.jailed_compiler import run_compiler
+from judge.compile.jailed_compiler import CompilerJob, run_compiler
 from judge.compile.plan import LINK_FAILED
 from judge.compile.target import Target
 from judge.compile.toolchain import Toolchain
@@ -24,7 +24,9 @@ def require_working(
 
     A good answer is kept for the life of the process.
     """
-    result = run_compiler(_KNOWN_GOOD, _Plain(_PlainOptions(libraries=libraries)), target, toolchain, settings)
+    result = run_compiler(
+        CompilerJob(_KNOWN_GOOD, _Plain(_PlainOptions(libraries=libraries)), target, toolchain, settings)
+    )
     if libraries and result.output.exit.code == LINK_FAILED:
         said = readable_log(result.output.data, limit_bytes=2000)
         remedy = f"install {', '.join(libraries)} for {toolchain.root}"

@@ -7,7 +7,6 @@ or the operator is at fault.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import hashlib
 import signal
 import time
@@ -18,7 +17,7 @@ from judge.compile.challenge import Challenge
 from judge.compile.compiler_jail import require_work
 from judge.compile.diagnostics import capped, exhausted, parse_resources, readable_log
 from judge.compile.exported_solve import check_solve, wanted_overload
-from judge.compile.jailed_compiler import CompilerResult, compiler_options, recorder_source, run_compiler
+from judge.compile.jailed_compiler import CompilerJob, CompilerResult, compiler_options, recorder_source, run_compiler
 from judge.compile.known_good import require_working
 from judge.compile.narrowing import narrowed_includes
 from judge.compile.plan import FAILURES, LINK_FAILED
@@ -56,14 +55,14 @@ def build_submission(
         report, artifact = cached
         return dataclasses.replace(report, wall_s=time.monotonic() - started_s, cached=True), artifact
     narrowed = narrowed_includes(source, toolchain.root)
-    compile_ = functools.partial(run_compiler, source, pack, target, toolchain, settings, recorder=recorder)
-    result = compile_(narrowed=narrowed)
+    job = CompilerJob(source, pack, target, toolchain, settings, recorder=recorder, narrowed=narrowed)
+    result = run_compiler(job)
     if narrowed and not result.output.exit.ok and not result.limited:
-        narrowed = ()
-        result = compile_()
+        job = dataclasses.replace(job, narrowed=())
+        result = run_compiler(job)
     overload = wanted_overload(result.symbols, pack)
     if overload is not None:
-        result = compile_(alias=overload, narrowed=narrowed)
+        result = run_compiler(dataclasses.replace(job, alias=overload))
     report, artifact = _judge_result(result, source, pack, target, toolchain, settings, started_s)
     if not result.crashed and (artifact is not None or not result.limited):
         cache.store(settings.data_dir, key, report, artifact, shared=settings.shared_builds)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from judge.compile.assembly import Assembly, NotAssembled
 
 
-class BuildableChallenge(Challenge, Protocol):
+class Buildable(Challenge, Protocol):
     """What a language needs of a challenge; ``judge.packs.pack.Pack`` satisfies it."""
 
     @property
@@ -29,13 +29,7 @@ class Language(Protocol):
     name: str
 
     def build(
-        self,
-        source: bytes,
-        challenge: BuildableChallenge,
-        target: Target,
-        settings: JudgeSettings,
-        *,
-        recorded: bool = False,
+        self, source: bytes, challenge: Buildable, target: Target, settings: JudgeSettings, *, recorded: bool = False
     ) -> tuple[BuildReport, Artifact | None]:
         """Compiles an untrusted source. No artifact means a compile error, which the report's log explains.
 
@@ -43,11 +37,11 @@ class Language(Protocol):
         fault, and where this language cannot record.
         """
 
-    def build_null_kernel(self, challenge: BuildableChallenge, target: Target, settings: JudgeSettings) -> Artifact:
+    def build_null_kernel(self, challenge: Buildable, target: Target, settings: JudgeSettings) -> Artifact:
         """Compiles a ``solve`` of the judge's own that does nothing. Raises InternalError."""
 
     def assemble(
-        self, source: bytes, challenge: BuildableChallenge, arch: str, settings: JudgeSettings
+        self, source: bytes, challenge: Buildable, arch: str, settings: JudgeSettings
     ) -> Assembly | NotAssembled:
         """Returns the machine code that a source becomes on a GPU of the architecture ``arch`` (``sm_80``).
 

@@ -10,7 +10,7 @@ from judge.compile.nvcc import build_submission
 from judge.compile.target import Target
 from judge.errors import InternalError
 from judge.judgement import BuildReport
-from judge.languages.base import BuildableChallenge, Language
+from judge.languages.base import Buildable, Language
 from judge.settings import JudgeSettings
 
 if TYPE_CHECKING:
@@ -23,24 +23,18 @@ class CudaLanguage(Language):
     name = "cuda"
 
     def build(
-        self,
-        source: bytes,
-        challenge: BuildableChallenge,
-        target: Target,
-        settings: JudgeSettings,
-        *,
-        recorded: bool = False,
+        self, source: bytes, challenge: Buildable, target: Target, settings: JudgeSettings, *, recorded: bool = False
     ) -> tuple[BuildReport, Artifact | None]:
         return build_submission(source, challenge, target, settings, recorded=recorded)
 
-    def build_null_kernel(self, challenge: BuildableChallenge, target: Target, settings: JudgeSettings) -> Artifact:
+    def build_null_kernel(self, challenge: Buildable, target: Target, settings: JudgeSettings) -> Artifact:
         report, artifact = self.build(challenge.starter().encode(), challenge, target, settings)
         if artifact is None:
             raise InternalError(f"the starter of {challenge.slug} does not compile: {report.log[:300]}")
         return artifact
 
     def assemble(
-        self, source: bytes, challenge: BuildableChallenge, arch: str, settings: JudgeSettings
+        self, source: bytes, challenge: Buildable, arch: str, settings: JudgeSettings
     ) -> Assembly | NotAssembled:
         # Here, since few judgements show machine code.
         from judge.compile.assembly import assemble

@@ -8,26 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from judge.packs import sizes
+from judge.packs import distributions, sizes
 from judge.packs.argument import Argument, Role, ToleranceRule
 from judge.packs.case_rows import Cases
 from judge.packs.data_files import open_data_file
-from judge.packs.distributions import (
-    DISTRIBUTIONS,
-    Choice,
-    Constant,
-    Distribution,
-    FromFile,
-    Integers,
-    Normal,
-    Offsets,
-    OneHot,
-    Permutation,
-    Sentinels,
-    Sorted,
-    Sparse,
-    Uniform,
-)
+from judge.packs.distributions import DISTRIBUTIONS, Distribution
 from judge.packs.errors import PackError
 from judge.packs.expressions import (
     Constraint,
@@ -68,7 +53,7 @@ class _Assembly:
         self._model = model
         self._reference = reference
         self._variables = frozenset(model.axes) | frozenset(model.parameters)
-        self._files: dict[tuple[str, str], FromFile] = {}
+        self._files: dict[tuple[str, str], distributions.FromFile] = {}
 
     def pack(self, digest: str) -> Pack:
         model = self._model
@@ -212,9 +197,9 @@ class _Assembly:
         if made.floats_only and not element.facts.is_float:
             of = model.of.kind if model.of else model.kind
             raise self._error(key, f"'{of}' makes floating-point values; use 'integers' for {c_type}")
-        if isinstance(made, Permutation) and element.facts.is_float:
+        if isinstance(made, distributions.Permutation) and element.facts.is_float:
             raise self._error(key, f"a permutation has whole numbers; {c_type} is floating-point")
-        if isinstance(made, FromFile):
+        if isinstance(made, distributions.FromFile):
             if np.dtype(made.dtype) != value_type(element):
                 raise self._error(key, f"{made.path.name} holds {made.dtype}, and {c_type} takes {value_type(element)}")
         elif element is Element.BOOL and not _is_binary(made):
@@ -225,29 +210,31 @@ class _Assembly:
         base = model.of and self._made(model.of, key)
         match model.kind:
             case "zeros":
-                return Constant(0.0)
+                return distributions.Constant(0.0)
             case "sorted":
-                assert isinstance(base, (Uniform, Integers))
-                return Sorted(base)
+                assert isinstance(base, (distributions.Uniform, distributions.Integers))
+                return distributions.Sorted(base)
             case "sparse":
-                assert isinstance(base, (Uniform, Normal, Integers))
+                assert isinstance(base, distributions.Drawn)
                 assert model.share is not None
-                return Sparse(model.share, base)
+                return distributions.Sparse(model.share, base)
             case "choice":
-                return Choice(model.values or ())
+                return distributions.Choice(model.values or ())
             case "one-hot":
-                return OneHot()
+                return distributions.OneHot()
             case "permutation":
-                return Permutation()
+                return distributions.Permutation()
             case "offsets":
-                return Offsets(self._expression(model.total, f"{key}.total"))
+                return distributions.Offsets(self._expression(model.total, f"{key}.total"))
             case "file":
                 return self._from_file(model.file or "", model.sha256 or "", key)
         numbers = model.model_dump(include={"low", "high", "mean", "sd", "value"}, exclude_none=True)
-        sentinels = Sentinels(model.sentinels.count, model.sentinels.magnitude) if model.sentinels else None
+        sentinels = (
+            distributions.Sentinels(model.sentinels.count, model.sentinels.magnitude) if model.sentinels else None
+        )
         return DISTRIBUTIONS[model.kind](**numbers, sentinels=sentinels)
 
-    def _from_file(self, name: str, sha256: str, key: str) -> FromFile:
+    def _from_file(self, name: str, sha256: str, key: str) -> distributions.FromFile:
         # Several cases may take their parts of one file.
         if (name, sha256) not in self._files:
             try:
@@ -310,7 +297,7 @@ class _Assembly:
     def _require_files(self, case: Case, inputs: Mapping[str, Argument], key: str) -> None:
         for name, argument in inputs.items():
             data = case.distribution(argument)
-            if not isinstance(data, FromFile):
+            if not isinstance(data, distributions.FromFile):
                 continue
             try:
                 shape = sizes.shape(case, argument)
@@ -369,8 +356,12 @@ class _Assembly:
 
 def _is_binary(distribution: Distribution) -> bool:
     match distribution:
-        case Integers(low, high) | Sorted(Integers(low, high)) | Sparse(_, Integers(low, high)):
+        case (
+            distributions.Integers(low, high)
+            | distributions.Sorted(distributions.Integers(low, high))
+            | distributions.Sparse(_, distributions.Integers(low, high))
+        ):
             return low >= 0 and high <= 1
-        case Constant(value):
+        case distributions.Constant(value):
             return value in (0, 1)
-    return isinstance(distribution, OneHot)
+    return isinstance(distribution, distributions.OneHot)

@@ -13,22 +13,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from judge.packs import sizes
+from judge.packs import distributions, sizes
 from judge.packs.argument import Argument
-from judge.packs.distributions import (
-    Choice,
-    Constant,
-    Distribution,
-    FromFile,
-    Integers,
-    Normal,
-    Offsets,
-    OneHot,
-    Permutation,
-    Sorted,
-    Sparse,
-    Uniform,
-)
+from judge.packs.distributions import Distribution
 from judge.packs.expressions import Number
 from judge.packs.pack import Case
 from judge.packs.storage import stored_type
@@ -86,33 +73,33 @@ def _distribution(words: Sequence[str]) -> Distribution:
     name, rest = words[0], words[1:]
     if name == "sorted":
         of = _distribution(rest) if rest else None
-        if not isinstance(of, Uniform | Integers):
+        if not isinstance(of, distributions.Uniform | distributions.Integers):
             raise ValueError("write sorted uniform LOW HIGH or sorted integers LOW HIGH")
-        return Sorted(of)
+        return distributions.Sorted(of)
     if name == "sparse":
         of = _distribution(rest[1:]) if len(rest) > 1 else None
         share = read_number(rest[0]) if rest else 0
-        if not isinstance(of, Uniform | Normal | Integers) or not 0 < share < 1:
+        if not isinstance(of, distributions.Drawn) or not 0 < share < 1:
             raise ValueError("write sparse SHARE uniform LOW HIGH, with the share of zeros between 0 and 1")
-        return Sparse(float(share), of)
+        return distributions.Sparse(float(share), of)
     numbers = [float(read_number(word)) for word in rest]
     match name, numbers:
         case "uniform", [low, high] if low <= high:
-            return Uniform(low, high)
+            return distributions.Uniform(low, high)
         case "normal", [mean, sd] if sd > 0:
-            return Normal(mean, sd)
+            return distributions.Normal(mean, sd)
         case "integers", [low, high] if low <= high and low == int(low) and high == int(high):
-            return Integers(low, high)
+            return distributions.Integers(low, high)
         case "constant", [value]:
-            return Constant(value)
+            return distributions.Constant(value)
         case "zeros", []:
-            return Constant(0.0)
+            return distributions.Constant(0.0)
         case "choice", [_, _, *_] if len(numbers) <= MAX_CHOICES:
-            return Choice(tuple(numbers))
+            return distributions.Choice(tuple(numbers))
         case "one-hot", []:
-            return OneHot()
+            return distributions.OneHot()
         case "permutation", []:
-            return Permutation()
+            return distributions.Permutation()
     form = next((form for form in DISTRIBUTION_FORMS if form.split()[0] == name), "")
     raise ValueError(f"write {form}" if form else f"{name[:40]!r} is none of {', '.join(DISTRIBUTION_FORMS)}")
 
@@ -121,13 +108,15 @@ def _require_allowed(argument: Argument, declared: Distribution, made: Distribut
     """Raises ValueError unless an input may be filled with this distribution."""
     if made.floats_only and not argument.element.facts.is_float:
         raise ValueError(f"{argument.c_type} takes whole numbers: write integers LOW HIGH")
-    if isinstance(made, Permutation) and argument.element.facts.is_float:
+    if isinstance(made, distributions.Permutation) and argument.element.facts.is_float:
         raise ValueError(f"a permutation has whole numbers, and {argument.name} is {argument.c_type}")
-    if isinstance(declared, Sorted | OneHot | Permutation | Offsets) and not isinstance(made, type(declared)):
+    if isinstance(
+        declared, distributions.Sorted | distributions.OneHot | distributions.Permutation | distributions.Offsets
+    ) and not isinstance(made, type(declared)):
         raise ValueError(f"{argument.name} must be as in {distribution_in_words(declared)}, or typed")
     ends = _ends(made)
     _require_representable(argument.element, ends)
-    if isinstance(declared, Choice) and not {*ends} <= {*declared.values}:
+    if isinstance(declared, distributions.Choice) and not {*ends} <= {*declared.values}:
         raise ValueError(f"{argument.name} holds only {', '.join(f'{value:g}' for value in declared.values)}")
     limits = _whole_limits(declared)
     if limits is not None:
@@ -139,17 +128,17 @@ def _require_allowed(argument: Argument, declared: Distribution, made: Distribut
 def _ends(made: Distribution) -> tuple[float, ...]:
     """Returns the ends of what a distribution makes, as far as it has any."""
     match made:
-        case Uniform(low, high) | Integers(low, high):
+        case distributions.Uniform(low, high) | distributions.Integers(low, high):
             return (low, high)
-        case Constant(value):
+        case distributions.Constant(value):
             return (value,)
-        case Choice(values):
+        case distributions.Choice(values):
             return values
-        case Sorted(of):
+        case distributions.Sorted(of):
             return _ends(of)
-        case Sparse(_, of):
+        case distributions.Sparse(_, of):
             return (0.0, *_ends(of))
-        case OneHot():
+        case distributions.OneHot():
             return (0.0, 1.0)
     return ()
 
@@ -157,9 +146,9 @@ def _ends(made: Distribution) -> tuple[float, ...]:
 def _whole_limits(declared: Distribution) -> tuple[float, float] | None:
     """Returns the range of declared whole numbers, which may be indices or keep sums exact; None for others."""
     match declared:
-        case Integers(low, high) | Sorted(Integers(low, high)):
+        case distributions.Integers(low, high) | distributions.Sorted(distributions.Integers(low, high)):
             return low, high
-        case Sparse(_, Integers(low, high)):
+        case distributions.Sparse(_, distributions.Integers(low, high)):
             return min(low, 0.0), max(high, 0.0)
     return None
 
@@ -191,17 +180,17 @@ def _require_like(declared: Distribution, values: Sequence[Number], case: Case, 
         if wrong:
             raise ValueError(f"{wrong[0]:g} is no whole number {restriction(declared)}")
     match declared:
-        case Sorted() if any(after < before for before, after in pairwise(values)):
+        case distributions.Sorted() if any(after < before for before, after in pairwise(values)):
             raise ValueError("the values must ascend")
-        case Choice(allowed) if wrong := [value for value in values if value not in allowed]:
+        case distributions.Choice(allowed) if wrong := [value for value in values if value not in allowed]:
             raise ValueError(f"{wrong[0]:g} is none of {', '.join(f'{value:g}' for value in allowed)}")
-        case Permutation() if sorted(values) != list(range(len(values))):
+        case distributions.Permutation() if sorted(values) != list(range(len(values))):
             raise ValueError(f"the values must be the numbers from 0 to {len(values) - 1}, each once")
-        case OneHot() if any(
+        case distributions.OneHot() if any(
             sorted(values[at : at + width]) != [0] * (width - 1) + [1] for at in range(0, len(values), width)
         ):
             raise ValueError(f"each row of {width} must hold a single 1, and zeros")
-        case Offsets(total):
+        case distributions.Offsets(total):
             end = total.evaluate_int(case.variables)
             ascend = all(before <= after for before, after in pairwise(values))
             if not ascend or values[0] != 0 or values[-1] != end:
@@ -217,27 +206,27 @@ def restriction(declared: Distribution) -> str:
 def distribution_in_words(declared: Distribution) -> str:
     """Returns a distribution as a user would write it."""
     match declared:
-        case Uniform(low, high):
+        case distributions.Uniform(low, high):
             return f"uniform {low:g} {high:g}"
-        case Normal(mean, sd):
+        case distributions.Normal(mean, sd):
             return f"normal {mean:g} {sd:g}"
-        case Integers(low, high):
+        case distributions.Integers(low, high):
             return f"integers {low:.0f} {high:.0f}"
-        case Constant(value):
+        case distributions.Constant(value):
             return f"constant {value:g}"
-        case Sorted(of):
+        case distributions.Sorted(of):
             return f"sorted {distribution_in_words(of)}"
-        case Sparse(share, of):
+        case distributions.Sparse(share, of):
             return f"sparse {share:g} {distribution_in_words(of)}"
-        case Choice(values):
+        case distributions.Choice(values):
             return " ".join(["choice", *(f"{value:g}" for value in values)])
-        case OneHot():
+        case distributions.OneHot():
             return "one-hot"
-        case Permutation():
+        case distributions.Permutation():
             return "permutation"
-        case Offsets(total):
+        case distributions.Offsets(total):
             return f"offsets {total.text}"
-        case FromFile(path):
+        case distributions.FromFile(path):
             return path.name
 
 

@@ -50,6 +50,10 @@ class Integers:
     floats_only: ClassVar[bool] = False
 
 
+#: What is drawn, each element by itself.
+Drawn = Uniform | Normal | Integers
+
+
 @dataclass(frozen=True, slots=True)
 class Constant:
     """``value`` everywhere."""
@@ -75,7 +79,7 @@ class Sparse:
     """Values of ``of``, of which about the ``share`` are zero."""
 
     share: float
-    of: Uniform | Normal | Integers
+    of: Drawn
 
     @property
     def floats_only(self) -> bool:
@@ -128,12 +132,10 @@ class FromFile:
         return all(part <= whole for part, whole in zip(shape, self.shape, strict=True))
 
 
-Distribution = (
-    Uniform | Normal | Integers | Constant | Sorted | Sparse | Choice | OneHot | Permutation | Offsets | FromFile
-)
+Distribution = Drawn | Constant | Sorted | Sparse | Choice | OneHot | Permutation | Offsets | FromFile
 
 #: The distributions of numbers that ``challenge.toml`` gives by ``kind``; the others are made of them.
-DISTRIBUTIONS: dict[str, type[Uniform | Normal | Integers | Constant]] = {
+DISTRIBUTIONS: dict[str, type[Drawn | Constant]] = {
     "uniform": Uniform,
     "normal": Normal,
     "integers": Integers,

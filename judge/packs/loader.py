@@ -53,7 +53,7 @@ def load_pack(directory: Path) -> Pack:
     """Returns the pack in ``directory``. Raises PackError(file, key, reason) for the first thing wrong with it."""
     directory = directory.resolve()
     file = directory / "challenge.toml"
-    content = _read(file)
+    content = _with_present_keys(_read(file))
     model = _validated(file, content)
     if not SLUG.fullmatch(directory.name):
         reason = f"the folder '{directory.name}' must be named in lower-case letters and digits with single hyphens"
@@ -73,6 +73,16 @@ def _read(file: Path) -> dict[str, Any]:
         raise PackError(file, "", f"cannot be read: {error}") from None
     except tomllib.TOMLDecodeError as error:
         raise PackError(file, "", f"is not valid TOML: {error}") from None
+
+
+def _with_present_keys(content: dict[str, Any]) -> dict[str, Any]:
+    """Returns the content of a file with ``bench.why_short`` as what it became, a waiver: kept versions have it."""
+    bench = content.get("bench")
+    if not isinstance(bench, dict) or "why_short" not in bench:
+        return content
+    waived = {"bench-short": bench["why_short"]} if bench["why_short"] else {}
+    others = {key: value for key, value in bench.items() if key != "why_short"}
+    return {**content, "bench": others, "waived": {**waived, **content.get("waived", {})}}
 
 
 def _validated(file: Path, content: dict[str, Any]) -> ChallengeModel:
@@ -104,6 +114,6 @@ def _without_descriptions(value: Any) -> Any:
         return {
             key: _without_descriptions(each)
             for key, each in value.items()
-            if key not in _DESCRIPTIVE or (isinstance(each, dict) and key not in ("medals", "links"))
+            if key not in _DESCRIPTIVE or (isinstance(each, dict) and key not in ("medals", "links", "waived"))
         }
     return [_without_descriptions(each) for each in value] if isinstance(value, list) else value

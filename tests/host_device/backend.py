@@ -11,7 +11,7 @@ from judge.backends.registry import BUILTIN_BACKENDS
 from judge.compile.artifact import Artifact
 from judge.compile.target import Target
 from judge.judgement import BuildReport, DeviceInfo
-from judge.languages.base import BuildableChallenge, Language
+from judge.languages.base import Buildable, Language
 from judge.languages.registry import BUILTIN_LANGUAGES
 from judge.packs.pack import Pack
 from judge.sandbox.bind import Bind
@@ -43,13 +43,7 @@ class HostLanguage(Language):
     name = "cuda"
 
     def build(
-        self,
-        source: bytes,
-        challenge: BuildableChallenge,
-        target: Target,
-        settings: JudgeSettings,
-        *,
-        recorded: bool = False,
+        self, source: bytes, challenge: Buildable, target: Target, settings: JudgeSettings, *, recorded: bool = False
     ) -> tuple[BuildReport, Artifact | None]:
         del challenge, target, settings, recorded
         try:
@@ -57,7 +51,7 @@ class HostLanguage(Language):
         except subprocess.CalledProcessError as error:
             return BuildReport(ok=False, wall_s=0.1, log=str(error)), None
 
-    def build_null_kernel(self, challenge: BuildableChallenge, target: Target, settings: JudgeSettings) -> Artifact:
+    def build_null_kernel(self, challenge: Buildable, target: Target, settings: JudgeSettings) -> Artifact:
         del challenge, target, settings
         return build(EMPTY)
 

@@ -10,7 +10,7 @@ from judge.compile.artifact import Artifact
 from judge.compile.target import Target
 from judge.errors import InternalError
 from judge.judgement import BuildReport
-from judge.languages.base import BuildableChallenge, Language
+from judge.languages.base import Buildable, Language
 from judge.settings import JudgeSettings
 
 
@@ -18,13 +18,7 @@ class ToyLanguage(Language):
     name = "toy-c++"
 
     def build(
-        self,
-        source: bytes,
-        challenge: BuildableChallenge,
-        target: Target,
-        settings: JudgeSettings,
-        *,
-        recorded: bool = False,
+        self, source: bytes, challenge: Buildable, target: Target, settings: JudgeSettings, *, recorded: bool = False
     ) -> tuple[BuildReport, Artifact | None]:
         del challenge, settings
         if recorded:
@@ -39,7 +33,7 @@ class ToyLanguage(Language):
                 return BuildReport(ok=False, wall_s=0.1, log=done.stderr), None
             return BuildReport(ok=True, wall_s=0.1), Artifact(library.read_bytes(), target)
 
-    def build_null_kernel(self, challenge: BuildableChallenge, target: Target, settings: JudgeSettings) -> Artifact:
+    def build_null_kernel(self, challenge: Buildable, target: Target, settings: JudgeSettings) -> Artifact:
         _, artifact = self.build(b'extern "C" void solve() {}', challenge, target, settings)
         assert artifact is not None
         return artifact

@@ -50,7 +50,15 @@ Range parameter_range(const WarpContext *warp) {
     return {begin, begin + warp->kernel->param_bytes, false};
 }
 
-Range global_range(const WarpContext *warp, uint64_t address) {
+bool reads_constants(const EmuKernel &kernel) {
+    return std::any_of(kernel.sites, kernel.sites + kernel.site_count, [](const EmuSite &site) { return site.space == EMU_CONST; });
+}
+
+// Constant memory may be written, but not by a kernel that reads it: on an H100, later launches found all that was written, and
+// the launch that wrote it none (it is read through a cache that stores pass by).
+Range global_range(const Access &access) {
+    const WarpContext *warp = access.warp;
+    uint64_t address = access.address;
     const Allocation *found = warp->block->launch.memory->find(address);
     std::shared_ptr<const Allocation> fresh;  // made by the kernel itself (device-side malloc)
     if (!found && memory().in_device_range(address)) {
@@ -58,7 +66,8 @@ Range global_range(const WarpContext *warp, uint64_t address) {
         found = fresh.get();
     }
     if (!found) return {};
-    return {found->begin, found->end, found->kind != MemoryKind::constant};
+    bool may_write = found->kind != MemoryKind::constant || (access.is_write() && !reads_constants(*warp->kernel));
+    return {found->begin, found->end, may_write};
 }
 
 Range constant_range(const WarpContext *warp, uint64_t address) {
@@ -82,7 +91,7 @@ Range range_of(const Access &access) {
             if (window.contains(access.address)) return window;
         }
     }
-    return global_range(access.warp, access.address);
+    return global_range(access);
 }
 
 // Bytes between the address and the nearest allocation.

@@ -166,7 +166,9 @@ Explanation explain(const Access &access, const Range &range, const Ruling &ruli
             return {"misaligned access", "the address is not a multiple of " + std::to_string(access.site->size), ""};
         case Miss::read_only: {
             bool is_parameter = access.address - reinterpret_cast<uint64_t>(access.warp->params) < access.warp->kernel->param_bytes;
-            const char *what = is_parameter ? "it is a parameter of the kernel" : "it lies in constant memory";
+            const char *what = is_parameter ? "it is a parameter of the kernel"
+                                            : "it lies in constant memory, which this kernel reads as well and may find as it "
+                                              "was: write it in a launch before";
             return {"write to read-only memory", what, ""};
         }
         case Miss::shared: return explain_shared(access, verb);

@@ -11,19 +11,8 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from judge.runner.cuda import recording as recorded
 from judge.runner.cuda.driver import Driver
-from judge.runner.cuda.recording import (
-    Attribute,
-    Copy,
-    Fill,
-    Kernel,
-    Launch,
-    Place,
-    Pointer,
-    Recording,
-    RecordingError,
-    Write,
-)
 from judge.runner.device import DeviceError
 
 
@@ -53,7 +42,7 @@ class CudaReplay:
     the device refuses.
     """
 
-    def __init__(self, driver: Driver, recording: Recording, binaries: Sequence[bytes]) -> None:
+    def __init__(self, driver: Driver, recording: recorded.Recording, binaries: Sequence[bytes]) -> None:
         self._driver = driver
         self._recording = recording
         self._code = 0
@@ -85,23 +74,25 @@ class CudaReplay:
 
     def _prepare(self, work: object, values: Sequence[int | bytes]) -> tuple[Callable[[], int], object]:
         """What does it, and what must live as long."""
-        if isinstance(work, Launch):
+        if isinstance(work, recorded.Launch):
             return self._prepare_launch(work, values)
-        if isinstance(work, Fill):
+        if isinstance(work, recorded.Fill):
             to, size = self._address(work.to, values), ctypes.c_size_t(work.size)
             return self._function("cuMemsetD8Async", to, ctypes.c_uint8(work.value), size, None), None
-        if isinstance(work, Copy):
+        if isinstance(work, recorded.Copy):
             to, source = self._address(work.to, values), self._address(work.source, values)
             return self._function("cuMemcpyDtoDAsync_v2", to, source, ctypes.c_size_t(work.size), None), None
-        if isinstance(work, Write):
+        if isinstance(work, recorded.Write):
             to, data = self._address(work.to, values), ctypes.create_string_buffer(work.data, max(1, len(work.data)))
             size = ctypes.c_size_t(len(work.data))
             return self._function("cuMemcpyHtoDAsync_v2", to, ctypes.byref(data), size, None), data
-        assert isinstance(work, Attribute)
+        assert isinstance(work, recorded.Attribute)
         function = self._functions[work.kernel]
         return self._function("cuFuncSetAttribute", function, ctypes.c_int(work.which), ctypes.c_int(work.value)), None
 
-    def _prepare_launch(self, launch: Launch, values: Sequence[int | bytes]) -> tuple[Callable[[], int], object]:
+    def _prepare_launch(
+        self, launch: recorded.Launch, values: Sequence[int | bytes]
+    ) -> tuple[Callable[[], int], object]:
         kernel = self._recording.kernels[launch.kernel]
         function = self._functions[launch.kernel]
         data = bytearray(launch.parameters)
@@ -128,16 +119,16 @@ class CudaReplay:
     def _function(self, name: str, *arguments: object) -> Callable[[], int]:
         return functools.partial(self._driver.function(name), *arguments)
 
-    def _address(self, pointer: Pointer, values: Sequence[int | bytes]) -> ctypes.c_uint64:
+    def _address(self, pointer: recorded.Pointer, values: Sequence[int | bytes]) -> ctypes.c_uint64:
         return ctypes.c_uint64(self._target(pointer, values))
 
-    def _target(self, pointer: Pointer, values: Sequence[int | bytes]) -> int:
-        if pointer.place is Place.ARGUMENT:
+    def _target(self, pointer: recorded.Pointer, values: Sequence[int | bytes]) -> int:
+        if pointer.place is recorded.Place.ARGUMENT:
             value = values[pointer.index]
             assert isinstance(value, int)
             base = value
         else:
-            base = (self._scratch if pointer.place is Place.SCRATCH else self._variables)[pointer.index]
+            base = (self._scratch if pointer.place is recorded.Place.SCRATCH else self._variables)[pointer.index]
         return (base + pointer.offset) % (1 << 64)
 
     def _load(self, binary: ctypes.Array[ctypes.c_char]) -> ctypes.c_void_p:
@@ -145,13 +136,13 @@ class CudaReplay:
         self._driver.call("cuModuleLoadData", ctypes.byref(module), binary)
         return module
 
-    def _find(self, kernel: Kernel) -> ctypes.c_void_p:
+    def _find(self, kernel: recorded.Kernel) -> ctypes.c_void_p:
         function = ctypes.c_void_p()
         find, name = self._driver.function("cuModuleGetFunction"), kernel.name.encode()
         if not any(find(ctypes.byref(function), module, name) == 0 for module in self._modules):
-            raise RecordingError("it launched a kernel that is not in the program")
+            raise recorded.RecordingError("it launched a kernel that is not in the program")
         if tuple(self._parameters(function, len(kernel.parameters) + 1)) != kernel.parameters:
-            raise RecordingError("a kernel has other parameters than were recorded")
+            raise recorded.RecordingError("a kernel has other parameters than were recorded")
         return function
 
     def _parameters(self, function: ctypes.c_void_p, most: int) -> Iterator[tuple[int, int]]:
@@ -170,12 +161,14 @@ class CudaReplay:
             found = find(ctypes.byref(address), ctypes.byref(found_bytes), module, name.encode())
             if found == 0 and found_bytes.value == size:
                 return address.value
-        raise RecordingError("it used a variable that is not in the program")
+        raise recorded.RecordingError("it used a variable that is not in the program")
 
     def _allocate(self, size: int) -> int:
         address = ctypes.c_uint64()
         try:
             self._driver.call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(max(1, size)))
         except DeviceError as error:
-            raise RecordingError(f"{size} bytes that it had allocated are not to be had: {error.message}") from None
+            raise recorded.RecordingError(
+                f"{size} bytes that it had allocated are not to be had: {error.message}"
+            ) from None
         return address.value

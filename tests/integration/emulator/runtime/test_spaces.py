@@ -110,14 +110,23 @@ def test_parameters_are_read_within_their_bounds_and_not_written(device: Device,
     assert (result == 6).all()
 
 
-def test_constants_are_not_written(device: Device, build: Build) -> None:
+def test_a_kernel_writes_constants_for_later_launches(device: Device, build: Build) -> None:
+    out, result = device.array(32, np.int32)
+
+    assert build("spaces").run_fills_constant(out) == 0
+
+    np.testing.assert_array_equal(result, 203 + np.arange(32))
+    assert device.runtime.take_report().findings == ()
+
+
+def test_constants_are_not_written_by_a_kernel_that_reads_them(device: Device, build: Build) -> None:
     out, result = device.array(32, np.int32)
 
     assert build("spaces").run_writes_constant(out) == ILLEGAL
 
     fault = only_fault(device)
     assert (fault.kind, fault.line) == ("write to read-only memory", LINES["constant write"])
-    assert "it lies in constant memory" in fault.message
+    assert "it lies in constant memory, which this kernel reads as well" in fault.message
     assert (result == 1).all()
 
 

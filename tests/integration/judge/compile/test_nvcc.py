@@ -287,12 +287,12 @@ extern "C" void solve(const float* input, float* output, int N) {{
 def test_a_source_gets_the_headers_of_cub_that_it_needs(
     settings: JudgeSettings, monkeypatch: pytest.MonkeyPatch, before: str, expected: list[object]
 ) -> None:
-    tried = []
+    tried: list[object] = []
     run = jailed_compiler.run_compiler
 
-    def spied(*arguments: object, narrowed: tuple[str, ...] = (), **others: object) -> object:
-        tried.append(narrowed)
-        return run(*arguments, narrowed=narrowed, **others)  # type: ignore[arg-type]
+    def spied(job: jailed_compiler.CompilerJob) -> jailed_compiler.CompilerResult:
+        tried.append(job.narrowed)
+        return run(job)
 
     monkeypatch.setattr("judge.compile.nvcc.run_compiler", spied)
     report, _ = build(_REDUCTION.format(before), settings)

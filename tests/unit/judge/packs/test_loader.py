@@ -147,6 +147,14 @@ def test_the_digest_is_over_what_decides(pack_directory: Path, edit: Edit) -> No
     assert load_pack(pack_directory).digest != before
 
 
+def test_an_earlier_key_is_read_as_the_waiver_that_it_became(pack_directory: Path, edit: Edit) -> None:
+    digest = load_pack(pack_directory).digest
+    reason = "no launch is as short as what this moves"
+    pack = load_pack(edit("[bench]", f'[bench]\nwhy_short = "{reason}"'))
+    assert dict(pack.waived) == {"bench-short": reason}
+    assert pack.digest == digest
+
+
 def test_loading_leaves_no_bytecode(pack_directory: Path) -> None:
     load_pack(pack_directory)
     assert not (pack_directory / "__pycache__").exists()

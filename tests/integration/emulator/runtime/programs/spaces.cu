@@ -42,6 +42,10 @@ __global__ void writes_constant(int* out) {
     out[threadIdx.x] = table[0];
 }
 
+__constant__ int filled[32];
+__global__ void fills(int* to) { to[threadIdx.x] = 100 + threadIdx.x; }
+__global__ void reads_filled(int* out) { out[threadIdx.x] = filled[threadIdx.x] + filled[3]; }
+
 __global__ void indexed_struct(const __grid_constant__ Sixteen given, const int* at, int* out) {
     out[threadIdx.x] = given.value[at[threadIdx.x]];
 }
@@ -149,6 +153,14 @@ RUN(barrier_number, (int number, int* out, int threads), <<<1, threads>>>(number
 RUN(arrival_number, (int number, int* out), <<<1, 64>>>(number, out))
 RUN(prints_from, (const char* arguments), <<<1, 1>>>(arguments))
 RUN(prints, (const char* text), <<<1, 1>>>(text))
+
+extern "C" int run_fills_constant(int* out) {
+    void* address = nullptr;
+    if (cudaGetSymbolAddress(&address, filled) != cudaSuccess) return -1;
+    fills<<<1, 32>>>(static_cast<int*>(address));
+    reads_filled<<<1, 32>>>(out);
+    return cudaDeviceSynchronize();
+}
 
 extern "C" int run_indexed_struct(const int* at, int* out) {
     Sixteen given;
