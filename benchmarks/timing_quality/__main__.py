@@ -153,7 +153,8 @@ def bias(device_name: str, data_dir: str, folder: Path) -> list[dict[str, Any]]:
         rows.append({"kernel": name, "judge_s": judged_s, "low_s": score.low, "high_s": score.high,
                      "ncu_s": profiled_s, "bias_s": judged_s - profiled_s,
                      "within": abs(judged_s - profiled_s) <= 0.01 * profiled_s + 1e-6,
-                     "ncu_empty_s": median_duration(artifact.library, pack_folder, None)})  # fmt: skip
+                     "ncu_empty_s": median_duration(artifact.library, pack_folder, None, 1)})  # fmt: skip
+        print(f"{name}: {judged_s * 1e6:.2f} us by the judge, {profiled_s * 1e6:.2f} us by ncu", flush=True)
     return rows
 
 

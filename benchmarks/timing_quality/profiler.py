@@ -70,9 +70,9 @@ def durations(library: bytes, pack_folder: Path, kernels: Path | None) -> list[f
             for call in range(CALLS)]  # fmt: skip
 
 
-def median_duration(library: bytes, pack_folder: Path, kernels: Path | None) -> float:
-    """Returns the median in seconds of as many processes' medians as the judge uses; data lie elsewhere in each."""
-    return statistics.median(statistics.median(durations(library, pack_folder, kernels)) for _ in range(PROCESSES))
+def median_duration(library: bytes, pack_folder: Path, kernels: Path | None, processes: int = PROCESSES) -> float:
+    """Returns the median in seconds of the medians of so many processes; data lie elsewhere in each."""
+    return statistics.median(statistics.median(durations(library, pack_folder, kernels)) for _ in range(processes))
 
 
 def call_solve(library: Path, pack_folder: Path, count: int, kernels: str | None) -> None:

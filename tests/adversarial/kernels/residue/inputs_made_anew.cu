@@ -3,7 +3,7 @@
 // challenge: vector-add
 // devices: cuda
 // verdict: AC or TI or SV
-// open on cuda: 167.4 µs where the plain kernel takes 173.4 (an H200), though more than the fastest kernel: its accesses are better spread
+// honest: controls/works_before_it_reads.cu
 // caught by: elements depend on a pool as well, which lies in the device's memory: there is as much to read of it
 #include <cstdio>
 #include "common/python.cuh"
