@@ -21,7 +21,7 @@ void emu::apply(const EmuSettings &settings) {
     uint64_t physical = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
     bool limited = settings.memory_bytes != 0;
     memory().set_capacity(limited ? settings.memory_bytes : physical / 4 * 3, limited);
-    set_limits({settings.warp_instructions, settings.wall_s, settings.has_seed != 0, settings.seed});
+    set_limits({settings.warp_instructions, settings.wall_s, settings.order != 0, settings.order == 2, settings.seed});
     set_observe({settings.check_full != 0, settings.profile != 0});
     set_l2(settings.l2_bytes);
     device_model::Size size;

@@ -69,8 +69,8 @@ struct EmuSettings {
     uint64_t warp_instructions;  // for each launch; 0: no limit
     double wall_s;               // for each launch; 0: no limit
     uint32_t threads;            // at least 1; created at once
-    uint32_t has_seed;
-    uint64_t seed;  // of the order in which warps run
+    uint32_t order;  // in which warps run: 0 of their numbers, 1 drawn from `seed`, 2 drawn, and one may run ahead of the others
+    uint64_t seed;
     uint32_t check_full, profile;  // see emu_set_observe
     uint64_t l2_bytes;  // of the profile's L2
     // Of the GPU that programs see; 0 multiprocessors: none is named. The limits are those of a multiprocessor.

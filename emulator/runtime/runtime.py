@@ -77,9 +77,14 @@ class Runtime:
         self._profile = self._profile if profile is None else profile
         self._library.emu_set_observe(self._checks == "full", self._profile)
 
-    def schedule(self, seed: int | None) -> None:
-        """Changes the order of warps and blocks of later launches; None: that of their numbers."""
-        self._settings.has_seed, self._settings.seed = seed is not None, (seed or 0) & (1 << 64) - 1
+    def schedule(self, seed: int | None, *, runs_ahead: bool = False) -> None:
+        """Changes the order of warps and blocks of later launches; None: that of their numbers.
+
+        Behind a barrier all warps of a block get as far as the first loop before one goes on, as is likely on hardware.
+        With ``runs_ahead``, in an order by seed, one may go on to the next barrier at once.
+        """
+        self._settings.order = 0 if seed is None else 2 if runs_ahead else 1
+        self._settings.seed = (seed or 0) & (1 << 64) - 1
         self._configure()
 
     def limit_wall(self, wall_s: float | None) -> None:

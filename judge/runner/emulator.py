@@ -110,7 +110,7 @@ class EmulatorDevice:
             raise DeviceError(17, "cudaErrorInvalidDevicePointer", reason) from None
 
     def watch(self, what: Watch, schedule_seed: int) -> None:
-        self._runtime.schedule(schedule_seed or None)
+        self._runtime.schedule(schedule_seed or None, runs_ahead=Watch.RUNS_AHEAD in what)
         if what == self._watched:
             return
         self._watched = what

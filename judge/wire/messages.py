@@ -118,12 +118,14 @@ class Slot:
 
 
 class Watch(enum.IntFlag):
-    """What the emulator records or checks in the next call, which is then several times slower. A GPU ignores it."""
+    """How the emulator runs the next call: what it records or checks, which is slow, and how. A GPU ignores it."""
 
     NOTHING = 0
     PROFILE = 1
     #: racecheck and initcheck.
     CHECKS = 2
+    #: A warp may go on from a barrier to the next one while the others have not begun.
+    RUNS_AHEAD = 4
 
 
 _PROFILE_SLOWDOWN = 10.0

@@ -6,6 +6,7 @@ import contextlib
 import json
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,7 @@ from judge.bench.conditions import Background
 from judge.errors import Cancelled
 from judge.judgement import BuildReport, DeviceInfo, Judgement, ModelledCase
 from judge.judgement_json import to_json
+from judge.packs.loader import load_pack
 from judge.packs.pack import Pack
 from judge.pipeline import Mode, Progress
 from judge.settings import JudgeSettings
@@ -222,6 +224,34 @@ def test_a_wrong_answer_comes_with_the_race_behind_it(judge: Judge) -> None:
     assert race.other is not None
     assert {race.line, race.other.line} == set(lines)
     assert race.thread != race.other.thread
+
+
+#: Without a second barrier, who goes on first overwrites tiles that the others still read. Where all get as far
+#: as the next round of the loop before one goes on, that does not show.
+ONE_BARRIER_A_TILE = """
+__global__ void product(const float* A, const float* B, float* C, int M, int K, int N) {
+    __shared__ float a[16][16], b[16][16];
+    const int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * 16 + y, column = blockIdx.x * 16 + x;
+    float sum = 0;
+    for (int first = 0; first < K; first += 16) {
+        a[y][x] = row < M && first + x < K ? A[row * K + first + x] : 0;
+        b[y][x] = first + y < K && column < N ? B[(first + y) * N + column] : 0;
+        __syncthreads();
+        for (int k = 0; k < 16; k++) sum += a[y][k] * b[k][x];
+    }
+    if (row < M && column < N) C[row * N + column] = sum;
+}
+extern "C" void solve(const float* A, const float* B, float* C, int M, int N, int K) {
+    product<<<dim3((K + 15) / 16, (M + 15) / 16), dim3(16, 16)>>>(A, B, C, M, N, K);
+}
+"""
+
+
+def test_a_warp_that_overwrites_what_others_read_is_found(device: DeviceInfo, judge_settings: JudgeSettings) -> None:
+    pack = load_pack(Path(__file__).parents[2] / "challenges" / "matmul")
+    judgement = pipeline.judge(ONE_BARRIER_A_TILE.encode(), pack, device, 11, judge_settings, mode=Mode.SUBMIT)
+    assert judgement.verdict is Verdict.WRONG_ANSWER, judgement
+    assert "in another order of warps" in judgement.message
 
 
 def test_a_launch_that_is_not_possible_is_named(judge: Judge) -> None:

@@ -179,7 +179,7 @@ int32_t BlockContext::run_watched(Warp &warp) {
 // Returns whether it did more than use up its fuel.
 bool BlockContext::run_warp(Warp &warp, int32_t turn, bool *spun) {
     // Code that was written for hardware may rely on the other warps' getting as far as the first loop, too.
-    bool gives_way = warp.gives_way && may_give_way_;
+    bool gives_way = warp.gives_way && may_give_way_ && !runs_ahead_;
     warp.fuel = gives_way ? 0 : turn;
     uint64_t before = warp.instructions;
     bool is_watched = !observers.empty() && launch.kernel->polling_count;
@@ -296,6 +296,7 @@ bool BlockContext::release_barriers() {
 
 Progress BlockContext::advance(const emu::SchedulerLimits &limits) {
     std::vector<uint32_t> order;
+    runs_ahead_ = limits.runs_ahead;
     if (limits.shuffled) {
         order.resize(warp_count_);
         std::iota(order.begin(), order.end(), 0);

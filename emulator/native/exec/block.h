@@ -100,7 +100,7 @@ struct BlockContext {
     bool diverges(uint32_t id, uint32_t waiting) const;
 
     uint32_t warp_count_;
-    bool may_give_way_;
+    bool may_give_way_, runs_ahead_ = false;
     bool gives_way_ = false, only_waits_ = false;
     uint32_t shared_bytes_;
     uint64_t number_ = 0, pass_ = 0;

@@ -29,6 +29,7 @@ struct SchedulerLimits {
     uint64_t warp_instructions = 0;  // 0: none
     double wall_s = 0;               // of each thread, while it has a processor; 0: none
     bool shuffled = false;           // run warps in an order drawn from `seed`
+    bool runs_ahead = false;         // and let none wait until the others have got as far as the first loop
     uint64_t seed = 0;
 };
 

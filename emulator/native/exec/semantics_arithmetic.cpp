@@ -138,10 +138,15 @@ EMU_SEMANTICS void emu_lg2_f32(const float *x, float *out) {
 
 namespace {
 
-// sin (quarter 0) or cos (quarter 1) with the argument reduced in double.
+// sin (quarter 0) or cos (quarter 1), as inexact for large arguments as a GPU's: that multiplies the argument by 1/(2 pi) first, in
+// single precision and rounding towards zero (nvdisasm of sin.approx for sm_90: FMUL.RZ and MUFU.SIN).
 inline float sine(float x, int32_t quarter) {
-    double turns = std::nearbyint(static_cast<double>(x) * 0.63661977236758134308);
-    double r = (static_cast<double>(x) - turns * 1.5707963267341256) - turns * 6.077100506506192e-11;
+    double product = static_cast<double>(x) * 0.15915494f;
+    float circles = static_cast<float>(product);
+    if (std::fabs(static_cast<double>(circles)) > std::fabs(product)) circles = std::nextafter(circles, 0.0f);
+    if (std::fabs(circles) >= 0x1p24f) return std::isinf(x) ? NAN : static_cast<float>(quarter);
+    double turns = std::nearbyint(4.0 * circles);
+    double r = (4.0 * circles - turns) * 1.57079632679489661923;
     int64_t n = static_cast<int64_t>(turns) + quarter;
     double s = r * r;
     double odd = r * (1 + s * (-1.0 / 6 + s * (1.0 / 120 + s * (-1.0 / 5040 + s * (1.0 / 362880 - s / 39916800)))));
@@ -153,11 +158,11 @@ inline float sine(float x, int32_t quarter) {
 }  // namespace
 
 EMU_SEMANTICS void emu_sin_f32(const float *x, float *out) {
-    for (int l = 0; l < 32; ++l) out[l] = std::fabs(x[l]) < 1e9f ? sine(x[l], 0) : std::sin(x[l]);
+    for (int l = 0; l < 32; ++l) out[l] = sine(x[l], 0);
 }
 
 EMU_SEMANTICS void emu_cos_f32(const float *x, float *out) {
-    for (int l = 0; l < 32; ++l) out[l] = std::fabs(x[l]) < 1e9f ? sine(x[l], 1) : std::cos(x[l]);
+    for (int l = 0; l < 32; ++l) out[l] = sine(x[l], 1);
 }
 
 EMU_SEMANTICS void emu_tanh_f32(const float *x, float *out) {
