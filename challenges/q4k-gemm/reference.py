@@ -13,11 +13,14 @@ _SUPER, _BLOCK, _BYTES = 256, 32, 144
 _HALF_WEIGHTS = 3072.0
 
 
-def make_inputs(rng, M, N, K, least):
+def make_inputs(rng, M, N, K, least, signs):
     shape = (int(N), int(K) // _SUPER)
     blocks = rng.integers(0, 256, (*shape, _BYTES), np.uint8)
     scale = rng.uniform(0.0002, 0.0006, shape)
     minimum = scale * rng.uniform(0.7, 1.3, shape) * least
+    if signs:
+        # Below 2^-14 halves are subnormal.
+        scale, minimum = (values * rng.choice([-1, 1, -1 / 64, 1 / 64], shape) for values in (scale, minimum))
     for at, values in ((0, scale), (2, minimum)):
         blocks[:, :, at : at + 2] = values.astype("<f2")[:, :, None].view(np.uint8)
     return {"W": blocks.reshape(int(N), -1)}

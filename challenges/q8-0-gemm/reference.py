@@ -12,9 +12,13 @@ _BLOCK, _BYTES = 32, 34
 _HALF_WEIGHTS = 3072.0
 
 
-def make_inputs(rng, M, N, K):
+def make_inputs(rng, M, N, K, signs):
     blocks = np.empty((int(N), int(K) // _BLOCK, _BYTES), np.uint8)
-    scales = rng.uniform(0.0005, 0.002, blocks.shape[:2]).astype("<f2")
+    scales = rng.uniform(0.0005, 0.002, blocks.shape[:2])
+    if signs:
+        # Below 2^-14 halves are subnormal.
+        scales *= rng.choice([-1, 1, -1 / 64, 1 / 64], scales.shape)
+    scales = scales.astype("<f2")
     blocks[:, :, :2] = scales[:, :, None].view(np.uint8)
     blocks[:, :, 2:] = rng.integers(0, 256, (*blocks.shape[:2], _BLOCK), np.uint8)
     return {"W": blocks.reshape(int(N), -1)}

@@ -9,12 +9,14 @@ _LEAST, _MOST = 0.5, 10.0
 _NUMBERS = 1 << 18
 
 
-def make_inputs(rng, M, N, nnz):
+def make_inputs(rng, M, N, nnz, gathered):
     """Exactly ``nnz`` elements that are not zero, as evenly spread over the rows as can be.
 
     Each row takes a stretch of one long list of numbers, and one of two patterns of zeros, moved on by a random
-    distance: to draw every row anew would take many times as long.
+    distance: to draw every row anew would take many times as long. With ``gathered``, some rows are filled instead.
     """
+    if gathered:
+        return {"A": _gathered(rng, int(M), int(N), int(nnz))}
     numbers = rng.random(_NUMBERS + N, dtype=np.float32)
     numbers -= np.float32(0.5)
     numbers *= np.float32(2 * (_MOST - _LEAST))
@@ -26,6 +28,16 @@ def make_inputs(rng, M, N, nnz):
     for row, (start, shift) in enumerate(rng.integers(0, (_NUMBERS, N), (M, 2))):
         np.multiply(numbers[start : start + N], patterns[int(has_more[row])][shift : shift + N], out=matrix[row])
     return {"A": matrix}
+
+
+def _gathered(rng, rows, columns, count):
+    matrix = np.zeros((rows, columns), np.float32)
+    full, rest = divmod(count, columns)
+    order = rng.permutation(rows)
+    places = [np.arange(columns)] * full + [rng.permutation(columns)[:rest]]
+    for row, some in zip(order, places, strict=False):
+        matrix[row, some] = rng.uniform(_LEAST, _MOST, len(some)) * rng.choice([-1, 1], len(some))
+    return matrix
 
 
 def reference(A, x, M, N, nnz):

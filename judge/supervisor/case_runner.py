@@ -304,8 +304,9 @@ def first_mismatch(check: Checker, outputs: dict[str, Array]) -> Mismatch | None
         return mismatch
     # A launch that was refused leaves no other trace: its error stays in the submission's own CUDA runtime.
     name = mismatch.output
-    hint = f"{mismatch.message}; all of {name} is 0: was the kernel launched? (cudaGetLastError() tells)"
-    return dataclasses.replace(mismatch, message=hint)
+    # A single 0 may well be the answer of a kernel that ran.
+    hint = f"all of {name} is 0: was the kernel launched?" if outputs[name].size > 1 else "0 if no kernel wrote it"
+    return dataclasses.replace(mismatch, message=f"{mismatch.message}; {hint} (cudaGetLastError() tells)")
 
 
 def _shown(pack: Pack, prepared_case: PreparedCase, outputs: dict[str, Array] | None) -> tuple[ShownArray, ...]:

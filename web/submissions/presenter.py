@@ -202,7 +202,9 @@ def _summary(verdict: Verdict, cases: Sequence[CaseView]) -> str:
     if verdict is Verdict.ACCEPTED and warned:
         kinds = {fault.kind for case in cases for fault in case.faults}
         reads = all(kind.startswith("out-of-bounds") for kind in kinds)
-        what = "read memory outside its buffers" if reads else "made other memory errors"
+        races = all(kind.startswith("race on") for kind in kinds)
+        others = "showed a race" if races else "made other memory errors"
+        what = "read memory outside its buffers" if reads else others
         return f"The right answer in all {len(cases)} cases, but {warned} of them {what}."
     if verdict is Verdict.ACCEPTED:
         return "The right answer in every case." if len(cases) == 1 else f"The right answer in all {len(cases)} cases."
