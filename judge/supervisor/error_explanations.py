@@ -21,7 +21,7 @@ _CUDA = {
     "cudaErrorMisalignedAddress": "an address was no multiple of the access's size; vector loads need it",
     "cudaErrorInvalidAddressSpace": "an instruction for one memory space was given an address of another",
     "cudaErrorInvalidPc": "a kernel jumped to where no code is",
-    "cudaErrorLaunchFailure": "a kernel failed on the device, often by an access through a wild pointer",
+    "cudaErrorLaunchFailure": "a kernel failed on the device: by a trap, or by an access through a wild pointer",
 }
 
 _SIGNALS = {
