@@ -145,8 +145,7 @@ std::string report_endless_loop(BlockContext &block, const std::string &reason) 
     if (!looping) looping = groups.first(Doing::waits_at_barrier);
     if (!looping) return readable_name(block.launch.kernel->name) + ": " + reason;  // many short blocks, maybe
     Fault fault = fault_of(block, "endless loop", looping);
-    // Nobody can tell which of the two it is.
-    fault.message = "slow or " + fault.kind + " at " + where(fault) + ": " + reason + ", still in this loop";
+    fault.message = fault.kind + " at " + where(fault) + ": " + reason + ", still in this loop, unless it is only too slow";
     std::string message = fault.message;
     ++block.launch.faults;
     report().add_fault(std::move(fault));
