@@ -33,7 +33,8 @@ def make_inputs(rng, M, N, nnz, gathered):
 def _gathered(rng, rows, columns, count):
     matrix = np.zeros((rows, columns), np.float32)
     full, rest = divmod(count, columns)
-    order = rng.permutation(rows)
+    # The last row is among them, so that the end of the product is not empty.
+    order = np.append(rows - 1, rng.permutation(rows - 1))
     places = [np.arange(columns)] * full + [rng.permutation(columns)[:rest]]
     for row, some in zip(order, places, strict=False):
         matrix[row, some] = rng.uniform(_LEAST, _MOST, len(some)) * rng.choice([-1, 1], len(some))
