@@ -228,6 +228,8 @@ def _fill(session: Session, ends: list[tuple[float, float, float]], challenge: s
     )
 
 
+@pytest.mark.exhaustive
+@pytest.mark.recorded("store", "tests/integration/store", "tests/databases.py")
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("width", [0, 1, 4])
 def test_pages_and_places_are_those_of_the_definition(sessions: sessionmaker[Session], seed: int, width: int) -> None:

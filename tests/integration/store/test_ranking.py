@@ -58,6 +58,7 @@ result = st.tuples(
 )  # fmt: skip
 
 
+@pytest.mark.exhaustive
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
 @given(results=st.lists(result, max_size=12))
 def test_points_are_the_sum_over_best_results(

@@ -10,7 +10,11 @@ import pytest
 from tests.emulated_device import Device
 from tests.integration.emulator.libraries.conftest import Load
 
-pytestmark = [pytest.mark.nvcc, pytest.mark.exhaustive(by_file=True), pytest.mark.recorded()]
+pytestmark = [
+    pytest.mark.nvcc,
+    pytest.mark.exhaustive(by_file=True),
+    pytest.mark.recorded("tests/integration/emulator/libraries"),
+]
 
 TILE = 512  # values of a block
 BLOCKS = 3

@@ -8,7 +8,11 @@ import pytest
 from tests.emulated_device import Device
 from tests.integration.emulator.libraries.conftest import Load
 
-pytestmark = pytest.mark.nvcc
+pytestmark = [
+    pytest.mark.nvcc,
+    pytest.mark.exhaustive(by_file=True),
+    pytest.mark.recorded("tests/integration/emulator/libraries"),
+]
 
 
 def test_groups(device: Device, load: Load) -> None:

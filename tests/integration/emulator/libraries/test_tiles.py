@@ -9,7 +9,11 @@ from emulator.runtime.runtime import Checks
 from tests.emulated_device import Device
 from tests.integration.emulator.libraries.conftest import Load
 
-pytestmark = pytest.mark.nvcc
+pytestmark = [
+    pytest.mark.nvcc,
+    pytest.mark.exhaustive(by_file=True),
+    pytest.mark.recorded("tests/integration/emulator/libraries"),
+]
 
 
 @pytest.mark.parametrize("checks", ["default", "full"])
