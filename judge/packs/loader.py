@@ -77,12 +77,12 @@ def _read(file: Path) -> dict[str, Any]:
 
 def _with_present_keys(content: dict[str, Any]) -> dict[str, Any]:
     """Returns the content of a file with ``bench.why_short`` as what it became, a waiver: kept versions have it."""
-    bench = content.get("bench")
-    if not isinstance(bench, dict) or "why_short" not in bench:
+    bench, waived = content.get("bench"), content.get("waived", {})
+    if not isinstance(bench, dict) or "why_short" not in bench or not isinstance(waived, dict):
         return content
-    waived = {"bench-short": bench["why_short"]} if bench["why_short"] else {}
+    reason = {"bench-short": bench["why_short"]} if bench["why_short"] else {}
     others = {key: value for key, value in bench.items() if key != "why_short"}
-    return {**content, "bench": others, "waived": {**waived, **content.get("waived", {})}}
+    return {**content, "bench": others, "waived": {**reason, **waived}}
 
 
 def _validated(file: Path, content: dict[str, Any]) -> ChallengeModel:

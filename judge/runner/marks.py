@@ -17,7 +17,7 @@ _libc = ctypes.CDLL(None)
 # From bits/sigaction.h.
 _SA_RESETHAND = -0x80000000
 #: What the parent takes at most, on a busy machine, to see a mark and end the runner.
-_PARENT_ENDS_US_S = 0.3
+_PARENT_ENDS_US_S = 1.0
 
 
 class _SigAction(ctypes.Structure):
@@ -60,10 +60,10 @@ def _wait_to_be_ended() -> None:
 
 
 def end_if_marked() -> None:
-    """Gives the parent time to end this process if a segmentation fault has left its mark and the process goes on.
+    """Waits for the parent to end this process if a segmentation fault has left its mark and the process goes on.
 
-    ``raise(SIGSEGV)`` returns after the handler. That the handler is gone says so, or that the submission has set the
-    default itself, which makes it wait in vain once.
+    ``raise(SIGSEGV)`` returns after the handler, and a reply would overtake the parent. That the handler is gone says
+    so. A submission that has set the default itself waits in vain, once.
     """
     now = _SigAction()
     _libc.sigaction(int(signal.SIGSEGV), None, ctypes.byref(now))

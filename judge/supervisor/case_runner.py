@@ -50,7 +50,7 @@ _MAX_KILLS = 2
 #: The case that is run with all checks is the largest with no more than these: they take a hundred times as long.
 _CHECKED_BYTES = 256 << 10
 _CHECKED_FLOPS = 1 << 21
-#: So many orders are tried of what has a race, each of which shows a missing barrier about half of the time.
+#: So many orders are tried of what has a race. One shows a missing barrier about half of the time.
 _ORDERS = 8
 #: So much of what a case prints is kept, in characters.
 _OUTPUT_CHARACTERS = 8 << 10
@@ -244,7 +244,7 @@ class CaseRunner:
         if race is None:
             return right
         for number in range(_ORDERS):
-            # Half of them let one warp run ahead: who overwrites what others still read is found out by that alone.
+            # Half of them let one warp run ahead: only those show that it overwrites what others still read.
             order = Watch.RUNS_AHEAD if number % 2 else Watch.NOTHING
             try:
                 record, outputs, _ = self._call(case, prepared_case, order)
@@ -305,7 +305,8 @@ def first_mismatch(check: Checker, outputs: dict[str, Array]) -> Mismatch | None
     # A launch that was refused leaves no other trace: its error stays in the submission's own CUDA runtime.
     name = mismatch.output
     # A single 0 may well be the answer of a kernel that ran.
-    hint = f"all of {name} is 0: was the kernel launched?" if outputs[name].size > 1 else "0 if no kernel wrote it"
+    one = outputs[name].size == 1
+    hint = "it is also 0 if no kernel was launched" if one else f"all of {name} is 0: was the kernel launched?"
     return dataclasses.replace(mismatch, message=f"{mismatch.message}; {hint} (cudaGetLastError() tells)")
 
 

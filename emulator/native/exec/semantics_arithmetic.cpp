@@ -144,7 +144,7 @@ inline float sine(float x, int32_t quarter) {
     double product = static_cast<double>(x) * 0.15915494f;
     float circles = static_cast<float>(product);
     if (std::fabs(static_cast<double>(circles)) > std::fabs(product)) circles = std::nextafter(circles, 0.0f);
-    if (std::fabs(circles) >= 0x1p24f) return std::isinf(x) ? NAN : static_cast<float>(quarter);
+    if (!(std::fabs(circles) < 0x1p24f)) return std::isfinite(x) ? static_cast<float>(quarter) : NAN;
     double turns = std::nearbyint(4.0 * circles);
     double r = (4.0 * circles - turns) * 1.57079632679489661923;
     int64_t n = static_cast<int64_t>(turns) + quarter;

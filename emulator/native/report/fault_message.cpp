@@ -167,8 +167,8 @@ Explanation explain(const Access &access, const Range &range, const Ruling &ruli
         case Miss::read_only: {
             bool is_parameter = access.address - reinterpret_cast<uint64_t>(access.warp->params) < access.warp->kernel->param_bytes;
             const char *what = is_parameter ? "it is a parameter of the kernel"
-                                            : "it lies in constant memory, which this kernel reads as well and may find as it "
-                                              "was: write it in a launch before";
+                                            : "it lies in constant memory, and this kernel reads constants too: its reads may return "
+                                              "the old values. Write constants in an earlier launch";
             return {"write to read-only memory", what, ""};
         }
         case Miss::shared: return explain_shared(access, verb);

@@ -145,7 +145,7 @@ std::string report_endless_loop(BlockContext &block, const std::string &reason) 
     if (!looping) looping = groups.first(Doing::waits_at_barrier);
     if (!looping) return readable_name(block.launch.kernel->name) + ": " + reason;  // many short blocks, maybe
     Fault fault = fault_of(block, "endless loop", looping);
-    fault.message = fault.kind + " at " + where(fault) + ": " + reason + ", still in this loop, unless it is only too slow";
+    fault.message = fault.kind + " at " + where(fault) + ": " + reason + ", still in this loop, which may be endless or only slow";
     std::string message = fault.message;
     ++block.launch.faults;
     report().add_fault(std::move(fault));

@@ -36,14 +36,14 @@ __device__ inline void make_eight(u64 block, const MadeFrom& from, float (&out)[
     }
 }
 
-// As many elements as they lie in `input`, after the same work: what honest reading takes where all else is alike.
+// The eight elements as `input` holds them, loaded after the same work: what honest reading takes where all else is alike.
 __device__ inline void read_eight(const float* input, u64 block, MadeFrom from, float (&out)[8]) {
     from.pool = reinterpret_cast<const unsigned*>(input);
     make_eight(block, from, out);
     float sum = 0;
 #pragma unroll
     for (int i = 0; i < 8; i++) sum += out[i];
-    // It never is, which the compiler does not know.
+    // The sum is never that large, but the compiler does not know it.
     const float more = sum > 1e30f ? sum : 0;
 #pragma unroll
     for (int i = 0; i < 8; i++) out[i] = input[8 * block + i] + more;

@@ -126,7 +126,7 @@ def test_constants_are_not_written_by_a_kernel_that_reads_them(device: Device, b
 
     fault = only_fault(device)
     assert (fault.kind, fault.line) == ("write to read-only memory", LINES["constant write"])
-    assert "it lies in constant memory, which this kernel reads as well" in fault.message
+    assert "it lies in constant memory, and this kernel reads constants too" in fault.message
     assert (result == 1).all()
 
 
