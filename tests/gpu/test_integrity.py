@@ -79,7 +79,7 @@ def test_copies_during_the_hold_gain_nothing(submit: Submit) -> None:
 
 @pytest.mark.parametrize("name", ["residue/inputs_made_anew", "residue/inputs_made_anew_fast"])
 def test_making_inputs_anew_gains_nothing(submit: Submit, judge_on_gpu: JudgeOnGpu, name: str) -> None:
-    """Against a kernel that does the same work and reads: ``benchmarks/making_inputs_anew.cu`` has other shares."""
+    """Against the honest kernel that each file names. ``benchmarks/making_inputs_anew.cu`` has other shares."""
     made = submit(name)
     honest = next(each for each in everything() if str(each) == name).honest_source.decode()
     reading = judge_on_gpu(honest, "vector-add", Mode.SUBMIT)

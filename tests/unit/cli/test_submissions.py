@@ -242,6 +242,16 @@ def test_faults_of_accepted_cases_are_shown(cli: Cli, server: FakeServer) -> Non
     assert "kernel.cu:3: it reaches 4 bytes past the end of A (thread (1, 0, 0) of block (2, 0, 0))" in shown
 
 
+def test_a_race_in_an_accepted_case_is_called_one(cli: Cli, server: FakeServer) -> None:
+    fault = {
+        "kind": "race on shared memory", "message": "it writes byte 0 of tile", "kernel": "add",
+        "file": "kernel.cu", "line": 3, "thread": [1, 0, 0], "block": [2, 0, 0],
+    }  # fmt: skip
+    judgement = {**JUDGEMENT, "cases": [{**JUDGEMENT["cases"][0], "memory_errors": [fault]}]}
+    server.routes = {"GET submissions/abc": status("done", verdict="AC", judgement=judgement)}
+    assert "1 accepted case showed a race; in n1:" in cli("watch", "abc").stdout
+
+
 def test_the_map_of_a_wrong_output_is_drawn(cli: Cli, server: FakeServer) -> None:
     mismatch = {
         "output": "C", "indices": [[1, 0]], "expected": [1.0], "got": [0.0], "count": 2, "total": 6,

@@ -154,6 +154,9 @@ def test_accepted_with_a_warning_says_so() -> None:
     report = present_report(_judgement(cases=(case, *accepted("b"))))
     assert report.message == "The right answer in all 2 cases, but 1 of them read memory outside its buffers."
     assert report.cases[0].warned
+    race = dataclasses.replace(case.memory_errors[0], kind="race on shared memory")
+    report = present_report(_judgement(cases=(dataclasses.replace(case, memory_errors=(race,)), *accepted("b"))))
+    assert report.message == "The right answer in all 2 cases, but 1 of them showed a race."
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tests.integration.emulator.libraries.conftest import Load
 pytestmark = [
     pytest.mark.nvcc,
     pytest.mark.exhaustive(by_file=True),
-    pytest.mark.recorded("tests/integration/emulator/libraries"),
+    pytest.mark.recorded("tests/integration/emulator/libraries", "tests/emulated_device.py", "tests/builds.py"),
 ]
 
 TILE = 512  # values of a block

@@ -12,7 +12,7 @@ from tests.integration.emulator.libraries.conftest import Load
 pytestmark = [
     pytest.mark.nvcc,
     pytest.mark.exhaustive(by_file=True),
-    pytest.mark.recorded("tests/integration/emulator/libraries"),
+    pytest.mark.recorded("tests/integration/emulator/libraries", "tests/emulated_device.py", "tests/builds.py"),
     pytest.mark.usefixtures("device"),
 ]
 

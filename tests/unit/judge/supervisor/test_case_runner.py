@@ -6,10 +6,12 @@ from types import SimpleNamespace
 from typing import Any, cast
 from unittest.mock import Mock
 
+import numpy as np
 import pytest
 
 from judge.compile.artifact import Artifact
 from judge.compile.target import Target
+from judge.judgement import Mismatch
 from judge.packs.pack import Case
 from judge.sandbox.launch import JailExit
 from judge.supervisor import case_runner
@@ -33,6 +35,21 @@ def test_the_answers_of_public_cases_alone_are_kept_to_be_shown() -> None:
                 if case.is_public
                 else []
             )
+
+
+@pytest.mark.parametrize(
+    ("got", "hint"),
+    [
+        ([0.0, 0.0], "all of out is 0: was the kernel launched?"),
+        ([0.0], "it is also 0 if no kernel was launched"),
+        ([0.0, 1.0], ""),
+    ],
+)
+def test_an_output_of_zeros_may_be_one_that_no_kernel_wrote(got: list[float], hint: str) -> None:
+    wrong = Mismatch("out", ((0,),), (2.0,), (0.0,), 1, len(got), 2.0, 1.0, "out[0] is 0.0, expected 2.0")
+    found = case_runner.first_mismatch(lambda _outputs: wrong, {"out": np.array(got)})
+    assert found is not None
+    assert found.message == wrong.message + (f"; {hint} (cudaGetLastError() tells)" if hint else "")
 
 
 @pytest.mark.parametrize("how", ["its kernel was stopped", "its runner was ended", "it had no memory"])
