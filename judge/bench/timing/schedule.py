@@ -238,7 +238,7 @@ class CallMaker:
         """
         staged = self._stage(session, calls) if self._host_made() else {}
         pooled = session.pool is not None
-        return tuple(self._timed(call, index, staged, pooled=pooled) for index, call in enumerate(calls))
+        return tuple(self.timed_call(call, index, staged, pooled=pooled) for index, call in enumerate(calls))
 
     def inputs(self, call: PlannedCall, threads: int, pool: Pool | None) -> dict[str, Any]:
         """Returns the call's inputs, made lazily where they are read, on up to ``threads`` threads.
@@ -284,9 +284,13 @@ class CallMaker:
         """Returns how far apart an argument's places in its arena are."""
         return align(buffer_bytes(self.case, argument) + max_offset_bytes() + GUARD_BYTES)
 
-    def _timed(
+    def timed_call(
         self, call: PlannedCall, index: int, staged: dict[tuple[int, str], Recipe], *, pooled: bool
     ) -> TimedCall:
+        """Returns the burst's call ``index`` as it is sent.
+
+        ``staged`` has the recipes of inputs that only the host can make; ``pooled`` mixes the others with the pool.
+        """
         key = call.inputs
         recipes = input_recipes(self.pack, call.case, self.seed, key.call, like=key.like, pooled=pooled)
         scalars = scalar_values(self.pack, call.case)
