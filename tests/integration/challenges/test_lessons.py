@@ -6,6 +6,7 @@ judges what changed, and a share of the rest. ``make test-all`` judges all; GPUJ
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
 from judge.judgement import DeviceInfo, Judgement
 from judge.packs.loader import load_pack
+from judge.packs.pack import Pack
 from judge.settings import JudgeSettings
 from judge.tracks.goal import check_goal
 from judge.tracks.loader import builtin_tracks
@@ -28,6 +30,11 @@ STEPS = {f"{track.slug}/{step.challenge}": step for track in builtin_tracks().tr
 RECORD = Record(Path(__file__).with_name("judged_lessons.json"))
 
 
+@functools.cache
+def pack_of(challenge: str) -> Pack:
+    return load_pack(ROOT / "challenges" / challenge)
+
+
 def tuned(step: Step) -> str:
     return (ROOT / "reference_solutions" / step.challenge / "tuned.cu").read_text()
 
@@ -35,7 +42,7 @@ def tuned(step: Step) -> str:
 def depends_on(step: Step, source: str) -> tuple[str, ...]:
     # Not the goal's own text, which has the address of a function.
     goal = "" if step.goal is None else f"{step.goal.figure.name} {step.goal.at_most} {step.goal.limit}"
-    return source, goal, load_pack(ROOT / "challenges" / step.challenge).digest
+    return source, goal, pack_of(step.challenge).digest
 
 
 def on_record(kind: str, name: str, source: str) -> list[pytest.MarkDecorator]:
@@ -57,8 +64,7 @@ def emulator(judge_settings: JudgeSettings) -> DeviceInfo:
 
 
 def judged(step: Step, source: str, emulator: DeviceInfo, settings: JudgeSettings) -> Judgement:
-    pack = load_pack(ROOT / "challenges" / step.challenge)
-    judgement = pipeline.judge(source.encode(), pack, emulator, 1, settings)
+    judgement = pipeline.judge(source.encode(), pack_of(step.challenge), emulator, 1, settings)
     assert judgement.verdict is Verdict.ACCEPTED, judgement.message
     return judgement
 

@@ -45,10 +45,12 @@ from tests.integration.judge.runner.cuda.emulated_driver import emulated_device
 if TYPE_CHECKING:
     from judge.runner.cuda.device import CudaDevice
 
-#: Compiling the judge's kernels takes most of the time: what one process compiles the next test of it uses.
+#: Compiling the judge's kernels takes most of the time, minutes on a slow machine: what one process compiles the next
+#: test of it uses.
 pytestmark = [
     pytest.mark.nvcc,
-    pytest.mark.exhaustive(by_file=True),
+    pytest.mark.exhaustive(share=40, by_file=True),
+    pytest.mark.timeout(900),
     pytest.mark.recorded("judge/runner/cuda", "tests/integration/judge/runner/cuda", "tests/draws.py"),
     pytest.mark.xdist_group("kernels of the judge"),
     pytest.mark.slow(5),
