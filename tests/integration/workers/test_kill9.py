@@ -13,7 +13,7 @@ import time
 import pytest
 from sqlalchemy import func, select
 
-from store.models import Event, Job, Measurement, Submission
+from store.models import FINAL_STATES, Event, Job, Measurement, Submission
 from tests.integration.workers.conftest import SHORT_LEASE_S, MakeFleet
 from tests.integration.workers.fleet import Fleet
 
@@ -87,13 +87,20 @@ def test_whatever_kills_every_worker_that_touches_it_ends_as_an_internal_error(e
     fleet.start("sweeper")
     device = fleet.start("device")
     poison = fleet.submit("run_s=60")
+    # On a busy machine a lease may run out by itself, too, in the build as well: then fewer kills are needed.
     for attempt in range(1, 4):
-        fleet.wait(lambda count=attempt: fleet.events(poison).count("running") == count, f"attempt {attempt}")  # type: ignore[misc]
+        fleet.wait(
+            lambda count=attempt: fleet.state(poison) in FINAL_STATES or fleet.events(poison).count("running") >= count,
+            f"attempt {attempt} or the end",
+        )
+        if fleet.state(poison) in FINAL_STATES:
+            break
         fleet.kill(device)
         if attempt < 3:
             device = fleet.start("device")
     fleet.wait_finished(poison)
     check_each_judged_once(fleet, {poison: "IE"})
+    assert "running" in fleet.events(poison)
 
 
 @pytest.mark.slow(20)
