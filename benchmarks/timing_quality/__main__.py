@@ -33,7 +33,6 @@ from benchmarks.timing_quality.profiler import NoProfiler, median_duration  # no
 from judge import pipeline  # noqa: E402
 from judge.backends.registry import BUILTIN_BACKENDS  # noqa: E402
 from judge.gpu.kernels.build import ensure_kernels  # noqa: E402
-from judge.judgement import Measurement  # noqa: E402
 from judge.packs.loader import load_pack  # noqa: E402
 from judge.settings import JudgeSettings  # noqa: E402
 
@@ -149,13 +148,13 @@ def bias(device_name: str, data_dir: str, folder: Path) -> list[dict[str, Any]]:
         pack = load_pack(pack_folder)
         _, artifact = pipeline.build(source, pack, device, settings)
         judgements = [pipeline.judge(source, pack, device, seed, settings) for seed in range(1, BIAS_JUDGEMENTS + 1)]
-        scores = sorted((each.measurement for each in judgements if each.measurement is not None), key=_value)
+        scores = [each.measurement for each in judgements if each.measurement is not None]
         if artifact is None or len(scores) < BIAS_JUDGEMENTS:
             failed = next(each for each in judgements if each.measurement is None)
             rows.append({"kernel": name, "problem": f"{failed.verdict.value}: {failed.message}"})
             continue
         profiled_s = median_duration(artifact.library, pack_folder, ours)
-        score = scores[len(scores) // 2]
+        score = sorted(scores, key=lambda each: each.value)[len(scores) // 2]
         judged_s = score.value
         rows.append({"kernel": name, "judge_s": judged_s, "low_s": score.low, "high_s": score.high,
                      "ncu_s": profiled_s, "bias_s": judged_s - profiled_s,
@@ -214,10 +213,6 @@ def _bias_table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 def _values(judged: Sequence[Judged], kernel: str) -> list[float]:
     return [j.value for j in judged if j.kernel == kernel and j.value is not None]
-
-
-def _value(score: Measurement) -> float:
-    return score.value
 
 
 def _median(judged: Sequence[Judged]) -> float:

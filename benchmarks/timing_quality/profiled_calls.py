@@ -30,12 +30,12 @@ from judge.supervisor.factory import BURST_OUTPUT_BYTES
 from judge.supervisor.layout import argument_specs
 from judge.wire.bursts import PieceRequest, PlaceRequest
 
-#: By then a process counts bursts, and calls that take so long come in bursts of the largest size.
-_WARMED_UP_S, _CALL_S = 1.0, 1e-3
+#: What the schedule is told: the warm-up is over, and calls are short enough for the largest bursts.
+_ELAPSED_S, _CALL_S = 1.0, 1e-3
 
 
 class _ProfiledDevice(CudaDevice):
-    """Has ``ncu`` look at each call, instead of timing it."""
+    """Profiles each call instead of timing it."""
 
     def make_call(self, call: Callable[[], None]) -> None:
         cuda.start_profiler()
@@ -76,7 +76,7 @@ def call_solve(library: Path, pack_folder: Path, count: int, kernels: str) -> No
 def _bursts(maker: CallMaker) -> Iterator[PlannedBurst]:
     schedule = Schedule(random.Random(), maker.pack, maker.case, maker.max_calls, 1)
     while True:
-        burst = schedule.next_burst(_WARMED_UP_S, _CALL_S)
+        burst = schedule.next_burst(_ELAPSED_S, _CALL_S)
         if burst.purpose is Purpose.TIMED:
             yield burst
 

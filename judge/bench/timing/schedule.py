@@ -240,6 +240,37 @@ class CallMaker:
         pooled = session.pool is not None
         return tuple(self.timed_call(call, index, staged, pooled=pooled) for index, call in enumerate(calls))
 
+    def timed_call(
+        self, call: PlannedCall, index: int, staged: dict[tuple[int, str], Recipe], *, pooled: bool
+    ) -> TimedCall:
+        """Returns the burst's call ``index`` as it is sent.
+
+        ``staged`` has the recipes of inputs that only the host can make; ``pooled`` mixes the others with the pool.
+        """
+        key = call.inputs
+        recipes = input_recipes(self.pack, call.case, self.seed, key.call, like=key.like, pooled=pooled)
+        scalars = scalar_values(self.pack, call.case)
+        specs = output_specs(self.pack, call.case)
+        regions = self._output_regions(call.case, index)
+        slots = []
+        for argument, offset in zip(self.pack.arguments, call.offsets, strict=True):
+            if not argument.is_pointer:
+                slots.append(TimedSlot(value=scalars[argument.name].tobytes().ljust(8, b"\0")))
+                continue
+            spec = specs.get(argument.name)
+            region = regions.get(argument.name, _OutputRegion())
+            slots.append(
+                TimedSlot(
+                    size=buffer_bytes(call.case, argument),
+                    output_offset=region.output_offset,
+                    digests_offset=region.digests_offset,
+                    fill=POISON_BYTE if spec is not None and spec.initial == "poison" else 0,
+                    recipe=recipes.get(argument.name) or staged.get((index, argument.name)),
+                    shift=offset + (index * self._place_bytes(argument) if spec is not None else 0),
+                )
+            )
+        return TimedCall(tuple(slots), copy=self.copies_outputs)
+
     def inputs(self, call: PlannedCall, threads: int, pool: Pool | None) -> dict[str, Any]:
         """Returns the call's inputs, made lazily where they are read, on up to ``threads`` threads.
 
@@ -283,37 +314,6 @@ class CallMaker:
     def _place_bytes(self, argument: Argument) -> int:
         """Returns how far apart an argument's places in its arena are."""
         return align(buffer_bytes(self.case, argument) + max_offset_bytes() + GUARD_BYTES)
-
-    def timed_call(
-        self, call: PlannedCall, index: int, staged: dict[tuple[int, str], Recipe], *, pooled: bool
-    ) -> TimedCall:
-        """Returns the burst's call ``index`` as it is sent.
-
-        ``staged`` has the recipes of inputs that only the host can make; ``pooled`` mixes the others with the pool.
-        """
-        key = call.inputs
-        recipes = input_recipes(self.pack, call.case, self.seed, key.call, like=key.like, pooled=pooled)
-        scalars = scalar_values(self.pack, call.case)
-        specs = output_specs(self.pack, call.case)
-        regions = self._output_regions(call.case, index)
-        slots = []
-        for argument, offset in zip(self.pack.arguments, call.offsets, strict=True):
-            if not argument.is_pointer:
-                slots.append(TimedSlot(value=scalars[argument.name].tobytes().ljust(8, b"\0")))
-                continue
-            spec = specs.get(argument.name)
-            region = regions.get(argument.name, _OutputRegion())
-            slots.append(
-                TimedSlot(
-                    size=buffer_bytes(call.case, argument),
-                    output_offset=region.output_offset,
-                    digests_offset=region.digests_offset,
-                    fill=POISON_BYTE if spec is not None and spec.initial == "poison" else 0,
-                    recipe=recipes.get(argument.name) or staged.get((index, argument.name)),
-                    shift=offset + (index * self._place_bytes(argument) if spec is not None else 0),
-                )
-            )
-        return TimedCall(tuple(slots), copy=self.copies_outputs)
 
     def _stage(self, session: Session, calls: Sequence[PlannedCall]) -> dict[tuple[int, str], Recipe]:
         """Copies masked host-made inputs to the device; returns their recipes by call index and argument."""
