@@ -19,7 +19,7 @@ NAME = "verified.json"
 #: What decides the result of a verification, of the folder that this project lies in.
 _ENGINE = ("judge", "emulator")
 #: What only GPUs run, since packs are verified on the emulator. An import contract (pyproject.toml) keeps it apart.
-_GPUS_ONLY = ("judge/backends/cuda/", "judge/bench/timing/", "judge/runner/cuda/")
+_GPUS_ONLY = ("judge/backends/cuda/", "judge/bench/timing/", "judge/gpu/kernels/", "judge/runner/cuda/")
 _SUFFIXES = (".py", ".cpp", ".h", ".cuh", ".cu", ".map")
 
 

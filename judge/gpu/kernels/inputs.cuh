@@ -282,6 +282,20 @@ struct ElementOf<General<T>> {
     }
 };
 
+// The widest vector of which a block of so many bytes has a whole number.
+template <int SIZE>
+struct Choose {
+    using Type = uint4;
+};
+template <>
+struct Choose<8> {
+    using Type = uint2;
+};
+template <>
+struct Choose<4> {
+    using Type = u32;
+};
+
 template <bool COMPARE>
 struct Sweep {
     // `bytes` in all: the last block may be cut anywhere.
@@ -289,7 +303,7 @@ struct Sweep {
     static __device__ bool run(void* data, u64 bytes, const Recipe& recipe, const void* beside) {
         using Bits = typename Source::Bits;
         constexpr int PER = Source::PER, SIZE = PER * sizeof(Bits), VECTORS = SIZE < 16 ? 1 : SIZE / 16;
-        using Vector = typename Choose<SIZE < 16>::Type;
+        using Vector = typename Choose<SIZE>::Type;
         const u64 blocks = (bytes + SIZE - 1) / SIZE, stride = static_cast<u64>(gridDim.x) * blockDim.x;
         bool same = true;
         for (u64 block = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x; block < blocks; block += stride) {
@@ -332,22 +346,9 @@ struct Sweep {
         return same;
     }
 
-    template <bool SHORT>
-    struct Choose {
-        using Type = uint4;
-    };
     static __device__ bool equal(uint4 a, uint4 b) { return a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w; }
     static __device__ bool equal(uint2 a, uint2 b) { return a.x == b.x && a.y == b.y; }
-};
-template <>
-template <>
-struct Sweep<false>::Choose<true> {
-    using Type = uint2;
-};
-template <>
-template <>
-struct Sweep<true>::Choose<true> {
-    using Type = uint2;
+    static __device__ bool equal(u32 a, u32 b) { return a == b; }
 };
 
 __device__ inline u32 size_of(u32 element) {

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 SOURCES = Path(build.__file__).parent
 
+#: The kernels have 26,000 lines once their templates are expanded, and their speed is not tested here.
+_QUICKLY = ("-Xcicc", "-O1")
 _INCLUDE = """
 #include "kernels.cu"
 struct RecipeArguments { void* data; u64 bytes; Recipe recipe; const void* beside; u32* found; };
@@ -65,7 +67,7 @@ def _host_code() -> str:
 def built_kernels() -> Path:
     """A library with the kernels, for the emulator: compiled unless it was before."""
     text = _host_code()
-    digest = hashlib.sha256((text + " ".join(SHARED_LIBRARY)).encode())
+    digest = hashlib.sha256((text + " ".join((*SHARED_LIBRARY, *_QUICKLY))).encode())
     for source in sorted(SOURCES.glob("*.cu*")):
         digest.update(source.read_bytes())
     out = CACHE / "judge-kernels" / f"{digest.hexdigest()[:16]}.so"
@@ -73,7 +75,7 @@ def built_kernels() -> Path:
         if not out.exists():
             source, unfinished = out.with_suffix(".cu"), out.with_suffix(".tmp")
             source.write_text(text)
-            command = ["nvcc", *SHARED_LIBRARY, f"-I{SOURCES}", str(source), "-o", str(unfinished)]
+            command = ["nvcc", *SHARED_LIBRARY, *_QUICKLY, f"-I{SOURCES}", str(source), "-o", str(unfinished)]
             subprocess.run(command, check=True)
             unfinished.replace(out)
             source.unlink()
