@@ -1,4 +1,4 @@
-// Four weights per thread, by 16-byte loads that are all under way before the first is used, past the caches; divisions by
+// Four weights per thread, by 16-byte loads that are all under way before the first is used; divisions by
 // the corrections become products with numbers made on the host.
 #include <cmath>
 #include <cuda_runtime.h>
@@ -17,15 +17,15 @@ __global__ void __launch_bounds__(256) adam(float* __restrict__ weights, const f
                                             float* __restrict__ second, Step s, int N) {
     int i = blockIdx.x * 256 + threadIdx.x;
     if (i < N / 4) {
-        float4 w = __ldcs(reinterpret_cast<float4*>(weights) + i), g = __ldcs(reinterpret_cast<const float4*>(gradients) + i);
-        float4 m = __ldcs(reinterpret_cast<float4*>(first) + i), v = __ldcs(reinterpret_cast<float4*>(second) + i);
+        float4 w = reinterpret_cast<float4*>(weights)[i], g = reinterpret_cast<const float4*>(gradients)[i];
+        float4 m = reinterpret_cast<float4*>(first)[i], v = reinterpret_cast<float4*>(second)[i];
         update(w.x, g.x, m.x, v.x, s);
         update(w.y, g.y, m.y, v.y, s);
         update(w.z, g.z, m.z, v.z, s);
         update(w.w, g.w, m.w, v.w, s);
-        __stcs(reinterpret_cast<float4*>(weights) + i, w);
-        __stcs(reinterpret_cast<float4*>(first) + i, m);
-        __stcs(reinterpret_cast<float4*>(second) + i, v);
+        reinterpret_cast<float4*>(weights)[i] = w;
+        reinterpret_cast<float4*>(first)[i] = m;
+        reinterpret_cast<float4*>(second)[i] = v;
     }
     int last = N / 4 * 4 + i;
     if (i < N % 4) update(weights[last], gradients[last], first[last], second[last], s);

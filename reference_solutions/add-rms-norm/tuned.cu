@@ -14,7 +14,7 @@ template <int VEC>
 __device__ Vector<VEC> load_sum(const float* x, const float* residual) {
     Vector<VEC> z;
     if constexpr (VEC == 4) {
-        float4 a = __ldcs(reinterpret_cast<const float4*>(x)), b = __ldcs(reinterpret_cast<const float4*>(residual));
+        float4 a = *reinterpret_cast<const float4*>(x), b = *reinterpret_cast<const float4*>(residual);
         z.v[0] = a.x + b.x, z.v[1] = a.y + b.y, z.v[2] = a.z + b.z, z.v[3] = a.w + b.w;
     } else {
         z.v[0] = *x + *residual;
@@ -26,8 +26,8 @@ template <int VEC>
 __device__ void store_scaled(float* out, const Vector<VEC>& z, const float* weight, float scale) {
     if constexpr (VEC == 4) {
         float4 w = *reinterpret_cast<const float4*>(weight);
-        __stcs(reinterpret_cast<float4*>(out),
-               make_float4(z.v[0] * scale * w.x, z.v[1] * scale * w.y, z.v[2] * scale * w.z, z.v[3] * scale * w.w));
+        *reinterpret_cast<float4*>(out) =
+            make_float4(z.v[0] * scale * w.x, z.v[1] * scale * w.y, z.v[2] * scale * w.z, z.v[3] * scale * w.w);
     } else {
         *out = z.v[0] * scale * *weight;
     }

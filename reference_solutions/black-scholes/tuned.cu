@@ -24,12 +24,12 @@ __global__ void __launch_bounds__(256) prices(const float* __restrict__ spot, co
                                               float* __restrict__ call, float* __restrict__ put, float rate, float volatility, int n) {
     int i = 4 * (blockIdx.x * 256 + threadIdx.x);
     if (i + 4 <= n) {
-        float4 S = __ldcs(reinterpret_cast<const float4*>(spot + i)), K = __ldcs(reinterpret_cast<const float4*>(strike + i));
-        float4 T = __ldcs(reinterpret_cast<const float4*>(years + i));
+        float4 S = *reinterpret_cast<const float4*>(spot + i), K = *reinterpret_cast<const float4*>(strike + i);
+        float4 T = *reinterpret_cast<const float4*>(years + i);
         float2 a = price(S.x, K.x, T.x, rate, volatility), b = price(S.y, K.y, T.y, rate, volatility);
         float2 c = price(S.z, K.z, T.z, rate, volatility), d = price(S.w, K.w, T.w, rate, volatility);
-        __stcs(reinterpret_cast<float4*>(call + i), make_float4(a.x, b.x, c.x, d.x));
-        __stcs(reinterpret_cast<float4*>(put + i), make_float4(a.y, b.y, c.y, d.y));
+        *reinterpret_cast<float4*>(call + i) = make_float4(a.x, b.x, c.x, d.x);
+        *reinterpret_cast<float4*>(put + i) = make_float4(a.y, b.y, c.y, d.y);
         return;
     }
     for (; i < n; i++) {

@@ -1,4 +1,4 @@
-// A thread takes four neighbouring columns in four rows: four 16-byte loads are under way at once, past the caches. The
+// A thread takes four neighbouring columns in four rows: four 16-byte loads are under way at once. The
 // four columns share a scale, since tiles are made of fours; divisions by the tile's side are shifts. Rows that do not
 // begin at multiples of 16 bytes are taken one element at a time.
 #include <cuda_runtime.h>
@@ -13,13 +13,13 @@ __global__ void __launch_bounds__(256) dequantise4(const float4* __restrict__ X,
     float4 x[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
-        if (first + r < M) x[r] = __ldcs(X + (size_t)(first + r) * quads + q);
+        if (first + r < M) x[r] = X[(size_t)(first + r) * quads + q];
     }
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         if (first + r >= M) break;
         float s = S[(size_t)((first + r) >> shift) * scale_columns + ((q * 4) >> shift)];
-        __stcs(Y + (size_t)(first + r) * quads + q, make_float4(x[r].x * s, x[r].y * s, x[r].z * s, x[r].w * s));
+        Y[(size_t)(first + r) * quads + q] = make_float4(x[r].x * s, x[r].y * s, x[r].z * s, x[r].w * s);
     }
 }
 

@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(32 * WARPS* ROWS)
     for (int h = 0; h < HELD; h++) {
         int c = (h * 32 * WARPS + t) * VEC;
         if constexpr (VEC == 4) {
-            float4 v = c < C ? __ldcs(reinterpret_cast<const float4*>(from + c)) : make_float4(0, 0, 0, 0);
+            float4 v = c < C ? *reinterpret_cast<const float4*>(from + c) : make_float4(0, 0, 0, 0);
             x[h][0] = v.x, x[h][1] = v.y, x[h][2] = v.z, x[h][3] = v.w;
         } else {
             x[h][0] = c < C ? from[c] : 0.0f;
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(32 * WARPS* ROWS)
             float4 w = *reinterpret_cast<const float4*>(weight + c), b = *reinterpret_cast<const float4*>(bias + c);
             float4 y = make_float4(fmaf(x[h][0] * scale, w.x, b.x), fmaf(x[h][1] * scale, w.y, b.y),
                                    fmaf(x[h][2] * scale, w.z, b.z), fmaf(x[h][3] * scale, w.w, b.w));
-            __stcs(reinterpret_cast<float4*>(to + c), y);
+            *reinterpret_cast<float4*>(to + c) = y;
         } else {
             to[c] = fmaf(x[h][0] * scale, weight[c], bias[c]);
         }

@@ -1,4 +1,4 @@
-// The matrices as vectors of N * N numbers: 16-byte streaming loads and stores, two of each array in flight per thread.
+// The matrices as vectors of N * N numbers: 16-byte loads and stores, two of each array in flight per thread.
 // The last elements, where N * N is not a multiple of four, go one by one.
 #include <cuda_runtime.h>
 
@@ -14,16 +14,16 @@ __global__ void __launch_bounds__(THREADS) add(const float* __restrict__ A, cons
     for (int j = 0; j < PER_THREAD; j++) {
         int i = first + j * THREADS;
         if (i < quads) {
-            a[j] = __ldcs(reinterpret_cast<const float4*>(A) + i);
-            b[j] = __ldcs(reinterpret_cast<const float4*>(B) + i);
+            a[j] = reinterpret_cast<const float4*>(A)[i];
+            b[j] = reinterpret_cast<const float4*>(B)[i];
         }
     }
 #pragma unroll
     for (int j = 0; j < PER_THREAD; j++) {
         int i = first + j * THREADS;
-        if (i < quads)
-            __stcs(reinterpret_cast<float4*>(C) + i,
-                   make_float4(a[j].x + b[j].x, a[j].y + b[j].y, a[j].z + b[j].z, a[j].w + b[j].w));
+        if (i < quads) {
+            reinterpret_cast<float4*>(C)[i] = make_float4(a[j].x + b[j].x, a[j].y + b[j].y, a[j].z + b[j].z, a[j].w + b[j].w);
+        }
     }
     int tail = quads * 4 + threadIdx.x;
     if (blockIdx.x == 0 && tail < size) C[tail] = A[tail] + B[tail];

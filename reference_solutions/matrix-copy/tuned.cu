@@ -1,4 +1,4 @@
-// The matrix as a vector of N * N numbers: 16-byte streaming loads and stores, four in flight per thread before the
+// The matrix as a vector of N * N numbers: 16-byte loads and stores, four in flight per thread before the
 // first is stored. The last elements, where N * N is not a multiple of four, go one by one.
 #include <cuda_runtime.h>
 
@@ -12,12 +12,12 @@ __global__ void __launch_bounds__(THREADS) copy(const float* __restrict__ A, flo
 #pragma unroll
     for (int j = 0; j < PER_THREAD; j++) {
         int i = first + j * THREADS;
-        if (i < quads) value[j] = __ldcs(reinterpret_cast<const float4*>(A) + i);
+        if (i < quads) value[j] = reinterpret_cast<const float4*>(A)[i];
     }
 #pragma unroll
     for (int j = 0; j < PER_THREAD; j++) {
         int i = first + j * THREADS;
-        if (i < quads) __stcs(reinterpret_cast<float4*>(B) + i, value[j]);
+        if (i < quads) reinterpret_cast<float4*>(B)[i] = value[j];
     }
     int tail = quads * 4 + threadIdx.x;
     if (blockIdx.x == 0 && tail < size) B[tail] = A[tail];

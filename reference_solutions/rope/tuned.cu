@@ -1,6 +1,5 @@
 // A thread makes four pairs (or one, where rows are not made of fours): both halves of Q are read once, and of the tables
-// only the first halves, since the second are equal. All accesses are 16 bytes long and bypass the caches, as nothing is
-// read twice.
+// only the first halves, since the second are equal. All accesses are 16 bytes long.
 #include <cuda_runtime.h>
 
 __global__ void __launch_bounds__(256) rotate4(const float4* __restrict__ Q, const float4* __restrict__ cos, const float4* __restrict__ sin,
@@ -9,9 +8,9 @@ __global__ void __launch_bounds__(256) rotate4(const float4* __restrict__ Q, con
     if (i >= count) return;
     long long row = i / half;
     size_t first = row * 2 * half + (i - row * half), second = first + half;
-    float4 a = __ldcs(Q + first), b = __ldcs(Q + second), c = __ldcs(cos + first), s = __ldcs(sin + first);
-    __stcs(output + first, make_float4(fmaf(a.x, c.x, -b.x * s.x), fmaf(a.y, c.y, -b.y * s.y), fmaf(a.z, c.z, -b.z * s.z), fmaf(a.w, c.w, -b.w * s.w)));
-    __stcs(output + second, make_float4(fmaf(b.x, c.x, a.x * s.x), fmaf(b.y, c.y, a.y * s.y), fmaf(b.z, c.z, a.z * s.z), fmaf(b.w, c.w, a.w * s.w)));
+    float4 a = Q[first], b = Q[second], c = cos[first], s = sin[first];
+    output[first] = make_float4(fmaf(a.x, c.x, -b.x * s.x), fmaf(a.y, c.y, -b.y * s.y), fmaf(a.z, c.z, -b.z * s.z), fmaf(a.w, c.w, -b.w * s.w));
+    output[second] = make_float4(fmaf(b.x, c.x, a.x * s.x), fmaf(b.y, c.y, a.y * s.y), fmaf(b.z, c.z, a.z * s.z), fmaf(b.w, c.w, a.w * s.w));
 }
 
 __global__ void __launch_bounds__(256) rotate1(const float* __restrict__ Q, const float* __restrict__ cos, const float* __restrict__ sin,

@@ -15,15 +15,15 @@ __global__ void __launch_bounds__(THREADS)
     for (int j = 0; j < PER_THREAD; j++) {
         int i = first + j * THREADS;
         if (i < quads) {
-            a[j] = __ldcs(input + i);
-            b[j] = __ldcs(input + quads + i);
+            a[j] = input[i];
+            b[j] = input[quads + i];
         }
     }
 #pragma unroll
     for (int j = 0; j < PER_THREAD; j++) {
         int i = first + j * THREADS;
         float4 value = make_float4(gated(a[j].x, b[j].x), gated(a[j].y, b[j].y), gated(a[j].z, b[j].z), gated(a[j].w, b[j].w));
-        if (i < quads) __stcs(output + i, value);
+        if (i < quads) output[i] = value;
     }
 }
 
