@@ -19,6 +19,7 @@ from judge.judgement import (
     Mismatch,
     ModelledCase,
     ShownArray,
+    faults_in_words,
 )
 from judge.verdict import Verdict
 
@@ -111,11 +112,7 @@ def _case_lines(cases: Sequence[CaseJudgement]) -> list[Text]:
     warned = [case for case in cases if case.verdict is Verdict.ACCEPTED and case.memory_errors]
     if warned:
         count = f"{len(warned)} accepted case{'s' if len(warned) > 1 else ''}"
-        kinds = {fault.kind for case in warned for fault in case.memory_errors}
-        out_of_bounds = all(kind.startswith("out-of-bounds") for kind in kinds)
-        races = all(kind.startswith("race on") for kind in kinds)
-        others = "showed a race" if races else "had memory errors"
-        what = "touched memory outside the buffers" if out_of_bounds else others
+        what = faults_in_words([fault.kind for case in warned for fault in case.memory_errors])
         out.append(Text(f"    {count} {what}; in {warned[0].id}:", style="yellow"))
         out += [Text(f"        {text}") for text in _fault_lines(warned[0].memory_errors)]
     for case in cases:

@@ -20,6 +20,7 @@ from judge.judgement import (
     KernelResources,
     MemoryFault,
     Mismatch,
+    faults_in_words,
 )
 from judge.verdict import Verdict
 from store.models import Submission
@@ -200,11 +201,7 @@ def _title(judgement: Judgement) -> str:
 def _summary(verdict: Verdict, cases: Sequence[CaseView]) -> str:
     warned = sum(case.warned for case in cases)
     if verdict is Verdict.ACCEPTED and warned:
-        kinds = {fault.kind for case in cases for fault in case.faults}
-        reads = all(kind.startswith("out-of-bounds") for kind in kinds)
-        races = all(kind.startswith("race on") for kind in kinds)
-        others = "showed a race" if races else "made other memory errors"
-        what = "read memory outside its buffers" if reads else others
+        what = faults_in_words([fault.kind for case in cases for fault in case.faults])
         return f"The right answer in all {len(cases)} cases, but {warned} of them {what}."
     if verdict is Verdict.ACCEPTED:
         return "The right answer in every case." if len(cases) == 1 else f"The right answer in all {len(cases)} cases."
