@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from judge.bench.measurement import Measurement
-from judge.bench.timing import clock_bound
+from judge.bench.timing import clock_bound, submission_timer
 from judge.bench.timing.submission_timer import open_timer
 from judge.bench.timing.trial import CaseResult
 from judge.settings import JudgeSettings, RunLimits
@@ -68,8 +68,9 @@ def _timed(python: str, folder: Path) -> tuple[list[CaseResult], Measurement | N
 
 @pytest.fixture(autouse=True)
 def _generous(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a busy machine's clock may be wrong by."""
+    """Sets what a busy machine's clock may be wrong by, and how long it may take."""
     monkeypatch.setattr(clock_bound, "SLACK_S", 8e-3)
+    monkeypatch.setattr(submission_timer, "HOLD_S", 120.0)
 
 
 def test_what_surrounds_a_call_is_not_its_own(tmp_path: Path) -> None:
