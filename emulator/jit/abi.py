@@ -69,6 +69,8 @@ class EmuSite(ctypes.Structure):
         ("atomic_form", ctypes.c_uint32),
         ("shared_begin", ctypes.c_uint32),
         ("shared_end", ctypes.c_uint32),
+        ("element_size", ctypes.c_uint32),
+        ("copied", ctypes.c_uint32),
     ]
 
 

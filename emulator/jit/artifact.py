@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from emulator.jit.abi import Access, AtomicForm, Order, Space
 from emulator.records import dataclass
 
-_MAGIC = b"emukrn06"
+_MAGIC = b"emukrn07"
 _DIGEST_BYTES = 32
 _LENGTH_BYTES = 4
 
@@ -52,7 +52,9 @@ class AccessSite:
     order: Order
     block: int  # basic block; ``abi.NO_BLOCK``: none
     atomic_form: AtomicForm
-    shared: tuple[int, int] = (0, 0)  # where what is meant of shared memory begins and ends; 0: where all of it ends
+    shared: tuple[int, int]  # where what is meant of shared memory begins and ends; 0: where all of it ends
+    element_size: int  # of a vector; that of all else is its size
+    copied: int  # bit i: what a load reads as element i is only stored again, or left alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +199,20 @@ def _plain(d: Description) -> dict[str, Any]:
     fields = {name: getattr(d, name) for name in Description.__slots__ if name != "instruction_mix"}
     fields["files"] = d.files
     fields["sites"] = [
-        (numbers[s.file], s.line, s.kind, s.space, s.size, s.order, s.block, s.atomic_form, *s.shared) for s in d.sites
+        (
+            numbers[s.file],
+            s.line,
+            s.kind,
+            s.space,
+            s.size,
+            s.order,
+            s.block,
+            s.atomic_form,
+            *s.shared,
+            s.element_size,
+            s.copied,
+        )
+        for s in d.sites
     ]
     fields["block_lines"] = [(numbers[line.file], line.line) for line in d.block_lines]
     fields["shared_arrays"] = [(a.name, a.offset, a.size) for a in d.shared_arrays]
@@ -211,9 +226,18 @@ def _described(fields: dict[str, Any]) -> Description:
     files = fields.pop("files")
     sites = tuple(
         AccessSite(
-            files[file], line, Access(kind), Space(space), size, Order(order), block, AtomicForm(form), (begin, end)
+            files[file],
+            line,
+            Access(kind),
+            Space(space),
+            size,
+            Order(order),
+            block,
+            AtomicForm(form),
+            (begin, end),
+            *of_elements,
         )
-        for file, line, kind, space, size, order, block, form, begin, end in fields.pop("sites")
+        for file, line, kind, space, size, order, block, form, begin, end, *of_elements in fields.pop("sites")
     )
     instruction_mix = tuple(
         LineMix(block, files[file], line, tuple(instructions), tuple(flops), *chains)

@@ -99,7 +99,17 @@ class Compilation:
             register_bytes=self._file.size_bytes,
             sites=tuple(
                 AccessSite(
-                    s.location.file, s.location.line, s.kind, s.space, s.size, s.order, s.block, s.atomic_form, s.shared
+                    s.location.file,
+                    s.location.line,
+                    s.kind,
+                    s.space,
+                    s.size,
+                    s.order,
+                    s.block,
+                    s.atomic_form,
+                    s.shared,
+                    s.element_size,
+                    s.copied,
                 )
                 for s in unit.site_list
             ),

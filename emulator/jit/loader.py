@@ -46,6 +46,8 @@ def load_artifact(library: ctypes.CDLL, artifact: bytes | Artifact, resolve: Cal
                 s.block,
                 int(s.atomic_form),
                 *s.shared,
+                s.element_size,
+                s.copied,
             )
             for s in d.sites
         )

@@ -12,7 +12,7 @@ from emulator.jit.register_file import RegisterFile
 from emulator.jit.shapes import Shapes
 from emulator.ptx.effects import defs_and_uses
 from emulator.ptx.facts import Memory
-from emulator.ptx.ir import Imm, Instruction, Location, Module, Reg
+from emulator.ptx.ir import Imm, Instruction, Location, Module, Reg, Vec
 from emulator.ptx.opcodes import STRONG
 from emulator.ptx.program import Program
 from emulator.ptx.provenance import accessed_variable, shared_variables
@@ -62,6 +62,15 @@ def form_of(instruction: Instruction, used: frozenset[str]) -> AtomicForm:
     return form
 
 
+def _computed_with(instruction: Instruction) -> set[str]:
+    """Returns the registers that an instruction reads, but for those that it only stores."""
+    used = set(defs_and_uses(instruction)[1])
+    if instruction.opcode == "st":
+        value = instruction.operands[1]
+        used -= {item.name for item in (value.items if isinstance(value, Vec) else (value,)) if isinstance(item, Reg)}
+    return used
+
+
 @dataclass(frozen=True, slots=True)
 class SiteInfo:
     location: Location
@@ -72,7 +81,11 @@ class SiteInfo:
     block: int
     atomic_form: AtomicForm
     #: Where the variable in shared memory begins and ends that is meant; the end 0 is that of all shared memory.
-    shared: tuple[int, int] = (0, 0)
+    shared: tuple[int, int]
+    #: Of a vector, in bytes; that of all else is its size.
+    element_size: int
+    #: Bit i: what a load reads as element i is only stored again, or left alone.
+    copied: int = 0
 
 
 _TABLE_ROW = "{i32, i32, i32, ptr}"
@@ -93,8 +106,8 @@ class Unit:
     symbols: dict[str, int] = field(default_factory=dict)
     uses_barriers: bool = False
 
-    def site(self, instruction: Instruction, kind: Access, space: Space, size: int) -> int:
-        """Returns the number of an access site.
+    def site(self, instruction: Instruction, kind: Access, space: Space, size: int, elements: int = 1) -> int:
+        """Returns the number of an access site, of ``size`` bytes in ``elements`` equal parts.
 
         Each instruction has its own, which both functions share, with a cache of the allocation that it hit last.
         """
@@ -111,7 +124,10 @@ class Unit:
             if self.observe and id(instruction) in self._guesses():
                 order |= Order.GUESS
             shared = self._shared_bounds(instruction, size) if space is Space.SHARED else (0, 0)
-            self.site_list.append(SiteInfo(instruction.location, kind, space, size, order, block, form, shared))
+            copied = self._copied_elements(instruction) if self.observe and elements > 1 else 0
+            self.site_list.append(
+                SiteInfo(instruction.location, kind, space, size, order, block, form, shared, size // elements, copied)
+            )
         return index
 
     def _shared_bounds(self, instruction: Instruction, size: int) -> tuple[int, int]:
@@ -134,6 +150,16 @@ class Unit:
         if not self._block_of:
             self._block_of = {id(i): block.index for block in self.program.cfg.blocks for i in block.instructions}
         return self._block_of
+
+    def _copied_elements(self, instruction: Instruction) -> int:
+        target = instruction.operands[0]
+        if instruction.opcode != "ld" or not isinstance(target, Vec):
+            return 0
+        if self._computed is None:
+            instructions = (i for block in self.program.cfg.blocks for i in block.instructions)
+            self._computed = frozenset(name for i in instructions for name in _computed_with(i))
+        names = [item.name if isinstance(item, Reg) else "" for item in target.items]
+        return sum(1 << number for number, name in enumerate(names) if name not in self._computed)
 
     def _used_registers(self) -> frozenset[str]:
         if self._used is None:
@@ -183,6 +209,7 @@ class Unit:
 
     _block_of: dict[int, int] = field(default_factory=dict)
     _used: frozenset[str] | None = None
+    _computed: frozenset[str] | None = None
     _guessing: frozenset[int] | None = None
     _origins: dict[str, str] | None = None
     _tables: dict[str, str] = field(default_factory=dict)

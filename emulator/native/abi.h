@@ -68,6 +68,8 @@ struct EmuSite {
     uint32_t block;       // the basic block that it is in; EMU_NO_BLOCK: none
     uint32_t atomic_form; // EmuAtomicForm
     uint32_t shared_begin, shared_end; // of the variable in shared memory that is meant; the end 0 is that of the window
+    uint32_t element_size; // of a vector; that of all else is its size
+    uint32_t copied; // bit i: what a load reads as element i is only stored again, or left alone
 };
 constexpr uint32_t EMU_NO_BLOCK = 0xffffffffu;
 

@@ -146,7 +146,9 @@ class BodyReader:
         origin, steps = key, 0
         while origin[0] != self._main_file and origin in self._parents and steps < 64:
             origin, steps = self._parents[origin], steps + 1
-        self._location = Location(self._files.get(origin[0], ""), origin[1])
+        # nvcc gives code that it moved the line 0: it counts for the line before.
+        if origin[1]:
+            self._location = Location(self._files.get(origin[0], ""), origin[1])
 
     # --------------------------------------------------------------------------------------------------- declarations
     def _declare(self, statement: str) -> None:

@@ -152,7 +152,7 @@ def _kernel_bytes(number: int, kernel: TieredKernel) -> bytes:
     out.each(
         d.sites,
         lambda to, it: to.numbers(
-            "II4BIIII",
+            "II4B6I",
             files[it.file],
             it.line,
             it.size,
@@ -162,6 +162,8 @@ def _kernel_bytes(number: int, kernel: TieredKernel) -> bytes:
             it.block,
             it.atomic_form,
             *it.shared,
+            it.element_size,
+            it.copied,
         ),
     )
     out.each(d.block_lines, lambda to, it: to.numbers("II", files[it.file], it.line))

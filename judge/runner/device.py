@@ -90,6 +90,12 @@ class Device(Protocol):
     def take_report(self) -> ReportClaim | None:
         """Returns what the device saw since the last report; None for a device that sees nothing."""
 
+    def first_finding(self) -> str:
+        """Returns in words what the device first found wrong since the last report; an empty text if it sees nothing.
+
+        The submission is ending the process, within a call.
+        """
+
     def close(self) -> None: ...
 
 

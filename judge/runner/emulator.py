@@ -156,6 +156,25 @@ class EmulatorDevice:
             extents=tuple(_extent(extent) for extent in report.extents[:MAX_EXTENTS]),
         )
 
+    def first_finding(self) -> str:
+        report = self._runtime.take_report()
+        if report.printf_output:
+            _write_all(1, report.printf_output)
+        if report.unsupported:
+            return f"not supported by the emulator: {report.unsupported}"
+        if report.findings:
+            # A read outside a buffer stops nothing.
+            writes = (finding for finding in report.findings if finding.is_write and finding.other is None)
+            return next(writes, report.findings[0]).message
+        try:
+            self._runtime.synchronize()
+        except CudaError as error:
+            return f"{error.name}: {error.message}"
+        if report.call_errors:
+            failed = report.call_errors[0]
+            return f"{failed.call} failed with {failed.name}" + (f": {failed.message}" if failed.message else "")
+        return ""
+
     def record(self, most_bytes: int) -> None:
         self._recorder = Recorder(self._runtime, most_bytes=most_bytes)
 

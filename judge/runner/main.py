@@ -122,7 +122,7 @@ class Runner:
             raise Refused(Failure.DEVICE, f"{type(error).__name__}: {error}") from None
         # The supervisor reserves only on devices that make timed calls.
         self._reservation = Reservation(cast(TimedDevice, self._device), self._inputs)
-        leave_marks()
+        leave_marks(self._device.first_finding)
         self._threads = [int(path.name) for path in Path("/proc/self/task").iterdir()]
         self._locked = start.lock
         if self._locked:

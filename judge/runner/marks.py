@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
 import signal
 import time
+from collections.abc import Callable
 from typing import Any
 
-from judge.wire.last_word import MARK_FD
+from judge.wire.last_word import FOUND, MARK_FD
 
 # From linux/prctl.h.
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
@@ -29,29 +31,59 @@ class _SigAction(ctypes.Structure):
     )
 
 
+def _nothing_found() -> str:
+    return ""
+
+
+_found: Callable[[], str] = _nothing_found
+
+
+def _tell_what_was_found() -> None:
+    with contextlib.suppress(Exception):
+        text = " ".join(_found().split())
+        if text:
+            os.write(2, f"\n{FOUND}{text}\n".encode(errors="replace"))
+
+
 def _on_exit(code: int, _: Any) -> None:
+    _tell_what_was_found()
     try:
         os.eventfd_write(MARK_FD, 1 + (code & 0xFFFFFFFF))
     finally:
         os._exit(code & 0xFF)
 
 
-#: Kept for as long as the process lives: the C library has its address.
+def _on_abort(_: int) -> None:
+    _tell_what_was_found()
+
+
+#: Kept for as long as the process lives: the C library has their addresses.
 _ON_EXIT = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(_on_exit)
+_ON_ABORT = ctypes.CFUNCTYPE(None, ctypes.c_int)(_on_abort)
 
 
-def leave_marks() -> None:
+def leave_marks(found: Callable[[], str]) -> None:
     """Has ``exit`` and segmentation faults leave their mark. Handlers that the submission registers run before.
+
+    ``exit`` and ``abort`` print what ``found`` returns, the first thing that the device found wrong, or an empty text:
+    a submission that checks errors ends the process before the supervisor can ask.
 
     ``exit`` must end the process here, before the destructors of libraries abort. The handler of the fault is
     ``eventfd_write(int fd, eventfd_t value)``, given the signal's number and an address: it allocates nothing and takes
     no lock, as is due in a handler. It has no stack of its own, so that none runs after an overflow; then the process
     dies as it would without it.
     """
+    global _found
+    _found = found
     _libc.on_exit(_ON_EXIT, None)
-    handler = ctypes.cast(_libc.eventfd_write, ctypes.c_void_p)
-    action = _SigAction(handler=handler, flags=_SA_RESETHAND)
-    _libc.sigaction(int(signal.SIGSEGV), ctypes.byref(action), None)
+    _handle(signal.SIGABRT, _ON_ABORT)
+    _handle(signal.SIGSEGV, _libc.eventfd_write)
+
+
+def _handle(number: signal.Signals, handler: Any) -> None:
+    """Has ``handler`` run at the first such signal."""
+    action = _SigAction(handler=ctypes.cast(handler, ctypes.c_void_p), flags=_SA_RESETHAND)
+    _libc.sigaction(int(number), ctypes.byref(action), None)
 
 
 @functools.cache

@@ -110,7 +110,9 @@ class CaseRunner:
             for case in cases:
                 # The session is started before the wait for the inputs, so that both go on at the same time.
                 self._session = self._session or self._start()
-                yield self._judge(case, preparer.take(), watch | (Watch.CHECKS if case is checked else Watch.NOTHING))
+                # Where nothing is checked, only a warp that runs ahead shows a missing barrier at the end of a loop.
+                how = Watch.CHECKS if case is checked else watch or Watch.RUNS_AHEAD
+                yield self._judge(case, preparer.take(), watch | how)
                 if self.exhausted:
                     return
 

@@ -18,7 +18,7 @@ from judge.supervisor.error_explanations import explain_cuda, explain_signal
 from judge.supervisor.process import Ending
 from judge.verdict import Verdict
 from judge.wire.frames import Failure, Op
-from judge.wire.last_word import RUNNER_FAILED
+from judge.wire.last_word import FOUND, RUNNER_FAILED
 from judge.wire.messages import (
     MAX_FAULTS,
     CallClaim,
@@ -44,11 +44,16 @@ _THREADS = ": was a thread to be started? A submission starts none, as the user 
 _SMASHED = "*** stack smashing detected ***: terminated"
 _DRIVER_LIBRARY = "libcuda.so.1"
 _LAUNCHES = ("cudaLaunch", "__cudaLaunch")
+#: So much is told of what the runner found before the process ended, in characters.
+_FOUND_CHARACTERS = 400
 #: No call instruction is longer.
 _CALL_BYTES = 8
 _OUT_OF_BOUNDS = ("out-of-bounds", "read after free")
 #: What these kinds of access begin with happens, too, where memory was to be allocated and was not.
 _OF_NO_ALLOCATION = ("illegal", "out-of-bounds")
+_UNINITIALIZED = "uninitialized"
+#: The folder of CUDA's own headers in the compiler's jail.
+_CUDA_FOLDER = "/cuda/include/"
 #: Errors that are no failures: they answer a question.
 _ANSWERS = ("cudaErrorNotReady",)
 #: Errors after which a CUDA context is unusable: every later call in the process fails.
@@ -114,7 +119,7 @@ def outcome_of_ending(ending: Ending, limit_s: float) -> Outcome:
         return Outcome(Verdict.MEMORY_LIMIT_EXCEEDED, f"the host memory allowed ran out {where}")
     if ending.exit.cpu_limited:
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"the CPU time allowed ran out {where}")
-    crashed = Outcome(Verdict.RUNTIME_ERROR, _crash_message(ending, where))
+    crashed = Outcome(Verdict.RUNTIME_ERROR, _crash_message(ending, where) + _found_before(ending))
     if ending.exit.perhaps_from_outside:
         raise RunnerKilled(f"the runner was {crashed.message}", crashed)
     return crashed
@@ -196,7 +201,8 @@ def outcome_of_call(
     mismatch = compare()
     if mismatch is None:
         ignored = next((call for call in failed if call.why and not call.asked), None)
-        note = "it reads outside its buffers" if read is not None else _describe(report.faults[0]) if faults else ""
+        faults = tuple(fault for fault, claim in zip(faults, report.faults, strict=True) if not _is_harmless(claim))
+        note = "it reads outside its buffers" if read is not None else faults[0].message if faults else ""
         note = note or (_describe_call(ignored, call_lines) if ignored is not None else "")
         return Outcome(Verdict.ACCEPTED, note, None, faults)
     if report.limit == "memory" or ran.name == "cudaErrorMemoryAllocation":
@@ -211,6 +217,14 @@ def outcome_of_call(
         return Outcome(Verdict.RUNTIME_ERROR, explain_cuda(ran.name, _shown(ran.message)), mismatch, faults)
     told = next((f"; {_describe_call(call, call_lines)}" for call in failed if call.why), "")
     return Outcome(Verdict.WRONG_ANSWER, mismatch.message + told, mismatch, faults)
+
+
+def _is_harmless(claim: FaultClaim) -> bool:
+    """Returns whether a right answer needs no warning of a fault, about which its author can do nothing.
+
+    CUB copies whole structures, whose padding nobody wrote, and reads on past a tile to leave what it read.
+    """
+    return claim.kind.startswith(_UNINITIALIZED) and claim.file.startswith(_CUDA_FOLDER)
 
 
 def with_checks(wrong: Outcome, fetched: FetchReply, source: str = "") -> Outcome:
@@ -283,6 +297,12 @@ def _outcome_if_stopped(
     return None
 
 
+def _found_before(ending: Ending) -> str:
+    """Returns what the device had found when the submission ended the process. Only words depend on it."""
+    found = ending.output.rpartition(f"\n{FOUND}")
+    return f"; before this: {_shown(found[2].partition(chr(10))[0])[:_FOUND_CHARACTERS]}" if found[1] else ""
+
+
 def _crash_message(ending: Ending, where: str) -> str:
     if ending.exit.code == RUNNER_FAILED and not ending.exit.called_exit:
         return f"the process could not go on {where}: were its descriptors closed or its memory overwritten?"
@@ -298,7 +318,7 @@ def _crash_message(ending: Ending, where: str) -> str:
             return f"an uncaught C++ exception of type {thrown.group(1)} {where}{hint}"
         if "terminate called" in ending.output:
             return f"an uncaught C++ exception {where}"
-        if ending.output.rstrip().endswith(_SMASHED):
+        if ending.output.partition(f"\n{FOUND}")[0].rstrip().endswith(_SMASHED):
             return f"the host code wrote past the end of a local array (stack smashing detected) {where}"
     if ending.exit.stack_overflow:
         return f"the host stack overflowed {where}: a recursion that does not end, or a local array larger than it?"

@@ -19,6 +19,8 @@ MARK_FD = int(signal.SIGSEGV)
 #: Marks of ``exit`` are at most this; addresses of signal frames lie beyond.
 LARGEST_EXIT_MARK = 1 << 32
 LARGEST_MARK = (1 << 64) - 1
+#: How the line begins that the runner prints where the submission ends the process: what the device found wrong.
+FOUND = "gpujudge: before this: "
 #: What the runner exits with when it cannot go on.
 RUNNER_FAILED = 70
 

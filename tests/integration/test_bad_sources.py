@@ -34,6 +34,23 @@ _WRONG: dict[str, tuple[str, str, str]] = {
         "an uncaught C++ exception of type std::runtime_error in solve",
     ),
     "exit-3": (_solve("exit(3);"), "RE", "solve ended the process with exit(3)"),
+    "exit-after-a-fault": (
+        _solve(f"{_LAUNCH} if (cudaDeviceSynchronize()) exit(1);", kernel=_KERNEL % "C[N + threadIdx.x] = 1;"),
+        "RE",
+        "solve ended the process with exit(1); before this: out-of-bounds write of 4 bytes at kernel.cu:4 in k",
+    ),
+    "throw-after-a-refusal": (
+        _solve('cudaArray_t a; if (cudaMallocArray(&a, nullptr, 1)) throw std::runtime_error("no array");'),
+        "RE",
+        "an uncaught C++ exception of type std::runtime_error in solve; before this: not supported by the emulator: "
+        "cudaMallocArray",
+    ),
+    "abort-after-an-assert": (
+        "#include <cassert>\n"
+        + _solve(f"{_LAUNCH} if (cudaDeviceSynchronize()) abort();", kernel=_KERNEL % "assert(N < 0);"),
+        "RE",
+        "(abort(), or a failed assert() in the host code) in solve; before this: cudaErrorAssert: kernel.cu:5",
+    ),
     "exit-159": (_solve("exit(159);"), "RE", "solve ended the process with exit(159)"),
     "_exit-159": (
         "#include <unistd.h>\n" + _solve("_exit(159);"),

@@ -251,7 +251,7 @@ def test_a_warp_that_overwrites_what_others_read_is_found(device: DeviceInfo, ju
     pack = load_pack(Path(__file__).parents[2] / "challenges" / "matmul")
     judgement = pipeline.judge(ONE_BARRIER_A_TILE.encode(), pack, device, 11, judge_settings, mode=Mode.SUBMIT)
     assert judgement.verdict is Verdict.WRONG_ANSWER, judgement
-    assert "in another order of warps" in judgement.message
+    assert any("in another order of warps: race on shared memory" in case.message for case in judgement.cases)
 
 
 def test_a_launch_that_is_not_possible_is_named(judge: Judge) -> None:
@@ -343,3 +343,27 @@ def test_a_machine_that_cannot_is_an_internal_error(
 def test_a_compile_error_as_a_judgement(packs: dict[str, Pack], device: DeviceInfo) -> None:
     judgement = pipeline.compile_error(BuildReport(ok=False, wall_s=1.0, log="no"), packs["vector-add"], device)
     assert (judgement.verdict, judgement.build.log, judgement.cases) == (Verdict.COMPILE_ERROR, "no", ())
+
+
+#: Only vectors of more than 64 blocks of 256 need a second round, and the first threads of a block that come to it
+#: overwrite what the last ones still read.
+NO_BARRIER_AT_THE_END_OF_A_ROUND = """
+__global__ void add(const float* A, const float* B, float* C, int N) {
+    __shared__ float tile[256];
+    const int t = threadIdx.x;
+    for (int first = 256 * blockIdx.x; first < N; first += 256 * gridDim.x) {
+        tile[t] = first + t < N ? A[first + t] + B[first + t] : 0;
+        __syncthreads();
+        if (first + 255 - t < N) C[first + 255 - t] = tile[255 - t];
+    }
+}
+extern "C" void solve(const float* A, const float* B, float* C, int N) {
+    add<<<64, 256>>>(A, B, C, N);
+}
+"""
+
+
+def test_a_missing_barrier_that_only_large_cases_reach_is_found(judge: Judge) -> None:
+    judgement = judge(NO_BARRIER_AT_THE_END_OF_A_ROUND, mode=Mode.SUBMIT)
+    assert judgement.verdict is Verdict.WRONG_ANSWER, judgement
+    assert "race on shared memory at kernel.cu:6" in judgement.message

@@ -48,7 +48,7 @@ def _copy(e: Emitter, i: Instruction) -> None:
         wanted = e.read(rest[0], "i32")
     to = e.spill(lane_addresses(e, resolve_address(e, target, Space.SHARED)))
     read_from = e.spill(lane_addresses(e, resolve_address(e, source, Space.GLOBAL)))
-    loads = e.unit.site(i, Access.LOAD, Space.GLOBAL, size)
+    loads = e.unit.site(i, Access.LOAD, Space.GLOBAL, size, size // 4)
     stores = e.unit.site(i, Access.STORE, Space.SHARED, size)
     parts = e.unit.site(i, Access.LOAD, Space.GLOBAL, 1)  # of lanes that want less than the whole
     lanes = e.active_bits()

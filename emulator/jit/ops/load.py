@@ -37,7 +37,7 @@ def load(e: Emitter, i: Instruction) -> None:
     pointers = resolve_address(e, address, space, e.access_groups.get(id(i)))
     active = e.active()
     volatile = not STRONG.isdisjoint(i.modifiers)
-    site = e.unit.site(i, Access.LOAD, space, size)
+    site = e.unit.site(i, Access.LOAD, space, size, count)
     observe_access(e, site, pointers)
     transfer = Transfer(pointers, space, type_, count, site, volatile, e.access_groups.get(id(i)), is_safe)
     values = load_values(e, transfer, active)

@@ -135,7 +135,7 @@ def _wmma_store(e: Emitter, i: Instruction) -> None:
 def _piece_sites(e: Emitter, i: Instruction, kind: Access, space: Space) -> int:
     """The first of the sites of pieces of 1, 2, 4, 8 and 16 bytes, which follow one another when nobody has asked for
     a site of this instruction before."""
-    sites = [e.unit.site(i, kind, space, size) for size in (1, 2, 4, 8, 16) if e.unit.observe]
+    sites = [e.unit.site(i, kind, space, size, max(1, size // 4)) for size in (1, 2, 4, 8, 16) if e.unit.observe]
     return min(sites, default=-1)
 
 
@@ -218,7 +218,7 @@ def ldmatrix(e: Emitter, i: Instruction) -> None:
     assert isinstance(i.operands[1], Address)
     space = space_of(i)
     pointers = resolve_address(e, i.operands[1], space)
-    site = e.unit.site(i, Access.LOAD, space, 16)
+    site = e.unit.site(i, Access.LOAD, space, 16, 4)
     out = e.scratch()
     rows = e.spill(lane_addresses(e, pointers))
     observe(e, site, rows, e.b.integer("i32", (1 << 8 * len(items)) - 1))

@@ -42,7 +42,16 @@ class BlockInit : public BlockObserver {
     void check(WrittenBytes &written, uint64_t offset, bool reads, const WarpContext &warp, uint32_t index, uint32_t lane,
                uint64_t at, bool is_shared) {
         const EmuSite &site = kernel_.sites[index];
-        if (reads && !written.has(offset, site.size)) check_.report_read(warp, index, lane, at, is_shared);
+        if (reads && !written.has(offset, site.size)) {
+            // What is copied, or one number, and written in part is a structure with padding between its members, as a rule.
+            bool in_part = !written.has_none(offset, site.size);
+            for (uint32_t i = 0; i < site.size; i += site.element_size) {
+                if (!written.has_none(offset + i, site.element_size)) continue;
+                if (in_part && site.copied >> i / site.element_size & 1) continue;
+                check_.report_read(warp, index, lane, at, at + i, is_shared);
+                break;
+            }
+        }
         if (site.kind != EMU_LOAD) written.mark(offset, site.size);
     }
 
@@ -57,14 +66,15 @@ class BlockInit : public BlockObserver {
 
 std::unique_ptr<BlockObserver> InitCheck::watch(BlockContext &block) { return std::make_unique<BlockInit>(*this, block); }
 
-void InitCheck::report_read(const WarpContext &warp, uint32_t index, uint32_t lane, uint64_t address, bool is_shared) {
+void InitCheck::report_read(const WarpContext &warp, uint32_t index, uint32_t lane, uint64_t address, uint64_t unwritten,
+                            bool is_shared) {
     auto [entry, fresh] = first_reads_.try_emplace({index, is_shared});
     Fault &fault = entry->second;
     if (!fresh) {
         ++fault.count;
         return;
     }
-    Location meant = is_shared ? shared_location(warp, address) : global_location(launch_, address);
+    Location meant = is_shared ? shared_location(warp, unwritten) : global_location(launch_, unwritten);
     fault = fault_at({&warp, &warp.kernel->sites[index], lane, address});
     fault.is_write = false;
     fault.kind = is_shared ? "uninitialized shared read" : "uninitialized read";

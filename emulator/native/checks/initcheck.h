@@ -18,7 +18,8 @@ class InitCheck : public Observer {
     std::unique_ptr<BlockObserver> watch(BlockContext &block) override;
     void finish(Launch &launch) override;
 
-    void report_read(const WarpContext &warp, uint32_t site, uint32_t lane, uint64_t address, bool is_shared);
+    void report_read(const WarpContext &warp, uint32_t site, uint32_t lane, uint64_t address, uint64_t unwritten,
+                     bool is_shared);
 
   private:
     Launch &launch_;

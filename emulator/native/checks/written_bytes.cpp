@@ -40,6 +40,10 @@ bool WrittenBytes::has(uint64_t offset, uint64_t size) const {
     return each_word(offset, size, [&](uint64_t word, uint64_t bits) { return (bits_[word] & bits) == bits; });
 }
 
+bool WrittenBytes::has_none(uint64_t offset, uint64_t size) const {
+    return each_word(offset, size, [&](uint64_t word, uint64_t bits) { return (bits_[word] & bits) == 0; });
+}
+
 void WrittenBytes::copy(uint64_t offset, const WrittenBytes &from, uint64_t from_offset, uint64_t size) {
     while (size) {
         uint64_t first = offset % 64, count = std::min(size, 64 - first);

@@ -16,6 +16,7 @@ class WrittenBytes {
     // What a copy of `size` bytes takes along from another range.
     void copy(uint64_t offset, const WrittenBytes &from, uint64_t from_offset, uint64_t size);
     bool has(uint64_t offset, uint64_t size) const;
+    bool has_none(uint64_t offset, uint64_t size) const;
 
   private:
     struct Free {

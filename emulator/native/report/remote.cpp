@@ -69,13 +69,13 @@ void pass(Wire &wire, RemoteVariable &it) {
 struct Site {
     uint32_t file, line;
     uint8_t size, order, kind, space;
-    uint32_t block, atomic_form, shared_begin, shared_end;
+    uint32_t block, atomic_form, shared_begin, shared_end, element_size, copied;
 };
 
 template <class Wire>
 void pass(Wire &wire, Site &it) {
     wire(it.file, it.line, it.size, it.order, it.kind, it.space, it.block, it.atomic_form, it.shared_begin,
-         it.shared_end);
+         it.shared_end, it.element_size, it.copied);
 }
 
 struct Line {
@@ -147,7 +147,7 @@ struct RemoteKernel {
         for (const Site &it : plain_sites) {
             if (it.file >= files.size()) return false;
             sites.push_back({files[it.file].c_str(), it.line, it.size, it.order, it.kind, it.space, it.block, it.atomic_form, it.shared_begin,
-                             it.shared_end});
+                             it.shared_end, it.element_size, it.copied});
         }
         for (const Line &it : plain_block_lines) {
             if (it.file >= files.size()) return false;

@@ -184,6 +184,9 @@ class CudaDevice:
     def take_report(self) -> ReportClaim | None:
         return None
 
+    def first_finding(self) -> str:
+        return ""
+
     def record(self, most_bytes: int) -> None:
         self._recorder = CallRecorder(most_bytes)
 

@@ -198,6 +198,17 @@ def test_shared_memory_that_nothing_wrote(device: Device, build: Build) -> None:
     assert "byte 280 of tile" in finding.message
 
 
+def test_a_part_of_a_vector_that_nothing_wrote(device: Device, build: Build) -> None:
+    out, _ = checked(device).array(32)
+
+    assert build("races").run_uninitialized_part(out) == 0
+
+    finding = only(device)
+    assert (finding.kind, finding.line) == ("uninitialized shared read", LINES["part unwritten"])
+    assert (finding.thread, finding.count) == ((31, 0, 0), 1)
+    assert "byte 504 of tile" in finding.message
+
+
 @pytest.mark.parametrize(("written", "filled", "first"), [(100, 0, None), (60, 160, None), (50, 100, 75), (0, 0, 0)])
 def test_global_memory_that_nothing_wrote(
     device: Device, build: Build, written: int, filled: int, first: int | None

@@ -55,9 +55,14 @@ def test_inner_scopes_have_names_of_their_own() -> None:
 def test_locations_lead_to_the_kernels_own_file() -> None:
     instructions = body(
         ".reg .f32 %f<3>;\n.loc 1 3 0\nneg.f32 %f1, %f2;\n"
-        ".loc 1 7 5\n.loc 2 99 1, function_name $L__info_string0, inlined_at 1 7 5\nabs.f32 %f1, %f2;"
+        ".loc 1 7 5\n.loc 2 99 1, function_name $L__info_string0, inlined_at 1 7 5\nabs.f32 %f1, %f2;\n"
+        ".loc 1 0 5\nneg.f32 %f1, %f2;"
     )
-    assert [(i.location.file, i.location.line) for i in instructions] == [("/x/kernel.cu", 3), ("/x/kernel.cu", 7)]
+    assert [(i.location.file, i.location.line) for i in instructions] == [
+        ("/x/kernel.cu", 3),
+        ("/x/kernel.cu", 7),
+        ("/x/kernel.cu", 7),
+    ]
 
 
 def test_module_variables() -> None:

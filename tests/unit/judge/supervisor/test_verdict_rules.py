@@ -117,6 +117,11 @@ def test_a_failed_call_is_told_with_its_line(
     ("ending", "verdict", "words"),
     [
         (_ending(code=0), Verdict.RUNTIME_ERROR, "solve ended the process with exit(0)"),
+        (
+            _ending(code=1, output="one\n\ngpujudge: before this: a write past the end at /tmp/kernel.cu:7\ntwo\n"),
+            Verdict.RUNTIME_ERROR,
+            "solve ended the process with exit(1); before this: a write past the end at kernel.cu:7",
+        ),
         (_ending(Op.LOAD, code=3), Verdict.RUNTIME_ERROR, "a static constructor ended the process with exit(3)"),
         (_ending(by=signal.SIGSEGV), Verdict.RUNTIME_ERROR, "SIGSEGV"),
         (_ending(by=signal.SIGSEGV), Verdict.RUNTIME_ERROR, "is a device pointer dereferenced there"),

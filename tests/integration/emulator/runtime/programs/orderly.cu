@@ -357,6 +357,20 @@ __global__ void short_lived(int* out) {
     free(scratch);
 }
 
+struct Best {
+    float value;
+    long long index;
+};
+
+// The copy reads the bytes between the members, too.
+__global__ void padded(const float* in, Best* out) {
+    __shared__ Best best[64];
+    best[threadIdx.x].value = in[threadIdx.x];
+    best[threadIdx.x].index = threadIdx.x;
+    __syncthreads();
+    out[threadIdx.x] = best[63 - threadIdx.x];
+}
+
 #define RUN(name, parameters, ...)         \
     extern "C" int run_##name parameters { \
         name __VA_ARGS__;                  \
@@ -390,3 +404,4 @@ extern "C" int run_grid_sync(float* m) {
 RUN(swap_loops, (float* m), <<<8, 128>>>(m, m + 8192))
 RUN(looks_first, (int* m), <<<8, 128>>>(m, m + 8192))
 RUN(short_lived, (int* m), <<<32, 32>>>(m))
+RUN(padded, (float* m), <<<1, 64>>>(m, reinterpret_cast<Best*>(m + 4096)))

@@ -89,6 +89,15 @@ __global__ void uninitialized_tile(float* out) {
     out[threadIdx.x] = tile[threadIdx.x];  // tile unwritten
 }
 
+__global__ void uninitialized_part(float* out) {
+    __shared__ float4 tile[32];
+    float* numbers = reinterpret_cast<float*>(tile);
+    for (int i = threadIdx.x; i < 126; i += 32) numbers[i] = 1;
+    __syncthreads();
+    float4 four = tile[threadIdx.x];  // part unwritten
+    out[threadIdx.x] = four.x + four.y + four.z + four.w;
+}
+
 __global__ void reads(const float* in, float* out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = in[i];  // plain read
@@ -169,6 +178,7 @@ RUN(last_block_too_early, (const float* in, float* partial, float* out, unsigned
 RUN(flag_without_fence, (int* data, int* flag, int* out), <<<2, 1>>>(data, flag, out))
 RUN(sum_read_too_soon, (int* out), <<<1, 64>>>(out))
 RUN(uninitialized_tile, (float* out), <<<1, 96>>>(out))
+RUN(uninitialized_part, (float* out), <<<1, 32>>>(out))
 RUN(local_past, (int* out, int at, int n), <<<1, 32>>>(out, at, n))
 RUN(local_read_past, (int* out, int at), <<<1, 32>>>(out, at))
 RUN(some_leave, (float* out, int n), <<<2, 64>>>(out, n))
