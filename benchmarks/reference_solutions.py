@@ -110,7 +110,8 @@ def table(document: dict[str, Any]) -> str:
         timed = row["metric"] == "time_s"
         score = f"{row['value'] * 1e6:,.1f} µs" if timed else f"{row['value']:,.0f} warp instructions"
         rates = [f"{row[rate]:,.0f}" if row[rate] else "" for rate in ("gb_per_s", "gflop_per_s")]
-        lines.append(f"| {name} | {score} | {row['spread']:.1%} | {rates[0]} | {rates[1]} |")
+        spread = "" if row["spread"] is None else f"{row['spread']:.1%}"
+        lines.append(f"| {name} | {score} | {spread} | {rates[0]} | {rates[1]} |")
     return "\n".join(lines)
 
 

@@ -126,6 +126,9 @@ class HostDevice:
     def take_report(self) -> ReportClaim | None:
         return None
 
+    def first_finding(self) -> str:
+        return ""
+
     def record(self, most_bytes: int) -> None: ...
 
     def take_recording(self) -> bytes:
