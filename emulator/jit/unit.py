@@ -12,7 +12,7 @@ from emulator.jit.register_file import RegisterFile
 from emulator.jit.shapes import Shapes
 from emulator.ptx.effects import defs_and_uses
 from emulator.ptx.facts import Memory
-from emulator.ptx.ir import Imm, Instruction, Location, Module, Reg, Vec
+from emulator.ptx.ir import Address, Imm, Instruction, Location, Module, Reg, Vec
 from emulator.ptx.opcodes import STRONG
 from emulator.ptx.program import Program
 from emulator.ptx.provenance import accessed_variable, shared_variables
@@ -66,8 +66,11 @@ def _computed_with(instruction: Instruction) -> set[str]:
     """Returns the registers that an instruction reads, but for those that it only stores."""
     used = set(defs_and_uses(instruction)[1])
     if instruction.opcode == "st":
-        value = instruction.operands[1]
-        used -= {item.name for item in (value.items if isinstance(value, Vec) else (value,)) if isinstance(item, Reg)}
+        address, value = instruction.operands[:2]
+        stored = {item.name for item in (value.items if isinstance(value, Vec) else (value,)) if isinstance(item, Reg)}
+        if isinstance(address, Address) and isinstance(address.base, Reg):
+            stored.discard(address.base.name)
+        used -= stored
     return used
 
 

@@ -18,6 +18,8 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 _libc = ctypes.CDLL(None)
 # From bits/sigaction.h.
 _SA_RESETHAND = -0x80000000
+#: Printing what was found takes no longer, in seconds, or a signal ends the process.
+_PATIENCE_S = 2
 #: What the parent takes at most, on a busy machine, to see a mark and end the runner.
 _PARENT_ENDS_US_S = 1.0
 
@@ -31,59 +33,67 @@ class _SigAction(ctypes.Structure):
     )
 
 
-def _nothing_found() -> str:
-    return ""
+class _LastWords:
+    """What the device found wrong, printed where the submission ends the process before the supervisor can ask."""
+
+    def __init__(self) -> None:
+        self.find: Callable[[], str] = str
+        self.terminate_as_before: Callable[[], None] = os.abort
+
+    def tell(self) -> None:
+        # The submission may have damaged what this needs.
+        _libc.signal(int(signal.SIGALRM), None)
+        _libc.alarm(_PATIENCE_S)
+        with contextlib.suppress(Exception):
+            text = " ".join(self.find().split())
+            if text:
+                os.write(2, f"\n{FOUND}{text}\n".encode(errors="replace"))
+        _libc.alarm(0)
 
 
-_found: Callable[[], str] = _nothing_found
-
-
-def _tell_what_was_found() -> None:
-    with contextlib.suppress(Exception):
-        text = " ".join(_found().split())
-        if text:
-            os.write(2, f"\n{FOUND}{text}\n".encode(errors="replace"))
+_last_words = _LastWords()
 
 
 def _on_exit(code: int, _: Any) -> None:
-    _tell_what_was_found()
     try:
+        _last_words.tell()
         os.eventfd_write(MARK_FD, 1 + (code & 0xFFFFFFFF))
     finally:
         os._exit(code & 0xFF)
 
 
-def _on_abort(_: int) -> None:
-    _tell_what_was_found()
+def _on_terminate() -> None:
+    _last_words.tell()
+    _last_words.terminate_as_before()
 
 
 #: Kept for as long as the process lives: the C library has their addresses.
 _ON_EXIT = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(_on_exit)
-_ON_ABORT = ctypes.CFUNCTYPE(None, ctypes.c_int)(_on_abort)
+_TERMINATE = ctypes.CFUNCTYPE(None)
+_ON_TERMINATE = _TERMINATE(_on_terminate)
 
 
-def leave_marks(found: Callable[[], str]) -> None:
+def leave_marks(find: Callable[[], str]) -> None:
     """Has ``exit`` and segmentation faults leave their mark. Handlers that the submission registers run before.
 
-    ``exit`` and ``abort`` print what ``found`` returns, the first thing that the device found wrong, or an empty text:
-    a submission that checks errors ends the process before the supervisor can ask.
+    ``exit`` and an exception that nobody catches print what ``find`` returns, the first thing that the device found
+    wrong, or an empty text: submissions that check errors end the process before the supervisor can ask. ``abort``
+    prints nothing: the C library calls it with its allocator locked.
 
     ``exit`` must end the process here, before the destructors of libraries abort. The handler of the fault is
     ``eventfd_write(int fd, eventfd_t value)``, given the signal's number and an address: it allocates nothing and takes
     no lock, as is due in a handler. It has no stack of its own, so that none runs after an overflow; then the process
     dies as it would without it.
     """
-    global _found
-    _found = found
+    _last_words.find = find
     _libc.on_exit(_ON_EXIT, None)
-    _handle(signal.SIGABRT, _ON_ABORT)
-    _handle(signal.SIGSEGV, _libc.eventfd_write)
-
-
-def _handle(number: signal.Signals, handler: Any) -> None:
-    """Has ``handler`` run at the first such signal."""
-    action = _SigAction(handler=ctypes.cast(handler, ctypes.c_void_p), flags=_SA_RESETHAND)
-    _libc.sigaction(int(number), ctypes.byref(action), None)
+    with contextlib.suppress(OSError, AttributeError):
+        set_terminate = ctypes.CDLL("libstdc++.so.6")._ZSt13set_terminatePFvvE
+        set_terminate.restype = _TERMINATE
+        _last_words.terminate_as_before = set_terminate(_ON_TERMINATE)
+    handler = ctypes.cast(_libc.eventfd_write, ctypes.c_void_p)
+    action = _SigAction(handler=handler, flags=_SA_RESETHAND)
+    _libc.sigaction(int(signal.SIGSEGV), ctypes.byref(action), None)
 
 
 @functools.cache

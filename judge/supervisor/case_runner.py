@@ -200,7 +200,9 @@ class CaseRunner:
                 self.end_session()
                 record, outputs, printed = self._call(case, prepared_case, watch)
         except RunnerEnded as ended:
-            outcome, printed = outcome_of_ending(ended.ending, bounds.call_s), ended.ending.printed
+            is_public = prepared_case.answers is not None
+            outcome = outcome_of_ending(ended.ending, bounds.call_s, is_public=is_public)
+            printed = ended.ending.printed
             if _may_be_of_the_checks(outcome, watch):
                 return self._judge_without_checks(case, prepared_case, watch)
             self.discard_session()
@@ -233,7 +235,7 @@ class CaseRunner:
     def _judge_without_checks(self, case: Case, prepared_case: PreparedCase, watch: Watch) -> JudgedCase:
         """Judges the case again in a new session, since a device on which a kernel was stopped makes no more calls."""
         self.end_session()
-        return self._judge_once(case, prepared_case, watch & ~Watch.CHECKS)
+        return self._judge_once(case, prepared_case, watch & ~Watch.CHECKS | Watch.RUNS_AHEAD)
 
     def _in_other_orders(
         self, case: Case, prepared_case: PreparedCase, right: Outcome, outside: tuple[MemoryFault, ...]

@@ -52,8 +52,6 @@ _OUT_OF_BOUNDS = ("out-of-bounds", "read after free")
 #: What these kinds of access begin with happens, too, where memory was to be allocated and was not.
 _OF_NO_ALLOCATION = ("illegal", "out-of-bounds")
 _UNINITIALIZED = "uninitialized"
-#: The folder of CUDA's own headers in the compiler's jail.
-_CUDA_FOLDER = "/cuda/include/"
 #: Errors that are no failures: they answer a question.
 _ANSWERS = ("cudaErrorNotReady",)
 #: Errors after which a CUDA context is unusable: every later call in the process fails.
@@ -86,8 +84,11 @@ class RunnerKilled(KilledFromOutside):
         self.outcome = outcome
 
 
-def outcome_of_ending(ending: Ending, limit_s: float) -> Outcome:
+def outcome_of_ending(ending: Ending, limit_s: float, *, is_public: bool = False) -> Outcome:
     """Returns the verdict on a call whose runner ended during it; ``limit_s`` is the time limit of ``solve``.
+
+    Of a public case, what the runner found before is told. A submission could print such a line itself, and so show the
+    inputs of a hidden one.
 
     Raises InternalError if the runner ended before the submission was loaded, and so through no fault of it, and
     RunnerKilled if somebody outside may have ended it.
@@ -119,7 +120,9 @@ def outcome_of_ending(ending: Ending, limit_s: float) -> Outcome:
         return Outcome(Verdict.MEMORY_LIMIT_EXCEEDED, f"the host memory allowed ran out {where}")
     if ending.exit.cpu_limited:
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"the CPU time allowed ran out {where}")
-    crashed = Outcome(Verdict.RUNTIME_ERROR, _crash_message(ending, where) + _found_before(ending))
+    crashed = Outcome(
+        Verdict.RUNTIME_ERROR, _crash_message(ending, where) + (_found_before(ending) if is_public else "")
+    )
     if ending.exit.perhaps_from_outside:
         raise RunnerKilled(f"the runner was {crashed.message}", crashed)
     return crashed
@@ -222,9 +225,10 @@ def outcome_of_call(
 def _is_harmless(claim: FaultClaim) -> bool:
     """Returns whether a right answer needs no warning of a fault, about which its author can do nothing.
 
-    CUB copies whole structures, whose padding nobody wrote, and reads on past a tile to leave what it read.
+    CUB, in headers of its own, copies whole structures, whose padding nobody wrote, and reads on past a tile to leave
+    what it read.
     """
-    return claim.kind.startswith(_UNINITIALIZED) and claim.file.startswith(_CUDA_FOLDER)
+    return claim.kind.startswith(_UNINITIALIZED) and _file_name(claim.file) not in ("", _SOURCE_NAME)
 
 
 def with_checks(wrong: Outcome, fetched: FetchReply, source: str = "") -> Outcome:
@@ -298,7 +302,7 @@ def _outcome_if_stopped(
 
 
 def _found_before(ending: Ending) -> str:
-    """Returns what the device had found when the submission ended the process. Only words depend on it."""
+    """Returns what the device had found when the submission ended the process."""
     found = ending.output.rpartition(f"\n{FOUND}")
     return f"; before this: {_shown(found[2].partition(chr(10))[0])[:_FOUND_CHARACTERS]}" if found[1] else ""
 
@@ -318,7 +322,7 @@ def _crash_message(ending: Ending, where: str) -> str:
             return f"an uncaught C++ exception of type {thrown.group(1)} {where}{hint}"
         if "terminate called" in ending.output:
             return f"an uncaught C++ exception {where}"
-        if ending.output.partition(f"\n{FOUND}")[0].rstrip().endswith(_SMASHED):
+        if ending.output.rstrip().endswith(_SMASHED):
             return f"the host code wrote past the end of a local array (stack smashing detected) {where}"
     if ending.exit.stack_overflow:
         return f"the host stack overflowed {where}: a recursion that does not end, or a local array larger than it?"

@@ -45,12 +45,18 @@ _WRONG: dict[str, tuple[str, str, str]] = {
         "an uncaught C++ exception of type std::runtime_error in solve; before this: not supported by the emulator: "
         "cudaMallocArray",
     ),
-    "abort-after-an-assert": (
+    "exit-after-an-assert": (
         "#include <cassert>\n"
-        + _solve(f"{_LAUNCH} if (cudaDeviceSynchronize()) abort();", kernel=_KERNEL % "assert(N < 0);"),
+        + _solve(f"{_LAUNCH} if (cudaDeviceSynchronize()) exit(1);", kernel=_KERNEL % "assert(N < 0);"),
         "RE",
-        "(abort(), or a failed assert() in the host code) in solve; before this: cudaErrorAssert: kernel.cu:5",
+        "solve ended the process with exit(1); before this: cudaErrorAssert: kernel.cu:5",
     ),
+    "double-free": (
+        _solve("void* volatile a = malloc(3000); void* volatile b = malloc(3000); free(a); free(b); free(a);"),
+        "RE",
+        "killed by SIGABRT",
+    ),
+    "raise-abort": ("#include <csignal>\n" + _solve(f"raise(SIGABRT); {_LAUNCH}"), "RE", "killed by SIGABRT"),
     "exit-159": (_solve("exit(159);"), "RE", "solve ended the process with exit(159)"),
     "_exit-159": (
         "#include <unistd.h>\n" + _solve("_exit(159);"),

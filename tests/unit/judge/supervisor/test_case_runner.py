@@ -80,5 +80,5 @@ def test_a_case_that_its_checks_make_too_slow_is_judged_without_them(how: str, m
     runner = CaseRunner(factory, twice_pack(), Artifact(b"", Target("cuda", "sm_90")), 7)
     [judged] = runner.judge_cases(twice_pack().cases[:1])
     assert judged.judgement.verdict is Verdict.ACCEPTED, judged
-    assert events == [f"call {Watch.CHECKS!r}", "new session", f"call {Watch.NOTHING!r}"]
+    assert events == [f"call {Watch.CHECKS!r}", "new session", f"call {Watch.RUNS_AHEAD!r}"]
     assert not runner.exhausted

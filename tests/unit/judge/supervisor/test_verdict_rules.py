@@ -117,11 +117,6 @@ def test_a_failed_call_is_told_with_its_line(
     ("ending", "verdict", "words"),
     [
         (_ending(code=0), Verdict.RUNTIME_ERROR, "solve ended the process with exit(0)"),
-        (
-            _ending(code=1, output="one\n\ngpujudge: before this: a write past the end at /tmp/kernel.cu:7\ntwo\n"),
-            Verdict.RUNTIME_ERROR,
-            "solve ended the process with exit(1); before this: a write past the end at kernel.cu:7",
-        ),
         (_ending(Op.LOAD, code=3), Verdict.RUNTIME_ERROR, "a static constructor ended the process with exit(3)"),
         (_ending(by=signal.SIGSEGV), Verdict.RUNTIME_ERROR, "SIGSEGV"),
         (_ending(by=signal.SIGSEGV), Verdict.RUNTIME_ERROR, "is a device pointer dereferenced there"),
@@ -153,6 +148,26 @@ def test_endings_and_their_verdicts(ending: Ending, verdict: Verdict, words: str
 def test_what_an_exception_says_is_not_repeated_since_it_may_hold_hidden_inputs() -> None:
     output = "terminate called after throwing an instance of 'std::runtime_error'\n  what():  0.123456\n"
     assert "0.123456" not in outcome_of_ending(_ending(by=signal.SIGABRT, output=output), 2.0).message
+
+
+@pytest.mark.parametrize(
+    ("file", "mismatch", "told"),
+    [("/cuda/include/cub/merge.cuh", None, 0), ("/tmp/kernel.cu", None, 1), ("/cuda/include/cub/merge.cuh", WRONG, 1)],
+)
+def test_a_right_answer_has_no_warning_of_what_a_header_reads_and_leaves(
+    file: str, mismatch: Mismatch | None, told: int
+) -> None:
+    read = dataclasses.replace(READ, kind="uninitialized shared read", file=file)
+    outcome = _call(FINE, FetchReply((0, 0, 0), ReportClaim(faults=(read,))), mismatch)
+    assert len(outcome.memory_errors) == told
+
+
+def test_what_was_found_before_is_told_of_public_cases() -> None:
+    ending = _ending(code=1, output="one\n\ngpujudge: before this: a write past the end at /tmp/kernel.cu:7\ntwo\n")
+    message = "solve ended the process with exit(1)"
+    assert outcome_of_ending(ending, 2.0).message == message
+    told = outcome_of_ending(ending, 2.0, is_public=True).message
+    assert told == f"{message}; before this: a write past the end at kernel.cu:7"
 
 
 @pytest.mark.parametrize(
