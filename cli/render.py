@@ -78,6 +78,7 @@ def _build_lines(build: BuildReport, *, failed: bool) -> list[Text]:
     if build.spills is not None:
         facts.append(f"{build.spills} bytes spilled")
     out = [Text(f"  build   {', '.join(facts)}")]
+    out += [Text(f"    note: {clean(note)}") for note in build.notes]
     if failed or "warning" in build.log:
         out += [Text(f"    {line}", style="dim") for line in clean(build.log).rstrip().splitlines()]
     return out

@@ -68,6 +68,8 @@ class BuildReport:
     spills: int | None = None
     kernels: tuple[KernelResources, ...] = ()
     cached: bool = False
+    #: What the author should know of a source that was built.
+    notes: tuple[str, ...] = field(default=(), metadata=WHEN_KNOWN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from judge.compile.adapter import Adapter, make_adapter
 from judge.compile.challenge import Challenge
 from judge.compile.signature import Signature, difference, find_definitions, parse_parameters
 
@@ -39,6 +40,30 @@ def wanted_overload(symbols: str, pack: Challenge) -> str | None:
         return None
     fitting = [name for name, plain in names if difference(_expected(pack), _demangled(plain)) is None]
     return fitting[0] if fitting and fitting[0] != names[0][0] else None
+
+
+def needed_adapter(symbols: str, definitions: str, source: bytes, pack: Challenge) -> Adapter | None:
+    """Returns what has to call ``solve`` since its integers are of other types, wide enough, than the challenge's.
+
+    Returns None where it can be called as it is, or not at all. Of several definitions in the text, nothing tells
+    which one is exported, so they get none.
+    """
+    expected = _expected(pack)
+    names = dict(line.split("\t", 1) for line in symbols.splitlines() if "\t" in line)
+    if "solve" in names:
+        found = [("solve", signature) for signature in find_definitions(definitions or source.decode("utf-8"))]
+        found = found if len(found) == 1 else []
+    else:
+        mangled = [(name, plain) for name, plain in names.items() if name.startswith(MANGLED_SOLVE)]
+        found = [(name, _demangled(plain)) for name, plain in mangled[:_MOST_OVERLOADS]]
+    if any(difference(expected, signature) is None for _, signature in found):
+        return None
+    fitting = (
+        make_adapter(name, expected, signature)
+        for name, signature in found
+        if difference(expected, signature, converting=True) is None
+    )
+    return next(fitting, None)
 
 
 def _demangled(plain: str) -> Signature:

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from emulator.records import dataclass
+from judge.compile.adapter import RENAMED, Adapter
 from judge.compile.architecture import is_ptx_alone, nvcc_flags, ptxas_architecture
 from judge.compile.challenge import Challenge
 from judge.compile.compiler_jail import HOST_PATH, compiler_policy, contents, memory_file, run_script, workplace
 from judge.compile.diagnostics import says_killed
 from judge.compile.exported_solve import MANGLED_SOLVE
-from judge.compile.plan import Files, Plan, Recorder, build_script, parse_dryrun, whole_plan
+from judge.compile.plan import Adapting, Files, Plan, Recorder, build_script, parse_dryrun, whole_plan
 from judge.compile.target import Target
 from judge.compile.toolchain import INSIDE, Toolchain
 from judge.errors import InternalError, KilledFromOutside
@@ -77,6 +78,8 @@ class CompilerJob:
     recorder: bytes = b""
     #: The headers of CUB that stand for the one that includes all.
     narrowed: Sequence[str] = ()
+    #: What calls ``solve`` in its stead.
+    adapter: Adapter | None = None
 
 
 def run_compiler(job: CompilerJob) -> CompilerResult:
@@ -111,6 +114,10 @@ def _compile(job: CompilerJob) -> CompilerResult:
         outputs = ("library", "symbols", "definitions", "resources", "signals", "streams", "call_lines")
         taken = [memory_file(stack, name, b"") for name in outputs]
         linked = Recorder(memory_file(stack, "recorder", job.recorder), _wraps(job.recorder)) if job.recorder else None
+        adapting = None
+        if job.adapter is not None:
+            source = memory_file(stack, "adapter", job.adapter.code.encode())
+            adapting = Adapting(source, job.adapter.symbol, RENAMED)
         script = build_script(
             plan,
             Files(*given, *taken),
@@ -121,8 +128,9 @@ def _compile(job: CompilerJob) -> CompilerResult:
             ptxas_arch=ptxas_architecture(target.arch) if is_ptx_alone(target.arch) else None,
             recorder=linked,
             narrowed=job.narrowed,
+            adapting=adapting,
         )
-        descriptors = (*given, *taken, *([linked.source] if linked is not None else []))
+        descriptors = (*given, *taken, *(each.source for each in (linked, adapting) if each is not None))
         output = run_script(policy, script, settings, descriptors)
         library = contents(taken[0], settings.build.artifact_bytes + 1)
         symbols, definitions, resources, statuses = (

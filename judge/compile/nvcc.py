@@ -12,11 +12,12 @@ import signal
 import time
 
 from judge.compile import cache
+from judge.compile.adapter import Adapter
 from judge.compile.artifact import Artifact
 from judge.compile.challenge import Challenge
 from judge.compile.compiler_jail import require_work
 from judge.compile.diagnostics import capped, exhausted, parse_resources, readable_log
-from judge.compile.exported_solve import check_solve, wanted_overload
+from judge.compile.exported_solve import check_solve, needed_adapter, wanted_overload
 from judge.compile.jailed_compiler import CompilerJob, CompilerResult, compiler_options, recorder_source, run_compiler
 from judge.compile.known_good import require_working
 from judge.compile.narrowing import narrowed_includes
@@ -61,9 +62,12 @@ def build_submission(
         job = dataclasses.replace(job, narrowed=())
         result = run_compiler(job)
     overload = wanted_overload(result.symbols, pack)
+    adapter = needed_adapter(result.symbols, result.definitions, source, pack)
     if overload is not None:
         result = run_compiler(dataclasses.replace(job, alias=overload))
-    report, artifact = _judge_result(result, source, pack, target, toolchain, settings, started_s)
+    elif adapter is not None:
+        result = run_compiler(dataclasses.replace(job, adapter=adapter))
+    report, artifact = _judge_result(result, source, pack, target, toolchain, settings, started_s, adapter)
     if not result.crashed and (artifact is not None or not result.limited):
         cache.store(settings.data_dir, key, report, artifact, shared=settings.shared_builds)
     return report, artifact
@@ -77,6 +81,7 @@ def _judge_result(
     toolchain: Toolchain,
     settings: JudgeSettings,
     started_s: float,
+    adapter: Adapter | None,
 ) -> tuple[BuildReport, Artifact | None]:
     limits, output = settings.build, result.output
     log = readable_log(output.data, limit_bytes=limits.log_bytes, truncated=output.truncated)
@@ -103,7 +108,11 @@ def _judge_result(
         if output.exit.code == LINK_FAILED:
             text = _joined("The program could not be linked.", log, limits.log_bytes)
         return _compile_error(text, started_s), None
-    problem, extern_c = check_solve(result.symbols, result.definitions, source, pack)
+    problem, extern_c = (
+        check_solve(result.symbols, result.definitions, source, pack)
+        if adapter is None
+        else (None, adapter.symbol == "solve")
+    )
     if problem is not None:
         return _compile_error(_joined(problem, log, limits.log_bytes), started_s), None
     if not 0 < len(result.library) <= limits.artifact_bytes:
@@ -117,6 +126,7 @@ def _judge_result(
         registers=max((kernel.registers for kernel in kernels), default=None),
         spills=max((kernel.spill_stores_bytes + kernel.spill_loads_bytes for kernel in kernels), default=None),
         kernels=kernels,
+        notes=() if adapter is None else adapter.notes,
     )
     registers = tuple((kernel.kernel, kernel.registers) for kernel in kernels if kernel.registers)
     return report, Artifact(

@@ -115,6 +115,15 @@ class Files:
 
 
 @dataclass(frozen=True, slots=True)
+class Adapting:
+    """The descriptor of an adapter's source in C, and the names of what it calls: in ``kernel.o`` and in it."""
+
+    source: int
+    symbol: str
+    renamed: str
+
+
+@dataclass(frozen=True, slots=True)
 class Recorder:
     """The descriptor of the recorder's source, and the functions that the recorder wraps."""
 
@@ -133,6 +142,7 @@ def build_script(
     alias: str = "_Z5solve.*",
     recorder: Recorder | None = None,
     narrowed: Sequence[str] = (),
+    adapting: Adapting | None = None,
 ) -> str:
     """Returns the POSIX shell script that makes the library, in an empty folder of its own.
 
@@ -142,7 +152,8 @@ def build_script(
 
     ``runtime`` has the linker's arguments for libcudart. ``ptxas_arch`` is None where ptxas runs as part of the plan.
     ``alias`` is the pattern of the symbol that becomes ``solve`` if none has that name. A ``recorder`` is compiled and
-    linked in. ``narrowed`` headers of CUB stand for all of it (judge/compile/narrowing.py).
+    linked in. ``narrowed`` headers of CUB stand for all of it (judge/compile/narrowing.py). ``adapting`` puts a
+    function before ``solve`` that converts what it is passed (judge/compile/adapter.py).
 
     ptxas's report has a file of its own, since the source can make the other compilers print anything. The source
     chooses symbols too, so only plain ones get into a command.
@@ -186,6 +197,7 @@ def build_script(
             compile_ = f"{compile_} -g1 -fno-optimize-sibling-calls"
         lines.append(f"{_noting(compile_)} || {{ note; exit {COMPILE_FAILED}; }}")
     lines += [
+        *_adapt(adapting),
         "nm -g --defined-only kernel.o >defined || note",
         f"awk 'NF == 3 && $2 == \"T\" && $3 ~ /^{_SYMBOL}$/ {{ print $3 }}' <defined >names || note",
         "{ c++filt <names >plain && paste names plain >symbols; } || note",
@@ -252,6 +264,16 @@ def _note_signals(fd: int) -> list[str]:
 def _noting(command: str) -> str:
     """Returns the command, with its steps run by the wrapper that notes signals if it is gcc's driver."""
     return re.sub(r'^("?(?:\S*/)?g(?:cc|\+\+)"?) ', rf"\1 -wrapper /bin/sh,./{_NOTING} ", command)
+
+
+def _adapt(adapting: Adapting | None) -> list[str]:
+    """Returns the command that gives ``kernel.o`` the adapter as its ``solve``, and its own one another name."""
+    if adapting is None:
+        return []
+    rename = f"objcopy --redefine-sym {adapting.symbol}={adapting.renamed} kernel.o"
+    compile_ = f"gcc -O2 -fPIC -x c -c /proc/self/fd/{adapting.source} -o adapter.o"
+    join = "ld -r -o joined.o kernel.o adapter.o && mv joined.o kernel.o"
+    return [f"{{ {rename} && {_noting(compile_)} && {join}; }} || {{ note; exit {COMPILE_FAILED}; }}"]
 
 
 def _record(recorder: Recorder | None, cuda: str) -> tuple[str, str]:

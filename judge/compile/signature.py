@@ -1,9 +1,9 @@
 """Checks whether the compiled ``solve`` takes the arguments that the challenge passes.
 
 A C symbol carries no types, so they are read from text: the compiler's preprocessed source, where macros are expanded,
-or a demangled name. Clear differences count: the number of parameters, a pointer for a scalar, float for int,
-``size_t`` for ``int`` (the upper half of what is passed would be undefined) and ``unsigned`` for ``int``. ``const`` and
-``__restrict__`` do not count, and a type that cannot be resolved passes: the judgement will tell.
+or a demangled name. Clear differences count: the number of parameters, a pointer for a scalar, float for int.
+``const`` and ``__restrict__`` do not count, and a type that cannot be resolved passes: the judgement will tell. An
+integer of another type that is at least as wide (``size_t`` or ``unsigned`` for ``int``) is taken by a conversion.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ _QUALIFIERS = {
     "constexpr",
     "extern",
 }
+_INTEGERS = ("signed", "unsigned", "integer")
 _INTEGER_WORDS = {"unsigned", "signed", "long", "int", "short", "char", "__signed__"}
 #: Kind and bytes of scalar types; vector types count as their scalar. ``integer`` is one of either sign: of bool and
 #: char, which C++ tells from signed and unsigned ones, and of vectors, as which memory is only read.
@@ -144,14 +145,24 @@ def parse_parameters(inside: str, aliases: _Aliases | None = None) -> Signature:
     return Signature(f"void solve({', '.join(parameter.text for parameter in parameters)})", parameters)
 
 
-def difference(expected: Signature, found: Signature) -> str | None:
-    """Returns, in words, why the found one cannot be called like the expected one; None where it can."""
+def difference(expected: Signature, found: Signature, *, converting: bool = False) -> str | None:
+    """Returns, in words, why the found one cannot be called like the expected one; None where it can.
+
+    ``converting`` allows the conversions of integers that ``is_converted`` describes.
+    """
     if len(expected.parameters) != len(found.parameters):
         return f"it takes {_count(len(found.parameters))} instead of {len(expected.parameters)}"
     for position, (want, have) in enumerate(zip(expected.parameters, found.parameters, strict=True), start=1):
-        if not _compatible(want, have):
+        if not _compatible(want, have) and not (converting and is_converted(want, have)):
             return f"parameter {position} is `{have.text}` instead of `{want.text}`"
     return None
+
+
+def is_converted(want: Parameter, have: Parameter) -> bool:
+    """Returns whether what is passed has to be converted, and fits: an integer into another one as wide or wider."""
+    plain = not (want.pointers or have.pointers or have.reference)
+    integers = want.kind in _INTEGERS and have.kind in _INTEGERS and have.size_bytes >= want.size_bytes
+    return plain and integers and not _compatible(want, have)
 
 
 def _compatible(want: Parameter, have: Parameter) -> bool:

@@ -23,10 +23,10 @@ def _solve(body: str, parameters: str = "const float* A, const float* B, float* 
 
 
 _WRONG: dict[str, tuple[str, str, str]] = {
-    "size_t": (
-        _solve(_LAUNCH, "const float* A, const float* B, float* C, size_t N"),
+    "short": (
+        _solve(_LAUNCH, "const float* A, const float* B, float* C, short N"),
         "CE",
-        "parameter 4 is `size_t N` instead of `int N`.",
+        "parameter 4 is `short N` instead of `int N`.",
     ),
     "exception": (
         _solve('throw std::runtime_error("no tile");'),
@@ -128,15 +128,15 @@ _WRONG: dict[str, tuple[str, str, str]] = {
     "nothing": (_solve(""), "WA", "all of C is 0: was the kernel launched?"),
     "empty": ("", "CE", "The source is empty."),
     "only-a-comment": ("// nothing\n", "CE", "There is no function `solve` in the source."),
-    "long": (
-        _solve(_LAUNCH, "const float* A, const float* B, float* C, long N"),
+    "swapped": (
+        _solve("", "size_t N, const float* A, const float* B, float* C"),
         "CE",
-        "parameter 4 is `long N` instead of `int N`.",
+        "parameter 1 is `size_t N` instead of `const float* A`.\n  expected: void solve(const float* A",
     ),
-    "unsigned": (
-        _solve(_LAUNCH, "const float* A, const float* B, float* C, unsigned N"),
+    "float-for-int": (
+        _solve(_LAUNCH, "const float* A, const float* B, float* C, float N"),
         "CE",
-        "parameter 4 is `unsigned N` instead of `int N`.\n  expected: void solve(const float* A",
+        "parameter 4 is `float N` instead of `int N`.",
     ),
     "double": (
         _solve("", "const float* A, const float* B, double* C, int N"),
@@ -351,3 +351,18 @@ def test_a_wrong_source_is_told_what_is_wrong(
     )
     assert judgement.verdict.value == verdict, judgement
     assert told in f"{judgement.message}\n{judgement.build.log}"
+
+
+@pytest.mark.parametrize("type_", ["size_t", "long", "unsigned"])
+def test_an_integer_of_another_type_is_accepted_with_a_note(
+    packs: dict[str, Pack], judge_settings: JudgeSettings, type_: str
+) -> None:
+    # All bits of N count: what the caller leaves in the upper half of its register must not be seen.
+    body = "k<<<int((N + 255) / 256), 256>>>(A, B, C, int(N)); if (N != N * 1 % 4294967296) cudaMemset(C, 0, 4);"
+    source = _solve(body, f"const float* A, const float* B, float* C, {type_} N")
+    device = BUILTIN_BACKENDS.find_device("emulator", judge_settings)
+    judgement = pipeline.judge(source.encode(), packs["vector-add"], device, 11, judge_settings, mode=Mode.RUN)
+    assert judgement.verdict.value == "AC", judgement
+    assert judgement.build.notes == (
+        f"parameter 4 of `solve` is `{type_} N` and the challenge passes `int N`: the value is converted",
+    )

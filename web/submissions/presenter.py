@@ -121,6 +121,7 @@ class Report:
     cases: tuple[CaseView, ...]
     passed: int
     build_log: str
+    build_notes: tuple[str, ...]
     build_facts: tuple[tuple[str, str], ...]
     kernels: tuple[KernelResources, ...]
     benchmarks: tuple[BenchmarkView, ...]
@@ -147,6 +148,7 @@ def present_report(judgement: Judgement, source: str = "") -> Report:
         cases=views,
         passed=sum(case.verdict is Verdict.ACCEPTED for case in cases),
         build_log=judgement.build.log,
+        build_notes=judgement.build.notes,
         build_facts=_build_facts(judgement.build),
         kernels=tuple(
             dataclasses.replace(kernel, kernel=kernel_name(kernel.kernel)) for kernel in judgement.build.kernels

@@ -86,7 +86,7 @@ def test_solve_in_its_other_forms(definition: str, extern_c: bool, settings: Jud
     ("source", "says"),
     [
         ("void solve(double* x, int N) {}", "it takes 2 parameters instead of 3"),
-        ("void solve(float* input, float* output, size_t N) {}", "parameter 3 is `unsigned long` instead of `int N`"),
+        ("void solve(float* input, float* output, short N) {}", "parameter 3 is `short` instead of `int N`"),
         ('extern "C" void solve(const int* input, float* output, int N) {}', "parameter 1 is `const int *input`"),
         ("static void solve(const float* input, float* output, int N) {}", "No function `solve` was compiled"),
         ("namespace n { void solve(const float*, float*, int) {} }", "in a namespace or class"),
@@ -102,6 +102,24 @@ def test_compile_errors_say_what_is_wrong(source: str, says: str, settings: Judg
     assert says in report.log
     for path in ("/tmp", "/cuda", "/usr", str(settings.data_dir)):
         assert path not in report.log
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        'extern "C" void solve(const float* input, float* output, size_t N)',
+        "void solve(float* input, float* output, long N)",
+        "void solve(int* other) {}\nvoid solve(const float* input, float* output, unsigned N)",
+    ],
+)
+def test_an_integer_of_another_type_is_converted(definition: str, settings: JudgeSettings) -> None:
+    report, artifact = build(KERNEL + definition + LAUNCH, settings)
+    assert report.ok, report.log
+    assert artifact is not None
+    assert exported(artifact.library) == {"solve"}
+    (note,) = report.notes
+    assert "and the challenge passes `int N`: the value is converted" in note
+    assert artifact.call_lines
 
 
 def test_device_lambdas_and_constexpr_functions_need_no_flag(settings: JudgeSettings) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from judge.compile.adapter import make_adapter
 from judge.compile.signature import Signature, difference, find_definitions, parse_parameters
 
 EXPECTED = parse_parameters("const float* input, float* output, int N")
@@ -56,18 +57,31 @@ def test_forms_of_the_right_signature(definition: str) -> None:
         ("void solve(const float* in, float& out, int n) {}", "parameter 2"),
         ("void solve(const float* in, float* out, float n) {}", "parameter 3"),
         ("void solve(const float* in, float* out, short n) {}", "parameter 3"),
-        ("void solve(const float* in, float* out, size_t n) {}", "parameter 3 is `size_t n` instead of `int N`"),
-        ("void solve(const float* in, float* out, std::size_t n) {}", "parameter 3"),
-        ("void solve(const float* in, float* out, long n) {}", "parameter 3 is `long n` instead of `int N`"),
-        ("void solve(const float* in, float* out, unsigned long long n) {}", "parameter 3"),
-        ("void solve(const float* in, float* out, unsigned n) {}", "parameter 3 is `unsigned n` instead of `int N`"),
-        ("void solve(const float* in, float* out, uint32_t n) {}", "parameter 3 is `uint32_t n` instead of `int N`"),
-        ("using Size = int64_t; void solve(const float* in, float* out, Size n) {}", "parameter 3 is `Size n`"),
+        ("void solve(const float* in, float* out, bool n) {}", "parameter 3 is `bool n` instead of `int N`"),
+        ("void solve(const float* in, float* out, const size_t& n) {}", "parameter 3"),
+        ("void solve(const float* in, float* out, double n) {}", "parameter 3"),
+        ("void solve(const float* in, const unsigned* out, size_t n) {}", "parameter 2"),
+        ("void solve(size_t n, const float* in, float* out) {}", "parameter 1"),
         ("using T = double; void solve(const T* in, T* out, int n) {}", "parameter 1"),
     ],
 )
 def test_clear_differences(definition: str, says: str) -> None:
-    assert says in (difference(EXPECTED, found(definition)) or "")
+    assert says in (difference(EXPECTED, found(definition), converting=True) or "")
+
+
+@pytest.mark.parametrize(
+    "type_",
+    ["size_t", "std::size_t", "long", "const long", "unsigned long long", "unsigned", "uint32_t", "Size"],
+)
+def test_an_integer_that_holds_the_value_is_converted(type_: str) -> None:
+    taken = found(f"using Size = int64_t; void solve(const float* in, float* out, {type_} n) {{}}")
+    assert difference(EXPECTED, taken) == f"parameter 3 is `{type_} n` instead of `int N`"
+    assert difference(EXPECTED, taken, converting=True) is None
+    adapter = make_adapter("solve", EXPECTED, taken)
+    assert adapter is not None
+    assert adapter.notes == (
+        f"parameter 3 of `solve` is `{type_} n` and the challenge passes `int N`: the value is converted",
+    )
 
 
 @pytest.mark.parametrize(
