@@ -9,6 +9,7 @@ from typing import Any
 
 from cli.scores import format_interval, format_score
 from emulator.records import dataclass
+from judge.compile.source_files import own_lines
 from judge.judgement import BenchmarkCase, Judgement, Measurement, ModelledCase
 
 #: So many lines are shown, those with the largest differences first.
@@ -110,10 +111,11 @@ def line_differences(compared: Sequence[Compared]) -> list[LineDifference]:
         return []
     costs: dict[str, dict[int, LineCost]] = {}
     for number, (one, case) in enumerate(zip(compared, cases, strict=True)):
-        texts = one.source.splitlines()
+        texts, own = one.source.split("\n"), own_lines(one.source)
         for line in [] if case is None else case.lines:
-            here = 0 < line.line <= len(texts) and Path(line.file).suffix == ".cu"
-            text = texts[line.line - 1].strip() if here else f"{line.file}:{line.line}" if line.file else "(no line)"
+            here = own.locate(line.file, line.line)
+            elsewhere = f"{line.file}:{line.line}" if line.file else "(no line)"
+            text = texts[here - 1].strip() if here is not None and here <= len(texts) else elsewhere
             known = costs.setdefault(text, {}).get(number)
             seconds = line.share * case.value + (known.seconds if known else 0.0) if case is not None else 0.0
             first = known.line if known else line.line or None

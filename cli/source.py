@@ -6,8 +6,11 @@ import re
 import sys
 from pathlib import Path
 
+from cli.console import say
 from cli.errors import UsageError
+from cli.headers import with_headers
 from emulator.records import dataclass
+from judge.compile.source_files import split_files
 from judge.settings import BuildLimits
 
 #: ``// gpujudge: challenge=softmax device=emulator``, among the first lines of the file.
@@ -29,6 +32,8 @@ class Source:
     content: bytes
     challenge: str
     device: str
+    #: The headers that the file includes, which ``content`` holds too.
+    headers: tuple[str, ...] = ()
 
     def text(self) -> str:
         """Returns the content as text for JSON. Invalid UTF-8 becomes lone surrogates, which the server undoes."""
@@ -54,17 +59,29 @@ def read_content(path: Path) -> bytes:
 def read_source(path: Path, *, challenge: str | None, device: str | None) -> Source:
     """Reads a source, from stdin for ``-``. Options override the line in the file; the default device is the emulator.
 
-    Raises UsageError if the file cannot be read, its line is malformed, or no challenge is named.
+    The headers beside it that it includes are taken along, and named on stderr. Raises UsageError if the file cannot be
+    read, its line is malformed, or no challenge is named.
     """
     content = read_content(path)
     named = parse_directive(content)
+    content, headers = take_headers(path, content)
     challenge = challenge or named.get("challenge")
     if not challenge:
         raise UsageError(
             f"which challenge is {'stdin' if path == STDIN else path.name} for?",
             hint="Say --challenge SLUG, or begin the file with `// gpujudge: challenge=SLUG`.",
         )
-    return Source(path, content, challenge, device or named.get("device") or DEFAULT_DEVICE)
+    return Source(path, content, challenge, device or named.get("device") or DEFAULT_DEVICE, headers)
+
+
+def take_headers(path: Path, content: bytes) -> tuple[bytes, tuple[str, ...]]:
+    """Returns a file's content with the headers of its own, and their names, which are printed. Raises UsageError."""
+    if path == STDIN:
+        return content, ()
+    content, headers = with_headers(path, content)
+    if headers:
+        say(f"{path.name} goes with {', '.join(headers)}")
+    return content, headers
 
 
 def read_sources(paths: list[Path], *, challenge: str | None, device: str | None) -> list[Source]:
@@ -77,7 +94,7 @@ def read_sources(paths: list[Path], *, challenge: str | None, device: str | None
 
 def parse_directive(content: bytes) -> dict[str, str]:
     """Returns ``challenge`` and ``device`` from the file's ``// gpujudge:`` line. Raises UsageError."""
-    match = _DIRECTIVE.search(content[:_DIRECTIVE_WITHIN_BYTES])
+    match = _DIRECTIVE.search(split_files(content[:_DIRECTIVE_WITHIN_BYTES])[0].content)
     if match is None:
         return {}
     words = match["words"].decode("utf-8", "replace").split()

@@ -14,13 +14,14 @@ from cli.commands.local import DataDir, Packs, find_pack, local_settings
 from cli.console import print_json, print_text, say
 from cli.errors import UsageError
 from cli.extras import need
-from cli.source import parse_directive, read_content
+from cli.source import parse_directive, read_content, take_headers
 
 if TYPE_CHECKING:
     from emulator.model import Gpu
     from judge.compile.assembly import Assembly, FunctionAssembly
     from judge.compile.challenge import Challenge
     from judge.compile.listing import Instruction
+    from judge.compile.source_files import OwnLines
 
 #: What occupancy is stated for where a kernel has no launch bounds.
 _BLOCK_THREADS = 256
@@ -51,7 +52,7 @@ def asm(
     hold. A file that is for a challenge is compiled as the judge does; any other needs none. Exits with 11 if it does
     not compile.
     """
-    content = read_content(file)
+    content, _ = take_headers(file, read_content(file))
     settings = local_settings(data_dir)
     module = need("judge.compile.assembly", "judge")
     slug = challenge or parse_directive(content).get("challenge")
@@ -73,6 +74,7 @@ def asm(
         print_json({"file": str(file), "ok": True, **to_json(made)})
         return
     text = content.decode("utf-8", "replace").split("\n")
+    own = need("judge.compile.source_files", "judge").own_lines(content)
     for number, function in enumerate(made.functions):
         listing = function.ptx if ptx else function.sass
         if not listing:
@@ -82,7 +84,7 @@ def asm(
         print_text(f"{function.name}  ({made.architecture})")
         for each in _figures(function, gpu, block):
             print_text(f"  {each}")
-        _print_listing(listing, text, wanted)
+        _print_listing(listing, text, wanted, own)
 
 
 def _architecture(name: str) -> tuple[Gpu | None, str]:
@@ -145,7 +147,7 @@ def _figures(function: FunctionAssembly, gpu: Gpu | None, block: int | None) -> 
     ]
 
 
-def _print_listing(listing: tuple[Instruction, ...], text: list[str], wanted: range | None) -> None:
+def _print_listing(listing: tuple[Instruction, ...], text: list[str], wanted: range | None, own: OwnLines) -> None:
     shown: int | None = None
     for instruction in listing:
         if wanted is not None and (instruction.line is None or instruction.line not in wanted):
@@ -153,5 +155,6 @@ def _print_listing(listing: tuple[Instruction, ...], text: list[str], wanted: ra
         if instruction.line is not None and instruction.line != shown:
             shown = instruction.line
             source = text[shown - 1].rstrip() if shown <= len(text) else ""
-            print_text(f"{shown:5} | {source}")
+            name = own.in_words(shown).removeprefix("line ")
+            print_text(f"{name:>5} | {source}")
         print_text(f"    {instruction.text}" if instruction.is_label else f"        {instruction.text}")

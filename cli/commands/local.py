@@ -18,8 +18,9 @@ from cli.console import print_json, print_text, say
 from cli.custom_input import read_custom_input
 from cli.errors import UsageError
 from cli.extras import need
+from cli.headers import with_headers
 from cli.progress import ProgressLine
-from cli.source import STDIN, Source, read_sources
+from cli.source import STDIN, Source, read_content, read_sources
 from cli.watching import saves
 from emulator.records import dataclass
 from judge.verdict import Verdict
@@ -85,7 +86,7 @@ def judge(
         raise UsageError("--json prints one object, and --watch judges again and again: leave one of them out")
     if STDIN in files:
         raise UsageError("stdin cannot be watched", hint="Name a file.")
-    for _ in saves(files):
+    for _ in saves([*files, *_headers(files)]):
         try:
             _judge_all(files, challenge, device, chosen_cases, chosen, packs, data_dir, as_json=False)
         except UsageError as error:  # of what is being written just now
@@ -93,6 +94,15 @@ def judge(
             if error.hint:
                 say(error.hint)
         say(f"watching {', '.join(str(path) for path in files)}: judged again when saved; Ctrl-C ends")
+
+
+def _headers(files: list[Path]) -> list[Path]:
+    """Returns the headers of their own that files include; none of files that cannot be read yet."""
+    found: list[Path] = []
+    for file in files:
+        with suppress(UsageError):
+            found += [file.parent / name for name in with_headers(file, read_content(file))[1]]
+    return found
 
 
 @dataclass(frozen=True, slots=True)

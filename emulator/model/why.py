@@ -157,8 +157,10 @@ def _local(profile: LaunchProfile) -> Iterator[str]:
 
 
 def _where(line: LineProfile, profile: LaunchProfile) -> str:
-    several = len({other.file for other in profile.lines}) > 1
-    return f"{line.file.rpartition('/')[2]}:{line.line}" if several else f"line {line.line}"
+    alone = line.file.endswith(".cu") and len({other.file for other in profile.lines}) == 1
+    # Of files elsewhere, the folders say nothing to the author.
+    name = line.file.rpartition("/")[2] if line.file.startswith("/") else line.file
+    return f"line {line.line}" if alone else f"{name}:{line.line}"
 
 
 def _percent(share: float) -> str:

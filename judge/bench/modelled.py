@@ -14,6 +14,7 @@ from emulator.model import Gpu, KernelTime, LaunchGroup, LineTime, ProgramTime, 
 from emulator.profile import Counters, LaunchProfile, LineProfile
 from emulator.replay.recording import Transfers
 from judge.compile.kernels import kernel_name
+from judge.compile.source_files import own_name
 from judge.judgement import BuildReport, KernelResources, ModelledKernel, ModelledLine
 from judge.wire.messages import ReportClaim
 from judge.wire.profiles import CLASSES, COUNTS, FLOPS, KERNEL_COUNTS, ProfileClaim
@@ -23,8 +24,6 @@ _MAX_KERNELS = 8
 _MAX_REGISTERS = 255
 #: Spills up to the registers divided by this number are ignored.
 _IGNORED_SPILL_DIVISOR = 8
-#: The folder of the source in the compiler's jail.
-_BUILD_FOLDER = "/tmp/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ def modelled_call(
 def _group(claim: ProfileClaim, build: BuildReport) -> LaunchGroup:
     numbers: dict[str, Any] = dict(zip(KERNEL_COUNTS, claim.numbers, strict=True))
     numbers["registers_per_thread"] = _registers(claim.kernel, build) or numbers["registers_per_thread"] or None
-    lines = tuple(LineProfile(_file(line.file), line.line, _counters(line.counters)) for line in claim.lines)
+    lines = tuple(LineProfile(own_name(line.file), line.line, _counters(line.counters)) for line in claim.lines)
     profile = LaunchProfile(
         totals=_counters(claim.counters),
         busiest_block=_counters(claim.busiest_block),
@@ -58,10 +57,6 @@ def _group(claim: ProfileClaim, build: BuildReport) -> LaunchGroup:
         **numbers,
     )
     return LaunchGroup(claim.kernel, claim.grid, claim.block, claim.launches, profile)
-
-
-def _file(path: str) -> str:
-    return path.removeprefix(_BUILD_FOLDER)
 
 
 def _registers(kernel: str, build: BuildReport) -> int | None:

@@ -14,11 +14,20 @@ from pathlib import Path
 from emulator.records import dataclass
 from judge.compile.architecture import check_architecture, specific_architecture
 from judge.compile.challenge import Challenge
-from judge.compile.compiler_jail import compiler_policy, contents, memory_file, require_work, run_script, workplace
+from judge.compile.compiler_jail import (
+    compiler_policy,
+    contents,
+    memory_file,
+    place_sources,
+    require_work,
+    run_script,
+    workplace,
+)
 from judge.compile.diagnostics import parse_resources, readable_log
 from judge.compile.jailed_compiler import language_options
 from judge.compile.kernels import kernel_name
 from judge.compile.listing import Instruction, PtxFunction, read_ptx, read_sass
+from judge.compile.source_files import own_lines
 from judge.compile.toolchain import INSIDE, Toolchain, find_toolchain
 from judge.errors import InternalError, KilledFromOutside, ToolchainMissing
 from judge.judgement import KernelResources
@@ -98,14 +107,14 @@ def assemble(source: bytes, challenge: Challenge, arch: str, settings: JudgeSett
     with workplace(settings) as folder, contextlib.ExitStack() as stack:
         binds = [Bind(disassembler, _DISASSEMBLER)]
         policy = compiler_policy(toolchain, settings, folder, binds=binds)
-        given = [memory_file(stack, "source", source), memory_file(stack, "header", challenge.header().encode())]
+        given, placing = place_sources(stack, source, challenge.header())
         taken = [memory_file(stack, name, b"") for name in ("ptx", "sass", "resources")]
         script = _script(
             language_options(challenge),
             arch,
             cuda=INSIDE if walled else str(toolchain.root),
             disassembler=_DISASSEMBLER if walled else str(disassembler),
-            given=given,
+            placing=placing,
             taken=taken,
         )
         output = run_script(policy, script, settings, (*given, *taken))
@@ -120,7 +129,8 @@ def assemble(source: bytes, challenge: Challenge, arch: str, settings: JudgeSett
         raise KilledFromOutside("the compiler was killed from outside")
     if not output.exit.ok:
         raise InternalError(f"the disassembler failed: {log or output.exit}")
-    return Assembly(arch, _functions(read_ptx(ptx), read_sass(sass), parse_resources(resources)))
+    lines = own_lines(source)
+    return Assembly(arch, _functions(read_ptx(ptx, lines), read_sass(sass, lines), parse_resources(resources)))
 
 
 def _functions(
@@ -144,18 +154,17 @@ def _functions(
 
 
 def _script(
-    options: Sequence[str], arch: str, *, cuda: str, disassembler: str, given: Sequence[int], taken: Sequence[int]
+    options: Sequence[str], arch: str, *, cuda: str, disassembler: str, placing: str, taken: Sequence[int]
 ) -> str:
     """Returns the POSIX shell script that writes PTX, SASS and ptxas's report to its descriptors ``taken``.
 
     It exits with ``_FAILED`` where the source is at fault.
     """
-    source, header = given
     ptx, sass, resources = taken
     nvcc = shlex.join([f"{cuda}/bin/nvcc", *options, f"-arch={arch}", "-ptx", "kernel.cu", "-o", "kernel.ptx"])
     ptxas = f"{cuda}/bin/ptxas -v -lineinfo -arch={arch} kernel.ptx -o kernel.cubin"
     lines = [
-        f"cat /proc/self/fd/{source} >kernel.cu && cat /proc/self/fd/{header} >solve.h || exit 1",
+        f"{{ {placing}; }} || exit 1",
         f"{nvcc} || exit {_FAILED}",
         f"{ptxas} >resources.log 2>&1 || {{ cat resources.log; exit {_FAILED}; }}",
         f"{shlex.quote(disassembler)} -c -gi kernel.cubin >kernel.sass || exit 1",

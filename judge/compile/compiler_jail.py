@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import posixpath
+import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 
+from judge.compile.source_files import MAIN, SUPPLIED, split_files
 from judge.compile.toolchain import INSIDE, Toolchain
 from judge.errors import InternalError
 from judge.sandbox.bind import Bind
@@ -78,6 +81,17 @@ def memory_file(stack: contextlib.ExitStack, name: str, data: bytes) -> int:
         handle.write(data)
     os.lseek(fd, 0, os.SEEK_SET)
     return fd
+
+
+def place_sources(stack: contextlib.ExitStack, source: bytes, header: str) -> tuple[tuple[int, ...], str]:
+    """Returns descriptors, and the command that makes files of them: those of the source, and the judge's header."""
+    main, *headers = split_files(source)
+    given = {MAIN: main.content, SUPPLIED: header.encode(), **{file.name: file.content for file in headers}}
+    descriptors = tuple(memory_file(stack, "source", content) for content in given.values())
+    folders = sorted({posixpath.dirname(name) for name in given} - {""})
+    commands = [f"mkdir -p {shlex.quote(folder)}" for folder in folders]
+    commands += [f"cat /proc/self/fd/{fd} >{shlex.quote(name)}" for fd, name in zip(descriptors, given, strict=True)]
+    return descriptors, " && ".join(commands)
 
 
 def contents(fd: int, limit_bytes: int) -> bytes:

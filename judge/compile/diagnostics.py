@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from judge.compile.source_files import SUFFIXES
 from judge.judgement import KernelResources
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b]*+\x07|.)")
@@ -39,6 +40,9 @@ _KILLED = re.compile(
 _SHARED = re.compile(r"(?<!\d)(\d{1,9}) bytes smem")
 _PARAGRAPHS = re.compile(r"\n[ \t]*+(?:\n[ \t]*+)++")
 _EMPTY_LINES = re.compile(r"\n{3,}+")
+_IN_JAIL = re.compile(rf"(?<![\w./-])/tmp/(?=[\w.+/-]{{1,500}}?(?:{'|'.join(map(re.escape, SUFFIXES))})\b)")
+#: A folder that a header's include left again: ``inc/../tile.cuh``.
+_UP_AND_DOWN = re.compile(r"(?<![\w./+-])\w[\w.+-]{0,99}/\.\./")
 _LINKER = re.compile(r"/usr/(?:bin/ld(?:\.\w++)?+|lib/[\w./+-]*+)")
 
 
@@ -53,8 +57,10 @@ def readable_log(raw: bytes, *, limit_bytes: int, hidden_folders: tuple[str, ...
     text = _LINKER.sub(_without_folder, text)
     text = re.sub(r"\bkernel\.(?:cudafe1\.cpp|cudafe1\.stub\.c|cpp1\.ii|cpp4\.ii|o|ptx)\b(?=[:(])", "kernel.cu", text)
     text = re.sub(r"(?<![\w-])tmpxft_[\w-]++\.cudafe1\.\w++|/tmp/cc\w++\.[os]", "kernel.cu", text)
-    # The linker names the source by its folder in the jail, where there are lines of the host's code.
-    text = text.replace("/tmp/kernel.cu", "kernel.cu")
+    # The linker names a source by its folder in the jail, where there are lines of the host's code.
+    text = _IN_JAIL.sub("", text)
+    while (shorter := _UP_AND_DOWN.sub("", text)) != text:
+        text = shorter
     text = re.sub(r"^ptxas (?:kernel\.ptx|/tmp/\S+\.ptx|application)\b", "ptxas: kernel.ptx", text, flags=re.MULTILINE)
     text = _EMPTY_LINES.sub("\n\n", _CHATTER.sub("", text))
     text = _REPEATED.sub(lambda match: f"{match[1]}\n[... {match[0].count(chr(10))} more such lines]", text)

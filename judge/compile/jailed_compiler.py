@@ -12,10 +12,19 @@ from emulator.records import dataclass
 from judge.compile.adapter import RENAMED, Adapter
 from judge.compile.architecture import is_ptx_alone, nvcc_flags, ptxas_architecture
 from judge.compile.challenge import Challenge
-from judge.compile.compiler_jail import HOST_PATH, compiler_policy, contents, memory_file, run_script, workplace
+from judge.compile.compiler_jail import (
+    HOST_PATH,
+    compiler_policy,
+    contents,
+    memory_file,
+    place_sources,
+    run_script,
+    workplace,
+)
 from judge.compile.diagnostics import says_killed
 from judge.compile.exported_solve import MANGLED_SOLVE
 from judge.compile.plan import Adapting, Files, Plan, Recorder, build_script, parse_dryrun, whole_plan
+from judge.compile.source_files import OwnLines, own_lines
 from judge.compile.target import Target
 from judge.compile.toolchain import INSIDE, Toolchain
 from judge.errors import InternalError, KilledFromOutside
@@ -110,7 +119,8 @@ def _compile(job: CompilerJob) -> CompilerResult:
     with workplace(settings) as folder, contextlib.ExitStack() as stack:
         policy = compiler_policy(toolchain, settings, folder)
         plan = _plan(toolchain, tuple(compiler_options(pack, target)), policy)
-        given = [memory_file(stack, "source", job.source), memory_file(stack, "header", pack.header().encode())]
+        given, placing = place_sources(stack, job.source, pack.header())
+        lines = own_lines(job.source)
         outputs = ("library", "symbols", "definitions", "resources", "signals", "streams", "call_lines")
         taken = [memory_file(stack, name, b"") for name in outputs]
         linked = Recorder(memory_file(stack, "recorder", job.recorder), _wraps(job.recorder)) if job.recorder else None
@@ -120,7 +130,7 @@ def _compile(job: CompilerJob) -> CompilerResult:
             adapting = Adapting(source, job.adapter.symbol, RENAMED)
         script = build_script(
             plan,
-            Files(*given, *taken),
+            Files(placing, tuple(file.name for file in lines.files), *taken),
             cuda=cuda,
             runtime=runtime,
             libraries=pack.build.libraries,
@@ -137,15 +147,16 @@ def _compile(job: CompilerJob) -> CompilerResult:
             contents(fd, 1 << 20).decode("utf-8", "replace") for fd in taken[1:5]
         )
         own_streams = bool(contents(taken[5], 1))
-        call_lines = _read_call_lines(contents(taken[6], 1 << 20))
+        call_lines = _read_call_lines(contents(taken[6], 1 << 20), lines)
     signals = frozenset(int(status) - 128 for status in statuses.split())
     return CompilerResult(output, library, symbols, definitions, resources, own_streams, call_lines, signals)
 
 
-def _read_call_lines(data: bytes) -> tuple[tuple[int, int], ...]:
-    """Returns offsets and lines, ascending; what is no such pair is left out, as is what goes beyond all bounds."""
-    found = re.findall(rb"^([0-9a-f]{1,16}) ([0-9]{1,7})$", data, re.MULTILINE)
-    return tuple(sorted((int(offset, 16), int(line)) for offset, line in found[:_MAX_CALL_LINES]))
+def _read_call_lines(data: bytes, lines: OwnLines) -> tuple[tuple[int, int], ...]:
+    """Returns offsets and lines of the whole source, ascending; what is no such pair, or beyond bounds, is left out."""
+    found = re.findall(r"^([0-9a-f]{1,16}) (\S{1,500}):([0-9]{1,7})$", data.decode("utf-8", "replace"), re.MULTILINE)
+    placed = ((int(at, 16), lines.locate(path, int(line))) for at, path, line in found[:_MAX_CALL_LINES])
+    return tuple(sorted((at, line) for at, line in placed if line is not None))
 
 
 def _wraps(recorder: bytes) -> tuple[str, ...]:

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from emulator.records import dataclass
-
-#: The name under which a submission is compiled.
-SOURCE_NAME = "kernel.cu"
+from judge.compile.source_files import ONE_FILE, OwnLines
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +55,18 @@ _SASS_INSTRUCTION = re.compile(r"^/\*[0-9a-f]{4,8}\*/[ \t]++([^;]++);")
 _SASS_LABEL = re.compile(r"^[.$\w]++:$")
 
 
-def read_ptx(text: str) -> tuple[PtxFunction, ...]:
+def read_ptx(text: str, source: OwnLines = ONE_FILE) -> tuple[PtxFunction, ...]:
     """Returns the functions of a PTX module that have bodies, in its order."""
-    own = {number for number, path in _PTX_FILE.findall(text) if path.rsplit("/", 1)[-1] == SOURCE_NAME}
+    own = {number: path for number, path in _PTX_FILE.findall(text) if path in source}
     lines = iter(text.splitlines())
     return tuple(
         function
         for line in lines
-        if (found := _PTX_FUNCTION.match(line)) and (function := _ptx(line, found, lines, own))
+        if (found := _PTX_FUNCTION.match(line)) and (function := _ptx(line, found, lines, _PtxPlaces(own, source)))
     )
 
 
-def _ptx(line: str, found: re.Match[str], rest: Iterator[str], own: set[str]) -> PtxFunction | None:
+def _ptx(line: str, found: re.Match[str], rest: Iterator[str], places: _PtxPlaces) -> PtxFunction | None:
     """Reads the function whose first line is given; None where it is only declared."""
     head = [line]
     while "{" not in head[-1]:
@@ -82,7 +80,6 @@ def _ptx(line: str, found: re.Match[str], rest: Iterator[str], own: set[str]) ->
     named = _PTX_NAME.match(joined[found.end() :].lstrip())
     bounds = next((match for part in head if (match := _PTX_BOUNDS.match(part.strip()))), None)
     threads = None if bounds is None else math.prod(map(int, bounds[1].split(",")))
-    places = _PtxPlaces(own)
     listing = [Instruction(joined)]
     for body_line in rest:
         if body_line.rstrip() == "}":
@@ -102,8 +99,8 @@ def _is_declaration(code: str) -> bool:
 class _PtxPlaces:
     """Follows ``.loc`` directives. A place that was inlined names its caller's, whose own directive came before."""
 
-    def __init__(self, own_files: set[str]) -> None:
-        self._own = own_files
+    def __init__(self, own_files: Mapping[str, str], source: OwnLines) -> None:
+        self._own, self._source = own_files, source
         self._lines: dict[tuple[str, ...], int | None] = {}
         self.line: int | None = None
 
@@ -115,15 +112,18 @@ class _PtxPlaces:
         caller = _PTX_INLINED.search(directive)
         line: int | None = None
         if place[0] in self._own:
-            line = int(place[1]) or None
+            line = self._line(place)
         elif caller is not None:
             at = caller.groups()
-            line = int(at[1]) or None if at[0] in self._own else self._lines.get(at)
+            line = self._line(at) if at[0] in self._own else self._lines.get(at)
         self._lines[place] = line
         self.line = line
 
+    def _line(self, place: tuple[str, ...]) -> int | None:
+        return self._source.locate(self._own[place[0]], int(place[1]))
 
-def read_sass(text: str) -> dict[str, tuple[Instruction, ...]]:
+
+def read_sass(text: str, source: OwnLines = ONE_FILE) -> dict[str, tuple[Instruction, ...]]:
     """Returns the listings by kernel's symbol, from the output of ``nvdisasm -c -gi``. Padding is left out."""
     listings: dict[str, list[Instruction]] = {}
     listing: list[Instruction] | None = None
@@ -139,8 +139,8 @@ def read_sass(text: str) -> dict[str, tuple[Instruction, ...]]:
             # The places of one instruction stand in a row: the innermost first, then each that it was inlined into.
             if not in_chain:
                 line, in_chain, chain_told = None, True, False
-            if not chain_told and place[1].rsplit("/", 1)[-1] == SOURCE_NAME:
-                line, chain_told = int(place[2]), True
+            if not chain_told and place[1] in source:
+                line, chain_told = source.locate(place[1], int(place[2])), True
         elif listing is not None and (instruction := _SASS_INSTRUCTION.match(code)):
             listing.append(Instruction(instruction[1].strip(), line))
             in_chain = False

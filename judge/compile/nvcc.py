@@ -23,6 +23,7 @@ from judge.compile.known_good import require_working
 from judge.compile.narrowing import narrowed_includes
 from judge.compile.plan import FAILURES, LINK_FAILED
 from judge.compile.source import check_source
+from judge.compile.source_files import check_files, missing_header, split_files
 from judge.compile.target import Target
 from judge.compile.toolchain import Toolchain, find_toolchain
 from judge.judgement import BuildReport
@@ -41,6 +42,7 @@ def build_submission(
     """
     started_s = time.monotonic()
     problem = check_source(source, limit_bytes=settings.build.source_bytes, signature=pack.signature_text)
+    problem = problem or check_files(source)
     if problem is not None:
         return _compile_error(problem, started_s), None
     toolchain = find_toolchain(settings.nvcc)
@@ -102,11 +104,13 @@ def _judge_result(
         if ran_out is not None:
             return _compile_error(_joined(ran_out, log, limits.log_bytes), started_s), None
         # An error outside the user's file may be the toolchain's fault.
-        if output.exit.code not in FAILURES or "kernel.cu" not in log:
+        if output.exit.code not in FAILURES or not any(file.name in log for file in split_files(source)):
             require_working(toolchain, target, settings)
         text = log or "The compiler failed without saying why."
         if output.exit.code == LINK_FAILED:
             text = _joined("The program could not be linked.", log, limits.log_bytes)
+        if (missing := missing_header(log)) is not None:
+            text = _joined(missing, log, limits.log_bytes)
         return _compile_error(text, started_s), None
     problem, extern_c = (
         check_solve(result.symbols, result.definitions, source, pack)

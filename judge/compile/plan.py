@@ -99,10 +99,11 @@ def _classified(environment: tuple[tuple[str, str], ...], commands: Sequence[str
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The descriptors that the script reads from and writes to."""
+    """The descriptors that the script writes to, and the files of the source."""
 
-    source: int
-    header: int
+    #: The command that makes them, and their names.
+    placing: str
+    names: tuple[str, ...]
     library: int
     symbols: int
     definitions: int
@@ -110,7 +111,7 @@ class Files:
     #: Receives the exit statuses above 128, one a line, of commands that a signal ended.
     signals: int
     streams: int
-    #: Receives a line for each call in the library: its offset in hexadecimal, and the line of kernel.cu.
+    #: Receives a line for each call in the library: its offset in hexadecimal, and ``path:line`` of the source.
     call_lines: int
 
 
@@ -158,11 +159,11 @@ def build_script(
     ptxas's report has a file of its own, since the source can make the other compilers print anything. The source
     chooses symbols too, so only plain ones get into a command.
     """
+    own = "|".join(map(_pattern, files.names))
     lines = [
         "set -u",
         *_note_signals(files.signals),
-        f"cat /proc/self/fd/{files.source} >kernel.cu && cat /proc/self/fd/{files.header} >solve.h || "
-        "{ note; exit 1; }",
+        f"{files.placing} || {{ note; exit 1; }}",
         *(f"export {key}={value}" for key, value in plan.environment),
         *_narrow(narrowed),
     ]
@@ -184,7 +185,7 @@ def build_script(
             "{ " + " && ".join(map(_noting, plan.host)) + "; } >host.log 2>&1 || "
             f"{{ note; kill $device 2>/dev/null; cat host.log; exit {HOST_FAILED}; }}",
             # nvcc puts the runtime's headers before the user's part.
-            """awk 'NR > 1 && /^# [0-9]+ "(kernel\\.cu|solve\\.h)"/ { on = 1 } on' kernel.cudafe1.cpp >definitions"""
+            f"""awk 'NR > 1 && /^# [0-9]+ "({own}|solve[.]h)"/ {{ on = 1 }} on' kernel.cudafe1.cpp >definitions"""
             " || note",
             f"wait $device || {{ note; cat host.log device.log resources.log; exit {DEVICE_FAILED}; }}",
             "cat host.log device.log resources.log || note",
@@ -205,7 +206,7 @@ def build_script(
         # A GPU would refuse what ptxas refuses, so the emulator's users learn it here.
         *([f"wait $ptxas || {{ note; cat resources.log; exit {DEVICE_FAILED}; }}"] if ptxas_arch is not None else []),
         f"{{ grep -qE {shlex.quote(_OWN_STREAMS)} undefined || note; }} && printf 1 >/proc/self/fd/{files.streams}",
-        *(_call_lines(files.call_lines) if ptxas_arch is not None else []),
+        *(_call_lines(files.call_lines, own) if ptxas_arch is not None else []),
         f"head -c 1000000 definitions >/proc/self/fd/{files.definitions} || note",
         f"head -c 1000000 symbols >/proc/self/fd/{files.symbols} || note",
         f"head -c 1000000 resources.log >/proc/self/fd/{files.resources} || note",
@@ -219,14 +220,19 @@ def _narrow(headers: Sequence[str]) -> list[str]:
     if not headers:
         return []
     text = "".join(f"#include <{header}>\n" for header in headers)
-    return [f"{{ mkdir {Path(WIDE).parent} && printf %s {shlex.quote(text)} >{WIDE}; }} || {{ note; exit 1; }}"]
+    return [f"{{ mkdir -p {Path(WIDE).parent} && printf %s {shlex.quote(text)} >{WIDE}; }} || {{ note; exit 1; }}"]
 
 
-def _call_lines(fd: int) -> list[str]:
+def _pattern(name: str) -> str:
+    """Returns the regular expression of awk for a file's name."""
+    return re.sub(r"([.+])", r"[\1]", name).replace("/", "\\/")
+
+
+def _call_lines(fd: int, own: str) -> list[str]:
     """Returns the commands that write the lines of calls, and take the debug information away that told them.
 
     What a launch consists of, down to the kernel's own line, is passed over. Nothing depends on these lines, so that a
-    failure is no error.
+    failure is no error. ``own`` is the pattern of the source's files.
     """
     # A kernel's stub is called by the kernel's own name, wherever that was inlined.
     calls = '$2 ~ /^(call|bnd)/ { sub(/:$/, "", $1); print "0x" $1, /__device_stub__/ ? 1 : 0 }'
@@ -234,10 +240,10 @@ def _call_lines(fd: int) -> list[str]:
         NR == FNR { is_stub[NR] = $2; next }
         /^0x/ { at = substr($1, 3); skip = is_stub[++calls]; next }
         /^[^ ]*[.]stub[.]c:/ { skip = 1; next }
-        at && /^([^ ]*\\/)?kernel[.]cu:[0-9]/ {
+        at && /^([^ ]*\\/)?(OWN):[0-9]/ {
             if (skip) { skip = 0; next }
-            sub(/^.*kernel[.]cu:/, ""); print at, $1 + 0; at = ""
-        }"""
+            print at, $1; at = ""
+        }""".replace("OWN", own)
     return [
         "if [ -f kernel.so ]; then",
         f"  objdump -d --no-show-raw-insn kernel.so | awk {shlex.quote(calls)} | head -n 50000 >calls",

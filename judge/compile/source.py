@@ -8,7 +8,8 @@ import re
 #: that is not closed ends with its line, or with the text: so each character is read once, whatever the text. Each way
 #: to begin is a plain character, since only then the search skips all others quickly.
 _NOISE = re.compile(
-    r"""//(?:[^\\\n]++|\\.)*+|/\*(?:.*?\*/|.*+)|R"(?P<delimiter>[^()\\\s]{0,16})\((?:.*?\)(?P=delimiter)\"|.*+)|"""
+    r"""//(?:[^\\\n]++|\\.)*+|/\*(?:.*?\*/|.*+)|"""
+    r"""R(?:(?<!\wR)|(?<=\W[LUu]R)|(?<=\Wu8R))"(?P<delimiter>[^()\\\s]{0,16})\((?:.*?\)(?P=delimiter)\"|.*+)|"""
     r""""(?:[^"\\\n]++|\\.)*+"?+|'(?<![0-9A-Fa-f]')(?:[^'\\\n]++|\\.)*+'?+""",
     re.DOTALL,
 )

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
+import functools
 import re
 import signal
 from collections.abc import Callable, Sequence
 
 from emulator.records import dataclass
+from judge.compile.source_files import OwnLines, moves_lines, own_lines, own_name, split_files
 from judge.errors import InternalError, KilledFromOutside
 from judge.judgement import MemoryFault, Mismatch, RacingAccess
 from judge.supervisor.error_explanations import explain_cuda, explain_signal
@@ -32,9 +34,8 @@ from judge.wire.messages import (
 
 #: Requests that come before the submission is there: what goes wrong with them is no fault of it.
 _BEFORE_LOADING = (Op.START, Op.RESERVE, Op.POOL)
-#: The folder of the source in the compiler's jail, which appears in line information and messages.
+#: The folder of the source in the compiler's jail, which appears in messages.
 _BUILD_FOLDER = "/tmp/"
-_SOURCE_NAME = "kernel.cu"
 _OUTSIDE_ITS_PART = "access outside its part of shared memory"
 #: How the emulator reports a fault of its own (emulator/runtime/modules.py); used for the message only.
 _EMULATOR_FAULT = "a fault of the emulator itself"
@@ -180,23 +181,26 @@ def _why_not_loaded(message: str) -> str:
 
 def outcome_of_call(
     ran: RunReply, fetched: FetchReply, names: Sequence[str], limit_s: float, compare: Callable[[], Mismatch | None],
-    *, reads_are_errors: bool = False, call_lines: Sequence[tuple[int, int]] = (),
+    *, reads_are_errors: bool = False, call_lines: Sequence[tuple[int, int]] = (), source: str = "",
 ) -> Outcome:  # fmt: skip
     """Returns the verdict on a call that returned. ``compare`` checks the outputs; it is called only if they decide.
 
     ``names`` are the arguments of ``solve``, in order. With ``reads_are_errors``, reading outside the buffers is RE.
-    ``call_lines`` are those of the artifact: they tell the lines of failed calls. A fault of the emulator's own is RE
-    as well: the report comes from a process that the submission shares, and a retry would end in the same fault.
+    ``call_lines`` are those of the artifact: they tell the lines of ``source`` with failed calls. A fault of the
+    emulator's own is RE as well: the report comes from a process that the submission shares, and a retry would end in
+    the same fault.
     """
     report = fetched.report or ReportClaim()
     faults = tuple(_fault(claim) for claim in report.faults)
+    own = own_lines(source)
+    told_of = functools.partial(_describe_call, call_lines=call_lines, own=own)
     failed = [call for call in report.calls if call.name not in STICKY and call.name not in _ANSWERS]
     stopped = _outcome_if_stopped(ran, fetched, report, names, limit_s)
     if stopped is not None:
         ignored = next((call for call in failed if not call.asked), None)
         before = ""
         if ignored is not None and report.faults and report.faults[0].kind.startswith(_OF_NO_ALLOCATION):
-            before = f"; before that, {_describe_call(ignored, call_lines)}"
+            before = f"; before that, {told_of(ignored)}"
         return Outcome(stopped.verdict, stopped.message + before, None, faults)
     read = next((claim for claim in report.faults if claim.kind.startswith(_OUT_OF_BOUNDS)), None)
     if read is not None and reads_are_errors:
@@ -204,31 +208,35 @@ def outcome_of_call(
     mismatch = compare()
     if mismatch is None:
         ignored = next((call for call in failed if call.why and not call.asked), None)
-        faults = tuple(fault for fault, claim in zip(faults, report.faults, strict=True) if not _is_harmless(claim))
+        faults = tuple(
+            fault for fault, claim in zip(faults, report.faults, strict=True) if not _is_harmless(claim, own, source)
+        )
         note = "it reads outside its buffers" if read is not None else faults[0].message if faults else ""
-        note = note or (_describe_call(ignored, call_lines) if ignored is not None else "")
+        note = note or (told_of(ignored) if ignored is not None else "")
         return Outcome(Verdict.ACCEPTED, note, None, faults)
     if report.limit == "memory" or ran.name == "cudaErrorMemoryAllocation":
         message = explain_cuda("cudaErrorMemoryAllocation", "out of memory")
         refused = next((call for call in failed if call.name == "cudaErrorMemoryAllocation"), None)
-        message = _describe_call(refused, call_lines) if refused is not None else message
+        message = told_of(refused) if refused is not None else message
         return Outcome(Verdict.MEMORY_LIMIT_EXCEEDED, message, mismatch, faults)
     left = next((call for call in failed if call.name == ran.name), None)
     if left is not None:
-        return Outcome(Verdict.RUNTIME_ERROR, _describe_call(left, call_lines), mismatch, faults)
+        return Outcome(Verdict.RUNTIME_ERROR, told_of(left), mismatch, faults)
     if ran.code != 0:
         return Outcome(Verdict.RUNTIME_ERROR, explain_cuda(ran.name, _shown(ran.message)), mismatch, faults)
-    told = next((f"; {_describe_call(call, call_lines)}" for call in failed if call.why), "")
+    told = next((f"; {told_of(call)}" for call in failed if call.why), "")
     return Outcome(Verdict.WRONG_ANSWER, mismatch.message + told, mismatch, faults)
 
 
-def _is_harmless(claim: FaultClaim) -> bool:
+def _is_harmless(claim: FaultClaim, own: OwnLines, source: str) -> bool:
     """Returns whether a right answer needs no warning of a fault, about which its author can do nothing.
 
     CUB, in headers of its own, copies whole structures, whose padding nobody wrote, and reads on past a tile to leave
-    what it read.
+    what it read. A source that says by ``#line`` where its lines are could pass its own for CUB's.
     """
-    return claim.kind.startswith(_UNINITIALIZED) and _file_name(claim.file) not in ("", _SOURCE_NAME)
+    if not claim.kind.startswith(_UNINITIALIZED) or not claim.file or claim.file in own:
+        return False
+    return not moves_lines(source)
 
 
 def with_checks(wrong: Outcome, fetched: FetchReply, source: str = "") -> Outcome:
@@ -258,10 +266,13 @@ def lines_outside_their_part(fetched: FetchReply, source: str) -> tuple[MemoryFa
     from emulator.shared_parts import find_overruns
 
     extents = [SharedExtent(**dataclasses.asdict(claim)) for claim in fetched.report.extents]
-    overruns = find_overruns(extents, {_BUILD_FOLDER + _SOURCE_NAME: source})
+    files = split_files(source.encode("utf-8", "replace"))
+    overruns = find_overruns(
+        extents, {_BUILD_FOLDER + file.name: file.content.decode("utf-8", "replace") for file in files}
+    )
     return tuple(
         MemoryFault(
-            _OUTSIDE_ITS_PART, f"{_OUTSIDE_ITS_PART} at {each.message}", each.kernel, _SOURCE_NAME, each.line,
+            _OUTSIDE_ITS_PART, f"{_OUTSIDE_ITS_PART} at {each.message}", each.kernel, _file_name(each.file), each.line,
             each.thread, each.block,
         )
         for each in overruns
@@ -346,11 +357,11 @@ def _describe(claim: FaultClaim) -> str:
     return f"{claim.kind} at {_file_name(claim.file)}:{claim.line}" if claim.file else claim.kind
 
 
-def _describe_call(call: CallClaim, call_lines: Sequence[tuple[int, int]]) -> str:
+def _describe_call(call: CallClaim, call_lines: Sequence[tuple[int, int]], own: OwnLines) -> str:
     """Returns which call failed, on which line, and why."""
     what = "a launch" if call.call.startswith(_LAUNCHES) else call.call
     line = next(filter(None, (_line_of(frame, call_lines) for frame in call.frames)), None)
-    place = f" at kernel.cu:{line}" if line else ""
+    place = f" at {own.name(line)}" if line else ""
     why = f"{call.name}: {_shown(call.why)}" if call.why else explain_cuda(call.name, "")
     return f"{what}{place} failed with {why}"
 
@@ -369,8 +380,9 @@ def _shown(text: str) -> str:
 
 
 def _file_name(path: str) -> str:
-    """Returns a path without its folders, which are those of the compiler's jail."""
-    return path.rpartition("/")[2]
+    """Returns a file's name in the source, or, of a header elsewhere, its path without the folders."""
+    name = own_name(path)
+    return name.rpartition("/")[2] if name.startswith("/") else name
 
 
 def _fault(claim: FaultClaim) -> MemoryFault:

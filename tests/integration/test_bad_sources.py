@@ -28,6 +28,13 @@ _WRONG: dict[str, tuple[str, str, str]] = {
         "CE",
         "parameter 4 is `short N` instead of `int N`.",
     ),
+    "in-a-header": (
+        _solve(_LAUNCH, kernel='#include "inc/k.cuh"\n')
+        + "// gpujudge: file=inc/k.cuh\n#pragma once\n"
+        + _ADD.replace("i < N", "i <= N"),
+        "RE",
+        "at inc/k.cuh:2 in k, thread (4,0,0) of block (0,0,0)",
+    ),
     "exception": (
         _solve('throw std::runtime_error("no tile");'),
         "RE",

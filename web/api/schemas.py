@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, RootModel, StringConstraints
 
 from judge import judgement
+from judge.compile.source_files import MOST_FILES
 from web.api.stored_form import Answer, StoredForm
 
 #: PostgreSQL text columns reject NUL characters.
@@ -185,9 +186,17 @@ class Token(Answer):
     expires_at: datetime | None
 
 
+class SentFile(Body):
+    """A file of a source: the ``.cu`` file, or a header by the path by which it is included."""
+
+    name: Annotated[str, Field(min_length=1, max_length=300)]
+    text: str
+
+
 class SubmissionRequest(Body):
     """A source (the text of a ``.cu`` file) for a challenge. Mode ``run`` judges only the public cases.
 
+    In its stead ``files`` may hold the ``.cu`` file that defines ``solve`` and the headers that it includes.
     ``input`` makes a run judge a case of one's own instead: texts by the name of a size, a parameter or an input. An
     input's text is a distribution (``uniform -1 1``) or the values themselves (``1, 2, 3``). What is left out is as in
     the first public case.
@@ -196,7 +205,8 @@ class SubmissionRequest(Body):
     challenge: Slug
     device: Slug
     mode: Literal["run", "submit"] = "submit"
-    source: str
+    source: str | None = None
+    files: Annotated[list[SentFile], Field(min_length=1, max_length=MOST_FILES)] | None = None
     input: Annotated[dict[InputName, InputText], Field(max_length=100)] | None = None
 
 

@@ -7,6 +7,7 @@ from flask import Response as FlaskResponse
 from sqlalchemy.orm import Session
 
 from store.audits import find_audit, find_audits
+from store.intake import encode_source
 from store.models import Audit, Submission, User
 from store.submissions import cancel_submission, get_submission, list_submissions
 from store.turns import expected_wait, queue_position
@@ -16,7 +17,7 @@ from web.api.spec import next_page, operation
 from web.problems import Problem
 from web.rates import limit_submissions
 from web.services import reader, services, transaction
-from web.submissions.accepting import accept_submission
+from web.submissions.accepting import accept_submission, joined
 from web.submissions.streaming import Streamed, events_response
 
 TAG = "submissions"
@@ -39,13 +40,17 @@ def create_submission(
     json: schemas.SubmissionRequest, headers: schemas.SubmissionHeaders
 ) -> tuple[schemas.SubmissionStatus, int]:
     """Submits a source to be judged. With ``Idempotency-Key`` the request is safe to repeat."""
+    if (json.source is None) == (json.files is None):
+        message = "A submission has either a source or files."
+        raise Problem(422, "invalid", message, fields={"source": message})
+    files = [(file.name, encode_source(file.text)) for file in json.files or ()]
     accepted = accept_submission(
         services(),
         user_id=api_visitor().id,
         challenge=json.challenge,
         device=json.device,
         mode=json.mode,
-        source=json.source,
+        source=joined(files) if json.source is None else json.source,
         custom_input=json.input,
         idempotency_key=headers.idempotency_key,
     )

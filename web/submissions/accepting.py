@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import structlog
 
+from judge.compile.source_files import SourceFilesError, sent_files
 from judge.judgement import DeviceKind
 from judge.packs.custom_input import CustomInputError, custom_case
 from judge.packs.pack import Pack
@@ -88,6 +90,14 @@ def accept_submission(
     log.info("submission.accepted", submission=accepted.submission.public_id, user=user_id)
     services.ring(accepted.submission)
     return accepted
+
+
+def joined(files: Iterable[tuple[str, bytes]]) -> bytes:
+    """Returns the source of files by name, a ``.cu`` file and its headers. Raises Problem (422) if they make none."""
+    try:
+        return sent_files(files)
+    except SourceFilesError as error:
+        raise Problem(422, "invalid", str(error)) from None
 
 
 def _require_valid(pack: Pack, custom_input: dict[str, str], kind: DeviceKind, mode: Mode) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from flask import request
 from flask_wtf import FlaskForm
-from flask_wtf.file import FileField
+from flask_wtf.file import MultipleFileField
 from wtforms import StringField, TextAreaField
 from wtforms.validators import AnyOf, Length
 
+from web.submissions.accepting import joined
+
 
 class SubmissionForm(FlaskForm):
-    """Submits a source. A chosen ``file`` takes precedence over the editor's text."""
+    """Submits a source. Chosen files, a ``.cu`` file and its headers, take precedence over the editor's text."""
 
     source = TextAreaField("Source")
-    file = FileField("A .cu file")
+    file = MultipleFileField("A .cu file, and headers of your own")
     device = StringField("Device", [Length(max=100)])
     mode = StringField("Mode", [AnyOf(["run", "submit"])], default="submit")
     idempotency_key = StringField("Key", [Length(max=200)])
@@ -30,7 +32,11 @@ class SubmissionForm(FlaskForm):
         }
 
     def source_sent(self) -> str | bytes:
-        """Returns the submitted source. Undoes the CRLF that browsers put in text fields; keeps files unchanged."""
-        if self.file.data:
-            return bytes(self.file.data.read())
+        """Returns the submitted source. Undoes the CRLF that browsers put in text fields; keeps files unchanged.
+
+        Raises Problem (422) for files that make no source.
+        """
+        chosen = [file for file in self.file.data or () if file]
+        if chosen:
+            return joined((str(file.filename), bytes(file.read())) for file in chosen)
         return str(self.source.data or "").replace("\r\n", "\n")

@@ -10,12 +10,12 @@ from markupsafe import Markup
 
 from emulator.model import gpu_names, load_gpu
 from emulator.model.why import topic_of
+from judge.compile.source_files import MAIN, ONE_FILE, OwnLines
 from judge.judgement import Measurement, ModelledCase, ModelledKernel, ModelledLine
 from web.bottlenecks.page import BottleneckPage, find_page
 from web.formatting import percent, seconds, significant, size, whole
-from web.submissions.diagnostics import SOURCE_NAME, is_own_source
 
-_LINE = re.compile(rf"\b(?:line |{re.escape(SOURCE_NAME)}:)(\d+)")
+_LINE = re.compile(r"\b(?:line |([\w./+-]{1,500}):)(\d+)")
 #: Lines with a smaller share of the time, which would be shown as 0.0 %, are left out.
 LEAST_SHARE = 0.0005
 #: A call within this share of the roofline is fast.
@@ -93,8 +93,11 @@ def gpu_title(key: str | None) -> str:
     return load_gpu(key).name if key in gpu_names() and key else str(key or "a GPU").upper()
 
 
-def present_modelled_times(measurement: Measurement, code: Sequence[Markup] = ()) -> tuple[ModelledTimeView, ...]:
-    """Returns a view of each case with a modelled time. ``code`` holds the highlighted lines of the source."""
+def present_modelled_times(
+    measurement: Measurement, code: Sequence[Markup] = (), own: OwnLines = ONE_FILE
+) -> tuple[ModelledTimeView, ...]:
+    """Returns a view of each case with a modelled time. ``code`` holds the highlighted lines of the source, and ``own``
+    tells the lines of its files."""
     gpu = gpu_title(measurement.gpu)
     return tuple(
         ModelledTimeView(
@@ -102,8 +105,8 @@ def present_modelled_times(measurement: Measurement, code: Sequence[Markup] = ()
             gpu=gpu,
             time=seconds(case.value),
             limiter=case.limiter,
-            reasons=tuple(_present_reason(sentence) for sentence in case.why),
-            lines=tuple(_present_line(line, code) for line in case.lines if line.share >= LEAST_SHARE),
+            reasons=tuple(_present_reason(sentence, own) for sentence in case.why),
+            lines=tuple(_present_line(line, code, own) for line in case.lines if line.share >= LEAST_SHARE),
             rest=_rest(case.lines),
             at_roofline=case.roofline_s is not None and case.roofline_s >= FAST * case.value,
             kernels=tuple(_present_kernel(kernel) for kernel in case.kernels),
@@ -113,13 +116,14 @@ def present_modelled_times(measurement: Measurement, code: Sequence[Markup] = ()
     )
 
 
-def line_heat(measurement: Measurement) -> dict[int, tuple[int, str]]:
+def line_heat(measurement: Measurement, own: OwnLines = ONE_FILE) -> dict[int, tuple[int, str]]:
     """Returns the heat (1 to 4) of each line of the user's source and its largest share of a case's time."""
     shares: dict[int, float] = {}
     for case in measurement.cases:
         for line in case.lines if isinstance(case, ModelledCase) else ():
-            if is_own_source(line.file):
-                shares[line.line] = max(shares.get(line.line, 0.0), line.share)
+            place = own.locate(line.file, line.line)
+            if place is not None:
+                shares[place] = max(shares.get(place, 0.0), line.share)
     heat = {number: sum(share >= least for least in _HEAT) for number, share in shares.items()}
     return {number: (level, f"{100 * shares[number]:.0f} %") for number, level in heat.items() if level}
 
@@ -130,15 +134,18 @@ def _rest(lines: Sequence[ModelledLine]) -> str:
     return f"All other lines, launches and waiting: {percent(rest)}" if rest >= LEAST_SHARE else ""
 
 
-def _present_reason(sentence: str) -> Reason:
+def _present_reason(sentence: str, own: OwnLines) -> Reason:
     topic = topic_of(sentence)
-    return Reason(_linked(sentence), None if topic is None else find_page(topic))
+    return Reason(_linked(sentence, own), None if topic is None else find_page(topic))
 
 
-def _linked(sentence: str) -> tuple[SentencePart, ...]:
+def _linked(sentence: str, own: OwnLines) -> tuple[SentencePart, ...]:
     pieces, at = [], 0
     for found in _LINE.finditer(sentence):
-        pieces += [SentencePart(sentence[at : found.start()]), SentencePart(f"line {found[1]}", int(found[1]))]
+        place = own.locate(found[1] or MAIN, int(found[2]))
+        if place is None:
+            continue
+        pieces += [SentencePart(sentence[at : found.start()]), SentencePart(own.in_words(place), place)]
         at = found.end()
     pieces.append(SentencePart(sentence[at:]))
     first = pieces[0].text
@@ -147,13 +154,14 @@ def _linked(sentence: str) -> tuple[SentencePart, ...]:
     return tuple(piece for piece in pieces if piece.text)
 
 
-def _present_line(line: ModelledLine, code: Sequence[Markup]) -> LineView:
-    own = is_own_source(line.file) and 0 < line.line <= len(code)
+def _present_line(line: ModelledLine, code: Sequence[Markup], own: OwnLines) -> LineView:
+    place = own.locate(line.file, line.line)
+    number = place if place is not None and place <= len(code) else None
     name = line.file.rpartition("/")[2]
     return LineView(
-        number=line.line if own else None,
+        number=number,
         location=f"{name}:{line.line}" if name else "no line known",
-        code=Markup(code[line.line - 1].strip()) if own else Markup(""),
+        code=Markup(code[number - 1].strip()) if number is not None else Markup(""),
         share=percent(line.share),
         bar_width=round(100 * min(line.share, 1.0), 1),
         instructions=whole(sum(line.instructions.values())),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from judge.compile.kernels import kernel_name
+from judge.compile.source_files import OwnLines, own_lines
 from judge.judgement import (
     BuildReport,
     CaseJudgement,
@@ -28,7 +29,7 @@ from web.formatting import seconds, whole
 from web.mismatch_chart import map_in_words, mismatch_chart
 from web.source import highlight_lines
 from web.submissions.arrays import ArrayView, present_arrays
-from web.submissions.diagnostics import Note, fault_detail, is_own_source, source_notes
+from web.submissions.diagnostics import Note, fault_detail, source_notes
 from web.submissions.fingerprint import present_fingerprint
 from web.submissions.modelled_time import ModelledTimeView, line_heat, present_modelled_times
 from web.submissions.scores import BenchmarkView, Figure, present_benchmarks, present_measurement
@@ -40,7 +41,8 @@ _GROUPS = {"sample": "public", "hidden": "hidden", "benchmark": "benchmark", "cu
 
 @dataclass(frozen=True, slots=True)
 class FaultView:
-    """A kernel's fault. ``line`` and ``other_line`` (of a racing access) are set for the user's source only."""
+    """A kernel's fault. ``line`` and ``other_line`` (of a racing access) are lines of the user's whole source; None
+    for those of other files."""
 
     kind: str
     message: str
@@ -99,6 +101,8 @@ class SourceLine:
     """A source line with the judge's notes. ``heat`` (0 to 4) and ``share`` tell how much time it takes."""
 
     number: int
+    #: The number in its own file; empty for a line that only names one.
+    label: str
     html: Markup
     notes: tuple[Note, ...]
     heat: int = 0
@@ -129,19 +133,22 @@ class Report:
     counts_instructions: bool
     device_facts: tuple[tuple[str, str], ...]
     fingerprint: tuple[tuple[str, str], ...]
+    #: How lines of headers are called, by their number in the whole source.
+    header_lines: dict[int, str] = dataclasses.field(default_factory=dict)
 
 
 def present_report(judgement: Judgement, source: str = "") -> Report:
     """Returns the report on a judgement. It quotes the slowest lines of ``source``, the judged text."""
     cases, measurement = judgement.cases, judgement.measurement
     first_failure = next((case for case in cases if case.verdict is not Verdict.ACCEPTED), None)
-    views = tuple(_present_case(case, opened=case is first_failure) for case in cases)
+    own = own_lines(source)
+    views = tuple(_present_case(case, own, opened=case is first_failure) for case in cases)
     modelled = measurement is not None and measurement.gpu is not None
     return Report(
         verdict=judgement.verdict.value,
         title=_title(judgement),
-        message=_race_headline(first_failure)
-        or _fault_headline(first_failure, judgement.message)
+        message=_race_headline(first_failure, own)
+        or _fault_headline(first_failure, judgement.message, own)
         or _sentence(judgement.message)
         or _summary(judgement.verdict, views),
         figures=() if measurement is None else present_measurement(measurement),
@@ -156,21 +163,34 @@ def present_report(judgement: Judgement, source: str = "") -> Report:
         benchmarks=() if measurement is None else present_benchmarks(measurement),
         modelled_times=()
         if measurement is None
-        else present_modelled_times(measurement, highlight_lines(source) if modelled else ()),
+        else present_modelled_times(measurement, highlight_lines(source) if modelled else (), own),
         counts_instructions=measurement is not None and measurement.metric == "warp_instructions",
         device_facts=_device_facts(judgement.device),
         fingerprint=() if measurement is None else present_fingerprint(measurement.fingerprint),
+        header_lines={
+            line: own.in_words(line)
+            for file in own.files[1:]
+            for line in range(file.first_line, file.first_line + file.lines)
+        },
     )
 
 
 def present_source(submission: Submission) -> tuple[SourceLine, ...]:
     """Returns the source with the judge's notes beneath its lines."""
     judgement = submission.judgement
-    notes = {} if judgement is None else source_notes(judgement.build.log, judgement.cases)
-    heat = {} if judgement is None or judgement.measurement is None else line_heat(judgement.measurement)
+    own = own_lines(submission.source)
+    notes = {} if judgement is None else source_notes(judgement.build.log, judgement.cases, own)
+    heat = {} if judgement is None or judgement.measurement is None else line_heat(judgement.measurement, own)
     lines = highlight_lines(submission.source)
+    marks = {file.first_line - 1 for file in own.files[1:]}
     return tuple(
-        SourceLine(number, html, tuple(notes.get(number, ())), *heat.get(number, (0, "")))
+        SourceLine(
+            number,
+            "" if number in marks else own.name(number).rpartition(":")[2],
+            html,
+            tuple(notes.get(number, ())),
+            *heat.get(number, (0, "")),
+        )
         for number, html in enumerate(lines, start=1)
     )
 
@@ -178,7 +198,8 @@ def present_source(submission: Submission) -> tuple[SourceLine, ...]:
 def editor_notes(submission: Submission) -> list[dict[str, str | int | bool]]:
     """Returns the judge's notes for the editor, in the order of lines: ``line``, ``text``, ``error``."""
     judgement = submission.judgement
-    notes = {} if judgement is None else source_notes(judgement.build.log, judgement.cases)
+    own = own_lines(submission.source)
+    notes = {} if judgement is None else source_notes(judgement.build.log, judgement.cases, own)
     return [
         {"line": line, "text": note.text, "error": note.is_error}
         for line, found in sorted(notes.items())
@@ -189,7 +210,8 @@ def editor_notes(submission: Submission) -> list[dict[str, str | int | bool]]:
 def editor_heat(submission: Submission) -> list[dict[str, str | int]]:
     """Returns the share of the time of each line for the editor, in order: ``line``, ``level`` (1 to 4), ``share``."""
     judgement = submission.judgement
-    heat = {} if judgement is None or judgement.measurement is None else line_heat(judgement.measurement)
+    own = own_lines(submission.source)
+    heat = {} if judgement is None or judgement.measurement is None else line_heat(judgement.measurement, own)
     return [{"line": line, "level": level, "share": share} for line, (level, share) in sorted(heat.items()) if level]
 
 
@@ -213,28 +235,31 @@ def _summary(verdict: Verdict, cases: Sequence[CaseView]) -> str:
     return "" if failed is None else f"First seen in case {failed.id}."
 
 
-def _race_headline(case: CaseJudgement | None) -> str:
+def _race_headline(case: CaseJudgement | None, own: OwnLines) -> str:
     """Returns a race that made a case fail in one sentence, with its lines and what to do; the case has the details."""
     fault = next((fault for fault in case.memory_errors if fault.other is not None), None) if case is not None else None
-    if fault is None or fault.other is None or not is_own_source(fault.file):
+    if fault is None or fault.other is None or fault.file not in own:
         return ""
-    lines = sorted(
-        {line for line in (fault.line, fault.other.line if is_own_source(fault.other.file) else None) if line}
-    )
-    where = f", line{'s' if len(lines) > 1 else ''} {' and '.join(str(line) for line in lines)}" if lines else ""
+    places = {own.locate(each.file, each.line) for each in (fault, fault.other)} - {None}
+    lines = [own.in_words(line) for line in sorted(filter(None, places))]
+    plain = [line.removeprefix("line ") for line in lines]
+    where = "" if not lines else f", {' and '.join(lines)}"
+    if len(lines) > 1 and lines != plain:
+        where = f", lines {' and '.join(plain)}"
     one_block = fault.block == fault.other.block
     remedy = "add __syncthreads() between them" if one_block else "blocks need atomics, or a second kernel"
     return f"{fault.kind[:1].upper()}{fault.kind[1:]}{where}: {remedy}."
 
 
-def _fault_headline(case: CaseJudgement | None, message: str) -> str:
+def _fault_headline(case: CaseJudgement | None, message: str, own: OwnLines) -> str:
     """Returns the fault that ``message`` tells of by its line and what is wrong; the case has thread and address."""
     faults = () if case is None else case.memory_errors
-    fault = next((each for each in faults if each.message == message and is_own_source(each.file)), None)
-    if fault is None or not fault.line:
+    fault = next((each for each in faults if each.message == message and each.file in own), None)
+    line = None if fault is None else own.locate(fault.file, fault.line)
+    if fault is None or line is None:
         return ""
     detail = re.sub(r"^address 0x[0-9a-f]+, ", "", fault_detail(fault))
-    return f"{fault.kind[:1].upper()}{fault.kind[1:]}, line {fault.line}: {detail}."
+    return f"{fault.kind[:1].upper()}{fault.kind[1:]}, {own.in_words(line)}: {detail}."
 
 
 def _sentence(text: str) -> str:
@@ -243,7 +268,7 @@ def _sentence(text: str) -> str:
     return text if begins is None or begins[0] == "solve" else text[:1].upper() + text[1:]
 
 
-def _present_case(case: CaseJudgement, *, opened: bool) -> CaseView:
+def _present_case(case: CaseJudgement, own: OwnLines, *, opened: bool) -> CaseView:
     message = case.message
     if any(message == fault.message for fault in case.memory_errors):
         message = ""  # the fault's own entry shows it
@@ -257,7 +282,7 @@ def _present_case(case: CaseJudgement, *, opened: bool) -> CaseView:
         wall=seconds(case.wall_s) if case.wall_s else "",
         message=_sentence(message),
         mismatch=None if case.mismatch is None else _present_mismatch(case.mismatch),
-        faults=tuple(_present_fault(fault) for fault in case.memory_errors),
+        faults=tuple(_present_fault(fault, own) for fault in case.memory_errors),
         output=case.output,
         open=opened or case.group == "custom",
         arrays=present_arrays(case.shown, None if case.mismatch is None else case.mismatch.output),
@@ -285,11 +310,11 @@ def _present_mismatch(mismatch: Mismatch) -> MismatchView:
     return dataclasses.replace(view, chart=chart, chart_words=map_in_words(mismatch.map))
 
 
-def _present_fault(fault: MemoryFault) -> FaultView:
-    own = is_own_source(fault.file)
+def _present_fault(fault: MemoryFault, own: OwnLines) -> FaultView:
+    line = own.locate(fault.file, fault.line)
     places = [
         f"in {fault.kernel}" if fault.kernel else "",
-        f"{fault.file}, line {fault.line}" if fault.file and not own else "",
+        f"{fault.file}, line {fault.line}" if fault.file and fault.file not in own else "",
         f"block {_triple(fault.block)}" if fault.block else "",
         f"thread {_triple(fault.thread)}" if fault.thread else "",
     ]
@@ -298,8 +323,8 @@ def _present_fault(fault: MemoryFault) -> FaultView:
         kind=fault.kind,
         message=fault_detail(fault),
         where=", ".join(place for place in places if place),
-        line=fault.line if own else None,
-        other_line=other.line if other is not None and is_own_source(other.file) else None,
+        line=line,
+        other_line=None if other is None else own.locate(other.file, other.line),
     )
 
 

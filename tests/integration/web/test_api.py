@@ -148,6 +148,25 @@ def test_bad_submissions_are_told_why(
     assert error["detail"]
 
 
+def test_a_source_may_be_several_files(site: Site, caller: Caller) -> None:
+    files = [
+        {"name": "inc/add.cuh", "text": "#pragma once\n"},
+        {"name": "add.cu", "text": '#include "inc/add.cuh"\nvoid solve() {}'},
+    ]
+    body = {**{key: BODY[key] for key in BODY if key != "source"}, "files": files}
+    answer = caller.post("submissions", body)
+    assert answer.status_code == 201
+    kept = site.submission(answer.get_json()["id"])
+    with site.database() as session:
+        assert session.merge(kept).source == (
+            '#include "inc/add.cuh"\nvoid solve() {}\n// gpujudge: file=inc/add.cuh\n#pragma once\n'
+        )
+    files[0]["name"] = "../add.cuh"
+    assert "is no name of a header" in caller.post("submissions", body).get_json()["detail"]
+    assert caller.post("submissions", {**BODY, "files": files}).status_code == 422
+    assert caller.post("submissions", {**body, "files": None}).status_code == 422
+
+
 @pytest.mark.parametrize("source", ["", "\x00", "\ud800", "int x;"])
 def test_what_is_wrong_inside_the_source_is_for_the_compiler_to_say(site: Site, caller: Caller, source: str) -> None:
     answer = caller.post("submissions", {**BODY, "source": source})

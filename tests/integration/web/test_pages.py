@@ -4,6 +4,7 @@ import io
 import re
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,6 +102,24 @@ def test_a_file_counts_instead_of_the_editor_and_is_kept_byte_for_byte(site: Sit
     assert answer.status_code == 303
     assert client.get(f"{answer.headers['Location']}/kernel.cu").data == sent
     assert client.get(answer.headers["Location"]).status_code == 200
+
+
+def test_chosen_files_are_one_source(site: Site) -> None:
+    client = site.visitor()
+
+    def chosen(**files: bytes) -> dict[str, Any]:
+        sent = [(io.BytesIO(content), name.replace("_", ".")) for name, content in files.items()]
+        return {"source": "", "device": "emulator", "mode": "submit", "file": sent}
+
+    answer = post(client, f"{PAGE}/submissions", chosen(tile_cuh=b"#pragma once\n", add_cu=KERNEL.encode()), page=PAGE)
+    assert answer.status_code == 303
+    page = client.get(answer.headers["Location"]).text
+    assert "// gpujudge: file=tile.cuh" in page
+    # The header's first line is the line of this number of the whole, and is called 1.
+    assert f'<a href="#L{len(KERNEL.splitlines()) + 2}">1</a>' in page
+    refused = post(client, f"{PAGE}/submissions", chosen(a_cuh=b"", b_cuh=b""), page=PAGE)
+    assert refused.status_code == 422
+    assert "None of the files is a .cu file" in refused.text
 
 
 def test_line_ends_of_a_form_are_those_that_were_typed(site: Site) -> None:

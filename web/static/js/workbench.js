@@ -2,6 +2,7 @@
 
 import { keepDraft } from "./drafts.js";
 import { openEditor } from "./editor.js";
+import { showFiles, withOpened } from "./files.js";
 import { showPane } from "./panes.js";
 import { offerPreferences, readPreferences } from "./preferences.js";
 import { storage } from "./storage.js";
@@ -17,6 +18,9 @@ const buttons = [...form.querySelectorAll("button[name=mode]")];
 const starter = document.getElementById("starter").content.textContent;
 const runKey = `run:${form.dataset.user ?? ""}:${slug}`;
 
+const fileList = document.getElementById("files");
+const goToLine = (line) => editor.goTo(line);
+
 let draft = null;
 const preferences = readPreferences();
 const editor = openEditor(textarea, {
@@ -24,11 +28,12 @@ const editor = openEditor(textarea, {
   label: "CUDA source",
   preferences,
   names: JSON.parse(form.dataset.names),
-  onChange: (source) => draft?.changed(source),
+  onChange: (source) => { draft?.changed(source); showFiles(fileList, source, goToLine); },
   onRun: () => clickButton("run"),
   onSubmit: () => clickButton("submit"),
 });
 draft = keepDraft(editor, starter);
+showFiles(fileList, editor.value(), goToLine);
 offerPreferences(editor, preferences);
 
 const chosen = storage.get("device");
@@ -46,24 +51,29 @@ document.getElementById("reset").addEventListener("click", () => {
 // ---- files: chosen, or dropped on the editor ----
 
 const fileInput = document.getElementById("file");
-async function open(file) {
+async function open(files) {
   showProblem("");
-  if (file.size > Number(sourceBytes)) {
-    showProblem(`${file.name} has ${file.size.toLocaleString()} bytes; a source may have ${Number(sourceBytes).toLocaleString()}.`);
-    return;
+  const opened = [];
+  for (const file of files) {
+    if (file.size > Number(sourceBytes)) {
+      showProblem(`${file.name} has ${file.size.toLocaleString()} bytes; a source may have ${Number(sourceBytes).toLocaleString()}.`);
+      return;
+    }
+    try {
+      const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer()).replaceAll("\r\n", "\n");
+      opened.push({ name: file.name, text });
+    } catch {
+      showProblem(`${file.name} is not UTF-8 text.`);
+      return;
+    }
   }
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer()).replaceAll("\r\n", "\n");
-    draft.replacing();
-    editor.replace(text);
-    editor.focus();
-  } catch {
-    showProblem(`${file.name} is not UTF-8 text.`);
-  }
+  draft.replacing();
+  editor.replace(withOpened(editor.value(), opened));
+  editor.focus();
 }
 document.getElementById("open").addEventListener("click", () => fileInput.click());
 fileInput.addEventListener("change", async () => {
-  if (fileInput.files[0]) await open(fileInput.files[0]);
+  if (fileInput.files.length) await open(fileInput.files);
   fileInput.value = ""; // the editor holds its text now, so the form must not send the file as well
 });
 let dragDepth = 0;
@@ -76,7 +86,7 @@ box.addEventListener("drop", (event) => {
   if (!event.dataTransfer.files.length) return;
   event.preventDefault();
   event.stopPropagation();
-  open(event.dataTransfer.files[0]);
+  open(event.dataTransfer.files);
 }, true);
 
 // ---- an input of one's own ----

@@ -10,6 +10,7 @@ import pytest
 from judge.compile import jailed_compiler, known_good
 from judge.compile.artifact import Artifact
 from judge.compile.nvcc import build_submission
+from judge.compile.source_files import join_files, own_lines
 from judge.compile.target import Target
 from judge.errors import InternalError, ToolchainMissing
 from judge.judgement import BuildReport
@@ -120,6 +121,69 @@ def test_an_integer_of_another_type_is_converted(definition: str, settings: Judg
     (note,) = report.notes
     assert "and the challenge passes `int N`: the value is converted" in note
     assert artifact.call_lines
+
+
+HEADERS = {
+    "inc/scale.cuh": b"""#pragma once
+#include "../factor.h"
+__global__ void scale(const float* in, float* out, int n) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < n) out[i] = FACTOR * in[i];
+}
+""",
+    "factor.h": b"#ifndef FACTOR\n#define FACTOR 2\n#else\n#undef FACTOR\n#define FACTOR 3\n#endif\n",
+    "launch.cuh": b"""inline void launch(const float* in, float* out, int n) {
+  scale<<<(n + 255) / 256, 256>>>(in, out, n);
+}
+""",
+}
+WITH_HEADERS = b"""#include "inc/scale.cuh"
+#include "inc/scale.cuh"
+#if FACTOR == 2
+#include "factor.h"
+#include "launch.cuh"
+#else
+#include "is-not-there.h"
+#endif
+static_assert(FACTOR == 3 && __LINE__ == 9);
+extern "C" void solve(const float* input, float* output, long N) { launch(input, output, N); }
+"""
+
+
+def test_headers_of_ones_own_are_included_as_ever(settings: JudgeSettings) -> None:
+    source = join_files(WITH_HEADERS, HEADERS)
+    report, artifact = build(source.decode(), settings)
+    assert report.ok, report.log
+    assert artifact is not None
+    assert report.notes, "the signature was not read"
+    lines = own_lines(source)
+    assert "launch.cuh:2" in [lines.name(line) for _, line in artifact.call_lines]
+
+
+@pytest.mark.parametrize(
+    ("name", "from_", "to", "says"),
+    [
+        ("inc/scale.cuh", b"in[i]", b"int[i]", "inc/scale.cuh(5): error"),
+        ("factor.h", b"#ifndef", b"#error no\n#ifndef", "factor.h:1:2: error: #error no"),
+        ("launch.cuh", b"inline", b"void missing();\ninline", "launch.cuh:3: undefined reference to `missing()'"),
+    ],
+)
+def test_errors_name_the_line_of_the_header(
+    name: str, from_: bytes, to: bytes, says: str, settings: JudgeSettings
+) -> None:
+    headers = {**HEADERS, name: HEADERS[name].replace(from_, to)}
+    if name == "launch.cuh":
+        headers[name] = headers[name].replace(b"scale<<<", b"missing(); scale<<<")
+    report, artifact = build(join_files(WITH_HEADERS, headers).decode(), settings)
+    assert artifact is None
+    assert says in report.log
+    assert "/tmp" not in report.log
+
+
+def test_a_header_that_was_not_sent_is_told(settings: JudgeSettings) -> None:
+    report, artifact = build(WITH_HEADERS.decode(), settings)
+    assert artifact is None
+    assert report.log.startswith("`inc/scale.cuh` is not there: a submission is one file")
 
 
 def test_device_lambdas_and_constexpr_functions_need_no_flag(settings: JudgeSettings) -> None:

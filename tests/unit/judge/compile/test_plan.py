@@ -16,7 +16,15 @@ DRYRUN = r"""
 #$ gcc -std=c++17 -c -x c++ "kernel.cudafe1.cpp" -o "kernel.o"
 """
 FILES = Files(
-    source=3, header=4, library=5, symbols=6, definitions=7, resources=8, signals=9, streams=10, call_lines=11
+    placing="true",
+    names=("kernel.cu", "inc/a+b.cuh"),
+    library=5,
+    symbols=6,
+    definitions=7,
+    resources=8,
+    signals=9,
+    streams=10,
+    call_lines=11,
 )
 
 
@@ -60,6 +68,7 @@ def test_only_the_emulators_script_asks_for_the_lines_of_calls() -> None:
     gpus = build_script(plan, FILES, cuda="/cuda", runtime="-lcudart_static", libraries=[], ptxas_arch=None)
     assert "/proc/self/fd/11" in script(plan)
     assert " -g1 " in script(plan)
+    assert r"(kernel[.]cu|inc\/a[+]b[.]cuh):[0-9]" in script(plan)
     assert "/proc/self/fd/11" not in gpus
     assert " -g1" not in gpus
 

@@ -44,8 +44,10 @@ def _ending(during: Op = Op.RUN, *, code: int | None = None, by: int | None = No
     return Ending(during, tampered, flooded, timed_out, JailExit(code, by, 1.0, 1.0, 1, oom, killed), output)
 
 
-def _call(ran: RunReply = FINE, fetched: FetchReply = CLEAN, mismatch: Mismatch | None = None) -> Outcome:
-    return outcome_of_call(ran, fetched, NAMES, 2.0, lambda: mismatch, call_lines=((0x40, 7), (0x60, 9)))
+def _call(
+    ran: RunReply = FINE, fetched: FetchReply = CLEAN, mismatch: Mismatch | None = None, source: str = ""
+) -> Outcome:
+    return outcome_of_call(ran, fetched, NAMES, 2.0, lambda: mismatch, call_lines=((0x40, 7), (0x60, 9)), source=source)
 
 
 REFUSED = RunReply(1e-3, 1, "cudaErrorInvalidValue", "invalid argument")
@@ -160,6 +162,24 @@ def test_a_right_answer_has_no_warning_of_what_a_header_reads_and_leaves(
     read = dataclasses.replace(READ, kind="uninitialized shared read", file=file)
     outcome = _call(FINE, FetchReply((0, 0, 0), ReportClaim(faults=(read,))), mismatch)
     assert len(outcome.memory_errors) == told
+
+
+HEADER = "// gpujudge: file=inc/tile.cuh\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "source"),
+    [
+        ("/tmp/inc/tile.cuh", f'#include "inc/tile.cuh"\n{HEADER}'),
+        ("/cuda/include/cub/merge.cuh", '#line 1 "/cuda/include/cub/merge.cuh"\n'),
+        ("/cuda/include/cub/merge.cuh", '#\\\n line 1 "/cuda/include/cub/merge.cuh"\n'),
+    ],
+)
+def test_a_warning_is_not_hidden_by_a_header_of_ones_own_or_by_a_line_directive(file: str, source: str) -> None:
+    read = dataclasses.replace(READ, kind="uninitialized shared read", file=file)
+    outcome = _call(FINE, FetchReply((0, 0, 0), ReportClaim(faults=(read,))), None, source=source)
+    (fault,) = outcome.memory_errors
+    assert fault.file == ("inc/tile.cuh" if HEADER in source else "merge.cuh")
 
 
 def test_what_was_found_before_is_told_of_public_cases() -> None:
