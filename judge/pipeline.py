@@ -30,7 +30,7 @@ from judge.supervisor.case_runner import CaseRunner
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.runner_start import EarlyRunners
 from judge.supervisor.session import Session
-from judge.supervisor.verdict_rules import RunnerKilled
+from judge.supervisor.verdict_rules import FLOODED, RunnerKilled
 from judge.supervisor.warm_pool import WarmPool
 from judge.verdict import Verdict, combine_verdicts
 
@@ -259,7 +259,7 @@ def _all_accepted(judged: Sequence[CaseJudgement]) -> bool:
 
 def _flooded(case: CaseJudgement) -> CaseJudgement:
     verdict = Verdict.OUTPUT_LIMIT_EXCEEDED
-    return CaseJudgement(case.id, case.group, verdict, case.wall_s, "it printed more than is allowed")
+    return CaseJudgement(case.id, case.group, verdict, case.wall_s, FLOODED)
 
 
 def _last_one(case: CaseJudgement, skipped: int) -> CaseJudgement:

@@ -25,9 +25,11 @@ from judge.packs.sizes import shape as shape_of
 from judge.supervisor.case_preparer import CasePreparer, PreparedCase
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.layout import Array, lay_out
+from judge.supervisor.output_drain import CUT
 from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.session import CallRecord, Session
 from judge.supervisor.verdict_rules import (
+    FLOODED,
     Outcome,
     RunnerKilled,
     ends_device,
@@ -220,7 +222,7 @@ class CaseRunner:
             if _may_be_of_the_checks(outcome, watch):
                 return self._judge_without_checks(case, prepared_case, watch)
             if self._session is not None and self._session.runner.flooded:
-                outcome = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
+                outcome = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, FLOODED)
                 self.discard_session()
             elif ends_device(record.ran, record.fetched):
                 self.discard_session()
@@ -332,8 +334,10 @@ def case_judgement(
     case: Case, outcome: Outcome, wall_s: float, printed: str = "", shown: tuple[ShownArray, ...] = ()
 ) -> CaseJudgement:
     """Returns an outcome as part of a judgement, with what the program printed if the case is public."""
-    more = len(printed) - _OUTPUT_CHARACTERS
-    cut = f"{printed[:_OUTPUT_CHARACTERS]}\n… {more:,} more characters" if more > 0 else printed
+    kept, was_cut, count = printed.partition(CUT)
+    more = len(kept) - _OUTPUT_CHARACTERS
+    rest = f"{was_cut}{count}" if was_cut else f"\n… {more:,} more characters" if more > 0 else ""
+    cut = kept[:_OUTPUT_CHARACTERS] + rest
     return CaseJudgement(
         id=case.id,
         group=case.group,

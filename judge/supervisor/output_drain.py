@@ -6,14 +6,25 @@ import os
 import select
 import threading
 
+#: Begins the note behind output that was cut; how much was printed follows.
+CUT = "\n… cut here: it printed "
+#: More than so many times what is kept is a flood.
+_FLOOD = 256
+#: So much of the end is kept as well, in bytes: what ended a process says so there.
+_TAIL = 4096
+
 
 class OutputDrain:
-    """Reads a pipe to its end in a thread. Keeps the first ``limit`` bytes and sets ``flooded`` if there are more."""
+    """Reads a pipe to its end in a thread. Keeps the first ``limit`` bytes since the last ``take``, and the last few.
+
+    Sets ``flooded`` once there were ``_FLOOD`` times as many.
+    """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._kept = bytearray()
-        self._taken = 0
+        self._tail = bytearray()
+        self._printed = 0
         self._lock = threading.Lock()
         self._read_fd, self.write_fd = os.pipe()
         os.set_blocking(self._read_fd, False)
@@ -28,18 +39,26 @@ class OutputDrain:
             self.write_fd = -1
 
     def take(self) -> str:
-        """Returns the kept output since the last call, as ``finish`` does: all that was printed before this call."""
+        """Returns the kept output since the last call: all that was printed before this one, with a note if it was
+        cut."""
         with self._lock:
             if self._read_fd >= 0:
                 self._read()
-            found, self._taken = self._kept[self._taken :], len(self._kept)
-        return _printable(bytes(found))
+            note = f"{CUT}{self._printed:,} bytes" if self._printed > len(self._kept) else ""
+            found = bytes(self._kept)
+            self._kept.clear()
+            self._tail.clear()
+            self._printed = 0
+        return _printable(found) + note
 
     def finish(self, timeout_s: float = 1.0) -> str:
-        """Returns the kept output as text without control characters. Call it after the runner has ended."""
+        """Returns the output kept since the last ``take``, and its end, as text without control characters.
+
+        Call it after the runner has ended.
+        """
         self.release_writer()
         self._thread.join(timeout_s)
-        return _printable(bytes(self._kept))
+        return _printable(bytes(self._kept + self._tail))
 
     def _drain(self) -> None:
         poll = select.poll()
@@ -62,10 +81,12 @@ class OutputDrain:
                 return True
             if not piece:
                 return False
-            room = self._limit - len(self._kept)
-            if len(piece) > room:
+            room = max(0, self._limit - len(self._kept))
+            self._kept += piece[:room]
+            self._tail = (self._tail + piece[room:])[-_TAIL:]
+            self._printed += len(piece)
+            if self._printed > _FLOOD * self._limit:
                 self.flooded.set()
-            self._kept += piece[: max(0, room)]
 
 
 def _printable(data: bytes) -> str:

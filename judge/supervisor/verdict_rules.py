@@ -47,6 +47,8 @@ _DRIVER_LIBRARY = "libcuda.so.1"
 _LAUNCHES = ("cudaLaunch", "__cudaLaunch")
 #: So much is told of what the runner found before the process ended, in characters.
 _FOUND_CHARACTERS = 400
+#: What is said of a submission that prints many megabytes.
+FLOODED = "it printed more than is allowed: more than 16 MiB in a case"
 #: No call instruction is longer.
 _CALL_BYTES = 8
 _OUT_OF_BOUNDS = ("out-of-bounds", "read after free")
@@ -101,7 +103,7 @@ def outcome_of_ending(ending: Ending, limit_s: float, *, is_public: bool = False
     if ending.tampered:
         return _interference(ending.tampered)
     if ending.flooded:
-        return Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
+        return Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, FLOODED)
     where = {
         Op.LOAD: "while it was loaded (in a static constructor)", Op.RUN: "in solve", Op.SOLVE: "in solve",
     }.get(ending.during, "after solve had returned")  # fmt: skip

@@ -50,9 +50,12 @@ WANTS_TOO_MUCH = vector_add("void* p; if (cudaMalloc(&p, 1ul << 40) != cudaSucce
 TOO_MANY_THREADS = vector_add("add<<<1, 2048>>>(A, B, C, N);")
 #: Not more than CUDA's buffer for the output of kernels holds (8.6 MB, 48,000 such lines on an H100): with 262,144
 #: lines each launch takes 6 s and longer there, whoever runs it.
-PRINTS_A_LOT = vector_add(
+#: 700 KB in a call, of which the judge keeps the beginning.
+PRINTS_MUCH = vector_add(
     LAUNCH + "talk<<<128, 256>>>();", '__global__ void talk() { printf("hello from the device\\n"); }'
 )
+#: 20 MB in a call.
+PRINTS_A_LOT = vector_add(LAUNCH + 'for (int i = 0; i < 1000000; i++) puts("hello from the host");')
 EXITS = vector_add(LAUNCH + "cudaDeviceSynchronize(); exit(0);")
 FORKS = vector_add("if (fork() == 0) _exit(0);" + LAUNCH)
 RESETS = vector_add(LAUNCH + "cudaDeviceReset();")

@@ -186,6 +186,15 @@ def test_an_endless_kernel_is_stopped_after_the_limit_with_and_without_checks(ju
         assert any("stopped after 4 s" in fault.message for fault in case.memory_errors)
 
 
+def test_what_is_printed_beyond_what_is_kept_is_cut_with_a_note(judge: Judge) -> None:
+    judgement = judge(kernels.PRINTS_MUCH)
+    assert judgement.verdict is Verdict.ACCEPTED, judgement
+    first = judgement.cases[0].output
+    assert first.startswith("hello from the device\n")
+    assert first.endswith("… cut here: it printed 720,896 bytes")
+    assert len(first) < 9000
+
+
 def test_a_stray_write_is_named_by_file_line_thread_and_block(judge: Judge) -> None:
     source = kernels.HONEST.replace("if (i < N) C[i]", "C[i]")
     case = judge(source).cases[0]

@@ -30,7 +30,7 @@ from judge.packs.pack import Case, Pack
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.session import Session
-from judge.supervisor.verdict_rules import Outcome, outcome_of_ending, outcome_of_refusal
+from judge.supervisor.verdict_rules import FLOODED, Outcome, outcome_of_ending, outcome_of_refusal
 from judge.verdict import Verdict
 from judge.wire.bursts import ReserveRequest
 
@@ -205,7 +205,7 @@ class Trial:
                     self._failed = case, outcome, 0.0
                     return
         if any(session.runner.flooded for session in self._sessions):
-            outcome = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, "it printed more than is allowed")
+            outcome = Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, FLOODED)
             self._failed = self._bench.cases[-1], outcome, 0.0
 
     def discard_processes(self) -> None:

@@ -10,18 +10,25 @@ def test_keeps_what_is_printed_without_control_characters() -> None:
     assert not drain.flooded.is_set()
 
 
-def test_too_much_output_is_noticed_and_never_blocks() -> None:
+def test_much_output_is_cut_and_a_flood_is_noticed() -> None:
     drain = OutputDrain(1000)
-    for _ in range(100):
+    for _ in range(20):
         os.write(drain.write_fd, b"x" * 10_000)
-    assert drain.finish() == "x" * 1000
+    os.write(drain.write_fd, b"the end")
+    assert drain.take() == "x" * 1000 + "\n… cut here: it printed 200,007 bytes"
+    assert not drain.flooded.is_set()
+    for _ in range(30):
+        os.write(drain.write_fd, b"x" * 10_000)
+    os.write(drain.write_fd, b"the end")
+    assert drain.finish().endswith("the end")
     assert drain.flooded.is_set()
 
 
-def test_exactly_the_limit_is_no_flood() -> None:
+def test_each_case_has_room_of_its_own() -> None:
     drain = OutputDrain(10)
-    os.write(drain.write_fd, b"x" * 10)
-    assert drain.finish() == "x" * 10
+    for _ in range(1000):
+        os.write(drain.write_fd, b"x" * 10)
+        assert drain.take() == "x" * 10
     assert not drain.flooded.is_set()
 
 
@@ -31,7 +38,6 @@ def test_what_is_printed_is_taken_once() -> None:
     assert drain.take() == "one\n"
     assert drain.take() == ""
     os.write(drain.write_fd, b"two\nthree\n")
-    assert drain.take() == "two\n"
-    assert drain.flooded.is_set()
-    assert drain.finish() == "one\ntwo\n"
+    assert drain.finish() == "two\nthree\n"
+    assert drain.take() == "two\nthre\n… cut here: it printed 10 bytes"
     assert drain.take() == ""
