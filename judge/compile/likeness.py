@@ -1,6 +1,7 @@
 """Finds sources that share passages, by winnowing over tokens.
 
-Comments, blanks, preprocessor lines, literals and the names that an author chose do not count, so a copy that was
+Comments, blanks, preprocessor lines but for what macros stand for, literals and the names that an author chose do not
+count, so a copy that was
 renamed and laid out anew is still found. Every run of ``GRAM + WINDOW - 1`` equal tokens is found, and none of fewer
 than ``GRAM`` is. Time and memory are linear in the sources' length, whatever their text.
 
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from emulator.records import dataclass
 from judge.compile.source import strip_directives, strip_noise
+from judge.compile.source_files import join_continued
 
 GRAM, WINDOW = 12, 8
 #: A passage that more sources have is no sign: everybody computes a thread's index. It also bounds the work.
@@ -27,6 +29,8 @@ MOST_OWNERS = 10
 #: Pairs that share fewer fingerprints are left out.
 LEAST_SHARED = 4
 
+#: What makes a macro, up to what it stands for. A copy may be hidden in one.
+_DEFINE = re.compile(r"^[ \t]*+#[ \t]*+define[ \t]++\w++(?:\([^()\n]*+\))?+", re.MULTILINE)
 _TOKEN = re.compile(r"(?P<name>[A-Za-z_]\w*+)|(?P<number>\d(?:[\w.']++)?+)|\S")
 #: The names that are not the author's to choose.
 _FIXED_TEXT = (
@@ -53,9 +57,8 @@ class Pair:
 
 def fingerprints(text: str) -> frozenset[int]:
     """Returns the fingerprints of a source; none for one of fewer than ``GRAM`` tokens."""
-    tokens = np.fromiter(
-        (_code(match) for match in _TOKEN.finditer(strip_directives(strip_noise(text)))), dtype=np.uint64
-    )
+    code = strip_directives(_DEFINE.sub(" ", strip_noise(join_continued(text))))
+    tokens = np.fromiter((_code(match) for match in _TOKEN.finditer(code)), dtype=np.uint64)
     if len(tokens) < GRAM:
         return frozenset()
     hashes = np.zeros(len(tokens) - GRAM + 1, np.uint64)

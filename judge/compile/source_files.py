@@ -151,9 +151,14 @@ def own_lines(source: bytes | str) -> OwnLines:
     return OwnLines(split_files(source if isinstance(source, bytes) else source.encode("utf-8", "surrogatepass")))
 
 
+def join_continued(text: str) -> str:
+    """Returns the text with lines that end with a backslash joined to the next one."""
+    return _CONTINUED.sub("", text)
+
+
 def moves_lines(source: str) -> bool:
     """Returns whether a source has ``#line`` directives, so that what is said of its lines need not be true."""
-    joined = _CONTINUED.sub("", source)
+    joined = join_continued(source)
     return any(_LINE_DIRECTIVE.search(text) for text in (source, joined, strip_noise(joined)))
 
 

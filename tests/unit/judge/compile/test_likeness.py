@@ -88,3 +88,11 @@ def test_every_long_enough_run_is_found_and_no_shorter_one(seed: int) -> None:
 @pytest.mark.parametrize("text", ["", "solve", "// nothing\n#include <a>\n", "'", '"', "/*", "\x00\ud800", "é" * 50])
 def test_odd_texts_have_fingerprints_or_none(text: str) -> None:
     assert find_pairs({"ada": text, "bob": text}) == []
+
+
+def test_a_copy_in_a_macro_is_found() -> None:
+    lines = [f"    total = total * left[{n}] + right[i] / {n}.0f - other(total); " for n in range(12)]
+    plain = "__global__ void k() {\n" + "\n".join(lines) + "\n}\n"
+    hidden = "#define ALL(a, b) __global__ void renamed() { \\\n" + " \\\n".join(lines) + " \\\n}\nALL(1, 2)\n"
+    assert len(fingerprints(plain) & fingerprints(hidden)) >= 0.8 * len(fingerprints(plain)) > 0
+    assert fingerprints("#include <a>\n#if 1\n" + plain + "#endif\n") == fingerprints(plain)
