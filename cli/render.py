@@ -101,6 +101,8 @@ def _case_lines(cases: Sequence[CaseJudgement]) -> list[Text]:
         out.append(Text(line, style="red"))
         if number >= _DETAILED_CASES:
             continue
+        if case.description:
+            out.append(Text(f"        this case: {clean(case.description)}"))
         if case.message and case.message not in [fault.message for fault in case.memory_errors]:
             out += [Text(f"        {text}") for text in clean(case.message).splitlines()]
         if case.mismatch is not None:

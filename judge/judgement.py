@@ -107,7 +107,8 @@ class Mismatch:
     ``indices`` holds the first few mismatching positions as multi-dimensional indices; ``expected`` and ``got`` are
     their values, in the same order. ``allowed`` has the absolute error that the tolerance allows each of them (0: they
     must be equal), and is empty where nobody derived one. ``map`` is set where the whole output was compared element by
-    element.
+    element. ``imprecise`` is set where every difference is small, so that the answer lacks precision rather than being
+    another one: it is the largest error as a multiple of the allowed one.
     """
 
     output: str
@@ -121,6 +122,7 @@ class Mismatch:
     message: str = ""
     allowed: tuple[float, ...] = field(default=(), metadata=WHEN_KNOWN)
     map: MismatchMap | None = field(default=None, metadata=WHEN_KNOWN)
+    imprecise: float | None = field(default=None, metadata=WHEN_KNOWN)
 
     def excess(self, number: int) -> str:
         """Returns by how much the shown element of that number is wrong, beside what is allowed; empty if unknown."""
@@ -202,6 +204,8 @@ class CaseJudgement:
     mismatch: Mismatch | None = None
     memory_errors: tuple[MemoryFault, ...] = ()
     output: str = field(default="", metadata=WHEN_KNOWN)
+    #: What the case is about, if it failed.
+    description: str = field(default="", metadata=WHEN_KNOWN)
     shown: tuple[ShownArray, ...] = field(default=(), metadata=WHEN_KNOWN)
 
 

@@ -71,7 +71,9 @@ def _differing(name: str, expected: Expected, got: npt.NDArray[np.generic]) -> M
         for index in wrong[:SHOWN]:
             allowed = 0.0 if bound is None else float(bound[start + index])
             collector.add(start + int(index), values[start + index], actual[start + index], allowed)
-        _measure(collector, values[part][wrong], actual[part][wrong])
+        _measure(collector, values[part][wrong], actual[part][wrong], None if bound is None else bound[part][wrong])
+    if collector.count:
+        collector.scale = float(np.abs(values, dtype=np.float64).max(where=np.isfinite(values), initial=0.0))
     return collector.result()
 
 
@@ -95,9 +97,19 @@ def _wrong(
     return wrong
 
 
-def _measure(collector: MismatchCollector, values: npt.NDArray[np.generic], actual: npt.NDArray[np.generic]) -> None:
+def _measure(
+    collector: MismatchCollector,
+    values: npt.NDArray[np.generic],
+    actual: npt.NDArray[np.generic],
+    bound: npt.NDArray[np.float64] | None,
+) -> None:
     want, have = values.astype(np.float64), actual.astype(np.float64)
     finite = np.isfinite(want) & np.isfinite(have)
+    if bound is None or not finite.all() or not (bound > 0).all():
+        collector.times = float("inf")
+    else:
+        with np.errstate(over="ignore"):
+            collector.times = max(collector.times, float((np.abs(want - have) / bound).max()))
     if not finite.any():
         return
     error = np.abs(want[finite] - have[finite])

@@ -17,6 +17,8 @@ from judge.judgement import Mismatch
 Numbers = npt.NDArray[np.integer[Any]]
 
 SHOWN = 5
+#: Errors up to so many times the allowed one, and up to this share of the largest value, lack precision only.
+_IMPRECISE_TIMES, _IMPRECISE_SHARE = 200.0, 0.01
 
 
 def plain_number(value: object) -> float | int | str:
@@ -41,6 +43,10 @@ class MismatchCollector:
     max_abs_error: float | None = None
     max_rel_error: float | None = None
     allowed: list[float] = field(default_factory=list)
+    #: The largest error as a multiple of the allowed one; infinite where there is none, or a number is not finite.
+    times: float = 0.0
+    #: The largest finite magnitude among the expected values.
+    scale: float = 0.0
     mapper: MismatchMapper = field(init=False)
 
     def __post_init__(self) -> None:
@@ -70,7 +76,10 @@ class MismatchCollector:
             return None
         place = ", ".join(str(i) for i in self.indices[0])
         share = f"{self.count} of {self.total} elements differ" if self.total > 1 else "the value differs"
-        message = f"{self.output}[{place}] is {self.got[0]}, expected {self.expected[0]}; {share}"
+        small = (self.max_abs_error or 0.0) <= _IMPRECISE_SHARE * self.scale
+        imprecise = self.times if self.times <= _IMPRECISE_TIMES and small else None
+        told = imprecision(imprecise)
+        message = f"{told}{self.output}[{place}] is {self.got[0]}, expected {self.expected[0]}; {share}"
         return Mismatch(
             output=self.output,
             indices=tuple(self.indices),
@@ -83,7 +92,13 @@ class MismatchCollector:
             message=message,
             allowed=tuple(self.allowed),
             map=self.mapper.result(),
+            imprecise=imprecise,
         )
+
+
+def imprecision(times: float | None) -> str:
+    """Returns the beginning of the message of an imprecise answer; empty for another one."""
+    return "" if times is None else f"imprecise: largest error {times:.2g} times the allowed one; "
 
 
 def at_rows(mismatch: Mismatch, rows: Numbers | tuple[Numbers, ...]) -> Mismatch:
@@ -104,8 +119,11 @@ def joined(mismatches: Sequence[Mismatch], compared: int) -> Mismatch:
     first = mismatches[0]
     count = sum(mismatch.count for mismatch in mismatches)
     place = ", ".join(str(i) for i in first.indices[0])
+    times = [mismatch.imprecise for mismatch in mismatches]
+    known = [each for each in times if each is not None]
+    imprecise = max(known) if len(known) == len(times) else None
     message = (
-        f"{first.output}[{place}] is {first.got[0]}, expected {first.expected[0]}; "
+        f"{imprecision(imprecise)}{first.output}[{place}] is {first.got[0]}, expected {first.expected[0]}; "
         f"{count} of the {compared} elements checked differ"
     )
     absolutes = [mismatch.max_abs_error for mismatch in mismatches if mismatch.max_abs_error is not None]
@@ -121,4 +139,5 @@ def joined(mismatches: Sequence[Mismatch], compared: int) -> Mismatch:
         max_rel_error=max(relatives, default=None),
         message=message,
         allowed=tuple(value for mismatch in mismatches for value in mismatch.allowed)[:SHOWN],
+        imprecise=imprecise,
     )

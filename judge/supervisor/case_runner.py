@@ -215,7 +215,7 @@ class CaseRunner:
             names = [argument.name for argument in self._pack.arguments]
             outcome = outcome_of_call(
                 record.ran, record.fetched, names, bounds.call_s,
-                lambda: first_mismatch(prepared_case.check, outputs),
+                lambda: first_mismatch(prepared_case.check, outputs, _launches(record)),
                 reads_are_errors=self._pack.emulator.reads_are_errors, call_lines=self._artifact.call_lines,
                 source=self._source,
             )  # fmt: skip
@@ -304,10 +304,18 @@ class CaseRunner:
         return self._session.calls if self._session is not None else 0
 
 
-def first_mismatch(check: Checker, outputs: dict[str, Array]) -> Mismatch | None:
-    """Returns the first wrong output; None if all are right."""
+def _launches(record: CallRecord) -> int | None:
+    """Returns how many kernels the call launched; None on a device that does not count them."""
+    return None if record.fetched.report is None else record.fetched.report.launches
+
+
+def first_mismatch(check: Checker, outputs: dict[str, Array], launches: int | None = None) -> Mismatch | None:
+    """Returns the first wrong output; None if all are right.
+
+    ``launches`` is how many kernels the call launched; None where nobody counted them.
+    """
     mismatch = check(outputs)
-    if mismatch is None or outputs[mismatch.output].any():
+    if mismatch is None or launches != 0 or outputs[mismatch.output].any():
         return mismatch
     # A launch that was refused leaves no other trace: its error stays in the submission's own CUDA runtime.
     name = mismatch.output
@@ -346,6 +354,7 @@ def case_judgement(
         message=outcome.message,
         mismatch=outcome.mismatch,
         memory_errors=outcome.memory_errors,
+        description="" if outcome.verdict is Verdict.ACCEPTED else case.description,
         output=cut if case.is_public else "",
         shown=shown,
     )

@@ -40,6 +40,7 @@ DOCUMENTS = (
         "User guide",
         "What you write, the workspace, verdicts, boards, the emulator, the terminal, contests, classes, the API.",
     ),
+    Document("refused-here", "Accepted on LeetGPU, refused here", "What is looked at here, and how to find it."),
     Document("measurement", "How times are measured", "Calls, clocks, intervals, and what keeps a time honest."),
     Document("ladders", "From plain to fast", "Kernels for one challenge step by step, with what each step gains."),
     Document("pack-authors", "Writing a challenge", "The format of a challenge, its data, tolerances and checks."),

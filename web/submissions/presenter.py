@@ -65,6 +65,7 @@ class CaseView:
     output: str
     open: bool
     arrays: tuple[ArrayView, ...] = ()
+    description: str = ""
 
     @property
     def warned(self) -> bool:
@@ -274,7 +275,9 @@ def _present_case(case: CaseJudgement, own: OwnLines, *, opened: bool) -> CaseVi
         message = ""  # the fault's own entry shows it
     if case.mismatch is not None and message == case.mismatch.message:
         # The mismatch table shows the first two parts; the rest, if any, is a hint.
-        message = "".join(message.split("; ", 2)[2:])
+        # What is said of an imprecise answer comes before them.
+        first, imprecise = message.partition("; ")[0], case.mismatch.imprecise is not None
+        message = "; ".join([*[first] * imprecise, *message.split("; ", 2 + imprecise)[2 + imprecise :]])
     return CaseView(
         id=case.id,
         group=_GROUPS.get(case.group, case.group),
@@ -284,6 +287,7 @@ def _present_case(case: CaseJudgement, own: OwnLines, *, opened: bool) -> CaseVi
         mismatch=None if case.mismatch is None else _present_mismatch(case.mismatch),
         faults=tuple(_present_fault(fault, own) for fault in case.memory_errors),
         output=case.output,
+        description=case.description,
         open=opened or case.group == "custom",
         arrays=present_arrays(case.shown, None if case.mismatch is None else case.mismatch.output),
     )

@@ -38,16 +38,18 @@ def test_the_answers_of_public_cases_alone_are_kept_to_be_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("got", "hint"),
+    ("got", "launches", "hint"),
     [
-        ([0.0, 0.0], "all of out is 0: was the kernel launched?"),
-        ([0.0], "it is also 0 if no kernel was launched"),
-        ([0.0, 1.0], ""),
+        ([0.0, 0.0], 0, "all of out is 0: was the kernel launched?"),
+        ([0.0], 0, "it is also 0 if no kernel was launched"),
+        ([0.0, 1.0], 0, ""),
+        ([0.0, 0.0], 1, ""),
+        ([0.0, 0.0], None, ""),
     ],
 )
-def test_an_output_of_zeros_may_be_one_that_no_kernel_wrote(got: list[float], hint: str) -> None:
+def test_an_output_of_zeros_may_be_one_that_no_kernel_wrote(got: list[float], launches: int | None, hint: str) -> None:
     wrong = Mismatch("out", ((0,),), (2.0,), (0.0,), 1, len(got), 2.0, 1.0, "out[0] is 0.0, expected 2.0")
-    found = case_runner.first_mismatch(lambda _outputs: wrong, {"out": np.array(got)})
+    found = case_runner.first_mismatch(lambda _outputs: wrong, {"out": np.array(got)}, launches)
     assert found is not None
     assert found.message == wrong.message + (f"; {hint} (cudaGetLastError() tells)" if hint else "")
 
