@@ -151,7 +151,7 @@ def rejudge(
         session.delete(audit)
     forget_contest_audits(session, submission)
     before = submission.verdict
-    submission.state, submission.verdict = State.QUEUED, None
+    submission.state, submission.verdict, submission.recheck_key = State.QUEUED, None, None
     submission.judgement = submission.finished_at = None
     session.flush()
     _queue_again(session, submission, pack_digest=submission.pack_digest if same_version else None, now=now)

@@ -69,7 +69,7 @@ def close_account(session: Session, *, user: User, now: datetime) -> None:
     # The compiler's messages quote the source.
     for submission in _submissions(session, user.id):
         submission.source_bytes, submission.idempotency_key = b"", None
-        submission.custom_input = submission.share_token = submission.published_at = None
+        submission.custom_input = submission.share_token = submission.published_at = submission.recheck_key = None
         if submission.judgement is not None:
             build = dataclasses.replace(submission.judgement.build, log="")
             submission.judgement = dataclasses.replace(submission.judgement, build=build)

@@ -69,6 +69,8 @@ class Settings(BaseSettings):
     history_keep_s: float = Field(default=30 * 86400.0, ge=0)
     #: The least time between two audits of one board. Bounds the GPU time of audits if top entries change often.
     audit_pause_s: float = Field(default=600.0, ge=0)
+    #: Whether the process checks on the emulator what GPUs accepted, when it has nothing else to do.
+    rechecks: bool = True
     #: Whether contests' webhooks may go to addresses that are not on the public internet.
     webhook_private: bool = False
     #: How long a stopping worker waits for its job to stop before it hands the job back and exits.

@@ -19,6 +19,7 @@ from judge.bench.conditions import Background, GpuConditions, HostLoad, processo
 from judge.bench.measurement import TimedCase, fingerprint, measured_score
 from judge.bench.plausibility import Roofline
 from judge.bench.statistics import PROCESSES
+from judge.bench.timed_calls import timed_calls
 from judge.bench.timing.case_timer import HOLD_S
 from judge.bench.timing.null_kernel import CALLS, NullBaselines, NullKernelProbe, NullKernelProcesses
 from judge.bench.timing.sampling import SecretStream
@@ -90,6 +91,7 @@ def open_timer(
         watch = open_watch(device)
         if watch is not None:
             stack.callback(watch.close)
+        stack.enter_context(timed_calls(settings.data_dir / "locks", cancelled=factory.cancelled))
         processor = stack.enter_context(processor_for_timing(settings.data_dir / "locks"))
         if processor is not None:
             factory = factory.at(processor)
