@@ -18,13 +18,17 @@ _NOT_OF_THE_PROGRAM = ("not supported by the emulator", "a fault of the emulator
 _SOURCE_NAME = "kernel.cu"
 #: So many kinds of findings, and lines of each, are named in a headline.
 _NAMED, _LINES = 3, 4
+#: A fault even where every answer was right. Others may do no harm: flags that all threads set alike race on global
+#: memory, and what is read behind a buffer may be thrown away.
+_ALWAYS_LUCK = "race on shared memory"
 _DETAIL_CHARACTERS = 400
 
 
 class RecheckOutcome(StrEnum):
-    """CLEAN: nothing was found. FOUND: something was. UNCHECKED: the emulator cannot tell."""
+    """FOUND: it was right by luck. WARNED: what was found changed no answer. UNCHECKED: the emulator cannot tell."""
 
     CLEAN = "clean"
+    WARNED = "warned"
     FOUND = "found"
     UNCHECKED = "unchecked"
 
@@ -55,7 +59,8 @@ def unchecked(why: str, detail: str = "", *, cases: int = 0, of: int = 0) -> Rec
 def conclude(cases: Sequence[CaseJudgement], of: int) -> Recheck:
     """Returns what the judged cases say, the last of which is the only one that may have failed.
 
-    A wrong answer counts as found. What else stops a case without a finding (a time limit, a failed call) may be the
+    A wrong answer counts as found, and so does a race on shared memory; other findings in accepted cases are warnings,
+    as in a judgement on the emulator. What stops a case without a finding (a time limit, a failed call) may be the
     emulator's own limit, and counts as unchecked.
     """
     last, ran = cases[-1], len(cases)
@@ -63,7 +68,8 @@ def conclude(cases: Sequence[CaseJudgement], of: int) -> Recheck:
     findings = _first_at_each_line(cases if about_program else cases[:-1])
     failed = last.verdict is not Verdict.ACCEPTED
     detail = _one_line(f"case {last.id}: {last.verdict.in_words}: {last.message}") if failed else ""
-    if findings:
+    stopped = about_program and failed and (last.verdict is Verdict.WRONG_ANSWER or bool(last.memory_errors))
+    if findings and (stopped or any(fault.kind == _ALWAYS_LUCK for fault in findings)):
         headline = f"right by luck on this GPU: {findings_in_words(findings)}"
         return Recheck(RecheckOutcome.FOUND, headline, detail, ran, of, findings)
     if last.verdict is Verdict.WRONG_ANSWER:
@@ -72,6 +78,9 @@ def conclude(cases: Sequence[CaseJudgement], of: int) -> Recheck:
     if failed:
         why = "the emulator does not support it" if not about_program else "the emulator could not run it to its end"
         return unchecked(why, detail, cases=ran - 1, of=of)
+    if findings:
+        headline = f"right on the emulator as well, with a warning: {findings_in_words(findings)}"
+        return Recheck(RecheckOutcome.WARNED, headline, detail, ran, of, findings)
     if ran < of:
         return unchecked(f"it is slow on the emulator, where {ran} of {of} cases ran in time", cases=ran, of=of)
     return Recheck(RecheckOutcome.CLEAN, "nothing found on the emulator", "", ran, of)

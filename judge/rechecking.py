@@ -57,7 +57,7 @@ def recheck(
 
     def check() -> Recheck:
         # Timing does not wait for the compiler, which may take long, but the compiler begins beside no timed call.
-        with beside_no_timed_call(settings.data_dir / "locks", cancelled=cancelled):
+        with beside_no_timed_call(settings.locks, cancelled=cancelled):
             pass
         report, artifact = language.build(source, pack, target, settings)
         if artifact is None:
@@ -89,7 +89,7 @@ def _run(
         for case in cases:
             while True:
                 try:
-                    with beside_no_timed_call(settings.data_dir / "locks", cancelled=cancelled) as is_wanted:
+                    with beside_no_timed_call(settings.locks, cancelled=cancelled) as is_wanted:
                         started = time.monotonic()
                         [answer] = runner.judge_cases([case], checked=checked)
                     break

@@ -26,6 +26,8 @@ from store.models import EarlierJudgement, RecheckRequest, Submission
 from store.totals import RANKED_MODE
 from store.upsert import upsert
 
+#: What pages and the API call the outcome of a check that is still to be made.
+WAITING = "waiting"
 #: How many unused checks one call deletes: a longer transaction would block SQLite's other writers.
 BATCH = 200
 
@@ -50,6 +52,16 @@ class RecheckFigures:
     waiting: int
     running: int
     oldest_wait_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class FailedRecheck:
+    """A check of which an attempt failed, and why the last one did. ``is_over``: nobody tries it again."""
+
+    challenge: str
+    public_id: str | None
+    last_error: str
+    is_over: bool
 
 
 def request_recheck(session: Session, submission: Submission, judgement: Judgement, *, now: datetime) -> None:
@@ -184,6 +196,22 @@ def recheck_figures(session: Session, *, now: datetime) -> RecheckFigures:
     waits = (is_open, or_(RecheckRequest.lease_until.is_(None), RecheckRequest.lease_until < now))
     count, since = session.execute(select(func.count(), func.min(RecheckRequest.asked_at)).where(*waits)).one()
     return RecheckFigures(count, running or 0, None if since is None else max(0.0, (now - since).total_seconds()))
+
+
+def failed_rechecks(session: Session, *, limit: int = 5) -> list[FailedRecheck]:
+    """Returns the checks of which an attempt failed, those that were asked for last first, each with a submission."""
+    rows = session.execute(
+        select(RecheckRequest.challenge, RecheckRequest.last_error, RecheckRequest.ended_at, RecheckRequest.key)
+        .where(RecheckRequest.last_error.is_not(None))
+        .order_by(RecheckRequest.asked_at.desc())
+        .limit(limit)
+    ).all()
+    ids = select(Submission.recheck_key, Submission.public_id)
+    named = dict(session.execute(ids.where(Submission.recheck_key.in_([row.key for row in rows]))).all())
+    return [
+        FailedRecheck(row.challenge, named.get(row.key), row.last_error, is_over=row.ended_at is not None)
+        for row in rows
+    ]
 
 
 def purge_rechecks(session: Session, *, now: datetime, keep_s: float) -> int:

@@ -45,6 +45,8 @@ class Settings(BaseSettings):
 
     nvcc: Path | None = None
     jail: Literal["required", "off"] = "required"
+    #: What the workers of one machine share where they have data folders of their own; None: in ``data_dir``.
+    locks_dir: Path | None = None
     emulator_threads: int | None = Field(default=None, ge=1)
     #: The GPU whose times the emulator models.
     emulator_gpu: str = "h200"
@@ -123,6 +125,7 @@ class Settings(BaseSettings):
             jail=self.jail,
             emulator_threads=self.emulator_threads,
             emulator_gpu=self.emulator_gpu,
+            locks_dir=self.locks_dir,
         )
 
 

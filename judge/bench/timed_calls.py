@@ -1,4 +1,4 @@
-"""Keeps checks away from timed calls, across all processes of a machine that share a data folder.
+"""Keeps checks away from timed calls, across all processes of a machine that share a folder of locks.
 
 Who times shares two locks; a check takes the second one for itself. The first says that somebody times or wants to: a
 check that runs ends at once, and none begins. A process that dies releases its locks.

@@ -94,7 +94,7 @@ def test_a_case_is_stopped_for_timed_calls_and_run_again_after_them(
             timed.set()
 
     monkeypatch.setattr(rechecking.CaseRunner, "judge_cases", watched)
-    thread = threading.Thread(target=time_calls, args=(judge_settings.data_dir / "locks",))
+    thread = threading.Thread(target=time_calls, args=(judge_settings.locks,))
     thread.start()
     found = check(CLEAN)
     thread.join()

@@ -23,7 +23,7 @@ from judge.judgement import (
     faults_in_words,
 )
 from judge.verdict import Verdict
-from store.models import Submission
+from store.models import RecheckRequest, Submission
 from web.formatting import seconds, whole
 from web.mismatch_chart import map_in_words, mismatch_chart
 from web.source import highlight_lines
@@ -161,10 +161,10 @@ def present_report(judgement: Judgement, source: str = "") -> Report:
     )
 
 
-def present_source(submission: Submission) -> tuple[SourceLine, ...]:
-    """Returns the source with the judge's notes beneath its lines."""
+def present_source(submission: Submission, recheck: RecheckRequest | None = None) -> tuple[SourceLine, ...]:
+    """Returns the source with the judge's notes beneath its lines, and those of its check on the emulator."""
     judgement = submission.judgement
-    notes = {} if judgement is None else source_notes(judgement.build.log, judgement.cases)
+    notes = _notes(judgement, recheck)
     heat = {} if judgement is None or judgement.measurement is None else line_heat(judgement.measurement)
     lines = highlight_lines(submission.source)
     return tuple(
@@ -173,15 +173,21 @@ def present_source(submission: Submission) -> tuple[SourceLine, ...]:
     )
 
 
-def editor_notes(submission: Submission) -> list[dict[str, str | int | bool]]:
+def editor_notes(submission: Submission, recheck: RecheckRequest | None = None) -> list[dict[str, str | int | bool]]:
     """Returns the judge's notes for the editor, in the order of lines: ``line``, ``text``, ``error``."""
-    judgement = submission.judgement
-    notes = {} if judgement is None else source_notes(judgement.build.log, judgement.cases)
+    notes = _notes(submission.judgement, recheck)
     return [
         {"line": line, "text": note.text, "error": note.is_error}
         for line, found in sorted(notes.items())
         for note in found
     ]
+
+
+def _notes(judgement: Judgement | None, recheck: RecheckRequest | None) -> dict[int, list[Note]]:
+    if judgement is None:
+        return {}
+    findings = recheck.result.findings if recheck is not None and recheck.result is not None else ()
+    return source_notes(judgement.build.log, judgement.cases, findings)
 
 
 def editor_heat(submission: Submission) -> list[dict[str, str | int]]:
@@ -255,7 +261,7 @@ def _present_case(case: CaseJudgement, *, opened: bool) -> CaseView:
         wall=seconds(case.wall_s) if case.wall_s else "",
         message=_sentence(message),
         mismatch=None if case.mismatch is None else _present_mismatch(case.mismatch),
-        faults=tuple(_present_fault(fault) for fault in case.memory_errors),
+        faults=tuple(present_fault(fault) for fault in case.memory_errors),
         output=case.output,
         open=opened or case.group == "custom",
         arrays=present_arrays(case.shown, None if case.mismatch is None else case.mismatch.output),
@@ -283,7 +289,8 @@ def _present_mismatch(mismatch: Mismatch) -> MismatchView:
     return dataclasses.replace(view, chart=chart, chart_words=map_in_words(mismatch.map))
 
 
-def _present_fault(fault: MemoryFault) -> FaultView:
+def present_fault(fault: MemoryFault) -> FaultView:
+    """Returns the view of a kernel's fault."""
     own = is_own_source(fault.file)
     places = [
         f"in {fault.kernel}" if fault.kernel else "",

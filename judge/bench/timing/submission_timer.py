@@ -91,8 +91,8 @@ def open_timer(
         watch = open_watch(device)
         if watch is not None:
             stack.callback(watch.close)
-        stack.enter_context(timed_calls(settings.data_dir / "locks", cancelled=factory.cancelled))
-        processor = stack.enter_context(processor_for_timing(settings.data_dir / "locks"))
+        stack.enter_context(timed_calls(settings.locks, cancelled=factory.cancelled))
+        processor = stack.enter_context(processor_for_timing(settings.locks))
         if processor is not None:
             factory = factory.at(processor)
             stack.enter_context(real_time_thread(away_from=processor))

@@ -42,6 +42,17 @@ def test_findings_of_accepted_cases_are_told_once_with_their_lines() -> None:
     assert found.detail == ""
 
 
+def test_findings_that_changed_no_answer_are_warnings() -> None:
+    read = conclude([case("a", AC, "", READ)], 1)
+    assert read.outcome is RecheckOutcome.WARNED
+    assert read.headline == "right on the emulator as well, with a warning: out-of-bounds read, line 12"
+    assert read.findings == (READ,)
+    shared = race(27, 34)
+    on_global = MemoryFault("race on global memory", "", line=27, file="kernel.cu", other=shared.other)
+    assert conclude([case("a", AC, "", on_global)], 1).outcome is RecheckOutcome.WARNED
+    assert conclude([case("a", WA, "in another order", on_global)], 9).outcome is RecheckOutcome.FOUND
+
+
 def test_a_failed_case_is_told_with_what_was_found() -> None:
     write = MemoryFault("out-of-bounds write", "4 bytes", "k", "kernel.cu", 7)
     found = conclude([case("a"), case("b", RE, "out-of-bounds write at kernel.cu:7", write)], 9)
