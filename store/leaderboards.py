@@ -220,7 +220,7 @@ class BoardSummary:
     users: int
     best_value: float
     #: Whether all its entries were made when accepted submissions were checked on the emulator.
-    has_rechecks: bool
+    has_rechecks: bool = True
 
 
 def list_boards(session: Session, *, challenge: str | None = None) -> list[BoardSummary]:
