@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from judge.recheck import RecheckOutcome
+from judge.recheck import RecheckOutcome, findings_in_words
 from store.models import RecheckRequest
 from web.submissions.presenter import FaultView, present_fault
 
 _TITLES = {
     RecheckOutcome.CLEAN: "Clean on the emulator",
     RecheckOutcome.WARNED: "Warning by the emulator",
-    RecheckOutcome.FOUND: "Right by luck",
+    RecheckOutcome.FOUND: "Wrong on the emulator",
     RecheckOutcome.UNCHECKED: "Unchecked by the emulator",
 }
 _WHAT_WAS_SOUGHT = "races, accesses outside of buffers and reads of what nobody wrote"
@@ -44,13 +44,17 @@ def present_recheck(request: RecheckRequest, *, withheld: bool) -> RecheckView:
     if result.outcome is RecheckOutcome.CLEAN:
         cases = f"{result.cases} case{'s' if result.cases != 1 else ''}"
         text = f"In {cases} it found none of these: {_WHAT_WAS_SOUGHT}."
+    title = _TITLES[result.outcome]
     if result.outcome is RecheckOutcome.FOUND:
+        if result.findings:
+            title, what = "Right by luck on this GPU", findings_in_words(result.findings)
+            text = f"{what[:1].upper()}{what[1:]}."
         text += " It was accepted, but another GPU, driver or moment may give another answer."
         if withheld:
             text += " Until a clean version takes its place on the board, it does not count as audited."
     return RecheckView(
         result.outcome.value,
-        _TITLES[result.outcome],
+        title,
         text,
         f"{result.detail[:1].upper()}{result.detail[1:]}",
         tuple(present_fault(fault) for fault in result.findings),

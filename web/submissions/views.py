@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from judge.packs.steps import read_steps
 from judge.recheck import RecheckOutcome
 from judge.verdict import Verdict
-from store.administration import earlier_judgements
+from store.administration import WITHDRAWN, NotPossibleError, earlier_judgements, withdraw_from_board
 from store.audits import find_audit
 from store.classes import is_taught_by
 from store.contests import contests_of, is_opened_to
@@ -122,6 +122,7 @@ def show(public_id: str) -> str:
         own=submission.user_id == require_visitor().id,
         others=_to_compare(submission),
         contests=contests_of(reader(), submission),
+        withdrawn=submission.off_board == WITHDRAWN,
     )
 
 
@@ -179,6 +180,21 @@ def cancel(public_id: str) -> Response | BaseResponse:
         cancelled = submission is not None and cancel_submission(writer, submission, now=services().clock())
     if wants_json():
         return jsonify(cancelled=cancelled)
+    return redirect(url_for("submissions.show", public_id=public_id), 303)
+
+
+@blueprint.post("/submissions/<public_id>/withdraw")
+@login_required
+def withdraw(public_id: str) -> BaseResponse:
+    """Takes the visitor's submission off its board, if it is right by luck."""
+    own_submission(public_id)
+    with transaction() as writer:
+        submission = get_submission(writer, public_id)
+        assert submission is not None
+        try:
+            withdraw_from_board(writer, submission, now=services().clock())
+        except NotPossibleError as error:
+            raise Problem(409, "not_possible", f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
     return redirect(url_for("submissions.show", public_id=public_id), 303)
 
 

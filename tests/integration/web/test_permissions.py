@@ -209,6 +209,7 @@ GET  /submissions/<public_id>/recheck                            302 404 404
 GET  /submissions/<public_id>/report                             302 404 200 - 200
 POST /submissions/<public_id>/publish                            302 404 422
 POST /submissions/<public_id>/share                              302 404 303
+POST /submissions/<public_id>/withdraw                           302 404 409
 GET  /shared/<token>                                             404 404 404
 GET  /shared/<token>/kernel.cu                                   404 404 404
 GET  /users/<username>                                           200 200 200

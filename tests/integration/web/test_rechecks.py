@@ -18,10 +18,10 @@ from store.operator_log import Actor
 from store.rechecks import claim_recheck, fail_recheck, finish_recheck
 from store.submissions import create_submission
 from tests.integration.web.test_trusted_times import BOARD_PAGE, audit, replayed, rows
-from tests.web_site import H200, KERNEL, Site, accepted, trusted
+from tests.web_site import H200, KERNEL, Site, accepted, post, trusted
 
 HEADLINE = "right by luck on this GPU: race on shared memory, lines 3 and 4"
-FOUND = f"Right by luck</h2><p>R{HEADLINE[1:]}."
+FOUND = "Right by luck on this GPU</h2><p>Race on shared memory, lines 3 and 4."
 
 
 def race() -> Recheck:
@@ -132,6 +132,23 @@ def test_what_is_found_keeps_an_entry_from_the_audited_mark_until_a_clean_versio
     audit(gpu_site, {"ada": replayed(0.9e-4), "bob": replayed(1.2e-4)})
     assert "tag audited" in rows(gpu_site)[0]
     assert "right by luck" not in rows(gpu_site)[0]
+
+
+def test_its_user_takes_it_off_the_board_so_that_a_slower_clean_version_takes_its_place(gpu_site: Site) -> None:
+    racy = enter(gpu_site, "ada", 1.0e-4, race())
+    clean = enter(gpu_site, "ada", 1.1e-4, CLEAN)
+    assert "right by luck<" in rows(gpu_site)[0]
+    ada = gpu_site.visitor("ada")
+    refused = post(ada, f"/submissions/{clean}/withdraw", {}, page=f"/submissions/{racy}")
+    assert refused.status_code == 409
+    assert post(ada, f"/submissions/{racy}/withdraw", {}, page=f"/submissions/{racy}").status_code == 303
+    assert "You took it off, since it is right by luck." in ada.get(f"/submissions/{racy}").text
+    (row,) = rows(gpu_site)
+    assert "110.0 µs" in row
+    assert "right by luck" not in row
+    enter(gpu_site, "bob", 1.2e-4, CLEAN)
+    audit(gpu_site, {"ada": replayed(1.1e-4), "bob": replayed(1.2e-4)})
+    assert "tag audited" in rows(gpu_site)[0]
 
 
 @pytest.mark.parametrize(
