@@ -95,17 +95,18 @@ def recheck_key(submission: Submission) -> str:
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
+def is_recheck_waiting(session: Session, *, now: datetime) -> bool:
+    """Returns whether there is a check that ``claim_recheck`` may give to a worker. Only reads."""
+    return session.scalar(select(RecheckRequest.key).where(*_is_free(now)).limit(1)) is not None
+
+
 def claim_recheck(
     session: Session, *, owner: str, now: datetime, lease_s: float, max_failures: int, max_losses: int
 ) -> RecheckLease | None:
     """Claims the check that was asked for first and that nobody makes. Returns None if there is none."""
     oldest = (
         select(RecheckRequest)
-        .where(
-            RecheckRequest.ended_at.is_(None),
-            RecheckRequest.available_at <= now,
-            or_(RecheckRequest.lease_until.is_(None), RecheckRequest.lease_until < now),
-        )
+        .where(*_is_free(now))
         .order_by(RecheckRequest.asked_at)
         .limit(1)
         .with_for_update(skip_locked=True)
@@ -230,6 +231,12 @@ def purge_rechecks(session: Session, *, now: datetime, keep_s: float) -> int:
 
 _NO_LEASE: dict[str, Any] = {"lease_token": None, "lease_owner": None, "lease_until": None}
 _NO_RESULT: dict[str, Any] = {"ended_at": None, "outcome": None, "headline": None, "result": None}
+
+
+def _is_free(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    """Returns the conditions on a check that waits, or whose worker was lost."""
+    free = or_(RecheckRequest.lease_until.is_(None), RecheckRequest.lease_until < now)
+    return RecheckRequest.ended_at.is_(None), RecheckRequest.available_at <= now, free
 
 
 def _held(lease: RecheckLease) -> ColumnElement[bool]:

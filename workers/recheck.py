@@ -23,6 +23,7 @@ from store.rechecks import (
     fail_recheck,
     finish_recheck,
     hand_back_recheck,
+    is_recheck_waiting,
 )
 from workers.context import WorkerContext
 
@@ -39,7 +40,12 @@ def recheck_one(context: WorkerContext, stage: Stage, device_key: str | None = N
 
     ``stage`` and ``device_key`` say which jobs the worker takes: those go first.
     """
-    if not context.settings.rechecks or not context.judge.can_recheck():
+    if not context.settings.rechecks:
+        return False
+    with context.reads() as session:
+        waits = is_recheck_waiting(session, now=context.clock())
+    # The emulator's library is compiled only where there is something to check.
+    if not waits or not context.judge.can_recheck():
         return False
     with context.sessions.begin() as session:
         lease = claim_recheck(
