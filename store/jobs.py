@@ -23,6 +23,7 @@ from judge.judgement import BuildReport, Judgement
 from store.artifacts import store_artifact
 from store.audits import request_audit
 from store.events import record_event
+from store.freezes import is_frozen_entry
 from store.goals import record_goal
 from store.leaderboards import record_measurement
 from store.models import Device, Job, State, Submission
@@ -329,6 +330,7 @@ def _record_judgement(session: Session, job: Job, judgement: Judgement, *, now: 
     submission.verdict = judgement.verdict.value
     submission.judgement = judgement
     submission.finished_at = now
+    submission.frozen = is_frozen_entry(session, submission)
     session.flush()
     count_judgement(session, submission, now=now)
     record_goal(session, submission, judgement, now=now)
@@ -337,7 +339,8 @@ def _record_judgement(session: Session, job: Job, judgement: Judgement, *, now: 
     if record_measurement(session, submission, judgement, now=now):
         request_audit(session, submission, judgement, now=now)
     request_recheck(session, submission, judgement, now=now)
-    record_accepted(session, submission, judgement, now=now)
+    if not submission.frozen:
+        record_accepted(session, submission, judgement, now=now)
     record_event(session, submission.id, State.DONE, {"verdict": judgement.verdict.value}, now=now)
 
 

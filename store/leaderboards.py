@@ -133,10 +133,11 @@ def count_tries(
         .where(Submission.user_id == shown.user_id, Submission.mode == RANKED_MODE)
         .where(Submission.challenge == challenge, Submission.device_key == device_key)
         .where(Submission.pack_major == pack_major)
-        .scalar_subquery()
     )
+    # Counted apart, by their own index: the index that counts all has not which ones are frozen.
+    frozen = tries.where(Submission.frozen.is_(True))
     counted = (
-        select(User.username, tries)
+        select(User.username, tries.scalar_subquery() - frozen.scalar_subquery())
         .join_from(shown, User, User.id == shown.user_id)
         .where(shown.public_id.in_([entry.submission_public_id for entry in entries]))
     )
@@ -353,7 +354,8 @@ def board_query(
 def record_measurement(session: Session, submission: Submission, judgement: Judgement, *, now: datetime) -> bool:
     """Records the score of an accepted, measured submission. Returns whether it takes part in its board.
 
-    One that was sent after giving up does not, and is listed apart (``scores_after_giving_up``).
+    One that was sent after giving up does not, and is listed apart (``scores_after_giving_up``). One that is frozen
+    (``store.freezes``) does not until it is revealed.
     """
     measured: JudgedMeasurement | None = judgement.measurement
     if judgement.verdict is not Verdict.ACCEPTED or measured is None or submission.mode != RANKED_MODE:
@@ -369,12 +371,13 @@ def record_measurement(session: Session, submission: Submission, judgement: Judg
         metric=measured.scale,
         created_at=now,
         after_giving_up=submission.after_giving_up,
+        frozen=submission.frozen,
         **score_columns(measured),
     )
     session.add(row)
     session.flush()
     keep_best_result(session, row)
-    return not row.after_giving_up
+    return not row.after_giving_up and not row.frozen
 
 
 def score_columns(measured: JudgedMeasurement) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from store.models.users import User
 
 _PUBLISHED = text("published_at IS NOT NULL")
 _RECHECKED = text("recheck_key IS NOT NULL")
+_FROZEN = {"postgresql_where": text("frozen"), "sqlite_where": text("frozen = 1")}
 
 
 class Submission(Base):
@@ -47,6 +48,7 @@ class Submission(Base):
             sqlite_where=_PUBLISHED,
         ),
         Index("ix_submissions_recheck_key", "recheck_key", postgresql_where=_RECHECKED, sqlite_where=_RECHECKED),
+        Index("ix_submissions_frozen", "user_id", "challenge", "device_key", "pack_major", "created_at", **_FROZEN),
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
@@ -73,6 +75,8 @@ class Submission(Base):
     published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     #: Its user gave the challenge up before.
     after_giving_up: Mapped[bool] = mapped_column(default=False, server_default=false())
+    #: Only its user sees it for now, since a contest's standings are frozen (store.freezes).
+    frozen: Mapped[bool] = mapped_column(default=False, server_default=false())
     #: Why an operator took it off its board; None while it may be there.
     off_board: Mapped[str | None] = mapped_column(String(300))
     #: Names its check on the emulator (store.rechecks); None: there is none.

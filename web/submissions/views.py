@@ -110,7 +110,7 @@ def show(public_id: str) -> str:
     """Renders a submission: its progress while it is judged, then the report."""
     submission = visible_submission(public_id)
     position = queue_position(reader(), submission)
-    standing = find_standing(reader(), submission)
+    standing = _standing(submission)
     return render_template(
         "submissions/show.html",
         **report_context(submission, standing),
@@ -133,7 +133,7 @@ def report(public_id: str) -> str:
     submission = visible_submission(public_id)
     return render_template(
         "submissions/_report.html",
-        **report_context(submission, find_standing(reader(), submission)),
+        **report_context(submission, _standing(submission)),
         inline=True,
         recheck_url=_recheck_url(submission),
         notes=editor_notes(submission, find_recheck(reader(), submission)),
@@ -298,10 +298,21 @@ def _placed(submission: Submission, standing: Standing | None) -> dict[str, Stan
     }
 
 
+def _standing(submission: Submission) -> Standing | None:
+    return find_standing(reader(), submission, frozen=_sees_frozen(submission))
+
+
+def _sees_frozen(submission: Submission) -> bool:
+    """Returns whether the visitor may know what else its user sent while standings are frozen."""
+    visitor = require_visitor()
+    return submission.user_id == visitor.id or visitor.role.includes(Role.OPERATOR)
+
+
 def _to_compare(submission: Submission) -> list[Submission]:
     """Returns others of the same user and challenge, the newest first."""
     mine = list_submissions(reader(), user=submission.user, challenge=submission.challenge, limit=PAGE)
-    return [each for each in mine if each.id != submission.id]
+    sees_frozen = _sees_frozen(submission)
+    return [each for each in mine if each.id != submission.id and (sees_frozen or not each.frozen)]
 
 
 def _place(submission: Submission, position: int) -> str:
