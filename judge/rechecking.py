@@ -54,19 +54,27 @@ def recheck(
     backend.prepare(settings)
     PROCESSES.start()  # before the priority is lowered, since judgements use them as well
     language = languages.of(pack.build.language)
+    interrupted = threading.Event()
+
+    def must_end() -> bool:
+        return interrupted.is_set() or cancelled()
 
     def check() -> Recheck:
         # Timing does not wait for the compiler, which may take long, but the compiler begins beside no timed call.
-        with beside_no_timed_call(settings.locks, cancelled=cancelled):
+        with beside_no_timed_call(settings.locks, cancelled=must_end):
             pass
         report, artifact = language.build(source, pack, target, settings)
         if artifact is None:
             return unchecked(f"it does not compile for the emulator ({target.arch})", language.headline(report))
-        return _run(artifact, source, pack, cases, backend, device, seed, settings, cancelled)
+        return _run(artifact, source, pack, cases, backend, device, seed, settings, must_end)
 
     # A session's thread has to outlive it, and what the thread starts has its priority.
     with ThreadPoolExecutor(1, thread_name_prefix="recheck", initializer=_step_back) as pool:
-        found = pool.submit(check).result()
+        try:
+            found = pool.submit(check).result()
+        except BaseException:
+            interrupted.set()
+            raise
     return dataclasses.replace(found, wall_s=time.monotonic() - started)
 
 
@@ -79,7 +87,8 @@ def _run(
     seed: int, settings: JudgeSettings, cancelled: Callable[[], bool],
 ) -> Recheck:  # fmt: skip
     """Runs the cases up to the first that fails."""
-    is_wanted: Callable[[], bool] = bool  # which returns False: nobody wants to time yet
+    nobody: Callable[[], bool] = bool  # which returns False
+    is_wanted = nobody
     factory = sessions_for(backend, pack, cases, device, settings, cancelled=lambda: is_wanted() or cancelled())
     runner = CaseRunner(factory, pack, artifact, seed, source=source)
     checked = runner.small_cases(cases)
@@ -91,7 +100,10 @@ def _run(
                 try:
                     with beside_no_timed_call(settings.locks, cancelled=cancelled) as is_wanted:
                         started = time.monotonic()
-                        [answer] = runner.judge_cases([case], checked=checked)
+                        try:
+                            [answer] = runner.judge_cases([case], checked=checked)
+                        finally:
+                            is_wanted = nobody  # the locks are closed here
                     break
                 except Cancelled:
                     runner.end_session()

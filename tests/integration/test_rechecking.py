@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -106,3 +108,20 @@ def test_who_asked_can_take_it_back(check: Callable[..., Recheck]) -> None:
     asked = iter([False] * 3)
     with pytest.raises(Cancelled):
         check(CLEAN, lambda: next(asked, True))
+
+
+def test_an_interruption_ends_the_check(check: Callable[..., Recheck], monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[bool] = []
+
+    def wait_for_ever(self: object, cases: object, **given: object) -> object:
+        del cases, given
+        os.kill(os.getpid(), signal.SIGINT)
+        while not self._factory.cancelled():  # type: ignore[attr-defined]
+            time.sleep(0.01)
+        waited.append(True)
+        raise Cancelled
+
+    monkeypatch.setattr(rechecking.CaseRunner, "judge_cases", wait_for_ever)
+    with pytest.raises(KeyboardInterrupt):
+        check(CLEAN)
+    assert waited == [True]

@@ -55,13 +55,17 @@ def enter(site: Site, username: str, value: float, found: Recheck | None) -> str
         public_id = made.public_id
     site.work(device=H200, cases=accepted("n-1"), measurement=trusted(value))
     if found is not None:
-        with site.database() as session:
-            lease = claim_recheck(
-                session, owner="w", now=site.services.clock(), lease_s=60, max_failures=3, max_losses=3
-            )
-            assert lease is not None
-            assert finish_recheck(session, lease, found, now=site.services.clock())
+        check(site, found)
     return public_id
+
+
+def check(site: Site, found: Recheck) -> None:
+    """Make the oldest check that waits."""
+    now = site.services.clock()
+    with site.database() as session:
+        lease = claim_recheck(session, owner="w", now=now, lease_s=60, max_failures=3, max_losses=3)
+        assert lease is not None
+        assert finish_recheck(session, lease, found, now=now)
 
 
 def status(site: Site, public_id: str, username: str = "ada") -> Any:
@@ -84,12 +88,7 @@ def test_the_page_waits_for_the_check_and_then_shows_it(gpu_site: Site) -> None:
     assert "To be checked on the emulator" in page
     assert f'data-recheck="/submissions/{public_id}/recheck"' in page
     assert status(gpu_site, public_id)["recheck"]["outcome"] == "waiting"
-    with gpu_site.database() as session:
-        lease = claim_recheck(
-            session, owner="w", now=gpu_site.services.clock(), lease_s=60, max_failures=3, max_losses=3
-        )
-        assert lease is not None
-        finish_recheck(session, lease, race(), now=gpu_site.services.clock())
+    check(gpu_site, race())
     part = ada.get(f"/submissions/{public_id}/recheck").text
     page = ada.get(f"/submissions/{public_id}").text
     for shown in (part, page):
