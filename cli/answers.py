@@ -29,6 +29,14 @@ class Audit:
 
 
 @dataclass(frozen=True, slots=True)
+class Recheck:
+    """The check of a submission on the emulator. ``result`` is JSON, which ``judge.judgement_json`` parses."""
+
+    outcome: str = "waiting"
+    result: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SubmissionStatus:
     """A submission's state. ``judgement`` is JSON, which ``read_status_judgement`` parses."""
 
@@ -44,6 +52,7 @@ class SubmissionStatus:
     url: str = ""
     judgement: dict[str, Any] | None = None
     audit: Audit | None = None
+    recheck: Recheck | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +164,8 @@ class BoardEntry:
     gflop_per_s: float | None = None
     audited_at: str | None = None
     not_audited: str | None = None
+    recheck: str | None = None
+    recheck_headline: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,7 +181,8 @@ def _database(settings: Settings) -> Check:
         remedy = "Install that version, or restore the backup from before the upgrade. `gpujudge up` cannot use it."
         return Check("database", False, detail, remedy)
     if state is migrate.SchemaState.OLDER:
-        detail = f"{where} is at revision {revision or 'none'}, older than this version's {head}"
+        at = f"is at revision {revision}, older than this version's {head}"
+        detail = f"{where} {'has no tables of gpujudge' if revision is None else at}"
         return Check("database", False, detail, "gpujudge db upgrade (`gpujudge up` does it by itself)")
     return Check("database", True, f"{where} at revision {revision}")
 

@@ -21,6 +21,7 @@ from judge.judgement import (
     ShownArray,
     faults_in_words,
 )
+from judge.recheck import Recheck, RecheckOutcome
 from judge.verdict import Verdict
 
 _SHOWN_CASES = 12
@@ -58,6 +59,18 @@ def lines(judgement: Judgement) -> list[Text]:
     if judgement.measurement is not None:
         out += _measurement_lines(judgement.measurement)
     return out
+
+
+def recheck_lines(recheck: Recheck) -> list[Text]:
+    """Returns what the emulator says of a submission that a GPU accepted, as lines."""
+    if recheck.outcome is RecheckOutcome.CLEAN:
+        return [Text(f"  check   {recheck.headline} in {recheck.cases} case{'s' if recheck.cases != 1 else ''}")]
+    if recheck.outcome is RecheckOutcome.UNCHECKED:
+        out = [Text(f"  check   unchecked: {clean(recheck.headline)}")]
+    else:
+        out = [Text(f"  check   {clean(recheck.headline)}", style="yellow")]
+        out += [Text(f"          {line}") for line in _fault_lines(recheck.findings)]
+    return [*out, Text(f"          {clean(recheck.detail)}")] if recheck.detail else out
 
 
 def _is_repeated_below(judgement: Judgement) -> bool:

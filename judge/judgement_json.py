@@ -15,6 +15,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Hashable, Mapping
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from judge.judgement import (
@@ -26,7 +27,7 @@ from judge.judgement import (
     Measurement,
     ObservedConditions,
 )
-from judge.verdict import Verdict
+from judge.recheck import Recheck
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -41,7 +42,7 @@ class UnreadableJudgement(ValueError):
 def to_json(part: Any) -> Any:
     """Returns the JSON form of a judgement or of a part of one, in plain types.
 
-    Verdicts become their two letters, tuples lists, and numbers that are not finite the strings nan, inf and -inf.
+    Verdicts and outcomes become their values, tuples lists, and numbers that are not finite strings: nan, inf, -inf.
     """
     if part is None or type(part) in (str, int, bool):
         return part
@@ -57,7 +58,7 @@ def to_json(part: Any) -> Any:
         return {key: to_json(item) for key, item in part.items()}
     if isinstance(part, (list, tuple)):
         return [to_json(item) for item in part]
-    if isinstance(part, Verdict):
+    if isinstance(part, StrEnum):
         return part.value
     if isinstance(part, float) and not math.isfinite(part):
         return "nan" if math.isnan(part) else "inf" if part > 0 else "-inf"
@@ -82,6 +83,11 @@ def read_fingerprint(data: Mapping[str, Any]) -> Fingerprint:
 def read_build_report(data: Mapping[str, Any]) -> BuildReport:
     """Returns a build report that was stored by itself, as jobs and the build cache do. Raises UnreadableJudgement."""
     return _read(BuildReport, data)
+
+
+def read_recheck(data: Mapping[str, Any]) -> Recheck:
+    """Returns what a check found, which is stored by itself. Raises UnreadableJudgement."""
+    return _read(Recheck, data)
 
 
 def _read(kind: type[T], data: Mapping[str, Any]) -> T:

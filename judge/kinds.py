@@ -15,17 +15,19 @@ from emulator.records import dataclass
 class Kind:
     """``module`` offers ``make_backend()``; ``phrase`` names a device of this kind in a sentence.
 
-    ``is_real``: times on it are those of hardware that exists; such devices are offered first.
+    ``is_real``: times on it are those of hardware that exists; such devices are offered first. ``rechecked_on`` is the
+    kind on which accepted submissions are run once more, since it finds what this one hides; None: nowhere.
     """
 
     module: str
     phrase: str
     is_real: bool
+    rechecked_on: str | None = None
 
 
 KINDS: Mapping[str, Kind] = MappingProxyType({
     "emulator": Kind("judge.backends.emulator.backend", "the emulator", is_real=False),
-    "cuda": Kind("judge.backends.cuda.backend", "a GPU", is_real=True),
+    "cuda": Kind("judge.backends.cuda.backend", "a GPU", is_real=True, rechecked_on="emulator"),
 })  # fmt: skip
 
 

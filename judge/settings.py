@@ -57,5 +57,12 @@ class JudgeSettings:
     emulator_gpu: str = "h200"
     #: None: builds are kept on this machine alone.
     shared_builds: SharedBuilds | None = None
+    #: Where the processes of this machine lock what only one may use at a time. None: in ``data_dir``.
+    locks_dir: Path | None = None
     build: BuildLimits = field(default_factory=BuildLimits)
     run: RunLimits = field(default_factory=RunLimits)
+
+    @property
+    def locks(self) -> Path:
+        """The folder of the locks, which need not be there yet."""
+        return self.locks_dir or self.data_dir / "locks"

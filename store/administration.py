@@ -11,6 +11,8 @@ from datetime import datetime
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
+from judge.recheck import RecheckOutcome
+from store.audits import request_audit
 from store.best_results import keep_best_result
 from store.contest_audits import forget_contest_audits, unsettle_contests
 from store.contests import contests_of
@@ -21,6 +23,7 @@ from store.links import Purpose, create_link
 from store.models import FINAL_STATES, Audit, Device, EarlierJudgement, Job, Measurement, Role, State, Submission, User
 from store.operator_log import Actor, record_action
 from store.packs import has_contents
+from store.rechecks import find_recheck
 from store.second_factor import turn_off
 from store.sessions import end_sessions
 from store.submissions import cancel_submission
@@ -29,6 +32,8 @@ from store.turns import NewTurn, next_turns
 
 #: The longest reason that is kept.
 REASON_CHARACTERS = 300
+#: Why a submission is off its board whose user took it off.
+WITHDRAWN = "its user took it off, since it is right by luck"
 
 
 class NotPossibleError(Exception):
@@ -101,6 +106,22 @@ def take_off_board(session: Session, actor: Actor, submission: Submission, reaso
     record_action(session, actor, "off board", _submission(submission), now=now, reason=submission.off_board)
 
 
+def withdraw_from_board(session: Session, submission: Submission, *, now: datetime) -> None:
+    """Takes a submission that is right by luck off its board for its user, so that a clean one takes its place.
+
+    Raises NotPossibleError if it has no place there, or the emulator found nothing in it.
+    """
+    check = find_recheck(session, submission)
+    if submission.off_board is not None or session.get(Measurement, submission.id) is None:
+        raise NotPossibleError("it is not on its board")
+    if check is None or check.outcome != RecheckOutcome.FOUND or submission.judgement is None:
+        raise NotPossibleError("the emulator found nothing in it for which it could be taken off its board")
+    submission.off_board = WITHDRAWN
+    _remove_measurement(session, submission)
+    unsettle_contests(session, contests_of(session, submission))
+    request_audit(session, submission, submission.judgement, now=now)
+
+
 def put_on_board(session: Session, actor: Actor, submission: Submission, *, now: datetime) -> None:
     """Undoes ``take_off_board``: the judgement's own time counts again. Does nothing where nothing was taken off."""
     if submission.off_board is None:
@@ -151,7 +172,7 @@ def rejudge(
         session.delete(audit)
     forget_contest_audits(session, submission)
     before = submission.verdict
-    submission.state, submission.verdict = State.QUEUED, None
+    submission.state, submission.verdict, submission.recheck_key = State.QUEUED, None, None
     submission.judgement = submission.finished_at = None
     session.flush()
     _queue_again(session, submission, pack_digest=submission.pack_digest if same_version else None, now=now)

@@ -1,8 +1,8 @@
 """Keeps each user's best result on each board, and the boards' totals, in the transaction that changes a measurement.
 
 Invariant: at every commit, ``best_results`` holds what ``best_query`` finds among the measurements, and
-``board_totals`` sums it up. Measurements of what was sent after giving up have no part in either. Whoever adds, changes
-or removes a measurement calls ``keep_best_result`` before the commit.
+``board_totals`` sums it up. Measurements of what was sent after giving up, and those that are frozen, have no part in
+either. Whoever adds, changes or removes a measurement calls ``keep_best_result`` before the commit.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ def keep_best_result(session: Session, changed: Measurement) -> None:
     Call it after ``session.flush()``. Until the commit, other changes of the same board wait: so two results that
     arrive at once both see each other.
     """
-    if changed.after_giving_up:
+    if changed.after_giving_up or changed.frozen:
         return
     board = {name: getattr(changed, name) for name in _BOARD}
     _lock_board(session, board, changed)
     found = session.scalars(
         select(Measurement)
-        .filter_by(**board, user_id=changed.user_id, after_giving_up=False)
+        .filter_by(**board, user_id=changed.user_id, after_giving_up=False, frozen=False)
         .order_by(Measurement.value, Measurement.submission_id)
         .limit(1)
         .execution_options(populate_existing=True)
@@ -52,6 +52,14 @@ def keep_best_result(session: Session, changed: Measurement) -> None:
     _count_board(session, board, joined=(found is not None) - held, changed=changed)
 
 
+def leave_board(session: Session, measurement: Measurement) -> None:
+    """Finds the user's best result anew without a measurement that was just marked and so has no place any more."""
+    own = {name: getattr(measurement, name) for name in (*_BOARD, "user_id", "submission_id", "value")}
+    session.flush()
+    # Stands for the one that left the board, as one that has been removed does.
+    keep_best_result(session, Measurement(**own))
+
+
 def best_query() -> Select[Any]:
     """Returns the query of all users' best results from the measurements: slow, and what the table must equal."""
     better = aliased(Measurement)
@@ -59,7 +67,7 @@ def best_query() -> Select[Any]:
     is_better = (better.value < Measurement.value) | (
         (better.value == Measurement.value) & (better.submission_id < Measurement.submission_id)
     )
-    counts = better.after_giving_up.is_(False)
+    counts = better.after_giving_up.is_(False) & better.frozen.is_(False)
     return select(
         *(getattr(Measurement, name) for name in (*_BOARD, "user_id", "submission_id", "value")),
         func.coalesce(Measurement.low, Measurement.value).label("low"),
@@ -67,7 +75,9 @@ def best_query() -> Select[Any]:
         Measurement.roofline_share,
         Measurement.created_at,
     ).where(
-        Measurement.after_giving_up.is_(False), ~select(better.submission_id).where(*same, counts, is_better).exists()
+        Measurement.after_giving_up.is_(False),
+        Measurement.frozen.is_(False),
+        ~select(better.submission_id).where(*same, counts, is_better).exists(),
     )
 
 
@@ -88,7 +98,7 @@ def _count_board(session: Session, board: dict[str, Any], *, joined: int, change
         totals.latest_submission_id = max(totals.latest_submission_id, changed.submission_id)
         if not inspect(changed).persistent:  # removed, which is rare: this reads all of the board's measurements
             latest = session.scalar(
-                select(func.max(Measurement.submission_id)).filter_by(**board, after_giving_up=False)
+                select(func.max(Measurement.submission_id)).filter_by(**board, after_giving_up=False, frozen=False)
             )
             totals.latest_submission_id = latest or 0
     session.flush()

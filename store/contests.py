@@ -246,8 +246,8 @@ def _timed_again(
     return {(row.entrant, row.challenge): Result(row.value, row.metric, row.public_id, audited=True) for row in found}
 
 
-def contests_of(session: Session, submission: Submission) -> Sequence[Contest]:
-    """Returns the contests that a submission counts in."""
+def contests_of(session: Session, submission: Submission, *, keep: bool = False) -> Sequence[Contest]:
+    """Returns the contests that a submission counts in. ``keep``: nobody changes them until the commit."""
     mine = (
         select(Contest)
         .join(ContestMember, ContestMember.contest_id == Contest.id)
@@ -261,6 +261,8 @@ def contests_of(session: Session, submission: Submission) -> Sequence[Contest]:
     )
     if submission.mode != "submit" or submission.after_giving_up:
         return []
+    if keep:
+        mine = mine.with_for_update(read=True, of=Contest).execution_options(populate_existing=True)
     return [contest for contest in session.scalars(mine) if submission.device_key in contest.device_keys]
 
 
@@ -277,8 +279,11 @@ def takes_part_now(session: Session, challenge: str, *, user_id: int, now: datet
 
 
 def is_opened_to(session: Session, submission: Submission, *, user_id: int, now: datetime) -> bool:
-    """Returns whether a contest that has ended opens the submission's source to the user, who took part, too."""
-    return any(
+    """Returns whether a contest that has ended opens the submission's source to the user, who took part, too.
+
+    What is frozen is opened when it is revealed.
+    """
+    return not submission.frozen and any(
         contest.opens_sources and contest.ends_at <= now and is_member(session, contest, user_id=user_id)
         for contest in contests_of(session, submission)
     )

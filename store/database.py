@@ -37,14 +37,15 @@ class WrongEncoding(Exception):
         super().__init__(f"the database {database} has the encoding {encoding}; gpujudge needs UTF8")
 
 
-def make_engine(settings: Settings, *, connections: int = _CONNECTIONS) -> Engine:
+def make_engine(settings: Settings, *, connections: int = _CONNECTIONS, create: bool = False) -> Engine:
     """Returns an engine for the configured database, without connecting to it.
 
     It opens connections as they are needed and keeps up to ``connections`` of them: as many as the process has threads
     that use one at the same time. Connections beyond that are closed after each use, which PostgreSQL pays dearly for.
 
-    Creates the folder of an SQLite file. Raises ValueError for an SQLite database in memory. Connecting raises
-    WrongEncoding if a PostgreSQL database is not in UTF8.
+    With ``create``, it creates an SQLite file that is missing, and its folder: only migrations do. Without, connecting
+    raises OperationalError then. Raises ValueError for an SQLite database in memory. Connecting raises WrongEncoding if
+    a PostgreSQL database is not in UTF8.
     """
     url = settings.sqlalchemy_url
     # The connection used last is taken first, so that a quiet process uses few of them.
@@ -57,8 +58,11 @@ def make_engine(settings: Settings, *, connections: int = _CONNECTIONS) -> Engin
     if url.get_backend_name() == "sqlite":
         if not url.database or url.database == ":memory:":
             raise ValueError("an SQLite database in memory cannot be shared between processes: name a file")
-        Path(url.database).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if create:
+            Path(url.database).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         engine = create_engine(url, poolclass=QueuePool, connect_args={"timeout": BUSY_TIMEOUT_S}, **pool)
+        if not create:
+            event.listen(engine, "do_connect", _open_existing)
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
@@ -96,6 +100,12 @@ def watch_writes(engine: Engine) -> FileWatch:
     sqlite = url.get_backend_name() == "sqlite" and url.database
     # Every commit is appended to the write-ahead log first.
     return FileWatch(Path(f"{url.database}-wal") if sqlite else None, Change.MODIFY)
+
+
+def _open_existing(_dialect: Any, _record: Any, arguments: list[Any], options: dict[str, Any]) -> None:
+    """Has SQLite open the file only if it is there: it would make an empty one."""
+    if not str(arguments[0]).startswith("file:"):
+        arguments[0], options["uri"] = f"{Path(arguments[0]).resolve().as_uri()}?mode=rw", True
 
 
 def _check_encoding(connection: Any, _record: Any) -> None:

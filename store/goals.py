@@ -37,8 +37,11 @@ def forget_goal(session: Session, submission: Submission) -> None:
     session.execute(delete(ReachedGoal).where(ReachedGoal.submission_id == submission.id))
 
 
-def reached_goals(session: Session, *, user_id: int) -> frozenset[str]:
-    """Returns the challenges whose present goal any submission of the user reached."""
+def reached_goals(session: Session, *, user_id: int, frozen: bool = True) -> frozenset[str]:
+    """Returns the challenges whose present goal any submission of the user reached; frozen ones count if ``frozen``."""
     goals = {step.challenge: step.goal.key for track in builtin_tracks().tracks for step in track.steps}
     found = select(ReachedGoal.challenge, ReachedGoal.goal).where(ReachedGoal.user_id == user_id).distinct()
+    if not frozen:
+        own = select(Submission.id).where(Submission.user_id == user_id, Submission.frozen.is_(True))
+        found = found.where(ReachedGoal.submission_id.not_in(own))
     return frozenset(challenge for challenge, goal in session.execute(found) if goals.get(challenge) == goal)

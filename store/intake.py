@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +17,9 @@ from sqlalchemy import insert, select, tuple_
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from store.freezes import frozen_places
 from store.models import Event, GivenUp, Job, State, Submission
+from store.totals import RANKED_MODE
 from store.turns import NewTurn, TooManyWaitingError, next_turns, unfinished_jobs
 
 
@@ -107,7 +109,9 @@ def _create_alone(session: Session, wanted: NewSubmission, now: datetime) -> Sub
 def _create(session: Session, wanted: Sequence[NewSubmission], now: datetime) -> list[Submission | Exception]:
     by_key = _find_by_key(session, wanted)
     unfinished = unfinished_jobs(session, {one.user_id for one in wanted if one.max_waiting})
-    gave_up = _given_up(session, wanted)
+    users, slugs = {one.user_id for one in wanted}, {one.pack.slug for one in wanted}
+    gave_up = _given_up(session, users, slugs)
+    frozen = frozen_places(session, users, slugs, now=now)
     answers: list[Submission | Exception] = []
     new: list[tuple[NewSubmission, Submission]] = []
     for one in wanted:
@@ -118,6 +122,8 @@ def _create(session: Session, wanted: Sequence[NewSubmission], now: datetime) ->
             answers.append(TooManyWaitingError(unfinished[one.user_id]))
             continue
         submission = _submission(one, now, after_giving_up=(one.user_id, one.pack.slug) in gave_up)
+        counts = one.mode == RANKED_MODE and not submission.after_giving_up
+        submission.frozen = counts and (one.user_id, one.pack.slug, one.device_key) in frozen
         unfinished[one.user_id] += 1
         if one.key is not None:
             by_key[one.key] = submission
@@ -174,9 +180,8 @@ def _find_by_key(session: Session, wanted: Sequence[NewSubmission]) -> dict[tupl
     return {(earlier.user_id, str(earlier.idempotency_key)): earlier for earlier in found}
 
 
-def _given_up(session: Session, wanted: Sequence[NewSubmission]) -> set[tuple[int, str]]:
+def _given_up(session: Session, users: Collection[int], slugs: Collection[str]) -> set[tuple[int, str]]:
     """Returns the users and challenges among these that were given up."""
-    users, slugs = {one.user_id for one in wanted}, {one.pack.slug for one in wanted}
     found = select(GivenUp.user_id, GivenUp.challenge).where(GivenUp.user_id.in_(users), GivenUp.challenge.in_(slugs))
     return {(user_id, slug) for user_id, slug in session.execute(found)}
 

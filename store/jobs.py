@@ -16,16 +16,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import Select, select, update
 from sqlalchemy.orm import Session
 
 from judge.judgement import BuildReport, Judgement
 from store.artifacts import store_artifact
 from store.audits import request_audit
 from store.events import record_event
+from store.freezes import is_frozen_entry
 from store.goals import record_goal
 from store.leaderboards import record_measurement
 from store.models import Device, Job, State, Submission
+from store.rechecks import request_recheck
 from store.reports import internal_error
 from store.settings import Settings
 from store.submissions import record_cancelled
@@ -110,11 +112,7 @@ def claim_job(
     ``device_key`` restricts the claim to one device; one that an operator holds runs nothing. ``rung_before`` skips
     jobs rung since then, so that polling takes only jobs whose ring was probably lost.
     """
-    waiting = select(Job.id).where(Job.state == stage.waiting, Job.available_at <= now)
-    if device_key is not None:
-        waiting = waiting.where(Job.device_key == device_key)
-    if stage is Stage.RUN:
-        waiting = waiting.where(Job.device_key.not_in(select(Device.key).where(Device.held.is_not(None))))
+    waiting = _waiting(stage, now=now, device_key=device_key)
     if rung_before is not None:
         waiting = waiting.where(Job.rung_at < rung_before)
     # PostgreSQL skips rows that other workers are claiming; SQLite has only one writer at a time.
@@ -140,6 +138,12 @@ def claim_job(
     lease = Lease(row.id, row.submission_id, token, stage, row.attempts + 1, waited_s, row.traceparent)
     _record_state(session, lease.submission_id, stage.working, {"attempt": lease.attempt}, now=now)
     return lease
+
+
+def is_waiting(session: Session, stage: Stage, *, now: datetime, device_key: str | None = None) -> bool:
+    """Returns whether a job waits that ``claim_job`` would give to a worker of this stage and device."""
+    waiting = _waiting(stage, now=now, device_key=device_key)
+    return session.scalar(waiting.limit(1)) is not None
 
 
 def extend_lease(session: Session, lease: Lease, *, now: datetime, rules: LeaseRules) -> LeaseStatus:
@@ -275,6 +279,16 @@ def lose_job(session: Session, lease: Lease, error: str, *, now: datetime, rules
     return State(job.state)
 
 
+def _waiting(stage: Stage, *, now: datetime, device_key: str | None) -> Select[int]:
+    """Returns the query of the jobs that wait. A device that an operator holds runs nothing."""
+    waiting = select(Job.id).where(Job.state == stage.waiting, Job.available_at <= now)
+    if device_key is not None:
+        waiting = waiting.where(Job.device_key == device_key)
+    if stage is Stage.RUN:
+        waiting = waiting.where(Job.device_key.not_in(select(Device.key).where(Device.held.is_not(None))))
+    return waiting
+
+
 def _give_up(session: Session, job: Job, *, now: datetime) -> None:
     """Ends the job with the judgement IE."""
     submission = session.get_one(Submission, job.submission_id)
@@ -316,6 +330,7 @@ def _record_judgement(session: Session, job: Job, judgement: Judgement, *, now: 
     submission.verdict = judgement.verdict.value
     submission.judgement = judgement
     submission.finished_at = now
+    submission.frozen = is_frozen_entry(session, submission)
     session.flush()
     count_judgement(session, submission, now=now)
     record_goal(session, submission, judgement, now=now)
@@ -323,7 +338,9 @@ def _record_judgement(session: Session, job: Job, judgement: Judgement, *, now: 
         record_judging_time(session, submission.device_key, judgement.wall_s)
     if record_measurement(session, submission, judgement, now=now):
         request_audit(session, submission, judgement, now=now)
-    record_accepted(session, submission, judgement, now=now)
+    request_recheck(session, submission, judgement, now=now)
+    if not submission.frozen:
+        record_accepted(session, submission, judgement, now=now)
     record_event(session, submission.id, State.DONE, {"verdict": judgement.verdict.value}, now=now)
 
 

@@ -15,14 +15,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, Subquery, func, literal, null, select, tuple_, union_all
+from sqlalchemy import ColumnElement, Select, Subquery, case, func, literal, null, select, tuple_, union_all
 from sqlalchemy.orm import Session, aliased
 
 from judge.judgement import Fingerprint, Judgement
 from judge.judgement import Measurement as JudgedMeasurement
 from judge.verdict import Verdict
 from store.best_results import keep_best_result
-from store.models import BestResult, BoardTotals, Measurement, Submission, User
+from store.models import BestResult, BoardTotals, Measurement, RecheckRequest, Submission, User
+from store.rechecks import WAITING
 from store.totals import RANKED_MODE
 
 
@@ -49,6 +50,9 @@ class LeaderboardEntry:
     audited_at: datetime | None
     #: Why the entry does not count as audited although an audit timed it; None otherwise.
     not_audited: str | None
+    #: What came of its check on the emulator (``judge.recheck.RecheckOutcome``), or ``waiting``; None: there is none.
+    recheck: str | None = None
+    recheck_headline: str | None = None
 
     @property
     def audited(self) -> bool:
@@ -129,10 +133,11 @@ def count_tries(
         .where(Submission.user_id == shown.user_id, Submission.mode == RANKED_MODE)
         .where(Submission.challenge == challenge, Submission.device_key == device_key)
         .where(Submission.pack_major == pack_major)
-        .scalar_subquery()
     )
+    # Counted apart, by their own index: the index that counts all has not which ones are frozen.
+    frozen = tries.where(Submission.frozen.is_(True))
     counted = (
-        select(User.username, tries)
+        select(User.username, tries.scalar_subquery() - frozen.scalar_subquery())
         .join_from(shown, User, User.id == shown.user_id)
         .where(shown.public_id.in_([entry.submission_public_id for entry in entries]))
     )
@@ -215,6 +220,8 @@ class BoardSummary:
     metric: str
     users: int
     best_value: float
+    #: Whether all its entries were made when accepted submissions were checked on the emulator.
+    has_rechecks: bool = True
 
 
 def list_boards(session: Session, *, challenge: str | None = None) -> list[BoardSummary]:
@@ -230,11 +237,25 @@ def list_boards(session: Session, *, challenge: str | None = None) -> list[Board
     # A board's last row has its latest metric.
     boards = {
         (row.challenge, row.device_key, row.pack_major): BoardSummary(
-            row.challenge, row.device_key, row.pack_major, row.metric, row.users, row.best_value
+            row.challenge, row.device_key, row.pack_major, row.metric, row.users, row.best_value, row.has_rechecks
         )
         for row in rows
     }
     return list(boards.values())
+
+
+def board_has_rechecks(session: Session, submission: Submission) -> bool:
+    """Returns whether all entries of a submission's board were made when there were checks on the emulator.
+
+    Of several metrics the latest one counts; a board without entries has none that was made before.
+    """
+    found = session.scalar(
+        select(BoardTotals.has_rechecks)
+        .filter_by(challenge=submission.challenge, device_key=submission.device_key, pack_major=submission.pack_major)
+        .order_by(BoardTotals.latest_submission_id.desc())
+        .limit(1)
+    )
+    return found is not False
 
 
 def best_of_user(session: Session, *, user_id: int) -> dict[tuple[str, str, int, str], float]:
@@ -319,9 +340,12 @@ def board_query(
             Measurement.created_at,
             Measurement.audited_at,
             Measurement.not_audited,
+            case((RecheckRequest.key.is_not(None), func.coalesce(RecheckRequest.outcome, WAITING))).label("recheck"),
+            RecheckRequest.headline.label("recheck_headline"),
         )
         .join_from(ranked, Measurement, Measurement.submission_id == ranked.c.submission_id)
         .join(Submission, Submission.id == ranked.c.submission_id)
+        .join(RecheckRequest, RecheckRequest.key == Submission.recheck_key, isouter=True)
         .join(User, User.id == Measurement.user_id)
         .order_by(ranked.c.rank, ranked.c.value, ranked.c.submission_id)
     )
@@ -330,7 +354,8 @@ def board_query(
 def record_measurement(session: Session, submission: Submission, judgement: Judgement, *, now: datetime) -> bool:
     """Records the score of an accepted, measured submission. Returns whether it takes part in its board.
 
-    One that was sent after giving up does not, and is listed apart (``scores_after_giving_up``).
+    One that was sent after giving up does not, and is listed apart (``scores_after_giving_up``). One that is frozen
+    (``store.freezes``) does not until it is revealed.
     """
     measured: JudgedMeasurement | None = judgement.measurement
     if judgement.verdict is not Verdict.ACCEPTED or measured is None or submission.mode != RANKED_MODE:
@@ -346,12 +371,13 @@ def record_measurement(session: Session, submission: Submission, judgement: Judg
         metric=measured.scale,
         created_at=now,
         after_giving_up=submission.after_giving_up,
+        frozen=submission.frozen,
         **score_columns(measured),
     )
     session.add(row)
     session.flush()
     keep_best_result(session, row)
-    return not row.after_giving_up
+    return not row.after_giving_up and not row.frozen
 
 
 def score_columns(measured: JudgedMeasurement) -> dict[str, Any]:

@@ -17,9 +17,10 @@ from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.orm import Session, undefer
 
 from store.administration import NotPossibleError, other_operators
-from store.best_results import keep_best_result
+from store.best_results import keep_best_result, leave_board
 from store.contest_audits import unsettle_contests
 from store.drafts import MOST_VERSIONS
+from store.freezes import renew_frozen, show_frozen_of
 from store.models import (
     FINAL_STATES,
     Base,
@@ -109,6 +110,8 @@ def merge_user(session: Session, actor: Actor, user: User, into: User, *, now: d
     in_contests = session.scalars(
         select(Contest).join(ContestMember, ContestMember.contest_id == Contest.id).filter_by(user_id=user.id)
     ).all()
+    for one in (user, into):
+        show_frozen_of(session, user_id=one.id)
     # A key that both used names two submissions.
     session.execute(update(Submission).where(Submission.user_id == user.id).values(idempotency_key=None))
     for table, column in _MOVED:
@@ -121,6 +124,7 @@ def merge_user(session: Session, actor: Actor, user: User, into: User, *, now: d
     _move_drafts(session, user.id, into.id)
     _move_memberships(session, user.id, into.id)
     session.flush()
+    renew_frozen(session, now=now)
     session.expire_all()
     close_account(session, user=user, now=now)
     unsettle_contests(session, in_contests)
@@ -190,11 +194,8 @@ def _mark_later_submissions(session: Session, row: GivenUp) -> None:
         submission.after_giving_up = True
         measurement = session.get(Measurement, submission.id)
         if measurement is not None:
-            own = {name: getattr(measurement, name) for name in (*_BOARD, "user_id", "submission_id", "value")}
             measurement.after_giving_up = True
-            session.flush()
-            # Stands for the one that left the board, as one that has been removed does.
-            keep_best_result(session, Measurement(**own))
+            leave_board(session, measurement)
 
 
 def _keep_latest_solutions(session: Session, user_id: int) -> None:

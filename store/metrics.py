@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from judge.verdict import Verdict
 from store.clock import utc_now
 from store.models import FINAL_STATES, Job, State
+from store.rechecks import recheck_figures
 from store.sweeping import queue_delays
 from store.totals import verdict_totals
 
@@ -53,7 +54,8 @@ class QueueCollector(Collector):
         with self._sessions() as session:
             figures = queue_figures(session)
             delays = queue_delays(session, now=utc_now())
-        jobs, judged, sweep, lease, wait = self._families()
+            checks = recheck_figures(session, now=utc_now())
+        jobs, judged, sweep, lease, wait, rechecks, recheck_wait = self._families()
         for (state, device), count in figures.unfinished.items():
             jobs.add_metric([state, device], count)
         # A verdict that nobody got yet is 0: a rate needs a value before the first.
@@ -63,19 +65,25 @@ class QueueCollector(Collector):
             (sweep, delays.sweep_age_s),
             (lease, delays.lease_overdue_s),
             (wait, delays.oldest_wait_s),
+            (recheck_wait, checks.oldest_wait_s),
         ):
             if seconds is not None:
                 family.add_metric([], seconds)
-        return jobs, judged, sweep, lease, wait
+        rechecks.add_metric(["waiting"], checks.waiting)
+        rechecks.add_metric(["running"], checks.running)
+        return jobs, judged, sweep, lease, wait, rechecks, recheck_wait
 
     @staticmethod
     def _families() -> tuple[
-        GaugeMetricFamily, CounterMetricFamily, GaugeMetricFamily, GaugeMetricFamily, GaugeMetricFamily
-    ]:
+        GaugeMetricFamily, CounterMetricFamily, GaugeMetricFamily, GaugeMetricFamily, GaugeMetricFamily,
+        GaugeMetricFamily, GaugeMetricFamily,
+    ]:  # fmt: skip
         return (
             GaugeMetricFamily("gpujudge_jobs", "Jobs that are not finished.", labels=["state", "device"]),
             CounterMetricFamily("gpujudge_judged", "Submissions judged.", labels=["verdict"]),
             GaugeMetricFamily("gpujudge_sweep_age_seconds", "Time since the last sweep of leases and queues."),
             GaugeMetricFamily("gpujudge_lease_overdue_seconds", "Time since the oldest lease ran out."),
             GaugeMetricFamily("gpujudge_oldest_wait_seconds", "How long the oldest job has waited to be claimed."),
+            GaugeMetricFamily("gpujudge_rechecks", "Checks on the emulator that are not made yet.", labels=["state"]),
+            GaugeMetricFamily("gpujudge_recheck_oldest_wait_seconds", "How long the oldest such check has waited."),
         )

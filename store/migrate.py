@@ -110,7 +110,7 @@ def _title(script: Script) -> str:
 
 @contextlib.contextmanager
 def _migrating(settings: Settings) -> Iterator[Config]:
-    engine = make_engine(settings)
+    engine = make_engine(settings, create=True)
     try:
         with engine.connect() as connection, _lock(connection):
             config = Config()

@@ -35,6 +35,7 @@ from store.models import (
     WebSession,
 )
 from store.names import DELETED_PREFIX
+from store.rechecks import find_recheck
 from store.submissions import cancel_submission
 
 #: Submissions are read and changed so many at a time: a judgement may have megabytes.
@@ -48,7 +49,7 @@ def write_export(session: Session, *, user: User, file: IO[bytes]) -> None:
         with archive.open("submissions.json", "w") as results:
             results.write(b"[")
             for number, submission in enumerate(_submissions(session, user.id)):
-                results.write((b",\n" if number else b"\n") + _json(_submission(submission)).encode())
+                results.write((b",\n" if number else b"\n") + _json(_submission(session, submission)).encode())
             results.write(b"\n]\n")
         for submission in _submissions(session, user.id):
             name = f"sources/{submission.challenge}/{submission.public_id}.cu"
@@ -69,7 +70,7 @@ def close_account(session: Session, *, user: User, now: datetime) -> None:
     # The compiler's messages quote the source.
     for submission in _submissions(session, user.id):
         submission.source_bytes, submission.idempotency_key = b"", None
-        submission.custom_input = submission.share_token = submission.published_at = None
+        submission.custom_input = submission.share_token = submission.published_at = submission.recheck_key = None
         if submission.judgement is not None:
             build = dataclasses.replace(submission.judgement.build, log="")
             submission.judgement = dataclasses.replace(submission.judgement, build=build)
@@ -122,13 +123,15 @@ def _account(session: Session, user: User) -> dict[str, Any]:
     }
 
 
-def _submission(submission: Submission) -> dict[str, Any]:
+def _submission(session: Session, submission: Submission) -> dict[str, Any]:
     columns = (
         "challenge", "pack_version", "device_key", "mode", "custom_input", "state", "verdict", "created_at",
         "finished_at", "published_at", "after_giving_up",
     )  # fmt: skip
     judgement = None if submission.judgement is None else to_json(submission.judgement)
-    return {"id": submission.public_id, **_row(submission, *columns), "judgement": judgement}
+    check = find_recheck(session, submission)
+    found = None if check is None or check.result is None else to_json(check.result)
+    return {"id": submission.public_id, **_row(submission, *columns), "judgement": judgement, "recheck": found}
 
 
 def _row(row: object, *columns: str) -> dict[str, Any]:

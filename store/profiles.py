@@ -84,7 +84,7 @@ def results_by_device(session: Session, majors: Mapping[str, int], *, user_id: i
 
 
 def days_with_submissions(session: Session, *, user_id: int, since: datetime) -> dict[date, int]:
-    """Returns how many submissions the user sent on each day in UTC; runs of the public cases do not count."""
+    """Returns how many submissions the user sent on each day in UTC; runs and what is frozen do not count."""
     day: ColumnElement[Any]
     if session.get_bind().dialect.name == "postgresql":
         day = cast(func.timezone("UTC", Submission.created_at), Date)
@@ -96,4 +96,7 @@ def days_with_submissions(session: Session, *, user_id: int, since: datetime) ->
         .where(Submission.mode == RANKED_MODE)
         .group_by("day")
     )
-    return {date.fromisoformat(str(row[0])): row[1] for row in session.execute(found)}
+    rows = session.execute(found).all()
+    # Counted apart, by their own index: the index that counts all has not which ones are frozen.
+    frozen = {row[0]: row[1] for row in session.execute(found.where(Submission.frozen.is_(True)))}
+    return {date.fromisoformat(str(row[0])): row[1] - frozen.get(row[0], 0) for row in rows}

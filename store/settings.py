@@ -45,6 +45,8 @@ class Settings(BaseSettings):
 
     nvcc: Path | None = None
     jail: Literal["required", "off"] = "required"
+    #: What the workers of one machine share where they have data folders of their own; None: in ``data_dir``.
+    locks_dir: Path | None = None
     emulator_threads: int | None = Field(default=None, ge=1)
     #: The GPU whose times the emulator models.
     emulator_gpu: str = "h200"
@@ -69,6 +71,8 @@ class Settings(BaseSettings):
     history_keep_s: float = Field(default=30 * 86400.0, ge=0)
     #: The least time between two audits of one board. Bounds the GPU time of audits if top entries change often.
     audit_pause_s: float = Field(default=600.0, ge=0)
+    #: Whether the process checks on the emulator what GPUs accepted, when it has nothing else to do.
+    rechecks: bool = True
     #: Whether contests' webhooks may go to addresses that are not on the public internet.
     webhook_private: bool = False
     #: How long a stopping worker waits for its job to stop before it hands the job back and exits.
@@ -121,6 +125,7 @@ class Settings(BaseSettings):
             jail=self.jail,
             emulator_threads=self.emulator_threads,
             emulator_gpu=self.emulator_gpu,
+            locks_dir=self.locks_dir,
         )
 
 

@@ -1,8 +1,9 @@
 """Stores solutions: submissions that their users publish for whoever has solved their challenge or gave it up.
 
 A user has at most one solution for each challenge and device: publishing another one takes its place. One that is no
-longer accepted, or was taken off its board, is shown to nobody. Giving up is for good: what the user sends to the
-challenge from then on is marked, and is on no board (``store.best_results``). The caller commits.
+longer accepted, was taken off its board, or is frozen (``store.freezes``), is shown to nobody. Giving up is for good:
+what the user sends to the challenge from then on is marked, and is on no board (``store.best_results``). The caller
+commits.
 """
 
 from __future__ import annotations
@@ -186,6 +187,7 @@ def _shown(challenge: str | None, user_id: int | None) -> Select[Any]:
         Submission.published_at.is_not(None),
         Submission.verdict == Verdict.ACCEPTED,
         Submission.off_board.is_(None),
+        Submission.frozen.is_(False),
     )
     if challenge is not None:
         found = found.where(Submission.challenge == challenge)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, case, func, select
+from sqlalchemy import and_, case, func, select, true
 from sqlalchemy.orm import Session, aliased
 
 from store.models import BestResult, Measurement, Submission
@@ -108,11 +108,14 @@ def find_history(session: Session, *, user_id: int, challenge: str, device: str 
         .limit(1)
     )
     latest = session.scalar(query if device is None else query.where(Measurement.device_key == device))
-    return None if latest is None else History(latest.device_key, _own_scores(session, latest))
+    return None if latest is None else History(latest.device_key, _own_scores(session, latest, frozen=True))
 
 
-def find_standing(session: Session, submission: Submission) -> Standing | None:
-    """Returns where a submission stands on its board; None if it has no place there."""
+def find_standing(session: Session, submission: Submission, *, frozen: bool) -> Standing | None:
+    """Returns where a submission stands on its board, or would stand if it is frozen; None if it has no place there.
+
+    Its user's frozen scores are among ``own`` only with ``frozen``: for the user, and operators.
+    """
     row = session.get(Measurement, submission.id)
     if row is None or row.after_giving_up:
         return None
@@ -125,7 +128,7 @@ def find_standing(session: Session, submission: Submission) -> Standing | None:
             func.min(BestResult.value),
         ).filter_by(**_board(row))
     ).one()
-    own = _own_scores(session, row)
+    own = _own_scores(session, row, frozen=frozen)
     leader = min(value for value in (row.value, best, *(score.value for score in own)) if value is not None)
     return Standing(row.value, row.metric, 1 + others, faster, slower, leader, own, submission.public_id)
 
@@ -134,12 +137,12 @@ def _board(row: Measurement) -> dict[str, Any]:
     return {name: getattr(row, name) for name in ("challenge", "device_key", "pack_major", "metric")}
 
 
-def _own_scores(session: Session, row: Measurement) -> tuple[Score, ...]:
+def _own_scores(session: Session, row: Measurement, *, frozen: bool) -> tuple[Score, ...]:
     """Returns the latest scores of the user of ``row`` on its board, oldest first."""
     latest = (
         select(Measurement.submission_id, Measurement.value, Measurement.created_at)
         .filter_by(**_board(row), user_id=row.user_id)
-        .where(Measurement.after_giving_up.is_(False))
+        .where(Measurement.after_giving_up.is_(False), true() if frozen else Measurement.frozen.is_(False))
         .order_by(Measurement.submission_id.desc())
         .limit(MOST_SCORES)
         .subquery("latest")

@@ -68,8 +68,8 @@ def get_submission(session: Session, public_id: str) -> Submission | None:
 
 
 def find_shared(session: Session, token: str) -> Submission | None:
-    """Returns the submission that is shared by this token, or None."""
-    return session.scalar(select(Submission).where(Submission.share_token == token))
+    """Returns the submission that is shared by this token, or None. One that is frozen is shown to nobody."""
+    return session.scalar(select(Submission).where(Submission.share_token == token, Submission.frozen.is_(False)))
 
 
 def get_progress(session: Session, public_id: str) -> Submission | None:

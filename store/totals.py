@@ -1,4 +1,8 @@
-"""Counts judgements per challenge and per user, in the transaction that records them; reads the counts."""
+"""Counts judgements per challenge and per user, in the transaction that records them; reads the counts.
+
+Everybody sees the totals of a challenge, so submissions that are frozen (``store.freezes``) have no part in them. In
+what a user sees of their own progress they have.
+"""
 
 from __future__ import annotations
 
@@ -46,6 +50,7 @@ def uncount_judgement(session: Session, submission: Submission) -> None:
     if submission.mode == RANKED_MODE:
         accepted = int(submission.verdict == Verdict.ACCEPTED)
         key = {"user_id": submission.user_id, "challenge": submission.challenge}
+        hide_judgement(session, submission)
         first_solved = (
             select(func.min(Submission.finished_at))
             .filter_by(**key, mode=RANKED_MODE, verdict=Verdict.ACCEPTED)
@@ -53,29 +58,27 @@ def uncount_judgement(session: Session, submission: Submission) -> None:
             .scalar_subquery()
         )
         progress = session.scalars(select(UserProgress).filter_by(**key).with_for_update()).one()
-        had_solved = progress.solved_at is not None
         progress.judged -= 1
         progress.accepted -= accepted
         if accepted:
             progress.solved_at = session.scalar(select(first_solved))
-        solvers = int(had_solved and progress.solved_at is None)
         session.flush()
-        session.execute(
-            update(ChallengeTotals)
-            .filter_by(challenge=submission.challenge)
-            .values(
-                judged=ChallengeTotals.judged - 1,
-                accepted=ChallengeTotals.accepted - accepted,
-                solvers=ChallengeTotals.solvers - solvers,
-            )
-            .execution_options(synchronize_session=False)
-        )
     session.execute(
         update(VerdictTotals)
         .filter_by(verdict=submission.verdict)
         .values(judged=VerdictTotals.judged - 1)
         .execution_options(synchronize_session=False)
     )
+
+
+def show_judgement(session: Session, submission: Submission) -> None:
+    """Adds a submission to the totals of its challenge, if it is judged, counts there and is not frozen."""
+    _add_to_challenge(session, submission, 1)
+
+
+def hide_judgement(session: Session, submission: Submission) -> None:
+    """Takes out of the totals what ``show_judgement`` added. Call it before the submission changes."""
+    _add_to_challenge(session, submission, -1)
 
 
 def verdict_totals(session: Session) -> dict[str, int]:
@@ -91,23 +94,40 @@ def _count_for_challenge(session: Session, submission: Submission, key: dict[str
         .values(judged=UserProgress.judged + 1, accepted=UserProgress.accepted + accepted)
         .execution_options(synchronize_session=False)
     )
-    solvers = 0
     if accepted:
         first = update(UserProgress).filter_by(**key, solved_at=None).values(solved_at=now)
-        solved = first.returning(UserProgress.user_id).execution_options(synchronize_session=False)
-        solvers = int(session.execute(solved).first() is not None)
+        session.execute(first.execution_options(synchronize_session=False))
+    show_judgement(session, submission)
+
+
+def _add_to_challenge(session: Session, submission: Submission, change: int) -> None:
+    if submission.frozen or submission.verdict is None or submission.mode != RANKED_MODE:
+        return
+    key = {"user_id": submission.user_id, "challenge": submission.challenge}
+    # Of two judgements of one user at once, each sees the other, or comes before it.
+    session.execute(select(UserProgress.judged).filter_by(**key).with_for_update())
+    accepted = int(submission.verdict == Verdict.ACCEPTED)
     zero = {"challenge": submission.challenge, "judged": 0, "accepted": 0, "solvers": 0}
     session.execute(upsert(session, ChallengeTotals, zero, ["challenge"], set()))
     session.execute(
         update(ChallengeTotals)
         .filter_by(challenge=submission.challenge)
         .values(
-            judged=ChallengeTotals.judged + 1,
-            accepted=ChallengeTotals.accepted + accepted,
-            solvers=ChallengeTotals.solvers + solvers,
+            judged=ChallengeTotals.judged + change,
+            accepted=ChallengeTotals.accepted + change * accepted,
+            solvers=ChallengeTotals.solvers + change * int(accepted and not _has_another(session, submission)),
         )
         .execution_options(synchronize_session=False)
     )
+
+
+def _has_another(session: Session, submission: Submission) -> bool:
+    """Returns whether the user has another accepted submission for the challenge that everybody sees."""
+    another = select(Submission.id).filter_by(
+        user_id=submission.user_id, challenge=submission.challenge, mode=RANKED_MODE, verdict=Verdict.ACCEPTED,
+        frozen=False,
+    )  # fmt: skip
+    return session.scalar(another.where(Submission.id != submission.id).limit(1)) is not None
 
 
 def challenge_totals(session: Session) -> dict[str, ChallengeTotals]:
@@ -119,6 +139,15 @@ def solved_challenges(session: Session, *, user_id: int) -> frozenset[str]:
     """Returns the challenges that the user has solved. Runs of only the public cases do not count."""
     solved = select(UserProgress.challenge).where(UserProgress.user_id == user_id, UserProgress.solved_at.is_not(None))
     return frozenset(session.scalars(solved))
+
+
+def seen_as_solved(session: Session, *, user_id: int) -> frozenset[str]:
+    """Returns those of ``solved_challenges`` of which everybody may know: without those by frozen submissions only."""
+    solved = select(Submission.challenge).where(Submission.user_id == user_id, Submission.verdict == Verdict.ACCEPTED)
+    doubtful = frozenset(session.scalars(solved.where(Submission.frozen.is_(True)).distinct()))
+    others = solved.where(Submission.frozen.is_(False), Submission.mode == RANKED_MODE)
+    known = session.scalars(others.where(Submission.challenge.in_(doubtful)).distinct()) if doubtful else ()
+    return solved_challenges(session, user_id=user_id) - (doubtful - frozenset(known))
 
 
 def tried_challenges(session: Session, *, user_id: int) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 The source is lines of ``key=value``: ``build_s`` and ``run_s`` (how long the halves take), ``verdict`` (CE, AC, WA or IE),
 ``value`` (the score), ``cases`` (how many), ``die`` (``build``, ``run`` or ``audit``: raise there), ``deaf`` (no cancelling
-heard), ``audit_s``, ``audit_value`` and ``audit_verdict`` (of an audit: how long, and what comes of it).
+heard), ``finds`` (``race``, ``unchecked``: what a check finds) and ``recheck_s`` (how long it takes), ``audit_s``, ``audit_value`` and ``audit_verdict`` (of an audit: how long, and what comes of it).
 """
 # ruff: noqa: ARG002, E501
 
@@ -18,9 +18,20 @@ from typing import Any
 from judge.compile.assembly import Assembly, FunctionAssembly, NotAssembled
 from judge.compile.listing import Instruction
 from judge.errors import Cancelled, InternalError
-from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, KernelResources, Measurement
+from judge.judgement import (
+    BuildReport,
+    CaseJudgement,
+    DeviceInfo,
+    Judgement,
+    KernelResources,
+    Measurement,
+    MemoryFault,
+    RacingAccess,
+)
+from judge.recheck import Recheck, conclude, unchecked
 from judge.verdict import Verdict
 
+GPU = DeviceInfo("nvidia-h200", "cuda", "a GPU of tests", "9.0", {"driver": "none"})
 EMULATOR = DeviceInfo("emulator", "emulator", "a device of tests", "8.0", {"cpu": "none"})
 
 
@@ -79,6 +90,30 @@ class FakeJudge:
 
     def compile_error(self, report: BuildReport, pack: Any, device: DeviceInfo) -> Judgement:
         return Judgement(Verdict.COMPILE_ERROR, pack.slug, pack.version, device, report, message="it does not compile")
+
+    def can_recheck(self) -> bool:
+        return True
+
+    def recheck(self, source: bytes, pack: Any, kind: str, *, seed: int, cancelled: Callable[[], bool]) -> Recheck:
+        orders = _orders(source)
+        self._note(orders, "recheck")
+        _work(float(orders.get("recheck_s", 0)), cancelled)
+        if orders.get("die") == "recheck":
+            raise InternalError("told to fail in the check")
+        if orders.get("finds") == "unchecked":
+            return unchecked("the emulator does not support it", "wgmma", of=3)
+        other = RacingAccess("kernel.cu", 44, (1, 0, 0), (0, 0, 0), is_write=True)
+        race = MemoryFault(
+            "race on shared memory", "thread 0 reads what thread 1 writes", "k", "kernel.cu", 39, other=other
+        )
+        faults = (race,) if orders.get("finds") == "race" else ()
+        return conclude(
+            [
+                CaseJudgement(f"case-{number}", "hidden", Verdict.ACCEPTED, 0.01, memory_errors=faults)
+                for number in range(3)
+            ],
+            3,
+        )
 
     def assemble(self, source: bytes, pack: Any, arch: str) -> Assembly | NotAssembled:
         orders = _orders(source)

@@ -54,6 +54,12 @@ class SiteSettings(BaseModel):
         description="How often a user may submit, such as “30 per minute; 500 per hour”.",
     )
 
+    withhold_audited: Literal["new boards", "all boards", "no board"] = Field(
+        default="new boards",
+        description="On which boards an entry does not count as audited that is right by luck, as the emulator "
+        "finds. New boards are those that began after there were such checks.",
+    )
+
     @field_validator("submission_rate")
     @classmethod
     def _rate(cls, value: str) -> str:

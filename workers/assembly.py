@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 import structlog
 
 from judge.compile.assembly import NotAssembled
@@ -11,18 +9,9 @@ from judge.compile.assembly_json import to_json
 from judge.errors import InternalError
 from store.assemblies import AssemblyLease, claim_assembly, fail_assembly, finish_assembly, refuse_assembly
 from store.models import Submission
-from workers.build import build_one
 from workers.context import WorkerContext
 
 log = structlog.get_logger(__name__)
-
-
-def build_or_assemble_one(context: WorkerContext, *, rung_before: datetime | None = None) -> bool:
-    """Builds the oldest queued submission or, if none waits, makes the machine code that somebody asked for.
-
-    Returns False if there was nothing to do.
-    """
-    return build_one(context, rung_before=rung_before) or assemble_one(context)
 
 
 def assemble_one(context: WorkerContext) -> bool:

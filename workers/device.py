@@ -21,7 +21,6 @@ from store.devices import record_board, upsert_device
 from store.jobs import Stage, finish_judged
 from store.models import Submission
 from workers.attempt import BuildAgainError, Finish, attempt_one, held_job
-from workers.audit import audit_one
 from workers.context import WorkerContext
 from workers.gpu import DeviceService
 from workers.heartbeat import LeaseWatch
@@ -54,22 +53,6 @@ def run_one(
 
     lease = attempt_one(context, Stage.RUN, work, device_key=device.key, rung_before=rung_before)
     return lease is not None
-
-
-def run_or_audit_one(
-    context: WorkerContext,
-    device: DeviceInfo,
-    *,
-    rung_before: datetime | None = None,
-    service: DeviceService | None = None,
-) -> bool:
-    """Judges the device's oldest built submission or, if none waits, audits a board.
-
-    Returns False if there is nothing to do or ``service`` accepts no job now.
-    """
-    if run_one(context, device, rung_before=rung_before, service=service):
-        return True
-    return (service is None or service.in_service) and audit_one(context, device, service)
 
 
 def _run(context: WorkerContext, watch: LeaseWatch, device: DeviceInfo) -> Finish:

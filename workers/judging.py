@@ -14,7 +14,9 @@ import structlog
 
 from judge.backends.registry import BUILTIN_BACKENDS, Backends
 from judge.bench.conditions import Background
+from judge.errors import InternalError
 from judge.judgement import BuildReport, DeviceInfo, Judgement
+from judge.kinds import KINDS
 from judge.languages.registry import BUILTIN_LANGUAGES, Languages
 from judge.settings import JudgeSettings
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from judge.compile.assembly import Assembly, NotAssembled
     from judge.packs.pack import Pack
     from judge.pipeline import Progress
+    from judge.recheck import Recheck
     from judge.supervisor.warm_pool import WarmPool
 
 log = structlog.get_logger(__name__)
@@ -80,6 +83,12 @@ class Judge(Protocol):
         ``sources`` are the sources of the artifacts, in the same order. Raises as ``run`` does.
         """
 
+    def can_recheck(self) -> bool:
+        """Returns whether this machine can check what devices of other kinds accepted."""
+
+    def recheck(self, source: bytes, pack: Pack, kind: str, *, seed: int, cancelled: Callable[[], bool]) -> Recheck:
+        """Returns what a device of ``kind`` finds in an accepted source (``judge.rechecking``). Raises like ``run``."""
+
     def assemble(self, source: bytes, pack: Pack, arch: str) -> Assembly | NotAssembled:
         """Returns the machine code of a source for a GPU architecture (``sm_80``)."""
 
@@ -95,6 +104,8 @@ class PipelineJudge:
         self._languages = languages
         self._warm: WarmPool | None = None
         self._background = Background()
+        #: None until somebody asks.
+        self._can_recheck: bool | None = None
 
     def warm_up(self, device: DeviceInfo | None, *, runners: int = 0) -> None:
         """Prepares the device and starts ``runners`` runners, so that the first job need not wait for them.
@@ -144,11 +155,31 @@ class PipelineJudge:
 
         return pipeline.compile_error(report, pack, device, languages=self._languages)
 
+    def can_recheck(self) -> bool:
+        if self._can_recheck is None:
+            kinds = sorted({kind.rechecked_on for kind in KINDS.values() if kind.rechecked_on is not None})
+            try:
+                for kind in kinds:
+                    self._backends.of(kind).prepare(self._settings)
+                self._can_recheck = True
+            except InternalError as error:
+                log.warning("recheck.impossible", reason=error.message)
+                self._can_recheck = False
+        return self._can_recheck
+
+    def recheck(self, source: bytes, pack: Pack, kind: str, *, seed: int, cancelled: Callable[[], bool]) -> Recheck:
+        from judge.rechecking import recheck
+
+        self.settle()
+        return recheck(
+            source, pack, kind, seed, self._settings, cancelled=cancelled, backends=self._backends,
+            languages=self._languages,
+        )  # fmt: skip
+
     def assemble(self, source: bytes, pack: Pack, arch: str) -> Assembly | NotAssembled:
         return self._languages.of(pack.build.language).assemble(source, pack, arch, self._settings)
 
     def with_custom_case(self, pack: Pack, given: dict[str, str], device: DeviceInfo) -> Pack:
-        from judge.errors import InternalError
         from judge.packs.custom_input import CustomInputError, with_custom_case
 
         try:

@@ -21,14 +21,14 @@ from logs import LogSettings, configure_logging
 from logs.traces import TracesMissing
 from store.settings import Settings, prepare_data_dir
 from workers.app import STOP_SIGNALS, make_app, serve
-from workers.assembly import build_or_assemble_one
 from workers.context import WorkerContext, make_context
-from workers.device import Presence, run_or_audit_one
+from workers.device import Presence
 from workers.gpu import DeviceService, calibrate_once, load_calibration, open_service
 from workers.job_loop import JobLoop
 from workers.judging import PipelineJudge
 from workers.lease_keeper import LeaseKeeper
 from workers.sweeper import sweep_for_ever
+from workers.turns import build_or_help_one, run_or_help_one
 
 log = structlog.get_logger(__name__)
 
@@ -37,7 +37,7 @@ def run_build_worker(context: WorkerContext) -> None:
     """Builds submissions until a signal stops it."""
     _require_jail(context)
     _warm_up(context, None)
-    serve(make_app(context.settings), JobLoop(context, partial(build_or_assemble_one, context)), device_key=None)
+    serve(make_app(context.settings), JobLoop(context, partial(build_or_help_one, context)), device_key=None)
 
 
 def run_device_worker(context: WorkerContext, selector: str, backends: Backends = BUILTIN_BACKENDS) -> None:
@@ -57,7 +57,7 @@ def run_device_worker(context: WorkerContext, selector: str, backends: Backends 
     if service is not None:
         calibrate_once(backend, device, judge_settings)
     _warm_up(context, device, runners=runners)
-    work = partial(run_or_audit_one, context, device, service=service)
+    work = partial(run_or_help_one, context, device, service=service)
     try:
         serve(make_app(settings), JobLoop(context, work), device_key=device.key)
     finally:

@@ -10,6 +10,7 @@ from cli import options
 from cli.commands.local import find_device
 from cli.commands.machine import load_settings
 from cli.console import print_json, print_table, say
+from cli.database import require_database
 from cli.errors import FAILED, INTERRUPTED, CliError, UsageError
 from cli.extras import need
 from cli.scores import format_interval, format_score
@@ -34,6 +35,7 @@ def audit(
     taken off the board. GPU workers do the same by themselves.
     """
     settings = load_settings()
+    require_database(settings)
     found = find_device(device, settings.judge_settings())
     context = need("workers.context", "server").make_context(settings)
     try:

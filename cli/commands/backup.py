@@ -10,6 +10,7 @@ import typer
 from cli import options, stack
 from cli.commands.machine import load_settings
 from cli.console import print_json, say
+from cli.database import require_database
 from cli.errors import CliError
 from cli.extras import need
 
@@ -23,6 +24,7 @@ def backup(file: File, as_json: options.Json = False) -> None:
     hashes and the keys of second factors.
     """
     settings, errors = load_settings(), need("store.backup.errors", "server")
+    require_database(settings)
     try:
         size_bytes = need("store.backup.files", "server").write_backup(settings, file)
     except errors.BackupError as error:
@@ -42,10 +44,16 @@ def restore(
     Stop the website and the workers first. An SQLite database that is replaced is kept beside the new one.
     """
     settings, errors = load_settings(), need("store.backup.errors", "server")
+    files = need("store.backup.files", "server")
+    try:
+        # Before anything is made: in the wrong folder, a misspelt file leaves nothing behind.
+        files.check_backup(settings, file)
+    except errors.BackupError as error:
+        raise CliError(error.message, hint=error.hint) from None
     data_dir = need("store.settings", "server").prepare_data_dir(settings)
     with stack.lock_data_dir(data_dir, "Stop it, and try again."):
         try:
-            kept = need("store.backup.files", "server").restore_backup(settings, file, replace=replace)
+            kept = files.restore_backup(settings, file, replace=replace)
         except errors.BackupError as error:
             raise CliError(error.message, hint=error.hint) from None
         if kept is not None:

@@ -105,7 +105,19 @@ def leaderboard(
         say(f"Nobody has solved {slug} on {device} yet.")
         return
     print_table(
-        ("rank", "user", "score", "95 % interval", "of roofline", "medal", "GB/s", "GFLOP/s", "audited", "submission"),
+        (
+            "rank",
+            "user",
+            "score",
+            "95 % interval",
+            "of roofline",
+            "medal",
+            "GB/s",
+            "GFLOP/s",
+            "audited",
+            "checked",
+            "submission",
+        ),
         (
             (
                 entry.rank,
@@ -117,6 +129,7 @@ def leaderboard(
                 _rate(entry.gb_per_s),
                 _rate(entry.gflop_per_s),
                 _audited(entry),
+                _checked(entry),
                 entry.submission,
             )
             for entry in (read(BoardEntry, row) for row in entries)
@@ -128,6 +141,13 @@ def leaderboard(
 def _audited(entry: BoardEntry) -> str:
     """Returns the date of the audit, or the reason why a re-timed entry does not count as audited."""
     return f"not audited: {entry.not_audited}" if entry.not_audited else (entry.audited_at or "")[:10]
+
+
+def _checked(entry: BoardEntry) -> str:
+    """Returns what the emulator says of an entry that a GPU accepted."""
+    if entry.recheck == "found" and entry.recheck_headline != entry.not_audited:
+        return f"found: {entry.recheck_headline}"
+    return entry.recheck or ""
 
 
 def _rate(value: float | None) -> str:

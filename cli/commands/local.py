@@ -14,7 +14,7 @@ import typer
 
 from cli import options
 from cli.answers import Step
-from cli.console import print_json, print_text, say
+from cli.console import print_json, print_text, say, stdout
 from cli.custom_input import read_custom_input
 from cli.errors import UsageError
 from cli.extras import need
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from judge.judgement import DeviceInfo, Judgement
     from judge.packs.pack import Pack
     from judge.pipeline import Mode, Progress
+    from judge.recheck import Recheck
     from judge.settings import JudgeSettings
     from judge.supervisor.runner_start import EarlyRunners
 
@@ -63,9 +64,15 @@ def judge(
     watch: Annotated[bool, typer.Option("--watch", help="Judge again whenever a file is saved, until Ctrl-C.")] = False,
     packs: Packs = None,
     data_dir: DataDir = None,
+    recheck: Annotated[
+        bool, typer.Option("--recheck/--no-recheck", help="Check on the emulator what a GPU accepted.")
+    ] = True,
     as_json: options.Json = False,
 ) -> None:
     """Judge kernels here, without a server, on the emulator or a GPU of this machine (cuda:0).
+
+    What a GPU accepts is then run on the emulator, which finds races and accesses outside of buffers that the GPU
+    hides. The verdict stays, and so does the exit code; --no-recheck leaves it out.
 
     With --set and --input the kernels run on an input of your own, and the reference's answer is printed beside theirs.
     What you leave out is as in the first public case.
@@ -80,7 +87,9 @@ def judge(
         raise UsageError("--case names a case, and --set and --input make one: leave one of them out")
     chosen_cases = _Cases(samples_only, case, custom)
     if not watch:
-        judged = _judge_all(files, challenge, device, chosen_cases, chosen, packs, data_dir, as_json=as_json)
+        judged = _judge_all(
+            files, challenge, device, chosen_cases, chosen, packs, data_dir, as_json=as_json, recheck=recheck
+        )
         raise typer.Exit(next((one.verdict.exit_code for one in judged if one.verdict is not Verdict.ACCEPTED), 0))
     if as_json:
         raise UsageError("--json prints one object, and --watch judges again and again: leave one of them out")
@@ -88,7 +97,7 @@ def judge(
         raise UsageError("stdin cannot be watched", hint="Name a file.")
     for _ in saves([*files, *_headers(files)]):
         try:
-            _judge_all(files, challenge, device, chosen_cases, chosen, packs, data_dir, as_json=False)
+            _judge_all(files, challenge, device, chosen_cases, chosen, packs, data_dir, as_json=False, recheck=recheck)
         except UsageError as error:  # of what is being written just now
             say(f"error: {error.message}", "bold red")
             if error.hint:
@@ -121,7 +130,7 @@ class _Cases:
 
 def _judge_all(
     files: list[Path], challenge: str | None, device: str | None, cases: _Cases, seed: int, packs: list[Path] | None,
-    data_dir: Path | None, *, as_json: bool,
+    data_dir: Path | None, *, as_json: bool, recheck: bool,
 ) -> list[Judgement]:  # fmt: skip
     """Reads and judges the files, and prints what comes of it. Raises UsageError as the command does."""
     sources = read_sources(files, challenge=challenge, device=device)
@@ -132,6 +141,7 @@ def _judge_all(
         if early is not None:
             ending.callback(early.close)
         judged: list[Judgement] = []
+        checked: list[Recheck | None] = []
         for source in sources:
             if len(sources) > 1 and not as_json:
                 print_text(f"{'' if not judged else chr(10)}{source.path}")
@@ -139,8 +149,12 @@ def _judge_all(
             judged.append(_judge_one(source, devices[source.device], cases, seed, packs, settings, first))
             if not as_json:
                 _print(judged[-1], seed)
+            wanted = recheck and cases.are_timed
+            checked.append(_recheck(source, judged[-1], seed, packs, settings) if wanted else None)
+            if not as_json and (found := checked[-1]) is not None:
+                _print_recheck(found)
     if as_json:
-        shown = [_as_json(source, one, seed) for source, one in zip(sources, judged, strict=True)]
+        shown = [_as_json(*each, seed) for each in zip(sources, judged, checked, strict=True)]
         print_json(shown[0] if len(shown) == 1 else {"judgements": shown})
     return judged
 
@@ -158,6 +172,28 @@ def _judge_one(
     elif cases.custom is not None:
         pack, mode = _only_custom_case(pack, cases.custom, device.kind), pipeline.Mode.RUN
     return judge_source(source, pack, device, seed, settings, mode, early=early)
+
+
+def _recheck(
+    source: Source, judgement: Judgement, seed: int, packs: list[Path] | None, settings: JudgeSettings
+) -> Recheck | None:
+    """Checks what a GPU accepted on the emulator. Returns None for what needs no check."""
+    kind = need("judge.kinds", "judge").KINDS.get(judgement.device.kind)
+    if judgement.verdict is not Verdict.ACCEPTED or kind is None or kind.rechecked_on is None:
+        return None
+    checking, pack = need("judge.rechecking", "judge"), find_pack(source.challenge, packs)
+    with ProgressLine() as line:
+        line.update("checking on the emulator", Step())
+        try:
+            found: Recheck = checking.recheck(source.content, pack, kind.rechecked_on, seed, settings)
+        except need("judge.errors", "judge").InternalError as error:
+            found = need("judge.recheck", "judge").unchecked("the emulator cannot run here", error.message)
+    return found
+
+
+def _print_recheck(found: Recheck) -> None:
+    for line in need("cli.render", "judge").recheck_lines(found):
+        stdout().print(line)
 
 
 def start_early(device: DeviceInfo, settings: JudgeSettings, *, timed: bool) -> EarlyRunners | None:
@@ -204,9 +240,10 @@ def _print(judgement: Judgement, seed: int) -> None:
         say("`gpujudge doctor` says what this machine lacks.")
 
 
-def _as_json(source: Source, judgement: Judgement, seed: int) -> dict[str, Any]:
-    made: dict[str, Any] = need("judge.judgement_json", "judge").to_json(judgement)
-    return {**made, "file": str(source.path), "seed": seed}
+def _as_json(source: Source, judgement: Judgement, checked: Recheck | None, seed: int) -> dict[str, Any]:
+    to_json = need("judge.judgement_json", "judge").to_json
+    found = {} if checked is None else {"recheck": to_json(checked)}
+    return {**to_json(judgement), **found, "file": str(source.path), "seed": seed}
 
 
 def _only_case(pack: Pack, name: str) -> Pack:
@@ -261,13 +298,14 @@ def local_settings(data_dir: Path | None) -> JudgeSettings:
     known = need("emulator.model", "judge").gpu_names()
     if gpu not in known:
         raise UsageError(f"GPUJUDGE_EMULATOR_GPU is one of {', '.join(known)}, not {gpu!r}")
-    nvcc = environ.get("GPUJUDGE_NVCC")
+    nvcc, locks = environ.get("GPUJUDGE_NVCC"), environ.get("GPUJUDGE_LOCKS_DIR")
     made: JudgeSettings = settings.JudgeSettings(
         data_dir=folder,
         nvcc=Path(nvcc) if nvcc else None,
         jail=jail,
         emulator_threads=int(threads) if threads else None,
         emulator_gpu=gpu,
+        locks_dir=Path(locks) if locks else None,
     )
     return made
 

@@ -13,6 +13,7 @@ import typer
 from cli import options, stack
 from cli.commands.local import local_settings
 from cli.console import print_json, print_text, say
+from cli.database import require_database
 from cli.doctor import Check, essential_checks, judge_checks, server_checks
 from cli.errors import FAILED, CliError, UsageError
 from cli.extras import MissingExtra, need
@@ -161,7 +162,7 @@ def worker(
         raise UsageError(f"there is no worker {kind!r}", hint="There are: build, device, sweeper.")
     if (kind == "device") != (device is not None):
         raise UsageError("--device goes with the worker `device`, and only with it")
-    load_settings()
+    require_database(load_settings())
     argv = [kind] if device is None else [kind, "--device", device]
     raise typer.Exit(need("workers.main", "server").main(argv))
 

@@ -14,7 +14,7 @@ from cli import options
 from cli.answers import Step, SubmissionStatus, items_of, read, read_status_judgement
 from cli.api import Api
 from cli.connect import connect
-from cli.console import print_json, print_table, print_text, say
+from cli.console import print_json, print_table, print_text, say, stdout
 from cli.custom_input import read_custom_input
 from cli.errors import FAILED, INTERRUPTED, CliError
 from cli.follow import follow
@@ -219,9 +219,25 @@ def _wait_for_verdict(api: Api, answer: Any, *, as_json: bool) -> tuple[Any, int
         if status.audit is not None and status.audit.verdict is not Verdict.ACCEPTED:
             verdict, message = status.audit.verdict.value, status.audit.message
             say(f"An audit took it off the leaderboard, {verdict}: {message}", "bold red")
+        _print_recheck(status)
         if status.url:
             say(_absolute(api.server, status.url))
-    return status.judgement, judgement.verdict.exit_code
+    found = None if status.recheck is None else status.recheck.result
+    return status.judgement | ({} if found is None else {"recheck": found}), judgement.verdict.exit_code
+
+
+def _print_recheck(status: SubmissionStatus) -> None:
+    """Prints what the emulator says of what a GPU accepted, or that it was not asked yet."""
+    if status.recheck is None:
+        return
+    if status.recheck.result is None:
+        say(f"The emulator checks it when nothing else is to be done: gpujudge watch {status.id} shows what it finds.")
+        return
+    from cli.render import recheck_lines
+    from judge.judgement_json import read_recheck
+
+    for line in recheck_lines(read_recheck(status.recheck.result)):
+        stdout().print(line)
 
 
 def _path(submission_id: str) -> str:

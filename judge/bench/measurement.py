@@ -10,14 +10,11 @@ from typing import Any, TypeVar
 
 from judge import __version__
 from judge.bench.statistics import Interval, between_processes, geometric_mean, relative_error, summarize
-from judge.compile.architecture import gpu_architecture, nvcc_flags
-from judge.compile.toolchain import find_toolchain
-from judge.errors import ToolchainMissing
+from judge.compile.artifact import Artifact
 from judge.gpu.calibration import Calibration
 from judge.judgement import BenchmarkCase, DeviceInfo, Fingerprint, Measurement, ModelledCase, ObservedConditions
 from judge.packs.pack import Case, Pack
 from judge.packs.sizes import case_bytes, case_flops
-from judge.settings import JudgeSettings
 
 _FINGERPRINT_DETAILS = (
     "uuid_hash", "driver", "cuda_driver", "multiprocessors", "memory_bytes", "memory_clock_khz", "clock_khz",
@@ -115,7 +112,7 @@ def score_interval(timed: Sequence[TimedCase]) -> Interval:
 
 
 def fingerprint(
-    pack: Pack, device: DeviceInfo, settings: JudgeSettings, calibration: Calibration | None, seen: ObservedConditions
+    pack: Pack, artifact: Artifact, device: DeviceInfo, calibration: Calibration | None, seen: ObservedConditions
 ) -> Fingerprint:
     """Returns what must agree (or be taken into account) before two measured times are compared.
 
@@ -127,8 +124,8 @@ def fingerprint(
         device=device.key,
         compute_capability=device.compute_capability,
         **{name: device.details[name] for name in _FINGERPRINT_DETAILS if name in device.details},
-        nvcc=_nvcc_version(settings),
-        nvcc_flags=(f"-std={pack.build.std}", *nvcc_flags(gpu_architecture(device.compute_capability))),
+        nvcc=artifact.compiler_version,
+        nvcc_flags=artifact.compiler_options,
         pack=f"{pack.slug} {pack.version}",
         pack_digest=pack.digest,
         judge=__version__,
@@ -137,24 +134,17 @@ def fingerprint(
     )
 
 
-def modelled_fingerprint(pack: Pack, device: DeviceInfo, settings: JudgeSettings, architecture: str) -> Fingerprint:
+def modelled_fingerprint(pack: Pack, artifact: Artifact, device: DeviceInfo) -> Fingerprint:
     """Returns what makes the same modelled time of the same source, beside the GPU and the model that it is of."""
     return Fingerprint(
         device=device.key,
         compute_capability=device.compute_capability,
-        nvcc=_nvcc_version(settings),
-        nvcc_flags=(f"-std={pack.build.std}", *nvcc_flags(architecture)),
+        nvcc=artifact.compiler_version,
+        nvcc_flags=artifact.compiler_options,
         pack=f"{pack.slug} {pack.version}",
         pack_digest=pack.digest,
         judge=__version__,
     )
-
-
-def _nvcc_version(settings: JudgeSettings) -> str:
-    try:
-        return find_toolchain(settings.nvcc).version
-    except ToolchainMissing:
-        return ""
 
 
 def _benchmark_cases(pack: Pack, timed: Sequence[TimedCase], kind: type[C]) -> tuple[C, ...]:

@@ -10,10 +10,7 @@ from dataclasses import field
 from emulator.records import dataclass
 from judge.compile.target import Target
 
-_MAGIC = b"gpujudge artifact 2\n"
-#: The header of the former format has no ``own_streams``; the library's name said it instead.
-_FORMER_MAGIC = b"gpujudge artifact 1\n"
-_FORMER_NAME_WITH_STREAMS = b"kernel-with-streams.so"
+_MAGIC = b"gpujudge artifact 1\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +27,9 @@ class Artifact:
     registers: tuple[tuple[str, int], ...] = ()
     #: Where the library's calls begin, in bytes and ascending, each with the line of the source that makes it.
     call_lines: tuple[tuple[int, int], ...] = ()
+    #: The version of the compiler that made it ("13.0"), and the options that decide what it makes.
+    compiler_version: str = ""
+    compiler_options: tuple[str, ...] = ()
     #: SHA-256 of the library, in hexadecimal.
     digest: str = field(init=False)
 
@@ -46,24 +46,30 @@ class Artifact:
             "own_streams": self.own_streams,
             "registers": dict(self.registers),
             "call_lines": self.call_lines,
+            "compiler_version": self.compiler_version,
+            "compiler_options": self.compiler_options,
         }
         header = json.dumps(about, sort_keys=True).encode()
         return _MAGIC + struct.pack("<I", len(header)) + header + self.library
 
     @staticmethod
     def from_bytes(data: bytes) -> Artifact:
-        """Reads an artifact, of this format or the former one. Raises ValueError where the data is damaged."""
+        """Reads an artifact. Raises ValueError where the data is damaged."""
         magic, start = data[: len(_MAGIC)], len(_MAGIC) + 4
-        if magic not in (_MAGIC, _FORMER_MAGIC) or len(data) < start:
+        if magic != _MAGIC or len(data) < start:
             raise ValueError("not an artifact")
         (length,) = struct.unpack_from("<I", data, len(_MAGIC))
         about = json.loads(data[start : start + length])
-        library = data[start + length :]
-        own_streams = _FORMER_NAME_WITH_STREAMS in library if magic == _FORMER_MAGIC else about["own_streams"]
-        registers = tuple(about.get("registers", {}).items())
-        call_lines = tuple((offset, line) for offset, line in about.get("call_lines", ()))
-        target = Target(about["kind"], about["arch"])
-        artifact = Artifact(library, target, about["extern_c"], own_streams, registers, call_lines)
+        artifact = Artifact(
+            data[start + length :],
+            Target(about["kind"], about["arch"]),
+            about["extern_c"],
+            about["own_streams"],
+            registers=tuple(about["registers"].items()),
+            call_lines=tuple((offset, line) for offset, line in about["call_lines"]),
+            compiler_version=about["compiler_version"],
+            compiler_options=tuple(about["compiler_options"]),
+        )
         if artifact.digest != about["digest"]:
             raise ValueError("the artifact is damaged: its digest is another")
         return artifact

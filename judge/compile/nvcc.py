@@ -13,6 +13,7 @@ import time
 
 from judge.compile import cache
 from judge.compile.adapter import Adapter
+from judge.compile.architecture import nvcc_flags
 from judge.compile.artifact import Artifact
 from judge.compile.challenge import Challenge
 from judge.compile.compiler_jail import require_work
@@ -134,7 +135,14 @@ def _judge_result(
     )
     registers = tuple((kernel.kernel, kernel.registers) for kernel in kernels if kernel.registers)
     return report, Artifact(
-        result.library, target, extern_c, result.own_streams, registers[:MAX_KERNELS], result.call_lines
+        result.library,
+        target,
+        extern_c,
+        result.own_streams,
+        registers=registers[:MAX_KERNELS],
+        call_lines=result.call_lines,
+        compiler_version=toolchain.version,
+        compiler_options=(f"-std={pack.build.std}", *nvcc_flags(target.arch)),
     )
 
 

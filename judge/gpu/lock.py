@@ -1,4 +1,4 @@
-"""Lets one job at a time use a GPU, across all processes of a machine that share a data folder."""
+"""Lets one job at a time use a GPU, across all processes of a machine that share a folder of locks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def device_lock(
 ) -> Iterator[None]:
     """Holds the GPU's lock, which a process releases when it dies. Raises Cancelled while it waits."""
     name = str(device.details.get("uuid_hash") or device.details.get("ordinal", 0))
-    folder = settings.data_dir / "locks"
+    folder = settings.locks
     folder.mkdir(parents=True, exist_ok=True)
     fd = os.open(folder / f"gpu-{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

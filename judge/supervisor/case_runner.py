@@ -103,28 +103,33 @@ class CaseRunner:
         """Whether too many runners have crashed for the remaining cases to be judged."""
         return self._crashes >= _MAX_CRASHES or self._lost_s >= _MAX_LOST_S
 
-    def judge_cases(self, cases: Sequence[Case], watch: Watch = Watch.NOTHING) -> Iterator[JudgedCase]:
-        """Yields the judged cases in order, fewer if ``exhausted``. Raises InternalError and Cancelled."""
+    def judge_cases(
+        self, cases: Sequence[Case], watch: Watch = Watch.NOTHING, *, checked: Sequence[Case] | None = None
+    ) -> Iterator[JudgedCase]:
+        """Yields the judged cases in order, fewer if ``exhausted``. Raises InternalError and Cancelled.
+
+        ``checked`` are the cases to run with all checks; None: the largest of the small ones.
+        """
         if not cases:
             return
-        checked = self._checked_case(cases)
+        if checked is None:
+            checked = sorted(self.small_cases(cases), key=self._size)[-1:]
         with CasePreparer(self._pack, self._seed, cases) as preparer:
             for case in cases:
                 # The session is started before the wait for the inputs, so that both go on at the same time.
                 self._session = self._session or self._start()
                 # Where nothing is checked, only a warp that runs ahead shows a missing barrier at the end of a loop.
-                how = Watch.CHECKS if case is checked else watch or Watch.RUNS_AHEAD
+                how = Watch.CHECKS if case in checked else watch or Watch.RUNS_AHEAD
                 yield self._judge(case, preparer.take(), watch | how)
                 if self.exhausted:
                     return
 
-    def _checked_case(self, cases: Sequence[Case]) -> Case | None:
-        """Returns the case to be run with all checks: the largest of the small ones, or else the smallest."""
+    def small_cases(self, cases: Sequence[Case]) -> list[Case]:
+        """Returns the functional cases that can be run with all checks: those that are small, or else the smallest."""
         functional = [case for case in cases if case.group != "benchmark"]
         if not self._factory.has_checks or not functional:
-            return None
-        small = [case for case in functional if self._is_small(case)]
-        return max(small, key=self._size) if small else min(functional, key=self._size)
+            return []
+        return [case for case in functional if self._is_small(case)] or [min(functional, key=self._size)]
 
     def _size(self, case: Case) -> tuple[float, float]:
         return case_bytes(self._pack, case), case_flops(self._pack, case) or 0.0

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Callable
 from pathlib import Path
+
+from sqlalchemy import URL
 
 from store.backup import postgresql, sqlite
 from store.backup.errors import BackupError
@@ -21,7 +24,7 @@ _MAGIC = {"sqlite": b"SQLite format 3\0", "postgresql": b"PGDMP"}
 def write_backup(settings: Settings, target: Path) -> int:
     """Writes a backup of the running or stopped server's database to ``target``. Returns its size in bytes.
 
-    Raises BackupError, also if ``target`` exists.
+    Raises BackupError, also if ``target`` exists, and if the database has no tables of gpujudge.
     """
     if target.exists():
         raise BackupError(f"{target} exists already", "Name a new file, such as one with the date in its name.")
@@ -32,7 +35,9 @@ def write_backup(settings: Settings, target: Path) -> int:
     try:
         # Made before it is filled: it holds password hashes and the keys of second factors.
         os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        (sqlite if url.get_backend_name() == "sqlite" else postgresql).dump(url, part)
+        module = sqlite if url.get_backend_name() == "sqlite" else postgresql
+        module.dump(url, part)
+        _require_schema(module.revision, part, url)
         with part.open("rb") as file:
             os.fsync(file.fileno())
         part.rename(target)
@@ -49,9 +54,17 @@ def restore_backup(settings: Settings, source: Path, *, replace: bool) -> Path |
     Without ``replace``, only into a database without tables. Returns where an SQLite database that was there is kept.
     Raises BackupError, and then leaves the database as it was.
     """
+    check_backup(settings, source)
     url = settings.sqlalchemy_url
-    kind = url.get_backend_name()
-    found = _kind(source)
+    if url.get_backend_name() == "postgresql":
+        postgresql.restore(url, source, replace=replace)
+        return None
+    return sqlite.restore(url, source, replace=replace)
+
+
+def check_backup(settings: Settings, source: Path) -> None:
+    """Raises BackupError unless ``source`` is a backup that this server's database can take. Writes nothing."""
+    kind, found = settings.sqlalchemy_url.get_backend_name(), _kind(source)
     if found != kind:
         raise BackupError(
             f"{source} is a backup of {_TITLES[found]}, and this server's database is {_TITLES[kind]}",
@@ -59,10 +72,19 @@ def restore_backup(settings: Settings, source: Path, *, replace: bool) -> Path |
         )
     if schema_state((sqlite if kind == "sqlite" else postgresql).revision(source)) is SchemaState.NEWER:
         raise BackupError(f"{source} is of a newer version of gpujudge", "Install that version, and restore then.")
-    if kind == "postgresql":
-        postgresql.restore(url, source, replace=replace)
-        return None
-    return sqlite.restore(url, source, replace=replace)
+
+
+def _require_schema(revision: Callable[[Path], str | None], written: Path, url: URL) -> None:
+    try:
+        found = revision(written)
+    except BackupError:
+        found = None
+    if found is None:
+        where = url.render_as_string(hide_password=True)
+        raise BackupError(
+            f"{where} has no tables of gpujudge: there is nothing to back up",
+            "Is it the right one? GPUJUDGE_DATA_DIR names the data folder, or GPUJUDGE_DATABASE_URL the database.",
+        )
 
 
 def _kind(source: Path) -> str:

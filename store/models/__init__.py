@@ -7,6 +7,7 @@ from store.models.catalog import Device, DeviceBoard, DeviceCalibration, PackVer
 from store.models.classes import Assignment, AssignmentChallenge, Class, ClassMember, Counts, Extension
 from store.models.contests import Contest, ContestAudit, ContestChallenge, ContestMember, ContestTeam, Scoring
 from store.models.duties import Duty
+from store.models.rechecks import RecheckRequest
 from store.models.site import ChangedSetting, Notice
 from store.models.solutions import GivenUp, SolutionLike
 from store.models.submissions import Artifact, AssemblyRequest, Build, Draft, Event, Job, Submission
@@ -55,6 +56,7 @@ __all__ = [
     "OperatorAction",
     "PackVersion",
     "ReachedGoal",
+    "RecheckRequest",
     "RecoveryCode",
     "Role",
     "Scoring",

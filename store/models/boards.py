@@ -17,7 +17,8 @@ from store.models.base import Base
 class Measurement(Base):
     """The leaderboard score of one accepted submission. ``best_results`` holds each user's best.
 
-    One that was sent ``after_giving_up`` (store.solutions) has no place on the board, which lists it apart.
+    One that was sent ``after_giving_up`` (store.solutions) has no place on the board, which lists it apart. One that is
+    ``frozen`` (store.freezes) has none until it is revealed.
 
     If ``audited_at`` is set, the figures are those of that audit; the submission's judgement keeps the original ones.
     ``not_audited`` then says why the entry does not count as audited (its kernels could not be replayed without its
@@ -66,6 +67,7 @@ class Measurement(Base):
     audited_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     not_audited: Mapped[str | None] = mapped_column(Text)
     after_giving_up: Mapped[bool] = mapped_column(default=False, server_default=false())
+    frozen: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class Audit(Base):

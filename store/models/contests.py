@@ -24,7 +24,8 @@ class Scoring(enum.StrEnum):
 class Contest(Base):
     """A contest. Submissions that arrive from ``starts_at`` until before ``ends_at`` count.
 
-    From ``frozen_at`` on, the standings show nobody's later results but one's own, until ``revealed``.
+    From ``frozen_at`` on, the standings show nobody's later results but one's own, until ``revealed``; they are shown
+    nowhere else, either (``store.freezes``).
     """
 
     __tablename__ = "contests"

@@ -20,6 +20,8 @@ from store.models.base import Base, State
 from store.models.users import User
 
 _PUBLISHED = text("published_at IS NOT NULL")
+_RECHECKED = text("recheck_key IS NOT NULL")
+_FROZEN = {"postgresql_where": text("frozen"), "sqlite_where": text("frozen = 1")}
 
 
 class Submission(Base):
@@ -45,6 +47,8 @@ class Submission(Base):
             postgresql_where=_PUBLISHED,
             sqlite_where=_PUBLISHED,
         ),
+        Index("ix_submissions_recheck_key", "recheck_key", postgresql_where=_RECHECKED, sqlite_where=_RECHECKED),
+        Index("ix_submissions_frozen", "user_id", "challenge", "device_key", "pack_major", "created_at", **_FROZEN),
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
@@ -71,8 +75,12 @@ class Submission(Base):
     published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     #: Its user gave the challenge up before.
     after_giving_up: Mapped[bool] = mapped_column(default=False, server_default=false())
+    #: Only its user sees it for now, since a contest's standings are frozen (store.freezes).
+    frozen: Mapped[bool] = mapped_column(default=False, server_default=false())
     #: Why an operator took it off its board; None while it may be there.
     off_board: Mapped[str | None] = mapped_column(String(300))
+    #: Names its check on the emulator (store.rechecks); None: there is none.
+    recheck_key: Mapped[str | None] = mapped_column(String(64))
     last_event_seq: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String
+from sqlalchemy import BigInteger, ForeignKey, Index, String, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from store.columns import UtcDateTime
@@ -64,6 +64,8 @@ class BoardTotals(Base):
     users: Mapped[int] = mapped_column(default=0)
     best_value: Mapped[float]
     latest_submission_id: Mapped[int] = mapped_column(BigInteger)
+    #: Whether all its entries were made when accepted submissions were checked on the emulator (store.rechecks).
+    has_rechecks: Mapped[bool] = mapped_column(default=True, server_default=false())
 
 
 class ChallengeTotals(Base):

@@ -31,6 +31,7 @@ from tests.e2e.conftest import Served
 from tests.e2e.test_reports import mapped
 from tests.integration.web.test_assembly import MADE
 from tests.integration.web.test_modelled_time import modelled
+from tests.integration.web.test_rechecks import check, race
 from tests.web_site import H200, KERNEL, accepted, faulty, post, trusted, wrong
 
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive(by_file=True)]
@@ -40,7 +41,8 @@ CHALLENGE = "/challenges/vector-add"
 #: What answers with something other than a page of its own: files, JSON, parts of pages, redirects, and the pages
 #: behind links and steps, which are made of the same forms.
 NO_PAGES = {
-    "static", "sharing.source", "submissions.source", "submissions.events", "submissions.report", "challenges.starter",
+    "static", "sharing.source", "submissions.source", "submissions.events", "submissions.report",
+    "submissions.recheck", "challenges.starter",
     "challenges.show_draft", "challenges.versions", "challenges.show_version", "health.healthz", "health.readyz",
     "metrics.metrics", "accounts.export_data", "accounts.confirm_email", "accounts.reset", "accounts.second_step",
     "accounts.welcome", "accounts.sign_in_elsewhere", "accounts.come_back", "contests.export_csv",
@@ -97,6 +99,7 @@ def full(served: Served) -> Full:
     post(eve, f"{CHALLENGE}/give-up", {"sure": "1"}, page=f"{CHALLENGE}/solutions")
     post(eve, f"{CHALLENGE}/submissions", data, page=CHALLENGE)
     site.work(device=H200, cases=accepted("n-1"), measurement=trusted(1e-4))
+    check(site, race())
     post(ada, f"/submissions/{ids[1]}/share", {}, page=f"/submissions/{ids[1]}")
     shared = site.submission(ids[1]).share_token
     post(ada, f"/submissions/{ids[1]}/assembly", {"arch": "sm_80"}, page=f"/submissions/{ids[1]}/assembly")

@@ -24,6 +24,21 @@ HONEST = vector_add(LAUNCH)
 
 WRITES_BEHIND = vector_add(LAUNCH + "behind<<<1, 1>>>(C, N);", "__global__ void behind(float* C, int N) { C[N] = 1; }")
 WRITES_BEFORE = vector_add(LAUNCH + "before<<<1, 1>>>(C);", "__global__ void before(float* C) { C[-1] = 1; }")
+COPIES_WHAT_LIES_BEHIND = vector_add(
+    LAUNCH + "behind<<<1, 64>>>(A, C, N);",
+    "__global__ void behind(const float* A, float* C, int N) { C[N + threadIdx.x] = A[N + threadIdx.x]; }",
+)
+NAN_BEHIND = vector_add(
+    LAUNCH + "behind<<<1, 1>>>(C, N);", "__global__ void behind(float* C, int N) { C[N] = __int_as_float(0x7fffffff); }"
+)
+ZERO_TIMES_WHAT_LIES_BEHIND = vector_add(
+    LAUNCH + "behind<<<1, 1>>>(A, C, N);",
+    "__global__ void behind(const float* A, float* C, int N) { C[N - 1] += 0 * A[N + 5]; }",
+)
+ADDS_WHAT_LIES_BEHIND = vector_add(
+    LAUNCH + "behind<<<1, 1>>>(A, C, N);",
+    "__global__ void behind(const float* A, float* C, int N) { C[N - 1] += A[N + 5]; }",
+)
 CHANGES_INPUT = vector_add(LAUNCH + "in<<<1, 1>>>((float*)A);", "__global__ void in(float* A) { A[0] += 1; }")
 READS_BEHIND = vector_add(
     LAUNCH + "peek<<<1, 1>>>(A, C, N);",

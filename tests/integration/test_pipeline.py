@@ -222,6 +222,11 @@ __global__ void reverse(const float* A, const float* B, float* C, int N) {
 """
 
 
+def test_a_stray_read_that_changes_the_answer_is_wrong(judge: Judge) -> None:
+    assert judge(kernels.ZERO_TIMES_WHAT_LIES_BEHIND).verdict is Verdict.ACCEPTED
+    assert judge(kernels.ADDS_WHAT_LIES_BEHIND).verdict is Verdict.WRONG_ANSWER
+
+
 def test_a_wrong_answer_comes_with_the_race_behind_it(judge: Judge) -> None:
     source = kernels.vector_add("reverse<<<(N + 255) / 256, 256>>>(A, B, C, N);", RACE)
     judgement = judge(source)

@@ -8,6 +8,7 @@ from judge.packs.ledger import efforts_on_record
 from store.models import Role
 from store.operator_log import list_actions
 from store.queue_listing import list_queue
+from store.rechecks import failed_rechecks, recheck_figures
 from web.accounts.visitor import signed_in
 from web.admin import devices, site, submissions, users
 from web.problems import Problem
@@ -34,7 +35,12 @@ devices.register(blueprint)
 @blueprint.get("/")
 def queue() -> str:
     """Renders what waits and runs."""
-    return render_template("admin/queue.html", jobs=list_queue(reader()))
+    return render_template(
+        "admin/queue.html",
+        jobs=list_queue(reader()),
+        rechecks=recheck_figures(reader(), now=services().clock()),
+        failed_rechecks=failed_rechecks(reader()),
+    )
 
 
 @blueprint.get("/challenges")

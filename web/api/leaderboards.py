@@ -44,8 +44,10 @@ def show_board(slug: str, query: schemas.BoardQuery) -> schemas.Leaderboard:
                 fingerprint=entry.fingerprint,
                 submission=entry.submission_public_id,
                 created_at=entry.created_at,
-                audited_at=entry.audited_at if entry.audited else None,
-                not_audited=entry.not_audited,
+                audited_at=entry.audited_at if board.is_audited(entry) else None,
+                not_audited=board.why_not_audited(entry),
+                recheck=entry.recheck,
+                recheck_headline=entry.recheck_headline,
             )
             for entry in board.entries
         ],

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, StringConstraints
 
-from judge import judgement
+from judge import judgement, recheck
 from judge.compile.source_files import MOST_FILES
 from web.api.stored_form import Answer, StoredForm
 
@@ -20,6 +20,7 @@ Slug = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=NO
 Judgement = Annotated[judgement.Judgement, StoredForm()]
 Measurement = Annotated[judgement.Measurement, StoredForm()]
 Fingerprint = Annotated[judgement.Fingerprint, StoredForm()]
+RecheckResult = Annotated[recheck.Recheck, StoredForm()]
 
 
 class Body(BaseModel):
@@ -232,13 +233,28 @@ class Audit(Answer):
     measurement: Measurement | None
 
 
+class Recheck(Answer):
+    """What the emulator says of a submission that a GPU accepted, once more run on the small cases with all its checks.
+
+    ``outcome`` is ``waiting`` until it was run, ``clean`` where nothing was found, ``warned`` where what was found
+    changed no answer, ``found`` where it was right by luck on the GPU, and ``unchecked`` where the emulator cannot run
+    it. ``result`` has the headline, the reason, and the findings with their lines. The verdict is the GPU's all the
+    same.
+    """
+
+    outcome: Literal["waiting", "clean", "warned", "found", "unchecked"]
+    asked_at: datetime
+    ended_at: datetime | None
+    result: RecheckResult | None
+
+
 class SubmissionStatus(Answer):
     """A submission and its state.
 
     ``position`` in the queue, and ``wait_s``, about how long it will wait, are set while it waits (the latter if the
-    device has judged anything), ``verdict`` and ``judgement`` once it is done, and ``audit`` after
-    an audit, which only the first places of a board get. ``after_giving_up`` says that its user had given the challenge
-    up, so that it has no place on the board.
+    device has judged anything), ``verdict`` and ``judgement`` once it is done, ``audit`` after an audit, which only the
+    first places of a board get, and ``recheck`` if a GPU accepted it. ``after_giving_up`` says that its user had given
+    the challenge up, so that it has no place on the board.
     """
 
     id: str
@@ -257,6 +273,7 @@ class SubmissionStatus(Answer):
     url: str
     judgement: Judgement | None
     audit: Audit | None
+    recheck: Recheck | None
 
 
 class SubmissionQuery(Query):
@@ -375,8 +392,10 @@ class BoardEntry(Answer):
     lies below this one's ``low``. ``metric`` is ``time_s``, ``modelled_time_s/GPU/MODEL`` (the emulator's time, with
     the modelled GPU and the model's version) or ``warp_instructions`` (the emulator's earlier score). An audit times
     the first places again together; ``audited_at`` is its date (null: not audited). ``not_audited`` says why an entry
-    that was timed again does not count as audited: its kernels could not be replayed without its host code. If either
-    is set, the figures are those of the audit.
+    that was timed again does not count as audited: its kernels could not be replayed without its host code, or the
+    emulator found a fault in it. If either is set, the figures are those of the audit. ``recheck`` is what came of the
+    check on the emulator of what a GPU accepted, as in a submission, and ``recheck_headline`` its headline; both are
+    null where there is no such check.
     """
 
     rank: int
@@ -396,6 +415,8 @@ class BoardEntry(Answer):
     created_at: datetime
     audited_at: datetime | None
     not_audited: str | None
+    recheck: Literal["waiting", "clean", "warned", "found", "unchecked"] | None
+    recheck_headline: str | None
 
 
 class MarkedScore(Answer):

@@ -8,7 +8,8 @@ from sqlalchemy.orm import Session
 
 from store.audits import find_audit, find_audits
 from store.intake import encode_source
-from store.models import Audit, Submission, User
+from store.models import Audit, RecheckRequest, Submission, User
+from store.rechecks import WAITING, find_recheck, find_rechecks
 from store.submissions import cancel_submission, get_submission, list_submissions
 from store.turns import expected_wait, queue_position
 from web.api import schemas
@@ -54,8 +55,8 @@ def create_submission(
         custom_input=json.input,
         idempotency_key=headers.idempotency_key,
     )
-    audit = find_audit(reader(), accepted.submission)
-    return _present(accepted.submission, audit, accepted.position, accepted.wait_s), 201
+    audit, recheck = find_audit(reader(), accepted.submission), find_recheck(reader(), accepted.submission)
+    return _present(accepted.submission, audit, recheck, accepted.position, accepted.wait_s), 201
 
 
 @token_required
@@ -71,9 +72,11 @@ def list_own(query: schemas.SubmissionQuery) -> schemas.SubmissionList:
         with_judgements=True,
     )
     page = found[: query.limit]
-    audits = find_audits(reader(), page)
+    audits, rechecks = find_audits(reader(), page), find_rechecks(reader(), page)
     return schemas.SubmissionList(
-        submissions=[_status(reader(), submission, audits.get(submission.id)) for submission in page],
+        submissions=[
+            _status(reader(), submission, audits.get(submission.id), rechecks.get(submission.id)) for submission in page
+        ],
         next=next_page(before=page[-1].public_id) if len(found) > len(page) else None,
     )
 
@@ -83,7 +86,7 @@ def list_own(query: schemas.SubmissionQuery) -> schemas.SubmissionList:
 def show_one(public_id: str) -> schemas.SubmissionStatus:
     """Returns a submission's state and, once it is judged, its judgement."""
     submission = _own(reader(), public_id)
-    return _status(reader(), submission, find_audit(reader(), submission))
+    return _status(reader(), submission, find_audit(reader(), submission), find_recheck(reader(), submission))
 
 
 @token_required
@@ -122,14 +125,20 @@ def _own(session: Session, public_id: str) -> Submission:
     return submission
 
 
-def _status(session: Session, submission: Submission, audit: Audit | None) -> schemas.SubmissionStatus:
+def _status(
+    session: Session, submission: Submission, audit: Audit | None, recheck: RecheckRequest | None
+) -> schemas.SubmissionStatus:
     position = queue_position(session, submission)
     wait_s = None if position is None else expected_wait(session, submission.device_key)(position)
-    return _present(submission, audit, position, wait_s)
+    return _present(submission, audit, recheck, position, wait_s)
 
 
 def _present(
-    submission: Submission, audit: Audit | None, position: int | None, wait_s: float | None
+    submission: Submission,
+    audit: Audit | None,
+    recheck: RecheckRequest | None,
+    position: int | None,
+    wait_s: float | None,
 ) -> schemas.SubmissionStatus:
     return schemas.SubmissionStatus.model_validate(
         {
@@ -155,6 +164,13 @@ def _present(
                 "contenders": audit.contenders,
                 "audited_at": audit.audited_at,
                 "measurement": audit.measurement,
+            },
+            "recheck": recheck
+            and {
+                "outcome": recheck.outcome or WAITING,
+                "asked_at": recheck.asked_at,
+                "ended_at": recheck.ended_at,
+                "result": recheck.result,
             },
         }
     )

@@ -15,6 +15,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from store import contests
 from store.contest_audits import AuditedResult, audited_results, has_failed, unsettle_contests
 from store.contest_standings import Row
+from store.freezes import lock_freezes, renew_frozen
 from store.models import Contest, ContestTeam, Role
 from store.operator_log import Actor, record_action
 from store.webhooks import latest_messages
@@ -177,6 +178,7 @@ def join(slug: str) -> BaseResponse | tuple[str, int]:
     try:
         with transaction() as writer:
             contests.join(writer, contest, user_id=visitor.id, now=now, team=_team(writer, contest, visitor, form))
+            renew_frozen(writer, now=now)
     except contests.TeamError as error:
         (form.team_code if form.team_code.data else form.team_name).errors = (sentence(str(error)),)
         return _page(contest, form), 422
@@ -202,6 +204,7 @@ def leave(slug: str) -> BaseResponse:
         raise Problem(409, "ended", "This contest has ended: its standings stay.")
     with transaction() as writer:
         contests.leave(writer, contest, user_id=visitor.id)
+        renew_frozen(writer, now=services().clock())
     flash("You no longer take part. Your submissions stay, and count again if you join again.", "success")
     return redirect(url_for("contests.show", slug=slug), 303)
 
@@ -236,12 +239,14 @@ def _save(form: ContestForm, contest: Contest, action: str) -> BaseResponse | tu
         return _form_page(form, None if new else contest), 422
     try:
         with transaction() as writer:
+            lock_freezes(writer)
             row = contest if new else writer.get_one(Contest, contest.id)
             form.apply(row)
             contests.set_challenges(row, form.slugs, form.target_times())
             writer.add(row)
             writer.flush()
             unsettle_contests(writer, [row])
+            renew_frozen(writer, now=services().clock())
             actor = Actor(visitor.username, visitor.id, request.remote_addr or "")
             record_action(writer, actor, action, f"contest {row.slug}", now=services().clock(), title=row.title)
             slug = row.slug

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from judge.packs.medals import Medal
 from judge.packs.pack import Pack
+from judge.recheck import RecheckOutcome
 from store.leaderboards import (
     LeaderboardEntry,
     ListedResult,
@@ -27,6 +28,7 @@ from web.formatting import interval, seconds, significant, whole
 from web.leaderboard.values import read_values
 from web.problems import unknown
 from web.services import Services
+from web.site import site_settings
 from web.submissions.accepting import find_pack
 from web.submissions.modelled_time import gpu_title
 
@@ -87,6 +89,8 @@ class Board:
     users: int = 0
     #: The best times of those who gave the challenge up, which have no place.
     after_giving_up: tuple[ListedResult, ...] = ()
+    #: Whether an entry in which the emulator finds a fault does not count as audited.
+    withholds_audited: bool = False
 
     @property
     def metric(self) -> str | None:
@@ -97,6 +101,23 @@ class Board:
         """Returns the medal that an entry earns, or None."""
         medals = self.pack.medals_for(entry.metric)
         return None if medals is None else medals.earned(entry.roofline_share)
+
+    @property
+    def checks(self) -> bool:
+        """Whether any entry of the page was, or will be, checked on the emulator."""
+        return any(entry.recheck for entry in self.entries)
+
+    def is_audited(self, entry: LeaderboardEntry) -> bool:
+        """Returns whether an entry counts as audited."""
+        return entry.audited and not self._withheld(entry)
+
+    def why_not_audited(self, entry: LeaderboardEntry) -> str | None:
+        """Returns why an entry that an audit timed does not count as audited; None for others."""
+        withheld = entry.audited and self._withheld(entry)
+        return entry.recheck_headline if withheld else entry.not_audited
+
+    def _withheld(self, entry: LeaderboardEntry) -> bool:
+        return self.withholds_audited and entry.recheck == RecheckOutcome.FOUND
 
     @property
     def modelled_gpu(self) -> str | None:
@@ -190,7 +211,17 @@ def find_board(
         summary.best_value,
         summary.users,
         marked,
+        withholds_audited(has_rechecks=summary.has_rechecks),
     )
+
+
+def withholds_audited(*, has_rechecks: bool) -> bool:
+    """Returns whether a board's entries do not count as audited while the emulator finds a fault in them.
+
+    ``has_rechecks``: the board began after there were checks.
+    """
+    setting = site_settings().withhold_audited
+    return setting == "all boards" or (setting == "new boards" and has_rechecks)
 
 
 def find_own_place(session: Session, board: Board, user_id: int) -> OwnPlace | None:

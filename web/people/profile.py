@@ -19,7 +19,7 @@ from web.people.calendar import Calendar, first_day, present_calendar
 from web.people.ranking import majors_of, read_ranking
 from web.problems import Problem
 from web.services import Services
-from web.tracks.progress import TrackView, read_done, view_track
+from web.tracks.progress import TrackView, read_seen, view_track
 
 #: So many places are on a page of them.
 PLACES = 25
@@ -66,7 +66,7 @@ def read_profile(services: Services, session: Session, user: User, *, page: int 
     """Returns a user's profile with a page of their places; beyond the last page, the last one."""
     packs = services.packs
     majors = majors_of(packs)
-    done = read_done(session, user_id=user.id)
+    done = read_seen(session, user_id=user.id)
     solved = Counter(packs[slug].difficulty for slug in done.solved if slug in packs)
     views = (view_track(track, packs, done) for track in builtin_tracks().tracks)
     results = results_by_device(session, majors, user_id=user.id)

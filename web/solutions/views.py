@@ -79,7 +79,7 @@ def show(slug: str, public_id: str) -> str:
     submission = readable_solution(reader(), pack, public_id, visitor)
     return render_template(
         "solutions/show.html",
-        **report_context(submission, find_standing(reader(), submission)),
+        **report_context(submission, find_standing(reader(), submission, frozen=False)),
         lines=present_source(submission),
         own=submission.user_id == visitor.id,
         likes=solutions.count_likes(reader(), submission),

@@ -25,8 +25,16 @@ class Note:
     is_error: bool
 
 
-def source_notes(build_log: str, cases: Iterable[CaseJudgement], own: OwnLines = ONE_FILE) -> dict[int, list[Note]]:
-    """Returns notes by the line of the whole source: at most MAX_NOTES_PER_LINE a line, each kind of fault once."""
+def source_notes(
+    build_log: str,
+    cases: Iterable[CaseJudgement],
+    rechecked: Iterable[MemoryFault] = (),
+    own: OwnLines = ONE_FILE,
+) -> dict[int, list[Note]]:
+    """Returns notes by the line of the whole source: at most MAX_NOTES_PER_LINE a line, each kind of fault once.
+
+    ``rechecked`` are what the emulator found in what a GPU accepted.
+    """
     notes: dict[int, dict[str, Note]] = {}
 
     def add(line: int, key: str, text: str, *, is_error: bool) -> None:
@@ -47,6 +55,9 @@ def source_notes(build_log: str, cases: Iterable[CaseJudgement], own: OwnLines =
             for line, message in _fault_notes(fault, own):
                 text = f"{fault.kind} in case {case.id}: {message}"
                 add(line, fault.kind, text, is_error=case.verdict is not Verdict.ACCEPTED)
+    for fault in rechecked:
+        for line, message in _fault_notes(fault, own):
+            add(line, fault.kind, f"{fault.kind} on the emulator: {message}", is_error=False)
     return {line: list(at_line.values()) for line, at_line in notes.items()}
 
 

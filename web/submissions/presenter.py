@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from judge.compile.kernels import kernel_name
-from judge.compile.source_files import OwnLines, own_lines
+from judge.compile.source_files import ONE_FILE, OwnLines, own_lines
 from judge.judgement import (
     BuildReport,
     CaseJudgement,
@@ -24,7 +24,7 @@ from judge.judgement import (
     faults_in_words,
 )
 from judge.verdict import Verdict
-from store.models import Submission
+from store.models import RecheckRequest, Submission
 from web.formatting import seconds, whole
 from web.mismatch_chart import map_in_words, mismatch_chart
 from web.source import highlight_lines
@@ -176,11 +176,11 @@ def present_report(judgement: Judgement, source: str = "") -> Report:
     )
 
 
-def present_source(submission: Submission) -> tuple[SourceLine, ...]:
-    """Returns the source with the judge's notes beneath its lines."""
+def present_source(submission: Submission, recheck: RecheckRequest | None = None) -> tuple[SourceLine, ...]:
+    """Returns the source with the judge's notes beneath its lines, and those of its check on the emulator."""
     judgement = submission.judgement
     own = own_lines(submission.source)
-    notes = {} if judgement is None else source_notes(judgement.build.log, judgement.cases, own)
+    notes = _notes(judgement, recheck, own)
     heat = {} if judgement is None or judgement.measurement is None else line_heat(judgement.measurement, own)
     lines = highlight_lines(submission.source)
     marks = {file.first_line - 1 for file in own.files[1:]}
@@ -196,16 +196,22 @@ def present_source(submission: Submission) -> tuple[SourceLine, ...]:
     )
 
 
-def editor_notes(submission: Submission) -> list[dict[str, str | int | bool]]:
+def editor_notes(submission: Submission, recheck: RecheckRequest | None = None) -> list[dict[str, str | int | bool]]:
     """Returns the judge's notes for the editor, in the order of lines: ``line``, ``text``, ``error``."""
-    judgement = submission.judgement
     own = own_lines(submission.source)
-    notes = {} if judgement is None else source_notes(judgement.build.log, judgement.cases, own)
+    notes = _notes(submission.judgement, recheck, own)
     return [
         {"line": line, "text": note.text, "error": note.is_error}
         for line, found in sorted(notes.items())
         for note in found
     ]
+
+
+def _notes(judgement: Judgement | None, recheck: RecheckRequest | None, own: OwnLines) -> dict[int, list[Note]]:
+    if judgement is None:
+        return {}
+    findings = recheck.result.findings if recheck is not None and recheck.result is not None else ()
+    return source_notes(judgement.build.log, judgement.cases, findings, own)
 
 
 def editor_heat(submission: Submission) -> list[dict[str, str | int]]:
@@ -285,7 +291,7 @@ def _present_case(case: CaseJudgement, own: OwnLines, *, opened: bool) -> CaseVi
         wall=seconds(case.wall_s) if case.wall_s else "",
         message=_sentence(message),
         mismatch=None if case.mismatch is None else _present_mismatch(case.mismatch),
-        faults=tuple(_present_fault(fault, own) for fault in case.memory_errors),
+        faults=tuple(present_fault(fault, own) for fault in case.memory_errors),
         output=case.output,
         description=case.description,
         open=opened or case.group == "custom",
@@ -314,7 +320,8 @@ def _present_mismatch(mismatch: Mismatch) -> MismatchView:
     return dataclasses.replace(view, chart=chart, chart_words=map_in_words(mismatch.map))
 
 
-def _present_fault(fault: MemoryFault, own: OwnLines) -> FaultView:
+def present_fault(fault: MemoryFault, own: OwnLines = ONE_FILE) -> FaultView:
+    """Returns the view of a kernel's fault."""
     line = own.locate(fault.file, fault.line)
     places = [
         f"in {fault.kernel}" if fault.kernel else "",

@@ -114,8 +114,11 @@ def present_benchmarks(measurement: Measurement) -> tuple[BenchmarkView, ...]:
     return tuple(views)
 
 
-def present_audit(audit: Audit) -> AuditView:
-    """Returns the result of an audit for the submission's page."""
+def present_audit(audit: Audit, *, withheld: bool = False) -> AuditView:
+    """Returns the result of an audit for the submission's page.
+
+    ``withheld``: it does not count as audited, since the emulator found a fault in it.
+    """
     others = audit.contenders - 1
     with_whom = f"together with {others} other{'' if others == 1 else 's'}" if others else "by itself"
     timed = f"Timed again {with_whom} from the first places of the board, in alternation on one GPU."
@@ -127,6 +130,9 @@ def present_audit(audit: Audit) -> AuditView:
         if reason is None:
             replayed = " and ".join(seconds(case.replayed_s, 4) for case in measurement.cases)
             text = f"{text} Its kernels, replayed without the program's host code, took {replayed}."
+            if withheld:
+                text = f"{text} It does not count as audited, because of what the emulator found in it."
+                return AuditView(audit.verdict, "Not audited", text, figures, audit.audited_at)
             return AuditView(audit.verdict, "Audited", text, figures, audit.audited_at)
         text = f"{text} The time does not count as audited, because its kernels could not be replayed: {reason}."
         return AuditView(audit.verdict, "Not audited", text, figures, audit.audited_at)

@@ -39,7 +39,7 @@ def show(token: str) -> str:
     submission = _shared(token)
     return render_template(
         "submissions/shared.html",
-        **report_context(submission, find_standing(reader(), submission)),
+        **report_context(submission, find_standing(reader(), submission, frozen=False)),
         lines=present_source(submission),
         token=token,
     )

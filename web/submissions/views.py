@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from flask import Blueprint, Response, jsonify, make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from judge.packs.steps import read_steps
+from judge.recheck import RecheckOutcome
 from judge.verdict import Verdict
-from store.administration import earlier_judgements
+from store.administration import WITHDRAWN, NotPossibleError, earlier_judgements, withdraw_from_board
 from store.audits import find_audit
 from store.classes import is_taught_by
 from store.contests import contests_of, is_opened_to
+from store.leaderboards import board_has_rechecks
 from store.models import FINAL_STATES, Role, Submission, User
+from store.rechecks import find_recheck
 from store.standings import Standing, find_history, find_standing, listed_scores
 from store.submissions import cancel_submission, get_submission, list_submissions, sent_values
 from store.turns import expected_wait, queue_position
 from web.accounts.visitor import login_required, require_visitor
 from web.errors import wants_json
+from web.leaderboard.boards import withholds_audited
 from web.leaderboard.values import read_values
 from web.problems import Problem
 from web.rates import limit_submissions
@@ -25,8 +31,9 @@ from web.solutions.reading import find_access
 from web.submissions.accepting import accept_submission, find_pack
 from web.submissions.forms import SubmissionForm
 from web.submissions.presenter import editor_heat, editor_notes, present_report, present_source
+from web.submissions.recheck import RecheckView, present_recheck
 from web.submissions.roofline import RooflineView, comparable_steps, present_roofline
-from web.submissions.scores import present_audit
+from web.submissions.scores import AuditView, present_audit
 from web.submissions.standing import HistoryView, StandingView, present_history, present_score, present_standing
 from web.submissions.streaming import Streamed, events_response
 from web.submissions.track_goal import present_goal
@@ -103,17 +110,19 @@ def show(public_id: str) -> str:
     """Renders a submission: its progress while it is judged, then the report."""
     submission = visible_submission(public_id)
     position = queue_position(reader(), submission)
-    standing = find_standing(reader(), submission)
+    standing = _standing(submission)
     return render_template(
         "submissions/show.html",
         **report_context(submission, standing),
         **_placed(submission, standing),
         place=None if position is None else _place(submission, position),
-        lines=present_source(submission),
+        lines=present_source(submission, find_recheck(reader(), submission)),
+        recheck_url=_recheck_url(submission),
         earlier=earlier_judgements(reader(), submission),
         own=submission.user_id == require_visitor().id,
         others=_to_compare(submission),
         contests=contests_of(reader(), submission),
+        withdrawn=submission.off_board == WITHDRAWN,
     )
 
 
@@ -124,11 +133,23 @@ def report(public_id: str) -> str:
     submission = visible_submission(public_id)
     return render_template(
         "submissions/_report.html",
-        **report_context(submission, find_standing(reader(), submission)),
+        **report_context(submission, _standing(submission)),
         inline=True,
-        notes=editor_notes(submission),
+        recheck_url=_recheck_url(submission),
+        notes=editor_notes(submission, find_recheck(reader(), submission)),
         heat=editor_heat(submission),
     )
+
+
+@blueprint.get("/submissions/<public_id>/recheck")
+@login_required
+def recheck(public_id: str) -> str:
+    """Renders the part of the report on the check on the emulator, for a page that was open before it was made."""
+    submission = visible_submission(public_id)
+    shown = present_checked(submission).recheck
+    if shown is None:
+        raise Problem(404, "not_found", "It is not checked on the emulator.")
+    return render_template("submissions/_recheck.html", recheck=shown, recheck_url=_recheck_url(submission))
 
 
 @blueprint.get("/submissions/<public_id>/kernel.cu")
@@ -162,6 +183,21 @@ def cancel(public_id: str) -> Response | BaseResponse:
     return redirect(url_for("submissions.show", public_id=public_id), 303)
 
 
+@blueprint.post("/submissions/<public_id>/withdraw")
+@login_required
+def withdraw(public_id: str) -> BaseResponse:
+    """Takes the visitor's submission off its board, if it is right by luck."""
+    own_submission(public_id)
+    with transaction() as writer:
+        submission = get_submission(writer, public_id)
+        assert submission is not None
+        try:
+            withdraw_from_board(writer, submission, now=services().clock())
+        except NotPossibleError as error:
+            raise Problem(409, "not_possible", f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
+    return redirect(url_for("submissions.show", public_id=public_id), 303)
+
+
 def visible_submission(public_id: str) -> Submission:
     """Returns the visitor's submission, one that a contest has opened, or a member's of the visitor's class.
 
@@ -186,11 +222,38 @@ def own_submission(public_id: str) -> Submission:
     return submission
 
 
+def _recheck_url(submission: Submission) -> str:
+    return url_for("submissions.recheck", public_id=submission.public_id)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedAgain:
+    """What came of an accepted submission after its judgement; None where there was nothing."""
+
+    audit: AuditView | None
+    recheck: RecheckView | None
+
+
+def present_checked(submission: Submission) -> CheckedAgain:
+    """Returns the views of a submission's audit and of its check on the emulator."""
+    audit, check = find_audit(reader(), submission), find_recheck(reader(), submission)
+    withheld = (
+        check is not None
+        and check.outcome == RecheckOutcome.FOUND
+        and withholds_audited(has_rechecks=board_has_rechecks(reader(), submission))
+    )
+    return CheckedAgain(
+        None if audit is None else present_audit(audit, withheld=withheld),
+        None if check is None else present_recheck(check, withheld=withheld),
+    )
+
+
 def report_context(submission: Submission, standing: Standing | None) -> dict[str, object]:
     """Returns what the report's template needs of a submission that stands there on its board."""
-    audit = find_audit(reader(), submission)
+    checked = present_checked(submission)
     return {
-        "audit": None if audit is None else present_audit(audit),
+        "audit": checked.audit,
+        "recheck": checked.recheck,
         "submission": submission,
         "pack": services().packs.get(submission.challenge),
         "working": submission.state not in FINAL_STATES,
@@ -235,10 +298,21 @@ def _placed(submission: Submission, standing: Standing | None) -> dict[str, Stan
     }
 
 
+def _standing(submission: Submission) -> Standing | None:
+    return find_standing(reader(), submission, frozen=_sees_frozen(submission))
+
+
+def _sees_frozen(submission: Submission) -> bool:
+    """Returns whether the visitor may know what else its user sent while standings are frozen."""
+    visitor = require_visitor()
+    return submission.user_id == visitor.id or visitor.role.includes(Role.OPERATOR)
+
+
 def _to_compare(submission: Submission) -> list[Submission]:
     """Returns others of the same user and challenge, the newest first."""
     mine = list_submissions(reader(), user=submission.user, challenge=submission.challenge, limit=PAGE)
-    return [each for each in mine if each.id != submission.id]
+    sees_frozen = _sees_frozen(submission)
+    return [each for each in mine if each.id != submission.id and (sees_frozen or not each.frozen)]
 
 
 def _place(submission: Submission, position: int) -> str:

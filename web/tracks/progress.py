@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from judge.packs.pack import Pack
 from judge.tracks.track import Step, Track
 from store.goals import reached_goals
-from store.totals import solved_challenges
+from store.totals import seen_as_solved, solved_challenges
 
 Status = Literal["reached", "solved", "new"]
 
@@ -66,6 +66,11 @@ def read_done(session: Session, *, user_id: int | None) -> Done:
     if user_id is None:
         return Done()
     return Done(solved_challenges(session, user_id=user_id), reached_goals(session, user_id=user_id))
+
+
+def read_seen(session: Session, *, user_id: int) -> Done:
+    """Returns what everybody may know of what a user has done: without what is frozen."""
+    return Done(seen_as_solved(session, user_id=user_id), reached_goals(session, user_id=user_id, frozen=False))
 
 
 def view_track(track: Track, packs: Mapping[str, Pack], done: Done) -> TrackView:

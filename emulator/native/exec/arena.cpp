@@ -15,6 +15,22 @@ constexpr uint64_t preferred_base = 0x200000000000;
 constexpr uint64_t huge_page = 2 << 20;
 constexpr uint64_t smallest_gap = 64 << 10, largest_gap = 1 << 30;
 
+// Fills padding with what no other padding holds: large finite numbers of every type and either sign, so that zero times
+// one is zero, and that any other use of one shows in sums, maxima and minima.
+void fill_padding(uint64_t begin, uint64_t end, uint64_t key) {
+    for (uint64_t at = begin; at < end; ++at) {
+        uint64_t x = (at / 8 ^ key) * 0x9E3779B97F4A7C15;
+        x = (x ^ x >> 32) * 0xD6E8FEB86659FD93;
+        x = ((x ^ x >> 32) & 0x8B8B8B8B8B8B8B8B) | 0x7070707070707070;
+        if (at % 8 || end - at < 8) {
+            *reinterpret_cast<uint8_t *>(at) = static_cast<uint8_t>(x >> 8 * (at % 8));
+        } else {
+            *reinterpret_cast<uint64_t *>(at) = x;
+            at += 7;
+        }
+    }
+}
+
 }  // namespace
 
 Arena::Arena() {
@@ -85,6 +101,9 @@ uint64_t Arena::carve(uint64_t size, uint64_t alignment, uint64_t at) {
     }
     if (large) madvise(reinterpret_cast<void *>(address), size, MADV_HUGEPAGE);
     uint64_t begin = address - padding;
+    ++carved_;
+    fill_padding(begin, address, carved_ << 48);
+    fill_padding(address + size, begin + mapped, carved_ << 48);
     blocks_[address] = {begin, begin + mapped + gap, begin + mapped};
     return address;
 }

@@ -13,7 +13,8 @@ namespace emu {
 
 class Arena {
   public:
-    // Mapped bytes before and, at least, behind each block. Reads of a kernel that stray into them do not crash.
+    // Mapped bytes before and, at least, behind each block. Reads of a kernel that stray into them do not crash. They hold
+    // other numbers for each block, so that an answer that depends on them is wrong.
     static constexpr uint64_t padding = 4096;
 
     Arena();
@@ -45,6 +46,7 @@ class Arena {
     void take(std::map<uint64_t, uint64_t>::iterator hole, uint64_t begin, uint64_t end);
 
     uint64_t base_ = 0, size_ = 0;
+    uint64_t carved_ = 0;                // how many blocks there were
     uint64_t cursor_ = 0;                // the end of what was handed out last: freed addresses are reused late
     std::map<uint64_t, uint64_t> free_;  // begin -> end
     std::map<uint64_t, Block> blocks_;   // address handed out -> what it covers

@@ -46,7 +46,7 @@ class ModelledScorer:
             job.on_timed(case, 1, 1)
         if len(timed) < len(job.benchmarks):
             return Score(tuple(judged), None)
-        made_with = modelled_fingerprint(job.pack, job.device, job.settings, job.artifact.target.arch)
+        made_with = modelled_fingerprint(job.pack, job.artifact, job.device)
         score = modelled_score(
             job.pack, timed, gpu=job.settings.emulator_gpu, model=MODEL_VERSION, fingerprint=made_with
         )

@@ -19,6 +19,7 @@ from judge.bench.conditions import Background, GpuConditions, HostLoad, processo
 from judge.bench.measurement import TimedCase, fingerprint, measured_score
 from judge.bench.plausibility import Roofline
 from judge.bench.statistics import PROCESSES
+from judge.bench.timed_calls import timed_calls
 from judge.bench.timing.case_timer import HOLD_S
 from judge.bench.timing.null_kernel import CALLS, NullBaselines, NullKernelProbe, NullKernelProcesses
 from judge.bench.timing.sampling import SecretStream
@@ -51,7 +52,6 @@ class SubmissionTimer:
 
     bench: Bench
     baselines: NullBaselines
-    settings: JudgeSettings
 
     def time(
         self, artifacts: Sequence[Artifact], progress: Progress = lambda _case, _calls: None
@@ -61,17 +61,19 @@ class SubmissionTimer:
         Returns, for each, the case results up to the first that is not accepted, and the score if all are.
         """
         found = run_trials(self.bench, self.baselines, artifacts, progress)
-        return [(results, self._measurement(results)) for results in found]
+        return [
+            (results, self._measurement(artifact, results)) for artifact, results in zip(artifacts, found, strict=True)
+        ]
 
-    def _measurement(self, results: Sequence[CaseResult]) -> Measurement | None:
+    def _measurement(self, artifact: Artifact, results: Sequence[CaseResult]) -> Measurement | None:
         timed: list[TimedCase] = [result.timed for result in results if result.timed is not None]
         if len(timed) < len(self.bench.cases):
             return None
-        return measured_score(self.bench.pack, timed, fingerprint=self._fingerprint())
+        return measured_score(self.bench.pack, timed, fingerprint=self._fingerprint(artifact))
 
-    def _fingerprint(self) -> Fingerprint:
+    def _fingerprint(self, artifact: Artifact) -> Fingerprint:
         roofline, seen = self.bench.roofline, self.bench.conditions.summary()
-        return fingerprint(self.bench.pack, roofline.device, self.settings, roofline.calibration, seen)
+        return fingerprint(self.bench.pack, artifact, roofline.device, roofline.calibration, seen)
 
 
 @contextlib.contextmanager
@@ -89,7 +91,8 @@ def open_timer(
         watch = open_watch(device)
         if watch is not None:
             stack.callback(watch.close)
-        processor = stack.enter_context(processor_for_timing(settings.data_dir / "locks"))
+        stack.enter_context(timed_calls(settings.locks, cancelled=factory.cancelled))
+        processor = stack.enter_context(processor_for_timing(settings.locks))
         if processor is not None:
             factory = factory.at(processor)
             stack.enter_context(real_time_thread(away_from=processor))
@@ -110,7 +113,7 @@ def open_timer(
             seed=seed,
         )
         baselines = NullBaselines(pack, device, settings.data_dir / "empty-solve", bench.time_null_kernel)
-        yield SubmissionTimer(bench, baselines, settings)
+        yield SubmissionTimer(bench, baselines)
 
 
 def run_trials(

@@ -9,7 +9,6 @@
 #include "philox.cuh"
 #include "sha256.cuh"
 
-constexpr u32 GUARD_WORD = 0xA5A5A5A5u;
 constexpr int HOLD_THREADS = 256;
 
 // For each kind of recipe, with `beside` its part of the pool, or the masked copy:
@@ -59,30 +58,39 @@ __device__ void guard_band(unsigned char* data, u64 size, u32 guard, unsigned ch
     odd = blockIdx.x == 0 ? 0 : (256 - size % 256) % 256;
 }
 
-// Two blocks.
-extern "C" __global__ void write_guards(unsigned char* data, u64 size, u32 guard) {
-    unsigned char* begin;
-    u64 odd;
-    guard_band(data, size, guard, begin, odd);
-    for (u64 i = threadIdx.x; i < odd; i += blockDim.x) begin[i] = static_cast<unsigned char>(GUARD_WORD);
-    uint4* band = reinterpret_cast<uint4*>(begin + odd);
-    for (u32 i = threadIdx.x; i < guard / 16; i += blockDim.x) {
-        band[i] = make_uint4(GUARD_WORD, GUARD_WORD, GUARD_WORD, GUARD_WORD);
-    }
+// Four bytes of a guard band, at an address that is a multiple of 4. They follow from the address and the key, so no part
+// of a band is like another one's. Whatever type they are read as, they make a large finite number of either sign: zero
+// times it is zero, and it shows in sums, maxima and minima.
+__device__ u32 guard_word(const void* at, u64 key) {
+    u64 x = (reinterpret_cast<u64>(at) ^ key) * 0x9E3779B97F4A7C15ull;
+    x = (x ^ (x >> 32)) * 0xD6E8FEB86659FD93ull;
+    return static_cast<u32>(x >> 32) & 0x8B8B8B8Bu | 0x70707070u;
+}
+
+__device__ unsigned char guard_byte(const unsigned char* at, u64 key) {
+    const u64 within = reinterpret_cast<u64>(at) % 4;
+    return static_cast<unsigned char>(guard_word(at - within, key) >> (8 * within));
 }
 
 // Two blocks.
-extern "C" __global__ void check_guards(unsigned char* data, u64 size, u32 guard, u32* found) {
+extern "C" __global__ void write_guards(unsigned char* data, u64 size, u32 guard, u64 key) {
+    unsigned char* begin;
+    u64 odd;
+    guard_band(data, size, guard, begin, odd);
+    for (u64 i = threadIdx.x; i < odd; i += blockDim.x) begin[i] = guard_byte(begin + i, key);
+    u32* band = reinterpret_cast<u32*>(begin + odd);
+    for (u32 i = threadIdx.x; i < guard / 4; i += blockDim.x) band[i] = guard_word(band + i, key);
+}
+
+// Two blocks. The key is that of `write_guards`.
+extern "C" __global__ void check_guards(unsigned char* data, u64 size, u32 guard, u64 key, u32* found) {
     unsigned char* begin;
     u64 odd;
     guard_band(data, size, guard, begin, odd);
     bool whole = true;
-    for (u64 i = threadIdx.x; i < odd; i += blockDim.x) whole &= begin[i] == static_cast<unsigned char>(GUARD_WORD);
-    const uint4* band = reinterpret_cast<const uint4*>(begin + odd);
-    for (u32 i = threadIdx.x; i < guard / 16; i += blockDim.x) {
-        const uint4 four = band[i];
-        whole &= four.x == GUARD_WORD && four.y == GUARD_WORD && four.z == GUARD_WORD && four.w == GUARD_WORD;
-    }
+    for (u64 i = threadIdx.x; i < odd; i += blockDim.x) whole &= begin[i] == guard_byte(begin + i, key);
+    const u32* band = reinterpret_cast<const u32*>(begin + odd);
+    for (u32 i = threadIdx.x; i < guard / 4; i += blockDim.x) whole &= band[i] == guard_word(band + i, key);
     if (!whole) atomicOr(found, blockIdx.x == 0 ? 1u : 2u);
 }
 

@@ -8,6 +8,7 @@ inputs that they make in the L2). It waits for the legacy default stream, and th
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -38,8 +39,8 @@ _ARGUMENTS = {
         for law in LAWS
         if law != "masked" or work in ("make", "compare")
     },
-    "write_guards": "PQI",
-    "check_guards": "PQIP",
+    "write_guards": "PQIQ",
+    "check_guards": "PQIQP",
     "digest_pieces": "PQP",
     "sweep": "PQ",
     "hold": "QPQ",
@@ -58,6 +59,9 @@ class Kernels:
         self._until = cuda.mem_alloc(_UNTIL_BYTES)
         self._beside = cuda.Stream(_NON_BLOCKING)
         self._stream = cuda.Stream()
+        #: The keys of the guard bands, by the address of their buffer.
+        self._guard_keys: dict[int, int] = {}
+        self._last_guard_key = int.from_bytes(os.urandom(8))
         self._functions: dict[str, Any] = {}
         for name, arguments in _ARGUMENTS.items():
             self._functions[name] = self._module.get_function(name)
@@ -76,11 +80,15 @@ class Kernels:
         self._recipe("compare", placed, found)
 
     def write_guards(self, address: int, size: int) -> None:
-        self._launch("write_guards", 2, _GUARD_THREADS, address, size, GUARD_BYTES)
+        """Fills the guard bands of a buffer with what no other buffer's bands hold, nor these the last time."""
+        self._last_guard_key = (self._last_guard_key + 1) % 2**64
+        self._guard_keys[address] = self._last_guard_key
+        self._launch("write_guards", 2, _GUARD_THREADS, address, size, GUARD_BYTES, self._last_guard_key)
 
     def check_guards(self, address: int, size: int, found: int) -> None:
         """Sets flag 1 or 2 if the guard band before or behind the buffer is not as ``write_guards`` left it."""
-        self._launch("check_guards", 2, _GUARD_THREADS, address, size, GUARD_BYTES, found)
+        key = self._guard_keys.get(address, 0)
+        self._launch("check_guards", 2, _GUARD_THREADS, address, size, GUARD_BYTES, key, found)
 
     def digest(self, address: int, size: int, scratch: int, out: int) -> None:
         """Computes the tree digest of ``judge.wire.digest``; ``scratch`` has room for all levels but the last."""

@@ -150,7 +150,7 @@ QUERIES: dict[str, Callable[[Session], object]] = {
     "whether solutions are open": lambda s: access_of(s, "c", user_id=1, role=Role.USER, now=NOW),
     "publish": lambda s: publish(s, _accepted(s), now=NOW),
     "tries": lambda s: count_tries(s, **BOARD, entries=[ENTRY]),
-    "where a submission stands": lambda s: find_standing(s, _measured(s)),
+    "where a submission stands": lambda s: find_standing(s, _measured(s), frozen=False),
     "one's history on a challenge": lambda s: (_measured(s), find_history(s, user_id=1, challenge="c")),
     "one's history on a device": lambda s: (_measured(s), find_history(s, user_id=1, challenge="c", device="emulator")),
     "the audits of submissions": lambda s: find_audits(s, [_accepted(s)]),

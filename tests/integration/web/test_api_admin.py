@@ -16,6 +16,7 @@ from store.models import Role
 from tests.web_site import H200, KERNEL, PASSWORD, Site, accepted, post, timed
 
 SCOPES = ("read", "submit", "admin")
+NO_CHECKS = {"waiting": 0, "running": 0, "oldest_wait_s": None, "failed": []}
 LESS = (("read",), ("submit",), ("read", "submit"))
 
 
@@ -84,7 +85,7 @@ def test_a_token_needs_the_scope_and_its_owner_the_role(site: Site, operator: Op
         assert refusals() == {"scope": len(routes)}
     assert 'scope="admin"' in operator.ask("GET", "/queue").headers["WWW-Authenticate"]
     operator.token = good
-    assert operator.get("/queue") == {"jobs": []}
+    assert operator.get("/queue") == {"jobs": [], "rechecks": NO_CHECKS}
     for role in (Role.USER, Role.AUTHOR, Role.TEACHER):
         with site.database() as session:
             user = find_user(session, operator.name)
@@ -101,7 +102,7 @@ def test_only_operators_make_tokens_with_the_scope(site: Site, operator: Operato
     made = operator.client.post("/api/v1/tokens", json={**body, "username": "root-of-all"})
     assert made.get_json()["scopes"] == ["read", "admin"]
     operator.token = made.get_json()["token"]
-    assert operator.get("/queue") == {"jobs": []}
+    assert operator.get("/queue") == {"jobs": [], "rechecks": NO_CHECKS}
     form = {"name": "one", "scopes": "read submit admin", "expires": "30"}
     assert post(site.visitor("ada"), "/account/tokens", form, page="/account/").status_code == 422
     page = site.visitor("root-of-all")

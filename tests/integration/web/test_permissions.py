@@ -205,9 +205,11 @@ POST /submissions/<public_id>/cancel                             302 404 303 - 4
 GET  /submissions/<public_id>/compare                            302 422 422
 GET  /submissions/<public_id>/events                             302 404 200 - 200
 GET  /submissions/<public_id>/kernel.cu                          302 404 200 - 200
+GET  /submissions/<public_id>/recheck                            302 404 404
 GET  /submissions/<public_id>/report                             302 404 200 - 200
 POST /submissions/<public_id>/publish                            302 404 422
 POST /submissions/<public_id>/share                              302 404 303
+POST /submissions/<public_id>/withdraw                           302 404 409
 GET  /shared/<token>                                             404 404 404
 GET  /shared/<token>/kernel.cu                                   404 404 404
 GET  /users/<username>                                           200 200 200

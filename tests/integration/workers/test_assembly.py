@@ -12,8 +12,9 @@ from store.models import AssemblyRequest
 from tests.fake_judge import FakeJudge, FakePack
 from tests.integration.workers.conftest import MakeFleet
 from tests.integration.workers.fleet import Fleet
-from workers.assembly import assemble_one, build_or_assemble_one
+from workers.assembly import assemble_one
 from workers.context import WorkerContext, make_context
+from workers.turns import build_or_help_one
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def test_it_is_made_after_what_waits_to_be_built(worker: tuple[Fleet, WorkerCont
     ask(fleet, context, first)
     ask(fleet, context, second)
     ask(fleet, context, first)  # again: does nothing
-    assert [build_or_assemble_one(context) for _ in range(5)] == [True] * 4 + [False]
+    assert [build_or_help_one(context) for _ in range(5)] == [True] * 4 + [False]
     assert fleet.diary.read_text().split("\n")[:4] == ["build a", "build b", "assemble a", "assemble b"]
     content = read_content(found(fleet, context, first))
     assert content is not None

@@ -19,8 +19,8 @@ from tests.integration.workers.fleet import Fleet
 from workers.audit import audit_board, audit_one
 from workers.build import build_one
 from workers.context import WorkerContext, make_context
-from workers.device import run_or_audit_one
 from workers.sweeper import sweep
+from workers.turns import run_or_help_one
 
 BOARD = BoardKey("reduction", "emulator", 1)
 
@@ -61,7 +61,7 @@ def context(make_fleet: MakeFleet) -> Iterator[WorkerContext]:
     fleet.submit("name=b\nvalue=2.0", username="bob")
     for _ in range(2):
         assert build_one(made)
-    assert run_or_audit_one(made, EMULATOR)
+    assert run_or_help_one(made, EMULATOR)
     yield made
     made.doorbell.close()
     made.engine.dispose()
@@ -85,11 +85,11 @@ def claimed(context: WorkerContext) -> AuditLease:
 
 def test_a_waiting_submission_is_judged_before_an_audit(context: WorkerContext) -> None:
     assert not audit_one(context, EMULATOR)
-    assert run_or_audit_one(context, EMULATOR)
+    assert run_or_help_one(context, EMULATOR)
     assert order(context) == ["ada", "bob"]
-    assert run_or_audit_one(context, EMULATOR)
+    assert run_or_help_one(context, EMULATOR)
     assert order(context) == ["bob", "ada"]
-    assert not run_or_audit_one(context, EMULATOR)
+    assert not run_or_help_one(context, EMULATOR)
 
 
 def test_a_sweep_has_the_results_timed_again_that_decide_an_ended_contest(context: WorkerContext) -> None:
@@ -105,7 +105,7 @@ def test_a_sweep_has_the_results_timed_again_that_decide_an_ended_contest(contex
         for submission in session.query(Submission):
             join(session, contest, user_id=submission.user_id, now=now)
             submission.created_at = now - timedelta(minutes=1)
-    assert run_or_audit_one(context, EMULATOR)  # bob's submission
+    assert run_or_help_one(context, EMULATOR)  # bob's submission
     sweep(context)
     while audit_one(context, EMULATOR):
         pass
@@ -121,7 +121,7 @@ def test_a_sweep_has_the_results_timed_again_that_decide_an_ended_contest(contex
 def test_what_does_not_compile_any_more_leaves_the_board(
     context: WorkerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert run_or_audit_one(context, EMULATOR)
+    assert run_or_help_one(context, EMULATOR)
     build = context.judge.build
 
     def stricter(source: bytes, pack: object, device: object) -> object:
@@ -135,7 +135,7 @@ def test_what_does_not_compile_any_more_leaves_the_board(
 
 
 def test_a_failure_is_written_down_and_changes_nothing(context: WorkerContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run_or_audit_one(context, EMULATOR)
+    assert run_or_help_one(context, EMULATOR)
 
     def fail(*_: object, **__: object) -> object:
         raise InternalError("the GPU is away")
@@ -150,7 +150,7 @@ def test_a_failure_is_written_down_and_changes_nothing(context: WorkerContext, m
 
 
 def test_a_stop_gives_the_audit_back(context: WorkerContext) -> None:
-    assert run_or_audit_one(context, EMULATOR)
+    assert run_or_help_one(context, EMULATOR)
     context.stopping.set()
     with pytest.raises(Cancelled):
         audit_board(context, EMULATOR, claimed(context))
@@ -162,7 +162,7 @@ def test_a_stop_gives_the_audit_back(context: WorkerContext) -> None:
 def test_a_pack_of_another_major_version_is_no_comparison(
     context: WorkerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert run_or_audit_one(context, EMULATOR)
+    assert run_or_help_one(context, EMULATOR)
     monkeypatch.setattr(context.packs, "find", lambda *_: FakePack(version="2.0.0", major=2))
     with pytest.raises(InternalError, match=r"version 2\.0\.0"):
         audit_board(context, EMULATOR, claimed(context))

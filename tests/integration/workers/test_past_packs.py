@@ -19,7 +19,7 @@ from tests.integration.workers.conftest import MakeFleet
 from tests.integration.workers.fleet import Fleet
 from workers.build import build_one
 from workers.context import WorkerContext, make_context
-from workers.device import run_or_audit_one
+from workers.turns import run_or_help_one
 
 OPS = Actor("ops")
 CHALLENGES = Path(__file__).parents[3] / "challenges"
@@ -61,7 +61,7 @@ def _close(made: WorkerContext) -> None:
 def judge_all(context: WorkerContext) -> None:
     while build_one(context):
         pass
-    while run_or_audit_one(context, EMULATOR):
+    while run_or_help_one(context, EMULATOR):
         pass
 
 

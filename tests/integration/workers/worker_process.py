@@ -1,4 +1,4 @@
-"""A worker process for tests: the real one, with the judge of tests. ``python -m ... {build,device,sweeper} DIARY``."""
+"""The real worker process, with the judge of tests. ``python -m ... {build,device,gpu,sweeper} DIARY``."""
 
 import dataclasses
 import sys
@@ -7,14 +7,14 @@ from pathlib import Path
 
 from logs import LogSettings, configure_logging
 from store.settings import Settings
-from tests.fake_judge import EMULATOR, FakeJudge, FakePack
+from tests.fake_judge import EMULATOR, GPU, FakeJudge, FakePack
 from workers.app import make_app, serve
-from workers.assembly import build_or_assemble_one
 from workers.context import make_context
-from workers.device import Presence, run_or_audit_one
+from workers.device import Presence
 from workers.job_loop import JobLoop
 from workers.lease_keeper import LeaseKeeper
 from workers.main import run_sweeper
+from workers.turns import build_or_help_one, run_or_help_one
 
 
 def main(kind: str, diary: str) -> None:
@@ -28,11 +28,12 @@ def main(kind: str, diary: str) -> None:
     with LeaseKeeper() as keeper:
         context = dataclasses.replace(context, keeper=keeper)
         if kind == "build":
-            serve(make_app(settings), JobLoop(context, partial(build_or_assemble_one, context)), device_key=None)
+            serve(make_app(settings), JobLoop(context, partial(build_or_help_one, context)), device_key=None)
         else:
-            Presence(context, EMULATOR).start()
-            work = partial(run_or_audit_one, context, EMULATOR)
-            serve(make_app(settings), JobLoop(context, work), device_key="emulator")
+            device = GPU if kind == "gpu" else EMULATOR
+            Presence(context, device).start()
+            work = partial(run_or_help_one, context, device)
+            serve(make_app(settings), JobLoop(context, work), device_key=device.key)
     context.traces.close()
     context.engine.dispose()
 

@@ -71,6 +71,15 @@ def test_commands_are_commands_of_ours(compose: dict[str, Any]) -> None:
         found.make_context(name, list(rest))
 
 
+def test_the_workers_share_their_locks_and_nothing_else(compose: dict[str, Any]) -> None:
+    for name, one in _workers(compose).items():
+        assert one["environment"]["GPUJUDGE_LOCKS_DIR"] == "/locks", name
+        assert "locks:/locks" in one["volumes"], name
+    others = [volume for one in _workers(compose).values() for volume in one["volumes"] if volume != "locks:/locks"]
+    assert len(set(others)) == len(others)
+    assert "/data /locks" in DOCKERFILE, "the volume gets the owner of the image's folder"
+
+
 def test_files_and_targets_exist(compose: dict[str, Any]) -> None:
     targets = set(re.findall(r"^FROM \S+ AS (\S+)$", DOCKERFILE, flags=re.MULTILINE))
     for name, one in _ours(compose).items():

@@ -15,8 +15,9 @@ from judge.gpu.calibration import Calibration, store_calibration
 from judge.judgement import DeviceInfo
 from judge.settings import JudgeSettings
 from workers import device as device_module
-from workers.device import run_or_audit_one
+from workers import turns as turns_module
 from workers.gpu import DeviceService, calibrate_once
+from workers.turns import run_or_help_one
 
 CUDA = BUILTIN_BACKENDS.of("cuda")
 
@@ -72,14 +73,14 @@ def test_the_last_job_has_left_before_the_gpu_is_looked_at() -> None:
 def test_no_job_is_claimed_and_no_board_audited_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
     monkeypatch.setattr(device_module, "attempt_one", lambda *_, **__: calls.append("claim"))
-    monkeypatch.setattr(device_module, "audit_one", lambda *_: calls.append("audit"))
+    monkeypatch.setattr(turns_module, "audit_one", lambda *_: calls.append("audit"))
     health = FakeHealth()
     service = DeviceService(health)  # type: ignore[arg-type]
     health.problem = "Xid 79"
-    assert not run_or_audit_one(None, gpu(80), service=service)  # type: ignore[arg-type]
+    assert not run_or_help_one(None, gpu(80), service=service)  # type: ignore[arg-type]
     assert calls == []
     health.problem = ""
-    run_or_audit_one(None, gpu(80), service=service)  # type: ignore[arg-type]
+    run_or_help_one(None, gpu(80), service=service)  # type: ignore[arg-type]
     assert calls == ["claim", "audit"]
 
 

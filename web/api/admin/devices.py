@@ -8,6 +8,7 @@ from store.administration import hold_device, release_device
 from store.devices import all_devices, count_work, list_calibrations, list_device_boards
 from store.models import Device
 from store.queue_listing import list_queue
+from store.rechecks import failed_rechecks, recheck_figures
 from web.admin.devices import find_device
 from web.api.admin import schemas
 from web.api.admin.acting import TAG, acting
@@ -20,6 +21,7 @@ from web.services import reader, services
 @operation(schemas.Queue, tag=TAG)
 def show_queue() -> schemas.Queue:
     """Lists what runs and what waits."""
+    checks = recheck_figures(reader(), now=services().clock())
     return schemas.Queue(
         jobs=[
             schemas.QueuedJob(
@@ -36,7 +38,18 @@ def show_queue() -> schemas.Queue:
                 failed=job.failed,
             )
             for job in list_queue(reader())
-        ]
+        ],
+        rechecks=schemas.Rechecks(
+            waiting=checks.waiting,
+            running=checks.running,
+            oldest_wait_s=checks.oldest_wait_s,
+            failed=[
+                schemas.FailedRecheck(
+                    challenge=one.challenge, submission=one.public_id, last_error=one.last_error, is_over=one.is_over
+                )
+                for one in failed_rechecks(reader())
+            ],
+        ),
     )
 
 

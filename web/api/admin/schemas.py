@@ -57,10 +57,29 @@ class QueuedJob(Answer):
     failed: int
 
 
+class FailedRecheck(Answer):
+    """A check on the emulator of which an attempt failed. ``is_over``: nobody tries it again."""
+
+    challenge: str
+    submission: str | None
+    last_error: str
+    is_over: bool
+
+
+class Rechecks(Answer):
+    """How many checks on the emulator wait and run, and the last few that failed."""
+
+    waiting: int
+    running: int
+    oldest_wait_s: float | None
+    failed: list[FailedRecheck]
+
+
 class Queue(Answer):
-    """What runs, then what waits, in the order in which it is taken: the first 200."""
+    """What runs, then what waits, in the order in which it is taken: the first 200; and the checks on the emulator."""
 
     jobs: list[QueuedJob]
+    rechecks: Rechecks
 
 
 class OperatedBoard(Answer):

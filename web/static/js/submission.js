@@ -1,6 +1,8 @@
-// The page of a submission: shows live progress, then reloads to show the report and the notes in the source.
+// The page of a submission: shows live progress, then reloads to show the report and the notes in the source. Shows the check
+// on the emulator when it is there.
 
 import { showProgress } from "./progress.js";
+import { followRecheck } from "./recheck.js";
 
 const element = document.getElementById("progress");
 if (element) {
@@ -10,3 +12,4 @@ if (element) {
     onReport: () => location.reload(),
   });
 }
+followRecheck(document);

@@ -247,6 +247,7 @@ async function showResult(result, source) {
     onReport: (html) => {
       const report = putReport(progress, html);
       outcome.scrollTop = 0;
+      import("./recheck.js").then(({ followRecheck }) => followRecheck(outcome));
       // Lines that were edited meanwhile are no longer those that were judged.
       if (editor.value() === source) {
         editor.showNotes(JSON.parse(report.dataset.notes));

@@ -3,7 +3,7 @@
 // challenge: vector-add
 // devices: emulator, cuda
 // verdict: AC or RE or WA
-// caught by: expected outputs are never on the device; guard bands hold a pattern
+// caught by: expected outputs are never on the device; guard bands hold numbers of their own
 #include "common/vector_add.cuh"
 
 __global__ void look(const float* A, const float* B, const float* around, int* found, int floats) {

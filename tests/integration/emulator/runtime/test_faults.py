@@ -45,8 +45,21 @@ def test_a_read_past_the_end_is_told_and_breaks_nothing(device: Device, build: B
     assert (fault.address, fault.size, fault.allocation) == ((values.value or 0) + 4 * n, 4, "input")
     assert "4 bytes past the end of input (4000 bytes)" in fault.message
     np.testing.assert_array_equal(result[: n - 3], memory[3:])
-    assert not result[n - 3 :].any()
+    beyond = result[n - 3 :]
+    assert np.isfinite(beyond).all()
+    assert (np.abs(beyond) > 1e25).all(), "an answer that depends on them is wrong"
     device.runtime.synchronize()
+
+
+def test_what_lies_behind_an_allocation_differs_from_that_behind_another(device: Device, build: Build) -> None:
+    n = 1000
+    found = []
+    for _ in range(2):
+        values, _memory = device.array(np.arange(n))
+        out, result = device.array(n)
+        assert build("faults").run_read_past(values, out, n) == 0
+        found.append(result[n - 3 :].tobytes())
+    assert found[0] != found[1]
 
 
 def test_a_write_past_the_end_is_dropped_and_fails_the_launch(device: Device, build: Build) -> None:

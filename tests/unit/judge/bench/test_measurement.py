@@ -2,8 +2,10 @@ import statistics
 
 import pytest
 
-from judge.bench.measurement import TimedCase, measured_score, modelled_score
-from judge.judgement import Fingerprint, ModelledCase
+from judge.bench.measurement import TimedCase, fingerprint, measured_score, modelled_fingerprint, modelled_score
+from judge.compile.artifact import Artifact
+from judge.compile.target import Target
+from judge.judgement import DeviceInfo, Fingerprint, ModelledCase, ObservedConditions
 from tests.host_device.judging import twice_pack
 
 PACK = twice_pack()
@@ -66,3 +68,14 @@ def test_modelled_times_have_no_rates_and_no_interval() -> None:
     assert isinstance(case, ModelledCase)
     assert (score.scale, case.limiter) == ("modelled_time_s/h200/3", "latency")
     assert score.median_s is score.gb_per_s is score.gflop_per_s is score.low is score.high is None
+
+
+def test_a_fingerprint_names_the_compiler_that_built_the_artifact() -> None:
+    options = ("-std=c++17", "-gencode", "arch=compute_90,code=sm_90")
+    artifact = Artifact(b"", Target("cuda", "sm_90"), compiler_version="11.8", compiler_options=options)
+    device = DeviceInfo("gpu", "cuda", "GPU", "9.0")
+    for made in (
+        fingerprint(PACK, artifact, device, None, ObservedConditions()),
+        modelled_fingerprint(PACK, artifact, device),
+    ):
+        assert (made.nvcc, made.nvcc_flags) == ("11.8", options)

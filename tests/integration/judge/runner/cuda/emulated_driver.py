@@ -35,7 +35,8 @@ _QUICKLY = ("-Xcicc", "-O1")
 _INCLUDE = """
 #include "kernels.cu"
 struct RecipeArguments { void* data; u64 bytes; Recipe recipe; const void* beside; u32* found; };
-struct GuardArguments { unsigned char* data; u64 size; u32 guard; u32* found; };
+struct WriteGuardArguments { unsigned char* data; u64 size; u32 guard; u64 key; };
+struct CheckGuardArguments { unsigned char* data; u64 size; u32 guard; u64 key; u32* found; };
 struct DigestArguments { const unsigned char* data; u64 size; u32* digests; };
 struct SweepArguments { uint4* buffer; u64 pieces; };
 struct HoldArguments { u64 nanoseconds; uint4* buffer; u64 pieces; };
@@ -49,8 +50,8 @@ extern "C" void launch_%s(u32 blocks, u32 threads, const %s* a) { %s<<<blocks, t
 
 def _host_code() -> str:
     kernels = [
-        ("write_guards", "GuardArguments", "a->data, a->size, a->guard"),
-        ("check_guards", "GuardArguments", "a->data, a->size, a->guard, a->found"),
+        ("write_guards", "WriteGuardArguments", "a->data, a->size, a->guard, a->key"),
+        ("check_guards", "CheckGuardArguments", "a->data, a->size, a->guard, a->key, a->found"),
         ("digest_pieces", "DigestArguments", "a->data, a->size, a->digests"),
         ("sweep", "SweepArguments", "a->buffer, a->pieces"),
         ("hold", "HoldArguments", "a->nanoseconds, a->buffer, a->pieces"),

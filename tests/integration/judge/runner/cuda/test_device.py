@@ -237,6 +237,33 @@ def test_a_new_buffer_is_guarded(device: CudaDevice) -> None:
     device.free(buffer)
 
 
+def _band_behind(device: CudaDevice, buffer: Buffer) -> bytearray:
+    return _contents(device, Buffer(buffer.address + buffer.size, GUARD_BYTES, buffer.base))
+
+
+def test_no_guard_band_is_like_another(device: CudaDevice) -> None:
+    one, other = device.allocate(1000, "x"), device.allocate(1000, "y")
+    band = _band_behind(device, one)
+    device.write(Buffer(other.address + 1000, GUARD_BYTES, other.base), memoryview(band))
+    assert device.damage(other) == 2
+    pieces = [bytes(band[at : at + 64]) for at in range(0, GUARD_BYTES, 64)]
+    assert len(set(pieces)) == len(pieces), "nor is any part of one"
+    device.place(Placed(one))
+    assert _band_behind(device, one) != band, "nor is it as before the last call"
+    device.free(one)
+    device.free(other)
+
+
+@pytest.mark.parametrize("type_", [np.float16, np.float32, np.float64])
+def test_guard_bands_are_large_finite_numbers_of_either_sign(device: CudaDevice, type_: type) -> None:
+    buffer = device.allocate(1024, "x")
+    numbers = np.frombuffer(_band_behind(device, buffer), type_)
+    assert np.isfinite(numbers).all()
+    assert (np.abs(numbers) > 1000).all()
+    assert 0.4 < (numbers < 0).mean() < 0.6
+    device.free(buffer)
+
+
 def test_a_call_runs_between_settling_and_the_end(device: CudaDevice) -> None:
     calls: list[int] = []
     device.settle()

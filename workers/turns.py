@@ -1,0 +1,45 @@
+"""What a worker does next: submissions first, then what they leave to do."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from judge.judgement import DeviceInfo
+from store.jobs import Stage
+from workers.assembly import assemble_one
+from workers.audit import audit_one
+from workers.build import build_one
+from workers.context import WorkerContext
+from workers.device import run_one
+from workers.gpu import DeviceService
+from workers.recheck import recheck_one
+
+
+def build_or_help_one(context: WorkerContext, *, rung_before: datetime | None = None) -> bool:
+    """Builds the oldest queued submission, makes the machine code that somebody asked for, or makes a check.
+
+    Returns False if there was nothing to do. Checks are for the thread that polls: rings are heard meanwhile.
+    """
+    return (
+        build_one(context, rung_before=rung_before)
+        or assemble_one(context)
+        or (rung_before is not None and recheck_one(context, Stage.BUILD))
+    )
+
+
+def run_or_help_one(
+    context: WorkerContext,
+    device: DeviceInfo,
+    *,
+    rung_before: datetime | None = None,
+    service: DeviceService | None = None,
+) -> bool:
+    """Judges the device's oldest built submission, audits a board, or makes a check.
+
+    Returns False if there was nothing to do. A device out of service judges and audits nothing.
+    """
+    if run_one(context, device, rung_before=rung_before, service=service):
+        return True
+    if (service is None or service.in_service) and audit_one(context, device, service):
+        return True
+    return rung_before is not None and recheck_one(context, Stage.RUN, device.key)
