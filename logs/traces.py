@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from pydantic import field_validator
+from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 Attribute = str | int | float | None
@@ -33,7 +33,7 @@ class TraceSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="GPUJUDGE_", frozen=True, extra="ignore")
 
-    traces_url: str | None = None
+    traces_url: str | None = Field(default=None, examples=["http://collector:4318/v1/traces"])
 
     @field_validator("traces_url")
     @classmethod

@@ -80,12 +80,12 @@ def show_frozen_of(session: Session, *, user_id: int) -> None:
         _set_frozen(session, submission, frozen=False)
 
 
-def _freezing() -> Select[tuple[Contest]]:
+def _freezing() -> Select[Contest]:
     """Returns the contests that freeze anything, in the order in which they are locked."""
     return select(Contest).where(Contest.frozen_at.is_not(None), Contest.revealed.is_(False)).order_by(Contest.id)
 
 
-def _entries(contest: Contest) -> Select[tuple[int]]:
+def _entries(contest: Contest) -> Select[int]:
     """Returns the submissions that the contest freezes."""
     return (
         select(Submission.id)

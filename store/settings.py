@@ -10,15 +10,21 @@ Each field is read from the environment variable ``GPUJUDGE_<FIELD>``. Importing
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic import Field, ValidationError, field_validator
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, SettingsError
 from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
 
 from emulator.model import gpu_names
 from judge.settings import JudgeSettings
+from store.environment import PREFIX, SettingsProblem, check_names
+
+AnySettings = TypeVar("AnySettings", bound=BaseSettings)
 
 
 def builtin_packs() -> Path:
@@ -39,19 +45,21 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="GPUJUDGE_", frozen=True, extra="ignore")
 
     data_dir: Path = Path("data")
-    database_url: str | None = None
-    redis_url: str | None = None
-    pack_paths: Annotated[tuple[Path, ...], NoDecode] = Field(default_factory=lambda: (builtin_packs(),))
+    database_url: str | None = Field(default=None, examples=["postgresql://gpujudge:password@localhost/gpujudge"])
+    redis_url: str | None = Field(default=None, examples=["redis://localhost:6379/0"])
+    pack_paths: Annotated[tuple[Path, ...], NoDecode] = Field(
+        default_factory=lambda: (builtin_packs(),), examples=["/srv/challenges"]
+    )
 
-    nvcc: Path | None = None
+    nvcc: Path | None = Field(default=None, examples=["/usr/local/cuda/bin/nvcc"])
     jail: Literal["required", "off"] = "required"
     #: What the workers of one machine share where they have data folders of their own; None: in ``data_dir``.
-    locks_dir: Path | None = None
-    emulator_threads: int | None = Field(default=None, ge=1)
+    locks_dir: Path | None = Field(default=None, examples=["/run/gpujudge"])
+    emulator_threads: int | None = Field(default=None, ge=1, examples=[4])
     #: The GPU whose times the emulator models.
     emulator_gpu: str = "h200"
     #: How many runners wait for submissions; None selects the default of the device kind.
-    warm_runners: int | None = Field(default=None, ge=0, le=16)
+    warm_runners: int | None = Field(default=None, ge=0, le=16, examples=[2])
 
     lease_s: float = Field(default=30.0, gt=0)
     heartbeat_s: float = Field(default=8.0, gt=0)
@@ -103,7 +111,10 @@ class Settings(BaseSettings):
     def _known_database(cls, value: str | None) -> str | None:
         if value is None:
             return None
-        url = normalised_url(value)
+        try:
+            url = normalised_url(value)
+        except ArgumentError:
+            raise ValueError("this is no address of a database") from None
         if url.get_backend_name() not in {"sqlite", "postgresql"}:
             raise ValueError(
                 f"{url.get_backend_name()} is not a database this runs on: use sqlite:/// or postgresql://"
@@ -127,6 +138,44 @@ class Settings(BaseSettings):
             emulator_gpu=self.emulator_gpu,
             locks_dir=self.locks_dir,
         )
+
+
+def read_settings(kind: type[AnySettings], **given: Any) -> AnySettings:
+    """Returns settings from the environment, and ``given`` in place of it. Raises SettingsProblem.
+
+    It names each variable that is wrong or unknown, and an example of what to type.
+    """
+    check_names(os.environ)
+    try:
+        return kind(**given)
+    except ValidationError as error:
+        told = [_told(one["loc"], one["msg"].removeprefix("Value error, ")) for one in error.errors()]
+        names = dict.fromkeys(str(one["loc"][0]) for one in error.errors() if one["loc"])
+        remedy = "\n".join(f"For example: {example(kind, name)}" for name in names if name in kind.model_fields)
+        raise SettingsProblem("; ".join(told), remedy) from None
+    except SettingsError as error:
+        found = re.search(r'field "(\w+)"', str(error))
+        if found is None:
+            raise
+        name = found[1]
+        raise SettingsProblem(f"{PREFIX}{name.upper()}: it is no JSON", f"For example: {example(kind, name)}") from None
+
+
+def example(kind: type[BaseSettings], name: str) -> str:
+    """Returns how a setting is given, as a shell takes it: with the value that it has by default, if it has one."""
+    field: FieldInfo = kind.model_fields[name]
+    value = field.examples[0] if field.examples else field.default
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    plain = re.fullmatch(r"[\w./:@+-]*", text)
+    return f"{PREFIX}{name.upper()}={text if plain else f'{chr(39)}{text}{chr(39)}'}"
+
+
+def _told(place: tuple[int | str, ...], message: str) -> str:
+    """Returns what is wrong with a setting, or a part of it. What concerns several names them itself."""
+    if not place:
+        return message
+    parts = (f"entry {part + 1}" if isinstance(part, int) else str(part) for part in place[1:])
+    return ": ".join([f"{PREFIX}{str(place[0]).upper()}", *parts, message])
 
 
 def normalised_url(text: str) -> URL:

@@ -19,6 +19,7 @@ from store.clock import Clock, utc_now
 from store.database import make_engine, make_session_factory, watch_writes
 from store.doorbell import make_doorbell, ring, ring_queue
 from store.queues import BUILD_QUEUE
+from store.settings import read_settings
 from web import assets, compression, errors, formatting, health, metrics, rates, security, site
 from web.accounts import views as accounts
 from web.accounts.elsewhere import register_providers
@@ -61,9 +62,9 @@ WRITERS = {"sqlite": 1, "postgresql": 8}
 
 
 def create_app_from_env() -> Flask:
-    """Builds the application for gunicorn, with settings from the environment."""
-    settings = WebSettings()
-    configure_logging(LogSettings(), process="web")
+    """Builds the application for gunicorn, with settings from the environment. Raises SettingsProblem."""
+    settings = read_settings(WebSettings)
+    configure_logging(read_settings(LogSettings), process="web")
     return create_app(settings)
 
 

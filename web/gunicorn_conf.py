@@ -9,16 +9,22 @@ from __future__ import annotations
 import os
 import resource
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from judge.native.heap import bound_arenas
+from store.environment import SettingsProblem
+from store.settings import read_settings
 from web.settings import WebSettings
 
 bound_arenas()
 
-_settings = WebSettings()
+try:
+    _settings = read_settings(WebSettings)
+except SettingsProblem as problem:
+    sys.exit(f"error: {problem}")
 
 bind = f"{_settings.host}:{_settings.port}"
 worker_class = "web.asgi_worker.Worker"

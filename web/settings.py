@@ -19,6 +19,12 @@ from store.settings import Settings, prepare_data_dir
 _PROCESSES, _THREADS, _FEWEST_THREADS = 2, 64, 8
 
 
+_OIDC = (
+    '[{"key": "school", "title": "Our school", "issuer": "https://login.example.org", "client_id": "gpujudge", '
+    '"client_secret": "secret"}]'
+)
+
+
 class OidcProvider(BaseModel):
     """An OpenID Connect issuer: ``key`` is its name in URLs, ``title`` that on buttons."""
 
@@ -33,6 +39,17 @@ class OidcProvider(BaseModel):
 
 class SettingError(ValueError):
     """Raised for a setting that operators cannot change while the site runs, or a value that it cannot have."""
+
+
+def check_rate(value: str) -> str:
+    """Returns the rate. Raises ValueError for what is none."""
+    import limits  # takes a while to import, and not every command needs it
+
+    try:
+        limits.parse_many(value)
+    except ValueError:
+        raise ValueError("write a rate such as “30 per minute; 500 per hour”") from None
+    return value
 
 
 class SiteSettings(BaseModel):
@@ -63,13 +80,7 @@ class SiteSettings(BaseModel):
     @field_validator("submission_rate")
     @classmethod
     def _rate(cls, value: str) -> str:
-        import limits  # takes a while to import, and not every command needs it
-
-        try:
-            limits.parse_many(value)
-        except ValueError:
-            raise ValueError("write a rate such as “30 per minute; 500 per hour”") from None
-        return value
+        return check_rate(value)
 
     def changed(self, changes: Mapping[str, Any]) -> SiteSettings:
         """Returns the settings with these changes, without those that ``check_setting`` refuses.
@@ -104,7 +115,7 @@ class WebSettings(SiteSettings, Settings):
     ``secret_key`` signs sessions; None selects the one in ``data_dir`` (see ``load_secret_key``).
     """
 
-    secret_key: SecretStr | None = None
+    secret_key: SecretStr | None = Field(default=None, examples=["$(openssl rand -hex 32)"])
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65535)
     session_cookie_secure: bool = False
@@ -116,26 +127,26 @@ class WebSettings(SiteSettings, Settings):
     address_rate: str = "120 per minute; 1200 per hour"
     mail_rate: str = "5 per hour"
     #: What Prometheus sends as a bearer token; None: ``/metrics`` answers everybody.
-    metrics_token: SecretStr | None = None
+    metrics_token: SecretStr | None = Field(default=None, examples=["$(openssl rand -hex 32)"])
     #: The threads of each server process: so many requests it answers at a time. None: ``threads``.
-    web_threads: int | None = Field(default=None, ge=4)
+    web_threads: int | None = Field(default=None, ge=4, examples=[64])
     #: The server's processes, which share the connections among them. More than one count rates in Redis. None:
     #: ``processes``.
-    web_processes: int | None = Field(default=None, ge=1, le=64)
+    web_processes: int | None = Field(default=None, ge=1, le=64, examples=[2])
     #: The open live streams of all users; who asks for one more is told to poll.
     max_streams: int = Field(default=4000, ge=1)
 
     #: ``smtp://user:password@host:587`` (STARTTLS) or ``smtps://``. None: mails are written to ``data_dir/mails``.
-    smtp_url: SecretStr | None = None
+    smtp_url: SecretStr | None = Field(default=None, examples=["smtp://user:password@mail.example.org:587"])
     mail_from: str = "gpujudge <gpujudge@localhost>"
     #: Where users reach the site. Links in mails begin with it, since a request may name any host.
-    public_url: str | None = None
+    public_url: str | None = Field(default=None, examples=["https://judge.example.org"])
 
     #: OpenID Connect issuers by which people sign in, as JSON: a list of objects with the fields of ``OidcProvider``.
-    oidc: tuple[OidcProvider, ...] = ()
+    oidc: tuple[OidcProvider, ...] = Field(default=(), examples=[_OIDC])
     #: An OAuth app of GitHub, or of a GitHub Enterprise at another address.
-    github_client_id: str | None = None
-    github_client_secret: SecretStr | None = None
+    github_client_id: str | None = Field(default=None, examples=["Iv1.0123456789abcdef"])
+    github_client_secret: SecretStr | None = Field(default=None, examples=["0123456789abcdef"])
     github_url: str = "https://github.com"
 
     @field_validator("oidc")
@@ -145,6 +156,11 @@ class WebSettings(SiteSettings, Settings):
         if len(set(keys)) < len(keys) or "github" in keys:
             raise ValueError("give each issuer a key of its own, other than github")
         return value
+
+    @field_validator("log_in_rate", "address_rate", "mail_rate")
+    @classmethod
+    def _rates(cls, value: str) -> str:
+        return check_rate(value)
 
     @field_validator("smtp_url")
     @classmethod
@@ -163,14 +179,30 @@ class WebSettings(SiteSettings, Settings):
     @model_validator(mode="after")
     def _mails_need_an_address(self) -> Self:
         if self.smtp_url is not None and self.public_url is None:
-            raise ValueError("GPUJUDGE_SMTP_URL needs GPUJUDGE_PUBLIC_URL, the address that links in mails begin with")
+            raise ValueError(
+                "GPUJUDGE_SMTP_URL needs GPUJUDGE_PUBLIC_URL, the address that links in mails begin with, such as "
+                "GPUJUDGE_PUBLIC_URL=https://judge.example.org"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _github_needs_both(self) -> Self:
+        names = {
+            "GPUJUDGE_GITHUB_CLIENT_ID": self.github_client_id,
+            "GPUJUDGE_GITHUB_CLIENT_SECRET": self.github_client_secret,
+        }
+        missing = [name for name, value in names.items() if not value]
+        if len(missing) == 1:
+            (given,) = names.keys() - set(missing)
+            raise ValueError(f"{given} needs {missing[0]}: set {missing[0]} to what GitHub shows for the app")
         return self
 
     @model_validator(mode="after")
     def _processes_count_together(self) -> Self:
         if self.processes > 1 and self.redis_url is None:
             raise ValueError(
-                "GPUJUDGE_WEB_PROCESSES needs GPUJUDGE_REDIS_URL, where the processes count rates together"
+                "GPUJUDGE_WEB_PROCESSES needs GPUJUDGE_REDIS_URL, where the processes count rates together, such as "
+                "GPUJUDGE_REDIS_URL=redis://localhost:6379/0"
             )
         return self
 

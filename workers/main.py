@@ -19,7 +19,8 @@ from judge.native.heap import bound_arenas
 from judge.sandbox.probe import require_walls
 from logs import LogSettings, configure_logging
 from logs.traces import TracesMissing
-from store.settings import Settings, prepare_data_dir
+from store.environment import SettingsProblem
+from store.settings import Settings, prepare_data_dir, read_settings
 from workers.app import STOP_SIGNALS, make_app, serve
 from workers.context import WorkerContext, make_context
 from workers.device import Presence
@@ -104,10 +105,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
 
     bound_arenas()
-    settings = Settings()
+    try:
+        settings, log_settings = read_settings(Settings), read_settings(LogSettings)
+    except SettingsProblem as problem:
+        parser.error(str(problem))
     prepare_data_dir(settings)
     name = f"device {options.device}" if options.kind == "device" else options.kind
-    configure_logging(LogSettings(), process=name)
+    configure_logging(log_settings, process=name)
     try:
         context = make_context(settings, process=name)
     except TracesMissing as error:

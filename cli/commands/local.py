@@ -24,6 +24,7 @@ from cli.source import STDIN, Source, read_content, read_sources
 from cli.watching import saves
 from emulator.records import dataclass
 from judge.verdict import Verdict
+from store.environment import SettingsProblem, check_names
 
 if TYPE_CHECKING:
     from judge.judgement import DeviceInfo, Judgement
@@ -281,6 +282,10 @@ def local_settings(data_dir: Path | None) -> JudgeSettings:
     """
     settings = need("judge.settings", "judge")
     environ = os.environ
+    try:
+        check_names(environ)
+    except SettingsProblem as error:
+        raise UsageError(error.message, hint=error.remedy) from None
     cache = Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gpujudge"
     folder = data_dir or Path(environ.get("GPUJUDGE_DATA_DIR") or cache)
     folder = folder.expanduser().resolve()

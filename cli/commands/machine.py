@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import time
 from contextlib import suppress
@@ -18,6 +17,7 @@ from cli.doctor import Check, essential_checks, judge_checks, server_checks
 from cli.errors import FAILED, CliError, UsageError
 from cli.extras import MissingExtra, need
 from cli.supervise import Supervisor
+from store.environment import SettingsProblem
 
 if TYPE_CHECKING:
     from judge.settings import JudgeSettings
@@ -37,17 +37,14 @@ def load_settings(**changes: Any) -> WebSettings:
     # The settings import little; these checks report a missing server package by name, and at once.
     need("celery", "server")
     need("flask", "server")
+    read = need("store.settings", "server").read_settings
     try:
-        made: WebSettings = module.WebSettings(**{key: value for key, value in changes.items() if value is not None})
-        need("logs", "server").LogSettings()
-        need("logs.traces", "server").TraceSettings()
-    except need("pydantic", "server").ValidationError as error:
-        wrong = [f"GPUJUDGE_{str(one['loc'][0]).upper()}: {one['msg']}" for one in error.errors()]
-        raise UsageError("; ".join(wrong)) from None
-    except need("pydantic_settings", "server").SettingsError as error:
-        field = re.search(r'field "(\w+)"', str(error))
-        name = f"GPUJUDGE_{field[1].upper()}" if field else str(error)
-        raise UsageError(f"{name}: it is no JSON", hint="docs/operators.md shows its form.") from None
+        given = {key: value for key, value in changes.items() if value is not None}
+        made: WebSettings = read(module.WebSettings, **given)
+        read(need("logs", "server").LogSettings)
+        read(need("logs.traces", "server").TraceSettings)
+    except SettingsProblem as error:
+        raise UsageError(error.message, hint=error.remedy) from None
     return made
 
 
@@ -206,7 +203,8 @@ def _all_checks() -> list[Check]:
         # Only the judge is installed, so the server's checks do not apply.
         return list(judge_checks(local_settings(None)))
     except UsageError as error:
-        remedy = "Correct it, or unset it. The other checks of the server are left out until then."
+        left_out = "Correct it, or unset it. The other checks of the server are left out until then."
+        remedy = f"{error.hint}\n{left_out}" if error.hint else left_out
         wrong = Check("settings", False, error.message, remedy)
         try:
             return [wrong, *judge_checks(local_settings(None))]

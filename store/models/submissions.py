@@ -21,7 +21,6 @@ from store.models.users import User
 
 _PUBLISHED = text("published_at IS NOT NULL")
 _RECHECKED = text("recheck_key IS NOT NULL")
-_FROZEN = {"postgresql_where": text("frozen"), "sqlite_where": text("frozen = 1")}
 
 
 class Submission(Base):
@@ -48,7 +47,12 @@ class Submission(Base):
             sqlite_where=_PUBLISHED,
         ),
         Index("ix_submissions_recheck_key", "recheck_key", postgresql_where=_RECHECKED, sqlite_where=_RECHECKED),
-        Index("ix_submissions_frozen", "user_id", "challenge", "device_key", "pack_major", "created_at", **_FROZEN),
+        Index(
+            "ix_submissions_frozen",
+            *("user_id", "challenge", "device_key", "pack_major", "created_at"),
+            postgresql_where=text("frozen"),
+            sqlite_where=text("frozen = 1"),
+        ),
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)

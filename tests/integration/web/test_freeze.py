@@ -146,6 +146,7 @@ TABLE = """
 /submissions/<public_id>/compare                            nothing
 /submissions/<public_id>/events                             results
 /submissions/<public_id>/kernel.cu                          results
+/submissions/<public_id>/recheck                            results
 /submissions/<public_id>/report                             results
 /shared/<token>                                             results
 /shared/<token>/kernel.cu                                   results

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ from cli.doctor import Check
 from cli.errors import UsageError
 from cli.stack import choose_devices
 from judge.judgement import DeviceInfo
+from tests.builds import ROOT
 from tests.unit.cli.conftest import Cli
 
 
@@ -128,8 +132,12 @@ def test_doctor_tells_an_older_schema_from_a_newer_one(cli: Cli, tmp_path: Path)
 
 @pytest.mark.usefixtures("_no_slow_checks")
 @pytest.mark.parametrize(
-    ("name", "value"), [("PORT", "many"), ("OIDC", "{"), ("JAIL", "maybe"), ("DATABASE_URL", "mysql://x")]
-)
+    ("name", "value"),
+    [
+        ("PORT", "many"), ("OIDC", "{"), ("OIDC", '[{"key": "uni"}]'), ("JAIL", "maybe"), ("DATABASE_URL", "mysql://x"),
+        ("SMTP_URL", "smtp://mail.example.org"), ("SIGNUP", "closed"), ("LOG_FORMAT", "xml"), ("TRACES_URL", "here"),
+    ],
+)  # fmt: skip
 def test_doctor_names_settings_that_do_not_parse(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
@@ -137,6 +145,30 @@ def test_doctor_names_settings_that_do_not_parse(
     found = told_of(cli, "settings")
     assert not found["ok"]
     assert f"GPUJUDGE_{name}" in found["detail"]
+    assert "GPUJUDGE_" in found["detail"].replace(f"GPUJUDGE_{name}", "") + found["remedy"], "what to type is missing"
+
+
+def test_a_misspelt_setting_ends_every_command_that_reads_settings(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPUJUDGE_SIGNUP", "closed")
+    for command in (["up"], ["worker", "build"], ["db", "upgrade"], ["user", "list"], ["device", "list"]):
+        ended = cli(*command)
+        assert ended.exit_code == 2, command
+        assert "there is no setting GPUJUDGE_SIGNUP: do you mean GPUJUDGE_SIGN_UP?" in ended.stderr
+    monkeypatch.setenv("GPUJUDGE_IGNORE_UNKNOWN", "1")
+    assert cli("db", "upgrade", "--no-packs").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "argv", [["workers", "sweeper"], ["gunicorn", "-c", "python:web.gunicorn_conf", "--check-config", "web.asgi:x"]]
+)
+def test_the_processes_themselves_refuse_it_without_a_traceback(argv: list[str], tmp_path: Path) -> None:
+    env = {**os.environ, "GPUJUDGE_DATA_DIR": str(tmp_path), "GPUJUDGE_SIGNUP": "closed"}
+    ended = subprocess.run(
+        [sys.executable, "-m", *argv], cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert ended.returncode != 0
+    assert "do you mean GPUJUDGE_SIGN_UP?" in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 @pytest.mark.usefixtures("_no_slow_checks")
