@@ -73,6 +73,8 @@ __global__ void choose(int level, int width) {
         }
         unsigned reached = __ballot_sync(0xffffffffu, sum >= remaining);
         if (reached) {
+            // All have read what one lane replaces.
+            __syncwarp();
             if (threadIdx.x == __ffs(reached) - 1) {
                 selection.prefix = selection.prefix << width | (top - threadIdx.x);
                 selection.remaining = remaining - (sum - here);

@@ -11,14 +11,13 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from emulator.records import dataclass
-from judge.packs import sizes
 from judge.packs.expressions import Constraint, Expression, ExpressionError, Number
 from judge.packs.pack import Axis, Case, Pack, Parameter
 from judge.packs.verify.findings import Finding, error, note, warning
 
 #: More than the threads of a block, and more than the blocks of a grid in y or z.
 _LIMITS = (1025, 65_537)
-#: Beyond all that a kernel keeps of a row in one block: 227 KiB of shared memory hold 58,112 floats, its registers 65,536.
+#: Beyond what a kernel keeps of a row in one block: 58,112 floats in 227 KiB of shared memory, 65,536 in registers.
 _WHOLE = 131_072
 #: What the emulator judges in a moment.
 _CHEAP_ELEMENTS = 1_000_000

@@ -42,7 +42,8 @@ def test_what_is_too_dear_for_the_emulator_is_reached_on_gpus(edit: Edit) -> Non
 def test_both_ends_of_a_parameter(edit: Edit) -> None:
     edit("factor = 8 }", "factor = 7 }")
     message = found(edit("factor = -8 }", "factor = 1 }"))["parameters.factor"]
-    assert message.startswith("reaches -2.0 of -8.0") and "; reaches 7.0 of 8.0" in message
+    assert message.startswith("reaches -2.0 of -8.0")
+    assert "; reaches 7.0 of 8.0" in message
     hidden = edit("N, float factor)", "N)")
     assert "parameters.factor" not in found(hidden), "a parameter for data alone has no stated range"
 

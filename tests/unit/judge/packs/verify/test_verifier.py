@@ -221,6 +221,7 @@ def test_kernels_are_judged_and_their_verdicts_compared(pack_directory: Path) ->
 
 def test_a_kernel_that_is_accepted_with_a_warning_is_an_error(pack_directory: Path) -> None:
     def judge(source: bytes, pack: Pack) -> Judgement:
+        assert source
         device = DeviceInfo("emulator", "emulator", "emulator", "8.0")
         race = MemoryFault("race on shared memory", "race on shared memory at kernel.cu:7")
         cases = tuple(
