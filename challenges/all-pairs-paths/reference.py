@@ -8,12 +8,12 @@ _ROWS = 64
 _NODES = 32
 
 
-def make_inputs(rng, N, density, potential, ring):
+def make_inputs(rng, N, density, potential, ring, shortness):
     dist = rng.uniform(0.1, 10.1, (N, N))
     dist[rng.random((N, N)) >= density] = np.inf
     if ring:
         order = rng.permutation(N)
-        dist[order, np.roll(order, 1)] = rng.uniform(0.1, 10.1, N)
+        dist[order, np.roll(order, 1)] = rng.uniform(0.1, 10.1, N) / shortness
     # Potentials change the length of every cycle by nothing.
     height = rng.uniform(-potential, potential, N)
     dist += height[:, None] - height

@@ -15,10 +15,14 @@ _PARTS = (
 )  # fmt: skip
 
 
-def make_inputs(rng, seq_len):
+def make_inputs(rng, seq_len, repel):
+    """All weights. ``repel`` pulls queries one way and keys the other, so that every score is far below zero."""
     parts = []
     for name, shape, spread in _PARTS:
         part = rng.standard_normal(int(np.prod(shape)), np.float32) * np.float32(spread)
+        if name == "qkv_bias":
+            part[:_WIDTH] += np.float32(repel)
+            part[_WIDTH : 2 * _WIDTH] -= np.float32(repel)
         parts.append(part + np.float32(1) if name in ("norm1", "norm2") else part)
     return {"weights": np.concatenate(parts)}
 

@@ -2,9 +2,17 @@
 
 import numpy as np
 
+#: Rows of cells in each strip of a labyrinth.
+_STRIP = 3
 
-def make_inputs(rng, rows, cols, start_row, start_col, end_row, end_col, walls, winding, closed):
+
+def make_inputs(rng, rows, cols, start_row, start_col, end_row, end_col, walls, winding, labyrinth, closed):
     grid = (rng.random((rows, cols)) < walls).astype(np.int32)
+    if labyrinth:
+        grid = _labyrinth(rng, rows, cols)
+        for row, col in ((start_row, start_col), (end_row, end_col)):
+            # A way to the nearest cell.
+            grid[row // 2 * 2, col // 2 * 2 : col + 1] = grid[row // 2 * 2 : row + 1, col] = 0
     if winding:
         # A wall along every other row, with a gap near alternating ends.
         grid[:] = 0
@@ -19,6 +27,60 @@ def make_inputs(rng, rows, cols, start_row, start_col, end_row, end_col, walls, 
                 grid[row, col] = 1
     grid[start_row, start_col] = grid[end_row, end_col] = 0
     return {"grid": grid}
+
+
+def _labyrinth(rng, rows, cols):
+    """A labyrinth whose cells lie on even rows and columns, and whose way from one end to the other is long.
+
+    The cells make a random tree. Strips of some rows of cells are joined at alternating ends alone, somewhere in the
+    last quarter, so that a way through all of them goes back and forth, and winds within each. A few walls more are
+    open within the strips: which of two ways is shorter is not decided in one place.
+    """
+    height, width = (rows + 1) // 2, (cols + 1) // 2
+    cells, row, col = np.arange(height * width).reshape(height, width), np.arange(1, height), np.arange(width)
+    weights, open_more = rng.random((height - 1, width)), rng.random((height - 1, width)) < 0.05
+    is_between = (row % _STRIP == 0)[:, None]
+    at_left = (row // _STRIP % 2 == 0)[:, None]
+    is_joint = np.where(at_left, col, width - 1 - col) < max(1, width // 4)
+    weights += np.where(is_between, np.where(is_joint, 1.0, 2.0), 0.0)
+    below, beside = np.stack([cells[:-1], cells[1:]], 2), np.stack([cells[:, :-1], cells[:, 1:]], 2)
+    pairs = np.concatenate([below.reshape(-1, 2), beside.reshape(-1, 2)])
+    is_open = _tree(pairs, np.concatenate([weights.reshape(-1), rng.random(beside.size // 2)]), cells.size)
+    grid = np.ones((rows, cols), np.int32)
+    grid[::2, ::2] = 0
+    grid[1 : 2 * height - 1 : 2, ::2] = ~(is_open[: weights.size].reshape(weights.shape) | (open_more & ~is_between))
+    grid[::2, 1 : 2 * width - 1 : 2] = ~is_open[weights.size :].reshape(height, width - 1)
+    return grid
+
+
+def _tree(pairs, weights, count):
+    """Which pairs belong to the lightest tree that joins all ``count`` cells (Boruvka's algorithm)."""
+    order = np.argsort(weights)
+    ends, is_chosen = pairs[order], np.zeros(len(pairs), bool)
+    group = np.arange(count)
+    while True:
+        first, second = group[ends].T
+        apart = np.flatnonzero(first != second)
+        if not apart.size:
+            is_in_tree = np.empty_like(is_chosen)
+            is_in_tree[order] = is_chosen
+            return is_in_tree
+        # Of each group the lightest pair that leaves it: the first one, since they are sorted.
+        lightest = np.full(count, len(pairs))
+        np.minimum.at(lightest, first[apart], apart)
+        np.minimum.at(lightest, second[apart], apart)
+        groups = np.flatnonzero(lightest < len(pairs))
+        pair = lightest[groups]
+        is_chosen[pair] = True
+        other = np.where(first[pair] == groups, second[pair], first[pair])
+        parent = np.arange(count)
+        parent[groups] = other
+        # Of two groups that chose the same pair one stays.
+        stays = groups[(parent[other] == groups) & (groups < other)]
+        parent[stays] = stays
+        while (parent[parent] != parent).any():
+            parent = parent[parent]
+        group = parent[group]
 
 
 def reference(grid, rows, cols, start_row, start_col, end_row, end_col, result=None):

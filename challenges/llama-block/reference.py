@@ -18,10 +18,18 @@ _PARTS = (
 )
 
 
-def make_inputs(rng, seq_len):
+def make_inputs(rng, seq_len, repel):
+    """All weights, and tables of angles. ``repel`` makes keys that many times the negatives of the queries of their
+    heads, nearly: the scores of tokens that are alike are then far below zero."""
     parts = []
     for name, shape, spread in _PARTS:
         part = rng.standard_normal(int(np.prod(shape)), np.float32) * np.float32(spread)
+        if repel and name == "q":
+            heads = part.reshape(_KEY_HEADS, -1, _HEAD, _WIDTH)
+            heads[:, 1:] = heads[:, :1] + np.float32(0.1) * heads[:, 1:]
+            opposite = -np.float32(repel) * heads[:, 0].ravel()
+        if repel and name == "k":
+            part = opposite + np.float32(0.1) * part
         parts.append(part + np.float32(1) if name in ("norm1", "norm2") else part)
     # Positions need not begin at 0: the tables are to be read, not made.
     positions = rng.integers(0, 5000) + np.arange(seq_len)

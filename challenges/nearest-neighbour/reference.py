@@ -11,7 +11,7 @@ _FEW = 4096
 
 
 def reference(points, N):
-    return _nearest_of_all(points.astype(np.float64), np.arange(len(points)))[0]
+    return _nearest(points.astype(np.float64))[0]
 
 
 def check(inputs, outputs):
@@ -24,7 +24,7 @@ def check(inputs, outputs):
     if own.size:
         return f"indices[{own[0]}] is {own[0]}: the point itself, not another one"
     claimed = np.square(points - points[found]).sum(axis=1)
-    nearest, least = (_nearest_of_all if count <= _FEW else _nearest_by_cells)(points, np.arange(count))
+    nearest, least = _nearest(points)
     wrong = np.flatnonzero(claimed > least * (1 + _ERROR))
     if not wrong.size:
         return None
@@ -33,6 +33,11 @@ def check(inputs, outputs):
         f"{wrong.size} of {count} indices are wrong; indices[{i}] is {found[i]}, "
         f"at a distance of {claimed[i] ** 0.5:.7g}, but point {nearest[i]} is at {least[i] ** 0.5:.7g}"
     )
+
+
+def _nearest(points):
+    """(numbers of the nearest, squared distances) of all points; of several equally near ones, any."""
+    return (_nearest_of_all if len(points) <= _FEW else _nearest_by_cells)(points, np.arange(len(points)))
 
 
 def _nearest_of_all(points, which):

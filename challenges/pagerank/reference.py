@@ -3,7 +3,9 @@
 import numpy as np
 
 
-def make_inputs(rng, N, E, damping, iterations, dangling):
+def make_inputs(rng, N, E, damping, iterations, dangling, ring):
+    if ring:
+        return _ring(rng, N, E)
     # Some pages link to nobody, and some are linked to far more often than others.
     linking = rng.permutation(N)[: max(1, round(N * (1 - dangling)))]
     sources = linking[rng.integers(0, linking.size, E)].astype(np.int32)
@@ -12,6 +14,20 @@ def make_inputs(rng, N, E, damping, iterations, dangling):
     return {
         "row_offsets": np.concatenate([[0], ends, [E]]).astype(np.int32),
         "sources": sources,
+        "out_degrees": np.bincount(sources, minlength=N).astype(np.int32),
+    }
+
+
+def _ring(rng, N, E):
+    """A ring through all pages in random order, and few other links: ranks go round and hardly mix."""
+    order = rng.permutation(N)
+    more = E - N
+    sources = np.concatenate([order, rng.integers(0, N, more)])
+    targets = np.concatenate([np.roll(order, 1), rng.integers(0, N, more)])
+    by_target = np.argsort(targets, kind="stable")
+    return {
+        "row_offsets": np.searchsorted(targets[by_target], np.arange(N + 1)).astype(np.int32),
+        "sources": sources[by_target].astype(np.int32),
         "out_degrees": np.bincount(sources, minlength=N).astype(np.int32),
     }
 

@@ -94,6 +94,7 @@ class _Assembly:
             reference=self._reference,
             equivalent=dict(model.equivalent),
             waived={str(code): reason for code, reason in model.waived.items()},
+            unreached=dict(model.unreached),
             default_medals=read_medals(self._file.parent.parent).get(self._file.parent.name, {}),
         )
 

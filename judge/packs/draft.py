@@ -2,7 +2,8 @@
 
 What it does not tell says TODO, and ``pack verify`` lists those lines. Integer scalars are taken for sizes, other
 scalars for parameters, const pointers for inputs. The sizes of the cases are those at which kernels go wrong: 1, one
-more than a warp, primes, more than a block's threads in each axis in turn, all different.
+more than a warp, primes, more than a block's threads in each axis in turn, all different, and as many in each axis as
+it may have, or as a grid has no blocks for.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ _SMALL = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29)
 #: More sizes than any function should take.
 _MOST_AXES = len(_SMALL)
 _WARP, _BLOCK = 33, 1031
+#: More than the blocks of a grid in y or z, and the largest end of an axis that has a case (judge.packs.verify.reach).
+_GRID, _WHOLE = 65_537, 131_072
+_PARAMETER_SIZES = (259, 7, *_SMALL[4:])
 _MIXED = (61, 37, 7, 5, 3, 2)
 _INTEGERS = {
     Element.BOOL: (0, 1), Element.INT8: (-128, 127), Element.UINT8: (0, 255),
@@ -95,6 +99,7 @@ def _is_size(scalar: Declared) -> bool:
 
 def _toml(slug: str, signature: str, parts: _Parts) -> Iterator[str]:
     counts = [_timed_size(parts), _spread(_EMULATED_ELEMENTS, parts)]
+    most = [max(2 * size, 4096) for size in counts[0]]
     yield "schema = 2"
     yield f'title = "{slug.replace("-", " ").capitalize()}"  # TODO: a title for people'
     yield 'version = "1.0.0"'
@@ -102,22 +107,21 @@ def _toml(slug: str, signature: str, parts: _Parts) -> Iterator[str]:
     yield 'tags = []  # TODO: what it is about, as in ["scan", "memory-bound"]'
     yield f"signature = {_quoted(signature)}"
     yield f"sample_sizes = {_rows([_SMALL[: len(parts.axes)], *_samples(parts)])}"
-    yield f"sizes = {_rows(_hidden(len(parts.axes)))}"
+    yield f"sizes = {_rows(_hidden(most))}"
     yield f"benchmark_sizes = {{ cuda = {_rows([counts[0]])}, emulator = {_rows([counts[1]])} }}"
     yield from ("", "[axes]")
     if not parts.is_sure:
         yield f"# TODO: of {', '.join(parts.axes)}, move what is no size to [parameters], with integer = true"
-    for axis, size in zip(parts.axes, counts[0], strict=True):
+    for axis, largest in zip(parts.axes, most, strict=True):
         what = "number of elements" if parts.is_sure else ""
-        most = _number(max(2 * size, 4096))
-        yield f'{axis} = {{ max = {most}, description = "{what}" }}  # TODO: what {axis} counts'
+        yield f'{axis} = {{ max = {_number(largest)}, description = "{what}" }}  # TODO: what {axis} counts'
     if parts.parameters:
         yield from ("", "[parameters]")
     for parameter in parts.parameters:
+        is_float = parameter.parsed.element.facts.is_float
+        low, high = _ends(parameter)
         values = (
-            "default = 0.5, min = -2, max = 2"
-            if parameter.parsed.element.facts.is_float
-            else "default = 1, min = 0, max = 1, integer = true"
+            f"default = {0.5 if is_float else 1}, min = {low}, max = {high}{'' if is_float else ', integer = true'}"
         )
         yield f'{parameter.name} = {{ {values}, description = "" }}  # TODO: which values {parameter.name} takes'
     for pointer in (each for each in parts.all if each.parsed.is_pointer):
@@ -129,6 +133,16 @@ def _toml(slug: str, signature: str, parts: _Parts) -> Iterator[str]:
     elements = "*".join(parts.shape)
     yield from ("", "[bench]", f'bytes = "{_bytes(parts)}*{elements}"')
     yield f'flops = "{elements}"  # TODO: the operations of a call, and of its bytes only what it has to move'
+    for end in (0, 1) if parts.parameters else ():
+        sizes = ", ".join(f"{axis} = {size + end}" for axis, size in zip(parts.axes, _PARAMETER_SIZES, strict=False))
+        values = ", ".join(f"{parameter.name} = {_ends(parameter)[end]}" for parameter in parts.parameters)
+        yield from ("", "[[cases]]", f'id = "{("least", "largest")[end]}-parameters"')
+        yield from (f"axes = {{ {sizes} }}", f"parameters = {{ {values} }}")
+
+
+def _ends(parameter: Declared) -> tuple[int, int]:
+    """Returns the least and the largest value that a parameter begins with."""
+    return (-2, 2) if parameter.parsed.element.facts.is_float else (0, 1)
 
 
 def _array(pointer: Declared, parts: _Parts) -> Iterator[str]:
@@ -154,15 +168,18 @@ def _samples(parts: _Parts) -> list[tuple[int, ...]]:
     return [(256,)] if parts.is_sure else [(16, 8, *_SMALL[1:])[: len(parts.axes)]]
 
 
-def _hidden(axes: int) -> list[tuple[int, ...]]:
+def _hidden(most: Sequence[int]) -> list[tuple[int, ...]]:
+    axes, ends = len(most), [each if each <= _WHOLE else _GRID for each in most]
     if axes == 1:
-        return [(1,), (31,), (_WARP,), (_BLOCK,), (40_009,)]
+        return [(1,), (31,), (_WARP,), (_BLOCK,), (ends[0],)]
     rows = [(1,) * axes]
     for large in (_WARP, _BLOCK):
         for place in range(axes):
             # The small ones take turns, so that no axis has only a few sizes.
             small = [_SMALL[(i + place) % max(axes, 3)] for i in range(axes)]
             rows.append((*small[:place], large, *small[place + 1 :]))
+    for place, end in enumerate(ends):
+        rows.append((*_SMALL[:place], end, *_SMALL[place + 1 : axes]))
     return [*rows, (*_MIXED, *_SMALL[4:])[:axes]]
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import functools
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 
 from emulator.records import dataclass
@@ -38,6 +38,10 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Number, Number], bool]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
+
+_SIGNS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
 
 _FUNCTIONS: dict[str, Callable[..., Number]] = {"min": min, "max": max, "ceil_div": lambda a, b: -(-a // b)}
 
@@ -83,6 +87,11 @@ class Constraint:
     def names(self) -> frozenset[str]:
         """The variables in it."""
         return frozenset().union(*(side.names for side in self.sides))
+
+    def pairs(self) -> Iterator[tuple[Expression, str, Expression]]:
+        """Yields each two neighbouring sides with the sign between them, such as ``<=``."""
+        signs = [_SIGNS[comparison] for comparison in self._comparisons]
+        yield from zip(self.sides, signs, self.sides[1:], strict=False)
 
     def holds(self, variables: Mapping[str, Number]) -> bool:
         """Returns whether each side compares with the next as it should. Raises ExpressionError."""

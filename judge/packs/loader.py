@@ -22,7 +22,9 @@ from judge.packs.schema import ChallengeModel
 
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 #: What people read and what no judgement depends on: keys of the file, and of any table in it.
-_DESCRIPTIVE = frozenset({"title", "difficulty", "tags", "license", "links", "description", "medals", "waived"})
+_DESCRIPTIVE = frozenset(
+    {"title", "difficulty", "tags", "license", "links", "description", "medals", "waived", "unreached"}
+)
 
 #: What a pack's folder has that it is loaded from, besides files of data.
 FILES = ("challenge.toml", "reference.py", "statement.md")
@@ -114,6 +116,7 @@ def _without_descriptions(value: Any) -> Any:
         return {
             key: _without_descriptions(each)
             for key, each in value.items()
-            if key not in _DESCRIPTIVE or (isinstance(each, dict) and key not in ("medals", "links", "waived"))
+            if key not in _DESCRIPTIVE
+            or (isinstance(each, dict) and key not in ("medals", "links", "waived", "unreached"))
         }
     return [_without_descriptions(each) for each in value] if isinstance(value, list) else value

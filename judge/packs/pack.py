@@ -164,6 +164,8 @@ class Pack:
     equivalent: dict[str, str] = field(default_factory=dict)
     #: Codes of a verification's findings that cannot be avoided here, with the reason.
     waived: Mapping[str, str] = field(default_factory=dict)
+    #: Axes, parameters and constraints whose end no case reaches, with the reason (judge.packs.verify.reach).
+    unreached: Mapping[str, str] = field(default_factory=dict)
     #: By metric, from our own kernels (judge.packs.medals).
     default_medals: Mapping[str, Medals] = field(default_factory=dict)
 

@@ -267,5 +267,7 @@ class ChallengeModel(_Strict):
     equivalent: dict[str, Reason] = {}
     #: Codes of findings of a verification that this challenge cannot avoid, each with the reason.
     waived: dict[WaivableCode, Reason] = {}
+    #: Axes, parameters and constraints (by name or text) whose end no case reaches, each with the reason.
+    unreached: dict[str, Reason] = {}
     cases: tuple[CaseModel, ...] = ()
     benchmarks: tuple[BenchmarkModel, ...] = ()

@@ -14,17 +14,17 @@ __global__ void mark_walls(const int* grid, unsigned* closed, int cells) {
 __global__ void __launch_bounds__(THREADS) search(unsigned* closed, int* front, int* next, int rows, int cols, int first, int end,
                                                    int* result) {
     __shared__ int count, found;
-    __shared__ bool is_reached;
     if (threadIdx.x == 0) {
         front[0] = first;
         atomicOr(&closed[first / 32], 1u << first % 32);
         found = 0;
         count = 1;
-        is_reached = first == end;
     }
     __syncthreads();
     int steps = 0;
+    bool is_reached = first == end;
     while (count > 0 && !is_reached) {
+        bool finds_end = false;
         for (int f = threadIdx.x; f < count; f += THREADS) {
             int cell = front[f], r = cell / cols, c = cell % cols;
 #pragma unroll
@@ -36,10 +36,11 @@ __global__ void __launch_bounds__(THREADS) search(unsigned* closed, int* front, 
                 if (closed[neighbour / 32] & bit) continue;
                 if (atomicOr(&closed[neighbour / 32], bit) & bit) continue;
                 next[atomicAdd(&found, 1)] = neighbour;
-                if (neighbour == end) is_reached = true;
+                if (neighbour == end) finds_end = true;
             }
         }
-        __syncthreads();
+        // In a register: a flag in shared memory could be set by the next step while slower warps still read it.
+        is_reached = __syncthreads_or(finds_end);
         steps++;
         if (threadIdx.x == 0) {
             count = found;

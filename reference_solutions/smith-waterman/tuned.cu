@@ -25,6 +25,8 @@ __global__ void __launch_bounds__(32) advance(const unsigned char* a, const unsi
         int j = begin + step - lane;
         int above = __shfl_up_sync(0xffffffffu, entry, 1);
         if (lane == 0) above = tile_row > 0 && j < end ? bottom[j] : 0;
+        // The last lane overwrites what the first one has read.
+        __syncwarp();
         if (j < begin || j >= end || !is_there) continue;
         int paired = before + (letter == b[j] ? match : -mismatch);
         left = max(max(0, paired), max(above, left) - gap);

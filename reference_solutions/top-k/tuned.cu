@@ -73,6 +73,8 @@ __global__ void choose(int level, int width) {
         }
         unsigned reached = __ballot_sync(0xffffffffu, sum >= remaining);
         if (reached) {
+            // All have read what one lane replaces.
+            __syncwarp();
             if (threadIdx.x == __ffs(reached) - 1) {
                 selection.prefix = selection.prefix << width | (top - threadIdx.x);
                 selection.remaining = remaining - (sum - here);
@@ -110,9 +112,11 @@ __device__ unsigned reserve(unsigned* counter, unsigned mine) {
     return place;
 }
 
-// Writes the numbers above the prefix to the output. Keeps those that have it, unless `kept` is null.
+// Writes the numbers above the prefix to the output. Keeps those that have it or, where only kept ones are gone through,
+// does not.
+template <bool OF_KEPT>
 __global__ void __launch_bounds__(THREADS) collect(const float* values, int n, int shift, float* output, float* kept) {
-    if (kept == nullptr) n = selection.candidates;
+    if constexpr (OF_KEPT) n = selection.candidates;
     unsigned prefix = selection.prefix;
     for (long long tile = (long long)blockIdx.x * THREADS * ITEMS; tile < n; tile += (long long)gridDim.x * THREADS * ITEMS) {
         float mine[ITEMS];
@@ -127,11 +131,11 @@ __global__ void __launch_bounds__(THREADS) collect(const float* values, int n, i
             equal |= (unsigned)(head == prefix) << j;
         }
         unsigned place = reserve(&selection.written, __popc(above));
-        unsigned kept_place = kept ? reserve(&selection.candidates, __popc(equal)) : 0;
+        unsigned kept_place = !OF_KEPT ? reserve(&selection.candidates, __popc(equal)) : 0;
 #pragma unroll
         for (int j = 0; j < ITEMS; j++) {
             if (above >> j & 1) output[place++] = mine[j];
-            if (kept && (equal >> j & 1)) kept[kept_place++] = mine[j];
+            if (!OF_KEPT && (equal >> j & 1)) kept[kept_place++] = mine[j];
         }
     }
 }
@@ -176,12 +180,12 @@ extern "C" void solve(const float* input, float* output, int N, int k) {
     start<<<1, 1024>>>(k);
     count<<<blocks, THREADS>>>(input, N, 0, 21, 11);
     choose<<<1, 32>>>(0, 11);
-    collect<<<blocks, THREADS>>>(input, N, 21, output, kept);
+    collect<false><<<blocks, THREADS>>>(input, N, 21, output, kept);
     count<<<blocks, THREADS>>>(kept, 0, 1, 10, 11);
     choose<<<1, 32>>>(1, 11);
     count<<<blocks, THREADS>>>(kept, 0, 2, 0, 10);
     choose<<<1, 32>>>(2, 10);
-    collect<<<blocks, THREADS>>>(kept, 0, 0, output, nullptr);
+    collect<true><<<blocks, THREADS>>>(kept, 0, 0, output, nullptr);
     fill<<<min((k + 255) / 256, 1056), 256>>>(output, k);
     cudaFreeAsync(kept, 0);
     if (k <= MOST_IN_SHARED) {

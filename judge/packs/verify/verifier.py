@@ -28,9 +28,11 @@ from judge.packs.verify.findings import Finding, Severity, error, of_pack_error,
 from judge.packs.verify.kernels import SubmissionCheck, accepted_kernels, all_kernels, check_listing
 from judge.packs.verify.prepared import PreparedCase
 from judge.packs.verify.ptx_mutants import Fate, KernelMutant
+from judge.packs.verify.reach import check_reach
 from judge.packs.verify.spot_mutants import try_spot_mutants
 from judge.packs.verify.texts import check_texts, check_todo
 from judge.packs.verify.versions import check_version
+from judge.verdict import Verdict
 
 JudgeFunction = Callable[[bytes, Pack], Judgement]
 #: Tries mutants of an accepted kernel: its source, its name, its pack.
@@ -104,6 +106,7 @@ def verify_pack(
     findings = [
         *check_texts(pack),
         *check_coverage(pack),
+        *check_reach(pack),
         *check_scalars(pack),
         *check_benchmark_sizes(pack),
         *check_benchmarks(pack),
@@ -113,14 +116,16 @@ def verify_pack(
     ]
     cases = [PreparedCase(pack, case) for case in pack.cases]
     broken = False
+    # Cases for GPUs alone are large, and show nothing of answers that smaller ones do not.
+    small = [each for each in cases if "emulator" in each.case.devices]
     for prepared in cases:
-        found = list(check_case(prepared, all_seeds=full))
+        found = list(check_case(prepared, all_seeds=full and prepared in small))
         findings += found
         broken |= any(each.code in ("reference-failed", "expression") for each in found)
     mutants: list[MutantResult] = []
     # Mutants of a reference that fails would say the same again.
     if not broken:
-        mutants = try_answer_mutants(sorted(cases, key=lambda each: each.elements), until_killed=not full)
+        mutants = try_answer_mutants(sorted(small, key=lambda each: each.elements), until_killed=not full)
         findings += [*_survivors(pack, mutants), *_spot_checks(pack), *check_decoys(pack)]
     if full:
         findings += make_benchmarks(pack)
@@ -136,6 +141,8 @@ def verify_pack(
             checks.append(check)
             if check.complaint is not None:
                 findings.append(error("verdict", submission.path, "", check.complaint))
+            elif submission.verdicts == {Verdict.ACCEPTED}:
+                findings += _warnings_of(check)
     kernel_mutants: tuple[KernelMutant, ...] = ()
     if mutate is not None and not any(each.severity is Severity.ERROR for each in findings):
         try:
@@ -147,6 +154,15 @@ def verify_pack(
     if not broken:
         findings += _needless_declarations(pack, mutants, kernel_mutants)
     return Verification(pack, tuple(findings), tuple(checks), tuple(mutants), kernel_mutants, effort)
+
+
+def _warnings_of(check: SubmissionCheck) -> Iterator[Finding]:
+    """Yields what was found in a kernel that is accepted nevertheless: whoever learns from it learns that, too."""
+    for case in check.judgement.cases:
+        if case.memory_errors:
+            message = f"is accepted with a warning in the case {case.id}: {case.memory_errors[0].message}"
+            yield error("kernel-warning", check.submission.path, "", message)
+            return
 
 
 def _waived(pack: Pack, finding: Finding) -> Finding:

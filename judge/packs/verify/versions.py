@@ -12,7 +12,8 @@ from judge.packs.verify.findings import Finding, error, warning
 
 #: What no judgement depends on.
 _TEXTS = (
-    "title", "difficulty", "tags", "license", "links", "description", "equivalent", "waived", "version", "medals",
+    "title", "difficulty", "tags", "license", "links", "description", "equivalent", "waived", "unreached", "version",
+    "medals",
 )  # fmt: skip
 
 

@@ -51,14 +51,16 @@ axes = { N = 100 }
 [[cases]]
 id = "warp"
 axes = { N = 33 }
+parameters = { factor = 8 }
 
 [[cases]]
 id = "prime"
 axes = { N = 1031 }
+parameters = { factor = -8 }
 
 [[cases]]
 id = "blocks"
-axes = { N = 3000 }
+axes = { N = 70_000 }
 
 [[benchmarks]]
 id = "big"

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judge.judgement import BuildReport, DeviceInfo, Judgement
+from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, MemoryFault
 from judge.packs.pack import Pack
 from judge.packs.verify import Severity, SubmissionCheck, verify_pack
 from judge.verdict import Verdict
@@ -87,7 +87,7 @@ def test_sizes_that_hide_mistakes(edit: Edit) -> None:
     edit("axes = { N = 100 }", "axes = { N = 64 }")
     edit("axes = { N = 33 }", "axes = { N = 96 }")
     edit("axes = { N = 1031 }", "axes = { N = 128 }")
-    edit("axes = { N = 3000 }", "axes = { N = 1024 }")
+    edit("axes = { N = 70_000 }", "axes = { N = 1024 }")
     found = errors(edit("axes = { N = 5 }", "axes = { N = 32 }"))
     assert {"size-minimum", "size-warp", "size-one-block"} <= set(found)
 
@@ -219,6 +219,24 @@ def test_kernels_are_judged_and_their_verdicts_compared(pack_directory: Path) ->
     assert [finding.code for finding in verification.findings] == ["verdict"]
 
 
+def test_a_kernel_that_is_accepted_with_a_warning_is_an_error(pack_directory: Path) -> None:
+    def judge(source: bytes, pack: Pack) -> Judgement:
+        assert source
+        device = DeviceInfo("emulator", "emulator", "emulator", "8.0")
+        race = MemoryFault("race on shared memory", "race on shared memory at kernel.cu:7")
+        cases = tuple(
+            CaseJudgement(case.id, case.group, Verdict.ACCEPTED, 0.0, memory_errors=(race,) * (case.id == "prime"))
+            for case in pack.cases
+        )
+        return Judgement(Verdict.ACCEPTED, pack.slug, pack.version, device, BuildReport(True, 0.0), cases)
+
+    (pack_directory / "submissions" / "wrong_answer" / "one.cu").unlink()
+    (finding,) = verify_pack(pack_directory, judge).findings
+    assert (finding.code, finding.severity) == ("kernel-warning", Severity.ERROR)
+    assert "the case prime: race on shared memory at kernel.cu:7" in finding.message
+    assert finding.file.parent.name == "accepted"
+
+
 def test_files_of_data(pack_directory: Path, edit: Edit) -> None:
     def declare(rows: int) -> Path:
         values = np.random.default_rng(1).uniform(-1, 1, rows).astype(np.float32)
@@ -231,6 +249,7 @@ def test_files_of_data(pack_directory: Path, edit: Edit) -> None:
         return text
 
     before = ['data = { kind = "uniform", low = -1, high = 1 }']
+    edit("max = 100_000_000", "max = 200_000")
     edit("axes = { N = 100_000_000 }\n", "axes = { N = 200_000 }\n")
     edit("[bench]", '[waived]\nbench-short = "a file has no more rows"\n\n[bench]')
     np.save(pack_directory / "old.npy", np.zeros(3))
