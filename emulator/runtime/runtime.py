@@ -31,7 +31,7 @@ class Runtime:
     One device to a process: a second Runtime is the same device with other limits. All threads are made here,
     ``threads`` of them (default: one for each CPU that this process may use); later nothing needs a new one.
     ``schedule_seed`` runs warps and blocks in another order, the same for the same seed. ``checks="full"``
-    adds racecheck and initcheck, ``profile`` fills in ``LaunchStats.profile``: either makes kernels several times as
+    adds racecheck and initcheck (with ``tell_silent`` also races with stores that change nothing), ``profile`` fills in ``LaunchStats.profile``: either makes kernels several times as
     slow. ``l2_bytes`` is the size of the profile's L2 (default: 50 MiB; a GPU's is
     ``load_gpu(name).memory.l2_bytes``); ``gpu`` sets it, and the multiprocessors, clocks and bandwidth that programs
     are told, to that GPU's. ``cache`` is a folder where machine code is kept for the next process
@@ -47,6 +47,7 @@ class Runtime:
         threads: int | None = None,
         schedule_seed: int | None = None,
         checks: Checks = "default",
+        tell_silent: bool = False,
         profile: bool = False,
         l2_bytes: int | None = None,
         gpu: Gpu | None = None,
@@ -59,6 +60,7 @@ class Runtime:
             schedule_seed=schedule_seed,
             check_full=checks == "full",
             profile=profile,
+            tell_silent=tell_silent,
             l2_bytes=l2_bytes,
             gpu=gpu,
         )

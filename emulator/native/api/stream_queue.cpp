@@ -1,0 +1,116 @@
+#include "api/stream_queue.h"
+
+#include <algorithm>
+#include <list>
+#include <mutex>
+#include <vector>
+
+#include "checks/task_races.h"
+#include "exec/observe.h"
+
+namespace emu {
+
+namespace {
+
+// More than that would wait for nothing: the first goes on.
+constexpr size_t max_pending = 256;
+
+struct Pending {
+    TaskPointer task;
+    Work work;
+};
+
+std::recursive_mutex mutex;
+std::list<Pending> pending;
+TaskClock known_to_host;
+bool is_deferring = false, is_late = false;
+uint64_t draws = 0;
+
+// Those that come after no other one that is left.
+std::vector<std::list<Pending>::iterator> ready(const TaskClock *within) {
+    std::vector<std::list<Pending>::iterator> found;
+    for (auto it = pending.begin(); it != pending.end(); ++it) {
+        if (within && !it->task->is_within(*within)) continue;
+        // Whatever it comes after was given before it.
+        bool waits = std::any_of(pending.begin(), it, [&](const Pending &other) { return it->task->comes_after(*other.task); });
+        if (!waits) found.push_back(it);
+    }
+    return found;
+}
+
+cudaError_t carry_out(const TaskPointer &task, const Work &work) {
+    CurrentTask current(task);
+    return work();
+}
+
+void run(std::list<Pending>::iterator chosen) {
+    Pending taken = std::move(*chosen);
+    pending.erase(chosen);
+    carry_out(taken.task, taken.work);  // its error is the context's
+}
+
+// `clock` null: all.
+void drain_within(const TaskClock *clock) {
+    std::lock_guard lock(mutex);
+    for (;;) {
+        bool is_done = std::none_of(pending.begin(), pending.end(),
+                                    [&](const Pending &it) { return !clock || it.task->is_within(*clock); });
+        if (is_done) return;
+        // What nobody waits for yet may be carried out before, or is late.
+        auto candidates = ready(is_late ? clock : nullptr);
+        run(candidates[draw_next(candidates.size())]);
+    }
+}
+
+}  // namespace
+
+// What a profile counts is the same each time.
+bool defers_work() { return is_deferring && !observe_settings().profile; }
+
+cudaError_t enqueue(TaskPointer task, Work work) {
+    std::lock_guard lock(mutex);
+    if (!defers_work()) return carry_out(task, work);
+    pending.push_back({std::move(task), std::move(work)});
+    if (pending.size() > max_pending) run(pending.begin());
+    return cudaSuccess;
+}
+
+void drain(const TaskClock &clock) { drain_within(&clock); }
+
+void drain() { drain_within(nullptr); }
+
+size_t draw_next(size_t count) {
+    if (is_late) return count - 1;
+    uint64_t z = draws += 0x9e3779b97f4a7c15;  // SplitMix64, as the scheduler
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return (z ^ z >> 31) % count;
+}
+
+void seed_queue(bool defers, bool late, uint64_t seed) {
+    std::lock_guard lock(mutex);
+    drain();
+    is_deferring = defers;
+    is_late = late;
+    draws = seed;
+}
+
+TaskClock host_clock() {
+    std::lock_guard lock(mutex);
+    return known_to_host;
+}
+
+void host_waits(const TaskClock &clock) {
+    std::lock_guard lock(mutex);
+    drain(clock);
+    join(known_to_host, clock);
+}
+
+void host_waits() {
+    std::lock_guard lock(mutex);
+    drain();
+    known_to_host.clear();
+    task_races().forget();
+}
+
+}  // namespace emu
