@@ -1,8 +1,12 @@
 #include "api/stream_queue.h"
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <ctime>
 #include <list>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "checks/task_races.h"
@@ -20,8 +24,14 @@ struct Pending {
     Work work;
 };
 
+// Processor time of the host, and time, after which work goes on by itself.
+constexpr double patience_cpu_s = 0.02, patience_s = 0.5;
+constexpr std::chrono::milliseconds tick{10};
+
 std::recursive_mutex mutex;
 std::list<Pending> pending;
+std::condition_variable_any has_pending;
+uint64_t enqueued = 0;  // how much has been deferred so far
 TaskClock known_to_host;
 bool is_deferring = false, is_late = false;
 uint64_t draws = 0;
@@ -36,6 +46,32 @@ std::vector<std::list<Pending>::iterator> ready(const TaskClock *within) {
         if (!waits) found.push_back(it);
     }
     return found;
+}
+
+double cpu_s() {
+    timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// Waits until the host has added nothing for a while, or nothing is left.
+void wait_for_host(std::unique_lock<std::recursive_mutex> &lock) {
+    uint64_t seen = 0;
+    double cpu_then = 0;
+    std::chrono::steady_clock::time_point then;
+    while (!pending.empty()) {
+        auto now = std::chrono::steady_clock::now();
+        if (seen != enqueued) {
+            seen = enqueued;
+            cpu_then = cpu_s();
+            then = now;
+        } else if (cpu_s() - cpu_then > patience_cpu_s || std::chrono::duration<double>(now - then).count() > patience_s) {
+            return;
+        }
+        lock.unlock();
+        std::this_thread::sleep_for(tick);
+        lock.lock();
+    }
 }
 
 cudaError_t carry_out(const TaskPointer &task, const Work &work) {
@@ -65,12 +101,27 @@ void drain_within(const TaskClock *clock) {
 }  // namespace
 
 // What a profile counts is the same each time.
+void start_queue_thread() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        std::thread([] {
+            for (std::unique_lock lock(mutex);;) {
+                has_pending.wait(lock, [] { return !pending.empty(); });
+                wait_for_host(lock);
+                drain();
+            }
+        }).detach();
+    });
+}
+
 bool defers_work() { return is_deferring && !observe_settings().profile; }
 
 cudaError_t enqueue(TaskPointer task, Work work) {
     std::lock_guard lock(mutex);
     if (!defers_work()) return carry_out(task, work);
     pending.push_back({std::move(task), std::move(work)});
+    ++enqueued;
+    has_pending.notify_one();
     if (pending.size() > max_pending) run(pending.begin());
     return cudaSuccess;
 }

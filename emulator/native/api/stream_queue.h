@@ -25,6 +25,10 @@ void drain();
 // Draws a number below `count`, which is not 0. The newest, where work is to be as late as can be.
 size_t draw_next(size_t count);
 
+// Creates a thread that carries out what is left while the host calls nothing: it may wait for what a kernel writes. Call once, before
+// threads are forbidden.
+void start_queue_thread();
+
 // Begins to draw orders anew.
 void seed_queue(bool defers, bool late, uint64_t seed);
 

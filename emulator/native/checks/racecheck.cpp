@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "checks/faults.h"
+#include "checks/late_stores.h"
 #include "checks/task_races.h"
 #include "exec/block.h"
 #include "exec/scheduler.h"
@@ -231,7 +232,12 @@ void RaceCheck::meet(const Meeting &meeting) {
         ++race.count;
         return;
     }
-    if (!race.count) race.fault = explanation_of(meeting);
+    if (!race.count) {
+        race.fault = explanation_of(meeting);
+        race.sites[0] = first;
+        race.sites[1] = second;
+        race.is_between_blocks = !is_shared && meeting.block != meeting.other.block;
+    }
     ++race.count;
     bool sets_flag = meeting.other_writes && site.order & launch_.kernel->sites[meeting.other.site].order & EMU_CONSTANT;
     Pending pending{&race, meeting.address, site.size, sets_flag, {}};
@@ -251,10 +257,18 @@ void RaceCheck::decide() {
             note_silent(*it.race, it.sets_flag);
             continue;
         }
-        it.race->reported = true;
-        report().add_fault(it.race->fault);
+        tell(*it.race);
     }
     pending_.clear();
+}
+
+void RaceCheck::tell(Race &race) {
+    race.reported = true;
+    report().add_fault(race.fault);
+    for (uint32_t site : race.sites) {
+        bool stores = launch_.kernel->sites[site].kind == EMU_STORE;
+        if (race.is_between_blocks && stores) note_racing_store(launch_.kernel->name, site);
+    }
 }
 
 // With other data the store may change what is there; those who set a flag are noted only.
@@ -274,8 +288,7 @@ void RaceCheck::note_silent(Race &race, bool sets_flag) {
         return;
     }
     fault.message += "; it is there by chance already: with these data the store changes nothing";
-    race.reported = true;
-    report().add_fault(fault);
+    tell(race);
 }
 
 Fault RaceCheck::explanation_of(const Meeting &meeting) const {

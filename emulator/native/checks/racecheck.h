@@ -47,6 +47,8 @@ class RaceCheck : public Observer {
         Fault fault;
         uint64_t count = 0;
         bool reported = false, noted = false;
+        uint32_t sites[2] = {};
+        bool is_between_blocks = false;  // on global memory
     };
     // Whether a write changes anything is known after it.
     struct Pending {
@@ -57,6 +59,7 @@ class RaceCheck : public Observer {
         uint8_t before[32];
     };
     void decide();
+    void tell(Race &race);
     void note_silent(Race &race, bool sets_flag);
     Fault explanation_of(const Meeting &meeting) const;
 
