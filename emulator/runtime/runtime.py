@@ -32,7 +32,8 @@ class Runtime:
     ``threads`` of them (default: one for each CPU that this process may use); later nothing needs a new one.
     ``schedule_seed`` runs warps and blocks in another order, the same for the same seed, and work of streams when it is
     waited for. ``checks="full"`` adds racecheck and initcheck (``tell_silent``: also races with stores that change
-    nothing), ``profile`` fills in ``LaunchStats.profile``: either makes kernels several times as slow. ``l2_bytes`` is the size of the profile's L2 (default: 50 MiB; a GPU's is
+    nothing), ``profile`` fills in ``LaunchStats.profile``: either makes kernels several times as slow. ``l2_bytes`` is
+    the size of the profile's L2 (default: 50 MiB; a GPU's is
     ``load_gpu(name).memory.l2_bytes``); ``gpu`` sets it, and the multiprocessors, clocks and bandwidth that programs
     are told, to that GPU's. ``cache`` is a folder where machine code is kept for the next process
     (``emulator.jit.cache``); who can write there decides what code runs here. Load programs afterwards

@@ -34,8 +34,9 @@ def _heading(outcome: Outcome) -> Iterator[str]:
 
 def _report(report: Report, *, profile: bool, gpu: Gpu | None) -> Iterator[str]:
     yield from _problems(problems_of(report))
-    for note in (*flags_of(report), *overruns_of(report)):
-        yield from ("", *_wrapped(f"note, fine if it is meant: {note.message}"))
+    notes = [flag.message for flag in flags_of(report)] + [overrun.message for overrun in overruns_of(report)]
+    for note in notes:
+        yield from ("", *_wrapped(f"note, fine if it is meant: {note}"))
     yield from _rest(report)
     ending = report.ending
     if ending and ending.kernel:

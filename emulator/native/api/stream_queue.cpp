@@ -28,21 +28,32 @@ struct Pending {
 constexpr double patience_cpu_s = 0.02, patience_s = 0.5;
 constexpr std::chrono::milliseconds tick{10};
 
-std::recursive_mutex mutex;
-std::list<Pending> pending;
-std::condition_variable_any has_pending;
 uint64_t enqueued = 0;  // how much has been deferred so far
-TaskClock known_to_host;
+
+struct Queue {
+    std::recursive_mutex mutex;
+    std::list<Pending> pending;
+    std::condition_variable_any has_pending;
+    TaskClock known_to_host;
+};
+
+// Made when it is first needed, which may be before other objects of the library are. Never destroyed: its thread still waits when the
+// process ends.
+Queue &queue() {
+    static Queue *instance = new Queue;
+    return *instance;
+}
+
 bool is_deferring = false, is_late = false;
 uint64_t draws = 0;
 
 // Those that come after no other one that is left.
 std::vector<std::list<Pending>::iterator> ready(const TaskClock *within) {
     std::vector<std::list<Pending>::iterator> found;
-    for (auto it = pending.begin(); it != pending.end(); ++it) {
+    for (auto it = queue().pending.begin(); it != queue().pending.end(); ++it) {
         if (within && !it->task->is_within(*within)) continue;
         // Whatever it comes after was given before it.
-        bool waits = std::any_of(pending.begin(), it, [&](const Pending &other) { return it->task->comes_after(*other.task); });
+        bool waits = std::any_of(queue().pending.begin(), it, [&](const Pending &other) { return it->task->comes_after(*other.task); });
         if (!waits) found.push_back(it);
     }
     return found;
@@ -59,7 +70,7 @@ void wait_for_host(std::unique_lock<std::recursive_mutex> &lock) {
     uint64_t seen = 0;
     double cpu_then = 0;
     std::chrono::steady_clock::time_point then;
-    while (!pending.empty()) {
+    while (!queue().pending.empty()) {
         auto now = std::chrono::steady_clock::now();
         if (seen != enqueued) {
             seen = enqueued;
@@ -81,15 +92,15 @@ cudaError_t carry_out(const TaskPointer &task, const Work &work) {
 
 void run(std::list<Pending>::iterator chosen) {
     Pending taken = std::move(*chosen);
-    pending.erase(chosen);
+    queue().pending.erase(chosen);
     carry_out(taken.task, taken.work);  // its error is the context's
 }
 
 // `clock` null: all.
 void drain_within(const TaskClock *clock) {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(queue().mutex);
     for (;;) {
-        bool is_done = std::none_of(pending.begin(), pending.end(),
+        bool is_done = std::none_of(queue().pending.begin(), queue().pending.end(),
                                     [&](const Pending &it) { return !clock || it.task->is_within(*clock); });
         if (is_done) return;
         // What nobody waits for yet may be carried out before, or is late.
@@ -105,8 +116,8 @@ void start_queue_thread() {
     static std::once_flag once;
     std::call_once(once, [] {
         std::thread([] {
-            for (std::unique_lock lock(mutex);;) {
-                has_pending.wait(lock, [] { return !pending.empty(); });
+            for (std::unique_lock lock(queue().mutex);;) {
+                queue().has_pending.wait(lock, [] { return !queue().pending.empty(); });
                 wait_for_host(lock);
                 drain();
             }
@@ -117,12 +128,12 @@ void start_queue_thread() {
 bool defers_work() { return is_deferring && !observe_settings().profile; }
 
 cudaError_t enqueue(TaskPointer task, Work work) {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(queue().mutex);
     if (!defers_work()) return carry_out(task, work);
-    pending.push_back({std::move(task), std::move(work)});
+    queue().pending.push_back({std::move(task), std::move(work)});
     ++enqueued;
-    has_pending.notify_one();
-    if (pending.size() > max_pending) run(pending.begin());
+    queue().has_pending.notify_one();
+    if (queue().pending.size() > max_pending) run(queue().pending.begin());
     return cudaSuccess;
 }
 
@@ -139,7 +150,7 @@ size_t draw_next(size_t count) {
 }
 
 void seed_queue(bool defers, bool late, uint64_t seed) {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(queue().mutex);
     drain();
     is_deferring = defers;
     is_late = late;
@@ -147,20 +158,20 @@ void seed_queue(bool defers, bool late, uint64_t seed) {
 }
 
 TaskClock host_clock() {
-    std::lock_guard lock(mutex);
-    return known_to_host;
+    std::lock_guard lock(queue().mutex);
+    return queue().known_to_host;
 }
 
 void host_waits(const TaskClock &clock) {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(queue().mutex);
     drain(clock);
-    join(known_to_host, clock);
+    join(queue().known_to_host, clock);
 }
 
 void host_waits() {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(queue().mutex);
     drain();
-    known_to_host.clear();
+    queue().known_to_host.clear();
     task_races().forget();
 }
 
