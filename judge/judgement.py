@@ -167,7 +167,7 @@ def faults_in_words(kinds: Collection[str]) -> str:
     """Returns what accepted cases with faults of these kinds did, as the end of a sentence: ``showed a race``."""
     if all(kind.startswith("out-of-bounds") for kind in kinds):
         return "touched memory outside the buffers"
-    return "showed a race" if all(kind.startswith("race on") for kind in kinds) else "had memory errors"
+    return "showed a race" if all(kind.startswith("race ") for kind in kinds) else "had memory errors"
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,9 @@ _TRIALS = 12
 _FIRST_SEED = 1
 #: A runner loads so many mutants; each takes memory for good.
 _MAX_LOADS = 200
+#: The orders of warps and blocks, each with its seed, in which a mutant has to be accepted: a missing barrier shows in
+#: some of them only.
+_ORDERS = ((Watch.NOTHING, 0), (Watch.RUNS_AHEAD, 1), (Watch.NOTHING, 2), (Watch.RUNS_AHEAD, 3))
 #: What the emulator says of PTX that is not valid: no kernel could have been compiled to it.
 _INVALID = ("cudaErrorInvalidPtx", "cudaErrorNotSupported", "cudaErrorUnsupportedPtxVersion", "cudaErrorInvalidSource")
 
@@ -110,7 +113,7 @@ class _Trier:
         if not good:
             raise InternalError(f"the kernel of {self._pack.slug} is not accepted within {_WALL_S:g} s in any case")
         more: list[_Trial] = []
-        # Every judgement runs a small case with racecheck: what other orders of warps would show is seen there.
+        # Every judgement runs a small case with racecheck: what no order here shows is seen there.
         quiet = [trial for trial in good[-2:] if not self._races(self._text, trial)]
         for mutant in mutants:
             # What refused many mutants will refuse the next.
@@ -152,7 +155,12 @@ class _Trier:
         return None
 
     def _refusal(self, text: str, trial: _Trial) -> str | None:
-        """Returns why a call is not accepted, "" if the PTX is not valid; None if it is accepted."""
+        """Returns why some order is not accepted, "" if the PTX is not valid; None if each is accepted."""
+        refusals = (self._refusal_in(watch, seed, text, trial) for watch, seed in _ORDERS)
+        return next((refused for refused in refusals if refused is not None), None)
+
+    def _refusal_in(self, watch: Watch, seed: int, text: str, trial: _Trial) -> str | None:
+        """Returns why a call in one order is not accepted, as ``_refusal`` does."""
         try:
             session = self._session
             if session is None or text != self._loaded:
@@ -160,7 +168,7 @@ class _Trier:
             layout = lay_out(self._pack, trial.case, trial.inputs)
             layout.put_inputs(session.runner.inputs, trial.inputs)
             layout.clear_outputs(session.runner.outputs)
-            record = session.call(dataclasses.replace(layout.request, watch=Watch.NOTHING))
+            record = session.call(dataclasses.replace(layout.request, watch=watch, schedule_seed=seed))
             outputs = layout.take_outputs(session.runner.outputs)
         except (RunnerEnded, RequestRefused):
             self.close()

@@ -23,7 +23,13 @@ class Device:
         self._pointers: list[int] = []
 
     def limit(
-        self, *, threads: int = 2, schedule_seed: int | None = None, checks: Checks = "default", **limits: Any
+        self,
+        *,
+        threads: int = 2,
+        schedule_seed: int | None = None,
+        checks: Checks = "default",
+        tell_silent: bool = False,
+        **limits: Any,
     ) -> None:
         self.runtime = Runtime(
             library=self._library,
@@ -31,6 +37,7 @@ class Device:
             threads=threads,
             schedule_seed=schedule_seed,
             checks=checks,
+            tell_silent=tell_silent,
         )
 
     def array(

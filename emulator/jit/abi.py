@@ -30,6 +30,7 @@ class Order(IntFlag):
     BLIND = 4
     LATER = 8
     GUESS = 16
+    CONSTANT = 32
 
 
 class AtomicForm(IntFlag):

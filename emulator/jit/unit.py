@@ -8,6 +8,7 @@ from dataclasses import field
 from emulator.jit.abi import NO_BLOCK, Access, AtomicForm, Order, Space
 from emulator.jit.builder import LANES, SIZE
 from emulator.jit.guesses import guesses_of
+from emulator.jit.idempotent import constant_stores
 from emulator.jit.register_file import RegisterFile
 from emulator.jit.shapes import Shapes
 from emulator.ptx.effects import defs_and_uses
@@ -126,6 +127,8 @@ class Unit:
             order = order_of(instruction, kind)
             if self.observe and id(instruction) in self._guesses():
                 order |= Order.GUESS
+            if self.observe and kind is Access.STORE and id(instruction) in self._constant_stores():
+                order |= Order.CONSTANT
             shared = self._shared_bounds(instruction, size) if space is Space.SHARED else (0, 0)
             copied = self._copied_elements(instruction) if self.observe and elements > 1 else 0
             self.site_list.append(
@@ -148,6 +151,11 @@ class Unit:
         if self._guessing is None:
             self._guessing = guesses_of(i for block in self.program.cfg.blocks for i in block.instructions)
         return self._guessing
+
+    def _constant_stores(self) -> frozenset[int]:
+        if self._constants is None:
+            self._constants = constant_stores(i for block in self.program.cfg.blocks for i in block.instructions)
+        return self._constants
 
     def _blocks(self) -> dict[int, int]:
         if not self._block_of:
@@ -214,6 +222,7 @@ class Unit:
     _used: frozenset[str] | None = None
     _computed: frozenset[str] | None = None
     _guessing: frozenset[int] | None = None
+    _constants: frozenset[int] | None = None
     _origins: dict[str, str] | None = None
     _tables: dict[str, str] = field(default_factory=dict)
     _patterns: dict[tuple[int, ...], str] = field(default_factory=dict)

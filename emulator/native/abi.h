@@ -35,6 +35,7 @@ enum EmuOrder : uint8_t {
     EMU_BLIND = 4,    // an atomic that does not care what was there (exch)
     EMU_LATER = 8,    // it is done some time after the instruction (cp.async)
     EMU_GUESS = 16,   // a load whose thread goes on with an atomic there, which sees by itself what others have done
+    EMU_CONSTANT = 32,  // a store of what does not depend on the data: those who set a flag agree on it
 };
 
 // What machine code makes of an atomic, as bits: what it costs depends on it.

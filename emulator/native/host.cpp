@@ -8,6 +8,7 @@
 
 #include "api/device_model.h"
 #include "api/errors.h"
+#include "api/streams.h"
 #include "exec/memory.h"
 #include "exec/observe.h"
 #include "exec/scheduler.h"
@@ -21,8 +22,9 @@ void emu::apply(const EmuSettings &settings) {
     uint64_t physical = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
     bool limited = settings.memory_bytes != 0;
     memory().set_capacity(limited ? settings.memory_bytes : physical / 4 * 3, limited);
+    seed_queue(settings.order != 0, settings.order == 2, settings.seed);
     set_limits({settings.warp_instructions, settings.wall_s, settings.order != 0, settings.order == 2, settings.seed});
-    set_observe({settings.check_full != 0, settings.profile != 0});
+    set_observe({settings.check_full != 0, settings.profile != 0, settings.tell_silent != 0});
     set_l2(settings.l2_bytes);
     device_model::Size size;
     if (settings.multiprocessors) {
@@ -48,12 +50,16 @@ EMU_HOST void emu_configure(const EmuSettings *settings) {
 }
 
 // What is looked for in the launches from now on, at a price: races and the like; what the profile needs.
-EMU_HOST void emu_set_observe(uint32_t check_full, uint32_t profile) { set_observe({check_full != 0, profile != 0}); }
+EMU_HOST void emu_set_observe(uint32_t check_full, uint32_t profile) {
+    wait_for_device();
+    set_observe({check_full != 0, profile != 0, observe_settings().tell_silent});
+}
 
 // The error that a synchronisation of the whole device would show: a sticky one, or this thread's last, which is forgotten.
 // `*message` lives until the next call.
 EMU_HOST int emu_take_error(const char **message) {
     static thread_local std::string text;
+    wait_for_device();
     text = sticky_message();
     cudaError_t error = last_error(true);
     if (sticky()) error = sticky();
@@ -63,7 +69,10 @@ EMU_HOST int emu_take_error(const char **message) {
 }
 
 // Forgets all errors, sticky ones too.
-EMU_HOST void emu_clear_errors() { clear_errors(); }
+EMU_HOST void emu_clear_errors() {
+    wait_for_device();
+    clear_errors();
+}
 
 EMU_HOST void emu_set_unsupported(const char *what) { report().set_unsupported(what); }
 

@@ -72,6 +72,7 @@ struct EmuSettings {
     uint32_t order;  // in which warps run: 0 of their numbers, 1 drawn from `seed`, 2 drawn, and one may run ahead of the others
     uint64_t seed;
     uint32_t check_full, profile;  // see emu_set_observe
+    uint32_t tell_silent;  // races with stores that change nothing are told, too
     uint64_t l2_bytes;  // of the profile's L2
     // Of the GPU that programs see; 0 multiprocessors: none is named. The limits are those of a multiprocessor.
     uint32_t multiprocessors, clock_khz, memory_clock_khz, bus_bits, major, minor;

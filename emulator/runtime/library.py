@@ -25,6 +25,7 @@ class NativeSettings(ctypes.Structure):
         ("seed", c_uint64),
         ("check_full", c_uint32),
         ("profile", c_uint32),
+        ("tell_silent", c_uint32),
         ("l2_bytes", c_uint64),
         ("multiprocessors", c_uint32),
         ("clock_khz", c_uint32),
@@ -52,13 +53,15 @@ def native_settings(
     schedule_seed: int | None,
     check_full: bool,
     profile: bool,
+    tell_silent: bool = False,
     l2_bytes: int | None = None,
     gpu: Gpu | None = None,
     model_events: bool = False,
 ) -> NativeSettings:
     """Returns the settings as the library takes them.
 
-    ``threads`` None: one for each CPU that this process may use. ``schedule_seed`` None: the usual order. ``l2_bytes``
+    ``threads`` None: one for each CPU that this process may use. ``tell_silent``: full checks also tell of races with
+    stores that change nothing. ``schedule_seed`` None: the usual order. ``l2_bytes``
     None: ``DEFAULT_L2_BYTES``. ``gpu`` is the one that programs see, with its limits, and whose L2 is modelled; with
     ``model_events`` the time between two events is the modelled one of that GPU (of programs that run by themselves).
     """
@@ -71,6 +74,7 @@ def native_settings(
         seed=(schedule_seed or 0) & (1 << 64) - 1,
         check_full=check_full,
         profile=profile,
+        tell_silent=tell_silent,
         l2_bytes=gpu.memory.l2_bytes if gpu else l2_bytes or DEFAULT_L2_BYTES,
     )
     if gpu is not None:

@@ -31,7 +31,15 @@ MEMORY_KINDS = (
 )
 SYNC_KINDS = ("divergent barrier", "illegal warp-sync mask", "endless loop")
 #: Only with ``checks="full"``.
-FULL_KINDS = ("uninitialized read", "uninitialized shared read", "race on shared memory", "race on global memory")
+FULL_KINDS = (
+    "uninitialized read",
+    "uninitialized shared read",
+    "race on shared memory",
+    "race on global memory",
+    "race between streams",
+)
+#: No fault, if it is meant: several threads set a flag. Only with ``tell_silent``.
+NOTE_KIND = "one constant stored by several threads"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +57,9 @@ class Party:
 class Finding:
     """A fault of a kernel: the first at its site. ``message`` explains it in one sentence.
 
-    ``kind`` is one of ``MEMORY_KINDS``, ``SYNC_KINDS`` and ``FULL_KINDS``. ``file`` and ``line`` are None when the
-    program was built without ``-lineinfo``. ``address`` and ``size`` (bytes) are 0 where no access is meant.
+    ``kind`` is one of ``MEMORY_KINDS``, ``SYNC_KINDS`` and ``FULL_KINDS``, or ``NOTE_KIND``. ``file`` and ``line`` are
+    None when the program was built without ``-lineinfo``, and for calls of the host. ``address`` and ``size`` (bytes)
+    are 0 where no access is meant.
     ``allocation`` is the label of the allocation, or the name of the ``__shared__`` array, that was likely meant.
     ``count`` says how often it happened there. ``other`` is the other access of a race.
     """

@@ -30,9 +30,10 @@ class Runtime:
 
     One device to a process: a second Runtime is the same device with other limits. All threads are made here,
     ``threads`` of them (default: one for each CPU that this process may use); later nothing needs a new one.
-    ``schedule_seed`` runs warps and blocks in another order, the same for the same seed. ``checks="full"``
-    adds racecheck and initcheck, ``profile`` fills in ``LaunchStats.profile``: either makes kernels several times as
-    slow. ``l2_bytes`` is the size of the profile's L2 (default: 50 MiB; a GPU's is
+    ``schedule_seed`` runs warps and blocks in another order, the same for the same seed, and work of streams when it is
+    waited for. ``checks="full"`` adds racecheck and initcheck (``tell_silent``: also races with stores that change
+    nothing), ``profile`` fills in ``LaunchStats.profile``: either makes kernels several times as slow. ``l2_bytes`` is
+    the size of the profile's L2 (default: 50 MiB; a GPU's is
     ``load_gpu(name).memory.l2_bytes``); ``gpu`` sets it, and the multiprocessors, clocks and bandwidth that programs
     are told, to that GPU's. ``cache`` is a folder where machine code is kept for the next process
     (``emulator.jit.cache``); who can write there decides what code runs here. Load programs afterwards
@@ -47,6 +48,7 @@ class Runtime:
         threads: int | None = None,
         schedule_seed: int | None = None,
         checks: Checks = "default",
+        tell_silent: bool = False,
         profile: bool = False,
         l2_bytes: int | None = None,
         gpu: Gpu | None = None,
@@ -59,6 +61,7 @@ class Runtime:
             schedule_seed=schedule_seed,
             check_full=checks == "full",
             profile=profile,
+            tell_silent=tell_silent,
             l2_bytes=l2_bytes,
             gpu=gpu,
         )
@@ -78,7 +81,7 @@ class Runtime:
         self._library.emu_set_observe(self._checks == "full", self._profile)
 
     def schedule(self, seed: int | None, *, runs_ahead: bool = False) -> None:
-        """Changes the order of warps and blocks of later launches; None: that of their numbers.
+        """Changes the order of warps and blocks of later launches, and of streams; None: that of their numbers.
 
         Behind a barrier all warps of a block get as far as the first loop before one goes on, as is likely on hardware.
         With ``runs_ahead``, in an order by seed, one may go on to the next barrier at once.

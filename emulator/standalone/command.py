@@ -107,6 +107,7 @@ def _native(settings: Settings, gpu: Gpu | None) -> NativeSettings:
         threads=settings.threads,
         schedule_seed=settings.schedule,
         check_full=settings.check == "full",
+        tell_silent=True,
         profile=settings.profile or gpu is not None,
         gpu=gpu,
         model_events=not settings.cpu_time,

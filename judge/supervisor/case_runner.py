@@ -56,6 +56,8 @@ _CHECKED_FLOPS = 1 << 21
 _ORDERS = 8
 #: So much of what a case prints is kept, in characters.
 _OUTPUT_CHARACTERS = 8 << 10
+#: Races of blocks, and of launches, as the emulator names them.
+_ON_GLOBAL, _BETWEEN_STREAMS = "race on global memory", "race between streams"
 #: Verdicts that the checks themselves may cause.
 _OF_THE_CHECKS = (Verdict.TIME_LIMIT_EXCEEDED, Verdict.MEMORY_LIMIT_EXCEEDED)
 
@@ -258,6 +260,12 @@ class CaseRunner:
         for number in range(_ORDERS):
             # Half of them let one warp run ahead: only those show that it overwrites what others still read.
             order = Watch.RUNS_AHEAD if number % 2 else Watch.NOTHING
+            if number % 4 == 1 and race.kind == _ON_GLOBAL:
+                # Stores that were seen to race come late, too: another block's load does not find them.
+                order |= Watch.CHECKS
+            if number < 2 and race.kind == _BETWEEN_STREAMS:
+                # What the last call left behind would be right for this one.
+                self.end_session()
             try:
                 record, outputs, _ = self._call(case, prepared_case, order)
             except (RunnerEnded, RequestRefused):

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "checks/call_errors.h"
+#include "checks/task_races.h"
 #include "exec/memory.h"
 #include "replay/recording.h"
 
@@ -113,6 +114,8 @@ void copy_box(Plane to, Plane from, Box box) {
             char *target = to.at + z * to.slice + y * to.pitch;
             const char *source = from.at + z * from.slice + y * from.pitch;
             note_row(target, source, box.width);
+            task_races().add(reinterpret_cast<uint64_t>(source), box.width, false);
+            task_races().add(reinterpret_cast<uint64_t>(target), box.width, true);
             std::memmove(target, source, box.width);
         }
     }
@@ -137,6 +140,7 @@ void fill_box(Plane to, uint32_t value, Box box, uint32_t element) {
         for (size_t y = 0; y < box.height; ++y) {
             char *target = to.at + z * to.slice + y * to.pitch;
             note_row(target, nullptr, box.width);
+            task_races().add(reinterpret_cast<uint64_t>(target), box.width, true);
             if (element == 1) {
                 std::memset(target, static_cast<int>(value), box.width);
             } else {

@@ -1,4 +1,4 @@
-// cudaMemcpy, cudaMemset and their kin. Everything is done at once, so that the asynchronous calls are the same.
+// cudaMemcpy, cudaMemset and their kin.
 
 #include <cuda_runtime_api.h>
 
@@ -8,6 +8,7 @@
 #include "api/errors.h"
 #include "api/modules.h"
 #include "api/streams.h"
+#include "exec/memory.h"
 
 using emu::Box;
 using emu::Plane;
@@ -18,29 +19,36 @@ Plane plane(const void *pointer, size_t pitch = 0, size_t slice = 0) {
     return {static_cast<char *>(const_cast<void *>(pointer)), pitch, slice};
 }
 
-cudaError_t copy(Plane to, Plane from, Box box, cudaMemcpyKind kind, cudaStream_t stream) {
+constexpr emu::Manner waiting{.waits = true}, asynchronous{};
+
+// Memory of the host that copies cannot reach by themselves: asynchronous ones read it before they return, or wait as well.
+bool is_pageable(const void *pointer) { return !emu::memory().find(reinterpret_cast<uint64_t>(pointer)); }
+
+cudaError_t copy(Plane to, Plane from, Box box, cudaMemcpyKind kind, cudaStream_t stream, emu::Manner manner) {
     EMU_REQUIRE_DEVICE();
     if (cudaError_t error = emu::check_copy(to, from, box, kind)) return emu::fail(error);
+    if (is_pageable(to.at)) manner.waits = true;
+    if (is_pageable(from.at)) manner.at_once = true;
     return emu::submit(stream, cudaGraphNodeTypeMemcpy, [=] {
         emu::copy_box(to, from, box);
         return cudaSuccess;
-    });
+    }, manner);
 }
 
-cudaError_t copy_rows(Plane to, Plane from, Box box, cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t copy_rows(Plane to, Plane from, Box box, cudaMemcpyKind kind, cudaStream_t stream, emu::Manner manner) {
     // Of several rows check_copy() says cudaErrorInvalidPitchValue, as a GPU does.
     bool narrow = to.pitch < box.width || from.pitch < box.width;
     if (narrow && box.height == 1) return emu::fail(cudaErrorInvalidValue);
-    return copy(to, from, box, kind, stream);
+    return copy(to, from, box, kind, stream, manner);
 }
 
-cudaError_t fill(Plane to, int value, Box box, cudaStream_t stream) {
+cudaError_t fill(Plane to, int value, Box box, cudaStream_t stream, emu::Manner manner) {
     EMU_REQUIRE_DEVICE();
     if (cudaError_t error = emu::check_fill(to, box)) return emu::fail(error);
     return emu::submit(stream, cudaGraphNodeTypeMemset, [=] {
         emu::fill_box(to, static_cast<uint32_t>(value), box);
         return cudaSuccess;
-    });
+    }, manner);
 }
 
 // A part of a module's variable, checked against its size.
@@ -53,110 +61,111 @@ cudaError_t symbol_plane(const void *symbol, size_t offset, size_t size, Plane *
 }
 
 cudaError_t copy_to_symbol(const void *symbol, const void *from, size_t size, size_t offset, cudaMemcpyKind kind,
-                           cudaStream_t stream) {
+                           cudaStream_t stream, emu::Manner manner) {
     EMU_REQUIRE_DEVICE();
     Plane to;
     if (cudaError_t error = symbol_plane(symbol, offset, size, &to)) return emu::fail(error);
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost) return emu::fail(cudaErrorInvalidMemcpyDirection);
-    return copy(to, plane(from), {size}, kind, stream);
+    return copy(to, plane(from), {size}, kind, stream, manner);
 }
 
 cudaError_t copy_from_symbol(void *to, const void *symbol, size_t size, size_t offset, cudaMemcpyKind kind,
-                             cudaStream_t stream) {
+                             cudaStream_t stream, emu::Manner manner) {
     EMU_REQUIRE_DEVICE();
     Plane from;
     if (cudaError_t error = symbol_plane(symbol, offset, size, &from)) return emu::fail(error);
     if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost) return emu::fail(cudaErrorInvalidMemcpyDirection);
-    return copy(plane(to), from, {size}, kind, stream);
+    return copy(plane(to), from, {size}, kind, stream, manner);
 }
 
-cudaError_t copy_3d(const cudaMemcpy3DParms *parms, cudaStream_t stream) {
+cudaError_t copy_3d(const cudaMemcpy3DParms *parms, cudaStream_t stream, emu::Manner manner) {
     if (!parms) return emu::fail(cudaErrorInvalidValue);
     if (parms->srcArray || parms->dstArray) return emu::unsupported_call("cudaMemcpy3D with CUDA arrays");
     Box box{parms->extent.width, parms->extent.height, parms->extent.depth};
     return copy(emu::part_of(parms->dstPtr, parms->dstPos), emu::part_of(parms->srcPtr, parms->srcPos), box, parms->kind,
-                stream);
+                stream, manner);
 }
 
 }  // namespace
 
 EMU_API cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind) {
-    return copy(plane(to), plane(from), {size}, kind, nullptr);
+    return copy(plane(to), plane(from), {size}, kind, nullptr, waiting);
 }
 
 EMU_API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind, cudaStream_t stream) {
-    return copy(plane(to), plane(from), {size}, kind, stream);
+    return copy(plane(to), plane(from), {size}, kind, stream, asynchronous);
 }
 
 EMU_API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size) {
-    return cudaMemcpyPeerAsync(to, to_device, from, from_device, size, nullptr);
+    if (to_device || from_device) return emu::fail(cudaErrorInvalidDevice);
+    return copy(plane(to), plane(from), {size}, cudaMemcpyDeviceToDevice, nullptr, waiting);
 }
 
 EMU_API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t size,
                                         cudaStream_t stream) {
     if (to_device || from_device) return emu::fail(cudaErrorInvalidDevice);
-    return copy(plane(to), plane(from), {size}, cudaMemcpyDeviceToDevice, stream);
+    return copy(plane(to), plane(from), {size}, cudaMemcpyDeviceToDevice, stream, asynchronous);
 }
 
 EMU_API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                  size_t height, cudaMemcpyKind kind) {
-    return copy_rows(plane(to, to_pitch), plane(from, from_pitch), {width, height}, kind, nullptr);
+    return copy_rows(plane(to, to_pitch), plane(from, from_pitch), {width, height}, kind, nullptr, waiting);
 }
 
 EMU_API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                       size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
-    return copy_rows(plane(to, to_pitch), plane(from, from_pitch), {width, height}, kind, stream);
+    return copy_rows(plane(to, to_pitch), plane(from, from_pitch), {width, height}, kind, stream, asynchronous);
 }
 
-EMU_API cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *parms) { return copy_3d(parms, nullptr); }
+EMU_API cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *parms) { return copy_3d(parms, nullptr, waiting); }
 
 EMU_API cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *parms, cudaStream_t stream) {
-    return copy_3d(parms, stream);
+    return copy_3d(parms, stream, asynchronous);
 }
 
-EMU_API cudaError_t cudaMemset(void *to, int value, size_t size) { return fill(plane(to), value, {size}, nullptr); }
+EMU_API cudaError_t cudaMemset(void *to, int value, size_t size) { return fill(plane(to), value, {size}, nullptr, waiting); }
 
 EMU_API cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t stream) {
-    return fill(plane(to), value, {size}, stream);
+    return fill(plane(to), value, {size}, stream, asynchronous);
 }
 
 EMU_API cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height) {
-    return fill(plane(to, pitch), value, {width, height}, nullptr);
+    return fill(plane(to, pitch), value, {width, height}, nullptr, waiting);
 }
 
 EMU_API cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
                                       cudaStream_t stream) {
-    return fill(plane(to, pitch), value, {width, height}, stream);
+    return fill(plane(to, pitch), value, {width, height}, stream, asynchronous);
 }
 
 EMU_API cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
     Box box{extent.width, extent.height, extent.depth};
-    return fill(plane(to.ptr, to.pitch, emu::slice_of(to)), value, box, nullptr);
+    return fill(plane(to.ptr, to.pitch, emu::slice_of(to)), value, box, nullptr, waiting);
 }
 
 EMU_API cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream) {
     Box box{extent.width, extent.height, extent.depth};
-    return fill(plane(to.ptr, to.pitch, emu::slice_of(to)), value, box, stream);
+    return fill(plane(to.ptr, to.pitch, emu::slice_of(to)), value, box, stream, asynchronous);
 }
 
 EMU_API cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t size, size_t offset,
                                        cudaMemcpyKind kind) {
-    return copy_to_symbol(symbol, from, size, offset, kind, nullptr);
+    return copy_to_symbol(symbol, from, size, offset, kind, nullptr, waiting);
 }
 
 EMU_API cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t size, size_t offset,
                                             cudaMemcpyKind kind, cudaStream_t stream) {
-    return copy_to_symbol(symbol, from, size, offset, kind, stream);
+    return copy_to_symbol(symbol, from, size, offset, kind, stream, asynchronous);
 }
 
 EMU_API cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t size, size_t offset,
                                          cudaMemcpyKind kind) {
-    return copy_from_symbol(to, symbol, size, offset, kind, nullptr);
+    return copy_from_symbol(to, symbol, size, offset, kind, nullptr, waiting);
 }
 
 EMU_API cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size, size_t offset,
                                               cudaMemcpyKind kind, cudaStream_t stream) {
-    return copy_from_symbol(to, symbol, size, offset, kind, stream);
+    return copy_from_symbol(to, symbol, size, offset, kind, stream, asynchronous);
 }
 
 EMU_API cudaError_t cudaGetSymbolAddress(void **out, const void *symbol) {

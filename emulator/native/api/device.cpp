@@ -10,6 +10,7 @@
 #include "api/device_model.h"
 #include "api/errors.h"
 #include "api/limits.h"
+#include "api/stream_queue.h"
 #include "exec/memory.h"
 #include "replay/recording.h"
 
@@ -218,6 +219,7 @@ EMU_API cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit which) {
 
 EMU_API cudaError_t cudaDeviceSetLimit(cudaLimit which, size_t value) {
     EMU_REQUIRE_DEVICE();
+    emu::drain();  // what was launched before has the limits of then
     std::lock_guard lock(limits_mutex);
     auto found = limits.find(which);
     if (found == limits.end()) return emu::fail(cudaErrorInvalidValue);

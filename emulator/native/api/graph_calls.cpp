@@ -229,6 +229,8 @@ EMU_API cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream)
     EMU_REQUIRE_DEVICE();
     auto executable = executable_of(handle);
     if (!executable) return fail(cudaErrorInvalidValue);
+    // As it is now: what it is given later is for later launches.
+    if (defers_work()) executable = std::make_shared<Executable>(*executable);
     return submit(stream, cudaGraphNodeTypeGraph, [executable] { return executable->run(); });
 }
 

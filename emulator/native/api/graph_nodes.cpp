@@ -19,9 +19,9 @@ cudaError_t set_work(cudaGraphNode_t node, cudaGraphNodeType type, cudaError_t e
     return cudaSuccess;
 }
 
-Work event_work(cudaGraphNodeType type, cudaEvent_t event) {
-    if (type == cudaGraphNodeTypeEventRecord) return [event] { return cudaEventRecord(event, nullptr); };
-    return [event] { return cudaStreamWaitEvent(nullptr, event, 0); };
+// Executable::run() does what they do.
+Work event_work() {
+    return [] { return cudaSuccess; };
 }
 
 cudaError_t add_event_node(cudaGraphNode_t *out, cudaGraph_t handle, const cudaGraphNode_t *before, size_t count,
@@ -30,7 +30,7 @@ cudaError_t add_event_node(cudaGraphNode_t *out, cudaGraph_t handle, const cudaG
     if (!out || !graph || (count && !before) || !event_of(event)) return fail(cudaErrorInvalidValue);
     std::vector<Node *> after;
     for (size_t i = 0; i < count; ++i) after.push_back(node_of(before[i]));
-    Node *node = graph->add(type, event_work(type, event), std::move(after));
+    Node *node = graph->add(type, event_work(), std::move(after));
     node->event = event;
     *out = handle_of(node);
     return cudaSuccess;
@@ -38,7 +38,7 @@ cudaError_t add_event_node(cudaGraphNode_t *out, cudaGraph_t handle, const cudaG
 
 cudaError_t set_event(cudaGraphNode_t node, cudaGraphNodeType type, cudaEvent_t event) {
     if (!event_of(event)) return fail(cudaErrorInvalidValue);
-    if (cudaError_t error = set_work(node, type, cudaSuccess, event_work(type, event))) return error;
+    if (cudaError_t error = set_work(node, type, cudaSuccess, event_work())) return error;
     node_of(node)->event = event;
     return cudaSuccess;
 }

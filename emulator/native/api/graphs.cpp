@@ -1,7 +1,9 @@
 #include "api/graphs.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
+#include <numeric>
 #include <set>
 
 #include "api/errors.h"
@@ -60,12 +62,56 @@ bool Executable::update(const Graph &from) {
 }
 
 cudaError_t Executable::run() const {
-    for (const Node *node : order) {
-        const Work &step = work.at(node);
-        if (!step || disabled.count(node)) continue;
-        if (cudaError_t error = step()) return error;
+    static std::atomic<uint64_t> runs{0};
+    TaskPointer whole = current_task();
+    bool is_within_another = whole->graph_run != 0;  // as a part of which it has one place
+    uint64_t number = ++runs;
+    TaskClock before = whole->before;
+    std::vector<size_t> left(order.size());
+    std::iota(left.begin(), left.end(), 0);
+    std::vector<bool> done(order.size());
+    while (!left.empty()) {
+        size_t place = 0;
+        if (defers_work()) {
+            std::vector<size_t> ready;
+            for (size_t i = 0; i < left.size(); ++i) {
+                const auto &needed = dependencies[left[i]];
+                if (std::all_of(needed.begin(), needed.end(), [&](size_t at) { return done[at]; })) ready.push_back(i);
+            }
+            place = ready[draw_next(ready.size())];
+        }
+        size_t chosen = left[place];
+        left.erase(left.begin() + static_cast<long>(place));
+        done[chosen] = true;
+        auto task = std::make_shared<Task>(*whole);
+        if (!is_within_another) {
+            task->graph_run = number;
+            task->node = chosen;
+            task->behind = behind[chosen];
+        }
+        if (cudaError_t error = run_node(*order[chosen], std::move(task), before)) return error;
     }
     return cudaSuccess;
+}
+
+// `before`: what the nodes from now on come after besides. It grows where one waits for an event.
+cudaError_t Executable::run_node(const Node &node, std::shared_ptr<Task> task, TaskClock &before) const {
+    const Work &step = work.at(&node);
+    if (!step || disabled.count(&node)) return cudaSuccess;
+    if (Event *event = node.event ? event_of(node.event) : nullptr) {
+        if (node.type == cudaGraphNodeTypeWaitEvent) {
+            drain(event->known);
+            join(before, event->known);
+        } else {
+            note_record(*event);
+            event->known = before;
+            event->known[task->line] = task->number;
+        }
+        return cudaSuccess;
+    }
+    task->before = before;
+    CurrentTask current(std::move(task));
+    return step();
 }
 
 std::shared_ptr<Graph> new_graph() {
@@ -107,7 +153,24 @@ std::shared_ptr<Executable> instantiate(const std::shared_ptr<Graph> &graph) {
     executable->graph = graph;
     executable->order = graph->ordered();
     if (executable->order.size() != graph->nodes.size()) return nullptr;
-    for (Node *node : executable->order) executable->work[node] = node->work;
+    std::map<const Node *, size_t> places;
+    for (Node *node : executable->order) {
+        executable->work[node] = node->work;
+        std::vector<size_t> needed;
+        auto all = std::make_shared<std::vector<bool>>(places.size());
+        for (const Node *before : node->dependencies) {
+            size_t at = places.at(before);
+            needed.push_back(at);
+            (*all)[at] = true;
+            const std::vector<bool> &of_that = *executable->behind[at];
+            for (size_t i = 0; i < of_that.size(); ++i) {
+                if (of_that[i]) (*all)[i] = true;
+            }
+        }
+        executable->dependencies.push_back(std::move(needed));
+        executable->behind.push_back(std::move(all));
+        places.emplace(node, places.size());
+    }
     return executable;
 }
 

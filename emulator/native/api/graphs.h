@@ -32,10 +32,6 @@ struct Graph {
     bool spoilt = false;  // its capture broke a rule, and cannot end well
     // In the order in which they were added.
     std::vector<std::unique_ptr<Node>> nodes;
-    // The work captured last: what is captured next depends on it. Capture keeps the order of the calls, which is one
-    // of the orders that the dependencies between streams allow.
-    Node *last_captured = nullptr;
-
     Node *add(cudaGraphNodeType type, Work work, std::vector<Node *> dependencies);
     void remove(Node *node);
     // The nodes in an order that respects the dependencies; some are missing when they form a cycle.
@@ -46,12 +42,19 @@ struct Graph {
 struct Executable {
     std::shared_ptr<Graph> graph;  // keeps the nodes alive after cudaGraphDestroy
     std::vector<Node *> order;
+    // Of each in that order, by their places there: what it waits for; and all that it comes after.
+    std::vector<std::vector<size_t>> dependencies;
+    std::vector<std::shared_ptr<const std::vector<bool>>> behind;
     std::map<const Node *, Work> work;
     std::set<const Node *> disabled;
 
     // Takes the work of `from`. False when it has not the same nodes.
     bool update(const Graph &from);
+    // As the current task, which its nodes are parts of: in an order that is drawn where work is deferred.
     cudaError_t run() const;
+
+  private:
+    cudaError_t run_node(const Node &node, std::shared_ptr<Task> task, TaskClock &before) const;
 };
 
 std::shared_ptr<Graph> new_graph();

@@ -10,6 +10,7 @@
 #include "api/pools.h"
 #include "api/streams.h"
 #include "checks/call_errors.h"
+#include "checks/task_races.h"
 #include "exec/memory.h"
 #include "exec/observe.h"
 #include "exec/scheduler.h"
@@ -70,16 +71,25 @@ std::string hint(uint64_t address, unsigned kinds) {
     }
 }
 
-cudaError_t release(void *pointer, unsigned kinds, cudaError_t otherwise) {
+// `on` null: the whole device is waited for.
+cudaError_t release(void *pointer, unsigned kinds, cudaError_t otherwise, emu::Stream *on = nullptr) {
     EMU_REQUIRE_DEVICE();
     if (!pointer) return cudaSuccess;
+    if (on) {
+        emu::carry_out(*on);
+    } else {
+        emu::wait_for_device();
+    }
     emu::LaunchPause pause;  // a launch on another host thread may use it until its end
     uint64_t address = reinterpret_cast<uint64_t>(pointer);
+    auto known = emu::memory().find(address);
+    uint64_t size = known ? known->size() : 0;
     if (!emu::memory().release(address, kinds)) {
         emu::explain("invalid free", "it was given " + emu::describe_address(address) + hint(address, kinds));
         return emu::fail(otherwise);
     }
     emu::note_release(address);
+    emu::task_races().forget(address, size);
     if (emu::memory().in_device_range(address)) emu::recording().add(emu::ReleaseStep{address});
     emu::take_from_pool(address);
     return cudaSuccess;
@@ -207,7 +217,8 @@ EMU_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *out, const v
     return cudaSuccess;
 }
 
-// Stream-ordered allocation. Streams run at once, so that it is allocation; a capture cannot hold it.
+// Stream-ordered allocation: memory is had at once, and is freed when what the stream was given before is done. A capture cannot
+// hold it.
 
 EMU_API cudaError_t cudaMallocAsync(void **out, size_t size, cudaStream_t handle) {
     return allocate_from(out, size, emu::current_pool(), handle, "cudaMallocAsync");
@@ -222,7 +233,7 @@ EMU_API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t handle) {
     if (!stream) return emu::fail(cudaErrorInvalidResourceHandle);
     // Captured work still needs the memory each time the graph runs: it stays until the process ends.
     if (stream->capture) return cudaSuccess;
-    return release(pointer, kind_bit(MemoryKind::device), cudaErrorInvalidValue);
+    return release(pointer, kind_bit(MemoryKind::device), cudaErrorInvalidValue, stream);
 }
 
 // Advice about managed memory: nothing moves here.
@@ -256,6 +267,7 @@ EMU_HOST int emu_malloc(uint64_t size, const char *label, uint64_t at, uint64_t 
 }
 
 EMU_HOST int emu_free(uint64_t address) {
+    emu::wait_for_device();
     emu::LaunchPause pause;
     bool known = emu::memory().release(address, kind_bit(MemoryKind::device) | kind_bit(MemoryKind::managed));
     return known ? cudaSuccess : cudaErrorInvalidValue;

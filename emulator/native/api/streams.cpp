@@ -1,6 +1,7 @@
 #include "api/streams.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <deque>
@@ -11,6 +12,7 @@
 #include "api/errors.h"
 #include "api/graphs.h"
 #include "checks/call_errors.h"
+#include "exec/observe.h"
 #include "report/report.h"
 #include "report/session.h"
 
@@ -20,7 +22,7 @@ namespace {
 
 std::recursive_mutex streams_mutex;
 std::map<cudaStream_t, std::unique_ptr<Stream>> streams;
-std::map<cudaEvent_t, std::unique_ptr<Event>> events;
+std::map<cudaEvent_t, std::shared_ptr<Event>> events;
 unsigned long long next_stream_id = 1;
 // Destroyed streams and events stay a while, so that their handles are not soon given out again.
 std::deque<std::pair<const void *, std::shared_ptr<void>>> destroyed;
@@ -47,6 +49,34 @@ void explain_handle(const char *what, const void *handle) {
 Stream *default_stream(cudaStream_t handle) {
     static Stream legacy, per_thread;
     return handle == cudaStreamPerThread ? &per_thread : &legacy;
+}
+
+Stream &legacy_stream() { return *default_stream(nullptr); }
+
+// What the stream's next work comes after. The legacy stream and all blocking ones wait for each other.
+TaskClock order_of(Stream &stream) {
+    std::lock_guard lock(streams_mutex);
+    join(stream.known, host_clock());
+    if (&stream == &legacy_stream()) {
+        join(stream.known, default_stream(cudaStreamPerThread)->known);
+        for (const auto &[handle, other] : streams) {
+            if (!(other->flags & cudaStreamNonBlocking)) join(stream.known, other->known);
+        }
+    } else if (!(stream.flags & cudaStreamNonBlocking)) {
+        join(stream.known, legacy_stream().known);
+    }
+    return stream.known;
+}
+
+TaskPointer next_task(Stream &stream, bool is_launch) {
+    std::lock_guard lock(streams_mutex);
+    auto task = std::make_shared<Task>();
+    task->before = order_of(stream);
+    task->line = stream.line;
+    task->number = ++stream.tasks;
+    stream.known[stream.line] = stream.tasks;
+    if (observe_settings().check_full && !is_launch) task->frames = program_frames(&task->call);
+    return task;
 }
 
 double now_s() {
@@ -88,17 +118,36 @@ Event *event_of(cudaEvent_t handle) {
     return nullptr;
 }
 
-cudaError_t submit(cudaStream_t handle, cudaGraphNodeType type, Work work) {
+uint32_t Stream::new_line() {
+    static std::atomic<uint32_t> lines{0};
+    return ++lines;
+}
+
+void wait_for_device() {
+    host_waits();
+    std::lock_guard lock(streams_mutex);
+    for (Stream *stream : {&legacy_stream(), default_stream(cudaStreamPerThread)}) stream->known.clear();
+    for (const auto &[handle, stream] : streams) stream->known.clear();
+    for (const auto &[handle, event] : events) event->known.clear();
+}
+
+void carry_out(Stream &stream) { drain(order_of(stream)); }
+
+cudaError_t submit(cudaStream_t handle, cudaGraphNodeType type, Work work, Manner manner) {
     Stream *stream = stream_of(handle);
     if (!stream) return fail(cudaErrorInvalidResourceHandle);
     if (cudaError_t error = check_legacy(handle)) return fail(error);
-    if (!stream->capture) return fail(work());
+    if (!stream->capture) {
+        bool is_launch = type == cudaGraphNodeTypeKernel || type == cudaGraphNodeTypeGraph;
+        if (cudaError_t error = enqueue(next_task(*stream, is_launch), std::move(work))) return fail(error);
+        if (manner.waits) host_waits(stream->known);
+        if (manner.at_once) carry_out(*stream);
+        return manner.waits ? fail(sticky()) : cudaSuccess;
+    }
     std::lock_guard lock(streams_mutex);
     Graph &graph = *stream->capture;
     if (graph.spoilt) return fail(cudaErrorStreamCaptureInvalidated);
-    std::vector<Node *> after;
-    if (graph.last_captured) after.push_back(graph.last_captured);
-    graph.last_captured = graph.add(type, std::move(work), after);
+    stream->last = {graph.add(type, std::move(work), stream->last)};
     ++stream->behind[stream];
     return cudaSuccess;
 }
@@ -133,14 +182,29 @@ void end_capture(const std::shared_ptr<Graph> &graph) {
             stream->capture.reset();
             stream->capture_origin = false;
             stream->behind.clear();
+            stream->last.clear();
         }
     }
     for (auto &[handle, event] : events) {
-        if (event->capture == graph) event->capture.reset();
+        if (event->capture != graph) continue;
+        event->capture.reset();
+        event->last.clear();
     }
 }
 
+void note_record(Event &event) {
+    event.recorded = true;
+    event.at_s = now_s();
+    event.launches = report().launch_count();
+}
+
 namespace {
+
+std::shared_ptr<Event> shared_event(cudaEvent_t handle) {
+    std::lock_guard lock(streams_mutex);
+    auto found = events.find(handle);
+    return found == events.end() ? nullptr : found->second;
+}
 
 cudaError_t create_stream(cudaStream_t *out, unsigned flags, int priority) {
     EMU_REQUIRE_DEVICE();
@@ -161,19 +225,22 @@ cudaError_t create_event(cudaEvent_t *out, unsigned flags) {
     bool possible = flags <= 7 && (!of_processes || flags & cudaEventDisableTiming);
     if (!out || !possible) return fail(cudaErrorInvalidValue);
     std::lock_guard lock(streams_mutex);
-    auto event = std::make_unique<Event>();
+    auto event = std::make_shared<Event>();
     event->flags = flags;
     *out = reinterpret_cast<cudaEvent_t>(event.get());
     events[*out] = std::move(event);
     return cudaSuccess;
 }
 
-// For calls on a stream that only wait, or ask whether it is done: all work is done already.
+// For calls on a stream that wait, or ask whether it is done: it is, then.
 cudaError_t wait_for(cudaStream_t handle) {
     EMU_REQUIRE_DEVICE();
     Stream *stream = stream_of(handle);
     if (!stream) return fail(cudaErrorInvalidResourceHandle);
-    if (!stream->capture) return cudaSuccess;
+    if (!stream->capture) {
+        host_waits(order_of(*stream));
+        return fail(sticky());
+    }
     stream->capture->spoilt = true;
     return fail(cudaErrorStreamCaptureUnsupported);
 }
@@ -181,11 +248,14 @@ cudaError_t wait_for(cudaStream_t handle) {
 // To wait for the whole device is to wait for every stream, captured ones included, whatever the mode.
 cudaError_t wait_for_all() {
     EMU_REQUIRE_DEVICE();
-    std::lock_guard lock(streams_mutex);
-    for (const auto &[handle, stream] : streams) {
-        if (cudaError_t error = wait_for(handle)) return error;
+    {
+        std::lock_guard lock(streams_mutex);
+        for (const auto &[handle, stream] : streams) {
+            if (stream->capture) return wait_for(handle);
+        }
     }
-    return cudaSuccess;
+    wait_for_device();
+    return fail(sticky());
 }
 
 }  // namespace
@@ -206,7 +276,9 @@ EMU_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned fla
 
 EMU_API cudaError_t cudaStreamDestroy(cudaStream_t handle) {
     std::lock_guard lock(streams_mutex);
-    if (!stream_of(handle) || !destroy(streams, handle)) return fail(cudaErrorInvalidResourceHandle);
+    Stream *stream = stream_of(handle);
+    if (stream && !(stream->flags & cudaStreamNonBlocking)) join(legacy_stream().known, stream->known);
+    if (!stream || !destroy(streams, handle)) return fail(cudaErrorInvalidResourceHandle);
     return sticky() ? fail(sticky()) : cudaSuccess;
 }
 
@@ -264,10 +336,11 @@ EMU_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t handle, void *, size_t
 EMU_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data) {
     EMU_REQUIRE_DEVICE();
     if (!function) return fail(cudaErrorInvalidValue);
+    // The host may well wait for what it does.
     return submit(stream, cudaGraphNodeTypeHost, [=] {
         function(data);
         return cudaSuccess;
-    });
+    }, {.at_once = true});
 }
 
 EMU_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data,
@@ -277,6 +350,7 @@ EMU_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallbac
         plain->capture->spoilt = true;
         return fail(cudaErrorStreamCaptureUnsupported);
     }
+    if (Stream *plain = stream_of(stream)) carry_out(*plain);
     // Unlike a host function it is called after an error too, and told of it.
     callback(stream, sticky(), data);
     return cudaSuccess;
@@ -300,11 +374,14 @@ EMU_API cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t on) {
     if (cudaError_t error = check_legacy(on)) return fail(error);
     event->capture = stream->capture;
     event->behind = stream->behind;
-    if (!stream->capture) {
-        event->recorded = true;
-        event->at_s = now_s();
-        event->launches = report().launch_count();
-    }
+    event->last = stream->last;
+    if (stream->capture) return cudaSuccess;
+    event->recorded = true;
+    enqueue(next_task(*stream, true), [event = shared_event(handle)] {
+        note_record(*event);
+        return cudaSuccess;
+    });
+    event->known = stream->known;
     return cudaSuccess;
 }
 
@@ -316,7 +393,10 @@ EMU_API cudaError_t cudaEventQuery(cudaEvent_t handle) {
     EMU_REQUIRE_DEVICE();
     Event *event = event_of(handle);
     if (!event) return fail(cudaErrorInvalidResourceHandle);
-    if (!event->capture) return cudaSuccess;
+    if (!event->capture) {
+        host_waits(event->known);
+        return fail(sticky());
+    }
     event->capture->spoilt = true;
     return fail(cudaErrorCapturedEvent);
 }
@@ -329,6 +409,8 @@ EMU_API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_
     if (!ms) return fail(cudaErrorInvalidValue);
     if (!start || !end || !start->recorded || !end->recorded) return fail(cudaErrorInvalidResourceHandle);
     if ((start->flags | end->flags) & cudaEventDisableTiming) return fail(cudaErrorInvalidResourceHandle);
+    drain(start->known);
+    drain(end->known);
     double seconds = end->at_s - start->at_s;
     auto [first, last] = std::minmax(start->launches, end->launches);
     if (double modelled; modelled_time(first, last, &modelled)) seconds = std::copysign(modelled, seconds);
@@ -349,6 +431,10 @@ EMU_API cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t on, uns
     }
     if (!stream->capture) stream->capture = event->capture;  // it joins the capture
     for (auto [other, count] : event->behind) stream->behind[other] = std::max(stream->behind[other], count);
+    for (Node *node : event->last) {
+        if (std::find(stream->last.begin(), stream->last.end(), node) == stream->last.end()) stream->last.push_back(node);
+    }
+    if (!event->capture) join(stream->known, event->known);
     return cudaSuccess;
 }
 

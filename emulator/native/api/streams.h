@@ -1,18 +1,19 @@
-// Streams and what is captured on them. Work runs at once and in order, unless the stream is being captured into a graph.
+// Streams and what is captured on them. Work goes to stream_queue.h, unless the stream is being captured into a graph.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <thread>
+#include <vector>
+
+#include "api/stream_queue.h"
 
 namespace emu {
 
-using Work = std::function<cudaError_t()>;
-
 struct Graph;
+struct Node;
 struct Stream;
 
 // How many pieces of captured work of each stream something is behind.
@@ -28,6 +29,13 @@ struct Stream {
     cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
     std::thread::id capture_thread;  // that began it
     Behind behind;                   // what its next captured work is
+    std::vector<Node *> last;        // the nodes that its next captured work depends on
+
+    uint32_t line = new_line();
+    uint64_t tasks = 0;
+    TaskClock known;  // what its next work comes after
+
+    static uint32_t new_line();
 };
 
 struct Event {
@@ -37,14 +45,29 @@ struct Event {
     uint64_t launches = 0;           // that had run before
     std::shared_ptr<Graph> capture;  // where it was recorded, when that was in a capture
     Behind behind;
+    std::vector<Node *> last;
+    TaskClock known;  // what was to be over when it was recorded
 };
 
 // What a handle means (the default streams have one too), or null for a handle that is none.
 Stream *stream_of(cudaStream_t handle);
 Event *event_of(cudaEvent_t handle);
+// The event is recorded now.
+void note_record(Event &event);
 
-// Runs `work` now, or notes it as a node of the graph that is being captured on `stream`.
-cudaError_t submit(cudaStream_t stream, cudaGraphNodeType type, Work work);
+// How a call goes about its work.
+struct Manner {
+    bool waits = false;     // the host goes on when it is done
+    bool at_once = false;   // it is done before the call returns, though the host does not count on it
+};
+
+// Gives `work` to the stream, or notes it as a node of the graph that is being captured on it.
+cudaError_t submit(cudaStream_t stream, cudaGraphNodeType type, Work work, Manner manner = {});
+
+// Waits for all work of the device, as nearly every call does that frees something.
+void wait_for_device();
+// Carries out what the stream has been given, for calls that need not wait for it on a GPU.
+void carry_out(Stream &stream);
 
 // For calls such as cudaMalloc, which most modes of capture forbid: true when there is such a capture, which is then spoilt.
 bool breaks_capture();

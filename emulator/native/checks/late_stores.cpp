@@ -16,13 +16,16 @@ namespace {
 
 // So many blocks may end before a store is done of one that ended before.
 constexpr size_t blocks_behind = 2;
+constexpr size_t max_late = 1 << 16;
+constexpr uint64_t max_store_bytes = 32;
 
-std::mutex mutex;
+std::mutex racing_mutex;
 std::set<std::pair<std::string, uint32_t>> racing;
 
 class BlockStores : public BlockObserver {
   public:
-    BlockStores(LateStores &stores, const BlockContext &block) : stores_(stores), block_(block), kernel_(*block.launch.kernel) {}
+    BlockStores(LateStores &stores, const BlockContext &block)
+        : stores_(stores), block_(block), kernel_(*block.launch.kernel) {}
 
     void start(uint64_t number) override {
         stores_.settle();
@@ -34,7 +37,7 @@ class BlockStores : public BlockObserver {
     }
     void fence(const WarpContext &, bool of_device) override {
         stores_.settle();
-        if (of_device) stores_.do_all(number_);
+        if (of_device) stores_.perform(number_);
     }
     void warp_sync(const WarpContext &, uint32_t) override { stores_.settle(); }
     void arrive(const WarpContext &, uint32_t, uint32_t, bool) override { stores_.settle(); }
@@ -43,11 +46,11 @@ class BlockStores : public BlockObserver {
         stores_.settle();
         const EmuSite &site = kernel_.sites[index];
         if (site.kind == EMU_NO_ACCESS || site.space == EMU_LOCAL || site.space == EMU_CONST || site.space == EMU_PARAM) return;
-        if (site.order & EMU_RELEASE) stores_.do_all(number_);
+        if (site.order & EMU_RELEASE) stores_.perform(number_);
         bool late = site.kind == EMU_STORE && stores_.is_late(index);
         for (uint32_t rest = lanes; rest; rest &= rest - 1) {
             uint64_t at = address[__builtin_ctz(rest)];
-            stores_.do_all(number_, at, site.size);
+            stores_.perform(number_, at, site.size);
             if (!late || at % site.size || at - reinterpret_cast<uint64_t>(warp.shared) < warp.shared_bytes) continue;
             const Allocation *allocation = block_.launch.memory->find(at);
             if (allocation && at + site.size <= allocation->end) stores_.put_off(number_, at, site.size);
@@ -61,19 +64,21 @@ class BlockStores : public BlockObserver {
     uint64_t number_ = 0;
 };
 
+void *place(uint64_t address) { return reinterpret_cast<void *>(address); }
+
 }  // namespace
 
 void note_racing_store(const std::string &kernel, uint32_t site) {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(racing_mutex);
     racing.emplace(kernel, site);
 }
 
 std::unique_ptr<LateStores> LateStores::of(const Launch &launch) {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(racing_mutex);
     std::vector<bool> sites(launch.kernel->site_count);
     bool any = false;
-    for (auto it = racing.lower_bound({launch.kernel->name, 0}); it != racing.end() && it->first == launch.kernel->name; ++it) {
-        if (it->second < sites.size()) any = sites[it->second] = true;
+    for (const auto &[kernel, site] : racing) {
+        if (kernel == launch.kernel->name && site < sites.size()) any = sites[site] = true;
     }
     return any ? std::make_unique<LateStores>(std::move(sites)) : nullptr;
 }
@@ -81,52 +86,55 @@ std::unique_ptr<LateStores> LateStores::of(const Launch &launch) {
 std::unique_ptr<BlockObserver> LateStores::watch(BlockContext &block) { return std::make_unique<BlockStores>(*this, block); }
 
 void LateStores::put_off(uint64_t block, uint64_t address, uint32_t size) {
-    Store &store = stores_.emplace_back();
-    store = {block, address, size, false, {}};
-    std::memcpy(store.bytes, reinterpret_cast<const void *>(address), size);
+    if (count_ + fresh_.size() >= max_late) return;
+    Fresh &fresh = fresh_.emplace_back(Fresh{block, address, {size, {}}});
+    std::memcpy(fresh.before.of, place(address), size);
 }
 
 void LateStores::settle() {
-    // Of several lanes that stored to one place the last has the last word; what was there before is the same for all.
-    for (; settled_ < stores_.size(); ++settled_) {
-        Store &store = stores_[settled_];
-        uint8_t now[32];
-        std::memcpy(now, reinterpret_cast<const void *>(store.address), store.size);
-        std::memcpy(reinterpret_cast<void *>(store.address), store.bytes, store.size);
-        bool is_first = std::none_of(stores_.begin(), stores_.begin() + static_cast<long>(settled_), [&](const Store &other) {
-            return other.block == store.block && other.address == store.address;
-        });
-        // A further lane finds what the first has undone already.
-        if (is_first) std::memcpy(store.bytes, now, store.size);
-        else store.size = 0;
-        store.is_undone = true;
+    for (const Fresh &it : fresh_) {
+        Bytes now{it.before.size, {}};
+        std::memcpy(now.of, place(it.address), now.size);
+        std::memcpy(place(it.address), it.before.of, now.size);
+        // Another lane may have stored there by the same instruction: one value is as good as the other.
+        count_ += late_[it.block].emplace(it.address, now).second;
+    }
+    fresh_.clear();
+}
+
+void LateStores::perform(uint64_t block, uint64_t address, uint32_t size) {
+    auto of_block = late_.find(block);
+    if (of_block == late_.end()) return;
+    auto &stores = of_block->second;
+    auto it = stores.lower_bound(address - std::min(address, max_store_bytes - 1));
+    while (it != stores.end() && it->first < address + size) {
+        if (it->first + it->second.size <= address) {
+            ++it;
+            continue;
+        }
+        std::memcpy(place(it->first), it->second.of, it->second.size);
+        it = stores.erase(it);
+        --count_;
     }
 }
 
-void LateStores::perform(const Store &store) const {
-    if (store.size) std::memcpy(reinterpret_cast<void *>(store.address), store.bytes, store.size);
-}
-
-void LateStores::do_all(uint64_t block, uint64_t address, uint32_t size) {
-    if (stores_.empty()) return;
-    auto is_due = [&](const Store &store) {
-        bool due = store.is_undone && store.block == block && (!size || (store.address < address + size && address < store.address + store.size));
-        if (due) perform(store);
-        return due;
-    };
-    stores_.erase(std::remove_if(stores_.begin(), stores_.end(), is_due), stores_.end());
-    settled_ = static_cast<size_t>(std::count_if(stores_.begin(), stores_.end(), [](const Store &store) { return store.is_undone; }));
+void LateStores::perform(uint64_t block) {
+    auto of_block = late_.find(block);
+    if (of_block == late_.end()) return;
+    for (const auto &[address, bytes] : of_block->second) std::memcpy(place(address), bytes.of, bytes.size);
+    count_ -= of_block->second.size();
+    late_.erase(of_block);
 }
 
 void LateStores::end_block(uint64_t block) {
     ended_.push_back(block);
-    for (; ended_.size() > blocks_behind; ended_.pop_front()) do_all(ended_.front());
+    for (; ended_.size() > blocks_behind; ended_.pop_front()) perform(ended_.front());
 }
 
 void LateStores::finish(Launch &) {
     settle();
-    for (const Store &store : stores_) perform(store);
-    stores_.clear();
+    for (; !ended_.empty(); ended_.pop_front()) perform(ended_.front());
+    while (!late_.empty()) perform(late_.begin()->first);
 }
 
 }  // namespace emu

@@ -1,5 +1,5 @@
-// Stores to global memory that another block has been seen to race with, done as late as hardware may do them: the block goes on, and
-// others still read what was there before. `*out += x` by several blocks then loses updates, as it does on a GPU.
+// Stores to global memory that were seen to race with another block's access, done as late as hardware may do them: the block goes on,
+// and others still read what was there before. `*out += x` by several blocks then loses updates, as it does on a GPU.
 //
 // A store is done before anything in its block touches the same bytes, at a fence, before a release, and when the launch ends; else
 // when some further blocks have ended.
@@ -7,7 +7,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "exec/observe.h"
@@ -22,33 +25,35 @@ class LateStores : public Observer {
   public:
     // Null where no store of the kernel races.
     static std::unique_ptr<LateStores> of(const Launch &launch);
+    explicit LateStores(std::vector<bool> sites) : sites_(std::move(sites)) {}
     std::unique_ptr<BlockObserver> watch(BlockContext &block) override;
     void finish(Launch &launch) override;
 
-    explicit LateStores(std::vector<bool> sites) : sites_(std::move(sites)) {}
-
     bool is_late(uint32_t site) const { return sites_[site]; }
-    // The lane's store is about to happen: it is put off.
+    // The lane's store is about to happen: it is put off, where there is room.
     void put_off(uint64_t block, uint64_t address, uint32_t size);
-    // What was put off and has happened since is undone, until it is done at last.
+    // What was put off and has happened since is undone.
     void settle();
-    // Does what the block has put off; of these bytes only, where `size` is not 0.
-    void do_all(uint64_t block, uint64_t address = 0, uint32_t size = 0);
+    // Does what the block has put off: of these bytes; all of it.
+    void perform(uint64_t block, uint64_t address, uint32_t size);
+    void perform(uint64_t block);
     void end_block(uint64_t block);
 
   private:
-    struct Store {
-        uint64_t block, address;
+    struct Bytes {
         uint32_t size;
-        bool is_undone;
-        uint8_t bytes[32];  // what was there; once it is undone, what is to be
+        uint8_t of[32];
     };
-    void perform(const Store &store) const;
+    struct Fresh {
+        uint64_t block, address;
+        Bytes before;
+    };
 
     std::vector<bool> sites_;
-    std::deque<Store> stores_;
-    size_t settled_ = 0;  // the first so many of them are undone
-    std::deque<uint64_t> ended_;  // blocks that have ended and whose stores are not done
+    std::vector<Fresh> fresh_;                                      // about to happen, or happened just now
+    std::unordered_map<uint64_t, std::map<uint64_t, Bytes>> late_;  // of each block, by address
+    size_t count_ = 0;                                              // of late_, in all
+    std::deque<uint64_t> ended_;                                    // blocks that have ended and whose stores are not done
 };
 
 }  // namespace emu

@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "checks/faults.h"
+#include "checks/late_stores.h"
+#include "checks/task_races.h"
 #include "exec/block.h"
 #include "exec/scheduler.h"
 #include "report/symbol_names.h"
@@ -26,6 +28,7 @@ class BlockRaces : public BlockObserver {
         number_ = number;
         clocks_.start();
         shared_.clear();
+        std::fill(in_flight_.begin(), in_flight_.end(), false);
     }
 
     void finish() override { check_.settle(); }
@@ -58,20 +61,40 @@ class BlockRaces : public BlockObserver {
 
     void mbarrier_pass(const WarpContext &warp, uint32_t lanes, const uint64_t *address) override { learn(warp, lanes, address); }
 
+    // The bytes are there: whoever is ordered behind the wait may use them.
+    void land(const WarpContext &warp, uint32_t lane, const LandedCopy &copy, bool waited) override {
+        check_.settle();
+        uint64_t offset = copy.to - reinterpret_cast<uint64_t>(warp.shared), end = offset + copy.size;
+        if (in_flight_.empty() || copy.to % copy.size || offset >= warp.shared_bytes || end > warp.shared_bytes) return;
+        std::fill(in_flight_.begin() + offset / 4, in_flight_.begin() + end / 4, false);
+        Clock now = clocks_.now(warp.warp_id);
+        if (!waited || now > Trace::max_clock) return;
+        uint32_t thread = warp.warp_id * 32 + lane;
+        shared_.each(offset, copy.size, [&](Cell &cell) {
+            if (!cell.write.empty() && cell.write.thread == thread && kernel_.sites[cell.write.site].order & EMU_LATER) {
+                cell.write.clock = now;
+            }
+            return false;
+        });
+        Cells *read = copy.from ? check_.global.page_of(copy.from) : nullptr;
+        if (!read || copy.from % copy.size) return;
+        Trace trace = trace_of(warp, copy.load_site);
+        trace.thread = thread;
+        read->each(copy.from % GlobalCells::page_bytes, copy.size,
+                   [&](Cell &cell) { return touch({cell, trace, false, false, warp, copy.load_site, lane, copy.from}); });
+    }
+
     void access(const WarpContext &warp, uint32_t index, uint32_t lanes, const uint64_t *address) override {
         check_.settle();
         const EmuSite &site = kernel_.sites[index];
         if (site.kind == EMU_NO_ACCESS || site.space == EMU_LOCAL || site.space == EMU_CONST || site.space == EMU_PARAM) return;
         bool strong = site.order & EMU_STRONG, writes = site.kind != EMU_LOAD;
         if (strong && site.kind != EMU_STORE) learn(warp, lanes, address);
-        Trace trace{};
-        Clock now = clocks_.now(warp.warp_id);
         // What cannot be reported from the accesses of others is not looked at.
-        if (now > Trace::max_clock || !check_.follows_sites || !check_.follows_blocks) return;
-        trace.clock = now;
-        trace.site = index;
-        trace.block = number_;
-        trace.strong = strong || site.order & EMU_GUESS;
+        if (clocks_.now(warp.warp_id) > Trace::max_clock || !check_.follows_sites || !check_.follows_blocks) return;
+        Trace trace = trace_of(warp, index);
+        bool copies = site.kind == EMU_STORE && site.order & EMU_LATER;
+        if (copies && in_flight_.empty()) in_flight_.resize((warp.shared_bytes + 3) / 4);
         uint64_t shared = reinterpret_cast<uint64_t>(warp.shared), local = reinterpret_cast<uint64_t>(warp.local);
         for (uint32_t rest = lanes; rest; rest &= rest - 1) {
             uint32_t lane = __builtin_ctz(rest);
@@ -80,13 +103,18 @@ class BlockRaces : public BlockObserver {
             trace.thread = warp.warp_id * 32 + lane;
             Cells *cells = &shared_;
             uint64_t offset = at - shared;
+            bool in_flight = false;
             if (offset >= warp.shared_bytes || site.size > warp.shared_bytes - offset) {
                 if (at - local < (kernel_.local_bytes + warp.stack_bytes) * 32) continue;
                 cells = check_.global.page_of(at);
                 if (!cells) continue;
                 offset = at % GlobalCells::page_bytes;
+            } else if (!in_flight_.empty()) {
+                in_flight = is_in_flight(offset, site.size);
+                if (copies) std::fill_n(in_flight_.begin() + offset / 4, site.size / 4, true);
             }
-            cells->each(offset, site.size, [&](Cell &cell) { return touch(cell, trace, writes, warp, index, lane, at); });
+            cells->each(offset, site.size,
+                        [&](Cell &cell) { return touch({cell, trace, writes, in_flight, warp, index, lane, at}); });
         }
         if (strong && writes) pass_on(warp, lanes, address, site.order & EMU_RELEASE);
     }
@@ -97,10 +125,36 @@ class BlockRaces : public BlockObserver {
         return check_.published.known(then.block, then.thread / 32, then.clock, clocks_.seen(warp.warp_id));
     }
 
+    Trace trace_of(const WarpContext &warp, uint32_t site) const {
+        Trace trace{};
+        trace.clock = clocks_.now(warp.warp_id);
+        trace.site = site;
+        trace.block = number_;
+        trace.strong = (kernel_.sites[site].order & (EMU_STRONG | EMU_GUESS)) != 0;
+        return trace;
+    }
+
+    // Whether a copy into one of these bytes has not landed.
+    bool is_in_flight(uint64_t offset, uint32_t size) const {
+        auto first = in_flight_.begin() + offset / 4;
+        return std::find(first, first + (size + 3) / 4, true) != first + (size + 3) / 4;
+    }
+
+    struct Touch {
+        Cell &cell;
+        Trace now;
+        bool writes, in_flight;
+        const WarpContext &warp;
+        uint32_t site, lane;
+        uint64_t at;
+    };
+
     // True for a race, which is reported: once for each access of a lane is enough.
-    bool touch(Cell &cell, Trace now, bool writes, const WarpContext &warp, uint32_t site, uint32_t lane, uint64_t at) {
+    bool touch(const Touch &touch) {
+        const auto &[cell, now, writes, in_flight, warp, site, lane, at] = touch;
         const Trace *race = nullptr;
         auto meets = [&](const Trace &then) {
+            if (&then == &cell.write && in_flight && kernel_.sites[then.site].order & EMU_LATER) return !then.empty();
             if (then.empty() || (then.strong && now.strong) || comes_after(then, warp, lane)) return false;
             // Which lane of a warp has the last word is not known on hardware either, but one of them has it.
             return !(&then == &cell.write && writes && then.site == now.site && then.block == now.block &&
@@ -109,7 +163,7 @@ class BlockRaces : public BlockObserver {
         if (meets(cell.write)) race = &cell.write;
         else if (writes && meets(cell.read)) race = &cell.read;
         else if (writes && meets(cell.other)) race = &cell.other;
-        if (race) check_.meet({warp, site, lane, at, number_, *race, race == &cell.write});
+        if (race) check_.meet({warp, site, lane, at, number_, *race, race == &cell.write, race == &cell.write && in_flight});
         if (writes) {
             cell.write = now;
             cell.read = cell.other = {};
@@ -153,6 +207,7 @@ class BlockRaces : public BlockObserver {
     RaceCheck &check_;
     BlockClocks clocks_;
     Cells shared_;
+    std::vector<bool> in_flight_;  // of the words of shared memory: a copy into it has not landed. Empty until there is a copy
     const EmuKernel &kernel_;
     uint64_t number_ = 0;
 };
@@ -177,10 +232,16 @@ void RaceCheck::meet(const Meeting &meeting) {
         ++race.count;
         return;
     }
-    if (!race.count) race.fault = explanation_of(meeting);
+    if (!race.count) {
+        race.fault = explanation_of(meeting);
+        race.sites[0] = first;
+        race.sites[1] = second;
+        race.is_between_blocks = !is_shared && meeting.block != meeting.other.block;
+    }
     ++race.count;
-    Pending pending{&race, meeting.address, site.size, {}};
-    if (site.kind == EMU_LOAD || site.order & EMU_LATER) {
+    bool sets_flag = meeting.other_writes && site.order & launch_.kernel->sites[meeting.other.site].order & EMU_CONSTANT;
+    Pending pending{&race, meeting.address, site.size, sets_flag, {}};
+    if (site.kind == EMU_LOAD || site.order & EMU_LATER || meeting.in_flight) {
         pending.size = 0;
     } else {
         std::memcpy(pending.before, reinterpret_cast<const void *>(meeting.address), site.size);
@@ -193,13 +254,41 @@ void RaceCheck::decide() {
         bool changed = !it.size || std::memcmp(it.before, reinterpret_cast<const void *>(it.address), it.size) != 0;
         if (it.race->reported) continue;
         if (!changed) {
-            --it.race->count;
+            note_silent(*it.race, it.sets_flag);
             continue;
         }
-        it.race->reported = true;
-        report().add_fault(it.race->fault);
+        tell(*it.race);
     }
     pending_.clear();
+}
+
+void RaceCheck::tell(Race &race) {
+    race.reported = true;
+    report().add_fault(race.fault);
+    for (uint32_t site : race.sites) {
+        bool stores = launch_.kernel->sites[site].kind == EMU_STORE;
+        if (race.is_between_blocks && stores) note_racing_store(launch_.kernel->name, site);
+    }
+}
+
+// With other data the store may change what is there; those who set a flag are noted only.
+void RaceCheck::note_silent(Race &race, bool sets_flag) {
+    if (!observe_settings().tell_silent || (sets_flag && race.noted)) {
+        --race.count;
+        return;
+    }
+    Fault &fault = race.fault;
+    if (sets_flag) {
+        Fault note = fault;
+        note.kind = "one constant stored by several threads";
+        note.message = note.kind + fault.message.substr(fault.kind.size()) + "; both store the same";
+        report().add_fault(note);
+        race.noted = true;
+        --race.count;
+        return;
+    }
+    fault.message += "; it is there by chance already: with these data the store changes nothing";
+    tell(race);
 }
 
 Fault RaceCheck::explanation_of(const Meeting &meeting) const {
@@ -220,17 +309,22 @@ Fault RaceCheck::explanation_of(const Meeting &meeting) const {
     bool one_block = meeting.other.block == meeting.block;
     bool one_warp = one_block && meeting.other.thread / 32 == meeting.warp.warp_id;
     std::string doer = "thread " + triple(other.thread) + (one_block ? " of the same block" : " of block " + triple(other.block));
+    if (one_warp && meeting.other.thread % 32 == meeting.lane) doer = "the same thread";
+    std::string does = meeting.in_flight ? " copies asynchronously" : other.is_write ? " writes" : " reads";
     std::string source = other.line ? " at " + std::string(other.file) + ":" + std::to_string(other.line) : "";
-    std::string missing = !one_block             ? "nothing orders the two"
-                          : one_warp             ? "there is no __syncthreads() or __syncwarp() between them"
-                                                 : "there is no barrier between them";
+    std::string missing = meeting.in_flight ? "the copy has not been waited for (by __pipeline_wait_prior, cp.async.wait_group, or a "
+                                              "wait on its pipeline or barrier, and then a barrier where other threads use it)"
+                          : !one_block      ? "nothing orders the two"
+                          : one_warp        ? "there is no __syncthreads() or __syncwarp() between them"
+                                            : "there is no barrier between them";
     fault.message = fault.kind + " at " + where(fault) + ": it " + (fault.is_write ? "writes" : "reads") + " " + location.text +
-                    ", which " + doer + (other.is_write ? " writes" : " reads") + source + ", and " + missing;
+                    ", which " + doer + does + source + ", and " + missing;
     return fault;
 }
 
-void RaceCheck::finish(Launch &) {
+void RaceCheck::finish(Launch &launch) {
     decide();
+    task_races().add(launch, global.take_pages());
     for (auto &[sites, race] : races_) {
         if (!race.reported) continue;
         report().count_faults(race.count);

@@ -2,8 +2,8 @@
 //
 // vector_clocks.h says what orders accesses. Strong accesses (atomic, volatile, relaxed) do not race with each other, nor do loads with which
 // a loop of compare-and-swap begins, or a test of whether an atomic is worth it, race with strong ones (EMU_GUESS). Not found: races
-// hidden by the simplifications there; several lanes of a warp that write one address by one instruction; writes that do not change
-// the memory (several threads that set the same flag); reads of what cp.async has not yet copied.
+// hidden by the simplifications there; several lanes of a warp that write one address by one instruction. Writes that do not change
+// the memory (several threads that set the same flag) are told where the settings say so.
 #pragma once
 
 #include <map>
@@ -30,7 +30,7 @@ class RaceCheck : public Observer {
         uint64_t address;
         uint64_t block;
         Trace other;
-        bool other_writes;
+        bool other_writes, in_flight;  // in_flight: the other is an asynchronous copy that nobody has waited for
     };
     void meet(const Meeting &meeting);
     // The write that was about to happen has happened.
@@ -46,16 +46,21 @@ class RaceCheck : public Observer {
     struct Race {
         Fault fault;
         uint64_t count = 0;
-        bool reported = false;
+        bool reported = false, noted = false;
+        uint32_t sites[2] = {};
+        bool is_between_blocks = false;  // on global memory
     };
     // Whether a write changes anything is known after it.
     struct Pending {
         Race *race;
         uint64_t address;
         uint32_t size;
+        bool sets_flag;  // both store a constant
         uint8_t before[32];
     };
     void decide();
+    void tell(Race &race);
+    void note_silent(Race &race, bool sets_flag);
     Fault explanation_of(const Meeting &meeting) const;
 
     Launch &launch_;

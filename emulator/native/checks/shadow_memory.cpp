@@ -18,7 +18,7 @@ void Cells::forget(uint64_t offset, uint64_t size) {
 
 Cell *Cells::split(Cell &word) {
     constexpr uint32_t per_block = 1024;
-    if (word.write.empty() && word.write.site == split_mark) {
+    if (is_split(word)) {
         return bytes_[uint64_t{word.read.block} * per_block + word.read.thread].of;
     }
     size_t index = bytes_.size();
@@ -30,11 +30,24 @@ Cell *Cells::split(Cell &word) {
     return bytes_.back().of;
 }
 
-void GlobalCells::forget(uint64_t address, uint64_t size) {
+void Cells::set_clocks(Clock clock) {
+    auto set = [clock](Cell &cell) {
+        for (Trace *trace : {&cell.write, &cell.read, &cell.other}) {
+            if (!trace->empty()) trace->clock = clock;
+        }
+    };
+    for (Cell &word : words_) {
+        if (!is_split(word)) set(word);
+    }
+    for (Bytes &bytes : bytes_) std::for_each_n(bytes.of, 4, set);
+}
+
+void forget_cells(CellPages &pages, uint64_t address, uint64_t size) {
+    constexpr uint64_t page_bytes = GlobalCells::page_bytes;
     for (uint64_t end = address + size; address < end;) {
         uint64_t offset = address % page_bytes, part = std::min(end - address, page_bytes - offset);
-        auto found = pages_.find(address / page_bytes);
-        if (found != pages_.end()) found->second->forget(offset, part);
+        auto found = pages.find(address / page_bytes);
+        if (found != pages.end()) found->second->forget(offset, part);
         address += part;
     }
 }

@@ -48,7 +48,7 @@ class Cells {
         }
         for (uint64_t word = offset / 4; word < (offset + size) / 4; ++word) {
             Cell &cell = words_[word];
-            if (cell.write.site != split_mark || !cell.write.empty()) {
+            if (!is_split(cell)) {
                 if (visit(cell)) return;
                 continue;
             }
@@ -59,9 +59,26 @@ class Cells {
         }
     }
 
+    // All accesses so far are of this time.
+    void set_clocks(Clock clock);
+    // Calls `visit(own, theirs, offset)` for the cells of a range of the same size that somebody has accessed.
+    template <class Visit>
+    void meet(Cells &others, Visit visit) {
+        for (uint64_t word = 0; word < words_.size(); ++word) {
+            Cell &own = words_[word], &theirs = others.words_[word];
+            if (is_split(own) || is_split(theirs)) {
+                Cell *bytes = split(own), *their_bytes = others.split(theirs);
+                for (int i = 0; i < 4; ++i) visit(bytes[i], their_bytes[i], 4 * word + i);
+            } else {
+                visit(own, theirs, 4 * word);
+            }
+        }
+    }
+
   private:
     // A write without a clock but with this site: `read.thread` and `read.block` say where the bytes' cells are.
     static constexpr uint32_t split_mark = Trace::max_sites - 1;
+    static bool is_split(const Cell &word) { return word.write.empty() && word.write.site == split_mark; }
     struct Bytes {
         Cell of[4];
     };
@@ -70,6 +87,11 @@ class Cells {
     std::vector<Cell> words_;
     std::deque<Bytes> bytes_;
 };
+
+using CellPages = std::unordered_map<uint64_t, std::unique_ptr<Cells>>;
+
+// As Cells::forget. Pages that were not touched yet stay unmade.
+void forget_cells(CellPages &pages, uint64_t address, uint64_t size);
 
 // Cells of global memory, made where it is touched.
 class GlobalCells {
@@ -88,8 +110,9 @@ class GlobalCells {
         return recent.cells;
     }
 
-    // As Cells::forget. Pages that were not touched yet stay unmade.
-    void forget(uint64_t address, uint64_t size);
+    void forget(uint64_t address, uint64_t size) { forget_cells(pages_, address, size); }
+    // What was touched; nothing may be from now on.
+    CellPages take_pages() { return std::move(pages_); }
 
     // Allocations of which some part is not checked.
     const std::set<std::string> &unchecked() const { return unchecked_; }
@@ -105,7 +128,7 @@ class GlobalCells {
 
     const MemoryView &memory_;
     Recent recent_[recent_pages];
-    std::unordered_map<uint64_t, std::unique_ptr<Cells>> pages_;
+    CellPages pages_;
     std::set<std::string> unchecked_;
 };
 

@@ -9,22 +9,26 @@
 
 namespace emu {
 
+AsyncCopies::AsyncCopies(BlockContext &block) : block_(block), warps_(block.warp_count()) {}
+
 void AsyncCopies::clear() {
     for (Warp &warp : warps_) warp = {};
     arrivals_.clear();
 }
 
 void AsyncCopies::issue(uint32_t index, uint32_t lanes, const uint64_t *to, const uint64_t *from, uint32_t size,
-                        const uint32_t *wanted) {
+                        const uint32_t *wanted, uint32_t load_site) {
     Warp &warp = warps_[index];
     Copy &copy = warp.pending.emplace_back();
     copy.lanes = lanes;
     copy.size = size;
+    copy.load_site = load_site;
     copy.number = warp.issued++;
     std::copy_n(warp.group, 32, copy.group);
     std::copy_n(to, 32, copy.to);
     for (; lanes; lanes &= lanes - 1) {
         uint32_t l = __builtin_ctz(lanes), bytes = std::min(wanted[l], size);
+        copy.from[l] = bytes == size ? from[l] : 0;
         if (bytes) std::memcpy(copy.bytes[l], reinterpret_cast<const void *>(from[l]), bytes);
         std::memset(copy.bytes[l] + bytes, 0, size - bytes);
     }
@@ -35,11 +39,14 @@ void AsyncCopies::commit(uint32_t index, uint32_t lanes) {
 }
 
 template <class IsDue>
-void AsyncCopies::land(Warp &warp, uint32_t lanes, IsDue is_due) {
+void AsyncCopies::land(uint32_t index, uint32_t lanes, bool waited, IsDue is_due) {
+    Warp &warp = warps_[index];
     for (Copy &copy : warp.pending) {
         for (uint32_t left = copy.lanes & lanes; left; left &= left - 1) {
             uint32_t l = __builtin_ctz(left);
             if (!is_due(copy, l)) continue;
+            LandedCopy landed{copy.to[l], copy.from[l], copy.size, copy.load_site};
+            for (auto &observer : block_.observers) observer->land(block_.warp(index), l, landed, waited);
             std::memcpy(reinterpret_cast<void *>(copy.to[l]), copy.bytes[l], copy.size);
             copy.lanes &= ~(1u << l);
         }
@@ -48,12 +55,12 @@ void AsyncCopies::land(Warp &warp, uint32_t lanes, IsDue is_due) {
 }
 
 void AsyncCopies::wait(uint32_t index, uint32_t lanes, uint32_t left) {
-    Warp &warp = warps_[index];
-    land(warp, lanes, [&](const Copy &copy, uint32_t l) { return uint64_t{copy.group[l]} + left < warp.group[l]; });
+    const Warp &warp = warps_[index];
+    land(index, lanes, true, [&](const Copy &copy, uint32_t l) { return uint64_t{copy.group[l]} + left < warp.group[l]; });
 }
 
 void AsyncCopies::wait_all(uint32_t index, uint32_t lanes) {
-    land(warps_[index], lanes, [](const Copy &, uint32_t) { return true; });
+    land(index, lanes, true, [](const Copy &, uint32_t) { return true; });
 }
 
 void AsyncCopies::arrive_later(uint32_t index, uint32_t lanes, const uint64_t *mbarrier) {
@@ -73,7 +80,7 @@ void AsyncCopies::arrive_later(uint32_t index, uint32_t lanes, const uint64_t *m
 void AsyncCopies::settle(uint64_t mbarrier) {
     auto is_due = [&](const Arrival &arrival) {
         if (arrival.mbarrier != mbarrier) return false;
-        land(warps_[arrival.warp], arrival.lanes, [&](const Copy &copy, uint32_t) { return copy.number < arrival.number; });
+        land(arrival.warp, arrival.lanes, false, [&](const Copy &copy, uint32_t) { return copy.number < arrival.number; });
         arrive(reinterpret_cast<uint64_t *>(mbarrier), static_cast<uint32_t>(__builtin_popcount(arrival.lanes)), false);
         return true;
     };
@@ -101,7 +108,7 @@ void emu_cp_async(WarpContext *warp, uint32_t load_site, uint32_t part_site, uin
         }
     }
     emu::check(warp, store_site, lanes, to);
-    warp->block->async_copies().issue(warp->warp_id, lanes, to, from, size, wanted);
+    warp->block->async_copies().issue(warp->warp_id, lanes, to, from, size, wanted, load_site);
 }
 
 void emu_cp_async_commit(WarpContext *warp, uint32_t lanes) { warp->block->async_copies().commit(warp->warp_id, lanes); }

@@ -13,12 +13,13 @@ namespace emu {
 // What is on its way in one block. Copies read global memory at once.
 class AsyncCopies {
   public:
-    explicit AsyncCopies(uint32_t warps) : warps_(warps) {}
+    explicit AsyncCopies(BlockContext &block);
 
     // Another block begins: what is on its way is forgotten.
     void clear();
     // `size` bytes (4, 8 or 16) for each of the lanes, of which `wanted[lane]` come from `from[lane]`; the rest are zeros.
-    void issue(uint32_t warp, uint32_t lanes, const uint64_t *to, const uint64_t *from, uint32_t size, const uint32_t *wanted);
+    void issue(uint32_t warp, uint32_t lanes, const uint64_t *to, const uint64_t *from, uint32_t size, const uint32_t *wanted,
+               uint32_t load_site);
     void commit(uint32_t warp, uint32_t lanes);
     // Lands all but the lanes' last `left` groups.
     void wait(uint32_t warp, uint32_t lanes, uint32_t left);
@@ -30,10 +31,10 @@ class AsyncCopies {
 
   private:
     struct Copy {
-        uint32_t lanes, size;
+        uint32_t lanes, size, load_site;
         uint64_t number;  // in the order of the warp's copies
         uint32_t group[32];
-        uint64_t to[32];
+        uint64_t to[32], from[32];  // from: 0 where fewer bytes are wanted
         uint8_t bytes[32][16];
     };
     struct Warp {
@@ -47,10 +48,11 @@ class AsyncCopies {
         uint64_t number;  // waits for the warp's copies before this one
     };
 
-    // Lands those copies of these lanes for which `is_due(copy, lane)`.
+    // Lands those copies of these lanes for which `is_due(copy, lane)`. `waited`: the lanes wait for them.
     template <class IsDue>
-    void land(Warp &warp, uint32_t lanes, IsDue is_due);
+    void land(uint32_t warp, uint32_t lanes, bool waited, IsDue is_due);
 
+    BlockContext &block_;
     std::vector<Warp> warps_;
     std::vector<Arrival> arrivals_;
 };

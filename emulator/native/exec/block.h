@@ -78,7 +78,7 @@ struct BlockContext {
 
     bool copies_asynchronously() const { return async_copies_ != nullptr; }
     emu::AsyncCopies &async_copies() {
-        if (!async_copies_) async_copies_ = std::make_unique<emu::AsyncCopies>(warp_count_);
+        if (!async_copies_) async_copies_ = std::make_unique<emu::AsyncCopies>(*this);
         return *async_copies_;
     }
 

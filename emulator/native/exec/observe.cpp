@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "checks/initcheck.h"
+#include "checks/late_stores.h"
 #include "checks/racecheck.h"
 #include "checks/shared_extents.h"
 #include "exec/block.h"
@@ -33,6 +34,9 @@ std::vector<std::unique_ptr<Observer>> make_observers(Launch &launch) {
         observers.push_back(std::make_unique<InitCheck>(launch));
         observers.push_back(std::make_unique<RaceCheck>(launch));
         observers.push_back(std::make_unique<SharedExtents>(launch));
+        // The last, since the others look at what is stored.
+        auto late = launch.runs_ahead ? LateStores::of(launch) : nullptr;
+        if (late) observers.push_back(std::move(late));
     }
     return observers;
 }

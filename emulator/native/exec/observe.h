@@ -13,6 +13,12 @@ namespace emu {
 
 struct Launch;
 
+// One lane's copy by cp.async. `from` is 0 where fewer bytes than `size` were read.
+struct LandedCopy {
+    uint64_t to, from;
+    uint32_t size, load_site;
+};
+
 // Called on the thread that runs the block, in the order in which things happen there. It serves one block after another.
 class BlockObserver {
   public:
@@ -35,6 +41,9 @@ class BlockObserver {
     // phase of them is complete.
     virtual void mbarrier_arrive(const WarpContext &, uint32_t /*lanes*/, const uint64_t * /*address*/) {}
     virtual void mbarrier_pass(const WarpContext &, uint32_t /*lanes*/, const uint64_t * /*address*/) {}
+    // What a lane has copied by cp.async has landed: since it waited for its copies, or because the mbarrier at which it arrived with
+    // them was tested.
+    virtual void land(const WarpContext &, uint32_t /*lane*/, const LandedCopy &, bool /*waited*/) {}
     // Lanes have seen that a phase of mbarriers is not complete yet.
     virtual void mbarrier_wait(const WarpContext &) {}
     // An atomic, or an mbarrier that is made, has changed memory.
@@ -53,8 +62,9 @@ class Observer {
     virtual void finish(Launch &) {}
 };
 
-struct ObserveSettings {
+struct alignas(4) ObserveSettings {  // atomic without a lock
     bool check_full = false, profile = false;
+    bool tell_silent = false;  // also races with stores that change nothing
     bool any() const { return check_full || profile; }
 };
 

@@ -13,6 +13,7 @@
 
 #include "api/device_model.h"
 #include "api/modules.h"
+#include "api/stream_queue.h"
 #include "exec/block.h"
 #include "report/report.h"
 #include "report/symbol_names.h"
@@ -332,6 +333,7 @@ void Launch::add_tally(const std::vector<uint64_t> &of_a_worker) {
 }
 
 void start_threads(unsigned count) {
+    start_queue_thread();
     LaunchPause pause;
     team().start(std::max(1u, count));
 }
@@ -343,6 +345,7 @@ void set_limits(const SchedulerLimits &given) {
 
 void run(Launch &launch) {
     LaunchPause pause;
+    launch.runs_ahead = limits.runs_ahead;
     if (launch.kernel->observed) launch.observers = make_observers(launch);
     report().begin_launch(readable_name(launch.kernel->name));
     auto begin = SteadyClock::now();

@@ -43,6 +43,7 @@ struct Launch {
     uint32_t dynamic_shared_bytes;
     bool cooperative;
     uint64_t grid_workspace;
+    bool runs_ahead = false;  // see SchedulerLimits
     uint32_t code_registers = 0;  // of a thread, by which blocks are resident; 0: not known
     std::shared_ptr<const MemoryView> memory;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "api/streams.h"
 #include "checks/call_errors.h"
 #include "host.h"
 #include "profile/profile.h"
@@ -252,6 +253,7 @@ std::string unchecked;
 }  // namespace
 
 EMU_HOST void emu_report_take(EmuReport *out) {
+    emu::wait_for_device();
     taken = emu::report().take();
     emu::forget_l2();
     emu::forget_call_errors();
