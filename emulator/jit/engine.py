@@ -59,23 +59,30 @@ def emit_object(text: str, target: Target, tier: Tier) -> bytes:
     quick = tier is Tier.QUICK or text.count("\n") > _LARGE
     host_target()  # initialises LLVM
     with _lock:
-        module = llvm.parse_assembly(text)
-        machine = llvm.Target.from_triple("x86_64-unknown-linux-gnu").create_target_machine(
-            cpu=target.cpu, features=target.features, opt=0 if quick else 1, reloc="pic", codemodel="small"
-        )
-        options = llvm.create_pipeline_tuning_options(speed_level=2)
-        options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
-        builder = llvm.create_pass_builder(machine, options)
-        passes = llvm.create_new_module_pass_manager()
-        passes.add_sroa_pass()
-        if not quick:
-            passes.add_instruction_combine_pass()
-            passes.add_simplify_cfg_pass()
-        passes.run(module, builder)
-        code: bytes = machine.emit_object(module)
-        return code
+        return _emit(text, target, quick=quick)
+
+
+def _emit(text: str, target: Target, *, quick: bool) -> bytes:
+    """Takes the lock for granted. What it makes in the global context is gone when it returns."""
+    module = llvm.parse_assembly(text)
+    machine = llvm.Target.from_triple("x86_64-unknown-linux-gnu").create_target_machine(
+        cpu=target.cpu, features=target.features, opt=0 if quick else 1, reloc="pic", codemodel="small"
+    )
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
+    builder = llvm.create_pass_builder(machine, options)
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    if not quick:
+        passes.add_instruction_combine_pass()
+        passes.add_simplify_cfg_pass()
+    passes.run(module, builder)
+    code: bytes = machine.emit_object(module)
+    return code
 
 
 def warm_up() -> None:
     """Loads the parts of LLVM that the first kernel would otherwise wait for."""
-    emit_object(module_text((), ("define i32 @f() #0 {\n ret i32 0\n}",), host_target()), host_target(), Tier.QUICK)
+    text = module_text((), ("define i32 @f() #0 {\n ret i32 0\n}",), host_target())
+    for tier in (Tier.QUICK, Tier.BEST):
+        emit_object(text, host_target(), tier)

@@ -271,6 +271,7 @@ _FUNCTIONS: dict[str, tuple[object, ...]] = {
     "emu_malloc": (c_int, c_uint64, c_char_p, c_uint64, POINTER(c_uint64)),
     "emu_free": (c_int, c_uint64),
     "emu_holds": (c_int, c_uint64, c_uint64),
+    "emu_has_reset": (c_int,),
     "emu_take_error": (c_int, POINTER(c_char_p)),
     "emu_clear_errors": (None,),
     "emu_set_shield": (None, c_int),

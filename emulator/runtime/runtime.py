@@ -136,6 +136,11 @@ class Runtime:
         """Clears all errors, sticky ones too, for hosts that continue in the same process. Device memory is kept."""
         self._library.emu_clear_errors()
 
+    @property
+    def has_reset(self) -> bool:
+        """Whether a program has reset the device: all memory from before is gone."""
+        return bool(self._library.emu_has_reset())
+
     @contextlib.contextmanager
     def shielded(self) -> Iterator[None]:
         """Makes host code that dereferences a device pointer get SIGSEGV while inside, as with a GPU.

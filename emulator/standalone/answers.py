@@ -33,6 +33,8 @@ class Answers:
     def __init__(self, cache: Path | None, launch_times: LaunchTimes | None = None) -> None:
         self._cache = Cache(cache) if cache else None
         self._lock = threading.Lock()  # of everything here, and of what compiles from modules' bodies
+        self._improving = threading.Lock()  # while better code is made
+        self._closed = False
         self._modules: dict[tuple[int, int], _Module] = {}
         self._kernels: dict[int, TieredKernel] = {}
         self._numbers = itertools.count(1)
@@ -49,6 +51,12 @@ class Answers:
     def answer(self, kind: int, content: bytes) -> bytes:
         """Raises whatever reading and compiling programs raises (``runtime.modules.refusal_of``)."""
         return self._by_kind[kind](Reader(content))
+
+    def close(self) -> None:
+        """Waits for the code that is being made, and makes no more: no thread may be in LLVM when the process ends."""
+        self._closed = True
+        self._improving.acquire()
+        self._lock.acquire()
 
     def _load_module(self, question: Reader) -> bytes:
         process, number = question.numbers("IQ")
@@ -114,11 +122,18 @@ class Answers:
         with self._lock:
             kernel = self._kernels[number]
             tasks = [(function, kernel.improvement(function)) for function in Function]
-        better = [(function, improve()) for function, improve in tasks if improve]  # takes long: others can compile
-        with self._lock:
-            for function, code in better:
-                kernel.add(function, code)
-            self._keep(kernel)
+        better = []
+        for function, improve in tasks:
+            if improve is None:
+                continue
+            with self._improving:  # takes long: others can compile
+                if self._closed:
+                    break
+                code = improve()
+                with self._lock:
+                    kernel.add(function, code)
+                    self._keep(kernel)
+            better.append((function, code))
         return better
 
     def _modelled_time(self, question: Reader) -> bytes:

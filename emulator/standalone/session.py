@@ -54,12 +54,14 @@ def run_program(
     with _folder() as folder:
         (folder / "settings").write_bytes(bytes(settings))
         times = LaunchTimes(folder, native.load(library), gpu) if gpu else None
-        server = Server(folder / "socket", Answers(cache, times))
+        answers = Answers(cache, times)
+        server = Server(folder / "socket", answers)
         server.start()
         try:
             status = _run(command, program, _environment(folder, library, program))
         finally:
             server.close()
+            answers.close()
         reports = _reports(folder, native.load(library))
     own = [pair for pair in reports if pair[0] == status.process]
     others = [pair for pair in reports if pair[0] != status.process]

@@ -100,20 +100,25 @@ def why_time_implausible(median_s: float, floor_s: float, *, measured: bool) -> 
     return f"a call is said to take {median_s:.4g} s, but this device needs {floor_s:.4g} s for the task, {peaks}"
 
 
-def why_count_implausible(warp_instructions: float, bytes_moved: float, flops: float | None) -> str:
+def why_count_implausible(
+    warp_instructions: float, bytes_moved: float, flops: float | None, engine_bytes: float = 0.0
+) -> str:
     """Returns why the emulator's instruction count is too low for the task, or an empty string.
 
     Everything computed has to pass through a kernel's registers. On the emulator device memory is host memory, so host
-    code could do the work and leave nothing to the kernels. Cases without flops are not checked: copies need no kernel.
+    code could do the work and leave nothing to the kernels. ``engine_bytes`` are those that copies on the device read
+    and write, and those that memsets write: each counts as if a kernel had moved it. Cases without flops
+    are not checked.
     """
     if not flops:
         return ""
     least = max(bytes_moved / _BYTES_PER_INSTRUCTION, flops / _FLOPS_PER_INSTRUCTION)
-    if warp_instructions >= least:
+    if warp_instructions + engine_bytes / _BYTES_PER_INSTRUCTION >= least:
         return ""
     return (
-        f"the kernels executed {warp_instructions:.0f} warp instructions, but the work takes {least:.0f} at the least: "
-        "kernels must do it, not the host"
+        f"the kernels executed {warp_instructions:.0f} warp instructions and copies on the device moved "
+        f"{engine_bytes:.0f} bytes, but the work takes {least:.0f} at the least: "
+        "the device must do it, not the host"
     )
 
 

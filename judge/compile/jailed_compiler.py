@@ -144,12 +144,17 @@ def _compile(job: CompilerJob) -> CompilerResult:
         output = run_script(policy, script, settings, descriptors)
         library = contents(taken[0], settings.build.artifact_bytes + 1)
         symbols, definitions, resources, statuses = (
-            contents(fd, 1 << 20).decode("utf-8", "replace") for fd in taken[1:5]
+            contents(fd, limit).decode("utf-8", "replace")
+            for fd, limit in zip(taken[1:5], (1 << 20, 1 << 20, MAX_RESOURCES_BYTES + 1, 1 << 20), strict=True)
         )
         own_streams = bool(contents(taken[5], 1))
         call_lines = _read_call_lines(contents(taken[6], 1 << 20), lines)
     signals = frozenset(int(status) - 128 for status in statuses.split())
     return CompilerResult(output, library, symbols, definitions, resources, own_streams, call_lines, signals)
+
+
+#: Of the report of ptxas: a few hundred bytes for each kernel, but for long names.
+MAX_RESOURCES_BYTES = 16 << 20
 
 
 def _read_call_lines(data: bytes, lines: OwnLines) -> tuple[tuple[int, int], ...]:

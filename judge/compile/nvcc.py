@@ -19,7 +19,14 @@ from judge.compile.challenge import Challenge
 from judge.compile.compiler_jail import require_work
 from judge.compile.diagnostics import capped, exhausted, parse_resources, readable_log
 from judge.compile.exported_solve import check_solve, needed_adapter, wanted_overload
-from judge.compile.jailed_compiler import CompilerJob, CompilerResult, compiler_options, recorder_source, run_compiler
+from judge.compile.jailed_compiler import (
+    MAX_RESOURCES_BYTES,
+    CompilerJob,
+    CompilerResult,
+    compiler_options,
+    recorder_source,
+    run_compiler,
+)
 from judge.compile.known_good import require_working
 from judge.compile.narrowing import narrowed_includes
 from judge.compile.plan import FAILURES, LINK_FAILED
@@ -124,6 +131,10 @@ def _judge_result(
         text = f"The compiled library has {len(result.library):,} bytes; at most {limits.artifact_bytes:,} are taken."
         return _compile_error(text, started_s), None
     kernels = parse_resources(result.resources)
+    # What is not known of a kernel cannot be held against its launches.
+    if len(kernels) > MAX_KERNELS or len(result.resources) > MAX_RESOURCES_BYTES:
+        text = f"The source makes too many kernels: at most {MAX_KERNELS:,} are taken, fewer if their names are long."
+        return _compile_error(text, started_s), None
     report = BuildReport(
         ok=True,
         wall_s=time.monotonic() - started_s,
@@ -139,7 +150,7 @@ def _judge_result(
         target,
         extern_c,
         result.own_streams,
-        registers=registers[:MAX_KERNELS],
+        registers=registers,
         call_lines=result.call_lines,
         compiler_version=toolchain.version,
         compiler_options=(f"-std={pack.build.std}", *nvcc_flags(target.arch)),

@@ -78,6 +78,8 @@ class EmulatorDevice:
         self._runtime.programs.told_registers = dict(load.registers)
 
     def allocate(self, size: int, label: str) -> Buffer:
+        if self._runtime.has_reset:
+            raise _reset_error()
         try:
             address = self._runtime.malloc(size, label=label, at=self._places.popleft() if self._places else 0)
         except CudaError as error:
@@ -106,7 +108,9 @@ class EmulatorDevice:
         try:
             return self._runtime.view(buffer.address, buffer.size)
         except ValueError:
-            reason = "a buffer of the judge is gone: does solve free its arguments, or reset the device?"
+            if self._runtime.has_reset:
+                raise _reset_error() from None
+            reason = "a buffer of the judge is gone: does solve free its arguments?"
             raise DeviceError(17, "cudaErrorInvalidDevicePointer", reason) from None
 
     def watch(self, what: Watch, schedule_seed: int) -> None:
@@ -225,6 +229,11 @@ def open_device(options: DeviceOptions) -> EmulatorDevice:
 
 def _not_recorded(error: RecordingError) -> DeviceError:
     return DeviceError(801, "cudaErrorNotSupported", str(error))
+
+
+def _reset_error() -> DeviceError:
+    reason = "the submission resets the device, which frees all memory of the process, the judge's buffers too"
+    return DeviceError(709, "cudaErrorContextIsDestroyed", f"{reason}: leave cudaDeviceReset() out")
 
 
 def _device_error(error: CudaError) -> DeviceError:

@@ -20,7 +20,7 @@ from judge.runner import landlock, seccomp
 from judge.runner.calls import JudgedCalls
 from judge.runner.channel import Channel
 from judge.runner.device import Device, DeviceError, DeviceOptions, RewritingDevice, TimedDevice
-from judge.runner.marks import die_with_parent, end_if_marked, leave_marks
+from judge.runner.marks import die_with_parent, end_if_marked, leave_marks, mark_exit_first
 from judge.runner.memory import SharedMemory
 from judge.runner.recordings import Recordings
 from judge.runner.refusal import Refused
@@ -91,6 +91,7 @@ class Runner:
         if request.op == Op.PREPARE:
             return self._calls.prepare(PrepareRequest.unpack(payload))
         if request.op == Op.RUN:
+            mark_exit_first()
             reply = self._calls.run(self._submission)
             end_if_marked()
             return reply
@@ -154,6 +155,7 @@ class Runner:
         if self._locked:
             seccomp.lock_scheduling()
         reply = b""
+        mark_exit_first()
         try:
             if is_replay:
                 self._submission, reply = self._recordings.replay(device, self._library_fd)

@@ -74,7 +74,7 @@ _ON_TERMINATE = _TERMINATE(_on_terminate)
 
 
 def leave_marks(find: Callable[[], str]) -> None:
-    """Has ``exit`` and segmentation faults leave their mark. Handlers that the submission registers run before.
+    """Has ``exit`` and segmentation faults leave their mark. Exit handlers that ``solve`` registers run before.
 
     ``exit`` and an exception that nobody catches print what ``find`` returns, the first thing that the device found
     wrong, or an empty text: submissions that check errors end the process before the supervisor can ask. ``abort``
@@ -86,7 +86,7 @@ def leave_marks(find: Callable[[], str]) -> None:
     dies as it would without it.
     """
     _last_words.find = find
-    _libc.on_exit(_ON_EXIT, None)
+    mark_exit_first()
     with contextlib.suppress(OSError, AttributeError):
         set_terminate = ctypes.CDLL("libstdc++.so.6")._ZSt13set_terminatePFvvE
         set_terminate.restype = _TERMINATE
@@ -94,6 +94,15 @@ def leave_marks(find: Callable[[], str]) -> None:
     handler = ctypes.cast(_libc.eventfd_write, ctypes.c_void_p)
     action = _SigAction(handler=handler, flags=_SA_RESETHAND)
     _libc.sigaction(int(signal.SIGSEGV), ctypes.byref(action), None)
+
+
+def mark_exit_first() -> None:
+    """Has ``exit`` come to the mark before the destructors of all that exists by now.
+
+    Call it before code of the submission runs: a thread may use such objects at that time, as one that makes machine
+    code does, and libraries make some when they are first used.
+    """
+    _libc.on_exit(_ON_EXIT, None)
 
 
 @functools.cache

@@ -66,6 +66,8 @@ class ReplayedCall:
     wall_s: float = 0.0
     report: ReportClaim | None = None
     transfers: Transfers = field(default_factory=Transfers)
+    #: What the submission uses that no replay has: nothing is known of its time then, and nothing speaks against it.
+    uncountable: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +168,9 @@ class EmulatorReplayer:
         if outcome.verdict in _LIMITS or (report is not None and report.unsupported):
             return ReplayedCall(outcome, record.wall_s)
         if outcome.verdict is not Verdict.ACCEPTED:
-            why = _REGISTERED if transfers.registered else f"{_NOT_THE_ANSWER}: {outcome.message}"
-            return ReplayedCall(Outcome(Verdict.TIMING_NOT_TRUSTED, why))
+            why = f"{_NOT_THE_ANSWER}: {outcome.message}"
+            uncountable = _REGISTERED if transfers.registered else ""
+            return ReplayedCall(Outcome(Verdict.TIMING_NOT_TRUSTED, uncountable or why), uncountable=uncountable)
         return ReplayedCall(outcome, record.wall_s, report, transfers)
 
     def _outcome(self, record: CallRecord, compare: Callable[[], Mismatch | None]) -> Outcome:

@@ -87,7 +87,9 @@ class Hostile:
         if judgement.verdict is not Verdict.ACCEPTED:
             return f"{words} with a time" if score is not None else ""
         if score is None:
-            return f"{words} without a time"
+            # What cannot be counted says so, and has no place on a board.
+            told = any(case.message.startswith("no time: ") for case in judgement.cases)
+            return "" if told else f"{words} without a time"
         if honest_s is not None and score.value < (1 - slack) * honest_s:
             return f"{words} with {score.value:.4g} s, where the honest kernel has {honest_s:.4g} s"
         return ""

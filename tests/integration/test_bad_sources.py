@@ -64,6 +64,21 @@ _WRONG: dict[str, tuple[str, str, str]] = {
         "killed by SIGABRT",
     ),
     "raise-abort": ("#include <csignal>\n" + _solve(f"raise(SIGABRT); {_LAUNCH}"), "RE", "killed by SIGABRT"),
+    "reset": (
+        _solve(f"{_LAUNCH} cudaDeviceSynchronize(); cudaDeviceReset();"),
+        "RE",
+        "the submission resets the device, which frees all memory of the process, the judge's buffers too",
+    ),
+    "conditional-node": (
+        _solve(
+            "cudaGraph_t graph; cudaGraphNode_t node; cudaGraphCreate(&graph, 0); cudaGraphNodeParams while_ = {}; "
+            "while_.type = cudaGraphNodeTypeConditional; while_.conditional.type = cudaGraphCondTypeWhile; "
+            "while_.conditional.size = 1; cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &while_); "
+            "cudaGraphAddEmptyNode(&node, while_.conditional.phGraph_out[0], nullptr, 0);"
+        ),
+        "RE",
+        "not supported by the emulator: conditional nodes (cudaGraphAddNode)",
+    ),
     "exit-159": (_solve("exit(159);"), "RE", "solve ended the process with exit(159)"),
     "_exit-159": (
         "#include <unistd.h>\n" + _solve("_exit(159);"),

@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 
+#include "api/context.h"
 #include "api/device_model.h"
 #include "api/errors.h"
 #include "api/limits.h"
@@ -20,7 +21,7 @@ namespace {
 
 unsigned device_flags = cudaDeviceScheduleAuto;
 std::mutex limits_mutex;
-std::map<int, size_t> limits = {
+const std::map<int, size_t> first_limits = {
     {cudaLimitStackSize, 1024},
     {cudaLimitPrintfFifoSize, 1 << 20},
     {cudaLimitMallocHeapSize, 8 << 20},
@@ -29,6 +30,7 @@ std::map<int, size_t> limits = {
     {cudaLimitMaxL2FetchGranularity, 64},
     {cudaLimitPersistingL2CacheSize, 0},
 };
+std::map<int, size_t> limits = first_limits;
 
 int attribute(cudaDeviceAttr which, bool *known) {
     *known = true;
@@ -93,6 +95,12 @@ size_t emu::device_limit(cudaLimit which) {
     std::lock_guard lock(limits_mutex);
     auto found = limits.find(which);
     return found == limits.end() ? 0 : found->second;
+}
+
+void emu::forget_limits() {
+    std::lock_guard lock(limits_mutex);
+    limits = first_limits;
+    device_flags = cudaDeviceScheduleAuto;
 }
 
 EMU_API cudaError_t cudaGetDeviceCount(int *count) {
@@ -271,10 +279,6 @@ EMU_API cudaError_t cudaDeviceGetP2PAttribute(int *, cudaDeviceP2PAttr, int, int
 EMU_API cudaError_t cudaProfilerStart(void) { return cudaSuccess; }
 
 EMU_API cudaError_t cudaProfilerStop(void) { return cudaSuccess; }
-
-// Memory that the program did not free stays, since the host that runs the program has some of its own; so do sticky errors,
-// which only the end of the process clears on hardware, too. Resetting a broken context succeeds all the same.
-EMU_API cudaError_t cudaDeviceReset(void) { return cudaSuccess; }
 
 EMU_API cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind) {
     return {x, y, z, w, kind};

@@ -49,6 +49,17 @@ cudaError_t get_event(cudaGraphNode_t node, cudaGraphNodeType type, cudaEvent_t 
     return cudaSuccess;
 }
 
+// Refuses the node, with the empty graphs that a program which looks at no error goes on with.
+cudaError_t refuse_conditional(cudaConditionalNodeParams &params) {
+    cudaError_t error = unsupported_call("conditional nodes (cudaGraphAddNode)");
+    constexpr unsigned most = 1 << 16;
+    if (!params.size || params.size > most) return error;
+    auto *bodies = new cudaGraph_t[params.size];  // the program's from here on: with a GPU they live as long as the graph
+    for (unsigned i = 0; i < params.size; ++i) bodies[i] = publish(new_graph());
+    params.phGraph_out = bodies;
+    return error;
+}
+
 }  // namespace
 
 EMU_API cudaError_t cudaGraphAddNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *before,
@@ -78,7 +89,9 @@ EMU_API cudaError_t cudaGraphAddNode(cudaGraphNode_t *out, cudaGraph_t graph, co
             return cudaGraphAddEventRecordNode(out, graph, before, count, params->eventRecord.event);
         case cudaGraphNodeTypeWaitEvent:
             return cudaGraphAddEventWaitNode(out, graph, before, count, params->eventWait.event);
-        case cudaGraphNodeTypeConditional: return unsupported_call("conditional nodes (cudaGraphAddNode)");
+        case cudaGraphNodeTypeMemAlloc: return unsupported_call("nodes that allocate memory (cudaGraphAddNode)");
+        case cudaGraphNodeTypeMemFree: return unsupported_call("nodes that free memory (cudaGraphAddNode)");
+        case cudaGraphNodeTypeConditional: return refuse_conditional(params->conditional);
         default: return unsupported_call("nodes of this type (cudaGraphAddNode)");
     }
 }

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "api/context.h"
 #include "api/errors.h"
 
 namespace emu {
@@ -198,6 +199,12 @@ std::shared_ptr<Executable> executable_of(cudaGraphExec_t handle) {
     std::lock_guard lock(graphs_mutex);
     auto found = executables.find(handle);
     return found == executables.end() ? nullptr : found->second;
+}
+
+void forget_graphs() {
+    std::lock_guard lock(graphs_mutex);
+    executables.clear();
+    graphs.clear();
 }
 
 bool forget(cudaGraph_t handle) {

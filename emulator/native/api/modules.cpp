@@ -1,11 +1,13 @@
 #include "api/modules.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <vector>
 
+#include "api/context.h"
 #include "api/errors.h"
 #include "api/fat_binary.h"
 #include "exec/memory.h"
@@ -132,10 +134,18 @@ uint64_t variable_address(uint64_t number, const std::string &name) {
     return found == module->second->variables.end() ? 0 : found->second.address;
 }
 
+void unload_modules() {
+    std::lock_guard lock(modules_mutex);
+    for (auto &[number, module] : modules) {
+        if (module->loaded == Loaded::yes) module->loaded = Loaded::no;
+    }
+    for (auto &[stub, function] : functions) function->max_dynamic_shared = function->shared_carveout = -1;
+}
+
 cudaError_t describe(Function &function) {
     std::lock_guard lock(modules_mutex);
-    if (function.described) return cudaSuccess;
     if (cudaError_t error = load(*function.module)) return error;
+    if (function.described) return cudaSuccess;
     int code = callbacks.describe_kernel(function.module->id, function.name.c_str(), &function.info);
     function.described = code == 0;
     return static_cast<cudaError_t>(code);
@@ -283,6 +293,11 @@ EMU_HOST uint64_t emu_define_variable(uint64_t module, const char *name, uint64_
     std::lock_guard lock(modules_mutex);
     auto found = modules.find(module);
     if (found == modules.end()) return 0;
+    // Machine code has its address: it stays for the rest of the process.
+    if (auto known = found->second->variables.find(name); known != found->second->variables.end()) {
+        std::memset(reinterpret_cast<void *>(known->second.address), 0, known->second.size);
+        return known->second.address;
+    }
     const auto &managed = found->second->managed;
     auto location = found->second->locations.find(name);
     bool is_placed = location != found->second->locations.end();

@@ -7,13 +7,19 @@
 #include <memory>
 #include <mutex>
 
+#include "api/context.h"
 #include "api/errors.h"
 #include "api/pools.h"
 
 namespace {
 
 struct Pool {
-    std::map<int, uint64_t> attributes;
+    std::map<int, uint64_t> attributes = {
+        {cudaMemPoolReuseFollowEventDependencies, 1},
+        {cudaMemPoolReuseAllowOpportunistic, 1},
+        {cudaMemPoolReuseAllowInternalDependencies, 1},
+        {cudaMemPoolAttrReleaseThreshold, 0},
+    };
     uint64_t used_bytes = 0, max_used_bytes = 0;
 };
 
@@ -29,11 +35,6 @@ std::map<uint64_t, Share> shares;  // by address
 
 cudaMemPool_t create() {
     auto pool = std::make_unique<Pool>();
-    for (int flag : {cudaMemPoolReuseFollowEventDependencies, cudaMemPoolReuseAllowOpportunistic,
-                     cudaMemPoolReuseAllowInternalDependencies}) {
-        pool->attributes[flag] = 1;
-    }
-    pool->attributes[cudaMemPoolAttrReleaseThreshold] = 0;
     auto handle = reinterpret_cast<cudaMemPool_t>(pool.get());
     pools[handle] = std::move(pool);
     return handle;
@@ -70,6 +71,15 @@ bool emu::is_pool(cudaMemPool_t pool) {
 cudaMemPool_t emu::current_pool() {
     std::lock_guard lock(pools_mutex);
     return chosen ? chosen : default_pool();
+}
+
+void emu::forget_pools() {
+    std::lock_guard lock(pools_mutex);
+    shares.clear();
+    cudaMemPool_t kept = default_pool();
+    std::erase_if(pools, [kept](const auto &it) { return it.first != kept; });
+    *pools[kept] = {};
+    chosen = nullptr;
 }
 
 void emu::put_in_pool(cudaMemPool_t handle, uint64_t address, uint64_t size) {

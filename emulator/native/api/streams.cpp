@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 
+#include "api/context.h"
 #include "api/errors.h"
 #include "api/graphs.h"
 #include "checks/call_errors.h"
@@ -100,6 +101,14 @@ cudaError_t check_legacy(cudaStream_t handle) {
 constexpr int greatest_priority = -5;
 
 }  // namespace
+
+void forget_streams() {
+    std::lock_guard lock(streams_mutex);
+    while (!streams.empty()) destroy(streams, streams.begin()->first);
+    while (!events.empty()) destroy(events, events.begin()->first);
+    *default_stream(cudaStreamLegacy) = {};
+    *default_stream(cudaStreamPerThread) = {};
+}
 
 Stream *stream_of(cudaStream_t handle) {
     if (!handle || handle == cudaStreamLegacy || handle == cudaStreamPerThread) return default_stream(handle);

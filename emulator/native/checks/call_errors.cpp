@@ -186,6 +186,12 @@ void report_leaks() {
     }
 }
 
+void end_of_leak_check() {
+    report_leaks();
+    std::lock_guard lock(mutex);
+    allocation_frames.clear();
+}
+
 std::string describe_address(uint64_t address) {
     if (!address) return "a null pointer";
     if (auto found = memory().find(address)) {

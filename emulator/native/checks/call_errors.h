@@ -29,6 +29,8 @@ void note_allocation(uint64_t address);
 void note_release(uint64_t address);
 // Reports every allocation of the program that was not freed.
 void report_leaks();
+// The same before all memory goes with the context.
+void end_of_leak_check();
 
 // Returns the call stack outside this library, innermost first: a line each, of the file, the offset in it in hexadecimal, and the
 // function's name if it is exported, separated by tabs. `*entry` receives the function of this library that was called.

@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 
+#include "api/context.h"
 #include "api/limits.h"
 #include "exec/block.h"
 #include "exec/memory.h"
@@ -55,6 +56,13 @@ class Heap {
         return true;
     }
 
+    void forget() {
+        std::lock_guard lock(mutex_);
+        base_ = 0;
+        free_.clear();
+        used_.clear();
+    }
+
   private:
     std::mutex mutex_;
     uint64_t base_ = 0, size_ = 0;
@@ -67,6 +75,8 @@ Heap &heap() {
 }
 
 }  // namespace
+
+void emu::forget_device_heap() { heap().forget(); }
 
 extern "C" {
 

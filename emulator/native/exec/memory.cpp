@@ -94,6 +94,17 @@ bool Memory::release(uint64_t address, unsigned kinds) {
     return true;
 }
 
+void Memory::release_all(unsigned kinds) {
+    std::vector<uint64_t> addresses;
+    {
+        std::lock_guard lock(mutex_);
+        for (const auto &[address, allocation] : table_) {
+            if (kinds & kind_bit(allocation->kind)) addresses.push_back(address);
+        }
+    }
+    for (uint64_t address : addresses) release(address, kinds);
+}
+
 bool Memory::track_writes(uint64_t address) {
     std::lock_guard lock(mutex_);
     auto found = table_.find(address);

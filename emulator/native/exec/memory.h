@@ -65,6 +65,9 @@ class Memory {
     // False when nothing begins there, or when `kinds` (a bit for each MemoryKind) leaves out what does.
     bool release(uint64_t address, unsigned kinds);
 
+    // Releases all of these kinds.
+    void release_all(unsigned kinds);
+
     // From now on it is known which bytes of an allocation have been written: none yet. Not for the very large: false.
     bool track_writes(uint64_t address);
     // Everything counts as written.

@@ -238,7 +238,7 @@ Report::Contents Report::take() {
 }
 
 Report &report() {
-    static Report *instance = new Report;  // never destroyed, as launches may come from destructors
+    static Report *instance = new Report;
     return *instance;
 }
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from emulator.model import MODEL_VERSION, load_gpu
+from emulator.replay.recording import Transfers
 from judge.backends.scoring import Score, ScoringJob
 from judge.bench.measurement import TimedCase, modelled_fingerprint, modelled_score
 from judge.bench.modelled import modelled_call
@@ -59,14 +62,17 @@ class ModelledScorer:
     def _judge(self, case: Case) -> tuple[CaseJudgement, ReplayedCall]:
         """Judges the replay of the call.
 
-        If the replay is not right, the submission's own run decides. If that is right, the call is replayed once more
-        before its time is not trusted, or the answer is wrong because of a race.
+        If the replay is not right, the submission's own run decides. If that is right, it is accepted without a time
+        where a replay cannot have what it uses. Otherwise the call is replayed once more before its time is not
+        trusted, or the answer is wrong because of a race.
         """
         call = self._replays.judge(case)
         if call.outcome.verdict is Verdict.TIMING_NOT_TRUSTED:
             for answer in self._job.case_runner.judge_cases([case]):
                 if answer.judgement.verdict is not Verdict.ACCEPTED:
                     return answer.judgement, call
+                if call.uncountable:
+                    return dataclasses.replace(answer.judgement, message=f"no time: {call.uncountable}"), call
             call = self._replays.judge(case)
         if call.outcome.verdict is Verdict.TIMING_NOT_TRUSTED:
             for answer in self._job.case_runner.judge_cases([case], Watch.CHECKS):
@@ -83,8 +89,13 @@ class ModelledScorer:
         gpu = load_gpu(job.settings.emulator_gpu)
         task = case_bytes(job.pack, case), case_flops(job.pack, case)
         modelled = modelled_call(report, job.build, gpu, call.transfers)
-        doubt = why_count_implausible(float(report.warp_instructions), *task)
+        doubt = why_count_implausible(float(report.warp_instructions), *task, _engine_bytes(call.transfers))
         doubt = doubt or why_model_implausible(modelled.seconds, *task, gpu)
         return doubt or TimedCase(
             case, ((modelled.seconds,),), modelled_roofline_s(job.pack, case, gpu), details=modelled.details
         )
+
+
+def _engine_bytes(transfers: Transfers) -> float:
+    """Returns the bytes that the device moved without a kernel."""
+    return 2.0 * transfers.copied_bytes + transfers.filled_bytes

@@ -1,8 +1,8 @@
 // idea: a table in the host's own memory, which kernels read where it is
 // challenge: vector-add
 // devices: emulator
-// verdict: TI
-// caught by: a replay has nothing of it, and the verdict says so
+// verdict: AC
+// caught by: a replay has nothing of it, so that it gets no time
 #include <cuda_runtime.h>
 
 alignas(4096) static float table[1024];

@@ -2,8 +2,7 @@
 // challenge: vector-add
 // devices: emulator, cuda
 // verdict: RE
-// verdict on emulator: RE or AC
-// caught by: a call without outputs is no success. The emulator's reset leaves the judge's buffers alone
+// caught by: a call without outputs is no success
 #include "common/vector_add.cuh"
 
 extern "C" void solve(const float* A, const float* B, float* C, int N) {

@@ -16,7 +16,7 @@ import pytest
 from emulator.model import load_gpu
 from tests.builds import LIBRARIES, ROOT, build_with_nvcc
 from tests.emulated_programs import Run, emulate
-from tests.integration.emulator.standalone.conftest import FLAGS, PTX
+from tests.integration.emulator.standalone.conftest import FLAGS, PROGRAMS, PTX
 
 pytestmark = pytest.mark.nvcc
 
@@ -133,6 +133,41 @@ def test_a_segmentation_fault(program: Path, examine: Examine, mode: str, what: 
     assert run.kinds == ["crash"]
     assert what in run.problems["crash"]["message"]
     assert run.problems["crash"]["line"] == _line_of(line)
+
+
+@pytest.fixture(scope="session")
+def endings(library: Path) -> Path:
+    assert library.exists()
+    return build_with_nvcc(PROGRAMS / "endings.cu", *FLAGS, *PTX, "-cudart", "shared", suffix="")
+
+
+@pytest.mark.parametrize(
+    ("how", "code"),
+    [
+        ("return", 7),
+        ("exit", 7),
+        ("_exit", 7),
+        ("quick_exit", 7),
+        ("thread", 7),
+        ("abort", 128 + signal.SIGABRT),
+        ("kill", 128 + signal.SIGTERM),
+    ],
+)
+def test_the_exit_code_is_the_programs_while_code_is_being_made(
+    endings: Path, tmp_path: Path, how: str, code: int
+) -> None:
+    # The kernel is hot and not in this cache; the library is that of all tests.
+    assert emulate("--cache", tmp_path / "cache", endings, how).exit_code == code
+
+
+def test_a_reset_of_the_device_ends_all_that_there_was(endings: Path, examine: Examine) -> None:
+    run = examine(endings, "reset")
+
+    assert run.exit_code == 7
+    handle = "cudaErrorInvalidResourceHandle\n"
+    assert run.stdout == f"0 25\n0 25\ncudaErrorInvalidValue\n{handle}{handle}"
+    # Of each round's cell, and of what main() allocated before.
+    assert sorted(run.kinds) == ["copy outside of allocations", *["leaked memory"] * 3, *["use after destruction"] * 2]
 
 
 def test_exit_on_another_thread(program: Path, examine: Examine) -> None:

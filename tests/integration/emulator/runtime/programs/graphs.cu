@@ -128,8 +128,17 @@ extern "C" int kinds() {
     float milliseconds = -1;
     CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
     THAT(milliseconds >= 0);
+    for (auto type : {cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeMemFree, cudaGraphNodeTypeExtSemaphoreWait, cudaGraphNodeType(99)}) {
+        params = {};
+        params.type = type;
+        FAILS(cudaGraphAddNode(&nodes[0], graph, nullptr, nullptr, 0, &params), cudaErrorNotSupported);
+    }
     params = {};
     params.type = cudaGraphNodeTypeConditional;
+    params.conditional.type = cudaGraphCondTypeIf;
+    params.conditional.size = 2;
     FAILS(cudaGraphAddNode(&nodes[0], graph, nullptr, nullptr, 0, &params), cudaErrorNotSupported);
+    // A program that looks at no error goes on with the bodies.
+    for (int i = 0; i < 2; i++) CHECK(cudaGraphAddEmptyNode(&nodes[0], params.conditional.phGraph_out[i], nullptr, 0));
     return 0;
 }
