@@ -12,6 +12,8 @@ from judge.runner.emulator import EmulatorDevice
 class _FreedRuntime:
     """A runtime whose submission freed everything."""
 
+    has_reset = False
+
     def view(self, ptr: int, size: int) -> memoryview:
         raise ValueError(f"{ptr:#x}..{ptr + size:#x} is not inside one allocation")
 
