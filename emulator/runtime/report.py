@@ -29,7 +29,7 @@ MEMORY_KINDS = (
     "read after free",
     "write after free",
 )
-SYNC_KINDS = ("divergent barrier", "illegal warp-sync mask", "endless loop")
+SYNC_KINDS = ("divergent barrier", "deadlock", "illegal warp-sync mask", "endless loop")
 #: Only with ``checks="full"``.
 FULL_KINDS = (
     "uninitialized read",

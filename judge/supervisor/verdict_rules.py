@@ -55,6 +55,8 @@ _OUT_OF_BOUNDS = ("out-of-bounds", "read after free")
 #: What these kinds of access begin with happens, too, where memory was to be allocated and was not.
 _OF_NO_ALLOCATION = ("illegal", "out-of-bounds")
 _UNINITIALIZED = "uninitialized"
+#: Threads that wait for others that never come.
+_STUCK = ("divergent barrier", "deadlock")
 #: Errors that are no failures: they answer a question.
 _ANSWERS = ("cudaErrorNotReady",)
 #: Errors after which a CUDA context is unusable: every later call in the process fails.
@@ -299,7 +301,7 @@ def _outcome_if_stopped(
     if written is not None:
         return Outcome(Verdict.RUNTIME_ERROR, _describe(written))
     if ran.name == "cudaErrorLaunchTimeout":
-        stuck = [claim for claim in report.faults if claim.kind == "divergent barrier"]
+        stuck = [claim for claim in report.faults if claim.kind in _STUCK]
         what = _describe(stuck[-1]) if stuck else explain_cuda(ran.name, _shown(ran.message))
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, what)
     if ran.name in STICKY:
