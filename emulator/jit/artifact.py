@@ -130,9 +130,7 @@ class Description:
     register_bytes: int  # per warp
     sites: tuple[AccessSite, ...]
     symbols: tuple[str, ...]  # module-scope variables, in the order of EmuKernel.symbols
-    block_lines: tuple[
-        Line, ...
-    ]  # of each basic block, then of each further segment: where it begins, and where it ends
+    block_lines: tuple[Line, ...]  # where each basic block begins and ends; then each further segment
     shared_arrays: tuple[SharedArray, ...]
     max_threads: int  # .maxntid, 0: none
     uses_barriers: bool

@@ -136,6 +136,13 @@ class Emitter(ABC):
         self._current[name] = value
         self._dirty.add(name)
 
+    def spoil_absent(self, instruction: Instruction, source: Value, value: Value) -> Value:  # noqa: ARG002
+        """Returns a shuffle's result with undefined numbers where the lane it comes from takes no part (masked code).
+
+        ``source``: for each lane the one that it reads.
+        """
+        return value
+
     def replace_where(self, condition: Value, name: str, value: Value, old: Value | None) -> None:
         """Gives a register, which has been written, another value where ``condition`` (i1) holds.
 

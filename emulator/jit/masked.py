@@ -181,12 +181,38 @@ class MaskedFunction(FunctionEmitter):
 
     def do(self, instruction: Instruction) -> None:
         if self._has_met is None or sync_mask(instruction) is None:
-            return super().do(instruction)
-        has_met, self._has_met = self._has_met, None
+            super().do(instruction)
+            return
+        has_met = self._has_met
         self.begin(instruction)
         old = {name: self._raw(name) for name in defs_and_uses(instruction)[0]} if instruction.guard else {}
         super().do(instruction)
         take_met(self, instruction, has_met, old)
+        self._has_met = None
+
+    def spoil_absent(self, instruction: Instruction, source: Value, value: Value) -> Value:
+        b = self.b
+        here, mask = self.active_bits(), self.read(instruction.operands[-1], "i32")
+        one = b.integer("i32", 1)
+        present = b.op("and", b.op("lshr", b.op("and", here, mask), source), one)
+        absent = b.op("and", here, b.ballot(b.compare("icmp eq", present, b.integer("i32", 0))))
+        bad = b.compare("icmp ne", absent, b.integer("i32", 0))
+        if self._has_met is not None:
+            bad = b.op("and", bad, b.negate(self._has_met))
+        value = self.materialise(value)
+        label, before = b.fresh("u"), b.current_label
+        b.line(f"br i1 {bad.text}, label %{label}y, label %{label}n")
+        b.label(f"{label}y")
+        out = self.spill(value)
+        site = self.unit.site(instruction, Access.NONE, Space.GENERIC, 1)
+        arguments = (f"i32 {site}", f"i32 {absent.text}", f"ptr {self.spill(source)}", f"ptr {self.spill(mask)}")
+        self.call("emu_shuffle_absent", "ptr %ctx", *arguments, f"ptr {out}")
+        spoiled = self.fill(out, "i32")
+        end = b.current_label
+        b.line(f"br label %{label}n")
+        b.label(f"{label}n")
+        text = b.emit(f"phi {_VECTOR} [ {spoiled.text}, %{end} ], [ {value.text}, %{before} ]")
+        return Value(text, "i32", True)
 
     def _go_on(self, where: Value) -> None:
         b = self.b

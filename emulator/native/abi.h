@@ -237,14 +237,18 @@ void emu_warp_wait(WarpContext*, uint32_t site, uint32_t kind, uint32_t number, 
 // No lane can run, and some wait for others of the warp. Returns EMU_EXITED where lanes go on since what they waited for has ended;
 // EMU_AT_BARRIER where only a barrier of the block, if anything, can help; else the block at which lanes go on without the others.
 uint32_t emu_warp_blocked(WarpContext*);
+// The lanes `lanes` read lanes `source` by a shuffle that those do not execute, or that `mask` does not name: `value` becomes undefined
+// numbers, which follow from the schedule's seed.
+void emu_shuffle_absent(WarpContext*, uint32_t site, uint32_t lanes, const uint32_t source[32], const uint32_t mask[32], uint32_t value[32]);
 // A .sync instruction with a mask (one per lane) that does not name the lane itself (`strangers`), or that names lanes which may never
 // come. `here`: the lanes that have met.
 void emu_warp_sync_fault(WarpContext*, uint32_t site, uint32_t here, uint32_t strangers, const uint32_t mask[32]);
 
 // Of observed kernels: before the access, the addresses as the kernel meant them (host addresses, those of lanes not in `mask` anything);
-// and where the lanes `mask` have met (bar.warp.sync).
+// and where lanes have met at a .sync instruction.
 void emu_observe(WarpContext*, uint32_t site, uint32_t mask, const uint64_t address[32]);
-void emu_observe_sync(WarpContext*, uint32_t mask);
+// `masks`: those of the lanes, which have met only with those that they name; null: all with all.
+void emu_observe_sync(WarpContext*, uint32_t lanes, const uint32_t masks[32]);
 // A fence; device: for more than the block.
 void emu_observe_fence(WarpContext*, uint32_t device);
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from emulator.jit.builder import LANES, Value, lanes_type
 from emulator.jit.emitter import Emitter
 from emulator.jit.ops.meeting import REDUCTIONS, destinations, reduction_code
+from emulator.jit.ops.observe import observe_sync
 from emulator.jit.ops.registry import emits
 from emulator.ptx.ir import Imm, Instruction
 
@@ -22,12 +23,16 @@ def shuffle(e: Emitter, i: Instruction) -> None:
     if distance is not None and control is not None:
         sources, valid = _fixed(mode, distance, control)
         result = b.shuffle(value, sources) if value.vector else value
+        index = b.vector_literal("i32", sources)
         inside: Value | None = None
         if predicate is not None:
             inside = b.unballot(b.integer("i32", sum(int(v) << lane for lane, v in enumerate(valid))))
     else:
         index, inside = _computed(e, mode, e.read(lane_operand, "i32"), e.read(clamp_operand, "i32"))
         result = _permute(e, value, index)
+    if i.has("sync"):
+        observe_sync(e, i.operands[-1])
+        result = e.spoil_absent(i, index, result)
     e.write(target, result)
     if predicate is not None and inside is not None:
         e.write(predicate, inside)
@@ -94,6 +99,8 @@ def vote(e: Emitter, i: Instruction) -> None:
     mode = next(m for m in i.modifiers if m in ("all", "any", "uni", "ballot"))
     mask = e.read(i.operands[2], "i32") if i.has("sync") else b.integer("i32", _ALL)
     active = e.active()
+    if i.has("sync"):
+        observe_sync(e, i.operands[2])
     votes = e.read(i.operands[1], "i1")
     here = b.integer("i32", _ALL) if active is None else b.ballot(active)
     bits = b.ballot(votes)
@@ -122,6 +129,7 @@ def active_mask(e: Emitter, i: Instruction) -> None:
 @emits("match")
 def match(e: Emitter, i: Instruction) -> None:
     b = e.b
+    observe_sync(e, i.operands[-1])
     target, predicate = destinations(i)
     word = i.type.register
     bits = i.type.bits
@@ -147,6 +155,7 @@ def reduce(e: Emitter, i: Instruction) -> None:
     signed = i.type.is_signed
     if i.type.is_float:
         raise e.unsupported()
+    observe_sync(e, i.operands[2])
     value, mask = e.read(i.operands[1], "i32"), i.operands[2]
     active = e.active()
     if active is None and isinstance(mask, Imm) and mask.value & _ALL == _ALL:

@@ -1,7 +1,9 @@
 #include "exec/warp_meeting.h"
 
 #include <bit>
+#include <cstdio>
 
+#include "checks/faults.h"
 #include "exec/block.h"
 #include "exec/semantics.h"
 #include "report/thread_locations.h"
@@ -36,6 +38,25 @@ Source source_of(uint32_t mode, uint32_t lane, uint32_t distance, uint32_t contr
     return {in_range ? static_cast<uint32_t>(from) & 31 : lane, in_range};
 }
 
+// What a register might hold: large, of either sign, for integers and floating-point numbers.
+uint32_t undefined_number(const WarpContext &warp, uint32_t site, uint32_t lane) {
+    uint64_t z = warp.block->launch.seed * 0x9e3779b97f4a7c15;
+    for (uint64_t part : {uint64_t{site}, uint64_t{warp.warp_id} * 32 + lane, uint64_t{warp.ctaid[0]}, uint64_t{warp.ctaid[1]}}) {
+        z = (z ^ part) * 0xbf58476d1ce4e5b9;
+        z ^= z >> 29;
+    }
+    return 0x7e000000 | (static_cast<uint32_t>(z >> 32) & 0x807fffff);
+}
+
+// Why the lane that is read takes no part.
+std::string reason_of(const WarpContext &warp, uint32_t source, uint32_t mask) {
+    if (source >= warp.lane_count) return "which the block does not have";
+    char text[16];
+    std::snprintf(text, sizeof text, "0x%08x", mask);
+    if (!(mask >> source & 1)) return "which the mask " + std::string(text) + " does not name";
+    return warp.lane_pc[source] == EMU_EXITED ? "which has ended" : "which does not execute it";
+}
+
 uint32_t vote(uint32_t mode, uint32_t members, uint32_t votes) {
     switch (mode) {
         case 0: return (votes & members) == members;
@@ -63,6 +84,7 @@ bool WarpMeeting::settle(WarpContext &warp) {
         for (uint32_t l = 0; l < 32; ++l) ready |= uint32_t{here >> l & 1 && !(mask[l] & alive & ~here)} << l;
         if (!ready) continue;
         any = true;
+        uint32_t sources[32] = {}, absent[32] = {};
         uint32_t word[32], out[32] = {}, flags = 0, variant = of_kind & ~EMU_MEET_FAMILY, votes = 0;
         for (uint32_t l = 0; l < 32; ++l) word[l] = static_cast<uint32_t>(value[l]);
         for (uint32_t l = 0; l < 32; ++l) votes |= (word[l] & 1) << l;
@@ -72,7 +94,12 @@ bool WarpMeeting::settle(WarpContext &warp) {
                     if (!(ready >> l & 1)) continue;
                     Source from = source_of(variant, l, static_cast<uint32_t>(second[l]), static_cast<uint32_t>(third[l]));
                     out[l] = word[from.lane];
+                    sources[l] = from.lane;
+                    absent[l] = !((mask[l] & here) >> from.lane & 1);
                     flags |= uint32_t{from.is_in_range} << l;
+                }
+                for (uint32_t l = 0; l < 32; ++l) {
+                    if (absent[l]) emu_shuffle_absent(&warp, site[l], 1u << l, sources, mask, out);
                 }
                 break;
             case EMU_MEET_VOTE:
@@ -115,6 +142,31 @@ std::string lanes_in_words(uint32_t lanes) {
 }  // namespace emu
 
 extern "C" {
+
+__attribute__((visibility("default"))) void emu_shuffle_absent(WarpContext *warp, uint32_t site, uint32_t lanes,
+                                                               const uint32_t source[32], const uint32_t mask[32],
+                                                               uint32_t value[32]) {
+    using namespace emu;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint32_t l = static_cast<uint32_t>(std::countr_zero(rest));
+        value[l] = undefined_number(*warp, site, l);
+    }
+    // Of a lane that its own mask does not name, that is told.
+    for (uint32_t l = 0; l < 32; ++l) lanes &= ~(uint32_t{!(mask[l] >> l & 1)} << l);
+    if (!lanes) return;
+    Launch &launch = warp->block->launch;
+    ++launch.faults;
+    if (!launch.first_at(site, cudaErrorInvalidValue)) return;
+    uint32_t lane = static_cast<uint32_t>(std::countr_zero(lanes));
+    Fault fault = fault_at({warp, &warp->kernel->sites[site], lane, 0});
+    fault.kind = "undefined shuffle";
+    fault.size = 0;
+    fault.is_write = false;
+    fault.message = fault.kind + " at " + where(fault) + ": lane " + std::to_string(lane) + " reads lane " +
+                    std::to_string(source[lane]) + ", which takes no part (" + reason_of(*warp, source[lane], mask[lane]) +
+                    "): what it gets is undefined, and so is all that is computed with it";
+    launch.report_fault(site, cudaErrorInvalidValue, std::move(fault));
+}
 
 __attribute__((visibility("default"))) void emu_warp_wait(WarpContext *warp, uint32_t site, uint32_t kind, uint32_t number,
                                                           uint32_t lanes, uint32_t active, const uint32_t mask[32],

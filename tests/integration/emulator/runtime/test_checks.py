@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from emulator import CudaError, Finding
-from emulator.runtime.report import FULL_KINDS, MEMORY_KINDS, SYNC_KINDS
+from emulator.runtime.report import FULL_KINDS, MEMORY_KINDS, NOTE_KINDS, SYNC_KINDS
 from tests.emulated_device import Device
 from tests.integration.emulator.runtime.conftest import PROGRAMS, Build
 
@@ -32,7 +32,7 @@ def checked(device: Device, seed: int | None = None, **limits: float) -> Device:
 
 def findings(device: Device) -> tuple[Finding, ...]:
     report = device.runtime.take_report()
-    assert {f.kind for f in report.findings} <= {*MEMORY_KINDS, *SYNC_KINDS, *FULL_KINDS}
+    assert {f.kind for f in report.findings} <= {*MEMORY_KINDS, *SYNC_KINDS, *NOTE_KINDS, *FULL_KINDS}
     assert report.unchecked == ()
     for finding in report.findings:
         assert finding.message.startswith(f"{finding.kind} ")

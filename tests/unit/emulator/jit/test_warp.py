@@ -256,6 +256,42 @@ def test_lanes_that_wait_for_ever(machine: Machine, low: str, high: str) -> None
     assert finding.kind == "deadlock"
 
 
+def test_reads_of_lanes_that_take_no_part_are_undefined(machine: Machine) -> None:
+    """Large numbers, which another seed makes others; the first is told."""
+    body = "setp.ge.u32 %p, %i, 16; @%p bra OUT; shfl.sync.down.b32 %y, %x, 12, 31, 0xffff;"
+    values = np.arange(32, dtype=np.uint32)
+    seen = []
+    for seed in (None, 1, 2, 2):
+        machine.runtime.schedule(seed)
+        got = run(machine, body, values)
+        assert list(got[:4]) == [12, 13, 14, 15]
+        assert list(got[16:]) == [0] * 16
+        assert ((got[4:16] & 0x7F800000) >= 0x7E000000).all()
+        seen.append(tuple(got))
+        (finding,) = machine.runtime.take_report().findings
+        assert (finding.kind, finding.thread, finding.count) == ("undefined shuffle", (4, 0, 0), 1)
+        assert "lane 4 reads lane 16, which takes no part (which the mask 0x0000ffff does not name)" in finding.message
+    machine.runtime.schedule(None)
+    assert len(set(seen)) == 3
+    assert seen[2] == seen[3]
+
+
+def test_why_a_lane_takes_no_part(machine: Machine) -> None:
+    run(machine, "setp.ge.u32 %p, %i, 16; @%p exit; shfl.sync.bfly.b32 %y, %x, 16, 31, -1;", np.arange(32))
+    (finding,) = machine.runtime.take_report().findings
+    assert "lane 0 reads lane 16, which takes no part (which has ended)" in finding.message
+    run(machine, "shfl.sync.down.b32 %y, %x, 8, 31, -1;", np.arange(20))
+    (finding,) = machine.runtime.take_report().findings
+    assert "lane 12 reads lane 20, which takes no part (which the block does not have)" in finding.message
+
+
+def test_reads_out_of_range_are_a_lanes_own(machine: Machine) -> None:
+    """They are defined: nothing is told."""
+    body = "setp.ge.u32 %p, %i, 16; @%p bra OUT; shfl.sync.down.b32 %y, %x, 12, 0x101f, 0xffff;"
+    assert list(run(machine, body, np.arange(32)))[:16] == [12, 13, 14, 15, *range(4, 16)]
+    assert machine.runtime.take_report().findings == ()
+
+
 def test_a_barrier_for_other_warps_lets_lanes_come(machine: Machine) -> None:
     """A barrier of 64 threads, of which 16 wait, is completed by arrivals of two other warps."""
     body = """
