@@ -45,6 +45,7 @@ NO_BLOCK = 0xFFFFFFFF
 EXITED = 0x7FFFFFFF
 AT_BARRIER = 0x40000000
 AT_WARP_SYNC = 0x20000000
+HAS_MET = 0x10000000
 
 # WarpContext.mode. MASKED_ONCE: one block at least before going back to the uniform function.
 UNIFORM, MASKED, MASKED_ONCE = 0, 1, 2

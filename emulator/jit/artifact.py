@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from emulator.jit.abi import Access, AtomicForm, Order, Space
 from emulator.records import dataclass
 
-_MAGIC = b"emukrn07"
+_MAGIC = b"emukrn08"
 _DIGEST_BYTES = 32
 _LENGTH_BYTES = 4
 
@@ -130,7 +130,7 @@ class Description:
     register_bytes: int  # per warp
     sites: tuple[AccessSite, ...]
     symbols: tuple[str, ...]  # module-scope variables, in the order of EmuKernel.symbols
-    block_lines: tuple[Line, ...]  # for each basic block where it begins, and where its last instruction is
+    block_lines: tuple[Line, ...]  # where each basic block begins and ends; then each further segment
     shared_arrays: tuple[SharedArray, ...]
     max_threads: int  # .maxntid, 0: none
     uses_barriers: bool

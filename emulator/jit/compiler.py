@@ -24,6 +24,7 @@ from emulator.jit.masked import MaskedFunction
 from emulator.jit.options import DEFAULT_OPTIONS, Options
 from emulator.jit.passes import lower_kernel
 from emulator.jit.polling import polling_of
+from emulator.jit.segments import cut_blocks
 from emulator.jit.uniform import UniformFunction
 from emulator.ptx.ir import Module
 from emulator.ptx.program import Program
@@ -128,8 +129,10 @@ class Compilation:
 
 def _block_lines(program: Program) -> tuple[Line, ...]:
     lines = []
-    for block in program.cfg.blocks:
-        known = [Line(i.location.file, i.location.line) for i in block.instructions if i.location.line]
+    blocks = [tuple(block.instructions) for block in program.cfg.blocks]
+    blocks += [segment.instructions for segments in cut_blocks(program.cfg) for segment in segments[1:]]
+    for instructions in blocks:
+        known = [Line(i.location.file, i.location.line) for i in instructions if i.location.line]
         lines += [known[0], known[-1]] if known else [Line("", 0)] * 2
     return tuple(lines)
 

@@ -136,6 +136,23 @@ class Emitter(ABC):
         self._current[name] = value
         self._dirty.add(name)
 
+    def spoil_absent(self, instruction: Instruction, source: Value, value: Value) -> Value:  # noqa: ARG002
+        """Returns a shuffle's result with undefined numbers where the lane it comes from takes no part (masked code).
+
+        ``source``: for each lane the one that it reads.
+        """
+        return value
+
+    def replace_where(self, condition: Value, name: str, value: Value, old: Value | None) -> None:
+        """Gives a register, which has been written, another value where ``condition`` (i1) holds.
+
+        ``old``: what lanes keep whose guard is false.
+        """
+        value = self.convert(value, self._registers[name])
+        if self._guard is not None and old is not None:
+            value = self.b.select(self._guard, value, old)
+        self._current[name] = self.b.select(condition, value, self._current[name])
+
     def materialise(self, value: Value) -> Value:
         """Returns the value as a vector that has an SSA name."""
         if value.vector:

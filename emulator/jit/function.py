@@ -26,6 +26,7 @@ class FunctionEmitter(Emitter):
     def __init__(self, unit: Unit, file: RegisterFile) -> None:
         super().__init__(unit)
         self.file = file
+        self.places = file.lanes
 
     def special_register(self, name: str) -> Value:
         return read_special_register(self, name)
@@ -33,14 +34,14 @@ class FunctionEmitter(Emitter):
     # -------------------------------------------------------------------------------------------- the register file
     def file_load(self, name: str) -> Value:
         b, type_ = self.b, self._registers[name]
-        pointer = b.offset("%registers", self.file.lanes[name])
+        pointer = b.offset("%registers", self.places[name])
         if type_ == "i1":
             return b.unballot(Value(b.load("i32", pointer, 4), "i32"))
         return Value(b.load(lanes_type(type_), pointer, 64), type_, True)
 
     def file_store(self, name: str, value: Value) -> None:
         b, type_ = self.b, self._registers[name]
-        pointer = b.offset("%registers", self.file.lanes[name])
+        pointer = b.offset("%registers", self.places[name])
         if type_ == "i1":
             bits = b.ballot(value) if value.vector else b.resize(value, "i32", signed=True)
             b.store("i32", bits.text, pointer, 4)
@@ -50,7 +51,10 @@ class FunctionEmitter(Emitter):
     # ------------------------------------------------------------------------------------------------------- blocks
     def begin_block(self, block: Block) -> None:
         """Emits the block's label; no register has been read or written in it yet."""
-        self.b.label(f"B{block.index}")
+        self.begin_part(block.index)
+
+    def begin_part(self, number: int) -> None:
+        self.b.label(f"B{number}")
         self._current = {}
         self._dirty = set()
         self._guard = None

@@ -1,23 +1,26 @@
 """The masked function: a block number per lane; the lanes at one block run it together.
 
 The lowest block goes first, which brings lanes back together at joins; after a yield the highest goes first for a
-while, so that a lane holding a lock gets on while others spin. A block that begins with a ``.sync`` instruction waits
-until the lanes that its mask names are there (or can never come). Where all 32 lanes are at an entry of the uniform
-function, and registers have the shapes it assumes, it takes over.
+while, so that a lane holding a lock gets on while others spin. At a ``.sync`` instruction lanes wait until all that
+their masks name are there, or at another instruction of that kind (``native/exec/warp_meeting.h``). Where all 32 lanes
+are at an entry of the uniform function, and registers have the shapes it assumes, it takes over.
 """
 
 from __future__ import annotations
 
-from emulator.jit.abi import AT_BARRIER, AT_WARP_SYNC, EXITED, MASKED, Access, Space
+from emulator.jit.abi import AT_BARRIER, AT_WARP_SYNC, EXITED, HAS_MET, MASKED, Access, Space
 from emulator.jit.builder import LANES, Value, lanes_type
 from emulator.jit.function import BARRIER, DONE, SWITCH, FunctionEmitter
 from emulator.jit.ops.barrier import arrive, check_mask
+from emulator.jit.ops.meeting import take_met, wait_for_lanes
 from emulator.jit.register_file import RegisterFile
+from emulator.jit.segments import Segment, cut_blocks
 from emulator.jit.shapes import Shape
 from emulator.jit.uniform import table_goals, table_lookup, uniform_entries
 from emulator.jit.unit import Unit
 from emulator.jit.warp_context import LANE_PC, MODE, PC, POLICY
 from emulator.ptx.cfg import Block, is_barrier, sync_mask
+from emulator.ptx.effects import defs_and_uses
 from emulator.ptx.facts import Flow
 from emulator.ptx.ir import Imm, Instruction, Operand, Sym
 
@@ -26,9 +29,12 @@ _VECTOR = lanes_type("i32")
 
 class MaskedFunction(FunctionEmitter):
     is_uniform = False
+    _has_met: Value | None = None  # the lanes come to the instruction that begins the segment with its results
 
     def __init__(self, unit: Unit, file: RegisterFile) -> None:
         super().__init__(unit, file)
+        self.places = file.masked
+        self._segments = cut_blocks(unit.program.cfg)
         self._lanes = Value("%lanes", "i1", True)
         self._pcs = Value("%pcs", "i32", True)
 
@@ -40,7 +46,7 @@ class MaskedFunction(FunctionEmitter):
         return self._lanes
 
     def load_register(self, name: str) -> Value:
-        if name in self.file.lanes:
+        if name in self.places:
             return self.file_load(name)
         # Live nowhere but in this block, and read before it is written: anything will do.
         type_ = self._registers[name]
@@ -48,13 +54,12 @@ class MaskedFunction(FunctionEmitter):
 
     # ------------------------------------------------------------------------------------------------- the function
     def emit(self) -> str:
-        blocks = self.unit.program.cfg.blocks
-        self._dispatch(len(blocks))
-        for block in blocks:
-            self._block(block)
+        self._dispatch()
+        for block, segments in zip(self.unit.program.cfg.blocks, self._segments, strict=True):
+            self._block(block, segments)
         return self.finish_text("masked")
 
-    def _dispatch(self, count: int) -> None:
+    def _dispatch(self) -> None:
         b = self.b
         b.line("br label %dispatch")
         b.label("dispatch")
@@ -66,10 +71,15 @@ class MaskedFunction(FunctionEmitter):
         b.line(f"%can_run = icmp ult i32 %least, {AT_WARP_SYNC}")
         b.line("br i1 %can_run, label %choose, label %blocked, !prof !1")
         b.label("blocked")
-        # Lanes that wait for lanes which cannot come go on without them; else all wait at barriers, or are gone.
+        # Lanes that have waited for lanes which have ended go on; else all wait at barriers, or are gone.
         b.line(f"%waits = icmp ult i32 %least, {AT_BARRIER}")
-        b.line(f"%alone = and i32 %least, {~AT_WARP_SYNC}")
-        b.line("br i1 %waits, label %go, label %stop")
+        b.line("br i1 %waits, label %stuck, label %stop")
+        b.label("stuck")
+        self.call("emu_warp_blocked", "ptr %ctx", result="i32")
+        b.lines[-1] = b.lines[-1].replace(b.lines[-1].split()[0], "%alone", 1)
+        b.line(f"switch i32 %alone, label %go [ i32 {EXITED}, label %dispatch i32 {AT_BARRIER}, label %wait ]")
+        b.label("wait")
+        b.line(f"ret i32 {BARRIER}")
         b.label("stop")
         b.line(f"%gone = icmp eq i32 %least, {EXITED}")
         b.line(f"%status = select i1 %gone, i32 {DONE}, i32 {BARRIER}")
@@ -85,8 +95,8 @@ class MaskedFunction(FunctionEmitter):
         b.line(f"%most = call i32 @llvm.vector.reduce.smax.v{LANES}i32({_VECTOR} %candidates)")
         b.line("br label %go")
         b.label("go")
-        b.line("%block = phi i32 [ %least, %choose ], [ %most, %highest ], [ %alone, %blocked ]")
-        b.line("%forced = phi i1 [ false, %choose ], [ false, %highest ], [ true, %blocked ]")
+        b.line("%block = phi i32 [ %least, %choose ], [ %most, %highest ], [ %alone, %stuck ]")
+        b.line("%forced = phi i1 [ false, %choose ], [ false, %highest ], [ true, %stuck ]")
         wanted = b.spread(Value("%block", "i32"))
         b.line(f"%awake = and {_VECTOR} %pcs, splat (i32 {~AT_WARP_SYNC})")
         b.line(f"%lanes = icmp eq {_VECTOR} %awake, {wanted}")
@@ -106,7 +116,10 @@ class MaskedFunction(FunctionEmitter):
         for n in entries:
             self._return_to_uniform(blocks[n])
         b.label("apart")
-        b.line("switch i32 %block, label %lost [ " + " ".join(f"i32 {n}, label %B{n}" for n in range(count)) + " ]")
+        parts = [segment for segments in self._segments for segment in segments]
+        goals = [(part.number, f"B{part.number}") for part in parts]
+        goals += [(part.number | HAS_MET, f"R{part.number}") for part in parts if part.meets]
+        b.line("switch i32 %block, label %lost [ " + " ".join(f"i32 {n}, label %{goal}" for n, goal in goals) + " ]")
         b.label("lost")
         b.line("unreachable")
 
@@ -126,31 +139,80 @@ class MaskedFunction(FunctionEmitter):
         self.leave(SWITCH)
 
     # ------------------------------------------------------------------------------------------------------- blocks
-    def _block(self, block: Block) -> None:
-        b = self.b
+    def _block(self, block: Block, segments: tuple[Segment, ...]) -> None:
         cfg = self.unit.program.cfg
-        self.begin_block(block)
-        self._lanes, self._pcs = Value("%lanes", "i1", True), Value("%pcs", "i32", True)
-        self.instruction = block.instructions[0]
-        if block.index in cfg.loop_heads:
-            self.burn_fuel(self._change_policy)
-        mask = sync_mask(block.instructions[0])
-        if mask is not None:
-            self._meet(block, mask)
-        self.count(block)
-        last = block.instructions[-1]
-        ends = last.facts.ends_block
-        for instruction in block.instructions[:-1] if ends else block.instructions:
-            self.do(instruction)
-        following = b.integer("i32", block.index + 1 if block.index + 1 < len(cfg.blocks) else EXITED)
-        where = self._end(last, following) if ends else following
-        if where is None:
-            return
-        live = frozenset[str]().union(*(cfg.blocks[s].live_in for s in block.successors))
+        for segment, next_ in zip(segments, (*segments[1:], None), strict=True):
+            self.begin_part(segment.number)
+            self._lanes, self._pcs = Value("%lanes", "i1", True), Value("%pcs", "i32", True)
+            self._has_met = None
+            self.instruction = segment.instructions[0]
+            is_first = segment is segments[0]
+            if is_first and block.index in cfg.loop_heads:
+                self.burn_fuel(self._change_policy)
+            mask = sync_mask(segment.instructions[0])
+            if segment.meets and mask is not None:
+                self._meet(segment, mask)
+            elif is_first and mask is not None:
+                self._gather(block, mask)
+            if is_first:
+                self.count(block)
+            last = segment.instructions[-1]
+            ends = last.facts.ends_block
+            for instruction in segment.instructions[:-1] if ends else segment.instructions:
+                self.do(instruction)
+            following = self.b.integer("i32", block.index + 1 if block.index + 1 < len(cfg.blocks) else EXITED)
+            if next_ is not None:
+                self._store(next_.live_in)
+                if self._lanes.text == "%lanes":
+                    self.b.line(f"br label %B{next_.number}")
+                else:
+                    self._go_on(self.b.integer("i32", next_.number))
+                continue
+            where = self._end(last, following) if ends else following
+            if where is not None:
+                self._store(frozenset[str]().union(*(cfg.blocks[s].live_in for s in block.successors)))
+                self._go_on(where)
+
+    def _store(self, live: frozenset[str]) -> None:
+        """Emits the stores of the written registers that are live from here on."""
         for name in sorted(self._dirty & live):
             old = self.file_load(name)
-            self.file_store(name, b.select(self._lanes, self._current[name], old))
-        self._go_on(where)
+            self.file_store(name, self.b.select(self._lanes, self._current[name], old))
+
+    def do(self, instruction: Instruction) -> None:
+        if self._has_met is None or sync_mask(instruction) is None:
+            super().do(instruction)
+            return
+        has_met = self._has_met
+        self.begin(instruction)
+        old = {name: self._raw(name) for name in defs_and_uses(instruction)[0]} if instruction.guard else {}
+        super().do(instruction)
+        take_met(self, instruction, has_met, old)
+        self._has_met = None
+
+    def spoil_absent(self, instruction: Instruction, source: Value, value: Value) -> Value:
+        b = self.b
+        here, mask = self.active_bits(), self.read(instruction.operands[-1], "i32")
+        one = b.integer("i32", 1)
+        present = b.op("and", b.op("lshr", b.op("and", here, mask), source), one)
+        absent = b.op("and", here, b.ballot(b.compare("icmp eq", present, b.integer("i32", 0))))
+        bad = b.compare("icmp ne", absent, b.integer("i32", 0))
+        if self._has_met is not None:
+            bad = b.op("and", bad, b.negate(self._has_met))
+        value = self.materialise(value)
+        label, before = b.fresh("u"), b.current_label
+        b.line(f"br i1 {bad.text}, label %{label}y, label %{label}n")
+        b.label(f"{label}y")
+        out = self.spill(value)
+        site = self.unit.site(instruction, Access.NONE, Space.GENERIC, 1)
+        arguments = (f"i32 {site}", f"i32 {absent.text}", f"ptr {self.spill(source)}", f"ptr {self.spill(mask)}")
+        self.call("emu_shuffle_absent", "ptr %ctx", *arguments, f"ptr {out}")
+        spoiled = self.fill(out, "i32")
+        end = b.current_label
+        b.line(f"br label %{label}n")
+        b.label(f"{label}n")
+        text = b.emit(f"phi {_VECTOR} [ {spoiled.text}, %{end} ], [ {value.text}, %{before} ]")
+        return Value(text, "i32", True)
 
     def _go_on(self, where: Value) -> None:
         b = self.b
@@ -163,8 +225,37 @@ class MaskedFunction(FunctionEmitter):
         policy = b.load("i32", b.offset("%ctx", POLICY), 4)
         b.store("i32", b.emit(f"xor i32 {policy}, 1"), b.offset("%ctx", POLICY), 4)
 
-    def _meet(self, block: Block, mask: Operand) -> None:
-        """Emits: each lane waits for the live lanes of its own ``mask``; lanes whose masks are complete go on."""
+    def _meet(self, segment: Segment, mask: Operand) -> None:
+        """Emits: where lanes are missing that a mask names, all lanes wait, and go on with results made for them."""
+        b, instruction, number = self.b, segment.instructions[0], segment.number
+        self.begin(instruction)
+        here = self.active_bits()
+        zero = b.integer("i32", 0)
+        wanted = b.integer("i32", mask.value) if isinstance(mask, Imm) else self.read(mask, "i32")
+        alive = b.ballot(b.compare("icmp ne", self._pcs, b.integer("i32", EXITED)))
+        absent = b.op("and", alive, b.op("xor", here, b.integer("i32", -1)))
+        lanes = self.active()
+        assert lanes is not None
+        missing = b.op("and", lanes, b.compare("icmp ne", b.op("and", wanted, absent), zero))
+        waits = b.compare("icmp ne", b.ballot(missing), zero)
+        b.line(f"br i1 {waits.text}, label %W{number}, label %N{number}")
+        b.label(f"W{number}")
+        wait_for_lanes(self, instruction, number, here)
+        b.line("br label %dispatch")
+        b.label(f"N{number}")
+        self._current = {}
+        self.begin(instruction)
+        check_mask(self, instruction, mask, self.active_bits(), b.integer("i1", 0))
+        end = b.current_label
+        b.line(f"br label %G{number}")
+        b.label(f"R{number}")
+        b.line(f"br label %G{number}")
+        b.label(f"G{number}")
+        self._current = {}
+        self._has_met = Value(b.emit(f"phi i1 [ true, %R{number} ], [ false, %{end} ]"), "i1")
+
+    def _gather(self, block: Block, mask: Operand) -> None:
+        """Emits: each lane waits for the live lanes of its own ``mask`` to come to this block."""
         b = self.b
         here = Value("%bits", "i32")
         forced = Value("%forced", "i1")

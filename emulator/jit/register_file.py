@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from emulator.jit.builder import LANES, SIZE
+from emulator.jit.segments import cut_blocks
 from emulator.jit.shapes import Shapes
 from emulator.ptx.program import Program
 from emulator.records import dataclass
@@ -16,10 +17,12 @@ class RegisterFile:
 
     ``lanes``: 32 of them, predicates as a bit mask, which serve both functions. ``scalars``: lane 0's value of those
     with a shape, for the uniform function; they lie together, so that a warp fills few lines of the cache.
+    ``masked``: ``lanes``, and those registers that are live only where the masked function cuts a block.
     """
 
     lanes: Mapping[str, int]
     scalars: Mapping[str, int]
+    masked: Mapping[str, int]
     size_bytes: int
 
 
@@ -37,9 +40,18 @@ def lay_out_registers(program: Program, shapes: Shapes) -> RegisterFile:
             scalars[name] = end
             end += size
     lanes = {name: 4 * index for index, name in enumerate(predicates)}
-    for name in live:
-        if types[name] != "i1":
-            end = -(-end // 64) * 64
-            lanes[name] = end
-            end += LANES * SIZE[types[name]]
-    return RegisterFile(lanes, scalars, end)
+    end = _place(lanes, (name for name in live if types[name] != "i1"), program, end)
+    masked = dict(lanes)
+    cut = (segment for segments in cut_blocks(program.cfg) for segment in segments[1:])
+    end = _place(masked, sorted(frozenset[str]().union(*(s.live_in for s in cut)) - lanes.keys()), program, end)
+    return RegisterFile(lanes, scalars, masked, end)
+
+
+def _place(places: dict[str, int], names: Iterable[str], program: Program, end: int) -> int:
+    """Adds the offsets of all lanes of these registers, from ``end`` on. Returns where they end."""
+    for name in names:
+        type_ = program.registers[name].register
+        end = -(-end // 64) * 64
+        places[name] = end
+        end += 4 if type_ == "i1" else LANES * SIZE[type_]
+    return end

@@ -42,6 +42,7 @@ class Bounds:
     seconds: Mapping[str, float]
     occupancy: Occupancy
     blocks: int
+    threads: int  # of a block
     rounds: int
 
 
@@ -59,7 +60,7 @@ def bounds_of(stats: LaunchStats, profile: LaunchProfile, gpu: Gpu) -> Bounds:
     seconds = {what: busiest.load(cycles, of_block[what]) / gpu.clock_hz for what, cycles in of_all.items()}
     seconds |= _memory_seconds(profile, gpu, busiest)
     seconds["latency"] = _latency_cycles(profile, gpu, blocks * -(-threads // WARP), rounds) / gpu.clock_hz
-    return Bounds(seconds, occupancy, blocks, rounds)
+    return Bounds(seconds, occupancy, blocks, threads, rounds)
 
 
 @dataclass(frozen=True, slots=True)

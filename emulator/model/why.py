@@ -22,6 +22,7 @@ TOPICS = {
     "the last of which": "tail",
     "bytes where": "coalescing",
     "bank conflicts:": "bank-conflicts",
+    "do not exist": "latency",
     "(divergence)": "divergence",
     "atomic operations": "atomics",
     "contended atomics": "atomics",
@@ -38,7 +39,8 @@ def reasons(profile: LaunchProfile, gpu: Gpu, bounds: Bounds, limiter: str, seco
         *_few_blocks(gpu, bounds),
         *_uncoalesced(profile),
         *_conflicts(profile),
-        *_divergence(profile),
+        *_small_blocks(bounds),
+        *_divergence(profile, bounds),
         *_atomics(profile, limiter),
         *_low_occupancy(profile, bounds, limiter),
         *_local(profile),
@@ -113,13 +115,28 @@ def _conflicts(profile: LaunchProfile) -> Iterator[str]:
             yield f"bank conflicts: {_round(wavefronts / least)}-way ({_where(line, profile)})"
 
 
-def _divergence(profile: LaunchProfile) -> Iterator[str]:
+def _small_blocks(bounds: Bounds) -> Iterator[str]:
+    missing = 1 - _lanes_of_a_warp(bounds) / WARP
+    if missing >= _SIGNIFICANT_SHARE:
+        count = "1 thread" if bounds.threads == 1 else f"{bounds.threads} threads"
+        yield (
+            f"blocks of {count}: {_percent(missing)} of the lanes of their warps do not exist; use a "
+            f"multiple of {WARP}, 128 or more"
+        )
+
+
+def _lanes_of_a_warp(bounds: Bounds) -> float:
+    """Returns how many lanes a block's warps have on average: the last may lack some."""
+    return bounds.threads / -(-bounds.threads // WARP)
+
+
+def _divergence(profile: LaunchProfile, bounds: Bounds) -> Iterator[str]:
     whole = sum(profile.totals.warp_instructions.values())
     for line in profile.lines:
         instructions = sum(line.counters.warp_instructions.values())
         if not instructions or instructions < _SIGNIFICANT_SHARE / 2 * whole:
             continue
-        idle = 1 - line.counters.thread_instructions / instructions / WARP
+        idle = 1 - line.counters.thread_instructions / instructions / _lanes_of_a_warp(bounds)
         if idle >= _IDLE:
             where = _where(line, profile)
             yield f"{_percent(idle)} of the lanes idle ({where}): the threads of a warp part ways (divergence)"

@@ -86,10 +86,11 @@ struct EmuContent {
 
 struct BlockContext;  // the scheduler's own; generated code never looks inside
 
-// lane_pc values: a block number, possibly with these bits.
+// lane_pc values: the number of a block, or of a further segment of one (emulator/jit/segments.py), possibly with these bits.
 constexpr uint32_t EMU_EXITED = 0x7fffffffu;      // the lane has exited, or never existed
 constexpr uint32_t EMU_AT_BARRIER = 0x40000000u;  // waits at barrier lane_barrier[lane]; the scheduler clears the bit to release the lane
-constexpr uint32_t EMU_AT_WARP_SYNC = 0x20000000u;  // waits for other lanes of its warp; generated code deals with it
+constexpr uint32_t EMU_AT_WARP_SYNC = 0x20000000u;  // waits for other lanes of its warp (exec/warp_meeting.h)
+constexpr uint32_t EMU_HAS_MET = 0x10000000u;       // goes on with `met_value` and `met_flags` as the results of the .sync instruction there
 
 enum EmuMode : uint32_t { EMU_UNIFORM = 0, EMU_MASKED = 1 /* generated code uses further values that mean masked, too */ };
 
@@ -124,6 +125,8 @@ struct alignas(64) WarpContext {
     uint64_t grid_workspace;  // 776  %envreg1 is its upper half, %envreg2 its lower: cooperative_groups' grid barrier lies there; 0 unless launched cooperatively
     uint64_t* tally;          // 784  of observed kernels: for each basic block how often it ran, and with how many lanes in all; shared by all warps of a worker thread
     uint64_t stack_bytes;     // 792  of a lane's stack; lane l's begins at local + 32 * EmuKernel::local_bytes + l * stack_bytes. 0 in kernels that use none
+    alignas(64) uint32_t met_value[32];  // 832  of lanes with EMU_HAS_MET
+    uint32_t met_flags;     // 960  a bit per lane: their predicates
     // The scheduler may derive from this struct to keep more behind it.
 };
 static_assert(offsetof(WarpContext, instructions) == 16, "abi");
@@ -138,6 +141,8 @@ static_assert(offsetof(WarpContext, kernel) == 768, "abi");
 static_assert(offsetof(WarpContext, grid_workspace) == 776, "abi");
 static_assert(offsetof(WarpContext, tally) == 784, "abi");
 static_assert(offsetof(WarpContext, stack_bytes) == 792, "abi");
+static_assert(offsetof(WarpContext, met_value) == 832, "abi");
+static_assert(offsetof(WarpContext, met_flags) == 960, "abi");
 
 using EmuFunction = int32_t (*)(WarpContext*);
 
@@ -159,7 +164,7 @@ struct EmuKernel {
     uint32_t site_count;
     const EmuSite* sites;
     const uint64_t* symbols;        // host addresses of the module-scope variables it uses
-    const EmuLine* block_lines;     // for each basic block the line it begins at, and that of its last instruction
+    const EmuLine* block_lines;     // for each basic block, then for each further segment, the line it begins at, and that of its last instruction
     const EmuSharedArray* shared_arrays;
     uint32_t shared_array_count;
     uint32_t max_threads;           // .maxntid product, 0 = none: a larger block fails with cudaErrorInvalidValue
@@ -217,14 +222,33 @@ uint32_t emu_stack_check(WarpContext*, uint32_t site, uint32_t mask, const uint6
 void emu_device_malloc(WarpContext*, uint32_t site, uint32_t mask, const uint64_t size[32], uint64_t result[32]);
 void emu_device_free(WarpContext*, uint32_t site, uint32_t mask, const uint64_t address[32]);
 
+// At a .sync instruction where some lane's mask names others that are not there: the lanes `lanes` wait at segment `number`; those in
+// `active` execute the instruction, with these operands.
+enum EmuMeetingKind : uint32_t {
+    EMU_MEET_SYNC = 0,          // bar.warp.sync
+    EMU_MEET_SHUFFLE = 1 << 8,  // | 0 up, 1 down, 2 bfly, 3 idx: `value` from the lane by `second` and the clamp `third`
+    EMU_MEET_VOTE = 2 << 8,     // | 0 all, 1 any, 2 uni, 3 ballot
+    EMU_MEET_MATCH = 3 << 8,    // | 1 all | 2 of 64 bits
+    EMU_MEET_REDUCE = 4 << 8,   // | as emu_redux has it
+    EMU_MEET_FAMILY = 0xff << 8,
+};
+void emu_warp_wait(WarpContext*, uint32_t site, uint32_t kind, uint32_t number, uint32_t lanes, uint32_t active, const uint32_t mask[32],
+                   const uint64_t value[32], const uint64_t second[32], const uint64_t third[32]);
+// No lane can run, and some wait for others of the warp. Returns EMU_EXITED where lanes go on since what they waited for has ended;
+// EMU_AT_BARRIER where only a barrier of the block, if anything, can help; else the block at which lanes go on without the others.
+uint32_t emu_warp_blocked(WarpContext*);
+// The lanes `lanes` read lanes `source` by a shuffle that those do not execute, or that `mask` does not name: `value` becomes undefined
+// numbers, which follow from the schedule's seed.
+void emu_shuffle_absent(WarpContext*, uint32_t site, uint32_t lanes, const uint32_t source[32], const uint32_t mask[32], uint32_t value[32]);
 // A .sync instruction with a mask (one per lane) that does not name the lane itself (`strangers`), or that names lanes which may never
 // come. `here`: the lanes that have met.
 void emu_warp_sync_fault(WarpContext*, uint32_t site, uint32_t here, uint32_t strangers, const uint32_t mask[32]);
 
 // Of observed kernels: before the access, the addresses as the kernel meant them (host addresses, those of lanes not in `mask` anything);
-// and where the lanes `mask` have met (bar.warp.sync).
+// and where lanes have met at a .sync instruction.
 void emu_observe(WarpContext*, uint32_t site, uint32_t mask, const uint64_t address[32]);
-void emu_observe_sync(WarpContext*, uint32_t mask);
+// `masks`: those of the lanes, which have met only with those that they name; null: all with all.
+void emu_observe_sync(WarpContext*, uint32_t lanes, const uint32_t masks[32]);
 // A fence; device: for more than the block.
 void emu_observe_fence(WarpContext*, uint32_t device);
 

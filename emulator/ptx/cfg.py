@@ -40,10 +40,18 @@ def sync_mask(instruction: Instruction) -> Operand | None:
     sync = instruction.facts.sync
     if sync is Sync.WARP:
         return Imm(0xFFFFFFFF)
-    if sync is Sync.MASK and "sync" in instruction.modifiers:
+    if meets_elsewhere(instruction):
         mask = instruction.operands[-1]
         return Imm(mask.value & 0xFFFFFFFF) if isinstance(mask, Imm) else mask
     return None
+
+
+def meets_elsewhere(instruction: Instruction) -> bool:
+    """Returns whether lanes that wait for others meet them at any instruction of the same kind.
+
+    Those of matrices must be executed by all lanes at one place.
+    """
+    return instruction.facts.sync is Sync.MASK and "sync" in instruction.modifiers
 
 
 def build_cfg(

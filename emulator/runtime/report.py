@@ -29,7 +29,7 @@ MEMORY_KINDS = (
     "read after free",
     "write after free",
 )
-SYNC_KINDS = ("divergent barrier", "illegal warp-sync mask", "endless loop")
+SYNC_KINDS = ("divergent barrier", "deadlock", "illegal warp-sync mask", "endless loop")
 #: Only with ``checks="full"``.
 FULL_KINDS = (
     "uninitialized read",
@@ -38,8 +38,8 @@ FULL_KINDS = (
     "race on global memory",
     "race between streams",
 )
-#: No fault, if it is meant: several threads set a flag. Only with ``tell_silent``.
-NOTE_KIND = "one constant stored by several threads"
+#: No faults, if they are meant: several threads set a flag (only with ``tell_silent``); nothing depends on the value.
+NOTE_KINDS = ("one constant stored by several threads", "undefined shuffle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Party:
 class Finding:
     """A fault of a kernel: the first at its site. ``message`` explains it in one sentence.
 
-    ``kind`` is one of ``MEMORY_KINDS``, ``SYNC_KINDS`` and ``FULL_KINDS``, or ``NOTE_KIND``. ``file`` and ``line`` are
+    ``kind`` is one of ``MEMORY_KINDS``, ``SYNC_KINDS`` and ``FULL_KINDS``, or ``NOTE_KINDS``. ``file`` and ``line`` are
     None when the program was built without ``-lineinfo``, and for calls of the host. ``address`` and ``size`` (bytes)
     are 0 where no access is meant.
     ``allocation`` is the label of the allocation, or the name of the ``__shared__`` array, that was likely meant.

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from emulator.records import dataclass
-from emulator.runtime.report import NOTE_KIND, CallError, Finding, Frame, Report
+from emulator.runtime.report import NOTE_KINDS, CallError, Finding, Frame, Report
 from emulator.shared_parts import Overrun, find_overruns
 from emulator.standalone.source_locations import SourceLocation, SourceLocations
 
@@ -41,16 +41,16 @@ def overruns_of(report: Report) -> tuple[Overrun, ...]:
     return find_overruns(report.extents, sources)
 
 
-def flags_of(report: Report) -> tuple[Finding, ...]:
-    """Returns the stores of one constant by several threads: no problems, if they are meant."""
-    return tuple(finding for finding in report.findings if finding.kind == NOTE_KIND)
+def notes_of(report: Report) -> tuple[Finding, ...]:
+    """Returns what is no problem if it is meant: stores of one constant, and values of which nothing is made."""
+    return tuple(finding for finding in report.findings if finding.kind in NOTE_KINDS)
 
 
 def _problems(report: Report, locations: SourceLocations) -> Iterator[Problem]:
     if report.unsupported:
         yield Problem("not supported by the emulator", report.unsupported)
     for finding in report.findings:
-        if finding.kind == NOTE_KIND:
+        if finding.kind in NOTE_KINDS:
             continue
         yield Problem(finding.kind, finding.message, count=finding.count)
     if report.failure and not report.unsupported and not _is_explained(report):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from emulator.model import Gpu, ProgramTime, group_launches, program_time
 from emulator.profile.render import render
 from emulator.runtime.report import LaunchStats, Report
-from emulator.standalone.problems import Problem, flags_of, overruns_of, problems_of
+from emulator.standalone.problems import Problem, notes_of, overruns_of, problems_of
 from emulator.standalone.session import Outcome
 
 _WIDTH = 100
@@ -34,7 +34,7 @@ def _heading(outcome: Outcome) -> Iterator[str]:
 
 def _report(report: Report, *, profile: bool, gpu: Gpu | None) -> Iterator[str]:
     yield from _problems(problems_of(report))
-    notes = [flag.message for flag in flags_of(report)] + [overrun.message for overrun in overruns_of(report)]
+    notes = [finding.message for finding in notes_of(report)] + [overrun.message for overrun in overruns_of(report)]
     for note in notes:
         yield from ("", *_wrapped(f"note, fine if it is meant: {note}"))
     yield from _rest(report)

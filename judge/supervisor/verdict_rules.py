@@ -55,6 +55,9 @@ _OUT_OF_BOUNDS = ("out-of-bounds", "read after free")
 #: What these kinds of access begin with happens, too, where memory was to be allocated and was not.
 _OF_NO_ALLOCATION = ("illegal", "out-of-bounds")
 _UNINITIALIZED = "uninitialized"
+_UNDEFINED_SHUFFLE = "undefined shuffle"
+#: Threads that wait for others that never come.
+_STUCK = ("divergent barrier", "deadlock")
 #: Errors that are no failures: they answer a question.
 _ANSWERS = ("cudaErrorNotReady",)
 #: Errors after which a CUDA context is unusable: every later call in the process fails.
@@ -227,6 +230,7 @@ def outcome_of_call(
     if ran.code != 0:
         return Outcome(Verdict.RUNTIME_ERROR, explain_cuda(ran.name, _shown(ran.message)), mismatch, faults)
     told = next((f"; {told_of(call)}" for call in failed if call.why), "")
+    told += next((f"; {_describe(claim)}" for claim in report.faults if claim.kind == _UNDEFINED_SHUFFLE), "")
     return Outcome(Verdict.WRONG_ANSWER, mismatch.message + told, mismatch, faults)
 
 
@@ -234,8 +238,12 @@ def _is_harmless(claim: FaultClaim, own: OwnLines, source: str) -> bool:
     """Returns whether a right answer needs no warning of a fault, about which its author can do nothing.
 
     CUB, in headers of its own, copies whole structures, whose padding nobody wrote, and reads on past a tile to leave
-    what it read. A source that says by ``#line`` where its lines are could pass its own for CUB's.
+    what it read. A source that says by ``#line`` where its lines are could pass its own for CUB's. Reductions in part
+    of a warp read lanes that take no part, and do nothing with the value: it is large and follows from the seed, so
+    that an answer that depends on it is wrong.
     """
+    if claim.kind == _UNDEFINED_SHUFFLE:
+        return True
     if not claim.kind.startswith(_UNINITIALIZED) or not claim.file or claim.file in own:
         return False
     return not moves_lines(source)
@@ -299,7 +307,7 @@ def _outcome_if_stopped(
     if written is not None:
         return Outcome(Verdict.RUNTIME_ERROR, _describe(written))
     if ran.name == "cudaErrorLaunchTimeout":
-        stuck = [claim for claim in report.faults if claim.kind == "divergent barrier"]
+        stuck = [claim for claim in report.faults if claim.kind in _STUCK]
         what = _describe(stuck[-1]) if stuck else explain_cuda(ran.name, _shown(ran.message))
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, what)
     if ran.name in STICKY:

@@ -124,7 +124,7 @@ def warp_barrier(e: Emitter, i: Instruction) -> None:
     """``bar.warp.sync``: it begins its block, where the lanes have met already. Memory is as the others left it."""
     if not i.has("sync"):
         raise e.unsupported()
-    observe_sync(e)
+    observe_sync(e, i.operands[-1])
     e.b.compiler_barrier()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from emulator.jit.builder import Value
 from emulator.jit.emitter import Emitter
+from emulator.ptx.ir import Operand
 
 
 def observe(e: Emitter, site: int, addresses: str, lanes: Value | None = None) -> None:
@@ -19,7 +20,13 @@ def observe_fence(e: Emitter, *, device: bool) -> None:
         e.call("emu_observe_fence", "ptr %ctx", f"i32 {int(device)}")
 
 
-def observe_sync(e: Emitter) -> None:
-    """The active lanes have met."""
-    if e.unit.observe:
-        e.call("emu_observe_sync", "ptr %ctx", f"i32 {e.active_bits().text}")
+def observe_sync(e: Emitter, mask: Operand) -> None:
+    """The active lanes that name each other in their masks have met."""
+    if not e.unit.observe:
+        return
+    lanes, constant, masks = e.active_bits(), e.constant(mask), "null"
+    if constant is not None:
+        lanes = e.b.op("and", lanes, e.b.integer("i32", constant))
+    else:
+        masks = e.spill(e.read(mask, "i32"))
+    e.call("emu_observe_sync", "ptr %ctx", f"i32 {lanes.text}", f"ptr {masks}")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from emulator.jit.builder import LANES, Value, lanes_type
 from emulator.jit.emitter import Emitter
+from emulator.jit.ops.meeting import REDUCTIONS, destinations, reduction_code
+from emulator.jit.ops.observe import observe_sync
 from emulator.jit.ops.registry import emits
-from emulator.ptx.ir import Imm, Instruction, Pair
+from emulator.ptx.ir import Imm, Instruction
 
 _ALL = 0xFFFFFFFF
-
-
-def _destinations(i: Instruction) -> tuple[object, object | None]:
-    target = i.operands[0]
-    return (target.first, target.second) if isinstance(target, Pair) else (target, None)
 
 
 @emits("shfl")
@@ -21,20 +18,24 @@ def shuffle(e: Emitter, i: Instruction) -> None:
     mode = next(m for m in i.modifiers if m in ("up", "down", "bfly", "idx"))
     value = e.read(i.operands[1], "i32")
     lane_operand, clamp_operand = i.operands[2], i.operands[3]
-    target, predicate = _destinations(i)
+    target, predicate = destinations(i)
     distance, control = e.constant(lane_operand), e.constant(clamp_operand)
     if distance is not None and control is not None:
         sources, valid = _fixed(mode, distance, control)
         result = b.shuffle(value, sources) if value.vector else value
+        index = b.vector_literal("i32", sources)
         inside: Value | None = None
         if predicate is not None:
             inside = b.unballot(b.integer("i32", sum(int(v) << lane for lane, v in enumerate(valid))))
     else:
         index, inside = _computed(e, mode, e.read(lane_operand, "i32"), e.read(clamp_operand, "i32"))
         result = _permute(e, value, index)
-    e.write(target, result)  # type: ignore[arg-type]
+    if i.has("sync"):
+        observe_sync(e, i.operands[-1])
+        result = e.spoil_absent(i, index, result)
+    e.write(target, result)
     if predicate is not None and inside is not None:
-        e.write(predicate, inside)  # type: ignore[arg-type]
+        e.write(predicate, inside)
 
 
 def _fixed(mode: str, distance: int, control: int) -> tuple[list[int], list[bool]]:
@@ -98,6 +99,8 @@ def vote(e: Emitter, i: Instruction) -> None:
     mode = next(m for m in i.modifiers if m in ("all", "any", "uni", "ballot"))
     mask = e.read(i.operands[2], "i32") if i.has("sync") else b.integer("i32", _ALL)
     active = e.active()
+    if i.has("sync"):
+        observe_sync(e, i.operands[2])
     votes = e.read(i.operands[1], "i1")
     here = b.integer("i32", _ALL) if active is None else b.ballot(active)
     bits = b.ballot(votes)
@@ -126,7 +129,8 @@ def active_mask(e: Emitter, i: Instruction) -> None:
 @emits("match")
 def match(e: Emitter, i: Instruction) -> None:
     b = e.b
-    target, predicate = _destinations(i)
+    observe_sync(e, i.operands[-1])
+    target, predicate = destinations(i)
     word = i.type.register
     bits = i.type.bits
     value = e.spill(e.read(i.operands[1], word))
@@ -138,19 +142,20 @@ def match(e: Emitter, i: Instruction) -> None:
         f"i32 {e.active_bits().text}",
         *(f"ptr {p}" for p in (value, mask, out, flags)),
     )
-    e.write(target, e.fill(out, "i32"))  # type: ignore[arg-type]
+    e.write(target, e.fill(out, "i32"))
     if predicate is not None:
         bits_ = b.load("i32", flags, 4)
-        e.write(predicate, b.unballot(Value(bits_, "i32")))  # type: ignore[arg-type]
+        e.write(predicate, b.unballot(Value(bits_, "i32")))
 
 
 @emits("redux")
 def reduce(e: Emitter, i: Instruction) -> None:
     b = e.b
-    operation = next(m for m in i.modifiers if m in ("add", "min", "max", "and", "or", "xor"))
+    operation = next(m for m in i.modifiers if m in REDUCTIONS)
     signed = i.type.is_signed
     if i.type.is_float:
         raise e.unsupported()
+    observe_sync(e, i.operands[2])
     value, mask = e.read(i.operands[1], "i32"), i.operands[2]
     active = e.active()
     if active is None and isinstance(mask, Imm) and mask.value & _ALL == _ALL:
@@ -160,11 +165,10 @@ def reduce(e: Emitter, i: Instruction) -> None:
         b.declare(f"i32 {function}({vector})")
         e.write(i.operands[0], Value(b.emit(f"call i32 {function}({vector} {b.spread(value)})"), "i32"))
         return
-    code = {"add": 0, "min": 1, "max": 2, "and": 5, "or": 6, "xor": 7}[operation] | (16 if signed else 0)
     out = e.scratch()
     e.call(
         "emu_redux",
-        f"i32 {code}",
+        f"i32 {reduction_code(i)}",
         f"i32 {e.active_bits().text}",
         f"ptr {e.spill(value)}",
         f"ptr {e.spill(e.read(mask, 'i32'))}",

@@ -21,7 +21,8 @@ class BlockRaces : public BlockObserver {
         : check_(check),
           clocks_(block.launch.threads_per_block()),
           shared_((block.warp(0).shared_bytes + 3) / 4),
-          kernel_(*block.launch.kernel) {}
+          kernel_(*block.launch.kernel),
+          met_(block.warp_count()) {}
 
     void start(uint64_t number) override {
         check_.settle();
@@ -29,13 +30,17 @@ class BlockRaces : public BlockObserver {
         clocks_.start();
         shared_.clear();
         std::fill(in_flight_.begin(), in_flight_.end(), false);
+        std::fill(met_.begin(), met_.end(), 0);
     }
 
     void finish() override { check_.settle(); }
 
     void warp_sync(const WarpContext &warp, uint32_t lanes) override {
+        // Of many shuffles in a row one counts: a warp's clock has an end.
+        if (met_[warp.warp_id] == lanes) return;
         check_.settle();
         clocks_.warp_sync(warp.warp_id, lanes);
+        met_[warp.warp_id] = lanes;
     }
 
     void arrive(const WarpContext &warp, uint32_t barrier, uint32_t lanes, bool waits) override {
@@ -59,7 +64,10 @@ class BlockRaces : public BlockObserver {
         pass_on(warp, lanes, address, false);
     }
 
-    void mbarrier_pass(const WarpContext &warp, uint32_t lanes, const uint64_t *address) override { learn(warp, lanes, address); }
+    void mbarrier_pass(const WarpContext &warp, uint32_t lanes, const uint64_t *address) override {
+        met_[warp.warp_id] = 0;
+        learn(warp, lanes, address);
+    }
 
     // The bytes are there: whoever is ordered behind the wait may use them.
     void land(const WarpContext &warp, uint32_t lane, const LandedCopy &copy, bool waited) override {
@@ -86,6 +94,7 @@ class BlockRaces : public BlockObserver {
 
     void access(const WarpContext &warp, uint32_t index, uint32_t lanes, const uint64_t *address) override {
         check_.settle();
+        met_[warp.warp_id] = 0;
         const EmuSite &site = kernel_.sites[index];
         if (site.kind == EMU_NO_ACCESS || site.space == EMU_LOCAL || site.space == EMU_CONST || site.space == EMU_PARAM) return;
         bool strong = site.order & EMU_STRONG, writes = site.kind != EMU_LOAD;
@@ -209,6 +218,7 @@ class BlockRaces : public BlockObserver {
     Cells shared_;
     std::vector<bool> in_flight_;  // of the words of shared memory: a copy into it has not landed. Empty until there is a copy
     const EmuKernel &kernel_;
+    std::vector<uint32_t> met_;  // of each warp the lanes that have met since its last access
     uint64_t number_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include "exec/async_copy.h"
 #include "exec/observe.h"
 #include "exec/scheduler.h"
+#include "exec/warp_meeting.h"
 #include "host.h"
 
 namespace emu {
@@ -82,6 +83,13 @@ struct BlockContext {
         return *async_copies_;
     }
 
+    // Of that warp.
+    emu::WarpMeeting &meeting(uint32_t warp) {
+        if (meetings_.empty()) meetings_.resize(warp_count_);
+        return meetings_[warp];
+    }
+    const emu::WarpMeeting *meeting_of(uint32_t warp) const { return meetings_.empty() ? nullptr : &meetings_[warp]; }
+
     const emu::Warp &warp(uint32_t index) const { return warps_[index]; }
     uint32_t warp_count() const { return warp_count_; }
 
@@ -112,4 +120,5 @@ struct BlockContext {
     std::vector<uint64_t> tallies_;
     uint8_t *shared_;
     std::unique_ptr<emu::AsyncCopies> async_copies_;
+    std::vector<emu::WarpMeeting> meetings_;  // made when first needed
 };

@@ -62,9 +62,21 @@ __attribute__((visibility("default"))) void emu_observe(WarpContext *warp, uint3
     for (auto &observer : warp->block->observers) observer->access(*warp, site, mask, address);
 }
 
-__attribute__((visibility("default"))) void emu_observe_sync(WarpContext *warp, uint32_t mask) {
-    if (!mask) return;
-    for (auto &observer : warp->block->observers) observer->warp_sync(*warp, mask);
+__attribute__((visibility("default"))) void emu_observe_sync(WarpContext *warp, uint32_t lanes, const uint32_t *masks) {
+    for (uint32_t rest = lanes; rest;) {
+        uint32_t together = rest;
+        if (masks) {
+            uint32_t mask = masks[__builtin_ctz(rest)];
+            together = 0;
+            for (uint32_t l = 0; l < 32; ++l) together |= uint32_t{rest >> l & 1 && masks[l] == mask} << l;
+            rest &= ~together;
+            together &= mask;
+        } else {
+            rest = 0;
+        }
+        if (!together) continue;
+        for (auto &observer : warp->block->observers) observer->warp_sync(*warp, together);
+    }
 }
 
 __attribute__((visibility("default"))) void emu_observe_fence(WarpContext *warp, uint32_t device) {

@@ -29,7 +29,7 @@ class BlockObserver {
     virtual void finish() {}
     // `mask` is not 0. `address` has the host addresses that those lanes mean, before the access and before any check of them.
     virtual void access(const WarpContext &, uint32_t /*site*/, uint32_t /*mask*/, const uint64_t * /*address*/) {}
-    // The lanes have met at a bar.warp.sync.
+    // The lanes have met at a .sync instruction: a warp barrier, a shuffle, a vote, …
     virtual void warp_sync(const WarpContext &, uint32_t /*mask*/) {}
     virtual void fence(const WarpContext &, bool /*of_device*/) {}
     // malloc() has given a lane memory that another thread may have used and freed: the heap's lock orders the two.

@@ -347,6 +347,7 @@ void run(Launch &launch) {
     LaunchPause pause;
     launch.runs_ahead = limits.runs_ahead;
     if (launch.kernel->observed) launch.observers = make_observers(launch);
+    launch.seed = limits.seed;
     report().begin_launch(readable_name(launch.kernel->name));
     auto begin = SteadyClock::now();
     size_t shared = launch.kernel->shared_bytes - launch.kernel->reserved_shared_bytes + launch.dynamic_shared_bytes;

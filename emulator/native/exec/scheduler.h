@@ -48,6 +48,7 @@ struct Launch {
     std::shared_ptr<const MemoryView> memory;
 
     uint32_t stack_bytes = 0;  // of a thread
+    uint64_t seed = 0;         // of the schedule, from which undefined numbers follow too
 
     uint64_t blocks() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }
     uint32_t threads_per_block() const { return kernel->block[0] * kernel->block[1] * kernel->block[2]; }

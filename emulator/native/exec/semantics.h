@@ -58,6 +58,12 @@ EMU_SEMANTICS void emu_mbarrier_pending(const uint64_t *state, uint32_t *count);
 // isspacep.const: of `lanes` those whose address lies in a constant.
 EMU_SEMANTICS uint32_t emu_constant_lanes(const WarpContext *, uint32_t lanes, const uint64_t *address);
 
+// For each lane of `lanes` those of its mask that hold the same value (all: the mask, if all of them do); flags: the predicates.
+EMU_SEMANTICS void emu_match32(uint32_t all, uint32_t lanes, const uint32_t *value, const uint32_t *mask, uint32_t *out, uint32_t *flags);
+EMU_SEMANTICS void emu_match64(uint32_t all, uint32_t lanes, const uint64_t *value, const uint32_t *mask, uint32_t *out, uint32_t *flags);
+// code: an EmuAtomicOperation, | 16 when signed.
+EMU_SEMANTICS void emu_redux(uint32_t code, uint32_t lanes, const uint32_t *value, const uint32_t *mask, uint32_t *out);
+
 namespace emu {
 // The check of abi.h for all lanes, made here; rewrites the addresses of those that fail.
 void check(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *address);

@@ -153,7 +153,7 @@ struct RemoteKernel {
             if (it.file >= files.size()) return false;
             block_lines.push_back({files[it.file].c_str(), it.line});
         }
-        if (block_lines.size() != size_t{2} * native.block_count) return false;
+        if (block_lines.size() < size_t{2} * native.block_count) return false;  // further segments follow
         native.block_lines = block_lines.data();
         for (const SharedArray &it : plain_shared_arrays) {
             shared_arrays.push_back({it.name.c_str(), it.offset, it.size});

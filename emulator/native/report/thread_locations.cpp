@@ -1,6 +1,7 @@
 #include "report/thread_locations.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -65,7 +66,7 @@ class Groups {
             here.at = barrier_line(pc & ~EMU_AT_BARRIER);
         } else {
             if (!together && pc & EMU_AT_WARP_SYNC) here.doing = Doing::waits_for_warp;
-            here.at = kernel_.block_lines[2 * (pc & ~EMU_AT_WARP_SYNC)];
+            here.at = kernel_.block_lines[2 * (pc & ~(EMU_AT_WARP_SYNC | EMU_HAS_MET))];
         }
         for (Group &it : groups_) {
             if (it.doing != here.doing || !same(it.at, here.at)) continue;
@@ -127,7 +128,83 @@ void report_divergence(BlockContext &block, uint32_t) {
     launch.report_fault(site, cudaSuccess, std::move(fault));
 }
 
+namespace {
+
+// Who of a warp waits for whom at a .sync instruction.
+struct StuckWarp {
+    const Warp *warp;
+    const WarpMeeting *meeting;
+    uint32_t lane, waiting, missing;  // the first lane that waits; those that wait there with it; those that do not come
+};
+
+bool find_stuck_warp(const BlockContext &block, StuckWarp &stuck) {
+    for (uint32_t w = 0; w < block.warp_count(); ++w) {
+        const Warp &warp = block.warp(w);
+        const WarpMeeting *meeting = block.meeting_of(w);
+        uint32_t waiting = warp.done || warp.mode == EMU_UNIFORM || !meeting ? 0 : meeting->waiting(warp);
+        if (!waiting) continue;
+        uint32_t lane = static_cast<uint32_t>(std::countr_zero(waiting)), same_place = 0, missing = 0;
+        for (uint32_t l = 0; l < 32; ++l) {
+            bool is_same = waiting >> l & 1 && meeting->kind[l] == meeting->kind[lane];
+            same_place |= uint32_t{is_same && meeting->number[l] == meeting->number[lane]} << l;
+            missing |= uint32_t{!is_same && warp.lane_pc[l] != EMU_EXITED} << l;
+        }
+        stuck = {&warp, meeting, lane, same_place, missing & meeting->mask[lane]};
+        return true;
+    }
+    return false;
+}
+
+const char *meeting_name(uint32_t kind) {
+    switch (kind & EMU_MEET_FAMILY) {
+        case EMU_MEET_SHUFFLE: return "shuffle";
+        case EMU_MEET_VOTE: return "vote";
+        case EMU_MEET_MATCH: return "match";
+        case EMU_MEET_REDUCE: return "reduction";
+        default: return "__syncwarp()";
+    }
+}
+
+std::string at_line(const EmuLine &at) { return at.line ? " at " + std::string(at.file) + ":" + std::to_string(at.line) : ""; }
+
+// "which wait at the block's barrier at f.cu:15".
+std::string what_they_do(const EmuKernel &kernel, const StuckWarp &stuck) {
+    uint32_t lane = static_cast<uint32_t>(std::countr_zero(stuck.missing)), pc = stuck.warp->lane_pc[lane];
+    std::string waits = std::has_single_bit(stuck.missing) ? "which waits at " : "which wait at ";
+    if (pc & EMU_AT_BARRIER) return waits + "a barrier of the block" + at_line(kernel.block_lines[2 * (pc & ~EMU_AT_BARRIER) - 1]);
+    EmuLine at = kernel.block_lines[2 * (pc & ~EMU_AT_WARP_SYNC)];
+    const WarpMeeting &meeting = *stuck.meeting;
+    if (!(meeting.waiting(*stuck.warp) >> lane & 1)) return waits + "an instruction of the whole warp" + at_line(at);
+    bool same_family = !((meeting.kind[lane] ^ meeting.kind[stuck.lane]) & EMU_MEET_FAMILY);
+    return waits + "a " + meeting_name(meeting.kind[lane]) + (same_family ? " of another kind" : "") + at_line(at);
+}
+
+// Lanes of a warp wait for lanes that wait elsewhere.
+std::string report_stuck_warp(const BlockContext &block, const StuckWarp &stuck) {
+    const EmuKernel &kernel = *block.launch.kernel;
+    Fault fault = fault_at({stuck.warp, &kernel.sites[stuck.meeting->site[stuck.lane]], stuck.lane, 0});
+    fault.kind = "deadlock";
+    fault.size = 0;
+    fault.is_write = false;
+    char mask[16];
+    std::snprintf(mask, sizeof mask, "0x%08x", stuck.meeting->mask[stuck.lane]);
+    bool one = std::has_single_bit(stuck.waiting);
+    std::string name = meeting_name(stuck.meeting->kind[stuck.lane]);
+    fault.message = fault.kind + " at " + where(fault) + ": " + lanes_in_words(stuck.waiting) + (one ? " waits" : " wait") + " at this " +
+                    name + " for " + lanes_in_words(stuck.missing) + ", " + what_they_do(kernel, stuck) +
+                    ", for ever: its mask " + mask + " names lanes that do not come. Move it to where all of these lanes execute it, or " +
+                    "name only those that do";
+    std::string message = fault.message;
+    ++block.launch.faults;
+    report().add_fault(std::move(fault));
+    return message;
+}
+
+}  // namespace
+
 std::string report_deadlock(BlockContext &block) {
+    StuckWarp stuck;
+    if (find_stuck_warp(block, stuck) && stuck.missing) return report_stuck_warp(block, stuck);
     Groups groups(block);
     Fault fault = fault_of(block, "divergent barrier", groups.first(Doing::waits_at_barrier));
     fault.message = fault.kind + " at " + where(fault) + ": it waits for ever at a barrier that some threads never reach: " +

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from emulator import CudaError, Finding
-from emulator.runtime.report import FULL_KINDS, MEMORY_KINDS, SYNC_KINDS
+from emulator.runtime.report import FULL_KINDS, MEMORY_KINDS, NOTE_KINDS, SYNC_KINDS
 from tests.emulated_device import Device
 from tests.integration.emulator.runtime.conftest import PROGRAMS, Build
 
@@ -32,7 +32,7 @@ def checked(device: Device, seed: int | None = None, **limits: float) -> Device:
 
 def findings(device: Device) -> tuple[Finding, ...]:
     report = device.runtime.take_report()
-    assert {f.kind for f in report.findings} <= {*MEMORY_KINDS, *SYNC_KINDS, *FULL_KINDS}
+    assert {f.kind for f in report.findings} <= {*MEMORY_KINDS, *SYNC_KINDS, *NOTE_KINDS, *FULL_KINDS}
     assert report.unchecked == ()
     for finding in report.findings:
         assert finding.message.startswith(f"{finding.kind} ")
@@ -365,11 +365,12 @@ def test_a_lane_that_its_mask_does_not_name(device: Device, build: Build) -> Non
 def test_a_lane_that_never_comes(device: Device, build: Build) -> None:
     out, _ = device.array(32, np.int32)
 
-    assert build("races").run_never_comes(out) == 0
+    assert build("races").run_never_comes(out) == 702
 
-    masks = [f for f in findings(device) if f.kind == "illegal warp-sync mask"]
-    assert [(f.line, f.thread) for f in masks] == [(LINES["never comes"], (0, 0, 0))]
-    assert "names lane 5, which waits at a barrier" in masks[0].message
+    finding = only(device)
+    assert (finding.kind, finding.line, finding.thread) == ("deadlock", LINES["never comes"], (0, 0, 0))
+    assert "lanes 0 to 4, 6 to 31 wait at this __syncwarp() for lane 5, which waits at a barrier" in finding.message
+    assert f"{finding.file}:{LINES['never comes'] + 1}" in finding.message
 
 
 # -- programs that are right

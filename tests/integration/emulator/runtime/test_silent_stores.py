@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from emulator import Finding
-from emulator.runtime.report import NOTE_KIND
+from emulator.runtime.report import NOTE_KINDS
 from tests.emulated_device import Device
 from tests.integration.emulator.runtime.conftest import PROGRAMS, Build
 
@@ -42,6 +42,6 @@ def test_equal_numbers_hide_a_race_unless_it_is_asked_for(
 def test_threads_that_set_a_flag_are_noted_only(device: Device, build: Build) -> None:
     told = _findings(device, build, "flag", told=True)
 
-    assert [(finding.kind, where) for finding, where in told] == [(NOTE_KIND, {_LINES["flag"]})]
+    assert [(finding.kind, where) for finding, where in told] == [(NOTE_KINDS[0], {_LINES["flag"]})]
     assert "both store the same" in told[0][0].message
     assert _findings(device, build, "flag", told=False) == []

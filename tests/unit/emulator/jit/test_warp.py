@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from emulator import CudaError
 from tests.unit.emulator.jit.conftest import Machine
 
 TEMPLATE = """
@@ -127,6 +128,179 @@ def test_lanes_that_arrive_apart_meet(machine: Machine) -> None:
     """
     got = run(machine, body, np.arange(32, dtype=np.uint32))
     assert list(got) == [(i ^ 1) + (100 if i & 1 else 200) for i in range(32)]
+
+
+#: Both branches of an ``if`` by lane: instructions for the lower and for the upper half, and what each lane gets.
+_LOW, _HIGH = range(16), range(16, 32)
+MEETINGS = {
+    "shuffle": (
+        "shfl.sync.bfly.b32 %y, %x, 16, 31, -1;",
+        "add.u32 %x, %x, 1000; shfl.sync.bfly.b32 %y, %x, 16, 31, -1;",
+        [1016 + i for i in _LOW] + [i - 16 for i in _HIGH],
+    ),
+    "shuffle by other lanes, with a predicate": (
+        "shfl.sync.down.b32 %y|%q, %x, 15, 31, -1; @!%q mov.u32 %y, 99;",
+        "mov.u32 %l, 9; shfl.sync.down.b32 %y|%q, %x, %l, 31, -1; @!%q mov.u32 %y, 99;",
+        [i + 15 for i in _LOW] + [i + 9 if i < 23 else 99 for i in _HIGH],
+    ),
+    "several shuffles": (
+        "shfl.sync.bfly.b32 %y, %x, 16, 31, -1; add.u32 %x, %x, %y; shfl.sync.bfly.b32 %y, %x, 1, 31, -1; "
+        "add.u32 %x, %x, %y; shfl.sync.bfly.b32 %y, %x, 31, 31, -1; mad.lo.u32 %y, %y, 100, %x;",
+        "shfl.sync.bfly.b32 %y, %x, 16, 31, -1; add.u32 %x, %x, %y; mul.lo.u32 %x, %x, 3; "
+        "shfl.sync.bfly.b32 %y, %x, 1, 31, -1; add.u32 %x, %x, %y; shfl.sync.bfly.b32 %y, %x, 31, 31, -1;",
+        [
+            (lambda own, other: 3 * other * 100 + own)(4 * (i // 2 * 2) + 34, 4 * ((31 - i - 16) // 2 * 2) + 34)
+            for i in _LOW
+        ]
+        + [4 * ((31 - i) // 2 * 2) + 34 for i in _HIGH],
+    ),
+    "votes": (
+        "setp.gt.u32 %q, %x, 13; vote.sync.ballot.b32 %y, %q, -1;",
+        "setp.lt.u32 %q, %x, 18; vote.sync.ballot.b32 %y, !%q, -1;",
+        [0xFFFCC000] * 32,
+    ),
+    "a vote for a predicate": (
+        "setp.gt.u32 %q, %x, 40; vote.sync.any.pred %q, %q, -1; selp.u32 %y, 1, 0, %q;",
+        "setp.eq.u32 %q, %x, 20; vote.sync.any.pred %q, %q, -1; selp.u32 %y, 3, 2, %q;",
+        [1] * 16 + [3] * 16,
+    ),
+    "matches": (
+        "and.b32 %x, %x, 15; match.any.sync.b32 %y, %x, -1;",
+        "and.b32 %x, %x, 15; match.any.sync.b32 %y, %x, -1;",
+        [0x10001 << i % 16 for i in range(32)],
+    ),
+    "matches of 64 bits": (
+        "mov.b64 %w, {%m, %m}; match.all.sync.b64 %y|%q, %w, -1; @!%q mov.u32 %y, 5;",
+        "mov.b64 %w, {%m, %m}; match.all.sync.b64 %y|%q, %w, -1; @!%q mov.u32 %y, 6;",
+        [0xFFFFFFFF] * 32,
+    ),
+    "reductions": (
+        "redux.sync.add.u32 %y, %x, -1;",
+        "mul.lo.u32 %x, %x, 2; redux.sync.add.u32 %y, %x, -1;",
+        [120 + 2 * 376] * 32,
+    ),
+    "some lanes at neither": (
+        "shfl.sync.bfly.b32 %y, %x, 16, 31, 0x00ff00ff;",
+        "@%r bra OUT; shfl.sync.bfly.b32 %y, %x, 16, 31, 0x00ff00ff;",
+        [i ^ 16 for i in range(8)] + [7] * 8 + [i ^ 16 for i in range(16, 24)] + [0] * 8,
+    ),
+    "a lane whose guard is false": (
+        "@%r shfl.sync.bfly.b32 %y, %x, 16, 31, 0xff00ff00;",
+        "@%r shfl.sync.bfly.b32 %y, %x, 16, 31, 0xff00ff00;",
+        [i ^ 16 if i & 8 else 0 for i in range(32)],
+    ),
+    "barriers": (
+        "st.shared.u32 [cell], %x; bar.warp.sync -1; ld.shared.u32 %y, [cell+4];",
+        "st.shared.u32 [cell+4], %x; bar.warp.sync -1; ld.shared.u32 %y, [cell];",
+        [31] * 16 + [15] * 16,
+    ),
+}
+
+
+@pytest.mark.parametrize("what", MEETINGS)
+def test_lanes_meet_in_both_branches(machine: Machine, what: str) -> None:
+    """Whichever branch comes first, and also in a loop."""
+    low, high, expected = MEETINGS[what]
+    if what == "some lanes at neither":
+        low = "@%r bra NOT; " + low + " bra OUT; NOT: mov.u32 %y, 7;"
+    for first, second, condition in ((high, low, "lt"), (low, high, "ge")):
+        body = f"""
+            .reg .pred %r; .shared .align 8 .b8 cell[8];
+            mov.u32 %m, 77; and.b32 %c, %i, 8; setp.ne.u32 %r, %c, 0; mov.u32 %c, 0;
+            setp.{condition}.u32 %p, %i, 16; @%p bra SECOND;
+            {first} bra OUT;
+            SECOND: {second}
+        """
+        assert list(run(machine, body, np.arange(32, dtype=np.uint32))) == expected
+
+
+def test_lanes_meet_round_by_round(machine: Machine) -> None:
+    body = """
+        setp.lt.u32 %p, %i, 16; mov.u32 %c, 0;
+        AGAIN: @%p bra LOW;
+        shfl.sync.idx.b32 %m, %x, %c, 31, -1; add.u32 %y, %y, %m; bra NEXT;
+        LOW: add.u32 %l, %c, 16; shfl.sync.idx.b32 %m, %x, %l, 31, -1; add.u32 %y, %y, %m;
+        NEXT: add.u32 %c, %c, 1; setp.lt.u32 %q, %c, 16; @%q bra AGAIN;
+    """
+    assert list(run(machine, body, np.arange(32, dtype=np.uint32))) == [376] * 16 + [120] * 16
+
+
+def test_lanes_go_on_when_those_they_wait_for_have_ended(machine: Machine) -> None:
+    body = """
+        setp.lt.u32 %p, %i, 16; @%p bra LOW; st.global.u32 [%to], %i; ret;
+        LOW: setp.lt.u32 %q, %x, 4; vote.sync.ballot.b32 %y, %q, -1;
+    """
+    assert list(run(machine, body, np.arange(32, dtype=np.uint32))) == [15] * 16 + list(_HIGH)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        ("shfl.sync.up.b32 %y, %x, 1, 0, -1;", "shfl.sync.down.b32 %y, %x, 1, 31, -1;"),
+        ("shfl.sync.up.b32 %y, %x, 1, 0, -1;", "vote.sync.ballot.b32 %y, %p, -1;"),
+        ("vote.sync.any.pred %q, %p, -1;", "vote.sync.all.pred %q, %p, -1;"),
+        ("bar.warp.sync -1;", "redux.sync.add.u32 %y, %x, -1;"),
+        ("bar.sync 0;", "match.any.sync.b32 %y, %x, -1; bar.sync 0;"),
+    ],
+)
+def test_lanes_that_wait_for_ever(machine: Machine, low: str, high: str) -> None:
+    """As on an H100, which hangs."""
+    body = f"setp.lt.u32 %p, %i, 16; @%p bra LOW; {high} bra OUT; LOW: {low}"
+
+    with pytest.raises(CudaError, match="deadlock") as error:
+        run(machine, body, np.arange(32, dtype=np.uint32))
+
+    assert error.value.name == "cudaErrorLaunchTimeout"
+    assert "for ever: its mask 0xffffffff names lanes that do not come" in error.value.message
+    (finding,) = machine.runtime.take_report().findings
+    assert finding.kind == "deadlock"
+
+
+def test_reads_of_lanes_that_take_no_part_are_undefined(machine: Machine) -> None:
+    """Large numbers, which another seed makes others; the first is told."""
+    body = "setp.ge.u32 %p, %i, 16; @%p bra OUT; shfl.sync.down.b32 %y, %x, 12, 31, 0xffff;"
+    values = np.arange(32, dtype=np.uint32)
+    seen = []
+    for seed in (None, 1, 2, 2):
+        machine.runtime.schedule(seed)
+        got = run(machine, body, values)
+        assert list(got[:4]) == [12, 13, 14, 15]
+        assert list(got[16:]) == [0] * 16
+        assert ((got[4:16] & 0x7F800000) >= 0x7E000000).all()
+        seen.append(tuple(got))
+        (finding,) = machine.runtime.take_report().findings
+        assert (finding.kind, finding.thread, finding.count) == ("undefined shuffle", (4, 0, 0), 1)
+        assert "lane 4 reads lane 16, which takes no part (which the mask 0x0000ffff does not name)" in finding.message
+    machine.runtime.schedule(None)
+    assert len(set(seen)) == 3
+    assert seen[2] == seen[3]
+
+
+def test_why_a_lane_takes_no_part(machine: Machine) -> None:
+    run(machine, "setp.ge.u32 %p, %i, 16; @%p exit; shfl.sync.bfly.b32 %y, %x, 16, 31, -1;", np.arange(32))
+    (finding,) = machine.runtime.take_report().findings
+    assert "lane 0 reads lane 16, which takes no part (which has ended)" in finding.message
+    run(machine, "shfl.sync.down.b32 %y, %x, 8, 31, -1;", np.arange(20))
+    (finding,) = machine.runtime.take_report().findings
+    assert "lane 12 reads lane 20, which takes no part (which the block does not have)" in finding.message
+
+
+def test_reads_out_of_range_are_a_lanes_own(machine: Machine) -> None:
+    """They are defined: nothing is told."""
+    body = "setp.ge.u32 %p, %i, 16; @%p bra OUT; shfl.sync.down.b32 %y, %x, 12, 0x101f, 0xffff;"
+    assert list(run(machine, body, np.arange(32)))[:16] == [12, 13, 14, 15, *range(4, 16)]
+    assert machine.runtime.take_report().findings == ()
+
+
+def test_a_barrier_for_other_warps_lets_lanes_come(machine: Machine) -> None:
+    """A barrier of 64 threads, of which 16 wait, is completed by arrivals of two other warps."""
+    body = """
+        setp.ge.u32 %p, %i, 32; @%p bra OTHER; setp.lt.u32 %p, %i, 16; @%p bra LOW;
+        barrier.sync 1, 64; shfl.sync.bfly.b32 %y, %x, 16, 31, -1; bra OUT;
+        LOW: shfl.sync.bfly.b32 %y, %x, 16, 31, -1; bra OUT;
+        OTHER: setp.ge.u32 %p, %i, 80; @%p bra OUT; barrier.arrive 1, 64;
+    """
+    assert list(run(machine, body, np.arange(96, dtype=np.uint32)))[:32] == [i ^ 16 for i in range(32)]
 
 
 def test_two_halves_shuffle_in_different_places(machine: Machine) -> None:

@@ -79,6 +79,17 @@ def test_idle_lanes_are_told_with_their_line():
     assert any(reason.startswith("31 % of the lanes idle (line 31)") for reason in found.why)
 
 
+@pytest.mark.parametrize(("threads", "missing"), [(1, "1 thread: 97 %"), (48, "48 threads: 25 %")])
+def test_lanes_that_a_block_lacks_are_no_divergence(threads: int, missing: str):
+    totals = counters({"int": 1 << 20}, active=threads // -(-threads // 32))
+    found = modelled_time(
+        launch(totals, blocks=4096, threads=threads, lines=(LineProfile("kernel.cu", 31, totals),)), H200
+    )
+
+    told = f"blocks of {missing} of the lanes of their warps do not exist; use a multiple of 32, 128 or more"
+    assert [reason for reason in found.why if "lanes" in reason] == [told]
+
+
 def test_double_precision_is_dear_on_a_small_gpu():
     stats = launch(counters({"fp64": 1 << 24}), blocks=4096, threads=256)
     t4, h200 = modelled_time(stats, load_gpu("t4")), modelled_time(stats, H200)

@@ -367,6 +367,18 @@ def test_a_deadlock_tells_who_waits_where() -> None:
     assert outcome.message == "divergent barrier at kernel.cu:3: it waits for ever"
 
 
+def test_an_undefined_shuffle_is_told_only_where_the_answer_is_wrong() -> None:
+    story = "undefined shuffle at /tmp/kernel.cu:3: lane 0 reads lane 16, which takes no part"
+    claim = FaultClaim("undefined shuffle", False, story, "k", "/tmp/kernel.cu", 3, (0, 0, 0), (0, 0, 0))
+    fetched = FetchReply((0, 0, 0), ReportClaim(faults=(claim,), fault_count=1))
+
+    right, wrong = _call(fetched=fetched), _call(fetched=fetched, mismatch=WRONG)
+
+    assert (right.verdict, right.message, right.memory_errors) == (Verdict.ACCEPTED, "", ())
+    assert wrong.verdict is Verdict.WRONG_ANSWER
+    assert wrong.message == f"{WRONG.message}; {story.replace('/tmp/', '')}"
+
+
 RACE = FaultClaim(
     "race on shared memory", True, "race on shared memory at kernel.cu:8 by thread (0, 0, 0)", "k", "/tmp/kernel.cu", 8,
     (0, 0, 0), (3, 0, 0), PartyClaim("/tmp/kernel.cu", 9, (32, 0, 0), (3, 0, 0), False),

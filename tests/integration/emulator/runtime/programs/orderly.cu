@@ -371,6 +371,20 @@ __global__ void padded(const float* in, Best* out) {
     out[threadIdx.x] = best[63 - threadIdx.x];
 }
 
+// The warp's next values overwrite those from which it has made its sum, which every lane waits for.
+__global__ void reads_before_a_shuffle(int* m) {
+    __shared__ int values[32];
+    values[threadIdx.x] = m[threadIdx.x];
+    __syncwarp();
+    for (int round = 0; round < 4; ++round) {
+        int value = values[(threadIdx.x + 1) % 32];
+        for (int d = 16; d; d >>= 1) value += __shfl_xor_sync(0xffffffff, value, d);
+        values[threadIdx.x] = value & 255;
+        __ballot_sync(0xffffffff, value);
+    }
+    m[threadIdx.x] = values[threadIdx.x];
+}
+
 #define RUN(name, parameters, ...)         \
     extern "C" int run_##name parameters { \
         name __VA_ARGS__;                  \
@@ -404,4 +418,5 @@ extern "C" int run_grid_sync(float* m) {
 RUN(swap_loops, (float* m), <<<8, 128>>>(m, m + 8192))
 RUN(looks_first, (int* m), <<<8, 128>>>(m, m + 8192))
 RUN(short_lived, (int* m), <<<32, 32>>>(m))
+RUN(reads_before_a_shuffle, (int* m), <<<1, 32>>>(m))
 RUN(padded, (float* m), <<<1, 64>>>(m, reinterpret_cast<Best*>(m + 4096)))
