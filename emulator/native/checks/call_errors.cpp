@@ -40,7 +40,7 @@ struct Noted {
     bool was_queried;
 };
 
-std::mutex mutex;
+std::mutex calls_mutex;
 std::map<std::tuple<std::string, std::string, int>, size_t> sites;  // of `noted`
 std::vector<Noted> noted;
 std::atomic<unsigned> explained{0};
@@ -123,7 +123,7 @@ void note_error(cudaError_t error) {
     std::string frames = program_frames(&call);
     if (size_t suffix = call.find("_pt"); suffix != std::string::npos) call.resize(suffix);  // per-thread streams
     if (call == "__cudaLaunchKernel") call = "cudaLaunchKernel";
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(calls_mutex);
     auto [site, fresh] = sites.try_emplace({call, frames, error}, noted.size());
     if (!fresh) {
         report().count_call_error();
@@ -141,21 +141,21 @@ void note_error(cudaError_t error) {
 }
 
 void note_error_query() {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(calls_mutex);
     for (Noted &it : noted) {
         if (it.thread == this_thread()) mark_looked(it);
     }
 }
 
 void note_error_query(cudaError_t error) {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(calls_mutex);
     for (Noted &it : noted) {
         if (it.error == error) mark_looked(it);
     }
 }
 
 void forget_call_errors() {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(calls_mutex);
     sites.clear();
     noted.clear();
     explained = 0;
@@ -167,18 +167,18 @@ void watch_leaks(bool on) { leaks_are_watched = on; }
 void note_allocation(uint64_t address) {
     if (!leaks_are_watched) return;
     std::string frames = program_frames(nullptr);
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(calls_mutex);
     allocation_frames[address] = std::move(frames);
 }
 
 void note_release(uint64_t address) {
     if (!leaks_are_watched) return;
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(calls_mutex);
     allocation_frames.erase(address);
 }
 
 void report_leaks() {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(calls_mutex);
     if (!leaks_are_watched || sticky()) return;  // after a sticky error nothing can be freed
     for (const auto &[address, frames] : allocation_frames) {
         auto found = memory().find(address);
@@ -188,7 +188,7 @@ void report_leaks() {
 
 void end_of_leak_check() {
     report_leaks();
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(calls_mutex);
     allocation_frames.clear();
 }
 
