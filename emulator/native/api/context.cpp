@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "api/errors.h"
+#include "api/streams.h"
 #include "checks/call_errors.h"
 #include "exec/memory.h"
 #include "exec/scheduler.h"
@@ -21,6 +22,8 @@ std::atomic<bool> has_reset{false};
 // Everything of the process goes, whoever made it. Sticky errors stay, which only the end of the process clears on hardware, too;
 // resetting a broken context succeeds all the same.
 EMU_API cudaError_t cudaDeviceReset(void) {
+    if (sticky()) return cudaSuccess;
+    wait_for_device();
     if (sticky()) return cudaSuccess;
     LaunchPause pause;  // a launch on another host thread uses all this until its end
     end_of_leak_check();
