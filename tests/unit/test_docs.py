@@ -25,6 +25,7 @@ SETTINGS = [*WebSettings.model_fields, *LogSettings.model_fields, *TraceSettings
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
 #: Read by the command line or the tests, not by the server's settings.
 OTHER_VARIABLES = {
+    "GPUJUDGE_IGNORE_UNKNOWN",
     "GPUJUDGE_SERVER",
     "GPUJUDGE_TOKEN",
     "GPUJUDGE_TRACEBACK",
