@@ -13,7 +13,6 @@ import pytest
 
 from judge.packs.distributions import Constant, Distribution, Integers, Normal, Sentinels, Uniform
 from judge.packs.permutations import permuted
-from judge.packs.permutations import permuted
 from judge.packs.streams import Stream, mask
 from tests.draws import fill
 
