@@ -162,6 +162,34 @@ def slack(
         print_text(pack_slack.slack_table(rows))
 
 
+@app.command()
+def shortcuts(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Folders of challenges.", show_default=False)],
+    kinds: Annotated[
+        list[str] | None,
+        typer.Option("--device", metavar="KIND", help="The benchmarks to try: emulator, cuda, or both."),
+    ] = None,
+) -> None:
+    """Print, as a table in Markdown, which ways to do less work the checks of timed calls accept.
+
+    Parts of the inputs are left out, numbers lose bits, iterations end early, each at the size and with the data of the
+    benchmarks. Those of a GPU take minutes for a challenge.
+    """
+    errors, tried = need("judge.packs.errors", "judge"), need("judge.packs.verify.shortcuts", "judge")
+    rows = []
+    with ProgressLine() as line:
+        for folder in need("cli.verification", "judge").pack_folders_in(paths):
+            try:
+                pack = need("judge.packs.loader", "judge").load_pack(folder)
+                for case in pack.benchmarks:
+                    if not set(case.devices).isdisjoint(kinds or ["emulator"]):
+                        line.update(f"{pack.slug}: {case.id}")
+                        rows += [(pack.slug, each) for each in tried.passing_shortcuts(pack, case)]
+            except errors.PackError as error:
+                raise CliError(str(error), exit_code=FAILED) from None
+    print_text(tried.shortcuts_table(rows))
+
+
 def _case_of(pack: Any, case_id: str | None) -> Any:
     if case_id is None:
         sizes = need("judge.packs.sizes", "judge")

@@ -90,11 +90,12 @@ def _planted(recipe: Recipe, size: int, pool: Pool | None) -> tuple[list[int], l
     planted: dict[int, np.generic] = {}
     if recipe.sentinels is not None:
         plus, minus = _value(dtype, recipe.sentinels.plus), _value(dtype, recipe.sentinels.minus)
-        positions, last = stratified_positions(recipe.sentinels.key, recipe.sentinels.count, size)
-        for j, position in enumerate(positions):
+        key, count = recipe.sentinels.key, recipe.sentinels.count
+        last = int(words32(key, count, 1)[0])
+        for j, position in enumerate(permuted(key, size, np.arange(count)).tolist()):
             planted[position] = minus if (j + (last & 1)) % 2 else plus
     if recipe.changes is not None:
-        changed, _ = stratified_positions(recipe.changes.places, recipe.changes.count, size)
+        changed = stratified_positions(recipe.changes.places, recipe.changes.count, size)
         values = np.empty(len(changed), dtype)
         ends = np.arange(1, len(changed) + 1)
         changed_recipe = replace(recipe, key=recipe.changes.values, zeros=None)

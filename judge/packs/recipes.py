@@ -27,14 +27,15 @@ Half, bf16, fp8 and double come from the float32 value: rounded to nearest even 
 widened. Whole numbers become a float32 or a double directly, and narrower types by way of float32.
 
 Sentinels come from the argument's substream ``sentinels``. With c the smaller of ``count`` and the number of elements
-n, stratum j is [j*n//c, (j+1)*n//c). Its sentinel lies at its begin + ((v[j] * its length) >> 32) and has the sign
-(-1)^(j + (v[c] & 1)), v being the substream's 32-bit words. Packs choose odd counts, so that a sum is never near 0.
+n, the one numbered j lies where the permutation of n elements by the substream's key puts j, and has the sign
+(-1)^(j + (v[c] & 1)), v being the substream's 32-bit words. So nobody knows how many lie in a part of the array. Packs
+choose odd counts, so that a sum is never near 0.
 
 A near copy is made for ``call`` after an earlier call, ``like``: everything as for ``like``, except for the sentinels,
 which are those of ``call``. Then, unless the distribution is a constant, c = max(1, min(255, n // 1024)) elements
-change: the substream ``changes`` of ``call`` gives their positions as it gives those of sentinels, and each becomes
-what it would be for ``call``, sentinels and zeros of sparse data apart. One-hot rows and permutations, which a changed
-element would break, are made anew for ``call``.
+change: stratum j being [j*n//c, (j+1)*n//c), one in each, at its begin + ((w[j] * its length) >> 32) by the words of
+the substream ``changes`` of ``call``. Each becomes what it would be for ``call``, sentinels and zeros of sparse data
+apart. One-hot rows and permutations, which a changed element would break, are made anew for ``call``.
 """
 
 from __future__ import annotations

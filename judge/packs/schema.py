@@ -20,7 +20,9 @@ Version = Annotated[str, Field(pattern=r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d
 ExpressionText = str | int | float
 Reason = Annotated[str, Field(min_length=10)]
 #: Findings of a verification that are a matter of judgement (judge.packs.verify).
-WaivableCode = Literal["bench-cached", "bench-large", "bench-long", "bench-short", "case-large", "check-cost"]
+WaivableCode = Literal[
+    "bench-cached", "bench-large", "bench-long", "bench-short", "case-large", "check-cost", "shortcut"
+]
 KindName = Annotated[str, AfterValidator(check_kind)]
 LanguageName = Annotated[str, AfterValidator(check_language)]
 #: The values of the axes in one case, in the order of ``[axes]``.

@@ -65,18 +65,16 @@ def words32(key: Key, start: int, count: int) -> npt.NDArray[np.uint32]:
     return words.view("<u4")[skip : skip + count]
 
 
-def stratified_positions(key: Key, count: int, size: int) -> tuple[list[int], int]:
+def stratified_positions(key: Key, count: int, size: int) -> list[int]:
     """Draws one position in each of ``count`` strata of ``size`` elements.
 
-    Stratum j is [j*size//count, (j+1)*size//count). Returns the positions and the 32-bit word after those that chose
-    them.
+    Stratum j is [j*size//count, (j+1)*size//count).
     """
-    words = [int(word) for word in words32(key, 0, count + 1)]
     positions = []
-    for j in range(count):
+    for j, word in enumerate(words32(key, 0, count).tolist()):
         begin, end = j * size // count, (j + 1) * size // count
-        positions.append(begin + ((words[j] * (end - begin)) >> 32))
-    return positions, words[count]
+        positions.append(begin + ((word * (end - begin)) >> 32))
+    return positions
 
 
 def mask(array: npt.NDArray[np.generic], key: Key) -> npt.NDArray[np.uint8]:

@@ -371,7 +371,7 @@ __device__ inline bool planted(u32 j, u64 bytes, const Recipe& recipe, Planted& 
         out.place = place_in(j - recipe.sentinels, recipe.changes, size, recipe.places_key);
         return true;
     }
-    out.place = place_in(j, recipe.sentinels, size, recipe.sentinels_key);
+    out.place = permuted(recipe.sentinels_key, size, j);
     out.bits = (j + word_at(recipe.sentinels_key, recipe.sentinels)) % 2 ? recipe.minus : recipe.plus;
     if (recipe.changes == 0) return true;
     const u64 stratum = stratum_of(out.place, recipe.changes, size);

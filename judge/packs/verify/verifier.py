@@ -29,6 +29,7 @@ from judge.packs.verify.kernels import SubmissionCheck, accepted_kernels, all_ke
 from judge.packs.verify.prepared import PreparedCase
 from judge.packs.verify.ptx_mutants import Fate, KernelMutant
 from judge.packs.verify.reach import check_reach
+from judge.packs.verify.shortcuts import passing_shortcuts
 from judge.packs.verify.spot_mutants import try_spot_mutants
 from judge.packs.verify.texts import check_texts, check_todo
 from judge.packs.verify.versions import check_version
@@ -130,6 +131,8 @@ def verify_pack(
     if full:
         findings += make_benchmarks(pack)
         if not broken:
+            findings += _shortcuts(pack)
+        if not broken:
             findings += check_costs(pack)
     findings = [*(_waived(pack, finding) for finding in findings), *_needless_waivers(pack, findings)]
     checks = []
@@ -174,10 +177,13 @@ def _waived(pack: Pack, finding: Finding) -> Finding:
 
 
 def _needless_waivers(pack: Pack, findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yields what the pack waives though it was not found. What checks cost depends on the machine."""
+    """Yields what the pack waives though it was not found.
+
+    What checks cost depends on the machine, and shortcuts are tried by a full verification alone.
+    """
     found = {finding.code for finding in findings}
     for code in pack.waived:
-        if code not in found and code != "check-cost":
+        if code not in found and code not in ("check-cost", "shortcut"):
             yield warning("waiver", pack.directory / "challenge.toml", f"waived.{code}", "was not found; remove it")
 
 
@@ -206,6 +212,15 @@ def _survivors(pack: Pack, mutants: list[MutantResult]) -> Iterator[Finding]:
             where = ", ".join(mutant.applied[:4]) + ("" if len(mutant.applied) <= 4 else ", …")
             message = f"is accepted in every case that it changes ({where})"
             yield error("mutant", pack.directory / "challenge.toml", mutant.name, message)
+
+
+def _shortcuts(pack: Pack) -> Iterator[Finding]:
+    """Yields what passes at the emulator's size; ``gpujudge pack shortcuts`` tries that of GPUs as well."""
+    file = pack.directory / "challenge.toml"
+    for case in pack.benchmarks_for("emulator"):
+        passed = [each.shortcut.removeprefix("shortcut: ") for each in passing_shortcuts(pack, case)]
+        if passed:
+            yield warning("shortcut", file, f"benchmarks.{case.id}", f"accepts less work: {'; '.join(passed)}")
 
 
 def _spot_checks(pack: Pack) -> Iterator[Finding]:

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from judge.packs.distributions import Constant, Distribution, Integers, Normal, Sentinels, Uniform
-from judge.packs.streams import mask
+from judge.packs.permutations import permuted
+from judge.packs.streams import Stream, mask
 from tests.draws import fill
 
 FLOAT32 = np.dtype(np.float32)
@@ -81,9 +82,9 @@ def test_sentinels_are_placed_as_the_recipe_says() -> None:
     got = fill(Constant(value=0, sentinels=Sentinels(5, 8.0)), (103,), FLOAT32, 1, "c", "x", 0)
     words = list(itertools.islice(words32(1, "c", "x/sentinels", 0), 6))
     expected = np.zeros(103, np.float32)
-    for j in range(5):
-        begin, end = j * 103 // 5, (j + 1) * 103 // 5
-        expected[begin + ((words[j] * (end - begin)) >> 32)] = 8.0 * (-1) ** (j + (words[5] & 1))
+    places = permuted(Stream(1, "c", "x", 0).substream("sentinels").key(), 103, np.arange(5))
+    for j, place in enumerate(places.tolist()):
+        expected[place] = 8.0 * (-1) ** (j + (words[5] & 1))
     assert np.array_equal(got, expected)
     assert np.count_nonzero(got) == 5
 
@@ -137,9 +138,9 @@ def test_a_near_copy_is_made_as_the_recipe_says(size: int) -> None:
     got = fill(distribution, (size,), FLOAT32, 1, "c", "x", 8, like=2)
     expected = fill(plain, (size,), FLOAT32, 1, "c", "x", 2)
     words = list(itertools.islice(words32(1, "c", "x/sentinels", 8), 4))
-    for j in range(3):
-        begin, end = j * size // 3, (j + 1) * size // 3
-        expected[begin + ((words[j] * (end - begin)) >> 32)] = 1000.0 * (-1) ** (j + (words[3] & 1))
+    places = permuted(Stream(1, "c", "x", 8).substream("sentinels").key(), size, np.arange(3))
+    for j, place in enumerate(places.tolist()):
+        expected[place] = 1000.0 * (-1) ** (j + (words[3] & 1))
     own = fill(plain, (size,), FLOAT32, 1, "c", "x", 8)
     count = max(1, min(255, size // 1024))
     for j, word in enumerate(itertools.islice(words32(1, "c", "x/changes", 8), count)):
