@@ -315,7 +315,7 @@ _WRONG: dict[str, tuple[str, str, str]] = {
     "frees-an-argument": (
         _solve("cudaFree(C);"),
         "RE",
-        "a buffer of the judge is gone: does solve free its arguments, or reset the device?",
+        "a buffer of the judge is gone: does solve free its arguments?",
     ),
     "use-after-free": (
         _solve("float* t; cudaMalloc(&t, 4 * N); cudaFree(t); k<<<1, 256>>>(A, B, t, N);"),

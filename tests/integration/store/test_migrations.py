@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_up_down_up_leaves_the_models_schema(empty_database: Settings) -> None:
-    engine = make_engine(empty_database)
+    engine = make_engine(empty_database, create=True)
     assert current_revision(engine) is None
     upgrade(empty_database)
     assert is_current(engine)
