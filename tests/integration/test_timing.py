@@ -170,7 +170,9 @@ def test_submissions_take_turns_and_one_that_fails_fails_alone(room: SubmissionT
 def test_one_that_crashes_or_prints_too_much_is_told_so(room: SubmissionTimer) -> None:
     crashes = build('extern "C" void solve(const float*, float*, int) { __builtin_trap(); }')
     prints = SLEEPS.replace("NANOSECONDS", "1000").replace("#include", "#include <stdio.h>\n#include", 1)
-    prints = prints.replace("timespec t", 'for (int i = 0; i < 1000000; i++) puts("a long line of text"); timespec t', 1)
+    prints = prints.replace(
+        "timespec t", 'for (int i = 0; i < 1000000; i++) puts("a long line of text"); timespec t', 1
+    )
     crashed, printed = room.time([crashes, build(prints)])
     assert crashed[0][0].outcome.verdict is Verdict.RUNTIME_ERROR
     assert "in solve" in crashed[0][0].outcome.message
