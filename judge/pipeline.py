@@ -15,7 +15,7 @@ from enum import StrEnum
 from emulator.records import dataclass
 from judge.backends.base import Backend
 from judge.backends.registry import BUILTIN_BACKENDS, Backends
-from judge.backends.scoring import ScoringJob
+from judge.backends.scoring import Ahead, ScoringJob
 from judge.backends.sessions import sessions_for
 from judge.bench.conditions import Background
 from judge.compile.artifact import Artifact
@@ -28,7 +28,7 @@ from judge.packs.pack import Case, Pack
 from judge.settings import JudgeSettings
 from judge.supervisor.case_runner import CaseRunner
 from judge.supervisor.factory import SessionFactory
-from judge.supervisor.runner_start import EarlyRunners
+from judge.supervisor.runner_start import EarlyRunners, RunnerEnded
 from judge.supervisor.session import Session
 from judge.supervisor.verdict_rules import FLOODED, RunnerKilled
 from judge.supervisor.warm_pool import WarmPool
@@ -122,36 +122,46 @@ def run(
 def judge(
     source: bytes, pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings, *,
     mode: Mode = Mode.SUBMIT, progress: Report = lambda _: None, cancelled: Cancelled = lambda: False,
-    early: EarlyRunners | None = None, backends: Backends = BUILTIN_BACKENDS, languages: Languages = BUILTIN_LANGUAGES,
+    early: EarlyRunners | None = None, background: Background | None = None,
+    backends: Backends = BUILTIN_BACKENDS, languages: Languages = BUILTIN_LANGUAGES,
 ) -> Judgement:  # fmt: skip
-    """Builds and runs a submission; its runner starts while the compiler works. Raises judge.errors.Cancelled.
+    """Builds and runs a submission; what runs it starts while the compiler works. Raises judge.errors.Cancelled.
 
-    ``early`` are runners of this device under these settings that the calling thread has started before.
+    ``early`` are runners of this device under these settings that the calling thread has started before. With a
+    ``background``, processes end and the device is released there, after this has returned.
     """
     started = time.monotonic()
+    ending = ExitStack()
     report = BuildReport(ok=False, wall_s=0.0)
-    session: Session | None = None
     try:
         backend = backends.of(device.kind)
-        with backend.hold(device, settings, cancelled=cancelled), ExitStack() as ending:
-            language = languages.of(pack.build.language)
-            task = _Task(source, pack, device, seed, mode, settings, backend, language, progress)
-            cases = (*task.cases, *task.benchmarks)
-            factory = sessions_for(backend, pack, cases, device, settings, cancelled=cancelled, warm=early)
-            session = factory.start()
-            PROCESSES.start()
-            progress(Progress("building"))
-            report, artifact = build(source, pack, device, settings, backends=backends, languages=languages)
-            progress(Progress("built"))
-            if artifact is None:
-                judgement = compile_error(report, pack, device, languages=languages)
-            else:
-                judgement = _judge_despite_kills(task, artifact, report, factory, session, ending)
+        ending.enter_context(backend.hold(device, settings, cancelled=cancelled))
+        language = languages.of(pack.build.language)
+        task = _Task(source, pack, device, seed, mode, settings, backend, language, progress)
+        cases = (*task.cases, *task.benchmarks)
+        factory = sessions_for(backend, pack, cases, device, settings, cancelled=cancelled, warm=early)
+        session = factory.start()
+        ending.callback(session.finish)
+        ahead = backend.begin_ahead(pack, task.benchmarks, device, settings, factory) if task.benchmarks else None
+        if ahead is not None:
+            ending.callback(ahead.close)
+        PROCESSES.start()
+        progress(Progress("building"))
+        report, artifact = build(source, pack, device, settings, backends=backends, languages=languages)
+        progress(Progress("built"))
+        if artifact is None:
+            judgement = compile_error(report, pack, device, languages=languages)
+        else:
+            judgement = _judge_despite_kills(task, artifact, report, factory, session, ending, ahead)
+    except RunnerEnded as ended:
+        judgement = _internal_error(InternalError(f"the runner did not start: {ended}"), report, pack, device)
     except InternalError as error:
         judgement = _internal_error(error, report, pack, device)
     finally:
-        if session is not None:
-            session.finish()
+        if background is None:
+            ending.close()
+        else:
+            background.submit(ending.close)
     return _with_wall(judgement, time.monotonic() - started)
 
 
@@ -191,13 +201,14 @@ class _Task:
 
 def _judge_despite_kills(
     task: _Task, artifact: Artifact, report: BuildReport, factory: SessionFactory, session: Session | None,
-    ending: ExitStack,
+    ending: ExitStack, ahead: Ahead | None = None,
 ) -> Judgement:  # fmt: skip
     """Judges again when a runner was killed, perhaps from outside, while it was timed. A submission whose runners are
     killed every time is taken to kill itself, unless nothing inside the jail can have done it: then InternalError."""
     for attempt in range(1 + _MAX_KILLS):
         try:
-            return _judge_built(task, artifact, report, factory, session if attempt == 0 else None, ending)
+            first = (session, ahead) if attempt == 0 else (None, None)
+            return _judge_built(task, artifact, report, factory, *first, ending)
         except RunnerKilled as killed:
             last = killed
     if last.outcome is None:
@@ -208,17 +219,18 @@ def _judge_despite_kills(
 
 def _judge_built(
     task: _Task, artifact: Artifact, report: BuildReport, factory: SessionFactory, session: Session | None,
-    ending: ExitStack,
+    ahead: Ahead | None, ending: ExitStack,
 ) -> Judgement:  # fmt: skip
     """Judges the cases one by one and, if all are accepted, scores the benchmarks.
 
-    ``session`` is unused so far. ``ending`` takes what may be closed once the judgement is there.
+    ``session`` is unused so far, and ``ahead`` was begun before. ``ending`` takes what may be closed once the judgement
+    is there.
     """
     pack, device, cases, benchmarks = task.pack, task.device, task.cases, task.benchmarks
     case_runner = CaseRunner(factory, pack, artifact, task.seed, started=session, source=task.source)
     job = ScoringJob(
         pack, benchmarks, device, task.settings, task.seed, report, artifact, task.build_null_kernel, factory,
-        case_runner, task.on_timed, ending,
+        case_runner, task.on_timed, ending, ahead,
     )  # fmt: skip
     scorer = task.backend.scorer(job)
     judged: list[CaseJudgement] = []

@@ -27,6 +27,7 @@ from judge.verdict import Verdict
 from store.environment import SettingsProblem, check_names
 
 if TYPE_CHECKING:
+    from judge.bench.conditions import Background
     from judge.judgement import DeviceInfo, Judgement
     from judge.packs.pack import Pack
     from judge.pipeline import Mode, Progress
@@ -141,28 +142,31 @@ def _judge_all(
         early = start_early(devices[sources[0].device], settings, timed=cases.are_timed)
         if early is not None:
             ending.callback(early.close)
+        # What was started for a judgement ends while its result is printed.
+        background = need("judge.bench.conditions", "judge").Background()
+        ending.callback(background.close)
         judged: list[Judgement] = []
         checked: list[Recheck | None] = []
         for source in sources:
             if len(sources) > 1 and not as_json:
                 print_text(f"{'' if not judged else chr(10)}{source.path}")
             first = early if not judged else None
-            judged.append(_judge_one(source, devices[source.device], cases, seed, packs, settings, first))
+            judged.append(_judge_one(source, devices[source.device], cases, seed, packs, settings, first, background))
             if not as_json:
                 _print(judged[-1], seed)
             wanted = recheck and cases.are_timed
             checked.append(_recheck(source, judged[-1], seed, packs, settings) if wanted else None)
             if not as_json and (found := checked[-1]) is not None:
                 _print_recheck(found)
-    if as_json:
-        shown = [_as_json(*each, seed) for each in zip(sources, judged, checked, strict=True)]
-        print_json(shown[0] if len(shown) == 1 else {"judgements": shown})
+        if as_json:
+            shown = [_as_json(*each, seed) for each in zip(sources, judged, checked, strict=True)]
+            print_json(shown[0] if len(shown) == 1 else {"judgements": shown})
     return judged
 
 
 def _judge_one(
     source: Source, device: DeviceInfo, cases: _Cases, seed: int, packs: list[Path] | None, settings: JudgeSettings,
-    early: EarlyRunners | None,
+    early: EarlyRunners | None, background: Background,
 ) -> Judgement:  # fmt: skip
     """Judges one source on the cases that were asked for. Raises UsageError."""
     pipeline = need("judge.pipeline", "judge")
@@ -172,7 +176,7 @@ def _judge_one(
         pack, mode = _only_case(pack, cases.id), pipeline.Mode.SUBMIT
     elif cases.custom is not None:
         pack, mode = _only_custom_case(pack, cases.custom, device.kind), pipeline.Mode.RUN
-    return judge_source(source, pack, device, seed, settings, mode, early=early)
+    return judge_source(source, pack, device, seed, settings, mode, early=early, background=background)
 
 
 def _recheck(
@@ -217,7 +221,7 @@ def start_early(device: DeviceInfo, settings: JudgeSettings, *, timed: bool) -> 
 
 def judge_source(
     source: Source, pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings, mode: Mode, *,
-    early: EarlyRunners | None = None,
+    early: EarlyRunners | None = None, background: Background | None = None,
 ) -> Judgement:  # fmt: skip
     """Judges one source and shows its progress on stderr."""
     pipeline = need("judge.pipeline", "judge")
@@ -229,7 +233,7 @@ def judge_source(
 
         prepare_device(device, settings, line.update)
         judgement: Judgement = pipeline.judge(
-            source.content, pack, device, seed, settings, mode=mode, progress=show, early=early
+            source.content, pack, device, seed, settings, mode=mode, progress=show, early=early, background=background
         )
     return judgement
 

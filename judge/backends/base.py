@@ -16,7 +16,7 @@ from judge.settings import JudgeSettings
 from judge.supervisor.runner_spec import DeviceBounds, RunnerSpec
 
 if TYPE_CHECKING:
-    from judge.backends.scoring import Scorer, ScoringJob
+    from judge.backends.scoring import Ahead, Scorer, ScoringJob
     from judge.bench.timing.submission_timer import SubmissionTimer
     from judge.compile.artifact import Artifact
     from judge.gpu.calibration import Calibration
@@ -112,19 +112,29 @@ class Backend(Protocol):
         del device, settings, cancelled
         return nullcontext()
 
+    def begin_ahead(
+        self, pack: Pack, cases: Sequence[Case], device: DeviceInfo, settings: JudgeSettings, factory: SessionFactory
+    ) -> Ahead | None:
+        """Begins what scoring these benchmarks needs, in the background, before there is anything to score.
+
+        Call it in a thread that outlives the judgement, with the device held. Raises InternalError and RunnerEnded.
+        """
+        del pack, cases, device, settings, factory
+        return None
+
     @abstractmethod
     def scorer(self, job: ScoringJob) -> Scorer:
         """Returns the scorer of one submission."""
 
     def open_timer(
         self, pack: Pack, cases: Sequence[Case], device: DeviceInfo, settings: JudgeSettings, factory: SessionFactory,
-        seed: int, build_null_kernel: Callable[[], Artifact],
+        seed: int, build_null_kernel: Callable[[], Artifact], ahead: Ahead | None = None,
     ) -> AbstractContextManager[SubmissionTimer]:  # fmt: skip
         """Opens the timer that times submissions together. Raises InternalError unless the kind audits.
 
-        ``build_null_kernel`` builds a ``solve`` that does nothing.
+        ``build_null_kernel`` builds a ``solve`` that does nothing; ``ahead`` is what ``begin_ahead`` returned.
         """
-        del cases, settings, factory, seed, build_null_kernel
+        del cases, settings, factory, seed, build_null_kernel, ahead
         raise InternalError(f"{pack.slug} is not timed on {device.key}")
 
     def open_health(self, device: DeviceInfo, settings: JudgeSettings, *, runners: int) -> GpuHealth | None:

@@ -14,6 +14,13 @@ from judge.settings import JudgeSettings
 from judge.supervisor.case_runner import CaseRunner
 from judge.supervisor.factory import SessionFactory
 
+
+class Ahead(Protocol):
+    """What scoring needs and what does not depend on the submission. ``close`` ends what nobody took. Idempotent."""
+
+    def close(self) -> None: ...
+
+
 #: Gets the case, the calls made so far, and how many there will be (0 where nobody knows).
 OnTimed = Callable[[Case, int, int], None]
 
@@ -23,7 +30,8 @@ class ScoringJob:
     """One built submission on one device.
 
     ``build_null_kernel`` builds a ``solve`` that does nothing, ``case_runner`` judges the functional cases, and
-    ``ending`` takes what may be closed once the judgement is there.
+    ``ending`` takes what may be closed once the judgement is there. ``ahead`` is what the backend began before the
+    submission was built.
     """
 
     pack: Pack
@@ -38,6 +46,7 @@ class ScoringJob:
     case_runner: CaseRunner
     on_timed: OnTimed
     ending: ExitStack
+    ahead: Ahead | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,6 +105,8 @@ class HostLoad:
 
     def __init__(self, read: Callable[[], str] = _read_stat) -> None:
         self._read = read
+        #: By ``time.monotonic``.
+        self.begun_at = time.monotonic()
         self._begun = self._ticks()
 
     def idle_shares(self) -> dict[str, float]:
@@ -140,15 +142,15 @@ def processor_for_timing(folder: Path, *, load: HostLoad | None = None) -> Itera
     the bound by the clock allows; processes on one processor do not differ in this respect.
 
     Other containers' judges have other folders, and all that runs on the machine may keep a processor busy. So the one
-    that was idle the longest since ``load`` was made, or since a moment ago, comes first.
+    that was idle the longest since ``load`` was made, or since a moment ago, comes first. A ``load`` made just now is
+    watched for a moment.
     """
     processors = list(os.sched_getaffinity(0))
     if len(processors) < _MIN_PROCESSORS:
         yield None
         return
-    if load is None:
-        load = HostLoad()
-        time.sleep(_WATCH_S)
+    load = load or HostLoad()
+    time.sleep(max(0.0, load.begun_at + _WATCH_S - time.monotonic()))
     random.shuffle(processors)
     idle = load.idle_shares()
     processors.sort(key=lambda processor: idle.get(f"cpu{processor}", 1.0), reverse=True)

@@ -44,7 +44,7 @@ def values_of(element: Element, array: Array) -> Array:
     """Returns the numbers that ``array``, elements as they lie in memory, stands for; the same array where it can."""
     narrow = element.facts.narrow
     if narrow is not None:
-        return _decoder(narrow)[array]
+        return decoder(narrow)[array]
     return array != 0 if element is Element.BOOL else array
 
 
@@ -71,8 +71,8 @@ def _encoded(narrow: NarrowFloat, values: npt.NDArray[np.float32]) -> npt.NDArra
 
 
 @functools.cache
-def _decoder(narrow: NarrowFloat) -> npt.NDArray[np.float32]:
-    """Returns the number of every code."""
+def decoder(narrow: NarrowFloat) -> npt.NDArray[np.float32]:
+    """Returns the number of every code, by code."""
     width = 1 + narrow.exponent_bits + narrow.mantissa_bits
     codes = np.arange(1 << width)
     mantissa = codes & ((1 << narrow.mantissa_bits) - 1)

@@ -168,6 +168,9 @@ class TimedDevice(Device, Protocol):
     def within(self, arena: Buffer, shift: int, size: int) -> Buffer:
         """Returns the buffer ``shift`` bytes into ``arena``, which ``allocate`` gave; writes nothing."""
 
+    def pin(self, memory: memoryview) -> None:
+        """Makes copies from the device to this memory fast, where the device can do that."""
+
     def place(self, placed: Placed) -> None:
         """Restores the guard bands and makes the contents."""
 

@@ -16,7 +16,7 @@ import os
 from pathlib import Path
 from typing import NoReturn, cast
 
-from judge.runner import landlock, seccomp
+from judge.runner import seccomp
 from judge.runner.calls import JudgedCalls
 from judge.runner.channel import Channel
 from judge.runner.device import Device, DeviceError, DeviceOptions, RewritingDevice, TimedDevice
@@ -27,6 +27,7 @@ from judge.runner.refusal import Refused
 from judge.runner.reservation import Reservation
 from judge.runner.submission import LoadError, Program, Submission
 from judge.runner.timing import TimedCalls
+from judge.wire import landlock
 from judge.wire.bursts import OpenRequest, PieceRequest, PlaceRequest, ReserveRequest
 from judge.wire.frames import Failure, Frame, FrameError, Op
 from judge.wire.last_word import RUNNER_FAILED
@@ -122,7 +123,7 @@ class Runner:
         except Exception as error:
             raise Refused(Failure.DEVICE, f"{type(error).__name__}: {error}") from None
         # The supervisor reserves only on devices that make timed calls.
-        self._reservation = Reservation(cast(TimedDevice, self._device), self._inputs)
+        self._reservation = Reservation(cast(TimedDevice, self._device), self._inputs, self._outputs)
         leave_marks(self._device.first_finding)
         self._threads = [int(path.name) for path in Path("/proc/self/task").iterdir()]
         self._locked = start.lock

@@ -13,9 +13,10 @@ from judge.wire.recipe import Kind, Recipe
 class Reservation:
     """Owns the memory, which stays reserved until the process ends, all but the spare."""
 
-    def __init__(self, device: TimedDevice, inputs: SharedMemory) -> None:
+    def __init__(self, device: TimedDevice, inputs: SharedMemory, outputs: SharedMemory) -> None:
         self._device = device
         self._inputs = inputs
+        self._outputs = outputs
         self._spare: Buffer | None = None
         self._staged: Buffer | None = None
         self._pool: Buffer | None = None
@@ -29,6 +30,8 @@ class Reservation:
             self._staged = self._allocate(request.staged, "staged")
             self._pool = self._allocate(request.pool, "pool")
             self._spare = self._allocate(request.spare, "spare")
+            if request.pinned:
+                self._device.pin(self._outputs.piece(0, request.pinned))
         return b""
 
     def release_spare(self) -> None:

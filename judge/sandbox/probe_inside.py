@@ -161,7 +161,7 @@ def _map_code() -> None:
 
 def files_once_restricted() -> None:
     """Reports which files can be opened before and after Landlock; null where the kernel has none."""
-    from judge.runner import landlock
+    from judge.wire import landlock
 
     wanted = ("/proc/self/maps", "/proc/self/mem", "/tmp/x", "/dev/shm/x", "/usr/x")
     before = [path for path in wanted if _readable(path) or _writable(path)]

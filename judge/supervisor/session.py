@@ -10,6 +10,7 @@ import dataclasses
 import os
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
 
 import numpy as np
 
@@ -137,6 +138,8 @@ class Session:
         self._started = started
         self._reservation = reservation
         self._has_reserved = False
+        #: What is being reserved ahead.
+        self._ahead: tuple[ReserveRequest, Future[None]] | None = None
         #: What the inputs of timed calls are mixed with, once it was reserved.
         self.pool: SecretPool | None = None
 
@@ -144,8 +147,25 @@ class Session:
         """Returns once the device is up."""
         self._started = self._started.wait(self._bounds.start_s)
 
+    def reserve_ahead(self, request: ReserveRequest, threads: Executor) -> None:
+        """Has a thread reserve the memory, which ``reserve`` of the same request then waits for. Raises nothing."""
+        self._ahead = request, threads.submit(self._reserve, request)
+
+    def adopt(self, submission: LoadRequest, bounds: Bounds) -> None:
+        """Gives a session that was started ahead what it will be told with the submission, and its limits."""
+        self._submission, self._bounds = submission, bounds
+
     def reserve(self, request: ReserveRequest) -> None:
         """Reserves device memory and fills the pool, before anything is loaded. Once only."""
+        if self._ahead is None:
+            self._reserve(request)
+            return
+        asked, reserving = self._ahead
+        if asked != request:
+            raise ValueError(f"{asked} was reserved ahead, and now {request} is asked for")
+        reserving.result()
+
+    def _reserve(self, request: ReserveRequest) -> None:
         self.wait_until_ready()
         # A session may have waited for its turn while others were timed.
         self._deadline = time.monotonic() + self._bounds.start_s

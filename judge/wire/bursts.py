@@ -30,16 +30,17 @@ class ReserveRequest:
 
     ``rooms`` gives for each argument the bytes of its arena; 0 for scalars. ``staged`` and ``pool`` are the bytes of
     masked inputs and of the pool. ``spare`` bytes are freed once the submission is loaded, so that the buffers of
-    judged calls find room.
+    judged calls find room. The first ``pinned`` bytes of the shared outputs are made ready for fast copies.
     """
 
     rooms: tuple[int, ...] = ()
     staged: int = 0
     pool: int = 0
     spare: int = 0
+    pinned: int = 0
 
     def pack(self) -> bytes:
-        out = Writer().u64(self.staged).u64(self.pool).u64(self.spare).u32(len(self.rooms))
+        out = Writer().u64(self.staged).u64(self.pool).u64(self.spare).u64(self.pinned).u32(len(self.rooms))
         for room in self.rooms:
             out.u64(room)
         return out.payload()
@@ -47,12 +48,12 @@ class ReserveRequest:
     @classmethod
     def unpack(cls, payload: bytes) -> ReserveRequest:
         r = Reader(payload)
-        staged, pool, spare = r.u64(), r.u64(), r.u64()
+        staged, pool, spare, pinned = r.u64(), r.u64(), r.u64(), r.u64()
         rooms = tuple(r.u64() for _ in range(r.count(MAX_ARGUMENTS)))
         r.end()
-        if any(room > MAX_BYTES for room in (staged, pool, spare, *rooms)):
+        if any(room > MAX_BYTES for room in (staged, pool, spare, pinned, *rooms)):
             raise FrameError("an arena beyond all bounds")
-        return cls(rooms, staged, pool, spare)
+        return cls(rooms, staged, pool, spare, pinned)
 
 
 @dataclass(frozen=True, slots=True)

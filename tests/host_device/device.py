@@ -91,6 +91,9 @@ class HostDevice:
     def within(self, arena: Buffer, shift: int, size: int) -> Buffer:
         return Buffer(arena.address + shift, size, arena.base + shift)
 
+    def pin(self, memory: memoryview) -> None:
+        """Does nothing: all memory is the host's."""
+
     def place(self, placed: Placed) -> None:
         buffer = placed.buffer
         ctypes.memmove(buffer.base, _GUARD, GUARD_BYTES)

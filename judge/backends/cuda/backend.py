@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 from judge.backends.base import Backend, Calibrator, Cancelled, Discovery, Say
 from judge.backends.cuda.probe import probe_gpus
 from judge.backends.cuda.scorer import MeasuredScorer
-from judge.backends.scoring import Scorer, ScoringJob
+from judge.backends.scoring import Ahead, Scorer, ScoringJob
+from judge.bench.timing.ahead import TimingAhead, start_oracle
 from judge.bench.timing.submission_timer import SubmissionTimer, open_timer
 from judge.compile.architecture import gpu_architecture
 from judge.compile.artifact import Artifact
@@ -98,6 +100,7 @@ class CudaBackend(Backend):
         return device_lock(device, settings, cancelled=cancelled)
 
     def scorer(self, job: ScoringJob) -> Scorer:
+        begin = functools.partial(self.begin_ahead, job.pack, job.benchmarks, job.device, job.settings, job.factory)
         timer = functools.partial(
             self.open_timer,
             job.pack,
@@ -108,13 +111,28 @@ class CudaBackend(Backend):
             job.seed,
             job.build_null_kernel,
         )
-        return MeasuredScorer(job, timer)
+        return MeasuredScorer(job, begin, timer)
 
+    @contextlib.contextmanager
     def open_timer(
         self, pack: Pack, cases: Sequence[Case], device: DeviceInfo, settings: JudgeSettings, factory: SessionFactory,
-        seed: int, build_null_kernel: Callable[[], Artifact],
-    ) -> AbstractContextManager[SubmissionTimer]:  # fmt: skip
-        return open_timer(pack, cases, device, settings, factory, seed, build_null_kernel=build_null_kernel)
+        seed: int, build_null_kernel: Callable[[], Artifact], ahead: Ahead | None = None,
+    ) -> Iterator[SubmissionTimer]:  # fmt: skip
+        begun = ahead if isinstance(ahead, TimingAhead) else self.begin_ahead(pack, cases, device, settings, factory)
+        with (
+            contextlib.closing(begun),
+            open_timer(
+                pack, cases, device, settings, factory, seed, build_null_kernel=build_null_kernel, ahead=begun
+            ) as timer,
+        ):
+            yield timer
+
+    def begin_ahead(
+        self, pack: Pack, cases: Sequence[Case], device: DeviceInfo, settings: JudgeSettings, factory: SessionFactory
+    ) -> TimingAhead:
+        kernels, ordinal = _ensure_kernels(device, settings), int(device.details.get("ordinal", 0))
+        oracle = start_oracle(pack, device, settings, kernels, ordinal)
+        return TimingAhead(pack, cases, device, factory, oracle)
 
     def open_health(self, device: DeviceInfo, settings: JudgeSettings, *, runners: int) -> GpuHealth:
         """Returns the GPU's health by NVML, where there is one, and by trials in processes of their own."""

@@ -6,21 +6,32 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from judge.backends.scoring import Score, ScoringJob
+from judge.backends.scoring import Ahead, Score, ScoringJob
 from judge.bench.timing.submission_timer import SubmissionTimer
 from judge.packs.pack import Case
 from judge.supervisor.case_runner import case_judgement
 
 
 class MeasuredScorer:
-    """Times the benchmarks with the timer that ``open_timer`` opens and the job's ``ending`` closes."""
+    """Times the benchmarks with the timer that ``open_timer`` opens and the job's ``ending`` closes.
 
-    def __init__(self, job: ScoringJob, open_timer: Callable[[], AbstractContextManager[SubmissionTimer]]) -> None:
+    ``begin`` begins what the timing needs, if that was not done before the submission was built.
+    """
+
+    def __init__(
+        self, job: ScoringJob, begin: Callable[[], Ahead],
+        open_timer: Callable[[Ahead | None], AbstractContextManager[SubmissionTimer]],
+    ) -> None:  # fmt: skip
         self._job = job
+        self._ahead = job.ahead
+        self._begin = begin
         self._open_timer = open_timer
 
     def prepare(self) -> None:
-        """Starts nothing: a starting runner would load the processor and the GPU beside the cases."""
+        """Starts the processes while the other cases are judged, which are not timed."""
+        if self._ahead is None:
+            self._ahead = self._begin()
+            self._job.ending.callback(self._ahead.close)
 
     def score(self) -> Score:
         """Times the benchmarks while the process of the functional cases ends."""
@@ -31,7 +42,7 @@ class MeasuredScorer:
             calls[case.id] += made
             job.on_timed(case, calls[case.id], 0)
 
-        timer = job.ending.enter_context(self._open_timer())
+        timer = job.ending.enter_context(self._open_timer(self._ahead))
         ended = timer.bench.background.submit(job.case_runner.end_session)
         [(results, measurement)] = timer.time([job.artifact], on_calls)
         ended.result()

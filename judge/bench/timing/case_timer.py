@@ -16,7 +16,7 @@ from judge.bench.statistics import MIN_SAMPLES, StoppingRule, fewest_calls, summ
 from judge.bench.timing.clock_bound import Burst, is_overhead_known, why_call_implausible
 from judge.bench.timing.null_kernel import NullKernelProbe
 from judge.bench.timing.sampling import OpeningSample, SecretStream, opened_call_count
-from judge.bench.timing.schedule import CallMaker, PlannedBurst, Purpose, Schedule
+from judge.bench.timing.schedule import WARM_UP_S, CallMaker, PlannedBurst, Purpose, Schedule
 from judge.bench.timing.verification import OpenedCall, Verifier
 from judge.supervisor.error_explanations import explain_cuda
 from judge.supervisor.session import BurstRecord, Session
@@ -55,9 +55,9 @@ class CaseTimer:
 
     ``first_call`` is the number of the first call's inputs; ``stream`` decides everything else. Without a ``verifier``
     no outputs are checked, which suits the judge's own code. ``probe`` samples the null kernel after each burst that
-    counts. While the machine is ``busy`` with earlier processes, the warm-up goes on. No further burst is made once the
-    process has a sample and took ``share_s``. At ``until``, by ``clock``, the time that all processes together may take
-    is over.
+    counts. The time of the warm-up is drawn from ``warm_up_s``; while the machine is ``busy`` with earlier processes,
+    the warm-up goes on. No further burst is made once the process has a sample and took ``share_s``. At ``until``, by
+    ``clock``, the time that all processes together may take is over.
     """
 
     session: Session
@@ -72,6 +72,7 @@ class CaseTimer:
     clock: Callable[[], float] = time.monotonic
     share_s: float = math.inf
     until: float = math.inf
+    warm_up_s: tuple[float, float] = WARM_UP_S
 
     def run(self, progress: Callable[[int], None] = lambda _: None) -> ProcessTiming:
         """Times the case. ``progress`` receives the number of further calls that count.
@@ -82,7 +83,7 @@ class CaseTimer:
         begun = self.clock()
         maker = self.maker
         self._schedule = schedule = Schedule(
-            self.stream.child("schedule"), maker.pack, maker.case, maker.max_calls, self.first_call
+            self.stream.child("schedule"), maker.pack, maker.case, maker.max_calls, self.first_call, self.warm_up_s
         )
         self._sample: OpeningSample | None = None
         self._timing = ProcessTiming()
@@ -197,7 +198,7 @@ class CaseTimer:
                     verifier.start_checks()
                 self.session.open_call(index)
             call = burst.calls[index]
-            outputs = self.maker.outputs(self.session, call, index)
+            outputs = self.maker.outputs(self.session, call, index, verifier.rooms)
             pieces = self.maker.pieces(self.session, call) if claim.commit.digests else {}
             verifier.add(
                 (self.first_call, slot), OpenedCall(call, outputs, claim.commit.digests, pieces, self.session.pool)

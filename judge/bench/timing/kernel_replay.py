@@ -81,9 +81,9 @@ def replay_case(
     """
     try:
         factory = _ReplayFactory.of(bench.factory, record_call(bench, case, recorded()))
-        pinned = dataclasses.replace(bench, pack=_pinned(bench.pack, case), cases=(case,), factory=factory)
+        pinned = dataclasses.replace(bench, pack=_pinned(bench.pack, case), cases=(case,), factory=factory, ahead=None)
         trial = Trial(pinned, baselines, artifact)
-        time_processes(pinned, [trial])
+        time_processes(pinned, baselines, [trial])
         [result] = trial.results({})
     except NotRecorded as error:
         return Replayed(reason=str(error))

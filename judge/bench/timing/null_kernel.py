@@ -3,8 +3,8 @@
 The null kernel (the pack's starter) is timed in two ways by the submission's own protocol, in a process that has no
 reason to lie:
 
-* Alone, before the submission. ``NullBaselines`` keeps the result for an hour per device, driver, pack, case and
-  version of the judge.
+* Alone, before the submission. ``NullBaselines`` keeps the result per device, driver, pack, case and version of the
+  judge. After an hour, a few null calls made before the submission is loaded have to agree with it.
 * Beside the submission, a few calls after each burst, on the same processor if one was reserved. How long a reply takes
   depends on what else the machine does at that moment, by more than the bound by the clock (``clock_bound``) allows;
   ``NullKernelProbe`` measures it then and there.
@@ -17,6 +17,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -34,11 +35,16 @@ from judge.judgement import DeviceInfo
 from judge.packs.pack import Case, Pack
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.process import RequestRefused, RunnerEnded
-from judge.supervisor.session import Session
+from judge.supervisor.session import BurstRecord, Session
 from judge.supervisor.verdict_rules import outcome_of_ending
 from judge.wire.bursts import ReserveRequest, TimedCall
 
-_KEPT_S = 3600.0
+#: How long a baseline is kept, and how long it holds without being confirmed.
+_KEPT_S, _FRESH_S = 30 * 24 * 3600.0, 3600.0
+#: A baseline is confirmed by so many bursts of null calls, whose medians may differ from it: by so much of the time
+#: around a call, and by so many seconds of its overhead (by which calls beside a submission may differ before they do
+#: not count) and of its claim.
+_CONFIRMING_BURSTS, _AROUND_SHARE, _OVERHEAD_S, _CLAIM_S = 5, 0.15, 5e-6, 0.5e-6
 #: Incremented when the protocol changes so that older baselines no longer hold.
 _VERSION = 10
 #: Calls after each burst, and how many of these are discarded: like the first call of a submission's burst, they find
@@ -63,6 +69,7 @@ class NullBaselines:
     measure: Callable[[Case], Sequence[Sequence[Burst]]]
     now: Callable[[], float] = time.time
     _found: dict[str, NullBaseline] = field(default_factory=dict)
+    _unconfirmed: set[str] = field(default_factory=set)
 
     def of(self, case: Case) -> NullBaseline:
         """Returns the stored baseline, or measures one. Raises what ``measure`` raises."""
@@ -74,8 +81,23 @@ class NullBaselines:
     def measure_again(self, case: Case) -> NullBaseline:
         """Measures and stores the baseline, whatever was stored. Raises what ``measure`` raises."""
         found = self._found[case.id] = fit_baseline(self.measure(case))
+        self._unconfirmed.discard(case.id)
         self._store(case, found)
         return found
+
+    def confirm(self, case: Case, bursts: Callable[[], Sequence[Burst]]) -> None:
+        """Measures the baseline again if it is old and a few null calls, which ``bursts`` makes now, contradict it.
+
+        Raises what ``bursts`` and ``measure`` raise.
+        """
+        baseline = self.of(case)
+        if case.id not in self._unconfirmed:
+            return
+        if agrees(baseline, bursts()):
+            self._unconfirmed.discard(case.id)
+            self._store(case, baseline)
+        else:
+            self.measure_again(case)
 
     def _path(self, case: Case) -> Path:
         names = (_VERSION, __version__, self.device.details.get("driver", ""), self.pack.digest, case.id)
@@ -90,7 +112,11 @@ class NullBaselines:
             age_s = self.now() - float(found["at"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return stored if 0 <= age_s < _KEPT_S else None
+        if not 0 <= age_s < _KEPT_S:
+            return None
+        if age_s >= _FRESH_S:
+            self._unconfirmed.add(case.id)
+        return stored
 
     def _store(self, case: Case, found: NullBaseline) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -113,8 +139,7 @@ class NullKernelProcesses:
 
     def start(self) -> Session:
         """Returns a session that is still starting and outlives any number of submissions timed beside it."""
-        bounds = dataclasses.replace(self.factory.bounds, total_s=_TOTAL_S)
-        return dataclasses.replace(self.factory, bounds=bounds).start()
+        return null_kernel_factory(self.factory).start()
 
     def load(self, session: Session, reservation: ReserveRequest) -> None:
         """Loads the null kernel once the session is up and has reserved its memory. Raises InternalError."""
@@ -122,6 +147,25 @@ class NullKernelProcesses:
         with as_internal_errors(self.factory):
             session.reserve(reservation)
             session.load(artifact)
+
+
+def null_kernel_factory(factory: SessionFactory) -> SessionFactory:
+    """Returns a factory of sessions that outlive any number of submissions."""
+    return dataclasses.replace(factory, bounds=dataclasses.replace(factory.bounds, total_s=_TOTAL_S))
+
+
+def agrees(baseline: NullBaseline, bursts: Sequence[Burst]) -> bool:
+    """Returns whether a few bursts of null calls, all of the same size, are such as the baseline was made of."""
+    calls = len(bursts[0].claims_s)
+    around_s = statistics.median(burst.wall_s for burst in bursts)
+    overhead_s = statistics.median(each for burst in bursts for each in burst.overhead_s[_COLD_CALLS:])
+    claim_s = statistics.median(each for burst in bursts for each in burst.claims_s[_COLD_CALLS:])
+    expected_s = baseline.line.fixed_s + calls * baseline.line.per_call_s
+    return (
+        abs(around_s - expected_s) <= _AROUND_SHARE * expected_s
+        and abs(overhead_s - baseline.overhead_s) <= _OVERHEAD_S
+        and abs(claim_s - baseline.claim_s) <= _CLAIM_S
+    )
 
 
 class NullKernelProbe:
@@ -155,11 +199,22 @@ class NullKernelProbe:
 
     def sample(self) -> NullCalls:
         """Makes a few null calls now and returns those made once the process was awake. Raises InternalError."""
+        record = self._time()
+        return NullCalls(record.claims_s[_COLD_CALLS:], record.overhead_s[_COLD_CALLS:], record.preempted[_COLD_CALLS:])
+
+    def bursts(self, maker: CallMaker) -> list[Burst]:
+        """Makes a few bursts of a case's null calls, while no submission is there. Raises InternalError."""
+        self.prepare(maker)
+        self._time()  # finds caches cold
+        records = [self._time() for _ in range(_CONFIRMING_BURSTS)]
+        return [Burst(record.wall_s, record.claims_s, record.overhead_s, None) for record in records]
+
+    def _time(self) -> BurstRecord:
         with as_internal_errors(self._factory):
             record = self._session.time(self._request)
         if len(record.calls) < CALLS or any(not claim.finished or claim.ran.code for claim in record.calls):
             raise InternalError(f"an empty solve could not be timed: {record.calls[-1].ran.message}")
-        return NullCalls(record.claims_s[_COLD_CALLS:], record.overhead_s[_COLD_CALLS:], record.preempted[_COLD_CALLS:])
+        return record
 
 
 @contextlib.contextmanager

@@ -20,13 +20,14 @@ from typing import Any
 
 import numpy as np
 
+from judge.bench.oracle.questions import Question
 from judge.native.library import Bytes
 from judge.packs.argument import Argument
 from judge.packs.decoys import decoy
 from judge.packs.inputs import host_inputs, input_recipes, lazy_inputs, pool_bytes, scalar_values
-from judge.packs.isolation.shared_array import shared_empty
+from judge.packs.isolation.shared_array import SharedRooms
 from judge.packs.pack import Case, Pack
-from judge.packs.pool import Pool
+from judge.packs.pool import Pool, SecretPool
 from judge.packs.sizes import buffer_bytes, output_specs
 from judge.packs.storage import stored, stored_type
 from judge.packs.streams import mask
@@ -49,8 +50,9 @@ _OUTPUT_SHARE = 0.05
 #: Buffers are offset by whole pages: an offset within a page would change a kernel's time.
 _OFFSET_STEP_BYTES = 16 * SHIFT_BYTES
 _OFFSET_STEPS = 16
-#: The range from which a process's warm-up time is drawn.
-_WARM_UP_S = (0.2, 0.4)
+#: The ranges from which a process's warm-up time is drawn: after the GPU was idle, which lowers its clocks, and right
+#: after it was busy.
+WARM_UP_S, WARM_UP_OF_BUSY_S = (0.2, 0.4), (0.05, 0.15)
 _DECOY_SHARE = 0.2
 _DECOY_CALLS = 3
 #: The share of decoys that have the advertised sizes.
@@ -110,16 +112,20 @@ def max_offset_bytes() -> int:
 class Schedule:
     """Draws the bursts of one case for one process.
 
-    ``first_call`` is the number of the first call's inputs; no two processes share any.
+    ``first_call`` is the number of the first call's inputs; no two processes share any. ``warm_up_s`` is the range from
+    which the time of the warm-up is drawn.
     """
 
-    def __init__(self, stream: random.Random, pack: Pack, case: Case, max_calls: int, first_call: int) -> None:
+    def __init__(
+        self, stream: random.Random, pack: Pack, case: Case, max_calls: int, first_call: int,
+        warm_up_s: tuple[float, float] = WARM_UP_S,
+    ) -> None:  # fmt: skip
         self._stream = stream
         self._pack = pack
         self._case = case
         self._max_calls = max_calls
         self._next_call = first_call
-        self._warm_up_s = stream.uniform(*_WARM_UP_S)
+        self._warm_up_s = stream.uniform(*warm_up_s)
         self._sizes: list[int] = []
         #: The last call with the advertised sizes and inputs of its own.
         self._like: int | None = None
@@ -279,16 +285,25 @@ class CallMaker:
         key = call.inputs
         return lazy_inputs(self.pack, call.case, self.seed, key.call, like=key.like, threads=threads, pool=pool)
 
-    def outputs(self, session: Session, call: PlannedCall, index: int) -> dict[str, Array]:
+    def question(
+        self, call: PlannedCall, outputs: dict[str, Array], digests: tuple[bytes, ...], pool: SecretPool | None
+    ) -> Question:
+        """Returns what the oracle is asked about the call's outputs."""
+        key, case = call.inputs, call.case
+        given = scalar_values(self.pack, case) | host_inputs(self.pack, case, self.seed, key.call, like=key.like)
+        recipes = input_recipes(self.pack, case, self.seed, key.call, like=key.like, pooled=pool is not None)
+        return Question(case, recipes, given, outputs, digests, pool)
+
+    def outputs(self, session: Session, call: PlannedCall, index: int, rooms: SharedRooms) -> dict[str, Array]:
         """Returns private copies of the outputs of the burst's call ``index``, once they lie in the shared memory.
 
-        They are as they lie in memory (judge.packs.storage): their digests are over these bytes.
+        They are as they lie in memory (judge.packs.storage): their digests are over these bytes. They lie in ``rooms``,
+        where the processes of the pack, which check them, can map them.
         """
         regions = self._output_regions(call.case, index)
         return {
-            # Where the processes of the pack, which check them, can map them.
             name: session.runner.outputs.read(
-                regions[name].output_offset, spec.shape, stored_type(spec.element), make=shared_empty
+                regions[name].output_offset, spec.shape, stored_type(spec.element), make=rooms.take
             )
             for name, spec in output_specs(self.pack, call.case).items()
         }
@@ -391,10 +406,14 @@ class NullCallMaker(CallMaker):
 
 
 def reservation(makers: Sequence[CallMaker], max_calls: int | None = None) -> ReserveRequest:
-    """Returns the device memory that the bursts of every case take, one case after the other."""
+    """Returns the device memory that the bursts of every case take, one case after the other.
+
+    With ``max_calls`` no call is opened, so no outputs need be copied fast.
+    """
     of_each = [maker.reservation(max_calls) for maker in makers]
     return ReserveRequest(
         rooms=tuple(max(rooms) for rooms in zip(*(each.rooms for each in of_each), strict=True)),
         staged=max(each.staged for each in of_each),
         pool=max(each.pool for each in of_each),
+        pinned=0 if max_calls else max(maker.opened_bytes for maker in makers),
     )

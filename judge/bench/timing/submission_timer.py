@@ -20,6 +20,7 @@ from judge.bench.measurement import TimedCase, fingerprint, measured_score
 from judge.bench.plausibility import Roofline
 from judge.bench.statistics import PROCESSES
 from judge.bench.timed_calls import timed_calls
+from judge.bench.timing.ahead import TimingAhead
 from judge.bench.timing.case_timer import HOLD_S
 from judge.bench.timing.null_kernel import CALLS, NullBaselines, NullKernelProbe, NullKernelProcesses
 from judge.bench.timing.sampling import SecretStream
@@ -79,11 +80,12 @@ class SubmissionTimer:
 @contextlib.contextmanager
 def open_timer(
     pack: Pack, cases: Sequence[Case], device: DeviceInfo, settings: JudgeSettings, factory: SessionFactory, seed: int,
-    *, build_null_kernel: Callable[[], Artifact], open_watch: Watcher = watch_device,
+    *, build_null_kernel: Callable[[], Artifact], open_watch: Watcher = watch_device, ahead: TimingAhead | None = None,
 ) -> Iterator[SubmissionTimer]:  # fmt: skip
     """Yields a timer and leaves no process behind.
 
-    ``build_null_kernel`` builds a ``solve`` that does nothing.
+    ``build_null_kernel`` builds a ``solve`` that does nothing; ``ahead``, which stays the caller's, is what was begun
+    before.
     """
     # Gigabytes are checked afterwards, for which the native library has to be ready.
     native.prepare(settings.data_dir)
@@ -92,7 +94,8 @@ def open_timer(
         if watch is not None:
             stack.callback(watch.close)
         stack.enter_context(timed_calls(settings.locks, cancelled=factory.cancelled))
-        processor = stack.enter_context(processor_for_timing(settings.locks))
+        watched = None if ahead is None else ahead.load
+        processor = stack.enter_context(processor_for_timing(settings.locks, load=watched))
         if processor is not None:
             factory = factory.at(processor)
             stack.enter_context(real_time_thread(away_from=processor))
@@ -111,6 +114,7 @@ def open_timer(
             background=background,
             stream=SecretStream(secrets.token_bytes(32)),
             seed=seed,
+            ahead=ahead,
         )
         baselines = NullBaselines(pack, device, settings.data_dir / "empty-solve", bench.time_null_kernel)
         yield SubmissionTimer(bench, baselines)
@@ -128,11 +132,11 @@ def run_trials(
     """
     for case in bench.cases:
         baselines.of(case)
-    # The baselines are the machine's, for an hour; from here on it is these submissions that hold the GPU.
+    # The baselines are the machine's; from here on it is these submissions that hold the GPU.
     begun = time.monotonic()
     until = begun + HOLD_S * len(artifacts)
     trials = [Trial(bench, baselines, artifact, progress, until) for artifact in artifacts]
-    time_processes(bench, trials)
+    time_processes(bench, baselines, trials)
     taken_s = (time.monotonic() - begun) / len(artifacts)
     return [_judge(bench, baselines, trial, until - taken_s) for trial in trials]
 
@@ -149,7 +153,7 @@ def _judge(bench: Bench, baselines: NullBaselines, trial: Trial, latest: float) 
         for case in bench.cases if doubts else ():
             baselines.measure_again(case)
         trial.discard_processes()
-        time_processes(bench, [trial])
+        time_processes(bench, baselines, [trial])
         doubts = {} if trial.failed else trial.doubts()
     if bench.load is not None and bench.load.is_heavy and any(doubt.least_s is None for doubt in doubts.values()):
         raise InternalError(
@@ -159,7 +163,7 @@ def _judge(bench: Bench, baselines: NullBaselines, trial: Trial, latest: float) 
     return trial.results(doubts)
 
 
-def time_processes(bench: Bench, trials: Sequence[Trial]) -> None:
+def time_processes(bench: Bench, baselines: NullBaselines, trials: Sequence[Trial]) -> None:
     """Times three processes of each trial in turns, beside one null kernel process, and waits for all checks.
 
     The processes of the next few turns are up and have reserved their memory before the first burst of these turns:
@@ -168,14 +172,14 @@ def time_processes(bench: Bench, trials: Sequence[Trial]) -> None:
     """
     turns = list(trials) * PROCESSES
     bench.background.wait()
-    session = bench.null_kernel.start()
+    session = bench.start_null_session()
     loading = bench.background.submit(functools.partial(bench.null_kernel.load, session, bench.reservation(CALLS)))
     probe = NullKernelProbe(session, loading, bench.factory)
     try:
         for start in range(0, len(turns), _READY):
             if start:
                 bench.background.wait()
-            _take_turns(bench, turns[start : start + _READY], probe)
+            _take_turns(bench, baselines, turns[start : start + _READY], probe)
         bench.background.start_deferred()
         for trial in trials:
             trial.await_checks()
@@ -184,14 +188,15 @@ def time_processes(bench: Bench, trials: Sequence[Trial]) -> None:
         bench.background.submit(functools.partial(finish_after, session, [loading]))
 
 
-def _take_turns(bench: Bench, turns: Sequence[Trial], probe: NullKernelProbe) -> None:
+def _take_turns(bench: Bench, baselines: NullBaselines, turns: Sequence[Trial], probe: NullKernelProbe) -> None:
     waiting: list[Session] = []
     try:
         for _ in turns:
-            waiting.append(bench.factory.start())
-        with ThreadPoolExecutor(len(waiting), thread_name_prefix="reserve") as pool:
-            list(pool.map(functools.partial(_make_ready, bench), waiting))
+            waiting.append(bench.start_session())
+        _make_all_ready(bench, waiting)
         probe.wait_until_loaded()
+        for case in bench.cases:
+            baselines.confirm(case, functools.partial(probe.bursts, bench.maker(case)))
         for trial in turns:
             session = waiting.pop(0)
             if trial.failed:
@@ -201,6 +206,11 @@ def _take_turns(bench: Bench, turns: Sequence[Trial], probe: NullKernelProbe) ->
     finally:
         for session in waiting:
             session.finish()
+
+
+def _make_all_ready(bench: Bench, sessions: Sequence[Session]) -> None:
+    with ThreadPoolExecutor(len(sessions), thread_name_prefix="reserve") as pool:
+        list(pool.map(functools.partial(_make_ready, bench), sessions))
 
 
 def _make_ready(bench: Bench, session: Session) -> None:

@@ -16,16 +16,25 @@ from typing import Any
 
 from judge.bench.conditions import Background, GpuConditions, HostLoad
 from judge.bench.measurement import TimedCase, score_interval
+from judge.bench.oracle.oracle import Oracle
 from judge.bench.plausibility import Roofline, why_time_implausible
 from judge.bench.statistics import PROCESSES, StoppingRule
+from judge.bench.timing.ahead import TimingAhead
 from judge.bench.timing.case_timer import HOLD_S, CaseTimer, ProcessTiming
 from judge.bench.timing.clock_bound import Burst, estimate_call_time, find_contradiction, in_words
-from judge.bench.timing.null_kernel import NullBaselines, NullKernelProbe, NullKernelProcesses, as_internal_errors
+from judge.bench.timing.null_kernel import (
+    NullBaselines,
+    NullKernelProbe,
+    NullKernelProcesses,
+    as_internal_errors,
+    null_kernel_factory,
+)
 from judge.bench.timing.sampling import SecretStream
-from judge.bench.timing.schedule import CallMaker, NullCallMaker, reservation
+from judge.bench.timing.schedule import WARM_UP_OF_BUSY_S, WARM_UP_S, CallMaker, NullCallMaker, reservation
 from judge.bench.timing.verification import Verifier
 from judge.compile.artifact import Artifact
 from judge.errors import InternalError
+from judge.packs.isolation.shared_array import SharedRooms
 from judge.packs.pack import Case, Pack
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.process import RequestRefused, RunnerEnded
@@ -50,6 +59,7 @@ class Bench:
 
     ``null_kernel`` starts processes with the null kernel, ``background`` ends processes, ``stream`` is secret, and
     ``seed`` decides the inputs. ``load`` is the host's since the timing began, where no submission can cause it.
+    ``ahead`` is what was begun before the timing.
     """
 
     pack: Pack
@@ -62,6 +72,27 @@ class Bench:
     stream: SecretStream
     seed: int
     load: HostLoad | None = None
+    ahead: TimingAhead | None = None
+
+    def start_session(self) -> Session:
+        """Returns a session for a submission, which may have been started ahead."""
+        return self.factory.start() if self.ahead is None else self.ahead.take(self.factory)
+
+    def start_null_session(self) -> Session:
+        """Returns a session for the null kernel beside the submissions likewise."""
+        if self.ahead is None:
+            return self.null_kernel.start()
+        return self.ahead.take_null(null_kernel_factory(self.factory))
+
+    @property
+    def rooms(self) -> SharedRooms | None:
+        """Memory that was made ahead for the outputs of opened calls."""
+        return None if self.ahead is None else self.ahead.rooms
+
+    @property
+    def oracle(self) -> Oracle | None:
+        """What checks outputs on the GPU, where there is one."""
+        return None if self.ahead is None else self.ahead.oracle
 
     def maker(self, case: Case) -> CallMaker:
         memory_bytes = int(self.roofline.device.details.get("memory_bytes") or 0)
@@ -153,7 +184,10 @@ class Trial:
         self._progress = progress
         # Every trial draws numbers of its own.
         self._stream = bench.stream.child(f"trial {bench.stream.getrandbits(128)}")
-        self._verifiers = {case.id: Verifier(bench.maker(case), bench.factory.cancelled) for case in bench.cases}
+        self._verifiers = {
+            case.id: Verifier(bench.maker(case), bench.factory.cancelled, oracle=bench.oracle, rooms=bench.rooms)
+            for case in bench.cases
+        }
         self._timings: dict[str, list[ProcessTiming]] = {case.id: [] for case in bench.cases}
         self._clock: dict[str, dict[str, float]] = {}
         self._failed: tuple[Case, Outcome, float] | None = None
@@ -273,7 +307,7 @@ class Trial:
         timer = CaseTimer(
             session, bench.maker(case), self._stream.child(f"{case.id} {number}"), 1 + number * _CALLS_PER_PROCESS,
             verifier, bench.conditions, bench.rule(), probe, bench.background.busy,
-            share_s=bench.share_s, until=self._until,
+            share_s=bench.share_s, until=self._until, warm_up_s=WARM_UP_OF_BUSY_S if number else WARM_UP_S,
         )  # fmt: skip
         return timer.run(lambda calls: self._progress(case, calls))
 

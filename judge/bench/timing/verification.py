@@ -13,15 +13,17 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
+from judge.bench.oracle.oracle import Oracle
 from judge.bench.timing.schedule import CallMaker, PlannedCall
 from judge.errors import Cancelled
 from judge.native.library import Bytes, loaded
 from judge.packs.committed_array import CommittedArray, NotCommittedError
 from judge.packs.isolation.calls import product_threads
+from judge.packs.isolation.shared_array import SharedRooms
 from judge.packs.judging import spot_check
 from judge.packs.lazy_array import Array
 from judge.packs.pack import Pack
-from judge.packs.pool import Pool
+from judge.packs.pool import SecretPool
 from judge.packs.storage import values_of
 from judge.supervisor.verdict_rules import Outcome
 from judge.verdict import Verdict
@@ -46,7 +48,7 @@ class OpenedCall:
     outputs: dict[str, Array]
     digests: tuple[bytes, ...] = ()
     pieces: dict[str, Bytes] = field(default_factory=dict)
-    pool: Pool | None = None
+    pool: SecretPool | None = None
 
     def committed(self, pack: Pack, threads: int) -> Mapping[str, Array | CommittedArray]:
         """Returns the outputs, which compare themselves with what was committed as they are read."""
@@ -61,10 +63,20 @@ class OpenedCall:
 
 
 class Verifier:
-    """Collects the opened calls of one case and checks them in threads."""
+    """Collects the opened calls of one case and checks them in threads.
 
-    def __init__(self, maker: CallMaker, cancelled: Callable[[], bool] = lambda: False) -> None:
+    Where the ``oracle`` agrees with a call's outputs, all of them were compared on the GPU. Of any other call, parts
+    are compared here.
+    """
+
+    def __init__(
+        self, maker: CallMaker, cancelled: Callable[[], bool] = lambda: False, *, oracle: Oracle | None = None,
+        rooms: SharedRooms | None = None,
+    ) -> None:  # fmt: skip
         self._maker = maker
+        self._oracle = oracle
+        #: Where the outputs of opened calls lie.
+        self.rooms = rooms or SharedRooms()
         self._cancelled = cancelled
         self._waiting: dict[tuple[int, int], OpenedCall] = {}
         self._checks: list[Future[Outcome | None]] = []
@@ -78,7 +90,10 @@ class Verifier:
 
     def add(self, slot: tuple[int, int], opened: OpenedCall) -> None:
         """Keeps a call for a later check, in place of what was in its slot: (process, reservoir slot)."""
+        replaced = self._waiting.get(slot)
         self._waiting[slot] = opened
+        if replaced is not None:
+            self._free(replaced)
 
     @property
     def is_full(self) -> bool:
@@ -125,8 +140,22 @@ class Verifier:
             if self._cancelled():
                 raise Cancelled
 
+    def _free(self, opened: OpenedCall) -> None:
+        for output in opened.outputs.values():
+            self.rooms.give(output)
+
     def _check(self, opened: OpenedCall, threads: int) -> Outcome | None:
+        try:
+            return self._outcome(opened, threads)
+        finally:
+            self._free(opened)
+
+    def _outcome(self, opened: OpenedCall, threads: int) -> Outcome | None:
         call, pack = opened.call, self._maker.pack
+        if self._oracle is not None and not self._oracle.problem:
+            question = self._maker.question(call, opened.outputs, opened.digests, opened.pool)
+            if self._oracle.agrees(question):
+                return None
         inputs = self._maker.inputs(call, threads, opened.pool)
         try:
             # The seed is drawn now, after the outputs were committed, so that nothing could know which elements are

@@ -1,4 +1,5 @@
-// What judge/runner/cuda/device.py does on the GPU around a timed call. Compiled by nvcc for the GPU at hand (kernels.py).
+// What judge/runner/cuda/device.py does on the GPU around a timed call, and judge/bench/oracle to check it. Compiled by
+// nvcc for the GPU at hand.
 //
 // Buffers begin at multiples of 256 bytes. `found` is a word of flags for each buffer: 1 and 2, the band before or
 // behind it was written; 4, it no longer holds what its recipe makes.
@@ -51,6 +52,14 @@ FOR_PLANTED(uniform)
 FOR_PLANTED(normal)
 FOR_PLANTED(integers)
 FOR_PLANTED(general)
+
+// The pool itself: the words of its stream. `bytes` is a multiple of a block's.
+extern "C" __global__ void make_pool(void* data, u64 bytes, Key key) {
+    const u64 stride = static_cast<u64>(gridDim.x) * blockDim.x;
+    for (u64 i = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x; i < bytes / sizeof(Block); i += stride) {
+        static_cast<Block*>(data)[i] = philox(i, key);
+    }
+}
 
 // The band of `guard` bytes before `data` (block 0), and that behind it, which begins with what pads it to 256 (block 1).
 __device__ void guard_band(unsigned char* data, u64 size, u32 guard, unsigned char*& begin, u64& odd) {

@@ -7,7 +7,9 @@ import errno
 import os
 import resource
 from pathlib import Path
+from typing import Any
 
+from judge.wire import landlock
 from judge.wire.bpf import ERRNO, JUMP_ANY_BIT, JUMP_EQUAL, assemble, deny, install, unless, when
 
 _PR_SET_PDEATHSIG, _SIGKILL = 1, 9
@@ -30,6 +32,26 @@ def lock_down() -> None:
 
     System calls that it may not make fail with EPERM, so that the pack's code gets a PermissionError.
     """
+    refused = ERRNO | errno.EPERM
+    no_writing = [
+        *when("open", 1, JUMP_ANY_BIT, _WRITING, refused),
+        *when("openat", 2, JUMP_ANY_BIT, _WRITING, refused),
+    ]
+    _install(no_writing)
+
+
+def lock_down_gpu() -> None:
+    """Locks a process that computes on a GPU, which the driver opens for writing again and again.
+
+    Where the kernel has Landlock, nothing else can be opened for writing. Threads that run already are not locked: they
+    are the driver's own. Raises OSError where filters are refused.
+    """
+    nodes = [str(path) for path in Path("/dev").iterdir() if path.name.startswith("nvidia")]
+    landlock.restrict(["/"], [*nodes, "/dev/null", "/dev/zero"])
+    _install([])
+
+
+def _install(more: list[Any]) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0)
     pid = os.getpid()
     refused = ERRNO | errno.EPERM
@@ -40,8 +62,7 @@ def lock_down() -> None:
                 # The C library falls back to clone, whose flags a filter can read.
                 *deny(("clone3",), ERRNO | errno.ENOSYS),
                 *unless("clone", 0, JUMP_ANY_BIT, _CLONE_THREAD, refused),
-                *when("open", 1, JUMP_ANY_BIT, _WRITING, refused),
-                *when("openat", 2, JUMP_ANY_BIT, _WRITING, refused),
+                *more,
                 *unless("kill", 0, JUMP_EQUAL, pid, refused),
                 *unless("tgkill", 0, JUMP_EQUAL, pid, refused),
             ]

@@ -14,10 +14,10 @@ from typing import Any
 
 import pycuda.driver as cuda
 
-from judge.runner.cuda.kernel_abi import LAWS, RECIPE, is_planted, law_of, recipe_values
 from judge.runner.device import Placed
 from judge.wire.bursts import GUARD_BYTES
 from judge.wire.digest import DIGEST_BYTES, level_sizes
+from judge.wire.kernel_abi import LAWS, RECIPE, is_planted, law_of, recipe_values
 
 _THREADS = 256
 _GUARD_THREADS = 512

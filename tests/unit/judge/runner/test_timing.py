@@ -89,7 +89,7 @@ def calls(program: Scaling, outputs: Memory) -> TimedCalls:
 
 def _calls(program: Scaling, outputs: Memory) -> TimedCalls:
     device = HostDevice()
-    reservation = Reservation(device, Memory(1 << 16).theirs)
+    reservation = Reservation(device, Memory(1 << 16).theirs, Memory(1 << 16).theirs)
     reservation.reserve(ReserveRequest((PLACE + SIZE + 512, 260), staged=SIZE, pool=SIZE))
     reservation.stage(PieceRequest(0, 0, SIZE))
     return TimedCalls(device, program, reservation, outputs.theirs, ARGUMENTS)
@@ -223,7 +223,7 @@ def test_an_input_is_made_from_its_part_of_the_pool(program: Scaling, outputs: M
     Drawing(pool.recipe, words.size).draw(0, words)
     inputs.map[4096 : 4096 + pool.size] = words.tobytes()
     device = HostDevice()
-    reservation = Reservation(device, inputs.theirs)
+    reservation = Reservation(device, inputs.theirs, Memory(1 << 16).theirs)
     reservation.reserve(ReserveRequest((SIZE, 260), pool=pool.size, spare=1 << 20))
     for offset in range(0, pool.size, 8000):
         size = min(8000, pool.size - offset)

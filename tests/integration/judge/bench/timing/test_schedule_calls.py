@@ -13,6 +13,7 @@ from judge.bench.timing.case_timer import CaseTimer, ProcessTiming
 from judge.bench.timing.sampling import SecretStream
 from judge.bench.timing.schedule import CallMaker, InputKey, NullCallMaker, PlannedCall
 from judge.bench.timing.verification import Verifier
+from judge.packs.isolation.shared_array import SharedRooms
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings, RunLimits
 from judge.supervisor.layout import Array
@@ -116,7 +117,7 @@ def test_the_null_kernels_inputs_are_made_once(monkeypatch: pytest.MonkeyPatch) 
             session.time(maker.request(session, calls[:count]))
             for index in range(count):
                 session.open_call(index)
-                found = maker.outputs(session, calls[index], index)["output"]
+                found = maker.outputs(session, calls[index], index, SharedRooms())["output"]
                 assert np.array_equal(found, 2 * make(maker, made[0])["input"].astype(np.float32))
         assert len(made) == 1
     finally:

@@ -21,8 +21,8 @@ import pytest
 
 from emulator import Runtime
 from judge.gpu.kernels import build
-from judge.runner.cuda.kernel_abi import LAWS
 from judge.runner.device import DeviceOptions
+from judge.wire.kernel_abi import LAWS
 from tests.builds import CACHE, SHARED_LIBRARY, built_once
 
 if TYPE_CHECKING:

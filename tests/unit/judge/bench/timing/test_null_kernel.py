@@ -36,13 +36,58 @@ def make(tmp_path: Path, measured: list[str]) -> MakeBaselines:
     return make
 
 
-def test_a_baseline_is_kept_for_an_hour(make: MakeBaselines, measured: list[str]) -> None:
+def null_bursts(around_s: float = 1e-3 + 5e-4, overhead_s: float = 3e-5, claim_s: float = 2e-6) -> list[Burst]:
+    """Bursts of five null calls; by default those of the first baseline."""
+    return [Burst(around_s, (claim_s,) * 5, (overhead_s,) * 5)] * 3
+
+
+def test_a_baseline_holds_for_an_hour(make: MakeBaselines, measured: list[str]) -> None:
     found = make().of(CASE)
     assert found.line.per_call_s == pytest.approx(1e-4)
     assert found.claim_s == pytest.approx(2e-6)
-    assert make(at=1000.0 + 3599).of(CASE) == found
+    later = make(at=1000.0 + 3599)
+    assert later.of(CASE) == found
+    later.confirm(CASE, lambda: pytest.fail("it is not an hour old"))
     assert measured == ["timed"]
-    assert make(at=1000.0 + 3601).of(CASE) != found
+
+
+def test_an_old_baseline_is_confirmed_by_a_few_calls_and_then_holds_for_another_hour(
+    make: MakeBaselines, measured: list[str]
+) -> None:
+    found = make().of(CASE)
+    old = make(at=1000.0 + 3601)
+    assert old.of(CASE) == found
+    old.confirm(CASE, null_bursts)
+    assert old.of(CASE) == found
+    make(at=1000.0 + 7000).confirm(CASE, lambda: pytest.fail("it was confirmed within the hour"))
+    assert measured == ["timed"]
+
+
+@pytest.mark.parametrize(
+    "bursts",
+    [
+        null_bursts(around_s=1.8e-3),
+        null_bursts(around_s=1.2e-3),
+        null_bursts(overhead_s=3.6e-5),
+        null_bursts(overhead_s=2.4e-5),
+        null_bursts(claim_s=2.6e-6),
+    ],
+    ids=["slower", "faster", "later replies", "earlier replies", "longer claims"],
+)
+def test_an_old_baseline_that_null_calls_contradict_is_measured_again(
+    make: MakeBaselines, measured: list[str], bursts: list[Burst]
+) -> None:
+    found = make().of(CASE)
+    old = make(at=1000.0 + 3601)
+    old.confirm(CASE, lambda: bursts)
+    assert old.of(CASE) != found
+    assert measured == ["timed", "timed"]
+
+
+def test_a_baseline_of_another_month_is_not_used(make: MakeBaselines, measured: list[str]) -> None:
+    make().of(CASE)
+    make(at=1000.0 + 31 * 24 * 3600).of(CASE)
+    assert measured == ["timed", "timed"]
 
 
 def test_a_baseline_is_measured_again_on_demand_and_replaced(make: MakeBaselines, measured: list[str]) -> None:

@@ -134,7 +134,7 @@ def _trial(processes: Sequence[Sequence[Burst]]) -> Trial:
     bench: Any = SimpleNamespace(
         pack=twice_pack(), cases=(CASE,), seed=1, maker=lambda _: SimpleNamespace(input_bytes=1, output_bytes=1),
         stream=SimpleNamespace(child=lambda _: None, getrandbits=lambda _: 1),
-        factory=SimpleNamespace(cancelled=lambda: False),
+        factory=SimpleNamespace(cancelled=lambda: False), oracle=None, rooms=None,
         roofline=SimpleNamespace(roofline_s=lambda _: None, floor_s=lambda _: 0.0, calibration=None),
     )  # fmt: skip
     empty: Any = SimpleNamespace(of=lambda _: NullBaseline(Line(100e-6, 500e-6, 0.0), 3e-6, 30e-6))

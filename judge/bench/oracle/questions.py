@@ -1,0 +1,47 @@
+"""What the judge and the oracle's process say to each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from emulator.records import dataclass
+from judge.packs.pack import Case, Pack
+from judge.packs.pool import SecretPool
+from judge.wire.recipe import Recipe
+
+#: First words of an answer.
+READY, RIGHT, NOT_RIGHT, UNABLE = "ready", "right", "not right", "unable"
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """Opens the GPU numbered ``ordinal`` and imports the pack's reference.
+
+    ``kernels`` are the judge's own, compiled for the GPU; ``rehearsal`` is a small case that is checked once, so that
+    what has to be compiled is ready when the first question comes. Answered with READY or UNABLE and why.
+    """
+
+    pack: Pack
+    kernels: Path
+    ordinal: int
+    rehearsal: Case | None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Are these the outputs of this call? Answered with RIGHT, NOT_RIGHT or UNABLE, and why.
+
+    ``recipes`` say how inputs are drawn, with ``pool``; ``given`` are those that only the host can make, and scalars.
+    ``outputs`` are arrays as they lie in memory. ``digests`` are those of the outputs, in their order; empty if the
+    outputs need not be compared with any.
+    """
+
+    case: Case
+    recipes: dict[str, Recipe | None]
+    given: dict[str, Any]
+    outputs: dict[str, npt.NDArray[Any]]
+    digests: tuple[bytes, ...] = ()
+    pool: SecretPool | None = None
