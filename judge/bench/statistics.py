@@ -28,6 +28,9 @@ _MEDIAN_OF_THREE = math.sqrt(1.0 - math.sqrt(3.0) / math.pi)
 #: GPU's state of another hour. An H100 had two states, for minutes each, in which kernels that compute differed by up
 #: to 0.82 % (docs/measurement.md). Two intervals of this half-width overlap where their values differ by 0.9 %.
 MIN_RELATIVE_HALF_WIDTH = 0.0045
+#: A process stops when half the 95 % interval of its median is at most this share of it: below the least half-width of
+#: a score.
+TARGET = 0.003
 #: The verified calls that every process makes, however soon its median is known: so many, or as many as take FEWEST_S
 #: where calls are long. The median of long calls needs few, and the GPU is others' turn too.
 MIN_SAMPLES = 50
@@ -135,7 +138,7 @@ class Criterion(Protocol):
 class Precise:
     """Met when half the 95 % interval of the median is at most ``target`` of the median."""
 
-    target: float = 0.002
+    target: float = TARGET
 
     def is_met(self, samples: Sequence[float], elapsed_s: float) -> bool:  # noqa: ARG002 -- the protocol's signature
         return relative_error(samples) <= self.target
@@ -176,7 +179,7 @@ class StoppingRule:
     """Stops one process at the first criterion that is met, but never before the least number of samples."""
 
     budget_s: float = 2.0
-    target: float = 0.002
+    target: float = TARGET
 
     def __post_init__(self) -> None:
         self._criteria: dict[str, Criterion] = {

@@ -37,17 +37,22 @@ def _rescaled(expected: Expected, got: npt.NDArray[np.generic]) -> Expected:
     """Returns the expected values times the factor that all of ``got`` share, if that is an allowed one."""
     assert expected.bound is not None
     finite = np.isfinite(expected.values)
-    total = float(expected.values.sum(where=finite))
+    total = _total(expected.values, finite)
     if total <= 0:
         return expected
     with np.errstate(invalid="ignore", over="ignore"):
-        factor = float(got.sum(where=finite, dtype=np.float64)) / total
+        factor = _total(got, finite) / total
     # The mean error of the elements: the factor has it beside the common one, which in turn comes of such elements.
-    own = float(expected.bound.sum(where=finite)) / total
+    own = _total(expected.bound, finite) / total
     if not abs(factor - 1) <= expected.common + 2 * own:
         return expected
     values = np.asarray(expected.values, np.float64) * factor
     return replace(expected, values=values, bound=expected.bound + own * np.where(finite, values, 0.0))
+
+
+def _total(values: npt.NDArray[np.generic], finite: npt.NDArray[np.bool_]) -> float:
+    """Returns the sum of the values at finite places."""
+    return float((values if finite.all() else np.where(finite, values, 0)).sum(dtype=np.float64))
 
 
 def _differing(name: str, expected: Expected, got: npt.NDArray[np.generic]) -> Mismatch | None:

@@ -20,6 +20,7 @@ from pathlib import Path
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION_FLAG, _PATH_BENEATH, _PR_SET_NO_NEW_PRIVS = 1, 1, 38
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
+_REMOVE_FILE, _MAKE_FILE, _TRUNCATE = 1 << 5, 1 << 8, 1 << 14
 #: The rights that each version of the interface added; 16 (of the fifth) is left out: devices need their ioctls.
 _RIGHTS_OF_VERSION = {1: (1 << 13) - 1, 2: 1 << 13, 3: 1 << 14}
 
@@ -30,8 +31,9 @@ def version() -> int:
     return max(found, 0)
 
 
-def restrict(readable: Iterable[str], usable: Iterable[str] = ()) -> bool:
-    """Lets this thread read and execute what is below ``readable``, and read and write ``usable``. Nothing else.
+def restrict(readable: Iterable[str], usable: Iterable[str] = (), folders: Iterable[str] = ()) -> bool:
+    """Lets this thread read and execute what is below ``readable``, read and write ``usable``, and make, write and
+    remove files in ``folders``. Nothing else.
 
     Returns False, with nothing done, where the kernel has no Landlock. Raises OSError where the kernel refuses.
     """
@@ -47,6 +49,9 @@ def restrict(readable: Iterable[str], usable: Iterable[str] = ()) -> bool:
             _allow(libc, ruleset, path, _EXECUTE | _READ_FILE | _READ_DIR)
         for path in usable:
             _allow(libc, ruleset, path, _READ_FILE | _WRITE_FILE)
+        for path in folders:
+            all_of_files = _READ_FILE | _READ_DIR | _WRITE_FILE | _MAKE_FILE | _REMOVE_FILE | _TRUNCATE
+            _allow(libc, ruleset, path, all_of_files & handled)
         _checked(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl(PR_SET_NO_NEW_PRIVS)")
         _checked(libc.syscall(_RESTRICT_SELF, ruleset, 0), "landlock_restrict_self")
     finally:

@@ -130,8 +130,7 @@ class CudaBackend(Backend):
     def begin_ahead(
         self, pack: Pack, cases: Sequence[Case], device: DeviceInfo, settings: JudgeSettings, factory: SessionFactory
     ) -> TimingAhead:
-        kernels, ordinal = _ensure_kernels(device, settings), int(device.details.get("ordinal", 0))
-        oracle = start_oracle(pack, device, settings, kernels, ordinal)
+        oracle = start_oracle(pack, device, settings, functools.partial(_ensure_kernels, device, settings))
         return TimingAhead(pack, cases, device, factory, oracle)
 
     def open_health(self, device: DeviceInfo, settings: JudgeSettings, *, runners: int) -> GpuHealth:

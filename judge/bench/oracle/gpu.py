@@ -21,6 +21,8 @@ from judge.wire.recipe import Recipe
 _THREADS, _PIECE_THREADS = 256, 64
 _BYTES_A_BLOCK = 32 * _THREADS
 _BLOCKS_A_MULTIPROCESSOR = 32
+#: cudaMemcpyHostToDevice.
+_TO_DEVICE = 1
 #: The kernels read whole blocks of the pool.
 _POOL_PADDING = 256
 #: CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END.
@@ -52,7 +54,7 @@ class Gpu:
             # The kernels mix these with a pool in any case.
             drawn = np.empty(shape, kind)
             fill_by_recipe(recipe, drawn.reshape(-1))
-            return cupy.asarray(drawn)
+            return self.upload(drawn)
         array = cupy.empty(shape, kind)
         if not array.size:
             return array
@@ -66,6 +68,15 @@ class Gpu:
         if is_planted(recipe):
             self._launch(f"plant_{law}", 1, _THREADS, f"PQ{RECIPE}PP", values)
         return array
+
+    @staticmethod
+    def upload(array: Any) -> Any:
+        """Returns a copy of a host's array. CuPy's own way would allocate as much page-locked memory for each."""
+        source = np.ascontiguousarray(array)
+        made = cupy.empty(source.shape, source.dtype)
+        if source.nbytes:
+            cupy.cuda.runtime.memcpy(made.data.ptr, source.ctypes.data, source.nbytes, _TO_DEVICE)
+        return made
 
     def digest(self, array: Any) -> bytes:
         """Returns the tree digest of ``judge.wire.digest`` of an array's bytes."""
@@ -81,7 +92,8 @@ class Gpu:
         return bytes(cupy.asnumpy(levels[-1]))
 
     def free(self) -> None:
-        """Gives all memory back that no array uses."""
+        """Gives all memory back, that of the pool included."""
+        self._pool = None
         cupy.get_default_memory_pool().free_all_blocks()
         cupy.get_default_pinned_memory_pool().free_all_blocks()
 

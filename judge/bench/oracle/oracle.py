@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -16,14 +17,15 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from judge.bench.oracle.questions import READY, RIGHT, UNABLE, Begin, Question
+from judge.bench.oracle.questions import READY, RIGHT, UNABLE, Begin, Question, Rest
 from judge.packs.isolation.messages import BadAnswer, receive_answer, send
 from judge.packs.pack import Pack
+from judge.wire import landlock
 
 #: The module of the process: nobody imports it.
 _SERVER = "judge.bench.oracle.server"
-#: How long the process may take to come up, and to answer. Whoever does not answer is not asked again.
-_START_S, _ANSWER_S = 20.0, 5.0
+#: How long the process may take to answer. Whoever does not answer is not asked again.
+_ANSWER_S = 5.0
 #: A GPU with less memory than this needs it for submissions.
 LEAST_MEMORY_BYTES = 16 << 30
 
@@ -31,46 +33,73 @@ LEAST_MEMORY_BYTES = 16 << 30
 class Oracle:
     """The process for one pack on one GPU. Comes up in the background; the calling thread must outlive it.
 
-    ``disabled`` is a file that says why the pack cannot be checked there; it is written when that is found out, so that
-    nobody waits for it again.
+    What it cannot do is written to a file of the pack's folder, so that nobody starts it again.
     """
 
-    def __init__(self, begin: Begin, disabled: Path) -> None:
-        self._disabled = disabled
+    def __init__(self, begin: Begin) -> None:
+        self._disabled = begin.folder / "unable.txt"
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: socket.socket | None = None
         self._is_ready = False
+        self._asking = 0
         self._pack = begin.pack
         #: How many outputs were found right.
         self.answers = 0
         #: Why nothing is asked any more.
-        self.problem = _read(disabled) or why_not(begin.pack)
+        self.problem = why_not(begin.pack) or _read(self._disabled)
         if not self.problem:
             self._start(begin)
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether somebody waits for an answer, for which the GPU works."""
+        return self._asking > 0
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the process has come up, or failed to."""
+        channel = self._channel
+        return self._is_ready or (channel is not None and bool(select.select([channel], [], [], 0)[0]))
+
     def agrees(self, question: Question) -> bool:
         """Returns whether all outputs are right. False says nothing. Safe with any number of threads."""
+        self._asking += 1
+        try:
+            right = self._ask(question, RIGHT)
+        finally:
+            self._asking -= 1
+        self.answers += right
+        return right
+
+    def rest(self) -> None:
+        """Has the process free the device's memory until the next question."""
+        self._ask(Rest(), READY)
+
+    def _ask(self, message: Question | Rest, wanted: str) -> bool:
         with self._lock:
             channel = self._channel
             if channel is None:
                 return False
             try:
                 if not self._is_ready:
-                    channel.settimeout(_START_S)
+                    if not select.select([channel], [], [], 0)[0]:
+                        # It still comes up, and NumPy is there.
+                        return False
+                    channel.settimeout(_ANSWER_S)
                     self._take(channel, READY)
                     self._is_ready = True
                 channel.settimeout(_ANSWER_S)
-                send(channel, question)
-                right = self._take(channel, RIGHT)
+                send(channel, message)
+                return self._take(channel, wanted)
             except (OSError, EOFError, BadAnswer) as error:
-                self._give_up(f"it does not answer: {type(error).__name__}: {error}")
-                return False
+                self.problem = f"it does not answer: {type(error).__name__}: {error}"
             except _UnableError as error:
-                self._give_up(str(error))
-                return False
-            self.answers += right
-            return right
+                self.problem = str(error)
+                with contextlib.suppress(OSError):
+                    self._disabled.write_text(self.problem)
+            self.close()
+            return False
 
     def close(self) -> None:
         """Ends the process. Idempotent."""
@@ -88,11 +117,14 @@ class Oracle:
         paths = [str(home), *(entry for entry in sys.path if entry and Path(entry).is_absolute())]
         environment = os.environ | {
             "PYTHONPATH": os.pathsep.join(paths),
-            # It may write no file.
-            "CUPY_CACHE_IN_MEMORY": "1",
+            "CUPY_CACHE_DIR": str(begin.folder),
             "CUDA_CACHE_DISABLE": "1",
         }
+        if not landlock.version():
+            # It may write no file at all.
+            environment["CUPY_CACHE_IN_MEMORY"] = "1"
         try:
+            begin.folder.mkdir(parents=True, exist_ok=True)
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-B", "-m", _SERVER, str(theirs.fileno())],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment,
@@ -112,13 +144,6 @@ class Oracle:
         if word == UNABLE:
             raise _UnableError(str(why)[:500])
         return bool(word == wanted)
-
-    def _give_up(self, problem: str) -> None:
-        self.problem = problem
-        with contextlib.suppress(OSError):
-            self._disabled.parent.mkdir(parents=True, exist_ok=True)
-            self._disabled.write_text(problem)
-        self.close()
 
 
 class _UnableError(Exception):

@@ -21,13 +21,20 @@ class Begin:
     """Opens the GPU numbered ``ordinal`` and imports the pack's reference.
 
     ``kernels`` are the judge's own, compiled for the GPU; ``rehearsal`` is a small case that is checked once, so that
-    what has to be compiled is ready when the first question comes. Answered with READY or UNABLE and why.
+    what has to be compiled is ready when the first question comes. CuPy keeps what it compiles in ``folder``, which is
+    the pack's on this GPU. Answered with READY or UNABLE and why.
     """
 
     pack: Pack
     kernels: Path
     ordinal: int
     rehearsal: Case | None
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """No question comes for a while: the memory of the last ones is freed. Answered with READY."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from judge.bench.oracle.questions import NOT_RIGHT, READY, RIGHT, UNABLE, Begin, Question
+from judge.bench.oracle.questions import NOT_RIGHT, READY, RIGHT, UNABLE, Begin, Question, Rest
 from judge.packs import sizes
 from judge.packs.argument import Argument
 from judge.packs.inputs import host_inputs, input_recipes, scalar_values
@@ -37,9 +37,9 @@ def main(argv: list[str]) -> None:
         send(channel, (UNABLE, f"{type(error).__name__}: {error}"))
         return
     send(channel, (READY, ""))
-    while (question := receive_trusted(channel, lambda _: None)) is not None:
+    while (message := receive_trusted(channel, lambda _: None)) is not None:
         try:
-            send(channel, answering.answer(question))
+            send(channel, answering.rest() if isinstance(message, Rest) else answering.answer(message))
         except OSError:
             raise
         except Exception as error:
@@ -61,7 +61,7 @@ class Answering:
         # Libraries open what they need of the device at their first use.
         one = cupy.ones((16, 16), np.float64)
         cupy.asnumpy(one @ one + cupy.fft.fft(one).real)
-        lock_down_gpu()
+        lock_down_gpu(begin.folder)
         check = Path(__file__).resolve().parents[2] / "check"
         self._laws = numpy_on_gpu.load(check / "tolerance.py", "oracle_tolerance")
         self._comparing = numpy_on_gpu.load(check / "compare.py", "oracle_compare")
@@ -70,16 +70,14 @@ class Answering:
         if begin.rehearsal is not None:
             self._rehearse(begin.rehearsal)
 
-    def answer(self, question: Question) -> tuple[str, str]:
-        """Returns the answer, and frees what it took."""
-        try:
-            return self._answer(question)
-        finally:
-            self._gpu.free()
+    def rest(self) -> tuple[str, str]:
+        """Frees all memory."""
+        self._gpu.free()
+        return READY, ""
 
-    def _answer(self, question: Question) -> tuple[str, str]:
+    def answer(self, question: Question) -> tuple[str, str]:
         pack, case = self._pack, question.case
-        outputs = {name: self._cupy.asarray(array) for name, array in question.outputs.items()}
+        outputs = {name: self._gpu.upload(array) for name, array in question.outputs.items()}
         for (name, output), digest in zip(outputs.items(), question.digests, strict=False):
             if self._gpu.digest(output) != digest:
                 return NOT_RIGHT, f"{name} is not what was committed"
@@ -103,7 +101,7 @@ class Answering:
                 inputs[name] = self._numbers(argument.element, drawn, self._decoder)
             else:
                 given = question.given[name]
-                inputs[name] = self._cupy.asarray(given) if argument.is_pointer else given
+                inputs[name] = self._gpu.upload(given) if argument.is_pointer else given
         return inputs
 
     def _expected(self, case: Case, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -149,6 +147,7 @@ class Answering:
         outputs = {each.name: np.zeros(sizes.shape(case, each), stored_type(each.element)) for each in pack.outputs}
         given = scalar_values(pack, case) | host_inputs(pack, case, _SEED)
         self.answer(Question(case, input_recipes(pack, case, _SEED), given, outputs))
+        self.rest()
 
 
 if __name__ == "__main__":

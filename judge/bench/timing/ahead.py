@@ -6,7 +6,7 @@ CuPy and rehearses. All of that loads processors and the GPU, which disturbs nei
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -105,14 +105,16 @@ def _bytes_of(request: ReserveRequest) -> int:
     return sum(request.rooms) + request.staged + request.pool
 
 
-def start_oracle(pack: Pack, device: DeviceInfo, settings: JudgeSettings, kernels: Path, ordinal: int) -> Oracle | None:
-    """Starts the oracle of a pack on a GPU, numbered ``ordinal`` outside of jails; None where it has too little memory.
+def start_oracle(
+    pack: Pack, device: DeviceInfo, settings: JudgeSettings, build_kernels: Callable[[], Path]
+) -> Oracle | None:
+    """Starts the oracle of a pack on a GPU; None where that has too little memory. Raises what ``build_kernels`` does.
 
-    ``kernels`` are the judge's own, compiled for the GPU.
+    ``build_kernels`` returns the judge's own kernels, compiled for the GPU.
     """
     if int(device.details.get("memory_bytes") or 0) < LEAST_MEMORY_BYTES:
         return None
     small = [case for case in pack.cases_for(device.kind) if case.group != "benchmark"]
     rehearsal = min(small, key=lambda case: case_bytes(pack, case), default=None)
-    disabled = settings.data_dir / "oracle" / f"{device_hash(device)}-{pack.digest[:24]}.txt"
-    return Oracle(Begin(pack, kernels, ordinal, rehearsal), disabled)
+    folder = settings.data_dir / "oracle" / f"{device_hash(device)}-{pack.digest[:24]}"
+    return Oracle(Begin(pack, build_kernels(), int(device.details.get("ordinal", 0)), rehearsal, folder))

@@ -32,6 +32,7 @@ HOLD_S = 30.0
 _FEWEST_WITH_INPUTS_S = 5.0
 #: A process stops after this many accepted bursts, however little they tell.
 _MAX_BURSTS = 120
+_POLL_S = 1e-3
 
 
 @dataclass
@@ -56,7 +57,8 @@ class CaseTimer:
     ``first_call`` is the number of the first call's inputs; ``stream`` decides everything else. Without a ``verifier``
     no outputs are checked, which suits the judge's own code. ``probe`` samples the null kernel after each burst that
     counts. The time of the warm-up is drawn from ``warm_up_s``; while the machine is ``busy`` with earlier processes,
-    the warm-up goes on. No further burst is made once the process has a sample and took ``share_s``. At ``until``, by
+    the warm-up goes on. While the judge itself uses the GPU (``gpu_busy``) no call is made before the first that
+    counts. No further burst is made once the process has a sample and took ``share_s``. At ``until``, by
     ``clock``, the time that all processes together may take is over.
     """
 
@@ -73,6 +75,7 @@ class CaseTimer:
     share_s: float = math.inf
     until: float = math.inf
     warm_up_s: tuple[float, float] = WARM_UP_S
+    gpu_busy: Callable[[], bool] = lambda: False
 
     def run(self, progress: Callable[[int], None] = lambda _: None) -> ProcessTiming:
         """Times the case. ``progress`` receives the number of further calls that count.
@@ -101,6 +104,11 @@ class CaseTimer:
                 # It has no sample yet: whoever has one stops after the burst that made it.
                 message = f"its benchmarks cannot be timed in the {HOLD_S:g} s that there are for it"
                 return ProcessTiming(Outcome(Verdict.TIME_LIMIT_EXCEEDED, message), wall_s=self.clock() - begun)
+            if not self._timing.bursts and not is_late and self.gpu_busy():
+                # Each call would wait for the GPU's turn, and so would the other.
+                time.sleep(_POLL_S)
+                self._started = alone_since = self.clock()
+                continue
             if not self._timing.bursts and not is_long and not is_late and self.busy():
                 # The warm-up goes on, at no cost to the submission's time budget. Long calls hardly notice what else
                 # runs, and waiting for slow checks would use up the time that there is for them.

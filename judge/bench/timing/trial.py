@@ -308,6 +308,7 @@ class Trial:
             session, bench.maker(case), self._stream.child(f"{case.id} {number}"), 1 + number * _CALLS_PER_PROCESS,
             verifier, bench.conditions, bench.rule(), probe, bench.background.busy,
             share_s=bench.share_s, until=self._until, warm_up_s=WARM_UP_OF_BUSY_S if number else WARM_UP_S,
+            gpu_busy=lambda: bench.oracle is not None and bench.oracle.is_busy,
         )  # fmt: skip
         return timer.run(lambda calls: self._progress(case, calls))
 

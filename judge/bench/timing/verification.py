@@ -123,6 +123,8 @@ class Verifier:
                 self._wait_for(check)
                 if (wrong := check.result()) is not None:
                     return wrong
+            if self._oracle is not None and not self._oracle.problem:
+                self._oracle.rest()
         finally:
             self.discard()
         return None

@@ -21,9 +21,12 @@ _REFUSED = (
     *("socket", "socketpair", "connect", "bind", "listen", "accept", "accept4"),
     *("execve", "execveat", "fork", "vfork", "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_open"),
     *("pidfd_getfd", "pidfd_send_signal", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "mount", "unshare", "setns"),
-    *("io_uring_setup", "bpf", "keyctl", "shmget", "creat", "truncate", "rename", "renameat", "renameat2"),
-    *("unlink", "unlinkat", "rmdir", "mkdir", "mkdirat", "link", "linkat", "symlink", "symlinkat", "chmod", "fchmodat"),
-    *("openat2",),
+    *("io_uring_setup", "bpf", "keyctl", "shmget", "truncate", "symlink", "symlinkat", "openat2"),
+)
+#: What changes folders. Landlock knows in which.
+_OF_FOLDERS = (
+    *("creat", "rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir", "mkdir", "mkdirat", "link", "linkat"),
+    *("chmod", "fchmodat"),
 )
 
 
@@ -34,21 +37,22 @@ def lock_down() -> None:
     """
     refused = ERRNO | errno.EPERM
     no_writing = [
+        *deny(_OF_FOLDERS, refused),
         *when("open", 1, JUMP_ANY_BIT, _WRITING, refused),
         *when("openat", 2, JUMP_ANY_BIT, _WRITING, refused),
     ]
     _install(no_writing)
 
 
-def lock_down_gpu() -> None:
+def lock_down_gpu(folder: Path) -> None:
     """Locks a process that computes on a GPU, which the driver opens for writing again and again.
 
-    Where the kernel has Landlock, nothing else can be opened for writing. Threads that run already are not locked: they
-    are the driver's own. Raises OSError where filters are refused.
+    Where the kernel has Landlock, nothing else can be written but files in ``folder``; where it has none, no folder
+    changes. Threads that run already are not locked: they are the driver's. Raises OSError where filters are refused.
     """
     nodes = [str(path) for path in Path("/dev").iterdir() if path.name.startswith("nvidia")]
-    landlock.restrict(["/"], [*nodes, "/dev/null", "/dev/zero"])
-    _install([])
+    confined = landlock.restrict(["/"], [*nodes, "/dev/null", "/dev/zero"], [str(folder)])
+    _install([] if confined else deny(_OF_FOLDERS, ERRNO | errno.EPERM))
 
 
 def _install(more: list[Any]) -> None:
