@@ -20,7 +20,7 @@ from pathlib import Path
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION_FLAG, _PATH_BENEATH, _PR_SET_NO_NEW_PRIVS = 1, 1, 38
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
-_REMOVE_FILE, _MAKE_FILE, _TRUNCATE = 1 << 5, 1 << 8, 1 << 14
+_REMOVE_FOLDER, _REMOVE_FILE, _MAKE_FOLDER, _MAKE_FILE, _TRUNCATE = 1 << 4, 1 << 5, 1 << 7, 1 << 8, 1 << 14
 #: The rights that each version of the interface added; 16 (of the fifth) is left out: devices need their ioctls.
 _RIGHTS_OF_VERSION = {1: (1 << 13) - 1, 2: 1 << 13, 3: 1 << 14}
 
@@ -33,7 +33,7 @@ def version() -> int:
 
 def restrict(readable: Iterable[str], usable: Iterable[str] = (), folders: Iterable[str] = ()) -> bool:
     """Lets this thread read and execute what is below ``readable``, read and write ``usable``, and make, write and
-    remove files in ``folders``. Nothing else.
+    remove files below ``folders``. Nothing else.
 
     Returns False, with nothing done, where the kernel has no Landlock. Raises OSError where the kernel refuses.
     """
@@ -50,8 +50,8 @@ def restrict(readable: Iterable[str], usable: Iterable[str] = (), folders: Itera
         for path in usable:
             _allow(libc, ruleset, path, _READ_FILE | _WRITE_FILE)
         for path in folders:
-            all_of_files = _READ_FILE | _READ_DIR | _WRITE_FILE | _MAKE_FILE | _REMOVE_FILE | _TRUNCATE
-            _allow(libc, ruleset, path, all_of_files & handled)
+            changing = _WRITE_FILE | _TRUNCATE | _MAKE_FILE | _REMOVE_FILE | _MAKE_FOLDER | _REMOVE_FOLDER
+            _allow(libc, ruleset, path, (_READ_FILE | _READ_DIR | changing) & handled)
         _checked(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl(PR_SET_NO_NEW_PRIVS)")
         _checked(libc.syscall(_RESTRICT_SELF, ruleset, 0), "landlock_restrict_self")
     finally:

@@ -118,6 +118,7 @@ class Oracle:
         environment = os.environ | {
             "PYTHONPATH": os.pathsep.join(paths),
             "CUPY_CACHE_DIR": str(begin.folder),
+            "TMPDIR": str(begin.folder),
             "CUDA_CACHE_DISABLE": "1",
         }
         if not landlock.version():
