@@ -20,13 +20,16 @@ from judge.packs.loader import load_pack
 from judge.packs.pack import Case, Pack
 from judge.packs.storage import stored, stored_type
 from judge.settings import JudgeSettings
+from judge.wire.elements import Element
 from tests.builds import ROOT
 
 pytestmark = [pytest.mark.gpu, pytest.mark.nvcc]
 
 CHALLENGES = ROOT / "challenges"
 #: Challenges whose references do not run on CuPy: NumPy checks these.
-NOT_ON_CUPY: frozenset[str] = frozenset()
+NOT_ON_CUPY = frozenset(
+    ("flash-attention-varlen", "geglu", "gpt2-block", "llama-block", "local-attention", "nucleus-sample", "sha-256")
+)
 SLUGS = sorted(path.parent.name for path in CHALLENGES.glob("*/challenge.toml"))
 _SEED = 7
 
@@ -39,8 +42,8 @@ def _ask(oracle: Oracle, pack: Pack, case: Case, *, change: bool) -> bool:
         room[...] = stored(output.element, expected.values.reshape(room.shape))
         if change and room.size:
             # Half of its bits: far from every number that it could be.
-            flat = room.reshape(-1).view(np.uint8)
-            flat[-room.itemsize :] ^= 0x55
+            last = room.reshape(-1)[-1:].view(np.uint8)
+            last[:] = last == 0 if output.element is Element.BOOL else last ^ 0x55
         outputs[output.name] = room
     given = scalar_values(pack, case) | host_inputs(pack, case, _SEED)
     return oracle.agrees(Question(case, input_recipes(pack, case, _SEED), given, outputs))
@@ -52,7 +55,7 @@ def test_cupy_agrees_with_numpy(slug: str, gpu: DeviceInfo, judge_settings: Judg
     if why_not(pack):
         pytest.skip(why_not(pack))
     cases = [case for case in pack.cases_for("cuda") if sizes.case_bytes(pack, case) < 32 << 20]
-    oracle = Oracle(Begin(pack, _ensure_kernels(gpu, judge_settings), 0, cases[0], tmp_path))
+    oracle = Oracle(Begin(pack, _ensure_kernels(gpu, judge_settings), 0, cases[0], tmp_path), answer_s=60.0)
     try:
         until = time.monotonic() + 60
         while not oracle.is_up and not oracle.problem and time.monotonic() < until:

@@ -24,8 +24,8 @@ from judge.wire import landlock
 
 #: The module of the process: nobody imports it.
 _SERVER = "judge.bench.oracle.server"
-#: How long the process may take to answer. Whoever does not answer is not asked again.
-_ANSWER_S = 5.0
+#: How long somebody waits for an answer before NumPy gives it: the first ones may have to be compiled.
+_ANSWER_S = 3.0
 #: A GPU with less memory than this needs it for submissions.
 LEAST_MEMORY_BYTES = 16 << 30
 
@@ -36,7 +36,10 @@ class Oracle:
     What it cannot do is written to a file of the pack's folder, so that nobody starts it again.
     """
 
-    def __init__(self, begin: Begin) -> None:
+    def __init__(self, begin: Begin, *, answer_s: float = _ANSWER_S) -> None:
+        self._answer_s = answer_s
+        #: Answers that nobody waits for any more.
+        self._owed = 0
         self._disabled = begin.folder / "unable.txt"
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
@@ -60,7 +63,7 @@ class Oracle:
     def is_up(self) -> bool:
         """Whether the process has come up, or failed to."""
         channel = self._channel
-        return self._is_ready or (channel is not None and bool(select.select([channel], [], [], 0)[0]))
+        return self._is_ready or (channel is not None and _has_answer(channel))
 
     def agrees(self, question: Question) -> bool:
         """Returns whether all outputs are right. False says nothing. Safe with any number of threads."""
@@ -82,15 +85,19 @@ class Oracle:
             if channel is None:
                 return False
             try:
-                if not self._is_ready:
-                    if not select.select([channel], [], [], 0)[0]:
-                        # It still comes up, and NumPy is there.
+                channel.settimeout(self._answer_s)
+                while self._owed or not self._is_ready:
+                    if not _has_answer(channel):
+                        # It comes up or compiles, and NumPy is there.
                         return False
-                    channel.settimeout(_ANSWER_S)
                     self._take(channel, READY)
+                    self._owed -= self._is_ready
                     self._is_ready = True
-                channel.settimeout(_ANSWER_S)
                 send(channel, message)
+                self._owed += 1
+                if not _has_answer(channel, self._answer_s):
+                    return False
+                self._owed -= 1
                 return self._take(channel, wanted)
             except (OSError, EOFError, BadAnswer) as error:
                 self.problem = f"it does not answer: {type(error).__name__}: {error}"
@@ -149,6 +156,10 @@ class Oracle:
 
 class _UnableError(Exception):
     """What the process cannot do."""
+
+
+def _has_answer(channel: socket.socket, within_s: float = 0.0) -> bool:
+    return bool(select.select([channel], [], [], within_s)[0])
 
 
 def why_not(pack: Pack) -> str:
