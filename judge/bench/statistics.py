@@ -35,6 +35,8 @@ TARGET = 0.003
 #: where calls are long. The median of long calls needs few, and the GPU is others' turn too.
 MIN_SAMPLES = 50
 FEWEST_S = 2.0
+#: Where a precision of a percent or more suffices, so many calls, or as many as take so long, tell as much.
+_SCREENING, _SCREENING_SAMPLES, _SCREENING_S = 0.01, 20, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,29 @@ class Summary:
     median: float
     spread: float
     runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much is measured: each process stops when half the 95 % interval of its median is at most ``target`` of it,
+    but not before it made ``calls`` calls, or as many as take ``seconds``."""
+
+    target: float = TARGET
+    calls: int = MIN_SAMPLES
+    seconds: float = FEWEST_S
+
+    @classmethod
+    def for_precision(cls, precision: float | None) -> Effort:
+        """Returns what gives a score half of whose interval is about ``precision`` of it; None: a leaderboard's.
+
+        Three processes whose medians have errors of half of that differ so much that the interval of the score is
+        as wide (``between_processes``).
+        """
+        if precision is None or precision <= 2 * TARGET:
+            return cls(TARGET, MIN_SAMPLES, FEWEST_S)
+        if precision < _SCREENING:
+            return cls(precision / 2, MIN_SAMPLES, FEWEST_S)
+        return cls(precision / 2, _SCREENING_SAMPLES, _SCREENING_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +131,12 @@ def between_processes(values: Sequence[float], own_relative: float = 0.0) -> Int
     return Interval(value, max(0.0, value - half), value + half)
 
 
-def fewest_calls(call_s: float) -> int:
+def fewest_calls(call_s: float, effort: Effort | None = None) -> int:
     """Returns how many verified calls a process makes at least, if a call takes so long with all that surrounds it."""
+    effort = effort or Effort.for_precision(None)
     if not 0 < call_s < math.inf:
-        return MIN_SAMPLES
-    return min(MIN_SAMPLES, math.ceil(FEWEST_S / call_s))
+        return effort.calls
+    return min(effort.calls, math.ceil(effort.seconds / call_s))
 
 
 def geometric_mean(values: Sequence[float]) -> float:
@@ -179,11 +205,11 @@ class StoppingRule:
     """Stops one process at the first criterion that is met, but never before the least number of samples."""
 
     budget_s: float = 2.0
-    target: float = TARGET
+    effort: Effort = field(default_factory=lambda: Effort.for_precision(None))
 
     def __post_init__(self) -> None:
         self._criteria: dict[str, Criterion] = {
-            "precise": Precise(self.target),
+            "precise": Precise(self.effort.target),
             "plateau": Plateau(),
             "out of time": OutOfTime(self.budget_s),
         }

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from judge.bench.conditions import GpuConditions
-from judge.bench.statistics import MIN_SAMPLES, StoppingRule, fewest_calls, summarize
+from judge.bench.statistics import StoppingRule, fewest_calls, summarize
 from judge.bench.timing.clock_bound import Burst, is_overhead_known, why_call_implausible
 from judge.bench.timing.null_kernel import NullKernelProbe
 from judge.bench.timing.sampling import OpeningSample, SecretStream, opened_call_count
@@ -99,7 +99,7 @@ class CaseTimer:
         self._started = alone_since = self.clock()
         while not self._timing.stopped_by:
             elapsed_s = self.clock() - self._started
-            is_late, is_long = self.clock() > self.until, fewest_calls(self._call_s) < MIN_SAMPLES
+            is_late, is_long = self.clock() > self.until, self._fewest() < self.rule.effort.calls
             if is_late and is_long:
                 # It has no sample yet: whoever has one stops after the burst that made it.
                 message = f"its benchmarks cannot be timed in the {HOLD_S:g} s that there are for it"
@@ -145,9 +145,12 @@ class CaseTimer:
         overhead_known = is_overhead_known(timing.bursts, summarize(samples).median, has_slope=has_slope)
         return self.rule.reason_to_stop(samples, elapsed_s, least=self._fewest_calls(), overhead_known=overhead_known)
 
+    def _fewest(self) -> int:
+        return fewest_calls(self._call_s, self.rule.effort)
+
     def _fewest_calls(self) -> int:
         """Returns how many verified calls this process makes at least, given how long they and their inputs take."""
-        fewest, whole_s = fewest_calls(self._call_s), self._call_s + self._inputs_s / self._calls_with_inputs
+        fewest, whole_s = self._fewest(), self._call_s + self._inputs_s / self._calls_with_inputs
         return min(fewest, math.ceil(_FEWEST_WITH_INPUTS_S / whole_s)) if 0 < whole_s < math.inf else fewest
 
     def _request(self, burst: PlannedBurst) -> tuple[TimedCall, ...]:

@@ -115,6 +115,7 @@ def open_timer(
             stream=SecretStream(secrets.token_bytes(32)),
             seed=seed,
             ahead=ahead,
+            precision=settings.precision,
         )
         baselines = NullBaselines(pack, device, settings.data_dir / "empty-solve", bench.time_null_kernel)
         yield SubmissionTimer(bench, baselines)

@@ -18,7 +18,7 @@ from judge.bench.conditions import Background, GpuConditions, HostLoad
 from judge.bench.measurement import TimedCase, score_interval
 from judge.bench.oracle.oracle import Oracle
 from judge.bench.plausibility import Roofline, why_time_implausible
-from judge.bench.statistics import PROCESSES, StoppingRule
+from judge.bench.statistics import PROCESSES, Effort, StoppingRule
 from judge.bench.timing.ahead import TimingAhead
 from judge.bench.timing.case_timer import HOLD_S, CaseTimer, ProcessTiming
 from judge.bench.timing.clock_bound import Burst, estimate_call_time, find_contradiction, in_words
@@ -59,7 +59,7 @@ class Bench:
 
     ``null_kernel`` starts processes with the null kernel, ``background`` ends processes, ``stream`` is secret, and
     ``seed`` decides the inputs. ``load`` is the host's since the timing began, where no submission can cause it.
-    ``ahead`` is what was begun before the timing.
+    ``ahead`` is what was begun before the timing. ``precision`` is that of the settings.
     """
 
     pack: Pack
@@ -73,6 +73,7 @@ class Bench:
     seed: int
     load: HostLoad | None = None
     ahead: TimingAhead | None = None
+    precision: float | None = None
 
     def start_session(self) -> Session:
         """Returns a session for a submission, which may have been started ahead."""
@@ -109,7 +110,8 @@ class Bench:
 
     def rule(self) -> StoppingRule:
         """Returns the stopping rule of one process and one case, with its share of the pack's time budget."""
-        return StoppingRule(budget_s=self.pack.bench.budget_s / PROCESSES / len(self.cases))
+        budget_s = self.pack.bench.budget_s / PROCESSES / len(self.cases)
+        return StoppingRule(budget_s, Effort.for_precision(self.precision))
 
     @property
     def share_s(self) -> float:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from judge.bench.statistics import (
     MIN_RELATIVE_HALF_WIDTH,
+    Effort,
     OutOfTime,
     Plateau,
     Precise,
@@ -189,3 +190,16 @@ def test_a_process_stops_after_as_few_calls_as_it_may() -> None:
     assert StoppingRule().reason_to_stop([1.0] * 6, 1.0, least=7) == ""
     assert StoppingRule().reason_to_stop([1.0] * 7, 1.0, least=7) == "precise"
     assert StoppingRule().reason_to_stop([1.0], 1.0, least=1) == "precise"
+
+
+def test_less_precision_takes_fewer_calls() -> None:
+    usual, screening = Effort.for_precision(None), Effort.for_precision(0.02)
+    assert Effort.for_precision(0.001) == usual == Effort()
+    assert (screening.target, screening.calls) == (0.01, 20)
+    assert fewest_calls(1e-3, screening) == 20 < fewest_calls(1e-3)
+    assert fewest_calls(0.25, screening) == 2 < fewest_calls(0.25) == 8
+    between = Effort.for_precision(0.008)
+    assert (between.target, between.calls) == (0.004, usual.calls)
+    noisy = [1.0 + 0.02 * (k % 5) / 5 for k in range(30)]
+    assert StoppingRule(10.0, screening).reason_to_stop(noisy, 0.1, least=20) == "precise"
+    assert StoppingRule(10.0, usual).reason_to_stop(noisy, 0.1, least=20) == ""

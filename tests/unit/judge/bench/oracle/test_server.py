@@ -1,0 +1,81 @@
+"""The oracle's answers, with NumPy in the place of CuPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from judge.bench.oracle import server
+from judge.bench.oracle.questions import NOT_RIGHT, READY, RIGHT, Begin, Question
+from judge.bench.timing.schedule import CallMaker, InputKey, PlannedCall
+from judge.packs.inputs import lazy_inputs
+from judge.packs.judging import expected_outputs
+from judge.packs.lazy_array import real_arrays
+from judge.packs.loader import load_pack
+from judge.packs.pack import Pack
+from judge.packs.pool import SecretPool
+from judge.packs.storage import stored
+from judge.wire.digest import tree_digest
+from tests.builds import ROOT
+from tests.unit.judge.bench.oracle import fake_cupy
+
+#: An elementwise one, a common factor, integers, a narrow type, inputs made by the pack's code, an inout argument.
+SLUGS = ("vector-add", "softmax", "histogram", "fp8-gemm", "sparse-matvec", "sort-floats", "mse", "matmul")
+SEED = 5
+Answering = server.Answering
+
+
+@pytest.fixture
+def answering(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[Pack], Answering]:
+    monkeypatch.setattr(server, "lock_down_gpu", lambda _: None)
+    fake_cupy.install(monkeypatch)
+
+    def begin(pack: Pack) -> Answering:
+        rehearsal = next(case for case in pack.cases if case.group != "benchmark")
+        return Answering(Begin(pack, tmp_path, 0, rehearsal, tmp_path))
+
+    return begin
+
+
+def question(pack: Pack, *, like: int | None = None) -> tuple[Question, dict[str, npt.NDArray[Any]]]:
+    """Returns a question about right outputs of a case, and these outputs, which may be changed."""
+    case = max((each for each in pack.cases if each.group == "tail"), key=lambda each: each.id, default=pack.cases[-1])
+    maker = CallMaker(pack, case, SEED)
+    call = PlannedCall(case, InputKey(3, like), (0,) * len(pack.arguments))
+    pool = SecretPool.draw(1 << 20)
+    inputs = real_arrays(lazy_inputs(pack, case, SEED, 3, like=like, pool=pool))
+    expected = expected_outputs(pack, case, inputs)
+    outputs = {output.name: stored(output.element, expected[output.name].values).copy() for output in pack.outputs}
+    digests = tuple(tree_digest(output.reshape(-1).view(np.uint8).data) for output in outputs.values())
+    return maker.question(call, outputs, digests, pool), outputs
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+@pytest.mark.parametrize("like", [None, 1], ids=["own inputs", "near copy"])
+def test_right_outputs_are_right_and_others_are_not(
+    slug: str, like: int | None, answering: Callable[[Pack], Answering]
+) -> None:
+    pack = load_pack(ROOT / "challenges" / slug)
+    oracle = answering(pack)
+    asked, outputs = question(pack, like=like)
+    assert oracle.answer(asked) == (RIGHT, "")
+    name, output = next(iter(outputs.items()))
+    last = output.reshape(-1)[-1:].view(np.uint8)
+    last ^= 0x55
+    undigested = Question(asked.case, asked.recipes, asked.given, outputs, (), asked.pool)
+    assert oracle.answer(undigested) == (NOT_RIGHT, name)
+    assert oracle.answer(asked) == (NOT_RIGHT, f"{name} is not what was committed")
+
+
+def test_it_frees_its_memory(answering: Callable[[Pack], Answering]) -> None:
+    pack = load_pack(ROOT / "challenges" / "vector-add")
+    oracle = answering(pack)
+    oracle.answer(question(pack)[0])
+    assert not oracle._gpu.is_free  # type: ignore[attr-defined]
+    assert oracle.rest() == (READY, "")
+    assert oracle._gpu.is_free  # type: ignore[attr-defined]
