@@ -243,6 +243,9 @@ def _judge_built(
             task.progress(Progress("case", case.id, case.verdict, len(judged), len(cases), case.group))
             if benchmarks and len(judged) == 1 and _all_accepted(judged):
                 scorer.prepare()
+            if task.mode is Mode.RUN and case.verdict is Verdict.TIME_LIMIT_EXCEEDED:
+                # Somebody waits for this one, and the next case would take as long.
+                break
         if len(judged) < len(cases):
             judged[-1] = _last_one(judged[-1], len(cases) - len(judged))
         if benchmarks and _all_accepted(judged):

@@ -278,9 +278,9 @@ def submit(page: Page, served: Served, source: str, value: float) -> str:
     page.keyboard.press("Control+v")
     page.get_by_label("Device").select_option(H200.key)
     page.get_by_role("button", name="Submit").click()
-    page.wait_for_url("**/submissions/*")
+    expect(page.locator('[data-part="line"]')).to_have_text("Next in the queue")
     served.site.work(device=H200, cases=accepted("n-1"), measurement=timed(value))
-    # The page's script shows the report, and then the whole page anew.
+    page.get_by_role("link", name="Page of this submission").click()
     expect(page.get_by_role("link", name="Back to the editor")).to_be_visible()
     expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
     return page.url.rsplit("/", 1)[1]

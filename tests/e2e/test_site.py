@@ -10,6 +10,7 @@ from playwright.sync_api import BrowserContext, FloatRect, Locator, Page, Route,
 
 from judge.judgement import BuildReport
 from tests.e2e.conftest import Served
+from tests.integration.web.test_modelled_time import modelled
 from tests.web_site import H200, PASSWORD, accepted, counted, faulty, trusted, wrong
 
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive]
@@ -85,9 +86,10 @@ def test_from_sign_up_to_accepted_by_the_keyboard_alone(page: Page, served: Serv
     expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
     _tab_to(page, page.get_by_role("button", name="Submit"))
     page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile("/submissions/"))
+    expect(page.locator('[data-part="line"]')).to_have_text("Next in the queue")
     served.site.work(cases=accepted("n-1", "n-33"), measurement=counted(4242))
     expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
+    expect(page).to_have_url(f"{served.url}{CHALLENGE}")
     _tab_to(page, page.get_by_role("link", name="Leaderboard", exact=True))
     page.keyboard.press("Enter")
     expect(page.get_by_role("row", name="ada")).to_contain_text("4,242")
@@ -338,7 +340,7 @@ def test_progress_is_polled_where_streams_are_cut_off(page: Page, context: Brows
     _sign_up(page, served)
     _write(page)
     page.get_by_role("button", name="Submit").click()
-    expect(page.locator("#progress")).to_be_visible()
+    expect(page.locator('[data-part="line"]')).to_be_visible()
     steps = served.site.work_in_steps(cases=(wrong("n-7"),))
     next(steps)
     expect(page.locator('[data-part="line"]')).to_have_text("Building with nvcc")
@@ -365,10 +367,70 @@ def test_compiler_errors_are_shown_at_their_line(page: Page, served: Served) -> 
     _sign_up(page, served)
     _write(page, "// first\nint x\n")
     page.keyboard.press("Control+Shift+Enter")
-    expect(page).to_have_url(f"{served.url}/submissions/{_newest(served)}")
+    expect(page.locator('[data-part="line"]')).to_have_text("Next in the queue")
     served.site.work(build=BuildReport(ok=False, wall_s=0.2, log='kernel.cu(2): error: expected a ";"\n'))
     expect(page.get_by_role("heading", name="Compile error")).to_be_visible()
+    expect(page.locator(".cm-lintRange-error")).to_have_count(1)
+    page.goto(f"{served.url}/submissions/{_newest(served)}")
     expect(page.locator("#L2 .note")).to_have_text('error: expected a ";"')
+
+
+def test_a_submission_is_judged_beneath_the_editor_with_its_time_and_its_lines(page: Page, served: Served) -> None:
+    _sign_up(page, served)
+    _write(page, "// one\n// two\n" + SOURCE)
+    page.get_by_role("button", name="Submit").click()
+    expect(page.locator('[data-part="line"]')).to_have_text("Next in the queue")
+    served.site.work(cases=accepted("n-1", "n-33"), measurement=modelled(7e-6))
+    drawer = page.locator("#drawer")
+    expect(drawer.get_by_role("heading", name="Accepted")).to_be_visible()
+    expect(drawer.get_by_text("1 of 1")).to_be_visible()
+    expect(page).to_have_url(f"{served.url}{CHALLENGE}")
+    expect(page.locator(".cm-heat-gutter .heat").first).to_be_attached()
+    drawer.get_by_role("link", name="Page of this submission").click()
+    for link in ("Back to the editor", "Edit this version"):
+        page.goto(f"{served.url}/submissions/{_newest(served)}")
+        page.get_by_role("link", name=link).first.click()
+        expect(page.locator(".cm-content")).to_contain_text("// two")
+        expect(drawer.get_by_role("heading", name="Accepted")).to_be_visible()
+        expect(page.locator(".cm-heat-gutter .heat").first).to_be_attached()
+
+
+def test_the_editor_shows_no_result_of_another_source(page: Page, served: Served) -> None:
+    _sign_up(page, served)
+    _write(page)
+    page.get_by_role("button", name="Submit").click()
+    expect(page.locator('[data-part="line"]')).to_have_text("Next in the queue")
+    served.site.work(cases=accepted("n-1"), measurement=modelled(7e-6))
+    expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
+    page.get_by_role("button", name="Close").click()
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.type("// later")
+    expect(page.locator("#saved")).to_have_text("Saved")
+    page.goto(f"{served.url}/submissions/{_newest(served)}")
+    page.get_by_role("link", name="Back to the editor").click()
+    expect(page.locator(".cm-content")).to_contain_text("// later")
+    expect(page.locator("#drawer")).to_be_hidden()
+
+
+def test_who_has_to_log_in_to_run_is_told_so_and_it_runs_then(page: Page, served: Served) -> None:
+    served.site.add_user("ada")
+    page.goto(f"{served.url}{CHALLENGE}")
+    _write(page)
+    expect(page.get_by_text("Draft kept in this browser")).to_be_visible()
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_text("Log in to run your kernel.")).to_be_visible()
+    page.get_by_label("User name").fill("ada")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("main").get_by_role("button", name="Log in").click()
+    expect(page).to_have_url(f"{served.url}{CHALLENGE}")
+    expect(page.locator('[data-part="line"]')).to_have_text("Next in the queue")
+    served.site.work(cases=accepted("n-1"))
+    expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
+    expect(page.locator(".cm-content")).to_contain_text("/* mine */")
+    page.reload()
+    expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
+    assert len(served.site.visitor("ada").get("/submissions").text.split('href="/submissions/')) == 2, "it ran once"
 
 
 def _newest(served: Served) -> str:
@@ -485,12 +547,21 @@ def test_nothing_is_wider_than_a_phone(page: Page, served: Served) -> None:
     page.get_by_role("tab", name="Code").click()
     _write(page)
     page.get_by_role("button", name="Submit").click()
-    expect(page.locator("#progress")).to_be_visible()
+    expect(page.locator('[data-part="line"]')).to_have_text("Next in the queue")
     served.site.work(cases=(*accepted("n-1"), faulty()))
     expect(page.get_by_role("heading", name="Runtime error")).to_be_visible()
     too_wide = "document.documentElement.scrollWidth - window.innerWidth"
     assert page.evaluate(too_wide) <= 0
-    for path in ("/", CHALLENGE, "/leaderboards/", "/leaderboards/vector-add", "/submissions", "/account/", "/nowhere"):
+    for path in (
+        "/",
+        CHALLENGE,
+        f"/submissions/{_newest(served)}",
+        "/leaderboards/",
+        "/leaderboards/vector-add",
+        "/submissions",
+        "/account/",
+        "/nowhere",
+    ):
         page.goto(f"{served.url}{path}")
         assert page.evaluate(too_wide) <= 0, path
 

@@ -8,6 +8,7 @@ from judge.packs.custom_contents import DISTRIBUTION_FORMS
 from judge.packs.custom_input import custom_fields
 from judge.tracks.loader import builtin_tracks
 from store.drafts import latest_draft
+from store.models import Submission
 from store.submissions import get_submission
 from store.totals import solved_challenges
 from web.accounts.visitor import Visitor, signed_in
@@ -21,6 +22,7 @@ from web.services import reader, services
 from web.statement import render_statement
 from web.submissions.accepting import SOURCE_BYTES, find_pack
 from web.submissions.forms import SubmissionForm
+from web.submissions.links import links_of
 
 blueprint = Blueprint("challenges", __name__)
 drafts.register(blueprint)
@@ -68,15 +70,20 @@ def show(slug: str) -> str:
     """Renders a challenge's statement and the editor.
 
     The editor holds the draft, or one's submission named by ``from``, or the kernel of a page on a bottleneck that
-    ``example`` names.
+    ``example`` names. It also shows what was judged of that submission, or of the draft, if it is still the submission
+    named by ``judged``.
     """
     pack = find_pack(services(), slug)
     visitor = signed_in()
     draft = None if visitor is None else latest_draft(reader(), user_id=visitor.id, challenge=slug)
     statement, hints_hidden_until = shown_statement(pack, visitor)
-    edited = find_kernel(slug, request.args.get("example", "")) or _own_source(
-        visitor, slug, request.args.get("from", "")
-    )
+    example = find_kernel(slug, request.args.get("example", ""))
+    version = _own_submission(visitor, slug, request.args.get("from", ""))
+    edited = example or (None if version is None else version.source)
+    judged = version if example is None else None
+    if edited is None and draft is not None:
+        sent = _own_submission(visitor, slug, request.args.get("judged", ""))
+        judged = sent if sent is not None and sent.source == draft.source else None
     return render_template(
         "challenges/show.html",
         pack=pack,
@@ -84,6 +91,7 @@ def show(slug: str) -> str:
         hints_hidden_until=hints_hidden_until,
         source=edited or (pack.starter() if draft is None else draft.source),
         edited=edited is not None,
+        judged=None if judged is None else links_of(judged),
         draft_version=0 if draft is None else draft.version,
         argument_help={
             argument.name: (f"{argument.c_type} {argument.name}", argument.description) for argument in pack.arguments
@@ -107,9 +115,9 @@ def starter(slug: str) -> Response:
     return response
 
 
-def _own_source(visitor: Visitor | None, slug: str, public_id: str) -> str | None:
-    """Returns the source of the visitor's own submission for this challenge, or None."""
+def _own_submission(visitor: Visitor | None, slug: str, public_id: str) -> Submission | None:
+    """Returns the visitor's own submission for this challenge, or None."""
     submission = get_submission(reader(), public_id) if public_id else None
     if visitor is None or submission is None or submission.user_id != visitor.id or submission.challenge != slug:
         return None
-    return submission.source
+    return submission

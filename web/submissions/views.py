@@ -30,6 +30,7 @@ from web.services import reader, services, transaction
 from web.solutions.reading import find_access
 from web.submissions.accepting import accept_submission, find_pack
 from web.submissions.forms import SubmissionForm
+from web.submissions.links import links_of
 from web.submissions.presenter import editor_heat, editor_notes, present_report, present_source
 from web.submissions.recheck import RecheckView, present_recheck
 from web.submissions.roofline import RooflineView, comparable_steps, present_roofline
@@ -62,13 +63,10 @@ def create(slug: str) -> Response | BaseResponse:
         custom_input=form.input_sent(),
         idempotency_key=form.idempotency_key.data or None,
     )
-    submission = accepted.submission
-    where = url_for("submissions.show", public_id=submission.public_id)
+    links = links_of(accepted.submission)
     if wants_json():
-        parts = ("events", "report", "cancel")
-        links = {part: url_for(f"submissions.{part}", public_id=submission.public_id) for part in parts}
-        return make_response({"id": submission.public_id, "url": where, **links}, 201)
-    return redirect(where, 303)
+        return make_response(links, 201)
+    return redirect(links["url"], 303)
 
 
 @blueprint.get("/submissions")
@@ -131,10 +129,13 @@ def show(public_id: str) -> str:
 def report(public_id: str) -> str:
     """Renders the report alone, for a page that was open during judging."""
     submission = visible_submission(public_id)
+    standing = _standing(submission)
     return render_template(
         "submissions/_report.html",
-        **report_context(submission, _standing(submission)),
+        **report_context(submission, standing),
+        **_placed(submission, standing),
         inline=True,
+        own=submission.user_id == require_visitor().id,
         recheck_url=_recheck_url(submission),
         notes=editor_notes(submission, find_recheck(reader(), submission)),
         heat=editor_heat(submission),

@@ -16,6 +16,7 @@ const device = document.getElementById("device");
 const { slug, sourceBytes } = form.dataset;
 const buttons = [...form.querySelectorAll("button[name=mode]")];
 const starter = document.getElementById("starter").content.textContent;
+const wantedKey = `wanted:${slug}`;
 const runKey = `run:${form.dataset.user ?? ""}:${slug}`;
 
 const fileList = document.getElementById("files");
@@ -156,8 +157,12 @@ function keyFor(mode) {
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
-  if (form.dataset.logIn) { location.href = form.dataset.logIn; return; }
   const mode = event.submitter?.value ?? "submit";
+  if (form.dataset.logIn) {
+    storage.set(wantedKey, mode);
+    location.href = form.dataset.logIn;
+    return;
+  }
   showProblem("");
   for (const field of inputFields) showWrong(field, "");
   if (!editor.value().trim()) { showProblem("There is nothing in the editor yet."); return; }
@@ -170,7 +175,7 @@ form.addEventListener("submit", async (event) => {
   body.set("source", editor.value());
   body.set("idempotency_key", keyFor(mode));
   for (const button of buttons) button.disabled = true;
-  const takeBack = mode === "run" ? showSending() : () => {};
+  const takeBack = showSending();
   try {
     const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" } });
     const result = await answer.json();
@@ -184,7 +189,6 @@ form.addEventListener("submit", async (event) => {
       return;
     }
     attempt = null;
-    if (mode === "submit") { location.href = result.url; return; }
     const source = editor.value();
     storage.set(runKey, JSON.stringify({ result, source }));
     showResult(result, source);
@@ -218,7 +222,7 @@ function newProgress() {
   return document.getElementById("progress-template").content.firstElementChild.cloneNode(true);
 }
 
-/** Shows at once that the run is on its way. Returns what brings back the earlier result, if it was not taken. */
+/** Shows at once that the kernel is on its way. Returns what brings back the earlier result, if it was not taken. */
 function showSending() {
   const before = [...outcome.childNodes];
   const wasHidden = drawer.hidden;
@@ -271,9 +275,16 @@ outcome.addEventListener("click", (event) => {
   editor.goTo(Number(link.dataset.line));
 });
 
-// A run goes on where the page was left: its links and its source are kept until the drawer is closed.
-const unfinished = storage.get(runKey);
-if (unfinished) {
+// A run goes on where the page was left: its links and its source are kept until the drawer is closed. The editor may also
+// have been opened with the source of a submission, whose result it then shows.
+const judged = form.dataset.judged;
+const unfinished = judged ? JSON.stringify({ result: JSON.parse(judged), source: editor.value() }) : storage.get(runKey);
+const wanted = form.dataset.user ? storage.get(wantedKey) : null;
+if (wanted) {
+  // Somebody wanted to run it, and has signed in for that.
+  storage.remove(wantedKey);
+  clickButton(wanted);
+} else if (unfinished) {
   try {
     const { result, source } = JSON.parse(unfinished);
     showResult(result, source);
