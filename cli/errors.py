@@ -35,6 +35,14 @@ class Unreachable(CliError):
         super().__init__(message, exit_code=UNREACHABLE, hint=hint)
 
 
+class RateLimited(CliError):
+    """The server takes no more for now; after ``retry_after_s`` seconds it does."""
+
+    def __init__(self, message: str, retry_after_s: float, *, hint: str = "") -> None:
+        super().__init__(message, exit_code=RATE_LIMITED, hint=hint)
+        self.retry_after_s = retry_after_s
+
+
 class NewerDatabase(CliError):
     """The database has the schema of a newer version."""
 

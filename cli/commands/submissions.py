@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sys
 import uuid
 from pathlib import Path
@@ -14,18 +16,25 @@ from cli import options
 from cli.answers import Step, SubmissionStatus, items_of, read, read_status_judgement
 from cli.api import Api
 from cli.connect import connect
-from cli.console import print_json, print_table, print_text, say, stdout
+from cli.console import print_json, print_json_line, print_table, print_text, say, stdout
 from cli.custom_input import read_custom_input
-from cli.errors import FAILED, INTERRUPTED, CliError
+from cli.errors import FAILED, INTERRUPTED, NOT_ALLOWED, UNREACHABLE, CliError, RateLimited
 from cli.follow import follow
 from cli.progress import ProgressLine
 from cli.scores import format_score
-from cli.source import read_sources
+from cli.source import Source, read_sources
 from judge.verdict import Verdict
 
 #: States that a submission never leaves. The judgement of a dead one is an IE.
 _FINAL_STATES = ("done", "cancelled", "dead")
 
+#: So long does a command wait for a server that takes no more, in all.
+_LONGEST_WAIT_S = 3600.0
+
+RetryKey = Annotated[
+    str | None,
+    typer.Option("--retry-key", metavar="TEXT", help="Sent twice under one key, a file is one submission."),
+]
 NoWait = Annotated[bool, typer.Option("--no-wait", help="Do not wait for the verdict.")]
 
 
@@ -34,6 +43,7 @@ def submit(
     challenge: options.Challenge = None,
     device: options.Device = None,
     no_wait: NoWait = False,
+    retry_key: RetryKey = None,
     server: options.Server = None,
     as_json: options.Json = False,
 ) -> None:
@@ -42,8 +52,11 @@ def submit(
     The challenge and the device come from the options or from a line in the file, such as
     `// gpujudge: challenge=softmax device=emulator`. The exit code says the verdict: 0 AC, 10 WA, 11 CE, 12 RE, 13 TLE,
     14 MLE, 15 OLE, 16 SV, 17 TI, 20 IE; of several files, the first that is not accepted.
+
+    Of several files, --json prints a line for each as soon as the server has taken it, with its id and address, and
+    another once it is judged. A rate limit is waited out.
     """
-    _send("submit", files, challenge, device, no_wait=no_wait, server=server, as_json=as_json)
+    _send("submit", files, challenge, device, no_wait=no_wait, server=server, as_json=as_json, retry_key=retry_key)
 
 
 def run(
@@ -158,9 +171,11 @@ def _send(
     no_wait: bool,
     server: str | None,
     as_json: bool,
+    retry_key: str | None = None,
 ) -> None:
+    """Sends all files, and then follows them. Whatever the server has taken is told at once, whatever comes later."""
     sources = read_sources(files, challenge=challenge, device=device)
-    printed, codes = [], []
+    several, codes = len(sources) > 1, []
     with connect(server) as api:
         sent = []
         for one in sources:
@@ -169,25 +184,71 @@ def _send(
             }  # fmt: skip
             if custom is not None:
                 body["input"] = custom
-            # With the key, a request sent twice creates one submission.
-            sent.append(api.post("submissions", body, idempotency_key=str(uuid.uuid4())))
-        for one, answer in zip(sources, sent, strict=True):
-            if no_wait:
-                submission_id = read(SubmissionStatus, answer).id
-                say(f"Submitted as {submission_id}. To follow it: gpujudge watch {submission_id}")
-                if not as_json:
-                    print_text(submission_id)
-                printed.append(answer)
+            try:
+                answer = _post(api, body, _key(retry_key, one, body))
+            except CliError as error:
+                if not several or error.exit_code in (NOT_ALLOWED, UNREACHABLE):
+                    raise
+                _tell_refused(one, error, as_json=as_json)
+                codes.append(error.exit_code)
                 continue
-            if len(sources) > 1 and not as_json:
+            named = _named(api, read(SubmissionStatus, answer), one)
+            if several and as_json:
+                print_json_line({"event": "accepted", **named})
+            elif no_wait:
+                say(f"Submitted {one.path}. To follow it: gpujudge watch {named['id']}")
+                if not as_json:
+                    print_text(named["id"])
+            sent.append((one, answer, named))
+        for one, answer, named in () if no_wait else sent:
+            if several and not as_json:
                 print_text(f"{one.path}")
             shown, code = _wait_for_verdict(api, answer, as_json=as_json)
-            printed.append(shown)
             codes.append(code)
-    if as_json:
-        named = [{**shown, "file": str(one.path)} for one, shown in zip(sources, printed, strict=True)]
-        print_json(printed[0] if len(printed) == 1 else {"submissions": named})
+            if as_json and several:
+                print_json_line({"event": "judged", **named, **shown})
+            elif as_json:
+                print_json({**shown, **named})
+        if no_wait and as_json and not several:
+            [(_, answer, named)] = sent
+            print_json({**answer, **named})
     raise typer.Exit(next((code for code in codes if code), 0))
+
+
+def _post(api: Api, body: dict[str, Any], key: str) -> Any:
+    """Sends a submission, and waits as long as the server asks for. Raises CliError.
+
+    With the key, a request sent twice creates one submission.
+    """
+    waited_s = 0.0
+    while True:
+        try:
+            return api.post("submissions", body, idempotency_key=key)
+        except RateLimited as limited:
+            waited_s += max(1.0, limited.retry_after_s)
+            if waited_s > _LONGEST_WAIT_S:
+                raise
+            say(f"{limited.message} Going on in {limited.retry_after_s:.0f} s.")
+            api.sleep(max(1.0, limited.retry_after_s))
+
+
+def _key(retry_key: str | None, one: Source, body: dict[str, Any]) -> str:
+    """Returns the idempotency key of a file: another each time, or that of what is sent under a key of the user's."""
+    if retry_key is None:
+        return str(uuid.uuid4())
+    content = json.dumps([retry_key, str(one.path), body], sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def _named(api: Api, status: SubmissionStatus, one: Source) -> dict[str, str]:
+    url = _absolute(api.server, status.url or f"submissions/{status.id}")
+    return {"file": str(one.path), "id": status.id, "url": url}
+
+
+def _tell_refused(one: Source, error: CliError, *, as_json: bool) -> None:
+    if as_json:
+        print_json_line({"event": "refused", "file": str(one.path), "error": error.message, "hint": error.hint})
+    say(f"{one.path}: {error.message} {error.hint}".rstrip(), "bold red")
 
 
 def _wait_for_verdict(api: Api, answer: Any, *, as_json: bool) -> tuple[Any, int]:

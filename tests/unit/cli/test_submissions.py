@@ -58,10 +58,12 @@ def test_submit_follows_to_the_verdict(cli: Cli, server: FakeServer, kernel: Pat
     assert "1,234,567 warp instructions" in ended.stdout
 
 
-def test_json_is_the_judgement_alone(cli: Cli, server: FakeServer, kernel: Path) -> None:
+def test_json_is_the_judgement_with_its_id_and_address(cli: Cli, server: FakeServer, kernel: Path) -> None:
     server.routes = {"POST submissions": status(), "GET submissions/abc/events": _stream((1, "done", {}))}
     server.routes["GET submissions/abc"] = _done("AC")
-    assert cli("submit", str(kernel), "--json").json == JUDGEMENT
+    url = "http://127.0.0.1:8000/submissions/abc"
+    named = {"file": str(kernel), "id": "abc", "url": url}
+    assert cli("submit", str(kernel), "--json").json == JUDGEMENT | named
 
 
 @pytest.mark.parametrize("verdict", list(Verdict))
@@ -123,7 +125,8 @@ def test_no_wait_prints_the_id_alone(cli: Cli, server: FakeServer, kernel: Path)
     server.routes = {"POST submissions": status()}
     ended = cli("submit", str(kernel), "--no-wait")
     assert (ended.exit_code, ended.stdout) == (0, "abc\n")
-    assert cli("submit", str(kernel), "--no-wait", "--json").json["state"] == "queued"
+    told = cli("submit", str(kernel), "--no-wait", "--json").json
+    assert (told["state"], told["id"], told["file"]) == ("queued", "abc", str(kernel))
 
 
 def test_a_request_without_an_answer_is_sent_again_under_the_same_key(
@@ -285,7 +288,7 @@ def test_nothing_is_told_twice(cli: Cli, server: FakeServer) -> None:
     assert cli("watch", "abc").stdout.count(log) == 1
 
 
-def test_several_files_are_one_object_and_the_first_failure_is_the_exit_code(
+def test_several_files_are_lines_and_the_first_failure_is_the_exit_code(
     cli: Cli, server: FakeServer, kernel: Path, tmp_path: Path
 ) -> None:
     other = tmp_path / "other.cu"
@@ -299,10 +302,72 @@ def test_several_files_are_one_object_and_the_first_failure_is_the_exit_code(
     }
     done = cli("submit", str(kernel), str(other), "--json")
     assert done.exit_code == 10
-    assert [(one["file"], one["verdict"]) for one in done.json["submissions"]] == [
-        (str(kernel), "AC"),
-        (str(other), "WA"),
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(one["event"], one["file"], one["id"], one.get("verdict")) for one in lines] == [
+        ("accepted", str(kernel), "abc", None),
+        ("accepted", str(other), "abd", None),
+        ("judged", str(kernel), "abc", "AC"),
+        ("judged", str(other), "abd", "WA"),
     ]
+
+
+@pytest.fixture
+def kernels(kernel: Path, tmp_path: Path) -> list[str]:
+    others = [tmp_path / f"other-{number}.cu" for number in range(2)]
+    for other in others:
+        other.write_bytes(kernel.read_bytes())
+    return [str(kernel), *map(str, others)]
+
+
+def _limited(wait: str) -> httpx.Response:
+    error = {"code": "rate_limited", "detail": "Too many submissions.", "nearest": []}
+    return httpx.Response(429, json=error, headers={"Retry-After": wait})
+
+
+def test_a_rate_limit_in_the_middle_is_waited_out(cli: Cli, server: FakeServer, kernels: list[str]) -> None:
+    server.routes = {"POST submissions": (status(), _limited("7"), _limited("3"), status(id="abd"), status(id="abe"))}
+    done = cli("submit", *kernels, "--no-wait", "--json")
+    assert done.exit_code == 0
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == ["abc", "abd", "abe"]
+    assert "Too many submissions. Going on in 7 s." in done.stderr
+    keys = [request.headers["idempotency-key"] for request in server.requests]
+    assert keys[1] == keys[2] == keys[3]
+    assert len(set(keys)) == 3
+
+
+def test_a_file_that_is_refused_costs_no_other_its_id(cli: Cli, server: FakeServer, kernels: list[str]) -> None:
+    refused = httpx.Response(422, json={"code": "unknown", "detail": "There is no such device.", "nearest": ["h200"]})
+    server.routes = {"POST submissions": (status(), refused, status(id="abe"))}
+    done = cli("submit", *kernels, "--no-wait", "--json")
+    assert done.exit_code == 2
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(line["event"], line["file"]) for line in lines] == list(
+        zip(["accepted", "refused", "accepted"], kernels, strict=True)
+    )
+    assert lines[1]["error"] == "There is no such device."
+    assert lines[1]["hint"] == "Nearest: h200."
+
+
+def test_a_server_that_goes_away_loses_no_id(cli: Cli, server: FakeServer, kernels: list[str]) -> None:
+    gone = httpx.ConnectError("Connection refused")
+    server.routes = {"POST submissions": (status(), gone)}
+    done = cli("submit", *kernels, "--no-wait", "--json")
+    assert done.exit_code == 3
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == ["abc"]
+    assert "cannot reach" in done.stderr
+
+
+def test_a_command_repeated_under_one_key_sends_the_same_submissions(
+    cli: Cli, server: FakeServer, kernels: list[str]
+) -> None:
+    server.routes = {"POST submissions": status()}
+    for _ in range(2):
+        cli("submit", *kernels, "--no-wait", "--retry-key", "monday")
+    keys = [request.headers["idempotency-key"] for request in server.requests]
+    assert keys[:3] == keys[3:]
+    assert len(set(keys)) == 3, "each file is a submission of its own"
+    cli("submit", *kernels, "--no-wait", "--retry-key", "tuesday")
+    assert not {request.headers["idempotency-key"] for request in server.requests[6:]} & set(keys)
 
 
 def test_nothing_is_sent_where_one_file_cannot_be_read(cli: Cli, server: FakeServer, kernel: Path) -> None:
