@@ -143,9 +143,9 @@ class JailProcess:
         """Returns the CPU time of the whole process tree so far; None without the controller."""
         return self._group.usage().cpu_s
 
-    def waits_s(self) -> dict[int, float]:
-        """Returns how long each thread of the process tree had to wait for a processor so far."""
-        return starvation.waits_s(self._process.pid)
+    def processor_times(self) -> dict[int, starvation.ProcessorTime]:
+        """Returns how long each thread of the process tree ran and had to wait for a processor so far."""
+        return starvation.processor_times(self._process.pid)
 
     def schedule_in_real_time(self) -> bool:
         """Schedules the whole process tree in real time; returns whether that is permitted."""
@@ -338,7 +338,7 @@ def run_to_end(
     with launch(policy, argv, pass_fds=pass_fds, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as jail:
         assert jail.stdout is not None
         kept, total, is_printing, timed_out, starved = bytearray(), 0, True, False, False
-        clock = FairClock(jail.waits_s)
+        clock = FairClock(jail.processor_times)
         with selectors.DefaultSelector() as selector:
             selector.register(jail.stdout, selectors.EVENT_READ)
             while True:

@@ -12,6 +12,7 @@ import pytest
 
 from judge.errors import Cancelled, JailUnavailable
 from judge.sandbox.launch import JailExit
+from judge.sandbox.starvation import ProcessorTime
 from judge.supervisor.process import Ending, RequestRefused, RunnerEnded, RunnerProcess
 from judge.wire.frames import Frame, Op, pack_frame, split_frame
 from judge.wire.messages import FailedReply
@@ -37,9 +38,9 @@ class ScriptedJail:
         finally:
             os.close(fd)
 
-    def waits_s(self) -> dict[int, float]:
+    def processor_times(self) -> dict[int, ProcessorTime]:
         """As if one thread waited for a processor for nine tenths of the time, if it waits at all."""
-        return {1: 0.9 * (time.monotonic() - self._started_s) if self.starves else 0.0}
+        return {1: ProcessorTime(0.0, 0.9 * (time.monotonic() - self._started_s) if self.starves else 0.0)}
 
     def poll(self) -> bool:
         """As if it had ended although somebody holds its socket, if it is lost."""
@@ -238,4 +239,5 @@ def test_a_limit_is_not_extended_for_ever_and_not_for_sleep() -> None:
         with pytest.raises(RunnerEnded) as ended:
             runner.request(Op.RUN, b"", 0.1)
         assert ended.value.ending.timed_out
+        assert ended.value.ending.starved == starves
         assert at_least_s < time.monotonic() - started < at_most_s
