@@ -26,6 +26,7 @@ from judge.sandbox.cgroup import Group
 from judge.sandbox.enter_plan import enter_plan
 from judge.sandbox.policy import Policy
 from judge.sandbox.starvation import FairClock
+from judge.sandbox.threads import names_of_threads
 from judge.wire.last_word import SIZE_BYTES, LastWord
 
 #: What operators, service managers and the kernel's OOM killer end processes with.
@@ -146,6 +147,10 @@ class JailProcess:
     def processor_times(self) -> dict[int, starvation.ProcessorTime]:
         """Returns how long each thread of the process tree ran and had to wait for a processor so far."""
         return starvation.processor_times(self._process.pid)
+
+    def thread_names(self) -> set[str]:
+        """Returns how the threads of the process tree are named now; they name themselves."""
+        return names_of_threads(self._process.pid)
 
     def schedule_in_real_time(self) -> bool:
         """Schedules the whole process tree in real time; returns whether that is permitted."""

@@ -29,6 +29,11 @@ from judge.wire.messages import FailedReply
 _TICK_S = 0.05
 #: How often a limit may be granted again for time without a processor: what a limit bounds stays bounded.
 _MOST_EXTENSIONS = 9.0
+#: The name of a thread that makes machine code (``emulator.runtime.programs.MAKING_CODE``): a claim.
+_MAKING_CODE = "making code"
+#: How long a runner may make machine code beyond the limit of a request. Once it is made, the request gets its limit
+#: again.
+MOST_CODE_S = 60.0
 
 
 class RequestRefused(Exception):
@@ -57,6 +62,8 @@ class Ending:
     session_s: float | None = None
     printed: str = ""
     starved: bool = False
+    #: Whether the time ran out while it made machine code, for which it had got more time.
+    making_code: bool = False
 
 
 class RunnerEnded(Exception):
@@ -149,10 +156,10 @@ class RunnerProcess:
         op, started = request.op, request.sent_s
         times: dict[int, ProcessorTime] | None = None
         times_at_s = 0.0
-        granted_s = 0.0
+        granted_s = code_s = for_code_s = 0.0
         while True:
             waited_s = time.perf_counter() - started
-            left = limit_s + granted_s - waited_s
+            left = limit_s + granted_s + for_code_s - waited_s
             try:
                 found = split_frame(self._received)
             except FrameError as error:
@@ -171,10 +178,18 @@ class RunnerProcess:
             if left <= 0:
                 lost_s, most_s = self._starved_s(times, waited_s - times_at_s), _MOST_EXTENSIONS * limit_s
                 more_s = min(lost_s, most_s) - granted_s
-                if more_s < _TICK_S / 5:
-                    self._end(op, timed_out=True, starved=lost_s >= most_s > 0)
-                granted_s += more_s
-                continue
+                if more_s >= _TICK_S / 5:
+                    granted_s += more_s
+                    continue
+                is_making = self._is_making_code()
+                if is_making and code_s < MOST_CODE_S:
+                    code_s += _TICK_S
+                    for_code_s += _TICK_S
+                    continue
+                if code_s and not is_making and for_code_s == code_s:
+                    for_code_s += limit_s
+                    continue
+                self._end(op, timed_out=True, starved=lost_s >= most_s > 0, making_code=is_making)
             self.stop_if_cancelled()
             if times is None and waited_s > busy_wait_s + _TICK_S / 2 and self._jail is not None:
                 # Not at once: most replies come soon, and times are taken of some.
@@ -200,6 +215,9 @@ class RunnerProcess:
         if before is None or self._jail is None:
             return 0.0
         return starved_s(before, self._jail.processor_times(), wall_s)
+
+    def _is_making_code(self) -> bool:
+        return self._jail is not None and _MAKING_CODE in self._jail.thread_names()
 
     def _gone(self) -> bool:
         """Returns whether the jail has ended. A process that never came into it may still hold the socket."""
@@ -258,8 +276,9 @@ class RunnerProcess:
         return bool(piece)
 
     def _end(
-        self, during: Op, *, tampered: str = "", flooded: bool = False, timed_out: bool = False, starved: bool = False
-    ) -> NoReturn:
+        self, during: Op, *, tampered: str = "", flooded: bool = False, timed_out: bool = False, starved: bool = False,
+        making_code: bool = False,
+    ) -> NoReturn:  # fmt: skip
         """Ends the runner and raises RunnerEnded."""
         if self._jail is None:
             raise RuntimeError("the runner has been closed")
@@ -279,4 +298,16 @@ class RunnerProcess:
         flooded = flooded or self._drain.flooded.is_set()
         printed = self._drain.take()
         self.close()
-        raise RunnerEnded(Ending(during, tampered, flooded, timed_out, ended, output, printed=printed, starved=starved))
+        raise RunnerEnded(
+            Ending(
+                during,
+                tampered,
+                flooded,
+                timed_out,
+                ended,
+                output,
+                printed=printed,
+                starved=starved,
+                making_code=making_code,
+            )
+        )

@@ -17,7 +17,7 @@ from judge.compile.source_files import OwnLines, moves_lines, own_lines, own_nam
 from judge.errors import InternalError, KilledFromOutside
 from judge.judgement import MemoryFault, Mismatch, RacingAccess
 from judge.supervisor.error_explanations import explain_cuda, explain_signal
-from judge.supervisor.process import Ending
+from judge.supervisor.process import MOST_CODE_S, Ending
 from judge.verdict import Verdict
 from judge.wire.frames import Failure, Op
 from judge.wire.last_word import FOUND, RUNNER_FAILED
@@ -115,6 +115,10 @@ def outcome_of_ending(ending: Ending, limit_s: float, *, is_public: bool = False
         raise RunnerKilled(f"the runner's jail was killed from outside {where}", None)
     if ending.timed_out and ending.starved:
         raise InternalError(f"the machine is too busy: the runner got hardly any processor time {where}", "")
+    if ending.timed_out and ending.making_code:
+        what = "the emulator made machine code of the kernels for more than"
+        advice = "unroll less, or use smaller arrays in registers"
+        return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"{what} {MOST_CODE_S:g} s {where}: {advice}")
     if ending.timed_out and ending.session_s is not None:
         message = f"its calls together took longer than the {ending.session_s:g} s that a process has for all of them"
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, message)
