@@ -109,7 +109,8 @@ def test_the_line_that_says_what_is_wrong(log: str, told: str) -> None:
 
 def test_a_kernel_behind_megabytes_of_others_is_in_the_report() -> None:
     def entry(name: str, registers: int) -> str:
-        return f"ptxas info    : Compiling entry function '{name}' for 'sm_80'\nptxas info    : Used {registers} registers\n"
+        head = "ptxas info    : "
+        return f"{head}Compiling entry function '{name}' for 'sm_80'\n{head}Used {registers} registers\n"
 
     padding = "".join(entry(f"k{number}{'x' * 900}", 8) for number in range(2500))
     report = padding + entry("last", 255)
