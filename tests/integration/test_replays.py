@@ -9,7 +9,7 @@ import pytest
 
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
-from judge.judgement import Judgement
+from judge.judgement import Judgement, ModelledCase
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings
 from judge.verdict import Verdict
@@ -117,7 +117,9 @@ def test_what_the_host_computes_is_in_the_time(score_with: ScoreWith, body: str)
     judgement = score_with(WORK, READ + body)
     assert value(judgement) > 10e-3
     assert judgement.measurement is not None
-    assert judgement.measurement.cases[0].limiter == "computations on the host"
+    (case,) = judgement.measurement.cases
+    assert isinstance(case, ModelledCase)
+    assert case.limiter == "computations on the host"
 
 
 def test_a_thread_of_the_host_is_not_to_be_had(score_with: ScoreWith) -> None:
