@@ -10,7 +10,7 @@ from emulator.model.gpu import Gpu
 from emulator.model.lines import line_shares
 from emulator.model.merging import added, mean
 from emulator.model.time import ModelledTime, modelled_time
-from emulator.model.transfers import transfer_times
+from emulator.model.transfers import host_times, transfer_times
 from emulator.profile import Counters, LaunchProfile
 from emulator.profile.counters import add
 from emulator.records import dataclass
@@ -18,7 +18,7 @@ from emulator.replay.recording import Transfers
 from emulator.runtime.report import Dim3, LaunchStats
 
 #: Goes up with every change that gives another time for the same profile: times of two versions are not comparable.
-MODEL_VERSION = 4
+MODEL_VERSION = 5
 _MOST_REASONS = 8
 _MOST_LINES = 10
 #: Fraction of the program's time below which a kernel or transfer is not explained.
@@ -69,9 +69,10 @@ class LineTime:
 class ProgramTime:
     """The time of a program whose launches, copies and memsets run in one stream.
 
-    ``seconds``: from before the first launch to after the last. ``kernels``: the slowest first. ``limiter``: that of
-    the slowest kernel, or a kind of copy that takes longer. ``why``: advice on every significant kernel and transfer.
-    ``lines``: the ten most expensive.
+    ``seconds``: from before the first launch to after the last. What the host computes while the device has work goes
+    on beside that; the rest of it comes on top. ``kernels``: the slowest first. ``limiter``: that of the slowest
+    kernel, or a kind of copy or the host if that takes longer. ``why``: advice on every significant kernel and
+    transfer. ``lines``: the ten most expensive.
     """
 
     seconds: float
@@ -132,7 +133,12 @@ def program_time(
         kernels.append(KernelTime(group, each.seconds * group.count, each))
     kernels.sort(key=lambda kernel: -kernel.seconds)
     transfer_seconds = transfer_times(transfers, gpu)
-    seconds = gpu.launch.first_s + sum(kernel.seconds for kernel in kernels) + sum(transfer_seconds.values())
+    device_s = gpu.launch.first_s + sum(kernel.seconds for kernel in kernels) + sum(transfer_seconds.values())
+    operations = sum(group.count for group in groups) + transfers.operations
+    alone_s, beside_s = host_times(transfers, operations, gpu)
+    seconds = alone_s + max(device_s, beside_s)
+    if seconds > device_s:
+        transfer_seconds["computations on the host"] = seconds - device_s
     reasons = tuple(
         f"{what} take {transfer_s / seconds:.0%} of the time"
         for what, transfer_s in transfer_seconds.items()

@@ -1,4 +1,4 @@
-"""Computes the modelled time of a program's copies and memsets.
+"""Computes the modelled time of a program's copies and memsets, and the time of its own code on the host.
 
 Each costs as much as an empty kernel, and its bytes: over the link to the host, or through DRAM, which a copy on the
 device both reads and writes. This is a lower bound, because pageable memory is slower.
@@ -8,6 +8,22 @@ from __future__ import annotations
 
 from emulator.model.gpu import Gpu
 from emulator.replay.recording import Transfers
+
+#: A program's own code on the host takes no time up to this, and what the launches and copies take that it asks for:
+#: such code only asks for them. The processor's clock has that much noise.
+HOST_ALLOWANCE_S = 20e-6
+
+
+def host_times(transfers: Transfers, operations: int, gpu: Gpu) -> tuple[float, float]:
+    """Returns the seconds that the host computes while the device is idle, and while it has work.
+
+    ``operations`` is how many launches, copies and memsets the host asks for. Below what these account for, both are
+    0; above it they count in full.
+    """
+    alone_s, beside_s = 1e-9 * transfers.host_ns, 1e-9 * transfers.overlapped_host_ns
+    if alone_s + beside_s <= HOST_ALLOWANCE_S + operations * gpu.launch.each_s:
+        return 0.0, 0.0
+    return alone_s, beside_s
 
 
 def transfer_times(transfers: Transfers, gpu: Gpu) -> dict[str, float]:

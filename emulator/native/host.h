@@ -103,6 +103,7 @@ struct EmuTransfers {
     uint64_t writes, written_bytes, reads, read_bytes, copies, copied_bytes, fills, filled_bytes;
     uint64_t shared;  // allocations and variables that the host can read and write as it likes
     uint64_t registered;  // by cudaHostRegister()
+    uint64_t host_ns, overlapped_host_ns;  // processor time of the program's own code, alone and beside the device
 };
 
 struct EmuLeak {

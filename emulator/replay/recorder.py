@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 
 from emulator.replay.recording import Recording, RecordingError
 from emulator.runtime.runtime import Runtime
@@ -19,6 +20,16 @@ class Recorder:
     def next_call(self) -> None:
         """What follows belongs to another call."""
         self._runtime.library.emu_recording_next_call()
+
+    def call(self, solve: Callable[[], None]) -> None:
+        """Calls the program, and records what its own code takes of the host's processors (``Transfers.host_ns``)."""
+        alone, overlapped, alone_then, overlapped_then = (ctypes.c_uint64() for _ in range(4))
+        self._runtime.library.emu_host_begins(ctypes.byref(alone_then), ctypes.byref(overlapped_then))
+        solve()
+        self._runtime.library.emu_host_clock(ctypes.byref(alone), ctypes.byref(overlapped))
+        self._runtime.library.emu_recording_host(
+            alone.value - alone_then.value, overlapped.value - overlapped_then.value
+        )
 
     def take(self) -> Recording:
         """Returns the recording so far. Raises ``RecordingError`` if it is larger than ``most_bytes``."""

@@ -23,7 +23,8 @@ class RecordingError(Exception):
 class Transfers:
     """How often and how many bytes a program copied from the host, to the host, and on the device, in its last call;
     its memsets; the allocations and variables that host and device share, of which only what the host writes is
-    counted; and how often it registered memory of the host (``cudaHostRegister``), which a replay does not have.
+    counted; how often it registered memory of the host (``cudaHostRegister``), which a replay does not have; and the
+    processor time of its own code on the host in nanoseconds, while the device was idle and while it had work.
     """
 
     writes: int = 0
@@ -36,6 +37,13 @@ class Transfers:
     filled_bytes: int = 0
     shared: int = 0
     registered: int = 0
+    host_ns: int = 0
+    overlapped_host_ns: int = 0
+
+    @property
+    def operations(self) -> int:
+        """How many copies and memsets there are."""
+        return self.writes + self.reads + self.copies + self.fills
 
     @property
     def tells_the_host(self) -> bool:

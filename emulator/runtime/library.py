@@ -226,6 +226,8 @@ class NativeTransfers(ctypes.Structure):
         ("filled_bytes", c_uint64),
         ("shared", c_uint64),
         ("registered", c_uint64),
+        ("host_ns", c_uint64),
+        ("overlapped_host_ns", c_uint64),
     ]
 
 
@@ -287,6 +289,9 @@ _FUNCTIONS: dict[str, tuple[object, ...]] = {
     "emu_report_leak": (None, c_uint32, POINTER(NativeLeak)),
     "emu_recording_begin": (None, c_uint64),
     "emu_recording_next_call": (None,),
+    "emu_recording_host": (None, c_uint64, c_uint64),
+    "emu_host_begins": (None, POINTER(c_uint64), POINTER(c_uint64)),
+    "emu_host_clock": (None, POINTER(c_uint64), POINTER(c_uint64)),
     "emu_recording_take": (c_int, POINTER(c_void_p), POINTER(c_uint64)),
     "emu_replay_open": (c_int, c_char_p, c_uint64, POINTER(NativeTransfers)),
     "emu_replay_image": (None, c_uint64, c_char_p),

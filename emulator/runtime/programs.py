@@ -6,8 +6,9 @@ goes wrong becomes a CUDA error code and a reason.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from emulator.jit.artifact import Function
@@ -22,6 +23,11 @@ from emulator.runtime.kernels import Kernels
 from emulator.runtime.library import Callbacks, CompileKernel, CountRegisters, DescribeKernel, LoadModule, MakeCode
 from emulator.runtime.modules import DeviceMemoryError, defined_variables, describe_kernel, read_module, refusal_of
 from emulator.runtime.registers import RegisterCounts
+
+#: The name of a thread that makes machine code, as ``/proc`` shows it.
+MAKING_CODE = "making code"
+_PR_SET_NAME, _PR_GET_NAME = 15, 16
+_libc = ctypes.CDLL(None)
 
 
 @dataclass(slots=True)
@@ -105,13 +111,27 @@ class Programs:
         program = self._programs[number]
         shape = (int(block[0]), int(block[1]), int(block[2]))
         key = KernelKey(program.digest, name.decode(), shape, Options(observe=bool(observe)))
-        out[0] = self.kernels.compile(program.module, key, program.addresses.__getitem__)
+        with _named(MAKING_CODE):
+            out[0] = self.kernels.compile(program.module, key, program.addresses.__getitem__)
 
     def _make_code(self, kernel: int, wanted: int) -> None:
         if wanted == WANT_BETTER:
             self.kernels.improve(kernel)
         else:
-            self.kernels.add_function(kernel, Function(wanted))
+            with _named(MAKING_CODE):
+                self.kernels.add_function(kernel, Function(wanted))
+
+
+@contextlib.contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Names the calling thread."""
+    before = ctypes.create_string_buffer(16)
+    _libc.prctl(_PR_GET_NAME, before, 0, 0, 0)
+    _libc.prctl(_PR_SET_NAME, name.encode(), 0, 0, 0)
+    try:
+        yield
+    finally:
+        _libc.prctl(_PR_SET_NAME, before, 0, 0, 0)
 
 
 def _initialise(module: Module, variable: Variable, addresses: dict[str, int]) -> None:

@@ -25,6 +25,8 @@ _FLOOR_SHARE = 0.95
 #: instruction (m16n8k32) does 4096 multiply-adds.
 _BYTES_PER_INSTRUCTION = 2 * 32 * 16
 _FLOPS_PER_INSTRUCTION = 2 * 2 * 4096
+#: The most that a processor of the host does in a second, in warp instructions of such work: 100 GB or 1.6 TFLOP.
+_HOST_INSTRUCTIONS_PER_S = 1e8
 #: For each arithmetic type, the types whose units can stand in for it.
 _STAND_INS = {
     "fp64": ("fp64", "fp32", "tf32", "fp16", "bf16", "int8"),
@@ -101,24 +103,29 @@ def why_time_implausible(median_s: float, floor_s: float, *, measured: bool) -> 
 
 
 def why_count_implausible(
-    warp_instructions: float, bytes_moved: float, flops: float | None, engine_bytes: float = 0.0
+    warp_instructions: float,
+    bytes_moved: float,
+    flops: float | None,
+    copied_bytes: float = 0.0,
+    host_s: float = 0.0,
 ) -> str:
     """Returns why the emulator's instruction count is too low for the task, or an empty string.
 
-    Everything computed has to pass through a kernel's registers. On the emulator device memory is host memory, so host
-    code could do the work and leave nothing to the kernels. ``engine_bytes`` are those that copies on the device read
-    and write, and those that memsets write: each counts as if a kernel had moved it. Cases without flops
-    are not checked.
+    Somebody has to do the work, and it takes time on the model's clock: a kernel, whose registers everything computed
+    passes through; a copy, of which ``copied_bytes`` are those that it reads and writes on the device or passes to or
+    from the host (or that a memset writes), each counted as if a kernel had moved it; or the host, in ``host_s``
+    seconds. What none of them did was done where nobody counts. Cases without flops are not checked.
     """
     if not flops:
         return ""
     least = max(bytes_moved / _BYTES_PER_INSTRUCTION, flops / _FLOPS_PER_INSTRUCTION)
-    if warp_instructions + engine_bytes / _BYTES_PER_INSTRUCTION >= least:
+    done = warp_instructions + copied_bytes / _BYTES_PER_INSTRUCTION + host_s * _HOST_INSTRUCTIONS_PER_S
+    if done >= least:
         return ""
     return (
-        f"the kernels executed {warp_instructions:.0f} warp instructions and copies on the device moved "
-        f"{engine_bytes:.0f} bytes, but the work takes {least:.0f} at the least: "
-        "the device must do it, not the host"
+        f"the kernels executed {warp_instructions:.0f} warp instructions, copies moved {copied_bytes:.0f} bytes and "
+        f"the host computed for {1e6 * host_s:.0f} us, but the work takes {least:.0f} warp instructions at the least: "
+        "nothing that was counted did it"
     )
 
 

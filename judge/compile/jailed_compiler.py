@@ -23,7 +23,16 @@ from judge.compile.compiler_jail import (
 )
 from judge.compile.diagnostics import says_killed
 from judge.compile.exported_solve import MANGLED_SOLVE
-from judge.compile.plan import Adapting, Files, Plan, Recorder, build_script, parse_dryrun, whole_plan
+from judge.compile.plan import (
+    MAX_RESOURCES_BYTES,
+    Adapting,
+    Files,
+    Plan,
+    Recorder,
+    build_script,
+    parse_dryrun,
+    whole_plan,
+)
 from judge.compile.source_files import OwnLines, own_lines
 from judge.compile.target import Target
 from judge.compile.toolchain import INSIDE, Toolchain
@@ -151,10 +160,6 @@ def _compile(job: CompilerJob) -> CompilerResult:
         call_lines = _read_call_lines(contents(taken[6], 1 << 20), lines)
     signals = frozenset(int(status) - 128 for status in statuses.split())
     return CompilerResult(output, library, symbols, definitions, resources, own_streams, call_lines, signals)
-
-
-#: Of the report of ptxas: a few hundred bytes for each kernel, but for long names.
-MAX_RESOURCES_BYTES = 16 << 20
 
 
 def _read_call_lines(data: bytes, lines: OwnLines) -> tuple[tuple[int, int], ...]:

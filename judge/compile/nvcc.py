@@ -20,7 +20,6 @@ from judge.compile.compiler_jail import require_work
 from judge.compile.diagnostics import capped, exhausted, parse_resources, readable_log
 from judge.compile.exported_solve import check_solve, needed_adapter, wanted_overload
 from judge.compile.jailed_compiler import (
-    MAX_RESOURCES_BYTES,
     CompilerJob,
     CompilerResult,
     compiler_options,
@@ -29,7 +28,7 @@ from judge.compile.jailed_compiler import (
 )
 from judge.compile.known_good import require_working
 from judge.compile.narrowing import narrowed_includes
-from judge.compile.plan import FAILURES, LINK_FAILED
+from judge.compile.plan import FAILURES, LINK_FAILED, MAX_RESOURCES_BYTES
 from judge.compile.source import check_source
 from judge.compile.source_files import check_files, missing_header, split_files
 from judge.compile.target import Target

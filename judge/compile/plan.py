@@ -32,6 +32,10 @@ _NOTING = "noting.sh"
 _MODULE_ID = "_00000000_9_kernel_cu_00000000"
 
 
+#: Of the report of ptxas: a few hundred bytes for each kernel, but for long names. A longer one is refused, not cut.
+MAX_RESOURCES_BYTES = 16 << 20
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Shell commands. ``host`` and ``device`` may run at the same time; ``compile_`` needs both and makes ``kernel.o``.
@@ -209,7 +213,7 @@ def build_script(
         *(_call_lines(files.call_lines, own) if ptxas_arch is not None else []),
         f"head -c 1000000 definitions >/proc/self/fd/{files.definitions} || note",
         f"head -c 1000000 symbols >/proc/self/fd/{files.symbols} || note",
-        f"head -c 1000000 resources.log >/proc/self/fd/{files.resources} || note",
+        f"head -c {MAX_RESOURCES_BYTES + 1} resources.log >/proc/self/fd/{files.resources} || note",
         f"if [ -f kernel.so ]; then cat kernel.so >/proc/self/fd/{files.library} || note; fi",
     ]
     return "\n".join(lines) + "\n"

@@ -134,7 +134,10 @@ class EmulatorDevice:
             self._recorder.next_call()
         self._recorded_calls += 1
         with self._runtime.shielded():
-            call()
+            if self._recorder is None:
+                call()
+            else:
+                self._recorder.call(call)
         try:
             self._runtime.synchronize()
         except CudaError as error:

@@ -26,6 +26,7 @@ from judge.sandbox.cgroup import Group
 from judge.sandbox.enter_plan import enter_plan
 from judge.sandbox.policy import Policy
 from judge.sandbox.starvation import FairClock
+from judge.sandbox.threads import names_of_threads
 from judge.wire.last_word import SIZE_BYTES, LastWord
 
 #: What operators, service managers and the kernel's OOM killer end processes with.
@@ -143,9 +144,13 @@ class JailProcess:
         """Returns the CPU time of the whole process tree so far; None without the controller."""
         return self._group.usage().cpu_s
 
-    def waits_s(self) -> dict[int, float]:
-        """Returns how long each thread of the process tree had to wait for a processor so far."""
-        return starvation.waits_s(self._process.pid)
+    def processor_times(self) -> dict[int, starvation.ProcessorTime]:
+        """Returns how long each thread of the process tree ran and had to wait for a processor so far."""
+        return starvation.processor_times(self._process.pid)
+
+    def thread_names(self) -> set[str]:
+        """Returns how the threads of the process tree are named now; they name themselves."""
+        return names_of_threads(self._process.pid)
 
     def schedule_in_real_time(self) -> bool:
         """Schedules the whole process tree in real time; returns whether that is permitted."""
@@ -338,7 +343,7 @@ def run_to_end(
     with launch(policy, argv, pass_fds=pass_fds, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as jail:
         assert jail.stdout is not None
         kept, total, is_printing, timed_out, starved = bytearray(), 0, True, False, False
-        clock = FairClock(jail.waits_s)
+        clock = FairClock(jail.processor_times)
         with selectors.DefaultSelector() as selector:
             selector.register(jail.stdout, selectors.EVENT_READ)
             while True:

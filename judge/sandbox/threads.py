@@ -21,6 +21,15 @@ def threads_of(root: int) -> Iterator[Path]:
                 seen |= children
 
 
+def names_of_threads(root: int) -> set[str]:
+    """Returns the names of the threads of a process and of its descendants: they may say anything."""
+    names = set()
+    for thread in threads_of(root):
+        with contextlib.suppress(OSError):
+            names.add((thread / "comm").read_text(errors="replace").removesuffix("\n"))
+    return names
+
+
 def _threads_of_one(process: int) -> list[Path]:
     try:
         return list((_PROC / str(process) / "task").iterdir())

@@ -18,7 +18,7 @@ from typing import NoReturn
 from emulator.records import dataclass
 from judge.errors import Cancelled, JailUnavailable
 from judge.sandbox.launch import JailExit, JailProcess
-from judge.sandbox.starvation import longest_wait_s
+from judge.sandbox.starvation import ProcessorTime, starved_s
 from judge.supervisor.launcher import Launcher
 from judge.supervisor.output_drain import OutputDrain
 from judge.supervisor.shared_memory import LibraryFile, SharedRegion
@@ -29,6 +29,11 @@ from judge.wire.messages import FailedReply
 _TICK_S = 0.05
 #: How often a limit may be granted again for time without a processor: what a limit bounds stays bounded.
 _MOST_EXTENSIONS = 9.0
+#: The name of a thread that makes machine code (``emulator.runtime.programs.MAKING_CODE``): a claim.
+_MAKING_CODE = "making code"
+#: How long a runner may make machine code beyond the limit of a request. Once it is made, the request gets its limit
+#: again.
+MOST_CODE_S = 60.0
 
 
 class RequestRefused(Exception):
@@ -44,7 +49,8 @@ class Ending:
     """Why a runner ended, and during which request. The first reason that holds, in field order, is the one.
 
     ``output`` is all that it printed, and ``printed`` what it has printed since that was last asked for. ``session_s``
-    is set if it is not the request that took too long, but all of them together.
+    is set if it is not the request that took too long, but all of them together. ``starved`` is set if the time ran
+    out because the machine had no processor for it, however much longer it got.
     """
 
     during: Op
@@ -55,6 +61,9 @@ class Ending:
     output: str
     session_s: float | None = None
     printed: str = ""
+    starved: bool = False
+    #: Whether the time ran out while it made machine code, for which it had got more time.
+    making_code: bool = False
 
 
 class RunnerEnded(Exception):
@@ -81,7 +90,7 @@ class RunnerProcess:
                  cancelled: Callable[[], bool] = lambda: False) -> None:  # fmt: skip
         #: Asked while a reply is awaited; the session that takes over a warm runner sets it.
         self.cancelled = cancelled
-        #: The seconds by which limits were extended so far.
+        #: The seconds for which it had to wait for a processor so far, as far as it was asked for anything.
         self.starved_s = 0.0
         self._received = bytearray()
         self.inputs = SharedRegion("inputs", input_bytes, read_only=True)
@@ -145,11 +154,12 @@ class RunnerProcess:
     def receive(self, request: Pending, limit_s: float, *, busy_wait_s: float = 0.0) -> tuple[bytes, float]:
         """Returns the reply to a sent request, like ``request``."""
         op, started = request.op, request.sent_s
-        waits: dict[int, float] | None = None
-        granted_s = 0.0
+        times: dict[int, ProcessorTime] | None = None
+        times_at_s = 0.0
+        granted_s = code_s = for_code_s = 0.0
         while True:
             waited_s = time.perf_counter() - started
-            left = limit_s + granted_s - waited_s
+            left = limit_s + granted_s + for_code_s - waited_s
             try:
                 found = split_frame(self._received)
             except FrameError as error:
@@ -166,19 +176,28 @@ class RunnerProcess:
             if self._drain.flooded.is_set():
                 self._end(op, flooded=True)
             if left <= 0:
-                more_s = min(self._starved_s(waits), _MOST_EXTENSIONS * limit_s) - granted_s
-                if more_s < _TICK_S / 5:
-                    self._end(op, timed_out=True)
-                granted_s += more_s
-                self.starved_s += more_s
-                continue
+                lost_s, most_s = self._starved_s(times, waited_s - times_at_s), _MOST_EXTENSIONS * limit_s
+                more_s = min(lost_s, most_s) - granted_s
+                if more_s >= _TICK_S / 5:
+                    granted_s += more_s
+                    continue
+                is_making = self._is_making_code()
+                if is_making and code_s < MOST_CODE_S:
+                    code_s += _TICK_S
+                    for_code_s += _TICK_S
+                    continue
+                if code_s and not is_making and for_code_s == code_s:
+                    for_code_s += limit_s
+                    continue
+                self._end(op, timed_out=True, starved=lost_s >= most_s > 0, making_code=is_making)
             self.stop_if_cancelled()
-            if waits is None and waited_s > busy_wait_s + _TICK_S / 2 and self._jail is not None:
+            if times is None and waited_s > busy_wait_s + _TICK_S / 2 and self._jail is not None:
                 # Not at once: most replies come soon, and times are taken of some.
-                waits = self._jail.waits_s()
+                times, times_at_s = self._jail.processor_times(), waited_s
             if not self._readable(min(left, _TICK_S)) and self._gone() and not self._readable(0):
                 self._end(op)
         wall_s = time.perf_counter() - started
+        self.starved_s += self._starved_s(times, wall_s - times_at_s)
         frame, size = found
         del self._received[:size]
         if frame.nonce != request.nonce or frame.op & ~(Op.REPLY | Op.FAILED) != request.op:
@@ -191,11 +210,14 @@ class RunnerProcess:
             raise RequestRefused(refused)
         return frame.payload, wall_s
 
-    def _starved_s(self, before: dict[int, float] | None) -> float:
-        """Returns how long the runner has waited for a processor since an earlier reading."""
+    def _starved_s(self, before: dict[int, ProcessorTime] | None, wall_s: float) -> float:
+        """Returns how long the runner has waited for a processor since a reading ``wall_s`` ago."""
         if before is None or self._jail is None:
             return 0.0
-        return longest_wait_s(before, self._jail.waits_s())
+        return starved_s(before, self._jail.processor_times(), wall_s)
+
+    def _is_making_code(self) -> bool:
+        return self._jail is not None and _MAKING_CODE in self._jail.thread_names()
 
     def _gone(self) -> bool:
         """Returns whether the jail has ended. A process that never came into it may still hold the socket."""
@@ -253,7 +275,10 @@ class RunnerProcess:
         self._received += piece
         return bool(piece)
 
-    def _end(self, during: Op, *, tampered: str = "", flooded: bool = False, timed_out: bool = False) -> NoReturn:
+    def _end(
+        self, during: Op, *, tampered: str = "", flooded: bool = False, timed_out: bool = False, starved: bool = False,
+        making_code: bool = False,
+    ) -> NoReturn:  # fmt: skip
         """Ends the runner and raises RunnerEnded."""
         if self._jail is None:
             raise RuntimeError("the runner has been closed")
@@ -273,4 +298,16 @@ class RunnerProcess:
         flooded = flooded or self._drain.flooded.is_set()
         printed = self._drain.take()
         self.close()
-        raise RunnerEnded(Ending(during, tampered, flooded, timed_out, ended, output, printed=printed))
+        raise RunnerEnded(
+            Ending(
+                during,
+                tampered,
+                flooded,
+                timed_out,
+                ended,
+                output,
+                printed=printed,
+                starved=starved,
+                making_code=making_code,
+            )
+        )

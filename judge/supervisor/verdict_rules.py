@@ -17,7 +17,7 @@ from judge.compile.source_files import OwnLines, moves_lines, own_lines, own_nam
 from judge.errors import InternalError, KilledFromOutside
 from judge.judgement import MemoryFault, Mismatch, RacingAccess
 from judge.supervisor.error_explanations import explain_cuda, explain_signal
-from judge.supervisor.process import Ending
+from judge.supervisor.process import MOST_CODE_S, Ending
 from judge.verdict import Verdict
 from judge.wire.frames import Failure, Op
 from judge.wire.last_word import FOUND, RUNNER_FAILED
@@ -96,7 +96,8 @@ def outcome_of_ending(ending: Ending, limit_s: float, *, is_public: bool = False
     Of a public case, what the runner found before is told. A submission could print such a line itself, and so show the
     inputs of a hidden one.
 
-    Raises InternalError if the runner ended before the submission was loaded, and so through no fault of it, and
+    Raises InternalError if the runner ended before the submission was loaded, and so through no fault of it, or got no
+    processor, and
     RunnerKilled if somebody outside may have ended it.
     """
     if ending.during in _BEFORE_LOADING:
@@ -112,6 +113,12 @@ def outcome_of_ending(ending: Ending, limit_s: float, *, is_public: bool = False
     }.get(ending.during, "after solve had returned")  # fmt: skip
     if ending.exit.jail_lost:
         raise RunnerKilled(f"the runner's jail was killed from outside {where}", None)
+    if ending.timed_out and ending.starved:
+        raise InternalError(f"the machine is too busy: the runner got hardly any processor time {where}", "")
+    if ending.timed_out and ending.making_code:
+        what = "the emulator made machine code of the kernels for more than"
+        advice = "unroll less, or use smaller arrays in registers"
+        return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"{what} {MOST_CODE_S:g} s {where}: {advice}")
     if ending.timed_out and ending.session_s is not None:
         message = f"its calls together took longer than the {ending.session_s:g} s that a process has for all of them"
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, message)

@@ -15,7 +15,7 @@ from judge.wire.frames import MAX_ARGUMENTS, MAX_PAYLOAD, FrameError, Reader, Wr
 MAX_RECORDING_BYTES = 64 << 20
 PIECE_BYTES = MAX_PAYLOAD - 64
 #: ``emulator.replay.Transfers``, in order.
-TRANSFERS = 10
+TRANSFERS = 12
 
 
 @dataclass(frozen=True, slots=True)

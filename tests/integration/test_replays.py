@@ -9,7 +9,7 @@ import pytest
 
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
-from judge.judgement import Judgement
+from judge.judgement import Judgement, ModelledCase
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings
 from judge.verdict import Verdict
@@ -33,6 +33,7 @@ __global__ void waste(const float* A, const float* B, float* C, int n) {
 """
 
 Score = Callable[[str], Judgement]
+ScoreWith = Callable[[str, str], Judgement]
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,17 @@ def score(packs: dict[str, Pack], judge_settings: JudgeSettings) -> Score:
     def run(body: str) -> Judgement:
         source = KERNEL + 'extern "C" void solve(const float* A, const float* B, float* C, int N) {' + body + "}"
         return pipeline.judge(source.encode(), packs["vector-add"], device, 11, judge_settings)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def score_with(packs: dict[str, Pack], judge_settings: JudgeSettings) -> ScoreWith:
+    device = BUILTIN_BACKENDS.find_device("emulator", judge_settings)
+
+    def run(functions: str, body: str) -> Judgement:
+        solve = 'extern "C" void solve(const float* A, const float* B, float* C, int N) {' + body + "}"
+        return pipeline.judge((KERNEL + functions + solve).encode(), packs["vector-add"], device, 11, judge_settings)
 
     return run
 
@@ -66,6 +78,55 @@ def test_what_the_host_read_and_wrote_is_in_the_time(score: Score) -> None:
         """)
     )
     assert copied > 5 * plain
+
+
+WORK = """
+    static float last_of(std::vector<float> a, std::vector<float> b) {
+        for (int round = 0; round < 40; round++) for (size_t i = 1; i < a.size(); i++) b[i] = b[i] * 0.5f + b[i - 1];
+        return b.back() == 1234.5f ? a[0] : a.back();
+    }
+    static int on_host(const float* A, const float* B, float* C, int N, float found) {
+        add<<<(N + 255) / 256, 256>>>(A, B, C, N);
+        if (found == 1234.5f) cudaMemset(C, 0, 4);
+        return 0;
+    }
+    struct Job { std::vector<float> *a, *b; float found; };
+    static void job(void* it) { ((Job*)it)->found = last_of(*((Job*)it)->a, *((Job*)it)->b); }
+"""
+READ = """
+    std::vector<float> a(N), b(N);
+    cudaMemcpy(a.data(), A, 4ul * N, cudaMemcpyDeviceToHost);
+    cudaMemcpy(b.data(), B, 4ul * N, cudaMemcpyDeviceToHost);
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "on_host(A, B, C, N, last_of(a, b));",
+        "Job it{&a, &b, 0}; cudaLaunchHostFunc(0, job, &it); cudaStreamSynchronize(0); on_host(A, B, C, N, it.found);",
+        "add<<<1, 1>>>(A, B, C, 1); float found = last_of(a, b); on_host(A, B, C, N, found);",
+        # In pieces, with a call of the runtime between.
+        "float found = 0; for (int k = 0; k < 4; k++) { found += last_of(a, b); cudaStreamQuery(0); }"
+        "on_host(A, B, C, N, found);",
+    ],
+    ids=["in-solve", "host-function", "beside-a-launch", "in-pieces"],
+)
+def test_what_the_host_computes_is_in_the_time(score_with: ScoreWith, body: str) -> None:
+    """Forty passes over a million numbers, each of which needs the one before: many milliseconds on any processor."""
+    judgement = score_with(WORK, READ + body)
+    assert value(judgement) > 10e-3
+    assert judgement.measurement is not None
+    (case,) = judgement.measurement.cases
+    assert isinstance(case, ModelledCase)
+    assert case.limiter == "computations on the host"
+
+
+def test_a_thread_of_the_host_is_not_to_be_had(score_with: ScoreWith) -> None:
+    body = "float found; std::thread it([&] { found = last_of(a, b); }); it.join();"
+    judgement = score_with("\n#include <thread>\n" + WORK, READ + body)
+    assert judgement.verdict is Verdict.RUNTIME_ERROR, judgement
+    assert "thread" in judgement.message
 
 
 def test_an_answer_that_no_launch_gave_is_not_trusted(score: Score) -> None:

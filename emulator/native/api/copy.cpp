@@ -5,6 +5,7 @@
 #include <string>
 
 #include "checks/call_errors.h"
+#include "replay/host_clock.h"
 #include "checks/task_races.h"
 #include "exec/memory.h"
 #include "replay/recording.h"
@@ -109,6 +110,7 @@ void copy_box(Plane to, Plane from, Box box) {
     if (empty(box)) return;
     DeviceAccess access;
     recording().note_copy(to, from, box);
+    note_device_busy(true);
     for (size_t z = 0; z < box.depth; ++z) {
         for (size_t y = 0; y < box.height; ++y) {
             char *target = to.at + z * to.slice + y * to.pitch;
@@ -136,6 +138,7 @@ void fill_box(Plane to, uint32_t value, Box box, uint32_t element) {
     DeviceAccess access;
     Region region{reinterpret_cast<uint64_t>(to.at), to.pitch, to.slice};
     recording().add(FillStep{region, box, value, element});
+    note_device_busy(true);
     for (size_t z = 0; z < box.depth; ++z) {
         for (size_t y = 0; y < box.height; ++y) {
             char *target = to.at + z * to.slice + y * to.pitch;

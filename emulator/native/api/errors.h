@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "replay/host_clock.h"
 #include "report/session.h"
 
 namespace emu {
@@ -38,6 +39,7 @@ cudaError_t unsupported_call(const char *name);
 
 // The first line of every call that would reach the device.
 #define EMU_REQUIRE_DEVICE()                                                      \
+    emu::RuntimeCall emu_runtime_call;                                            \
     do {                                                                          \
         emu::note_device_use();                                                   \
         if (cudaError_t emu_broken = emu::sticky()) return emu::fail(emu_broken); \

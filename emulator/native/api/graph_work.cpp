@@ -1,6 +1,7 @@
 #include "api/graph_work.h"
 
 #include "api/copy.h"
+#include "replay/host_clock.h"
 #include "exec/launch.h"
 
 namespace emu {
@@ -48,6 +49,7 @@ cudaError_t fill_work(const cudaMemsetParams *params, Work *out) {
 cudaError_t host_work(const cudaHostNodeParams *params, Work *out) {
     if (!params || !params->fn) return cudaErrorInvalidValue;
     *out = [function = params->fn, data = params->userData] {
+        HostFunction on_host;
         function(data);
         return cudaSuccess;
     };

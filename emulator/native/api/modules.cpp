@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -33,6 +34,14 @@ struct Module {
 namespace {
 
 EmuCallbacks callbacks;
+thread_local double making_code_s = 0;
+
+double thread_s() {
+    timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 // Held while a module loads or a kernel compiles as well: the callbacks come back on the same thread to define variables.
 std::recursive_mutex modules_mutex;
 std::map<uint64_t, std::unique_ptr<Module>> modules;
@@ -179,8 +188,13 @@ cudaError_t compile(Function &function, const uint32_t block[3], bool observe, c
 
 // Without the mutex: launches run while a thread of theirs asks.
 cudaError_t make_code(const EmuKernel &kernel, EmuCodeWanted wanted) {
-    return static_cast<cudaError_t>(callbacks.make_code(&kernel, wanted));
+    double began_s = thread_s();
+    int code = callbacks.make_code(&kernel, wanted);
+    making_code_s += thread_s() - began_s;
+    return static_cast<cudaError_t>(code);
 }
+
+double time_of_making_code_s() { return making_code_s; }
 
 }  // namespace emu
 

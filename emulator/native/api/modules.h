@@ -74,6 +74,8 @@ cudaError_t compile(Function &function, const uint32_t block[3], bool observe, c
 
 // Asks for more code of a compiled kernel. Goes by the callbacks, on this thread.
 cudaError_t make_code(const EmuKernel &kernel, EmuCodeWanted wanted);
+// How long this thread has made code so far, in seconds of processor time: no launch's limit counts it.
+double time_of_making_code_s();
 
 }  // namespace emu
 

@@ -11,6 +11,7 @@
 
 #include "checks/task_races.h"
 #include "exec/observe.h"
+#include "replay/host_clock.h"
 
 namespace emu {
 
@@ -166,12 +167,14 @@ void host_waits(const TaskClock &clock) {
     std::lock_guard lock(queue().mutex);
     drain(clock);
     join(queue().known_to_host, clock);
+    note_device_busy(false);
 }
 
 void host_waits() {
     std::lock_guard lock(queue().mutex);
     drain();
     queue().known_to_host.clear();
+    note_device_busy(false);
     task_races().forget();
 }
 

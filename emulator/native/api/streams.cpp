@@ -347,6 +347,7 @@ EMU_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t functio
     if (!function) return fail(cudaErrorInvalidValue);
     // The host may well wait for what it does.
     return submit(stream, cudaGraphNodeTypeHost, [=] {
+        HostFunction on_host;
         function(data);
         return cudaSuccess;
     }, {.at_once = true});
@@ -360,6 +361,8 @@ EMU_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallbac
         return fail(cudaErrorStreamCaptureUnsupported);
     }
     if (Stream *plain = stream_of(stream)) carry_out(*plain);
+    RuntimeCall call;
+    HostFunction on_host;
     // Unlike a host function it is called after an error too, and told of it.
     callback(stream, sticky(), data);
     return cudaSuccess;

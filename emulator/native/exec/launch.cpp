@@ -158,6 +158,7 @@ cudaError_t execute(const Ready &ready) {
     if (recording().is_on()) {
         recording().note_host_writes();
         recording().add(ready.step());
+        note_device_busy(true);
     }
     const EmuKernel *kernel = ready.kernel;
     const LaunchShape &at = ready.shape;

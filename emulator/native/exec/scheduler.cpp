@@ -32,6 +32,9 @@ double thread_s() {
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+// The thread's own clock, less what it took to make code that its warps waited for.
+double working_s() { return thread_s() - time_of_making_code_s(); }
+
 // Threads that wait for launches; they are never joined, since the process may end at any time.
 class Team {
   public:
@@ -106,7 +109,7 @@ class Worker {
           max_resident_(max_resident),
           max_side_by_side_(max_side_by_side),
           resident_in_all_(resident_in_all),
-          ends_s_(thread_s() + limits.wall_s),
+          ends_s_(working_s() + limits.wall_s),
           site_cache_(2 * size_t{launch.kernel->site_count}),
           tally_(launch.kernel->observed ? 2 * size_t{launch.kernel->block_count} : 0) {
         uint64_t share = launch.blocks() / 64;
@@ -264,7 +267,7 @@ class Worker {
             std::string reason = "it was stopped after " + std::to_string(limits.warp_instructions) + " warp instructions";
             launch_.stop(cudaErrorLaunchTimeout, report_endless_loop(block, reason));
         }
-        if (limits.wall_s > 0 && !launch_.stopped() && thread_s() > ends_s_) {
+        if (limits.wall_s > 0 && !launch_.stopped() && working_s() > ends_s_) {
             report().set_limit("wall");
             char seconds[32];
             std::snprintf(seconds, sizeof seconds, "%g", limits.wall_s);
@@ -289,7 +292,7 @@ class Worker {
     Launch &launch_;
     size_t max_resident_, max_side_by_side_;
     uint64_t resident_in_all_;
-    double ends_s_;  // by the thread's own clock
+    double ends_s_;  // by working_s()
     std::vector<uint64_t> site_cache_, tally_;
     std::vector<Resident> resident_;
     std::vector<std::unique_ptr<BlockContext>> spare_;

@@ -18,7 +18,7 @@
 
 namespace emu {
 
-enum class Step : uint32_t { allocate = 1, release, variable, limit, launch, fill, copy, write, read, call, host_register };
+enum class Step : uint32_t { allocate = 1, release, variable, limit, launch, fill, copy, write, read, call, host_register, host };
 
 struct AllocateStep {
     static constexpr Step number = Step::allocate;
@@ -98,8 +98,19 @@ struct HostRegisterStep {
     static constexpr Step number = Step::host_register;
 };
 
+// The processor time that the program's own code took on the host in this call, in nanoseconds: while the device had nothing to do, and
+// beside it.
+struct HostStep {
+    static constexpr Step number = Step::host;
+    uint64_t alone_ns, overlapped_ns;
+};
+
 template <class Wire>
 void pass(Wire &, CallStep &) {}
+template <class Wire>
+void pass(Wire &wire, HostStep &it) {
+    wire(it.alone_ns, it.overlapped_ns);
+}
 template <class Wire>
 void pass(Wire &, HostRegisterStep &) {}
 template <class Wire>

@@ -143,6 +143,8 @@ class Replay {
 
     bool step(const HostRegisterStep &) { return true; }
 
+    bool step(const HostStep &) { return true; }
+
     bool step(const CallStep &) {
         call_ends_ = true;
         return true;
@@ -186,6 +188,7 @@ bool visit_next(Reader &reader, Visitor &visitor) {
         case Step::read: return visit_as<ReadStep>(reader, visitor);
         case Step::call: return visit_as<CallStep>(reader, visitor);
         case Step::host_register: return visit_as<HostRegisterStep>(reader, visitor);
+        case Step::host: return visit_as<HostStep>(reader, visitor);
     }
     return refuse("a step of no known kind");
 }
@@ -232,6 +235,11 @@ struct Survey {
     bool step(const HostRegisterStep &) {
         ++transfers.registered;
         return true;
+    }
+    bool step(const HostStep &it) {
+        bool fits = add(transfers.host_ns, it.alone_ns, &transfers.host_ns) &&
+                    add(transfers.overlapped_host_ns, it.overlapped_ns, &transfers.overlapped_host_ns);
+        return fits || refuse("work of the host beyond all bounds");
     }
     bool step(const VariableStep &it) {
         locations[it.module][it.name] = {it.address, it.kind == MemoryKind::managed_variable};

@@ -89,13 +89,20 @@ class ModelledScorer:
         gpu = load_gpu(job.settings.emulator_gpu)
         task = case_bytes(job.pack, case), case_flops(job.pack, case)
         modelled = modelled_call(report, job.build, gpu, call.transfers)
-        doubt = why_count_implausible(float(report.warp_instructions), *task, _engine_bytes(call.transfers))
+        doubt = why_count_implausible(
+            float(report.warp_instructions), *task, _copied_bytes(call.transfers), _host_s(call.transfers)
+        )
         doubt = doubt or why_model_implausible(modelled.seconds, *task, gpu)
         return doubt or TimedCase(
             case, ((modelled.seconds,),), modelled_roofline_s(job.pack, case, gpu), details=modelled.details
         )
 
 
-def _engine_bytes(transfers: Transfers) -> float:
-    """Returns the bytes that the device moved without a kernel."""
-    return 2.0 * transfers.copied_bytes + transfers.filled_bytes
+def _copied_bytes(transfers: Transfers) -> float:
+    """Returns the bytes that were moved without a kernel, all of which take time."""
+    on_device = 2.0 * transfers.copied_bytes + transfers.filled_bytes
+    return on_device + transfers.written_bytes + transfers.read_bytes
+
+
+def _host_s(transfers: Transfers) -> float:
+    return 1e-9 * (transfers.host_ns + transfers.overlapped_host_ns)

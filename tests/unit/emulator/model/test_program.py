@@ -55,6 +55,25 @@ def test_the_mean_of_a_group_is_one_of_its_launches():
     assert group.mean().profile == stats.profile
 
 
+def test_what_the_host_computes_alone_comes_on_top_and_what_it_computes_beside_the_device_does_not():
+    groups = group_launches([streaming(1 << 24)])
+    device_s = program_time(groups, H200).seconds
+    alone = program_time(groups, H200, Transfers(host_ns=5_000_000))
+    assert alone.seconds == pytest.approx(device_s + 5e-3)
+    assert alone.limiter == "computations on the host"
+    beside = program_time(groups, H200, Transfers(overlapped_host_ns=round(0.9e9 * device_s)))
+    assert beside.seconds == device_s
+    longer = program_time(groups, H200, Transfers(overlapped_host_ns=5_000_000))
+    assert longer.seconds == pytest.approx(5e-3)
+
+
+def test_a_host_that_only_asks_for_launches_takes_no_time():
+    groups = group_launches([streaming(1 << 12)] * 100)
+    busy = Transfers(host_ns=50_000, overlapped_host_ns=50_000)
+    assert program_time(groups, H200, busy).seconds == program_time(groups, H200).seconds
+    assert program_time(groups[:1], H200, Transfers(host_ns=300_000)).seconds > 300e-6
+
+
 def test_nothing_launched_is_an_empty_call():
     found = program_time((), H200)
     assert found.seconds == H200.launch.first_s

@@ -81,10 +81,12 @@ def test_a_time_below_the_floor_is_implausible() -> None:
 
 
 def test_a_count_too_small_for_the_task_is_implausible() -> None:
-    assert "not the host" in why_count_implausible(0, 12e6, 1e6)
-    assert "not the host" in why_count_implausible(100, 0, 1e9)
-    assert "not the host" in why_count_implausible(0, 12e6, 1e6, engine_bytes=1e6)
-    assert why_count_implausible(0, 12e6, 1e6, engine_bytes=12e6) == ""
+    assert "nothing that was counted" in why_count_implausible(0, 12e6, 1e6)
+    assert "nothing that was counted" in why_count_implausible(100, 0, 1e9)
+    assert "nothing that was counted" in why_count_implausible(0, 12e6, 1e6, copied_bytes=1e6)
+    assert "nothing that was counted" in why_count_implausible(0, 12e6, 1e6, host_s=2e-6)
+    assert why_count_implausible(0, 12e6, 1e6, copied_bytes=12e6) == ""
+    assert why_count_implausible(0, 12e6, 1e6, host_s=1e-3) == ""
     assert why_count_implausible(180_076, 12e6, 1e6) == ""
 
 

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.compile.diagnostics import capped, headline, parse_resources, readable_log
+from judge.compile.plan import MAX_RESOURCES_BYTES
 from judge.judgement import KernelResources
 
 
@@ -104,3 +105,14 @@ ptxas info    : Used 10 registers, used 0 barriers, 372 bytes cmem[0]
 )
 def test_the_line_that_says_what_is_wrong(log: str, told: str) -> None:
     assert headline(log) == told
+
+
+def test_a_kernel_behind_megabytes_of_others_is_in_the_report() -> None:
+    def entry(name: str, registers: int) -> str:
+        head = "ptxas info    : "
+        return f"{head}Compiling entry function '{name}' for 'sm_80'\n{head}Used {registers} registers\n"
+
+    padding = "".join(entry(f"k{number}{'x' * 900}", 8) for number in range(2500))
+    report = padding + entry("last", 255)
+    assert 2 << 20 < len(report) < MAX_RESOURCES_BYTES
+    assert parse_resources(report)[-1] == KernelResources("last", registers=255, shared_bytes=0)

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 
-from judge.sandbox.starvation import FairClock, longest_wait_s, waits_s
+from judge.sandbox.starvation import FairClock, ProcessorTime, processor_times, starved_s
 
 _SPIN = "import time\nend = time.monotonic() + 0.6\nwhile time.monotonic() < end: pass"
 _CHILD = f"import subprocess, sys; subprocess.run([sys.executable, '-S', '-c', {_SPIN!r}])"
@@ -18,14 +18,14 @@ def test_two_that_share_a_processor_wait_for_each_other_and_one_that_sleeps_for_
     sleeper = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(5)"])
     try:
         time.sleep(0.1)
-        before = [waits_s(process.pid) for process in (*pair, sleeper)]
+        before = [processor_times(process.pid) for process in (*pair, sleeper)]
         time.sleep(0.4)
-        after = [waits_s(process.pid) for process in (*pair, sleeper)]
+        after = [processor_times(process.pid) for process in (*pair, sleeper)]
     finally:
         for process in (*pair, sleeper):
             process.kill()
             process.wait()
-    waited = [longest_wait_s(*both) for both in zip(before, after, strict=True)]
+    waited = [starved_s(*both, 0.4) for both in zip(before, after, strict=True)]
     assert waited[0] + waited[1] > 0.1, "of 0.4 s about half each; their children are those that work"
     assert waited[2] < 0.05
 
@@ -33,13 +33,22 @@ def test_two_that_share_a_processor_wait_for_each_other_and_one_that_sleeps_for_
 def test_of_a_process_that_is_gone_nothing_is_known() -> None:
     process = subprocess.Popen(["true"])
     process.wait()
-    assert waits_s(process.pid) == {}
-    assert longest_wait_s({1: 2.0}, {}) == 0.0
-    assert longest_wait_s({1: 2.0}, {1: 5.0, 2: 1.0}) == 3.0
+    assert processor_times(process.pid) == {}
+    assert starved_s({1: ProcessorTime(0.0, 2.0)}, {}, 1.0) == 0.0
+
+
+def test_threads_that_wait_in_turn_lose_it_each_and_threads_that_wait_together_once() -> None:
+    none = ProcessorTime(0.0, 0.0)
+    in_turn = {1: ProcessorTime(1.0, 2.0), 2: ProcessorTime(1.0, 2.0)}
+    assert starved_s({1: none, 2: none}, in_turn, 6.0) == 4.0
+    together = {1: ProcessorTime(3.0, 3.0), 2: ProcessorTime(3.0, 3.0)}
+    assert starved_s({1: none, 2: none}, together, 6.0) == 3.0
+    asleep = {1: ProcessorTime(0.1, 0.0), 2: none}
+    assert starved_s({1: none, 2: none}, asleep, 6.0) == 0.0
 
 
 def test_a_fair_clock_leaves_out_what_its_threads_waited() -> None:
-    waits = iter([{1: 0.5}, {1: 2.0, 2: 0.25}, {2: 4.0}])
+    waits = iter([{1: 0.5}, {1: 2.0}, {2: 4.0}])
     now = iter([100.0, 101.0, 104.0, 110.0])
-    clock = FairClock(lambda: next(waits), now=lambda: next(now))
-    assert [clock.fair_s() for _ in range(3)] == [0.5, 2.0, 4.25]
+    clock = FairClock(lambda: {at: ProcessorTime(0.0, it) for at, it in next(waits).items()}, now=lambda: next(now))
+    assert [clock.fair_s() for _ in range(3)] == [0.5, 2.0, 4.0]

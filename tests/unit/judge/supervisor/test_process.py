@@ -12,6 +12,8 @@ import pytest
 
 from judge.errors import Cancelled, JailUnavailable
 from judge.sandbox.launch import JailExit
+from judge.sandbox.starvation import ProcessorTime
+from judge.supervisor import process
 from judge.supervisor.process import Ending, RequestRefused, RunnerEnded, RunnerProcess
 from judge.wire.frames import Frame, Op, pack_frame, split_frame
 from judge.wire.messages import FailedReply
@@ -23,7 +25,8 @@ class ScriptedJail:
     """Stands for a jailed process: a thread that has the runner's end of the socket."""
 
     def __init__(self, fd: int, script: Script, ending: JailExit, failure: JailUnavailable | None) -> None:
-        self.starves = False
+        self.starves = 0.0
+        self.makes_code_s = 0.0
         self.lost = False
         self._started_s = time.monotonic()
         self._ending = ending
@@ -37,9 +40,12 @@ class ScriptedJail:
         finally:
             os.close(fd)
 
-    def waits_s(self) -> dict[int, float]:
-        """As if one thread waited for a processor for nine tenths of the time, if it waits at all."""
-        return {1: 0.9 * (time.monotonic() - self._started_s) if self.starves else 0.0}
+    def thread_names(self) -> set[str]:
+        return {"python", "making code"} if time.monotonic() - self._started_s < self.makes_code_s else {"python"}
+
+    def processor_times(self) -> dict[int, ProcessorTime]:
+        """As if one thread waited for a processor for this share of the time."""
+        return {1: ProcessorTime(0.0, self.starves * (time.monotonic() - self._started_s))}
 
     def poll(self) -> bool:
         """As if it had ended although somebody holds its socket, if it is lost."""
@@ -223,14 +229,14 @@ def _late(seconds: float) -> Script:
 def test_time_without_a_processor_counts_for_no_limit() -> None:
     runner = _runner(_late(0.8))
     assert isinstance(runner._jail, ScriptedJail)
-    runner._jail.starves = True
+    runner._jail.starves = 0.9
     assert runner.request(Op.RUN, b"", 0.2)[0] == b"late"
     assert 0.5 < runner.starved_s < 0.8
     runner.close()
 
 
 def test_a_limit_is_not_extended_for_ever_and_not_for_sleep() -> None:
-    for starves, at_least_s, at_most_s in ((False, 0.1, 0.5), (True, 0.3, 1.5)):
+    for starves, at_least_s, at_most_s in ((0.0, 0.1, 0.5), (0.9, 0.3, 1.5), (1.0, 0.9, 1.9)):
         runner = _runner(_late(2.0))
         assert isinstance(runner._jail, ScriptedJail)
         runner._jail.starves = starves
@@ -238,4 +244,22 @@ def test_a_limit_is_not_extended_for_ever_and_not_for_sleep() -> None:
         with pytest.raises(RunnerEnded) as ended:
             runner.request(Op.RUN, b"", 0.1)
         assert ended.value.ending.timed_out
+        assert ended.value.ending.starved == (starves == 1.0), "then the machine is to blame"
         assert at_least_s < time.monotonic() - started < at_most_s
+
+
+def test_making_machine_code_counts_for_no_limit_and_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "MOST_CODE_S", 0.6)
+    runner = _runner(_late(0.6))
+    assert isinstance(runner._jail, ScriptedJail)
+    runner._jail.makes_code_s = 0.5
+    assert runner.request(Op.RUN, b"", 0.2)[0] == b"late"
+    runner.close()
+    for makes_code_s in (0.3, 5.0):
+        runner = _runner(_late(2.0))
+        assert isinstance(runner._jail, ScriptedJail)
+        runner._jail.makes_code_s = makes_code_s
+        with pytest.raises(RunnerEnded) as ended:
+            runner.request(Op.RUN, b"", 0.1)
+        assert ended.value.ending.timed_out
+        assert ended.value.ending.making_code == (makes_code_s == 5.0)
