@@ -32,6 +32,10 @@ WHEN_KNOWN: Final = {"json": "when known"}
 NOT_REPLAYED: Final = "its kernels were not replayed"
 
 
+#: What precedes a race that a message tells of though the wrong answer does not depend on it, as far as was tried.
+SAME_IN_ALL_ORDERS = "also found, though other orders of warps gave the same answer: "
+
+
 @dataclass(frozen=True, slots=True)
 class DeviceInfo:
     """The device that judged. Users name it, and leaderboards are kept, by its ``key`` (``nvidia-h200``)."""

@@ -25,6 +25,7 @@ from judge.packs.sizes import shape as shape_of
 from judge.supervisor.case_preparer import CasePreparer, PreparedCase
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.layout import Array, lay_out
+from judge.supervisor.likely_causes import precision, rounding, with_precision
 from judge.supervisor.output_drain import CUT
 from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.session import CallRecord, Session
@@ -40,6 +41,7 @@ from judge.supervisor.verdict_rules import (
     with_checks,
 )
 from judge.verdict import Verdict
+from judge.wire.elements import Element
 from judge.wire.frames import Failure, Op
 from judge.wire.messages import MAX_FAULTS, Watch
 
@@ -54,6 +56,10 @@ _CHECKED_BYTES = 256 << 10
 _CHECKED_FLOPS = 1 << 21
 #: So many orders are tried of what has a race. One shows a missing barrier about half of the time.
 _ORDERS = 8
+#: In so many orders a wrong answer is the same before a race beside it is taken for another fault.
+_SAME_ORDERS = 4
+#: Elements to which floats are converted where the challenge wants it.
+_HALVES = (Element.FLOAT16, Element.BFLOAT16)
 #: So much of what a case prints is kept, in characters.
 _OUTPUT_CHARACTERS = 8 << 10
 #: Races of blocks, and of launches, as the emulator names them.
@@ -237,7 +243,7 @@ class CaseRunner:
                 outside = lines_outside_their_part(record.fetched, self._source)
                 outcome = self._in_other_orders(case, prepared_case, outcome, outside)
             elif outcome.verdict is Verdict.WRONG_ANSWER:
-                outcome = self._explain(case, prepared_case, outcome)
+                outcome = self._explain(case, prepared_case, self._with_cause(outcome, outputs), outputs)
         wall_s = record.wall_s if record else 0.0
         shown = _shown(self._pack, prepared_case, outputs)
         return JudgedCase(case_judgement(case, outcome, wall_s, printed, shown), record)
@@ -282,7 +288,20 @@ class CaseRunner:
                 return Outcome(Verdict.WRONG_ANSWER, message, mismatch, found)
         return dataclasses.replace(right, message=race.message)
 
-    def _explain(self, case: Case, prepared_case: PreparedCase, wrong: Outcome) -> Outcome:
+    def _with_cause(self, wrong: Outcome, outputs: dict[str, Array]) -> Outcome:
+        """Returns a wrong answer with what its numbers, or the compiled code, tell of its cause."""
+        mismatch = wrong.mismatch
+        if mismatch is None:
+            return wrong
+        if mismatch.imprecise is not None:
+            has_halves = any(argument.element in _HALVES for argument in self._pack.arguments)
+            causes = precision(self._artifact.library, self._source, has_halves=has_halves)
+            return dataclasses.replace(wrong, message=with_precision(wrong.message, mismatch.imprecise, causes))
+        # Quantized numbers are bytes; of other integers, off by one is a matter of counting.
+        cause = rounding(mismatch) if outputs[mismatch.output].dtype.itemsize == 1 else ""
+        return dataclasses.replace(wrong, message=f"{wrong.message}; {cause}") if cause else wrong
+
+    def _explain(self, case: Case, prepared_case: PreparedCase, wrong: Outcome, outputs: dict[str, Array]) -> Outcome:
         """Returns a wrong answer with what the device finds when it runs the case with all checks.
 
         That is done for the first wrong answer, and while nothing is found for those of further small cases.
@@ -291,7 +310,7 @@ class CaseRunner:
             return wrong
         self._tried = True
         try:
-            record, *_ = self._call(case, prepared_case, Watch.CHECKS)
+            record, again, _ = self._call(case, prepared_case, Watch.CHECKS)
         except (RunnerEnded, RequestRefused):
             # The call returned the first time; what happens in the repetition decides nothing.
             self.end_session()
@@ -299,9 +318,28 @@ class CaseRunner:
             return wrong
         if ends_device(record.ran, record.fetched):
             self.end_session()
-        explained = with_checks(wrong, record.fetched, self._source)
+
+        def is_same() -> bool:
+            return _are_equal(outputs, again) and self._are_same_in_orders(case, prepared_case, outputs)
+
+        explained = with_checks(wrong, record.fetched, self._source, is_same_in_all_orders=is_same)
         self._explained = explained is not wrong
         return explained
+
+    def _are_same_in_orders(self, case: Case, prepared_case: PreparedCase, outputs: dict[str, Array]) -> bool:
+        """Returns whether further orders of warps give the same outputs, bit by bit."""
+        for number in range(_SAME_ORDERS):
+            try:
+                record, again, _ = self._call(case, prepared_case, Watch.RUNS_AHEAD if number % 2 else Watch.NOTHING)
+            except (RunnerEnded, RequestRefused):
+                self.end_session()
+                return False
+            if ends_device(record.ran, record.fetched):
+                self.end_session()
+                return False
+            if not _are_equal(outputs, again):
+                return False
+        return True
 
     def _call(self, case: Case, prepared_case: PreparedCase, watch: Watch) -> tuple[CallRecord, dict[str, Array], str]:
         """Returns the call's record, its outputs, and what the program printed since the last call."""
@@ -315,6 +353,10 @@ class CaseRunner:
 
     def _calls(self) -> int:
         return self._session.calls if self._session is not None else 0
+
+
+def _are_equal(some: dict[str, Array], others: dict[str, Array]) -> bool:
+    return all(some[name].tobytes() == others[name].tobytes() for name in some)
 
 
 def _launches(record: CallRecord) -> int | None:

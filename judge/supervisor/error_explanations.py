@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 
 _CUDA = {
-    "cudaErrorInvalidValue": "an argument of a CUDA call was out of range, or a launch asks for too many threads",
+    "cudaErrorInvalidValue": "an argument of a CUDA call or launch was out of range: look at its sizes and offsets",
     "cudaErrorMemoryAllocation": "the device memory allowed for this challenge ran out",
     "cudaErrorInvalidConfiguration": "the launch configuration is not possible: look at threads a block (at most 1024),"
     " the grid's dimensions and the shared memory",

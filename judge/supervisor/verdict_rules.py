@@ -15,8 +15,9 @@ from collections.abc import Callable, Sequence
 from emulator.records import dataclass
 from judge.compile.source_files import OwnLines, moves_lines, own_lines, own_name, split_files
 from judge.errors import InternalError, KilledFromOutside
-from judge.judgement import MemoryFault, Mismatch, RacingAccess
+from judge.judgement import SAME_IN_ALL_ORDERS, MemoryFault, Mismatch, RacingAccess
 from judge.supervisor.error_explanations import explain_cuda, explain_signal
+from judge.supervisor.likely_causes import in_order, is_of_one_warp
 from judge.supervisor.process import MOST_CODE_S, Ending
 from judge.verdict import Verdict
 from judge.wire.frames import Failure, Op
@@ -237,7 +238,11 @@ def outcome_of_call(
     if ran.code != 0:
         return Outcome(Verdict.RUNTIME_ERROR, explain_cuda(ran.name, _shown(ran.message)), mismatch, faults)
     told = next((f"; {told_of(call)}" for call in failed if call.why), "")
-    told += next((f"; {_describe(claim)}" for claim in report.faults if claim.kind == _UNDEFINED_SHUFFLE), "")
+    outside = [fault for fault in faults if fault.message and fault.kind.startswith(_OUT_OF_BOUNDS)]
+    if outside:
+        told += f"; {in_order(outside)[0].message}"
+    else:
+        told += next((f"; {_describe(claim)}" for claim in report.faults if claim.kind == _UNDEFINED_SHUFFLE), "")
     return Outcome(Verdict.WRONG_ANSWER, mismatch.message + told, mismatch, faults)
 
 
@@ -256,20 +261,30 @@ def _is_harmless(claim: FaultClaim, own: OwnLines, source: str) -> bool:
     return not moves_lines(source)
 
 
-def with_checks(wrong: Outcome, fetched: FetchReply, source: str = "") -> Outcome:
+def with_checks(
+    wrong: Outcome, fetched: FetchReply, source: str = "", *, is_same_in_all_orders: Callable[[], bool] = lambda: False
+) -> Outcome:
     """Returns a wrong answer with what the emulator found when it ran the case again with racecheck and initcheck.
 
-    A line that leaves its part of shared memory comes first in the message, then a race: the likeliest causes.
+    A line that leaves its part of shared memory comes first in the message, then a race: the likeliest causes. A race
+    between warps comes last where ``is_same_in_all_orders`` finds that the answer does not depend on their order.
     """
     report = fetched.report or ReportClaim()
     known = {(fault.kind, fault.file, fault.line) for fault in wrong.memory_errors}
-    found = [*lines_outside_their_part(fetched, source), *map(_fault, report.faults)]
+    found = [*lines_outside_their_part(fetched, source), *in_order([_fault(claim) for claim in report.faults])]
     new = tuple(fault for fault in found if (fault.kind, fault.file, fault.line) not in known)
     if not new:
         return wrong
-    likely = [next((fault for fault in new if fault.kind == _OUTSIDE_ITS_PART), None)]
-    likely.append(next((fault for fault in new if fault.other is not None), None))
-    told = [fault.message for fault in likely if fault is not None] or [new[0].message]
+    likely = next((fault for fault in new if fault.kind == _OUTSIDE_ITS_PART), None)
+    race = next((fault for fault in new if fault.other is not None), None)
+    rest = [fault for fault in new if fault.other is None and fault.kind != _UNDEFINED_SHUFFLE]
+    told = [] if likely is None else [likely.message]
+    if race is not None and not is_of_one_warp(race) and is_same_in_all_orders():
+        told += [rest[0].message] if rest and likely is None else []
+        told.append(f"{SAME_IN_ALL_ORDERS}{race.message}")
+    elif race is not None:
+        told.append(race.message)
+    told = told or [(rest or new)[0].message]
     message = "; ".join(filter(None, (wrong.message, *told)))
     return dataclasses.replace(wrong, message=message, memory_errors=(*wrong.memory_errors, *new)[:MAX_FAULTS])
 

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from judge.compile.kernels import kernel_name
 from judge.compile.source_files import ONE_FILE, OwnLines, own_lines
 from judge.judgement import (
+    SAME_IN_ALL_ORDERS,
     BuildReport,
     CaseJudgement,
     DeviceInfo,
@@ -150,7 +151,7 @@ def present_report(judgement: Judgement, source: str = "") -> Report:
         title=_title(judgement),
         message=_race_headline(first_failure, own)
         or _fault_headline(first_failure, judgement.message, own)
-        or _sentence(judgement.message)
+        or _described(judgement, first_failure)
         or _summary(judgement.verdict, views),
         figures=() if measurement is None else present_measurement(measurement),
         cases=views,
@@ -242,9 +243,24 @@ def _summary(verdict: Verdict, cases: Sequence[CaseView]) -> str:
     return "" if failed is None else f"First seen in case {failed.id}."
 
 
+def _described(judgement: Judgement, case: CaseJudgement | None) -> str:
+    """Returns the message as a sentence; of a wrong answer, with what is special of its case, the likely cause."""
+    message = _sentence(judgement.message)
+    if case is None or case.mismatch is None or not message or not case.description:
+        return message
+    return f"{message.rstrip('.')}. This case: {case.description}."
+
+
+def _told(case: CaseJudgement, message: str) -> MemoryFault | None:
+    """Returns the fault that a message names as the likely cause: the first in it, but none named as another fault."""
+    likely = message.partition(SAME_IN_ALL_ORDERS)[0]
+    found = [(likely.find(fault.message), fault) for fault in case.memory_errors if fault.message]
+    return min((each for each in found if each[0] >= 0), key=lambda each: each[0], default=(0, None))[1]
+
+
 def _race_headline(case: CaseJudgement | None, own: OwnLines) -> str:
     """Returns a race that made a case fail in one sentence, with its lines and what to do; the case has the details."""
-    fault = next((fault for fault in case.memory_errors if fault.other is not None), None) if case is not None else None
+    fault = _told(case, case.message) if case is not None else None
     if fault is None or fault.other is None or fault.file not in own:
         return ""
     places = {own.locate(each.file, each.line) for each in (fault, fault.other)} - {None}
@@ -260,8 +276,8 @@ def _race_headline(case: CaseJudgement | None, own: OwnLines) -> str:
 
 def _fault_headline(case: CaseJudgement | None, message: str, own: OwnLines) -> str:
     """Returns the fault that ``message`` tells of by its line and what is wrong; the case has thread and address."""
-    faults = () if case is None else case.memory_errors
-    fault = next((each for each in faults if each.message == message and each.file in own), None)
+    told = None if case is None or case.message != message else _told(case, message)
+    fault = told if told is not None and told.file in own else None
     line = None if fault is None else own.locate(fault.file, fault.line)
     if fault is None or line is None:
         return ""

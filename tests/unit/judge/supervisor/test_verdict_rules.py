@@ -103,8 +103,8 @@ NULL = dataclasses.replace(WRITE, kind="illegal write", message="a write through
             ReportClaim(calls=(dataclasses.replace(LAUNCH, why="", frames=(0x20, 0x58)),)),
             WRONG,
             Verdict.RUNTIME_ERROR,
-            "a launch failed with cudaErrorInvalidValue (an argument of a CUDA call was out of range, or a launch asks "
-            "for too many threads)",
+            "a launch failed with cudaErrorInvalidValue (an argument of a CUDA call or launch was out of range: "
+            "look at its sizes and offsets)",
         ),
     ],
 )

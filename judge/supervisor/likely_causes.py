@@ -1,0 +1,127 @@
+"""Names likely causes of a wrong answer, from what was found beside it and from the code that was compiled.
+
+Nothing here decides a verdict. Where nothing can be told, nothing is said.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Sequence
+
+from emulator.runtime import fatbinary
+from judge.check.mismatch import imprecision
+from judge.compile.listing import read_ptx
+from judge.compile.source_files import OwnLines, own_lines
+from judge.judgement import MemoryFault, Mismatch
+
+#: Fewer wrong elements may look like wrong rounding by chance.
+_FEWEST_ROUNDED = 4
+_FAT_BINARY = (0xBA55ED50).to_bytes(4, "little")
+_MOST_CAUSES = 2
+_COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_APPROXIMATE = re.compile(r"\b(?:ex2|lg2|sin|cos|tanh|div|rcp)\.approx\b|\bdiv\.full\b")
+#: Of these, only the function's name tells that its author asked for less precision: ``expf`` takes ``ex2.approx`` too.
+_INTRINSIC = re.compile(r"\b(__(?:expf|exp10f|logf|log2f|log10f|powf|sinf|cosf|sincosf|tanf|fdividef))\s*\(")
+_TO_HALF = re.compile(r"^cvt\.\w+(?:\.\w+)*\.f16(?:x2)?\.f(?:32|64)\b")
+_TO_BFLOAT = re.compile(r"^cvt\.\w+(?:\.\w+)*\.bf16(?:x2)?\.f(?:32|64)\b")
+_TENSOR = re.compile(r"^w?mma\.(?:mma\.)?sync\b.*\.(tf32|bf16|f16)\b")
+_TENSOR_NAMES = {"tf32": "TF32", "bf16": "bfloat16", "f16": "half precision"}
+
+
+def in_order(faults: Sequence[MemoryFault]) -> tuple[MemoryFault, ...]:
+    """Returns faults by block, then thread, then line: the same order whichever thread met its fault first."""
+    return tuple(sorted(faults, key=_place))
+
+
+def _place(fault: MemoryFault) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+    return tuple(reversed(fault.block or ())), tuple(reversed(fault.thread or ())), fault.line or 0
+
+
+def is_of_one_warp(fault: MemoryFault) -> bool:
+    """Returns whether a race may be one of lanes of a warp, which run in the same order each time."""
+    other = fault.other
+    if other is None or fault.thread is None or other.thread is None or fault.block != other.block:
+        return False
+    # With several rows of threads, the number of a thread depends on the block's shape.
+    return fault.thread[1:] != other.thread[1:] or fault.thread[0] // 32 == other.thread[0] // 32
+
+
+def rounding(mismatch: Mismatch) -> str:
+    """Returns that half-way cases are rounded to the wrong side, if all wrong integers look like that; else nothing.
+
+    A half-way case goes to the even number, so that what is expected is even, and one that goes to the other side is
+    off by one: away from zero or upward each time, as ``roundf`` and ``floorf(x + 0.5f)`` have it.
+    """
+    if mismatch.max_abs_error != 1 or mismatch.count < _FEWEST_ROUNDED:
+        return ""
+    pairs = [
+        (want, have)
+        for want, have in zip(mismatch.expected, mismatch.got, strict=True)
+        if isinstance(want, int) and isinstance(have, int)
+    ]
+    if len(pairs) < _FEWEST_ROUNDED or any(want % 2 for want, _ in pairs):
+        return ""
+    if all(abs(have) - abs(want) == 1 for want, have in pairs) or all(have - want == 1 for want, have in pairs):
+        return (
+            "each wrong number is one step above an even one, as at a half-way case: round to even (rintf), and scale "
+            "in the statement's order"
+        )
+    return ""
+
+
+def precision(library: bytes, source: str, *, has_halves: bool) -> tuple[str, ...]:
+    """Returns what in a submission's code computes with less precision than a float, each with its line.
+
+    ``library`` is the built one. With ``has_halves``, arguments of ``solve`` are halves or bfloat16s, so that
+    conversions to them tell nothing.
+    """
+    own = own_lines(source)
+    plain = _COMMENTS.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source).split("\n")
+    found: dict[tuple[int, str], None] = {}
+    for text in _ptx_texts(library):
+        for function in read_ptx(text, own):
+            for instruction in function.listing:
+                line = instruction.line
+                what = "" if line is None else _less_precise(instruction.text, plain, line, has_halves=has_halves)
+                if line is not None and what:
+                    found[line, what] = None
+    return tuple(f"{what} ({_line(own, line)})" for line, what in sorted(found))
+
+
+def _line(own: OwnLines, line: int) -> str:
+    return own.in_words(line)
+
+
+def _less_precise(code: str, source: Sequence[str], line: int, *, has_halves: bool) -> str:
+    if (tensor := _TENSOR.search(code)) and not (has_halves and tensor[1] != "tf32"):
+        return f"its factors are rounded to {_TENSOR_NAMES[tensor[1]]}"
+    if not has_halves and _TO_HALF.search(code):
+        return "a float is rounded to half precision"
+    if not has_halves and _TO_BFLOAT.search(code):
+        return "a float is rounded to bfloat16"
+    if _APPROXIMATE.search(code) and 0 < line <= len(source) and (named := _INTRINSIC.search(source[line - 1])):
+        return f"{named[1]} is a fast approximation"
+    return ""
+
+
+def _ptx_texts(library: bytes) -> list[str]:
+    """Returns the PTX in a library; none where there is none, or nothing that can be read."""
+    texts: list[str] = []
+    at = library.find(_FAT_BINARY)
+    while at >= 0:
+        size = int.from_bytes(library[at + 6 : at + 8], "little") + int.from_bytes(library[at + 8 : at + 16], "little")
+        with contextlib.suppress(fatbinary.FatBinaryError, ValueError):
+            texts += [image.text for image in fatbinary.ptx_images(library[at : at + size])]
+        at = library.find(_FAT_BINARY, at + 4)
+    return texts
+
+
+def with_precision(message: str, times: float | None, causes: Sequence[str]) -> str:
+    """Returns the message of an imprecise answer with its likely causes behind the size of the error."""
+    begins = imprecision(times)
+    if not begins or not causes or not message.startswith(begins):
+        return message
+    more = len(causes) - _MOST_CAUSES
+    told = ", ".join(causes[:_MOST_CAUSES]) + (f" and {more} more" if more > 0 else "")
+    return f"{begins}{told}; {message.removeprefix(begins)}"

@@ -1,0 +1,41 @@
+"""A likely cause is told where the evidence is there, and nothing where it is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from judge.judgement import MemoryFault, Mismatch
+from judge.supervisor.likely_causes import in_order, rounding, with_precision
+
+
+def _bytes(expected: tuple[int, ...], got: tuple[int, ...], largest: float = 1.0) -> Mismatch:
+    places = tuple((i,) for i in range(len(expected)))
+    return Mismatch("q", places, expected, got, len(expected), 100, largest, None)
+
+
+@pytest.mark.parametrize(
+    ("mismatch", "told"),
+    [
+        (_bytes((2, -4, 0, 8), (3, -5, 1, 9)), True),
+        (_bytes((2, -4, 0, 8), (3, -3, 1, 9)), True),
+        (_bytes((2, -4, 1, 8), (3, -5, 2, 9)), False),
+        (_bytes((2, -4, 0, 8), (1, -5, 1, 9)), False),
+        (_bytes((2, -4, 0, 8), (3, -5, 1, 9), 2.0), False),
+        (_bytes((2, -4), (3, -5)), False),
+    ],
+    ids=["away from zero", "upward", "an odd one", "to both sides", "by two", "too few"],
+)
+def test_wrong_rounding_of_half_way_cases(mismatch: Mismatch, told: bool) -> None:
+    assert bool(rounding(mismatch)) is told
+
+
+def test_faults_are_told_by_block_and_thread() -> None:
+    late = MemoryFault("out-of-bounds read", "late", "k", "kernel.cu", 3, (0, 0, 0), (1, 0, 0))
+    early = MemoryFault("out-of-bounds read", "early", "k", "kernel.cu", 9, (5, 0, 0), (0, 0, 0))
+    assert in_order([late, early]) == (early, late)
+
+
+def test_only_imprecise_answers_get_causes_of_it() -> None:
+    begins = "imprecise: largest error 3.4 times the allowed one; "
+    assert with_precision(f"{begins}y[0] is 1", 3.4, ["a (line 2)"]) == f"{begins}a (line 2); y[0] is 1"
+    assert with_precision("y[0] is 1", None, ["a (line 2)"]) == "y[0] is 1"
