@@ -59,6 +59,9 @@ class JudgeSettings:
     shared_builds: SharedBuilds | None = None
     #: Where the processes of this machine lock what only one may use at a time. None: in ``data_dir``.
     locks_dir: Path | None = None
+    #: What suffices of a measured time: half the width of its interval, as a share of the time (0.02: ± 2 %). None: as
+    #: narrow as a leaderboard needs it. A modelled time has no interval.
+    precision: float | None = None
     build: BuildLimits = field(default_factory=BuildLimits)
     run: RunLimits = field(default_factory=RunLimits)
 
