@@ -128,13 +128,13 @@ def judge(
         if jsonl is None:
             raise typer.Exit(batch.judge_stream(chosen_options, settings))
         if not files:
-            raise UsageError("which folder, or which files?")
+            raise UsageError("Missing argument 'FILE...'", hint="Name folders, or .cu files.")
         raise typer.Exit(batch.judge_folders(files, challenge, jsonl, chosen_options, settings, resume=resume))
     for name, value in {"--resume": resume, "--devices": devices, "--jobs": jobs, "--screen": screen}.items():
         if value:
             raise UsageError(f"{name} is for a batch: add --jsonl OUT")
     if not files:
-        raise UsageError("which file?", hint="Name one or more .cu files.")
+        raise UsageError("Missing argument 'FILE...'", hint="Name one or more .cu files.")
     _require_files(files)
     custom = read_custom_input(sizes, contents)
     if custom is not None and case is not None:
@@ -189,7 +189,7 @@ class _Cases:
 def _require_files(files: list[Path]) -> None:
     folder = next((file for file in files if file.is_dir()), None)
     if folder is not None:
-        raise UsageError(f"{folder} is a folder", hint="A batch judges folders: add --jsonl OUT.")
+        raise UsageError(f"cannot read {folder}: Is a directory", hint="A batch judges folders: add --jsonl OUT.")
 
 
 def _with_precision(settings: JudgeSettings, precision: str | None) -> JudgeSettings:
