@@ -22,6 +22,7 @@ from cli.kernel_files import kernel_paths, read_kernel
 from cli.result_lines import ResultLines
 from emulator.records import dataclass
 from judge.batch.kernels import Kernel, Plan, Result, Target
+from judge.kinds import KINDS
 from judge.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def parse_precision(text: str) -> float:
 def make_plan(options: Options, settings: JudgeSettings) -> tuple[Plan, JudgeSettings]:
     """Finds the devices, and returns how to judge on them. Raises UsageError."""
     targets = _targets(options.devices, settings)
-    kinds = {target.device.kind == _EMULATOR for target in targets}
+    kinds = {KINDS[target.device.kind].is_real for target in targets}
     if len(kinds) > 1:
         hint = "--screen emulator has the emulator judge first."
         raise UsageError("a batch runs on GPUs or on the emulator, not on both", hint=hint)
@@ -70,11 +71,11 @@ def make_plan(options: Options, settings: JudgeSettings) -> tuple[Plan, JudgeSet
     if options.screen is not None:
         if options.screen != _EMULATOR:
             raise UsageError(f"--screen is emulator, not {options.screen!r}")
-        if kinds == {True}:
+        if kinds == {False}:
             raise UsageError("--screen is for batches on GPUs: leave it out, or name GPUs by --devices")
         screen = _target(_EMULATOR, settings)
     processors = len(os.sched_getaffinity(0))
-    jobs = options.jobs or min(processors if kinds == {True} else max(1, processors // 2), _fitting())
+    jobs = options.jobs or min(processors if kinds == {False} else max(1, processors // 2), _fitting())
     # Kernels side by side keep the processors busy better than threads of one.
     threads = settings.emulator_threads or min(8, max(1, processors // jobs))
     plan = Plan(targets, screen, jobs, options.mode, options.seed, tuple(str(folder) for folder in options.packs))
@@ -93,7 +94,7 @@ def judge_folders(
         keys = {str(path): None for path in paths}
         known = _known(results, set(keys), challenge, slugs, plan, settings) if resume else {}
         worst = max((_exit_code(line) for line in results.lines), default=0)
-        progress = _Progress(len(paths), sum(name in known for name in keys))
+        progress = Progress(len(paths), sum(name in known for name in keys))
         kernels = (read_kernel(path, challenge, slugs) for path in paths if str(path) not in known)
         with _judging(plan, settings, kernels) as judged:
             for result in judged:
@@ -101,7 +102,7 @@ def judge_folders(
                 worst = max(worst, result.exit_code)
                 progress.tell(result, results)
         progress.end()
-        _require_written(results)
+        require_written(results)
     finally:
         results.close()
     return worst
@@ -160,7 +161,7 @@ def _judging(
 def _targets(names: str, settings: JudgeSettings) -> tuple[Target, ...]:
     registry = need("judge.backends.registry", "judge").BUILTIN_BACKENDS
     if names == "all":
-        found = [device for device in registry.list_devices(settings) if device.kind != _EMULATOR]
+        found = [device for device in registry.list_devices(settings) if KINDS[device.kind].is_real]
         if not found:
             raise UsageError("there is no GPU here", hint="--devices emulator judges on the emulator.")
         return tuple(Target(registry.selector(device), device) for device in found)
@@ -232,7 +233,7 @@ def _exit_code(line: dict[str, Any]) -> int:
     return Result(Kernel("", "", b""), verdict=verdict).exit_code
 
 
-def _require_written(results: ResultLines) -> None:
+def require_written(results: ResultLines) -> None:
     """Tries once more to write what a full disk did not take; prints it if that fails. Raises CliError then."""
     results.write_rest()
     if not results.unwritten:
@@ -245,7 +246,7 @@ def _require_written(results: ResultLines) -> None:
     )
 
 
-class _Progress:
+class Progress:
     """Tells on stderr how far the batch is, at which rate, and how long it will take."""
 
     def __init__(self, total: int, done_before: int) -> None:

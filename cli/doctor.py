@@ -58,10 +58,13 @@ def essential_checks(settings: JudgeSettings) -> Iterator[Check]:
 
 def judge_checks(settings: JudgeSettings) -> Iterator[Check]:
     """Checks everything that the engine needs, and then judges a kernel, unless something is lacking already."""
+    kinds = importlib.import_module("judge.kinds").KINDS
+    # What needs no GPU judges the kernel.
+    needed = {name for name, kind in kinds.items() if not kind.is_real}
     lacks = False
     for check in _parts(settings):
         yield check
-        lacks |= not check.ok and (check.required or check.name == "emulator")
+        lacks |= not check.ok and (check.required or check.name in needed)
     if not lacks:
         yield from _attempt("judging", lambda: [_judging(settings)])
 

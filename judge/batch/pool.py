@@ -19,6 +19,7 @@ from typing import Any
 
 from judge.batch.kernels import Kernel, Plan, Result, Target, plain
 from judge.gpu.process import own_process
+from judge.kinds import KINDS
 from judge.recheck import is_of_the_program
 from judge.settings import JudgeSettings
 from judge.verdict import Verdict
@@ -140,8 +141,8 @@ class Batch:
         self._on_their_way = 0
         self._all_read = False
         self._closed = False
-        self._gpus = [target for target in plan.targets if target.device.kind != "emulator"]
-        self._emulator = next((target for target in plan.targets if target.device.kind == "emulator"), None)
+        self._gpus = [target for target in plan.targets if KINDS[target.device.kind].is_real]
+        self._emulator = next((target for target in plan.targets if target not in self._gpus), None)
         self._lost: dict[str, str] = {}
         self._processes: list[_Process] = []
         self._threads: list[threading.Thread] = []
