@@ -1,11 +1,23 @@
 """The one name that an installation of gpujudge takes: a wheel has this file as ``gpujudge/__init__.py``, and all
-packages beside it. They are imported by names of their own (``judge``, ``web``), in gpujudge's processes only."""
+packages beside it. They are imported by names of their own (``judge``, ``web``), in gpujudge's processes only.
+
+For programs there are ``Judge``, ``Kernel``, ``Result``, ``Case`` and ``JudgeError``: see ``judge/batch/client.py``."""
 
 from __future__ import annotations
 
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from judge.batch.client import Case as Case
+    from judge.batch.client import Judge as Judge
+    from judge.batch.client import JudgeError as JudgeError
+    from judge.batch.client import Kernel as Kernel
+    from judge.batch.client import Result as Result
+
+_OFFERED = ("Case", "Judge", "JudgeError", "Kernel", "Result")
 
 
 def main() -> None:
@@ -19,3 +31,30 @@ def main() -> None:
     from cli.main import main as run
 
     run()
+
+
+def __getattr__(name: str) -> Any:
+    """Imports what programs use, by its file: a program's own package named ``judge`` stays its own."""
+    if name not in _OFFERED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    file = Path(__file__).resolve().parent / "judge" / "batch" / "client.py"
+    spec = spec_from_file_location("gpujudge_client", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    # Dataclasses look for their module there.
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    for each in _OFFERED:
+        globals()[each] = getattr(module, each)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_OFFERED]
+
+
+if __name__ == "__main__":
+    main()

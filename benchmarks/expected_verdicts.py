@@ -34,24 +34,17 @@ from typing import Any
 
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
-from judge.backends.sessions import sessions_for, warm_runners
+from judge.backends.sessions import warm_runners
 from judge.bench.conditions import Background
 from judge.compile.artifact import Artifact
-from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement
+from judge.judgement import BuildReport, DeviceInfo, Judgement
 from judge.judgement_json import to_json
 from judge.languages.registry import BUILTIN_LANGUAGES
-from judge.packs.inputs import make_inputs
-from judge.packs.judging import spot_check
 from judge.packs.loader import load_pack
-from judge.packs.pack import Case, Pack
+from judge.packs.pack import Pack
 from judge.packs.submissions import ListedSubmission, listed_submissions
 from judge.settings import JudgeSettings
-from judge.supervisor.case_runner import CaseRunner, case_judgement
-from judge.supervisor.factory import SessionFactory
-from judge.supervisor.layout import lay_out
-from judge.supervisor.process import RequestRefused, RunnerEnded
-from judge.supervisor.verdict_rules import outcome_of_call, outcome_of_ending
-from judge.verdict import Verdict, combine_verdicts
+from judge.verdict import Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
 #: So many submissions are built ahead of the one that runs, for each build at a time; where times are measured, all of
@@ -169,44 +162,9 @@ def untimed_ones(
 def untimed(task: Task, built: Built, device: DeviceInfo, settings: JudgeSettings) -> Judgement:
     """Judges all functional cases, then calls each benchmark once and checks what the pack checks of a timed call."""
     report, artifact = built
-    pack, benchmarks = task.pack, task.pack.benchmarks_for(device.kind)
     if artifact is None:
-        return pipeline.compile_error(report, pack, device)
-    started = time.monotonic()
-    cases = pack.cases_for(device.kind)
-    factory = sessions_for(BUILTIN_BACKENDS.of(device.kind), pack, (*cases, *benchmarks), device, settings)
-    runner = CaseRunner(factory, pack, artifact, 1)
-    try:
-        judged = [one.judgement for one in runner.judge_cases(cases)]
-        for case in benchmarks:
-            if all(one.verdict is Verdict.ACCEPTED for one in judged):
-                judged.append(_call_once(runner, factory, pack, case))
-    finally:
-        runner.close()
-    verdict = combine_verdicts(one.verdict for one in judged)
-    message = next(one.message for one in judged if one.verdict is verdict)
-    wall_s = time.monotonic() - started
-    return Judgement(verdict, pack.slug, pack.version, device, report, tuple(judged), None, message, wall_s)
-
-
-def _call_once(runner: CaseRunner, factory: SessionFactory, pack: Pack, case: Case) -> CaseJudgement:
-    session = runner.session()
-    inputs = make_inputs(pack, case, 1)
-    layout = lay_out(pack, case, inputs)
-    layout.put_inputs(session.runner.inputs, inputs)
-    layout.clear_outputs(session.runner.outputs)
-    try:
-        record = session.call(layout.request)
-    except RunnerEnded as ended:
-        return case_judgement(case, outcome_of_ending(ended.ending, factory.bounds.call_s), 0.0)
-    except RequestRefused as refused:
-        return case_judgement(case, runner.outcome_of_refused_request(refused), 0.0)
-    outputs = layout.take_outputs(session.runner.outputs)
-    outcome = outcome_of_call(
-        record.ran, record.fetched, [argument.name for argument in pack.arguments], factory.bounds.call_s,
-        lambda: spot_check(pack, case, inputs, outputs, 1),
-    )  # fmt: skip
-    return case_judgement(case, outcome, record.wall_s)
+        return pipeline.compile_error(report, task.pack, device)
+    return pipeline.run(artifact, report, task.pack, device, 1, settings, mode=pipeline.Mode.CHECK)
 
 
 def recorded(path: Path | None) -> dict[str, dict[str, Any]]:

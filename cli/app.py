@@ -43,6 +43,7 @@ _COMMANDS = {
         "cli.commands.local:judge",
         "Judge kernels here, without a server, on the emulator or a GPU of this machine.",
     ),
+    "batch": LazyCommand("cli.commands.served_batch:app", "Many kernels through a server's queue."),
     "compare": LazyCommand(
         "cli.commands.compare:compare",
         "Judge two or more kernels here, on the same inputs, and show them side by side.",

@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from web.settings import WebSettings
 
 _DISK_BYTES = 2 << 30
+_CHALLENGES = Path(__file__).resolve().parent.parent / "challenges"
+#: A right answer to vector-add.
+_KERNEL = b"""__global__ void add(const float* A, const float* B, float* C, int N) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < N) C[i] = A[i] + B[i];
+}
+extern "C" void solve(const float* A, const float* B, float* C, int N) { add<<<(N + 255) / 256, 256>>>(A, B, C, N); }
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +57,19 @@ def essential_checks(settings: JudgeSettings) -> Iterator[Check]:
 
 
 def judge_checks(settings: JudgeSettings) -> Iterator[Check]:
-    """Checks everything that the engine needs."""
+    """Checks everything that the engine needs, and then judges a kernel, unless something is lacking already."""
+    kinds = importlib.import_module("judge.kinds").KINDS
+    # What needs no GPU judges the kernel.
+    needed = {name for name, kind in kinds.items() if not kind.is_real}
+    lacks = False
+    for check in _parts(settings):
+        yield check
+        lacks |= not check.ok and (check.required or check.name in needed)
+    if not lacks:
+        yield from _attempt("judging", lambda: [_judging(settings)])
+
+
+def _parts(settings: JudgeSettings) -> Iterator[Check]:
     version = platform.python_version()
     yield Check("Python", sys.version_info >= (3, 11), f"{version} in {sys.prefix}", "Python 3.11 or newer is needed.")
     yield from _attempt("nvcc and g++", lambda: [_toolchain(settings)])
@@ -57,6 +77,21 @@ def judge_checks(settings: JudgeSettings) -> Iterator[Check]:
     yield from _devices(settings)
     yield from _attempt("data folder", lambda: [_data_folder(settings.data_dir)])
     yield from _attempt("disk", lambda: [_disk(settings.data_dir)])
+
+
+def _judging(settings: JudgeSettings) -> Check:
+    """Judges a kernel on the emulator as any other is judged: what no part shows by itself shows here."""
+    pipeline = importlib.import_module("judge.pipeline")
+    accepted = importlib.import_module("judge.verdict").Verdict.ACCEPTED
+    threads = importlib.import_module("judge.processors").emulator_threads(settings)
+    pack = importlib.import_module("judge.packs.loader").load_pack(_CHALLENGES / "vector-add")
+    device = importlib.import_module("judge.backends.registry").BUILTIN_BACKENDS.find_device("emulator", settings)
+    judgement = pipeline.judge(_KERNEL, pack, device, 1, settings)
+    how = f"a kernel was judged in {judgement.wall_s:.1f} s, by the emulator on up to {threads} threads"
+    if judgement.verdict is accepted:
+        return Check("judging", True, how)
+    detail = f"a right kernel got {judgement.verdict} on the emulator ({threads} threads): {judgement.message}"
+    return Check("judging", False, detail, "Try GPUJUDGE_EMULATOR_THREADS=1, and look at the limits of this user.")
 
 
 def server_checks(settings: WebSettings) -> Iterator[Check]:

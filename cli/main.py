@@ -69,7 +69,9 @@ def _run(argv: list[str]) -> int:
 
 def _start_ahead(argv: list[str]) -> None:
     """Starts what a judgement waits for longest, on another processor, before this one imports anything else."""
-    if not _JUDGING.intersection(argv[:1]) or "--help" in argv or "-h" in argv or not _is_installed("numpy"):
+    # A batch judges in processes of its own.
+    others = {"--help", "-h", "--jsonl", "--stream"}
+    if not _JUDGING.intersection(argv[:1]) or others.intersection(argv) or not _is_installed("numpy"):
         return
     # Here NumPy multiplies no matrices, and its threads would wait for some in a busy loop.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

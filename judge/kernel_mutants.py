@@ -83,8 +83,9 @@ def try_kernel_mutants(
     trials = [_prepare(pack, case, _FIRST_SEED) for case in sorted(cases, key=lambda case: _elements(pack, case))]
     further = _further_cases(pack, cases)
     backend = BUILTIN_BACKENDS.of(device.kind)
-    with backend.hold(device, settings, cancelled=lambda: False):
-        factory = sessions_for(backend, quick, (*cases, *(case for case, _ in further)), device, settings)
+    with backend.hold(device, settings, cancelled=lambda: False) as threads:
+        every = (*cases, *(case for case, _ in further))
+        factory = sessions_for(backend, quick, every, device, settings, threads=threads)
         trier = _Trier(factory, pack, artifact, text)
         try:
             return list(trier.try_all(mutants, trials, further))

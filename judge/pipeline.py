@@ -15,8 +15,9 @@ from enum import StrEnum
 from emulator.records import dataclass
 from judge.backends.base import Backend
 from judge.backends.registry import BUILTIN_BACKENDS, Backends
-from judge.backends.scoring import Ahead, ScoringJob
+from judge.backends.scoring import Ahead, Scorer, ScoringJob
 from judge.backends.sessions import sessions_for
+from judge.backends.untimed import UntimedScorer
 from judge.bench.conditions import Background
 from judge.compile.artifact import Artifact
 from judge.errors import InternalError
@@ -39,9 +40,14 @@ _MAX_KILLS = 2
 
 
 class Mode(StrEnum):
-    """RUN judges the sample cases; SUBMIT all cases, and then the benchmarks, whose time is the score."""
+    """RUN judges the sample cases; SUBMIT all cases, and then the benchmarks, whose time is the score.
+
+    CHECK judges all cases and calls each benchmark once, whose outputs it checks as those of a timed call: no time is
+    taken.
+    """
 
     RUN = "run"
+    CHECK = "check"
     SUBMIT = "submit"
 
 
@@ -102,10 +108,17 @@ def run(
     ending = ExitStack()
     try:
         backend = backends.of(device.kind)
-        ending.enter_context(backend.hold(device, settings, cancelled=cancelled))
+        threads = ending.enter_context(backend.hold(device, settings, cancelled=cancelled))
         task = _Task(source, pack, device, seed, mode, settings, backend, languages.of(pack.build.language), progress)
         factory = sessions_for(
-            backend, pack, (*task.cases, *task.benchmarks), device, settings, cancelled=cancelled, warm=warm
+            backend,
+            pack,
+            (*task.cases, *task.benchmarks),
+            device,
+            settings,
+            cancelled=cancelled,
+            warm=warm,
+            threads=threads,
         )
         ending.enter_context(factory.quiet(wait=backend.fills_processors))
         judgement = _judge_despite_kills(task, artifact, report, factory, None, ending)
@@ -135,14 +148,15 @@ def judge(
     report = BuildReport(ok=False, wall_s=0.0)
     try:
         backend = backends.of(device.kind)
-        ending.enter_context(backend.hold(device, settings, cancelled=cancelled))
+        threads = ending.enter_context(backend.hold(device, settings, cancelled=cancelled))
         language = languages.of(pack.build.language)
         task = _Task(source, pack, device, seed, mode, settings, backend, language, progress)
         cases = (*task.cases, *task.benchmarks)
-        factory = sessions_for(backend, pack, cases, device, settings, cancelled=cancelled, warm=early)
+        factory = sessions_for(backend, pack, cases, device, settings, cancelled=cancelled, warm=early, threads=threads)
         session = factory.start()
         ending.callback(session.finish)
-        ahead = backend.begin_ahead(pack, task.benchmarks, device, settings, factory) if task.benchmarks else None
+        timed = mode is Mode.SUBMIT and bool(task.benchmarks)
+        ahead = backend.begin_ahead(pack, task.benchmarks, device, settings, factory) if timed else None
         if ahead is not None:
             ending.callback(ahead.close)
         PROCESSES.start()
@@ -187,8 +201,8 @@ class _Task:
 
     @property
     def benchmarks(self) -> tuple[Case, ...]:
-        """The cases that are scored."""
-        return self.pack.benchmarks_for(self.device.kind) if self.mode is Mode.SUBMIT else ()
+        """The cases that are scored, or called once."""
+        return () if self.mode is Mode.RUN else self.pack.benchmarks_for(self.device.kind)
 
     def build_null_kernel(self) -> Artifact:
         """Builds a ``solve`` that does nothing. Raises InternalError."""
@@ -232,7 +246,7 @@ def _judge_built(
         pack, benchmarks, device, task.settings, task.seed, report, artifact, task.build_null_kernel, factory,
         case_runner, task.on_timed, ending, ahead,
     )  # fmt: skip
-    scorer = task.backend.scorer(job)
+    scorer: Scorer = UntimedScorer(job) if task.mode is Mode.CHECK else task.backend.scorer(job)
     judged: list[CaseJudgement] = []
     score: Measurement | None = None
     try:

@@ -56,6 +56,11 @@ def unchecked(why: str, detail: str = "", *, cases: int = 0, of: int = 0) -> Rec
     return Recheck(RecheckOutcome.UNCHECKED, why, _one_line(detail), cases, of)
 
 
+def is_of_the_program(message: str) -> bool:
+    """Returns whether a message of the emulator is about the program, not about what the emulator lacks."""
+    return not message.startswith(_NOT_OF_THE_PROGRAM)
+
+
 def conclude(cases: Sequence[CaseJudgement], of: int) -> Recheck:
     """Returns what the judged cases say, the last of which is the only one that may have failed.
 
@@ -64,7 +69,7 @@ def conclude(cases: Sequence[CaseJudgement], of: int) -> Recheck:
     emulator's own limit, and counts as unchecked.
     """
     last, ran = cases[-1], len(cases)
-    about_program = not last.message.startswith(_NOT_OF_THE_PROGRAM)
+    about_program = is_of_the_program(last.message)
     findings = _first_at_each_line(cases if about_program else cases[:-1])
     failed = last.verdict is not Verdict.ACCEPTED
     detail = _one_line(f"case {last.id}: {last.verdict.in_words}: {last.message}") if failed else ""

@@ -32,7 +32,10 @@ class BuildLimits:
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """Bounds on one runner process, whatever the pack says; packs bound single calls."""
+    """Bounds on one runner process, whatever the pack says; packs bound single calls.
+
+    ``processes`` are processes and threads beside those that the device works on.
+    """
 
     start_s: float = 20.0
     wall_s: float = 300.0
@@ -52,6 +55,7 @@ class JudgeSettings:
     data_dir: Path
     nvcc: Path | None = None
     jail: str = "required"
+    #: On how many threads the emulator runs a kernel's blocks, at most. None: what ``judge.processors`` finds useful.
     emulator_threads: int | None = None
     #: The GPU for which the emulator models times: a name of ``emulator.model.gpu_names()``.
     emulator_gpu: str = "h200"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli import options
+from cli import batch, options
 from cli.answers import Step
 from cli.console import print_json, print_text, say, stdout
 from cli.custom_input import read_custom_input
@@ -20,7 +20,7 @@ from cli.errors import UsageError
 from cli.extras import need
 from cli.headers import with_headers
 from cli.progress import ProgressLine
-from cli.source import STDIN, Source, read_content, read_sources
+from cli.source import DEFAULT_DEVICE, STDIN, Source, read_content, read_sources
 from cli.watching import saves
 from emulator.records import dataclass
 from judge.verdict import Verdict
@@ -53,7 +53,12 @@ DataDir = Annotated[
 
 
 def judge(
-    files: options.KernelFiles,
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="FILE...", help="The .cu files; - is stdin. With --jsonl, folders too.", show_default=False
+        ),
+    ] = None,
     challenge: options.Challenge = None,
     device: options.Device = None,
     samples_only: Annotated[bool, typer.Option("--samples-only", help="Only the public cases, and no timing.")] = False,
@@ -69,6 +74,32 @@ def judge(
     recheck: Annotated[
         bool, typer.Option("--recheck/--no-recheck", help="Check on the emulator what a GPU accepted.")
     ] = True,
+    precision: Annotated[
+        str | None,
+        typer.Option("--precision", metavar="P", help="What suffices of a measured time: 2% is ± 2 %, and quicker."),
+    ] = None,
+    untimed: Annotated[
+        bool, typer.Option("--untimed", help="Call each benchmark once, check what it computes, and time nothing.")
+    ] = False,
+    jsonl: Annotated[
+        Path | None,
+        typer.Option("--jsonl", metavar="OUT", help="A batch: write a line of JSON for each kernel to this file."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Of a batch: go on with OUT; judge again what ended with IE.")
+    ] = False,
+    devices: Annotated[
+        str | None, typer.Option("--devices", metavar="NAMES", help="Of a batch: cuda:0,cuda:1 or all or emulator.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Of a batch: builds, or emulators, at a time.")
+    ] = None,
+    screen: Annotated[
+        str | None, typer.Option("--screen", metavar="emulator", help="Of a batch: what this refuses gets no GPU.")
+    ] = None,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="A batch for programs: kernels on stdin, results on stdout, as JSON lines.")
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Judge kernels here, without a server, on the emulator or a GPU of this machine (cuda:0).
@@ -79,18 +110,40 @@ def judge(
     With --set and --input the kernels run on an input of your own, and the reference's answer is printed beside theirs.
     What you leave out is as in the first public case.
 
+    With --jsonl it judges all .cu files in folders, each for the challenge that its first lines, or a folder above it,
+    name, and writes one line for each. A batch that was ended goes on with --resume. The exit code is the highest.
+
     The seed is printed: with --seed, and --case for one case alone, the same inputs are made again. The exit code says
     the verdict: 0 AC, 10 WA, 11 CE, 12 RE, 13 TLE, 14 MLE, 15 OLE, 16 SV, 17 TI, 20 IE; of several files, the first
     that is not accepted.
     """
     chosen = secrets.randbits(MAX_SEED.bit_length()) if seed is None else seed
+    if jsonl is not None or stream:
+        alone = {"--json": as_json, "--watch": watch, "--case": case, "--set": sizes, "--input": contents}
+        if (wrong := next((name for name, value in alone.items() if value), None)) is not None:
+            raise UsageError(f"{wrong} is for single files: leave it out, or --jsonl")
+        mode = "run" if samples_only else "check" if untimed else "submit"
+        named = devices or device or DEFAULT_DEVICE
+        chosen_options = batch.Options(named, jobs, mode, screen, chosen, pack_folders(packs))
+        settings = _with_precision(local_settings(data_dir), precision)
+        if jsonl is None:
+            raise typer.Exit(batch.judge_stream(chosen_options, settings))
+        if not files:
+            raise UsageError("Missing argument 'FILE...'", hint="Name folders, or .cu files.")
+        raise typer.Exit(batch.judge_folders(files, challenge, jsonl, chosen_options, settings, resume=resume))
+    for name, value in {"--resume": resume, "--devices": devices, "--jobs": jobs, "--screen": screen}.items():
+        if value:
+            raise UsageError(f"{name} is for a batch: add --jsonl OUT")
+    if not files:
+        raise UsageError("Missing argument 'FILE...'", hint="Name one or more .cu files.")
+    _require_files(files)
     custom = read_custom_input(sizes, contents)
     if custom is not None and case is not None:
         raise UsageError("--case names a case, and --set and --input make one: leave one of them out")
-    chosen_cases = _Cases(samples_only, case, custom)
+    chosen_cases = _Cases(samples_only, case, custom, is_untimed=untimed)
     if not watch:
         judged = _judge_all(
-            files, challenge, device, chosen_cases, chosen, packs, data_dir, as_json=as_json, recheck=recheck
+            files, challenge, device, chosen_cases, chosen, packs, data_dir, precision, as_json=as_json, recheck=recheck
         )
         raise typer.Exit(next((one.verdict.exit_code for one in judged if one.verdict is not Verdict.ACCEPTED), 0))
     if as_json:
@@ -99,7 +152,10 @@ def judge(
         raise UsageError("stdin cannot be watched", hint="Name a file.")
     for _ in saves([*files, *_headers(files)]):
         try:
-            _judge_all(files, challenge, device, chosen_cases, chosen, packs, data_dir, as_json=False, recheck=recheck)
+            _judge_all(
+                files, challenge, device, chosen_cases, chosen, packs, data_dir, precision, as_json=False,
+                recheck=recheck,
+            )  # fmt: skip
         except UsageError as error:  # of what is being written just now
             say(f"error: {error.message}", "bold red")
             if error.hint:
@@ -123,20 +179,33 @@ class _Cases:
     samples_only: bool
     id: str | None
     custom: dict[str, str] | None
+    is_untimed: bool = False
 
     @property
     def are_timed(self) -> bool:
         """Whether the benchmarks are scored as well."""
-        return not self.samples_only and self.id is None and self.custom is None
+        return not (self.samples_only or self.is_untimed) and self.id is None and self.custom is None
+
+
+def _require_files(files: list[Path]) -> None:
+    folder = next((file for file in files if file.is_dir()), None)
+    if folder is not None:
+        raise UsageError(f"cannot read {folder}: Is a directory", hint="A batch judges folders: add --jsonl OUT.")
+
+
+def _with_precision(settings: JudgeSettings, precision: str | None) -> JudgeSettings:
+    if precision is None:
+        return settings
+    return dataclasses.replace(settings, precision=batch.parse_precision(precision))
 
 
 def _judge_all(
     files: list[Path], challenge: str | None, device: str | None, cases: _Cases, seed: int, packs: list[Path] | None,
-    data_dir: Path | None, *, as_json: bool, recheck: bool,
+    data_dir: Path | None, precision: str | None, *, as_json: bool, recheck: bool,
 ) -> list[Judgement]:  # fmt: skip
     """Reads and judges the files, and prints what comes of it. Raises UsageError as the command does."""
     sources = read_sources(files, challenge=challenge, device=device)
-    settings = local_settings(data_dir)
+    settings = _with_precision(local_settings(data_dir), precision)
     devices = {source.device: find_device(source.device, settings) for source in sources}
     with ExitStack() as ending:
         early = start_early(devices[sources[0].device], settings, timed=cases.are_timed)
@@ -171,7 +240,9 @@ def _judge_one(
     """Judges one source on the cases that were asked for. Raises UsageError."""
     pipeline = need("judge.pipeline", "judge")
     pack = find_pack(source.challenge, packs)
-    mode = pipeline.Mode.RUN if cases.samples_only else pipeline.Mode.SUBMIT
+    mode = pipeline.Mode.SUBMIT
+    if cases.samples_only or cases.is_untimed:
+        mode = pipeline.Mode.RUN if cases.samples_only else pipeline.Mode.CHECK
     if cases.id is not None:
         pack, mode = _only_case(pack, cases.id), pipeline.Mode.SUBMIT
     elif cases.custom is not None:

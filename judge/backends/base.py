@@ -107,8 +107,11 @@ class Backend(Protocol):
 
     def hold(
         self, device: DeviceInfo, settings: JudgeSettings, *, cancelled: Cancelled = lambda: False
-    ) -> AbstractContextManager[None]:
-        """Holds the device's lock while a submission is judged. Raises Cancelled while it waits."""
+    ) -> AbstractContextManager[int | None]:
+        """Holds what a judgement has to itself of the device while it lasts. Raises Cancelled while it waits.
+
+        Yields on how many threads the device may work; None where that is its own affair.
+        """
         del device, settings, cancelled
         return nullcontext()
 

@@ -17,11 +17,12 @@ from judge.supervisor.warm_pool import WarmPool, warm_pool
 
 def sessions_for(
     backend: Backend, pack: Pack, cases: Sequence[Case], device: DeviceInfo, settings: JudgeSettings, *,
-    cancelled: Cancelled = lambda: False, warm: WaitingRunners | None = None,
+    cancelled: Cancelled = lambda: False, warm: WaitingRunners | None = None, threads: int | None = None,
 ) -> SessionFactory:  # fmt: skip
     """Returns the factory of sessions that have room for these cases. Raises InternalError if there are none.
 
-    ``warm`` are runners of this device that were started before, under these settings.
+    ``warm`` are runners of this device that were started before, under these settings. ``threads`` is what
+    ``Backend.hold`` has yielded.
     """
     if not cases:
         raise InternalError(f"{pack.slug} has no case for {device.kind}")
@@ -29,7 +30,8 @@ def sessions_for(
     regions = region_bytes(pack, cases)
     bounds = backend.bounds(pack, settings, sum(regions))
     launcher = JailLauncher(spec, settings)
-    return session_factory(pack, regions, spec, bounds, settings, launcher, cancelled=cancelled, warm=warm)
+    factory = session_factory(pack, regions, spec, bounds, settings, launcher, cancelled=cancelled, warm=warm)
+    return factory.on_threads(threads or 0)
 
 
 def warm_runners(

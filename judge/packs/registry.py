@@ -74,6 +74,12 @@ class Registry:
         return self.packs[slug]
 
 
+def slugs(paths: Iterable[Path], *, entry_points: bool = True) -> frozenset[str]:
+    """Returns the names of all packs that ``Registry.load`` would look at, without loading any."""
+    found = _pack_directories(paths, [])
+    return frozenset(folder.name for folder in (itertools.chain(found, _installed([])) if entry_points else found))
+
+
 #: The packs that this process has loaded, and the state of their files then.
 _loaded: dict[Path, tuple[FilesState, Pack]] = {}
 

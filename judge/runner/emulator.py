@@ -10,6 +10,7 @@ import dataclasses
 import functools
 import importlib
 import os
+import resource
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -50,6 +51,9 @@ from judge.wire.profiles import (
 )
 from judge.wire.recordings import ReplayReply
 
+_OTHER_THREADS = 24
+_MOST_THREADS = 1024
+
 
 class EmulatorDevice:
     """``judge.runner.device.Device`` over ``emulator.Runtime``, which ``make`` returns for given limits."""
@@ -57,9 +61,10 @@ class EmulatorDevice:
     #: Since kernels are compiled at their first launch.
     makes_code = True
 
-    def __init__(self, make: Callable[..., Runtime]) -> None:
+    def __init__(self, make: Callable[..., Runtime], threads: int) -> None:
         self._make = make
-        self._runtime = make()
+        self._threads = threads
+        self._runtime = make(threads=threads)
         self._wall_s = 0.0
         self._watched = Watch.NOTHING
         self._recorder: Recorder | None = None
@@ -73,8 +78,9 @@ class EmulatorDevice:
             wall_s=load.wall_s or None,
         )
         self._wall_s = load.wall_s
-        # The same device and threads, with other limits.
-        self._runtime = self._make(limits=limits, gpu=load_gpu(load.gpu) if load.gpu else None)
+        # The same device with other limits. Threads beyond those asked for stay asleep.
+        threads = min(load.threads or self._threads, self._threads)
+        self._runtime = self._make(limits=limits, threads=threads, gpu=load_gpu(load.gpu) if load.gpu else None)
         self._runtime.programs.told_registers = dict(load.registers)
 
     def allocate(self, size: int, label: str) -> Buffer:
@@ -224,10 +230,16 @@ class _ReplayedProgram:
 
 def open_device(options: DeviceOptions) -> EmulatorDevice:
     """Opens the emulator. Raises DeviceError, and what the native library's loader raises."""
-    threads = options.threads or max(1, len(os.sched_getaffinity(0)))
     # Loads LLVM while the submission is still being compiled, not within its first launch.
     importlib.import_module("emulator.jit.compiler").engine.host_target()
-    return EmulatorDevice(functools.partial(Runtime, library=Path(options.library), threads=threads))
+    make = functools.partial(Runtime, library=Path(options.library))
+    return EmulatorDevice(make, threads=max(1, min(options.threads, _most_threads())))
+
+
+def _most_threads() -> int:
+    """Returns how many threads this process may have beside those of Python, of LLVM and of the submission."""
+    most, _ = resource.getrlimit(resource.RLIMIT_NPROC)
+    return _MOST_THREADS if most == resource.RLIM_INFINITY else most - _OTHER_THREADS
 
 
 def _not_recorded(error: RecordingError) -> DeviceError:

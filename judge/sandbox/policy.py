@@ -108,6 +108,7 @@ def run_policy(
     ``memory_bytes`` overrides the limit on host memory. ``busy_threads`` is how many threads can work at a time; by
     default one a processor, beside the submission's own. The packs, references and the data folder are not inside.
     """
+    working = busy_threads or 1 + len(os.sched_getaffinity(0))
     packages = python_binds()
     devices: tuple[Bind, ...] = ()
     extra_env: dict[str, str] = {}
@@ -119,8 +120,9 @@ def run_policy(
     return Policy(
         limits=Limits(
             memory_bytes=memory_bytes or limits.memory_bytes,
-            processes=limits.processes,
-            cpu_s=limits.wall_s * (busy_threads or 1 + len(os.sched_getaffinity(0))),
+            # A submission may have as many of its own, however many the device works on.
+            processes=limits.processes + working,
+            cpu_s=limits.wall_s * working,
             file_bytes=1024 * MIB,
             real_time=gpus is not None,
         ),

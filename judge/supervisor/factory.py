@@ -55,6 +55,10 @@ class SessionFactory:
         """Returns a factory whose sessions load submissions on this processor and stay there; None: on any."""
         return dataclasses.replace(self, submission=dataclasses.replace(self.submission, processor=processor))
 
+    def on_threads(self, threads: int) -> SessionFactory:
+        """Returns a factory in whose sessions the device works on no more threads than these; 0: on all it has."""
+        return dataclasses.replace(self, submission=dataclasses.replace(self.submission, threads=threads))
+
     def start(self) -> Session:
         return Session(self.start_runner(), self.submission, self.bounds, self.cancelled, self.reservation)
 

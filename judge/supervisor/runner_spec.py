@@ -22,6 +22,8 @@ class RunnerSpec:
     ordinal: int = 0
     #: Minor numbers of the GPUs (``/dev/nvidia<minor>``) that the jail shows; None: no GPU, and no driver library.
     gpu_minors: tuple[int, ...] | None = None
+    #: On how many threads the device works inside the runner, where the judge decides that.
+    threads: int = 0
     #: How many threads of a runner can work at a time; None: one a processor, beside the submission's own.
     busy_threads: int | None = None
     #: What else the jail shows.

@@ -47,7 +47,7 @@ def start_request(spec: RunnerSpec, settings: JudgeSettings, input_bytes: int, o
         device_module=spec.device_module,
         ordinal=spec.ordinal,
         library=str(spec.library or ""),
-        threads=settings.emulator_threads or 0,
+        threads=spec.threads,
         input_bytes=input_bytes,
         output_bytes=output_bytes,
         lock=settings.jail != "off",

@@ -38,7 +38,7 @@ class StartRequest:
     """Starts the device; it says nothing about the submission.
 
     ``library`` is the emulator's native library or, for a GPU, the machine code of the judge's own kernels; empty for a
-    device that needs none. ``threads`` 0 allows one for each processor.
+    device that needs none. ``threads`` is how many the emulator starts.
     """
 
     device_module: str
@@ -68,7 +68,8 @@ class LoadRequest:
     ``gpu`` names the GPU whose size and speed the emulator tells programs; empty leaves it to the emulator.
     ``processor`` is the processor that the process stays on, None if any will do. ``own_streams`` says that the
     submission may use streams that do not wait for the default one. ``registers`` are those of a thread of each kernel,
-    by its mangled name, for the emulator, which has no machine code to find them in.
+    by its mangled name, for the emulator, which has no machine code to find them in. ``threads`` are those that the
+    emulator works on, no more than it was started with.
     """
 
     arguments: tuple[ArgumentSpec, ...]
@@ -79,11 +80,12 @@ class LoadRequest:
     processor: int | None = None
     own_streams: bool = False
     registers: tuple[tuple[str, int], ...] = ()
+    threads: int = 0
 
     def pack(self) -> bytes:
         out = Writer().u64(self.memory_bytes).u64(self.warp_instructions).f64(self.wall_s)
         out.text(self.gpu).i32(-1 if self.processor is None else self.processor)
-        out.u8(self.own_streams).u32(len(self.arguments))
+        out.u8(self.own_streams).u32(self.threads).u32(len(self.arguments))
         for argument in self.arguments:
             out.text(argument.name).u8(argument.role).u8(argument.element)
         out.u32(len(self.registers))
@@ -95,11 +97,11 @@ class LoadRequest:
     def unpack(cls, payload: bytes) -> LoadRequest:
         r = Reader(payload)
         limits = r.u64(), r.u64(), r.f64(), r.text()
-        processor, own_streams = r.i32(), bool(r.u8())
+        processor, own_streams, threads = r.i32(), bool(r.u8()), r.u32()
         arguments = tuple(ArgumentSpec(r.text(), Role(r.u8()), Element(r.u8())) for _ in range(r.count(MAX_ARGUMENTS)))
         registers = tuple((r.text(), r.u32()) for _ in range(r.count(MAX_KERNELS)))
         r.end()
-        return cls(arguments, *limits, processor if processor >= 0 else None, own_streams, registers)
+        return cls(arguments, *limits, processor if processor >= 0 else None, own_streams, registers, threads)
 
 
 @dataclass(frozen=True, slots=True)

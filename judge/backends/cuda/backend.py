@@ -96,7 +96,7 @@ class CudaBackend(Backend):
 
     def hold(
         self, device: DeviceInfo, settings: JudgeSettings, *, cancelled: Cancelled = lambda: False
-    ) -> AbstractContextManager[None]:
+    ) -> AbstractContextManager[int | None]:
         return device_lock(device, settings, cancelled=cancelled)
 
     def scorer(self, job: ScoringJob) -> Scorer:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import functools
-import os
 import platform
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from emulator import native
 from emulator.model import load_gpu
-from judge.backends.base import Backend, Discovery, Say
+from judge.backends.base import Backend, Cancelled, Discovery, Say
 from judge.compile.target import Target
 from judge.errors import InternalError
 from judge.judgement import DeviceInfo
 from judge.probe import Probe
+from judge.processors import emulator_share, emulator_threads
 from judge.settings import JudgeSettings
 from judge.supervisor.runner_spec import DeviceBounds, RunnerSpec
 
@@ -35,7 +36,7 @@ _WARM_RUNNERS = 2
 
 
 class EmulatorBackend(Backend):
-    """The emulator, one device that any number of processes can share."""
+    """The emulator, one device that any number of processes can share, as far as there are processors."""
 
     kind = "emulator"
     fills_processors = True
@@ -43,8 +44,7 @@ class EmulatorBackend(Backend):
     early_runners = 3
 
     def discover(self, settings: JudgeSettings) -> Discovery:
-        threads = settings.emulator_threads or len(os.sched_getaffinity(0))
-        details = {"cpu": _cpu_name(), "threads": threads}
+        details = {"cpu": _cpu_name(), "threads": emulator_threads(settings)}
         # Programs see the GPU whose times are modelled.
         capability = load_gpu(settings.emulator_gpu).compute_capability
         return Discovery((DeviceInfo("emulator", self.kind, "CPU emulator", capability, details),))
@@ -65,7 +65,12 @@ class EmulatorBackend(Backend):
         _ensure_library(settings)
 
     def runner_spec(self, device: DeviceInfo, settings: JudgeSettings) -> RunnerSpec:  # noqa: ARG002
-        return RunnerSpec("judge.runner.emulator", _ensure_library(settings), has_checks=True)
+        threads = emulator_threads(settings)
+        # Beside them the submission's own thread works.
+        return RunnerSpec(
+            "judge.runner.emulator", _ensure_library(settings), threads=threads, busy_threads=1 + threads,
+            has_checks=True,
+        )  # fmt: skip
 
     def bounds(self, pack: Pack, settings: JudgeSettings, argument_bytes: int) -> DeviceBounds:
         return DeviceBounds(
@@ -79,6 +84,12 @@ class EmulatorBackend(Backend):
 
     def warm_runners(self, device: DeviceInfo) -> int:  # noqa: ARG002
         return _WARM_RUNNERS
+
+    def hold(
+        self, device: DeviceInfo, settings: JudgeSettings, *, cancelled: Cancelled = lambda: False
+    ) -> AbstractContextManager[int]:
+        del device
+        return emulator_share(settings, cancelled=cancelled)
 
     def scorer(self, job: ScoringJob) -> Scorer:
         # Here, since a runner starts while what scores it is imported.

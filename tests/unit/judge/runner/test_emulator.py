@@ -23,7 +23,7 @@ class _FreedRuntime:
 
 @pytest.mark.parametrize("use", ["read", "write", "fill", "free"])
 def test_a_buffer_that_the_submission_freed_is_an_error_of_the_device_not_of_the_judge(use: str) -> None:
-    device = EmulatorDevice(lambda: cast(Runtime, _FreedRuntime()))
+    device = EmulatorDevice(lambda **_: cast(Runtime, _FreedRuntime()), threads=1)
     arguments = {"read": (memoryview(bytearray(8)),), "write": (memoryview(bytes(8)),), "fill": (0,), "free": ()}
     with pytest.raises(DeviceError):
         getattr(device, use)(Buffer(0x1000, 8, 0x1000), *arguments[use])

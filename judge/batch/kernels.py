@@ -1,0 +1,94 @@
+"""What a batch is told of a kernel, and what it tells of one. Plain data, which crosses processes as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import field
+from typing import Any
+
+from emulator.records import dataclass
+from judge.judgement import DeviceInfo
+from judge.verdict import Verdict
+
+#: The exit code of what is no kernel, or names no challenge.
+_UNUSABLE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One kernel to judge. ``name`` is whatever its owner knows it by; ``seed`` None is the batch's."""
+
+    name: str
+    challenge: str
+    source: bytes
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What is known of one kernel in the end: the JSON of its judgement, or why there is none (``problem``).
+
+    ``device`` is the name that users type. A kernel that the emulator refused as a filter has ``screened``. ``verdict``
+    is None where the file is no kernel or its challenge is unknown.
+    """
+
+    kernel: Kernel
+    device: str = ""
+    verdict: Verdict | None = None
+    seed: int | None = None
+    judgement: dict[str, Any] | None = None
+    screened: bool = False
+    problem: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        """That of the command line for this kernel alone."""
+        return _UNUSABLE if self.verdict is None else self.verdict.exit_code
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns what is written of it, but for its name."""
+        judgement = self.judgement or {}
+        return {
+            "challenge": self.kernel.challenge,
+            "verdict": None if self.verdict is None else self.verdict.value,
+            "message": self.problem or judgement.get("message", ""),
+            "device": self.device,
+            "seed": self.seed,
+            **({"screened": True} if self.screened else {}),
+            "judgement": self.judgement,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A device of this machine, with the name that users type."""
+
+    name: str
+    device: DeviceInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a batch judges. ``mode`` is a value of ``judge.pipeline.Mode``.
+
+    ``screen`` judges first what goes to another device, without times. ``jobs`` is how many kernels are built, or
+    judged on the emulator, at a time. ``seed`` is that of all kernels without their own.
+    """
+
+    targets: tuple[Target, ...]
+    screen: Target | None
+    jobs: int
+    mode: str
+    seed: int
+    packs: tuple[str, ...] = field(default=())
+
+
+def plain(value: Any) -> Any:
+    """Returns a dataclass as JSON can carry it, paths as texts."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {item.name: plain(getattr(value, item.name)) for item in dataclasses.fields(value)}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
