@@ -24,8 +24,11 @@ from judge.wire import landlock
 
 #: The module of the process: nobody imports it.
 _SERVER = "judge.bench.oracle.server"
-#: How long somebody waits for an answer before NumPy gives it: the first ones may have to be compiled.
-_ANSWER_S = 3.0
+#: How long somebody waits for an answer before NumPy gives it, and for the process to come up. Whoever takes longer is
+#: ended, since it would use the GPU while calls are timed; what it has compiled is kept.
+_ANSWER_S = _START_S = 3.0
+#: A pack that was too slow so often in a row is not tried again.
+_MOST_SLOW = 3
 #: A GPU with less memory than this needs it for submissions.
 LEAST_MEMORY_BYTES = 16 << 30
 
@@ -33,14 +36,12 @@ LEAST_MEMORY_BYTES = 16 << 30
 class Oracle:
     """The process for one pack on one GPU. Comes up in the background; the calling thread must outlive it.
 
-    What it cannot do is written to a file of the pack's folder, so that nobody starts it again.
+    What it cannot do, or not fast enough, is written to files of the pack's folder, so that nobody starts it again.
     """
 
     def __init__(self, begin: Begin, *, answer_s: float = _ANSWER_S) -> None:
         self._answer_s = answer_s
-        #: Answers that nobody waits for any more.
-        self._owed = 0
-        self._disabled = begin.folder / "unable.txt"
+        self._disabled, self._slow = begin.folder / "unable.txt", begin.folder / "slow.txt"
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: socket.socket | None = None
@@ -55,15 +56,24 @@ class Oracle:
             self._start(begin)
 
     @property
-    def is_busy(self) -> bool:
-        """Whether somebody waits for an answer, for which the GPU works."""
-        return self._asking > 0
-
-    @property
     def is_up(self) -> bool:
         """Whether the process has come up, or failed to."""
         channel = self._channel
         return self._is_ready or (channel is not None and _has_answer(channel))
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether somebody waits for an answer, for which the GPU works."""
+        return self._asking > 0
+
+    def settle(self, within_s: float = _START_S) -> None:
+        """Returns once the process does not use the GPU: it is up, or it has been ended because it was not."""
+        with self._lock:
+            if self._channel is not None and not self._is_ready:
+                if _has_answer(self._channel, within_s):
+                    self._become_ready()
+                else:
+                    self._end_slow("it does not come up in time")
 
     def agrees(self, question: Question) -> bool:
         """Returns whether all outputs are right. False says nothing. Safe with any number of threads."""
@@ -72,6 +82,8 @@ class Oracle:
             right = self._ask(question, RIGHT)
         finally:
             self._asking -= 1
+        if right and not self.answers:
+            self._slow.unlink(missing_ok=True)
         self.answers += right
         return right
 
@@ -81,32 +93,52 @@ class Oracle:
 
     def _ask(self, message: Question | Rest, wanted: str) -> bool:
         with self._lock:
+            if not self._is_ready and self.is_up:
+                self._become_ready()
             channel = self._channel
-            if channel is None:
+            if channel is None or not self._is_ready:
                 return False
             try:
                 channel.settimeout(self._answer_s)
-                while self._owed or not self._is_ready:
-                    if not _has_answer(channel):
-                        # It comes up or compiles, and NumPy is there.
-                        return False
-                    self._take(channel, READY)
-                    self._owed -= self._is_ready
-                    self._is_ready = True
                 send(channel, message)
-                self._owed += 1
-                if not _has_answer(channel, self._answer_s):
-                    return False
-                self._owed -= 1
-                return self._take(channel, wanted)
-            except (OSError, EOFError, BadAnswer) as error:
-                self.problem = f"it does not answer: {type(error).__name__}: {error}"
-            except _UnableError as error:
-                self.problem = str(error)
-                with contextlib.suppress(OSError):
-                    self._disabled.write_text(self.problem)
-            self.close()
+                if _has_answer(channel, self._answer_s):
+                    return self._take(channel, wanted)
+            except (OSError, EOFError, BadAnswer, _UnableError) as error:
+                self._end(error)
+                return False
+            self._end_slow(f"an answer takes longer than {self._answer_s:g} s")
             return False
+
+    def _become_ready(self) -> None:
+        assert self._channel is not None
+        try:
+            self._channel.settimeout(self._answer_s)
+            self._take(self._channel, READY)
+            self._is_ready = True
+        except (OSError, EOFError, BadAnswer, _UnableError) as error:
+            self._end(error)
+
+    def _end(self, error: Exception) -> None:
+        """Ends the process for good if it said that it cannot do this, else for this time."""
+        if isinstance(error, _UnableError):
+            self.problem = str(error)
+            self._write(self._disabled, self.problem)
+        else:
+            self.problem = f"it does not answer: {type(error).__name__}: {error}"
+        self.close()
+
+    def _end_slow(self, how: str) -> None:
+        self.problem = how
+        times = len(_read(self._slow)) + 1
+        self._write(self._slow, "x" * times)
+        if times >= _MOST_SLOW:
+            self._write(self._disabled, how)
+        self.close()
+
+    @staticmethod
+    def _write(path: Path, text: str) -> None:
+        with contextlib.suppress(OSError):
+            path.write_text(text)
 
     def close(self) -> None:
         """Ends the process. Idempotent."""

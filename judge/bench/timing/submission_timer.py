@@ -196,6 +196,8 @@ def _take_turns(bench: Bench, baselines: NullBaselines, turns: Sequence[Trial], 
             waiting.append(bench.start_session())
         _make_all_ready(bench, waiting)
         probe.wait_until_loaded()
+        if bench.oracle is not None:
+            bench.oracle.settle()
         for case in bench.cases:
             baselines.confirm(case, functools.partial(probe.bursts, bench.maker(case)))
         for trial in turns:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -74,13 +75,43 @@ def test_nobody_waits_for_it_to_come_up(make: Make) -> None:
     assert not oracle.problem
 
 
-def test_a_late_answer_is_not_taken_for_the_next_one(make: Make) -> None:
-    oracle = make(READY, "receive", 1.0, RIGHT, "receive", WRONG, "receive")
+def is_gone(process: subprocess.Popen[bytes]) -> bool:
+    return process.poll() is not None
+
+
+def test_before_calls_are_timed_it_is_up_or_ended(make: Make) -> None:
+    oracle = make(0.2, READY, "receive", RIGHT, "receive")
+    oracle.settle(30.0)
+    assert oracle.is_up
+    assert oracle.agrees(QUESTION)
+    late = make(60.0)
+    process = late._process
+    assert process is not None
+    late.settle(0.1)
+    assert late.problem == "it does not come up in time"
+    assert is_gone(process), "it would use the GPU beside timed calls"
+    assert not late.agrees(QUESTION)
+
+
+def test_one_that_is_late_is_ended_and_after_three_times_not_started(make: Make) -> None:
+    for _ in range(3):
+        oracle = make(READY, "receive", 60.0)
+        wait_until_up(oracle)
+        process = oracle._process
+        assert process is not None
+        assert not oracle.agrees(QUESTION)
+        assert is_gone(process)
+    assert make(READY, "receive", RIGHT, "receive").problem == "an answer takes longer than 0.5 s"
+
+
+def test_an_answer_in_time_makes_up_for_late_ones(make: Make) -> None:
+    for late in (True, True, False, True, True):
+        oracle = make(READY, "receive", 60.0) if late else make(READY, "receive", RIGHT, "receive")
+        wait_until_up(oracle)
+        assert oracle.agrees(QUESTION) != late
+    oracle = make(READY, "receive", RIGHT, "receive")
     wait_until_up(oracle)
-    assert not oracle.agrees(QUESTION)
-    time.sleep(1.5)
-    assert not oracle.agrees(QUESTION), "the answer to the first question is right, that to the second is not"
-    assert not oracle.problem
+    assert oracle.agrees(QUESTION)
 
 
 def test_what_it_cannot_do_is_remembered(make: Make) -> None:
