@@ -62,6 +62,7 @@ class Draft:
     challenge: str
     version: int
     source: str = ""
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

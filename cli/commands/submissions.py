@@ -33,6 +33,7 @@ def submit(
     files: options.KernelFiles,
     challenge: options.Challenge = None,
     device: options.Device = None,
+    language: options.Language = None,
     no_wait: NoWait = False,
     server: options.Server = None,
     as_json: options.Json = False,
@@ -43,13 +44,14 @@ def submit(
     `// gpujudge: challenge=softmax device=emulator`. The exit code says the verdict: 0 AC, 10 WA, 11 CE, 12 RE, 13 TLE,
     14 MLE, 15 OLE, 16 SV, 17 TI, 20 IE; of several files, the first that is not accepted.
     """
-    _send("submit", files, challenge, device, no_wait=no_wait, server=server, as_json=as_json)
+    _send("submit", files, challenge, device, language, no_wait=no_wait, server=server, as_json=as_json)
 
 
 def run(
     files: options.KernelFiles,
     challenge: options.Challenge = None,
     device: options.Device = None,
+    language: options.Language = None,
     sizes: options.Set = None,
     contents: options.Input = None,
     no_wait: NoWait = False,
@@ -62,7 +64,7 @@ def run(
     kernel's: `gpujudge run add.cu --set N=4 --input 'A=1 2 3 4'`. What you leave out is as in the first public case.
     """
     custom = read_custom_input(sizes, contents)
-    _send("run", files, challenge, device, custom, no_wait=no_wait, server=server, as_json=as_json)
+    _send("run", files, challenge, device, language, custom, no_wait=no_wait, server=server, as_json=as_json)
 
 
 def watch(submission_id: options.SubmissionId, server: options.Server = None, as_json: options.Json = False) -> None:
@@ -153,13 +155,14 @@ def _send(
     files: list[Path],
     challenge: str | None,
     device: str | None,
+    language: str | None,
     custom: dict[str, str] | None = None,
     *,
     no_wait: bool,
     server: str | None,
     as_json: bool,
 ) -> None:
-    sources = read_sources(files, challenge=challenge, device=device)
+    sources = read_sources(files, challenge=challenge, device=device, language=language)
     printed, codes = [], []
     with connect(server) as api:
         sent = []
@@ -167,6 +170,8 @@ def _send(
             body: dict[str, Any] = {
                 "challenge": one.challenge, "device": one.device, "mode": mode, "source": one.text()
             }  # fmt: skip
+            if one.language is not None:
+                body["language"] = one.language
             if custom is not None:
                 body["input"] = custom
             # With the key, a request sent twice creates one submission.

@@ -82,7 +82,7 @@ class _Assembly:
             arguments=arguments,
             constraints=constraints,
             limits=PackLimits(model.limits.wall_s, model.limits.memory_mib),
-            build=PackBuild(model.build.std, model.build.libraries, model.build.language),
+            build=PackBuild(model.build.std, model.build.libraries, model.build.languages, *model.build.languages[:1]),
             emulator=PackEmulator(reads_are_errors=model.emulator.out_of_bounds_reads == "error"),
             bench=self._bench(),
             # Samples first, whatever the order in the file.

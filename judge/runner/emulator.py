@@ -209,7 +209,7 @@ class _ReplayedProgram:
     def __init__(self, replay: Replay) -> None:
         self._replay = replay
 
-    def bind(self, values: Sequence[int | bytes]) -> list[Any]:
+    def bind(self, values: Sequence[int | bytes], shapes: Sequence[tuple[int, ...]] = ()) -> list[Any]:  # noqa: ARG002
         return list(values)
 
     def call(self, bound: Sequence[Any]) -> None:  # noqa: ARG002 -- the recording has them
