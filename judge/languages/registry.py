@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from judge.languages.base import Language
 
 #: By name, the module that offers ``make_language()``. It is imported at the first use.
-_MODULES = {"cuda": "judge.languages.cuda"}
+_MODULES = {"cuda": "judge.languages.cuda", "triton": "judge.languages.triton"}
 DEFAULT_LANGUAGE = "cuda"
 
 

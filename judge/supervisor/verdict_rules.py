@@ -23,6 +23,7 @@ from judge.wire.frames import Failure, Op
 from judge.wire.last_word import FOUND, RUNNER_FAILED
 from judge.wire.messages import (
     MAX_FAULTS,
+    RAISED,
     CallClaim,
     FailedReply,
     FaultClaim,
@@ -314,6 +315,8 @@ def _outcome_if_stopped(
     if ran.name in STICKY:
         what = _describe(report.faults[0]) if report.faults else explain_cuda(ran.name, _shown(ran.message))
         return Outcome(Verdict.RUNTIME_ERROR, what)
+    if ran.name == RAISED:
+        return Outcome(Verdict.RUNTIME_ERROR, f"solve raised an exception: {_shown(ran.message)}")
     for name, flags in zip(names, fetched.damage, strict=True):
         if flags & 3:
             side = {1: "before its start", 2: "after its end", 3: "on both sides"}[flags & 3]

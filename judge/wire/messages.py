@@ -15,6 +15,8 @@ from judge.wire.profiles import ProfileClaim, pack_profiles, unpack_profiles
 
 #: Loads a shared object with a native ``solve``.
 NATIVE_LOADER = "judge.runner.submission"
+#: The name of the error of a call whose host code raised an exception; the message says which.
+RAISED = "raised"
 MAX_FAULTS = 20
 #: Failed calls of the runtime's functions that are told, and how many of the frames that each was made from.
 MAX_CALLS, MAX_FRAMES = 20, 16
