@@ -172,9 +172,10 @@ def _run_triton(source: bytes, shapes: bytes, target: Target, settings: JudgeSet
             jail=settings.jail,
             hidden=trusted_folders(),
         )  # fmt: skip
+        numbers = (capability_of(target.arch), _ptx_version(settings), int(is_ptx_alone(target.arch)))
         command = [
-            sys.executable, *PYTHON_OPTIONS, "-m", "judge.runner.triton.build", *map(str, given),
-            str(capability_of(target.arch)), str(_ptx_version(settings)), f"{folder}/{FILE_NAME}",
+            sys.executable, *PYTHON_OPTIONS, "-m", "judge.runner.triton.build", *map(str, (*given, *numbers)),
+            f"{folder}/{FILE_NAME}",
         ]  # fmt: skip
         output = run_to_end(
             dataclasses.replace(policy, cwd=folder), command, wall_s=settings.build.wall_s,
@@ -206,7 +207,10 @@ def _read_answer(answer: bytes) -> Compiled:
         kernels = found["kernels"]
         if len(kernels) > MAX_SPECIALIZATIONS:
             raise ValueError("too many kernels")
-        return Compiled(tuple(_read_kernel(each) for each in kernels))
+        read = tuple(_read_kernel(each) for each in kernels)
+        if len({kernel.name for kernel in read}) < len(read):
+            raise ValueError("two kernels of one name")
+        return Compiled(read)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         return Compiled((), f"The build ended with a result that cannot be read: {str(error)[:200]}")
 
@@ -240,11 +244,15 @@ def _artifact(source: bytes, kernels: Sequence[CompiledKernel], assembled: Assem
         made = [
             dataclasses.replace(kernel, image=image) for kernel, image in zip(made, assembled.machine_code, strict=True)
         ]
+    # A module may hold further entries, under the name of another's.
+    registers: dict[str, int] = {}
+    for each in assembled.kernels:
+        registers[each.kernel] = max(registers.get(each.kernel, 0), each.registers)
     library = pack_program(PythonProgram(source, capability_of(target.arch), tuple(made)))
     return Artifact(
         library,
         target,
-        registers=tuple((each.kernel, each.registers) for each in assembled.kernels if each.registers),
+        registers=tuple((name, count) for name, count in registers.items() if count),
         compiler_version=version(),
         compiler_options=(f"sm_{capability_of(target.arch)}",),
         file_name=FILE_NAME,

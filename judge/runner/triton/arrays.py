@@ -12,6 +12,12 @@ from typing import Any, NoReturn, Protocol
 
 from judge.runner.triton.dtypes import DTYPES, DType
 
+_WHY = "is not there: arrays are addresses, extents and a type, and kernels compute with what is in them"
+
+
+class NotThere(AttributeError, NotImplementedError):
+    """An attribute of PyTorch's tensors that arrays have not; ``hasattr`` says so."""
+
 
 class Memory(Protocol):
     """Device memory, as arrays need it."""
@@ -268,7 +274,7 @@ class Tensor:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        _refuse(f"Tensor.{name}")
+        raise NotThere(f"Tensor.{name} {_WHY}")
 
     def _like(self, shape: Sequence[int], strides: Sequence[int] | None = None) -> Tensor:
         return Tensor(self._address, shape, self.dtype, self._memory, strides=strides, owner=self._owner)
@@ -295,9 +301,7 @@ for _name in (
 
 
 def _refuse(what: str) -> NoReturn:
-    raise NotImplementedError(
-        f"{what} is not there: arrays are addresses, extents and a type, and kernels compute with what is in them"
-    )
+    raise NotImplementedError(f"{what} {_WHY}")
 
 
 def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:

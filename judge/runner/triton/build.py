@@ -1,9 +1,9 @@
-"""``python -m judge.runner.triton.build SOURCE SHAPES OUTPUT CAPABILITY PTX_VERSION PATH``: builds a submission in the
-compiler's jail.
+"""``python -m judge.runner.triton.build``: builds a submission in the compiler's jail.
 
-SOURCE, SHAPES and OUTPUT are descriptors; PATH is where the source is put as a file, since Triton reads kernels there.
-What is written to OUTPUT is JSON: ``log``, and ``kernels``, empty if the build failed. The submission shares this
-process and may write anything there: it decides what code it gets, and nothing else is taken from here.
+The arguments are SOURCE SHAPES OUTPUT CAPABILITY PTX_VERSION EMULATOR PATH. The first three are descriptors; PATH is
+where the source is put as a file, since Triton reads kernels there. What is written to OUTPUT is JSON: ``log``, and
+``kernels``, empty if the build failed. The submission shares this process and may write anything there: it decides what
+code it gets, and nothing else is taken from here.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from judge.runner.triton.recording_pass import (
     TooManyError,
     record,
     require_arguments,
+    run_top,
 )
 from judge.runner.triton.source_module import execute, find_solve, told
 from judge.runner.triton.specialization import Specialization
@@ -36,13 +37,13 @@ class Refused(Exception):
 
 
 def main(argv: Sequence[str]) -> None:
-    source_fd, shapes_fd, output_fd, capability, ptx_version = (int(text) for text in argv[:5])
-    path = argv[5]
+    source_fd, shapes_fd, output_fd, capability, ptx_version, emulator = (int(text) for text in argv[:6])
+    path = argv[6]
     source, shapes = _read(source_fd), _read(shapes_fd)
     Path(path).write_bytes(source)
     answer: dict[str, Any]
     try:
-        kernels = build(source, shapes, path, capability, ptx_version)
+        kernels = build(source, shapes, path, capability, ptx_version, for_emulator=bool(emulator))
         answer = {"log": "", "kernels": kernels}
     except Refused as refused:
         answer = {"log": str(refused), "kernels": [], "refused": True}
@@ -50,22 +51,25 @@ def main(argv: Sequence[str]) -> None:
         json.dump(answer, output)
 
 
-def build(source: bytes, shapes: bytes, path: str, capability: int, ptx_version: int) -> list[Made]:
+def build(
+    source: bytes, shapes: bytes, path: str, capability: int, ptx_version: int, *, for_emulator: bool
+) -> list[Made]:
     """Returns the compiled kernels. Raises Refused."""
     found = _recorded(source, shapes, path)
     if not found.general:
         return []
     try:
-        compiler = Compiler(source, path, capability, ptx_version)
+        compiler = Compiler(source, path, capability, ptx_version, for_emulator=for_emulator)
     except SourceError as error:
         raise Refused(str(error)) from None
     wanted = {**found.general, **found.timed}
-    made = _compiled(compiler, list(wanted.values()))
+    taken: set[str] = set()
+    made = _compiled(compiler, list(wanted.values()), taken)
     failed = [key for key in found.general if "error" in made[key]]
     # What is right for some sizes only, since a constant or a multiple is needed, is compiled for those that there are.
     special = {key: each for general in failed for key, each in found.specials[general].items() if key not in made}
     if special:
-        made |= _compiled(compiler, list(special.values()), first=len(made))
+        made |= _compiled(compiler, list(special.values()), taken)
     for general in failed:
         instead = [made[key] for key in found.specials[general] if key != general]
         errors = [each["error"] for each in instead if "error" in each]
@@ -82,7 +86,7 @@ def _recorded(source: bytes, shapes: bytes, path: str) -> Recorded:
     remove = stand_ins.install(launcher, NoMemory())
     calls = unpack_shapes(shapes)
     try:
-        solve = find_solve(execute(source, path))
+        solve = find_solve(run_top(lambda: execute(source, path)))
         if calls:
             require_arguments(solve, calls[0])
         record(solve, calls, launcher)
@@ -98,15 +102,15 @@ def _recorded(source: bytes, shapes: bytes, path: str) -> Recorded:
     return launcher.found
 
 
-def _compiled(compiler: Compiler, wanted: Sequence[Specialization], first: int = 0) -> dict[str, Made]:
-    """Compiles all, under names of their own: the first of a kernel's keeps its name."""
+def _compiled(compiler: Compiler, wanted: Sequence[Specialization], taken: set[str]) -> dict[str, Made]:
+    """Compiles all, under names that are not taken: the first of a kernel's keeps its name."""
     plain = [each.kernel.rpartition(".")[2] for each in wanted]
     named: list[tuple[Specialization, str]] = []
-    taken = set(plain) if first else set[str]()
-    for number, (each, name) in enumerate(zip(wanted, plain, strict=True), start=first + 1):
-        chosen = name
-        while chosen in taken or (chosen != name and chosen in plain):
-            chosen = f"{chosen}_{number}"
+    for each, name in zip(wanted, plain, strict=True):
+        number, chosen = 1, name
+        while chosen in taken or (number > 1 and chosen in plain):
+            number += 1
+            chosen = f"{name}_{number}"
         taken.add(chosen)
         named.append((each, chosen))
     processes = len(os.sched_getaffinity(0))

@@ -29,8 +29,9 @@ class SourceError(Exception):
 class Compiler:
     """Triton, with the submission's module in it."""
 
-    def __init__(self, source: bytes, path: str, capability: int, ptx_version: int) -> None:
+    def __init__(self, source: bytes, path: str, capability: int, ptx_version: int, *, for_emulator: bool) -> None:
         self._capability, self._ptx_version, self._path = capability, ptx_version, path
+        self._is_for_emulator = for_emulator
         self._functions: dict[tuple[str, int], Any] = {}
         self._triton = self._import()
         try:
@@ -70,6 +71,19 @@ class Compiler:
             return {"error": self._told(error, function)}
 
     def _compile(self, function: Any, wanted: Specialization, name: str) -> Made:
+        """Compiles, again with long pointers if thread-local memory is used: the emulator's lies anywhere."""
+        made = self._compile_once(function, wanted, name)
+        if self._is_for_emulator and ".local " in made.get("ptx", ""):
+            nvidia: Any = importlib.import_module("triton.backends.nvidia.compiler")
+            flags = nvidia.get_llvm_flags
+            nvidia.get_llvm_flags = lambda: [flag for flag in flags() if flag != "nvptx-short-ptr"]
+            try:
+                made = self._compile_once(function, wanted, name)
+            finally:
+                nvidia.get_llvm_flags = flags
+        return made
+
+    def _compile_once(self, function: Any, wanted: Specialization, name: str) -> Made:
         compiler = importlib.import_module("triton.compiler.compiler")
         target = importlib.import_module("triton.backends.compiler").GPUTarget("cuda", self._capability, 32)
         names = function.arg_names
@@ -102,7 +116,7 @@ class Compiler:
             "name": name, "warps": int(metadata["num_warps"]), "shared": shared,
             "scratch": int(metadata.get("global_scratch_size") or 0),
             "align": int(metadata.get("global_scratch_align") or 1),
-            "ptx": _with_own_lines(re.sub(rf"\b{re.escape(entry)}\b", name, module)),
+            "ptx": _with_own_lines(re.sub(rf"(\.entry\s+){re.escape(entry)}\b", rf"\g<1>{name}", module)),
         }  # fmt: skip
 
     def _decoded(self, constant: Sequence[Any]) -> Any:

@@ -19,7 +19,7 @@ from judge.wire.python_program import MAX_SPECIALIZATIONS
 
 _ALIGNMENT = 256
 #: So long ``solve`` may take for all cases together, in seconds: it only launches.
-PATIENCE_S = 10.0
+PATIENCE_S = 5.0
 
 
 class TooManyError(Exception):
@@ -103,6 +103,19 @@ def require_arguments(solve: Callable[..., Any], shape: CallShape) -> None:
         signature.bind(*names)
     except TypeError as error:
         raise TypeError(f"`solve{signature}` cannot be called as {wanted}: {error}") from None
+
+
+class NeverEndsError(Exception):
+    """Raised when the top of a file takes too long."""
+
+
+def run_top(execute: Callable[[], Any]) -> Any:
+    """Runs the code at the top of a file and returns what it gives. Raises NeverEndsError, and what it raises."""
+    with _alarm():
+        try:
+            return execute()
+        except _Expired:
+            raise NeverEndsError(f"the code at the top of the file takes longer than {PATIENCE_S:g} s") from None
 
 
 def record(solve: Callable[..., Any], shapes: Sequence[CallShape], launcher: RecordingLauncher) -> None:
