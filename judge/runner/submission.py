@@ -8,14 +8,11 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from judge.runner.symbols import function_offsets
 from judge.wire.frames import Role
 from judge.wire.messages import ArgumentSpec
-
-if TYPE_CHECKING:
-    from judge.runner.device import Device
 
 
 class LoadError(Exception):
@@ -84,7 +81,7 @@ class Submission:
         self._solve(*bound)
 
 
-def load_program(fd: int, arguments: Sequence[ArgumentSpec], device: Device) -> Program:
+def load_program(fd: int, arguments: Sequence[ArgumentSpec], device: object) -> Program:
     """Loads the library, and so runs its constructors. Raises LoadError."""
     del device  # the library finds it
     return Submission(fd, arguments)

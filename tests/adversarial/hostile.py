@@ -119,16 +119,17 @@ def inlined(source: str) -> bytes:
 def read(path: Path) -> Hostile:
     """Raises ValueError for a header that says too little, or what nobody reads."""
     source = path.read_text(encoding="utf-8")
+    comment = "#" if path.suffix == ".py" else "//"
     facts: dict[str, str] = {}
     last = ""
     for line in source.splitlines():
-        if not line.startswith(("//", "#")):
+        if not line.startswith(comment):
             break
         if found := _FACT.fullmatch(line):
             last = found[1]
             facts[last] = found[2].strip()
         elif last:
-            facts[last] += " " + line.removeprefix("//").removeprefix("#").strip()
+            facts[last] += " " + line.removeprefix(comment).strip()
     missing = {"idea", "challenge", "devices", "verdict", "caught by"} - facts.keys()
     unknown = facts.keys() - _FACTS
     if missing or unknown:

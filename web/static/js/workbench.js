@@ -46,7 +46,7 @@ language?.addEventListener("change", async () => {
   language.value = written; // what is being left is saved in its own language
   const kept = await draft.leave(chosen);
   language.value = written = chosen;
-  editor.setGrammar?.(template().dataset.grammar);
+  editor.setGrammar(template().dataset.grammar);
   editor.replace(kept ?? starter());
   showFiles(fileList, editor.value(), goToLine, template().dataset.file);
   editor.focus();
