@@ -167,6 +167,7 @@ class BoardEntry:
     not_audited: str | None = None
     recheck: str | None = None
     recheck_headline: str | None = None
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import numpy as np
 
 from judge.packs import distributions, sizes
 from judge.packs.argument import Argument, Role, ToleranceRule
+from judge.packs.call_shapes import call_shapes
 from judge.packs.case_rows import Cases
 from judge.packs.data_files import open_data_file
 from judge.packs.distributions import DISTRIBUTIONS, Distribution
@@ -92,6 +93,7 @@ class _Assembly:
                 for case in listed.benchmarks()
             ),
             reference=self._reference,
+            shapes_of=call_shapes,
             equivalent=dict(model.equivalent),
             waived={str(code): reason for code, reason in model.waived.items()},
             unreached=dict(model.unreached),

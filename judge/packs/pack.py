@@ -7,7 +7,7 @@ right, ``sizes`` evaluates what the pack states over its axes, ``statement`` fil
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -143,6 +143,10 @@ class Case:
         return self.distributions.get(argument.name) or argument.distribution
 
 
+def _no_shapes(_: Pack, __: DeviceKind) -> tuple[CallShape, ...]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Pack:
     """One challenge. ``digest`` covers what decides a judgement: ``reference.py``, and ``challenge.toml`` but for
@@ -174,6 +178,8 @@ class Pack:
     waived: Mapping[str, str] = field(default_factory=dict)
     #: Axes, parameters and constraints whose end no case reaches, with the reason (judge.packs.verify.reach).
     unreached: Mapping[str, str] = field(default_factory=dict)
+    #: What ``call_shapes`` returns (judge.packs.call_shapes).
+    shapes_of: Callable[[Pack, DeviceKind], Sequence[CallShape]] = field(repr=False, compare=False, default=_no_shapes)
     #: By metric, from our own kernels (judge.packs.medals).
     default_medals: Mapping[str, Medals] = field(default_factory=dict)
 
@@ -234,9 +240,7 @@ class Pack:
 
     def call_shapes(self, kind: DeviceKind) -> Sequence[CallShape]:
         """The arguments of all calls that a submission is judged by on a kind of device, without contents."""
-        from judge.packs.call_shapes import call_shapes
-
-        return call_shapes(self, kind)
+        return self.shapes_of(self, kind)
 
     def cases_for(self, kind: DeviceKind) -> tuple[Case, ...]:
         """The functional cases for a kind of device, samples first, in pack order."""

@@ -411,6 +411,7 @@ class BoardQuery(Query):
     device: Slug | None = None
     limit: int = Field(100, ge=1, le=100)
     page: int = Field(1, ge=1, le=1_000_000)
+    language: LanguageName | None = None
 
 
 class BoardEntry(Answer):
@@ -444,6 +445,7 @@ class BoardEntry(Answer):
     audited_at: datetime | None
     not_audited: str | None
     recheck: Literal["waiting", "clean", "warned", "found", "unchecked"] | None
+    language: str
     recheck_headline: str | None
 
 

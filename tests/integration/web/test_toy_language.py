@@ -14,7 +14,7 @@ from judge.languages.registry import BUILTIN_LANGUAGES
 from store.models import Draft, User
 from tests.integration.web.test_api import Caller
 from tests.toy.language import ToyLanguage
-from tests.web_site import Site
+from tests.web_site import Site, accepted, counted
 
 PAGE = "/challenges/vector-add"
 
@@ -75,6 +75,23 @@ def test_the_editor_offers_it_and_keeps_a_draft_in_it(site: Site, toy: ToyLangua
     assert client.get(f"{PAGE}/draft?language=cuda").get_json()["source"] == "cuda"
     assert client.get(f"{PAGE}/draft").get_json()["source"] == toy.name
     assert f'<option value="{toy.name}" selected>' in client.get(PAGE).text
+
+
+def test_boards_tell_languages_apart(site: Site, caller: Caller, toy: ToyLanguage) -> None:
+    body = {"challenge": "vector-add", "device": "emulator", "mode": "submit", "source": "solve"}
+    for username, language, time in (("ada", "cuda", 20), ("bob", toy.name, 10)):
+        sender = caller if username == "ada" else Caller(site, username)
+        assert sender.post("submissions", {**body, "language": language}).status_code == 201
+        site.work(cases=accepted("a"), measurement=counted(time))
+    board = caller.get("leaderboards/vector-add?device=emulator").get_json()["entries"]
+    assert [(entry["rank"], entry["language"]) for entry in board] == [(1, toy.name), (2, "cuda")]
+    alone = caller.get("leaderboards/vector-add?device=emulator&language=cuda").get_json()["entries"]
+    assert [(entry["rank"], entry["username"]) for entry in alone] == [(2, "ada")]
+    page = site.app.test_client().get("/leaderboards/vector-add?device=emulator").text
+    assert f'<span class="tag language">{toy.title}</span>' in page
+    assert "language=cuda" in page
+    shown = site.app.test_client().get("/leaderboards/vector-add?device=emulator&language=cuda").text
+    assert ">bob<" not in shown
 
 
 def test_the_command_line_knows_its_ending(tmp_path: Any) -> None:
