@@ -124,6 +124,7 @@ def test_leaderboard(cli: Cli, server: FakeServer) -> None:
         "high": 0.0012312,
         "roofline_share": 0.724,
         "medal": "gold",
+        "language": "triton",
         "audited_at": "2026-01-02T03:04:05Z",
     }
     graph = {**entry, "username": "bob", "audited_at": None, "not_audited": "it uses cudaGraphLaunch"}
