@@ -13,7 +13,7 @@ from judge.kinds import KINDS
 from judge.packs.decoys import decoy
 from judge.packs.inputs import scalar_values
 from judge.packs.pack import Case, Pack
-from judge.packs.sizes import shape
+from judge.packs.sizes import array_shape
 from judge.packs.storage import stored
 from judge.wire.call_shapes import CallShape, ShapedArgument
 from judge.wire.frames import Role
@@ -56,6 +56,6 @@ def _call_shape(pack: Pack, case: Case, *, timed: bool) -> CallShape:
         if argument.name in scalars:
             value = stored(argument.element, np.asarray(scalars[argument.name])).tobytes().ljust(8, b"\0")
         arguments.append(
-            ShapedArgument(argument.name, _ROLES[argument.role], argument.element, shape(case, argument), value)
+            ShapedArgument(argument.name, _ROLES[argument.role], argument.element, array_shape(case, argument), value)
         )
     return CallShape(timed, tuple(arguments))

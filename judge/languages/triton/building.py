@@ -139,7 +139,8 @@ def compile_kernels(source: bytes, challenge: Buildable, target: Target, setting
     limits = settings.build
     require_work(output)
     if output.timed_out:
-        return Compiled((), f"The compiler took longer than {limits.wall_s:g} s. Does the file loop without end?")
+        hint = "Does the file loop without end, or are the blocks of a kernel very large?"
+        return Compiled((), f"The compiler took longer than {limits.wall_s:g} s. {hint}")
     if output.exit.oom_killed:
         return Compiled((), f"The compiler needed more than {limits.memory_bytes >> 20} MiB of memory.")
     if output.exit.cpu_limited:

@@ -248,6 +248,9 @@ def _language() -> ModuleType:
     language = _Module("triton.language", _IN_KERNELS)
     language.constexpr = Constexpr  # type: ignore[attr-defined]
     language.cdiv = cdiv  # type: ignore[attr-defined]
+    # Annotations, which are evaluated on the host.
+    for name in ("pointer_type", "block_type"):
+        setattr(language, name, lambda *_, called=name: LanguageType(called, ""))
     for name, triton in _LANGUAGE_TYPES.items():
         setattr(language, name, LanguageType(name, triton))
     return language

@@ -31,3 +31,10 @@ def test_where_times_are_measured_smaller_sizes_are_told_too() -> None:
     assert math.ceil(advertised.axes["C"] * 0.75) in widths
     assert len(shapes) > len(PACK.cases_for("cuda")) + len(PACK.benchmarks_for("cuda"))
     assert shapes == call_shapes(PACK, "cuda")
+
+
+def test_a_product_of_axes_is_several_extents() -> None:
+    pack = load_pack(ROOT / "challenges" / "batched-matmul")
+    axes = pack.cases_for("emulator")[0].axes
+    first = call_shapes(pack, "emulator")[0].arguments[0]
+    assert first.shape == (axes["BATCH"], axes["M"], axes["K"])
