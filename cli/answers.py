@@ -62,6 +62,7 @@ class Draft:
     challenge: str
     version: int
     source: str = ""
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +167,7 @@ class BoardEntry:
     not_audited: str | None = None
     recheck: str | None = None
     recheck_headline: str | None = None
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)

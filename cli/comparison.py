@@ -11,6 +11,7 @@ from cli.scores import format_interval, format_score
 from emulator.records import dataclass
 from judge.compile.source_files import own_lines
 from judge.judgement import BenchmarkCase, Judgement, Measurement, ModelledCase
+from judge.languages.registry import BUILTIN_LANGUAGES, DEFAULT_LANGUAGE
 
 #: So many lines are shown, those with the largest differences first.
 SHOWN_LINES = 8
@@ -111,7 +112,8 @@ def line_differences(compared: Sequence[Compared]) -> list[LineDifference]:
         return []
     costs: dict[str, dict[int, LineCost]] = {}
     for number, (one, case) in enumerate(zip(compared, cases, strict=True)):
-        texts, own = one.source.split("\n"), own_lines(one.source)
+        language = BUILTIN_LANGUAGES.of_file(one.file.name) or BUILTIN_LANGUAGES.of(DEFAULT_LANGUAGE)
+        texts, own = one.source.split("\n"), own_lines(one.source, language.file_name)
         for line in [] if case is None else case.lines:
             here = own.locate(line.file, line.line)
             elsewhere = f"{line.file}:{line.line}" if line.file else "(no line)"

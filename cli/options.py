@@ -14,11 +14,17 @@ Server = Annotated[
 ]
 Slug = Annotated[str, typer.Argument(metavar="SLUG", help="A challenge, such as softmax.", show_default=False)]
 KernelFiles = Annotated[
-    list[Path], typer.Argument(metavar="FILE...", help="The .cu files; - is stdin.", show_default=False)
+    list[Path], typer.Argument(metavar="FILE...", help="The files, such as add.cu; - is stdin.", show_default=False)
 ]
 SubmissionId = Annotated[str, typer.Argument(metavar="ID", help="A submission.", show_default=False)]
 Challenge = Annotated[
     str | None, typer.Option("--challenge", "-c", metavar="SLUG", help="The challenge; else as the file says.")
+]
+Language = Annotated[
+    str | None,
+    typer.Option(
+        "--language", metavar="NAME", help="The language, such as cuda; else that of the file's ending, or as it says."
+    ),
 ]
 Set = Annotated[
     list[str] | None,

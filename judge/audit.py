@@ -36,11 +36,11 @@ TimedSubmission = tuple[list[CaseResult], Measurement | None]
 
 def audit(
     built: Sequence[tuple[Artifact, BuildReport]], pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings,
-    *, sources: Sequence[bytes] = (), cancelled: Callable[[], bool] = lambda: False, warm: WarmPool | None = None,
-    backends: Backends = BUILTIN_BACKENDS, languages: Languages = BUILTIN_LANGUAGES,
+    *, sources: Sequence[tuple[bytes, str]] = (), cancelled: Callable[[], bool] = lambda: False,
+    warm: WarmPool | None = None, backends: Backends = BUILTIN_BACKENDS, languages: Languages = BUILTIN_LANGUAGES,
 ) -> list[Judgement]:  # fmt: skip
-    """A judgement of each, in their order, whose cases are the benchmarks. ``sources``: what they were built from, in
-    that order; without them nothing is replayed. Raises InternalError and Cancelled."""
+    """A judgement of each, in their order, whose cases are the benchmarks. ``sources``: what they were built from, each
+    with its language, in that order; without them nothing is replayed. Raises InternalError and Cancelled."""
     backend, benchmarks = backends.of(device.kind), pack.benchmarks_for(device.kind)
     if not backend.audits or not benchmarks:
         raise InternalError(f"{pack.slug} is not timed on {device.key}")
@@ -53,8 +53,8 @@ def audit(
         opened = backend.open_timer(pack, benchmarks, device, settings, factory, seed, build_null_kernel)
         with factory.quiet(), opened as room:
             found = room.time([artifact for artifact, _ in built])
-            for index, source in enumerate(sources):
-                build_recorded = partial(_build_recorded, source, pack, target, settings, language)
+            for index, (source, name) in enumerate(sources):
+                build_recorded = partial(_build_recorded, source, pack, target, settings, languages.of(name))
                 contestant = _Contestant(room, built[index][0], build_recorded)
                 found[index] = contestant.checked(*found[index])
     wall_s = time.monotonic() - started
@@ -69,6 +69,8 @@ def audit(
 
 def _build_recorded(source: bytes, pack: Pack, target: Target, settings: JudgeSettings, language: Language) -> Artifact:
     """Builds the submission with the recorder in it. Raises NotRecorded and InternalError."""
+    if not language.records:
+        raise NotRecorded(f"what {language.title} asks of the device is not recorded")
     report, artifact = language.build(source, pack, target, settings, recorded=True)
     if artifact is None:
         raise NotRecorded(f"it cannot be built with the recorder: {language.headline(report)}")

@@ -79,6 +79,7 @@ class Contender:
     public_id: str
     source: bytes
     pack_digest: str
+    language: str
 
 
 def podium(session: Session, board: BoardKey) -> list[LeaderboardEntry]:
@@ -179,6 +180,7 @@ def contenders(session: Session, board: BoardKey) -> list[Contender]:
                 public_id=submission.public_id,
                 source=submission.source_bytes,
                 pack_digest=submission.pack_digest,
+                language=submission.language,
             )
         )
     return found

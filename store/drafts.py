@@ -14,6 +14,7 @@ from sqlalchemy import Select, delete, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from judge.languages.registry import DEFAULT_LANGUAGE
 from store.models import Draft
 from store.submissions import encode_source
 
@@ -27,9 +28,12 @@ class DraftConflictError(Exception):
     """Raised when the draft was saved elsewhere since the version that a save was written on."""
 
 
-def latest_draft(session: Session, *, user_id: int, challenge: str) -> Draft | None:
-    """Returns the user's draft for a challenge, or None."""
-    return session.scalar(_versions(user_id, challenge).limit(1))
+def latest_draft(session: Session, *, user_id: int, challenge: str, language: str | None = None) -> Draft | None:
+    """Returns the user's draft for a challenge, or that in a language of it, or None."""
+    versions = _versions(user_id, challenge)
+    if language is not None:
+        versions = versions.where(Draft.language == language)
+    return session.scalar(versions.limit(1))
 
 
 def draft_versions(session: Session, *, user_id: int, challenge: str) -> Sequence[Draft]:
@@ -43,26 +47,31 @@ def find_draft(session: Session, *, user_id: int, challenge: str, version: int) 
 
 
 def save_draft(
-    session: Session, *, user_id: int, challenge: str, source: str, base: int, now: datetime, new_spell: bool = False
-) -> Draft:
+    session: Session, *, user_id: int, challenge: str, source: str, base: int, now: datetime, new_spell: bool = False,
+    language: str = DEFAULT_LANGUAGE,
+) -> Draft:  # fmt: skip
     """Saves a draft and returns it with its new version.
 
     ``base`` is the version that it was written on, 0 for none. ``new_spell`` keeps that version in the history however
-    young it is. A source equal to the latest version is not saved again. Raises DraftConflictError.
+    young it is; so does another ``language``. A source equal to the latest version is not saved again. Raises
+    DraftConflictError.
     """
     latest = latest_draft(session, user_id=user_id, challenge=challenge)
     data = encode_source(source)
-    if latest is not None and latest.source_bytes == data:
+    if latest is not None and latest.source_bytes == data and latest.language == language:
         return latest
     if base != (0 if latest is None else latest.version):
         raise DraftConflictError
     begun_at = now
+    if latest is not None and latest.language != language:
+        new_spell = True
     if latest is not None and not new_spell and now - latest.begun_at < SPELL:
         begun_at = latest.begun_at
         session.delete(latest)
     draft = Draft(
-        user_id=user_id, challenge=challenge, version=base + 1, source_bytes=data, begun_at=begun_at, saved_at=now
-    )
+        user_id=user_id, challenge=challenge, version=base + 1, language=language, source_bytes=data, begun_at=begun_at,
+        saved_at=now,
+    )  # fmt: skip
     try:
         with session.begin_nested():
             session.add(draft)

@@ -17,6 +17,7 @@ from sqlalchemy import insert, select, tuple_
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from judge.languages.registry import DEFAULT_LANGUAGE
 from store.freezes import frozen_places
 from store.models import Event, GivenUp, Job, State, Submission
 from store.totals import RANKED_MODE
@@ -52,6 +53,7 @@ class NewSubmission:
     idempotency_key: str | None = None
     max_waiting: int = 0
     traceparent: str | None = None
+    language: str = DEFAULT_LANGUAGE
 
     @property
     def key(self) -> tuple[int, str] | None:
@@ -81,7 +83,7 @@ def create_submissions(
     """Creates submissions with their jobs and their first events, atomically with the caller's commit.
 
     Returns for each the submission: the existing one if the user has already used its idempotency key. Or why there is
-    none: IdempotencyConflictError if that one has another source, challenge, device, mode or input, and
+    none: IdempotencyConflictError if that one has another source, language, challenge, device, mode or input, and
     TooManyWaitingError. Raises IntegrityError if a single submission cannot be stored at all.
     """
     try:
@@ -155,6 +157,7 @@ def _submission(one: NewSubmission, now: datetime, *, after_giving_up: bool) -> 
         pack_digest=one.pack.digest,
         device_key=one.device_key,
         mode=one.mode,
+        language=one.language,
         source_bytes=one.source,
         custom_input=one.custom_input,
         seed=secrets.randbits(63),
@@ -188,8 +191,8 @@ def _given_up(session: Session, users: Collection[int], slugs: Collection[str]) 
 
 def _same_request(earlier: Submission, repeated: NewSubmission) -> Submission | IdempotencyConflictError:
     # The pack's version is not compared: a retry must not fail because the pack was updated in between.
-    same = (earlier.challenge, earlier.device_key, earlier.mode, earlier.source_bytes, earlier.custom_input)
-    asked = (repeated.pack.slug, repeated.device_key, repeated.mode, repeated.source, repeated.custom_input)
-    if same != asked:
+    same = (earlier.challenge, earlier.device_key, earlier.mode, earlier.language, earlier.source_bytes)
+    asked = (repeated.pack.slug, repeated.device_key, repeated.mode, repeated.language, repeated.source)
+    if same != asked or earlier.custom_input != repeated.custom_input:
         return IdempotencyConflictError("this idempotency key was used for another submission")
     return earlier

@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session, aliased
 
 from judge.judgement import Fingerprint, Judgement
 from judge.judgement import Measurement as JudgedMeasurement
+from judge.languages.registry import DEFAULT_LANGUAGE
 from judge.verdict import Verdict
 from store.best_results import keep_best_result
 from store.models import BestResult, BoardTotals, Measurement, RecheckRequest, Submission, User
@@ -53,6 +54,7 @@ class LeaderboardEntry:
     #: What came of its check on the emulator (``judge.recheck.RecheckOutcome``), or ``waiting``; None: there is none.
     recheck: str | None = None
     recheck_headline: str | None = None
+    language: str = DEFAULT_LANGUAGE
 
     @property
     def audited(self) -> bool:
@@ -62,12 +64,13 @@ class LeaderboardEntry:
 
 def leaderboard(
     session: Session, *, challenge: str, device_key: str, pack_major: int, metric: str | None = None, limit: int = 100,
-    offset: int = 0,
+    offset: int = 0, language: str | None = None,
 ) -> list[LeaderboardEntry]:  # fmt: skip
     """Returns the board's entries after the first ``offset``, ordered by rank, then value, then age (older first).
 
     ``metric`` None selects the metric of the latest score. A board never mixes metrics: a device's metric may have
-    changed, for example from instruction counts to modelled times, or to a new version of the model.
+    changed, for example from instruction counts to modelled times, or to a new version of the model. With a
+    ``language`` there are only those whose best is in it, with their ranks on the whole board.
     """
     if metric is None:
         metric = session.scalar(
@@ -81,8 +84,8 @@ def leaderboard(
     board: dict[str, Any] = {
         "challenge": challenge, "device_key": device_key, "pack_major": pack_major, "metric": metric
     }  # fmt: skip
-    up_to = _bound(session, board, offset + limit)
-    query = board_query(**board, up_to=up_to, limit=limit, offset=offset)
+    up_to = _bound(session, board, offset + limit) if language is None else None
+    query = board_query(**board, up_to=up_to, limit=limit, offset=offset, language=language)
     return [LeaderboardEntry(**row._mapping) for row in session.execute(query)]
 
 
@@ -309,15 +312,20 @@ def board_query(
     limit: int,
     offset: int = 0,
     up_to: float | None = None,
+    language: str | None = None,
 ) -> Select[Any]:
     """Returns the query of a board; its columns are the fields of LeaderboardEntry.
 
     It reads the entries whose low end is at most ``up_to`` (None: all), which must have those that it returns.
     """
     entries = _ranked(challenge=challenge, device_key=device_key, pack_major=pack_major, metric=metric, up_to=up_to)
+    chosen = select(entries)
+    if language is not None:
+        chosen = chosen.join(Submission, Submission.id == entries.c.submission_id).where(
+            Submission.language == language
+        )
     ranked = (
-        select(entries)
-        .order_by(entries.c.rank, entries.c.value, entries.c.submission_id)
+        chosen.order_by(entries.c.rank, entries.c.value, entries.c.submission_id)
         .limit(limit)
         .offset(offset)
         .subquery("ranked")
@@ -342,6 +350,7 @@ def board_query(
             Measurement.not_audited,
             case((RecheckRequest.key.is_not(None), func.coalesce(RecheckRequest.outcome, WAITING))).label("recheck"),
             RecheckRequest.headline.label("recheck_headline"),
+            Submission.language,
         )
         .join_from(ranked, Measurement, Measurement.submission_id == ranked.c.submission_id)
         .join(Submission, Submission.id == ranked.c.submission_id)

@@ -15,6 +15,7 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session, undefer
 
 from judge.judgement_json import to_json
+from judge.languages.registry import BUILTIN_LANGUAGES
 from store.models import (
     ApiToken,
     AssemblyRequest,
@@ -52,11 +53,13 @@ def write_export(session: Session, *, user: User, file: IO[bytes]) -> None:
                 results.write((b",\n" if number else b"\n") + _json(_submission(session, submission)).encode())
             results.write(b"\n]\n")
         for submission in _submissions(session, user.id):
-            name = f"sources/{submission.challenge}/{submission.public_id}.cu"
+            suffix = BUILTIN_LANGUAGES.of(submission.language).suffixes[0]
+            name = f"sources/{submission.challenge}/{submission.public_id}{suffix}"
             archive.writestr(name, submission.source_bytes)
         mine = select(Draft).where(Draft.user_id == user.id).options(undefer(Draft.source_bytes))
         for draft in session.scalars(mine.order_by(Draft.challenge, Draft.version)):
-            archive.writestr(f"drafts/{draft.challenge}/{draft.version}.cu", draft.source_bytes)
+            suffix = BUILTIN_LANGUAGES.of(draft.language).suffixes[0]
+            archive.writestr(f"drafts/{draft.challenge}/{draft.version}{suffix}", draft.source_bytes)
 
 
 def close_account(session: Session, *, user: User, now: datetime) -> None:

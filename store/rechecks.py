@@ -43,6 +43,7 @@ class RecheckLease:
     kind: str
     source: bytes
     seed: int
+    language: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +91,9 @@ def request_recheck(session: Session, submission: Submission, judgement: Judgeme
 
 
 def recheck_key(submission: Submission) -> str:
-    """Returns what the submissions that share a check have in common: challenge, version and source."""
-    parts = (submission.challenge.encode(), submission.pack_digest.encode(), submission.source_bytes)
+    """Returns what the submissions that share a check have in common: challenge, version, language and source."""
+    names = (submission.challenge, submission.pack_digest, submission.language)
+    parts = (*(name.encode() for name in names), submission.source_bytes)
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
@@ -116,7 +118,7 @@ def claim_recheck(
             request.losses += 1
             request.last_error = f"the worker {request.lease_owner} was lost during the check"
         found = session.execute(
-            select(Submission.source_bytes, Submission.seed)
+            select(Submission.source_bytes, Submission.seed, Submission.language)
             .where(Submission.recheck_key == request.key, func.length(Submission.source_bytes) > 0)
             .limit(1)
         ).first()
@@ -130,7 +132,7 @@ def claim_recheck(
             session.flush()
             return RecheckLease(
                 request.key, request.lease_token, request.challenge, request.pack_digest, request.kind,
-                found.source_bytes, found.seed,
+                found.source_bytes, found.seed, found.language,
             )  # fmt: skip
         session.flush()
     return None

@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session, defer, lazyload
 
+from judge.languages.registry import DEFAULT_LANGUAGE
 from store.clock import utc_now
 from store.events import events_after, record_event
 from store.intake import IdempotencyConflictError, NewSubmission, PackIdentity, create_submissions, encode_source
@@ -40,6 +41,7 @@ def create_submission(
     idempotency_key: str | None = None,
     max_waiting: int = 0,
     traceparent: str | None = None,
+    language: str = DEFAULT_LANGUAGE,
     now: datetime | None = None,
 ) -> Submission:
     """Creates one submission like ``create_submissions``, and raises what refuses it."""
@@ -53,6 +55,7 @@ def create_submission(
         idempotency_key=idempotency_key,
         max_waiting=max_waiting,
         traceparent=traceparent,
+        language=language,
     )
     (made,) = create_submissions(session, [wanted], now=now or utc_now())
     if isinstance(made, Exception):

@@ -45,6 +45,10 @@ class FakePack:
     major: int = 1
     digest: str = "d" * 64
     custom_input: dict[str, str] | None = None
+    language: str = "cuda"
+
+    def in_language(self, name: str) -> FakePack:
+        return replace(self, language=name)
 
 
 @dataclass(frozen=True, slots=True)

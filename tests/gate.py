@@ -11,7 +11,7 @@ import pytest
 from tests.services import probes
 
 #: Markers of what tests of one unit must do without.
-SERVICES = frozenset(("browser", "gpu", "jail", "nvcc", "postgres", "redis"))
+SERVICES = frozenset(("browser", "gpu", "jail", "nvcc", "postgres", "redis", "triton"))
 
 
 def missing(reason: str) -> NoReturn:

@@ -1,11 +1,12 @@
-"""Syntax highlighting of CUDA source as HTML with classes, which the site's style sheet colours.
+"""Syntax highlighting of sources as HTML with classes, which the site's style sheet colours.
 
-One regular expression matches every coloured token. Each alternative always finds an end, so the time is linear in the
-length of any text; a library's lexer can take minutes for sources of the largest size.
+One regular expression a grammar matches every colored token. Each alternative always finds an end, so the time is
+linear in the length of any text; a library's lexer can take minutes for sources of the largest size.
 """
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Iterator
 
@@ -43,12 +44,32 @@ _TOKEN = re.compile(
 )
 _CLASSES = {"comment": "tok-c", "string": "tok-s", "directive": "tok-cp", "number": "tok-m"}
 
+_PYTHON_WORDS = {
+    **dict.fromkeys(keyword.kwlist, "tok-k"),
+    **dict.fromkeys(["int", "float", "bool", "str", "tuple", "list", "dict"], "tok-kt"),
+    **dict.fromkeys(["tl", "triton", "torch", "range", "len", "min", "max", "abs", "print"], "tok-nb"),
+}
+_PYTHON_TOKEN = re.compile(
+    r"(?P<comment>#[^\n]*+)"
+    r"|(?P<string>\"\"\"(?:.*?\"\"\"|.*+)|'''(?:.*?'''|.*+)|\"(?:[^\"\\\n]++|\\.)*+\"?+|'(?:[^'\\\n]++|\\.)*+'?+)"
+    r"|(?P<directive>^[ \t]*+@[\w.]++)"
+    r"|(?P<word>[A-Za-z_]\w*+)"
+    r"|(?P<number>\d(?:[\w.]++)?+)",
+    re.DOTALL | re.MULTILINE,
+)
+_NOTHING = re.compile(r"(?!)")
+#: By the name of a grammar (judge.languages): what finds tokens, and the classes of words.
+_GRAMMARS = {"cuda": (_TOKEN, _WORDS), "python": (_PYTHON_TOKEN, _PYTHON_WORDS)}
 
-def highlight_lines(source: str) -> list[Markup]:
-    """Returns one piece of HTML per line. Tokens that span lines, such as comments, are split."""
+
+def highlight_lines(source: str, grammar: str = "cuda") -> list[Markup]:
+    """Returns one piece of HTML per line. Tokens that span lines, such as comments, are split.
+
+    Of a ``grammar`` that is not known, nothing is colored.
+    """
     # Blank lines are kept: line numbers must match the compiler's.
     text = source.replace("\r\n", "\n").replace("\r", "\n")
-    lines = [Markup(line) for line in "".join(_pieces(text)).split("\n")]
+    lines = [Markup(line) for line in "".join(_pieces(text, grammar)).split("\n")]
     if len(lines) > 1 and not lines[-1]:
         lines.pop()
     return lines
@@ -59,12 +80,13 @@ def highlight_block(source: str) -> Markup:
     return Markup("\n").join(highlight_lines(source)) + ("\n" if source.endswith("\n") else "")
 
 
-def _pieces(text: str) -> Iterator[str]:
+def _pieces(text: str, grammar: str) -> Iterator[str]:
     """Yields pieces of HTML in which every tag is closed before its line ends."""
+    token, words = _GRAMMARS.get(grammar, (_NOTHING, {}))
     at = 0
-    for match in _TOKEN.finditer(text):
+    for match in token.finditer(text):
         kind = match.lastgroup if match.lastgroup != "delimiter" else "string"
-        css = _WORDS.get(match[0]) if kind == "word" else _CLASSES[str(kind)]
+        css = words.get(match[0]) if kind == "word" else _CLASSES[str(kind)]
         if css is None:
             continue
         if at < match.start():

@@ -10,6 +10,7 @@ from judge.errors import InternalError
 from store.assemblies import AssemblyLease, claim_assembly, fail_assembly, finish_assembly, refuse_assembly
 from store.models import Submission
 from workers.context import WorkerContext
+from workers.packs import in_language
 
 log = structlog.get_logger(__name__)
 
@@ -36,8 +37,9 @@ def _assemble(context: WorkerContext, lease: AssemblyLease) -> None:
     with context.reads() as session:
         submission = session.get_one(Submission, lease.submission_id)
         source = submission.source_bytes
-        challenge, digest = submission.challenge, submission.pack_digest
-    made = context.judge.assemble(source, context.packs.find(challenge, digest), lease.arch)
+        challenge, digest, language = submission.challenge, submission.pack_digest, submission.language
+    pack = in_language(context.packs.find(challenge, digest), language)
+    made = context.judge.assemble(source, pack, lease.arch)
     now = context.clock()
     if isinstance(made, NotAssembled):
         context.persist(lambda session: refuse_assembly(session, lease, made.log, now=now))

@@ -23,6 +23,7 @@ from store.audits import (
 )
 from workers.context import WorkerContext
 from workers.gpu import DeviceService
+from workers.packs import in_language
 
 if TYPE_CHECKING:
     from judge.packs.pack import Pack
@@ -108,20 +109,25 @@ def _rebuild_and_time(context: WorkerContext, device: DeviceInfo, board: BoardKe
     for contender in found:
         if context.stopping.is_set():
             raise Cancelled
-        report, artifact = context.judge.build(contender.source, pack, device)
+        own = in_language(pack, contender.language)
+        report, artifact = context.judge.build(contender.source, own, device)
         if artifact is None:
-            results[contender] = context.judge.compile_error(report, pack, device)
+            results[contender] = context.judge.compile_error(report, own, device)
         else:
             built.append((contender, artifact.to_bytes(), report))
     if built:
-        sources = [contender.source for contender, _, _ in built]
+        sources = [(contender.source, contender.language) for contender, _, _ in built]
         judged = _time_together(context, device, pack, [(artifact, report) for _, artifact, report in built], sources)
         results |= {contender: judgement for (contender, _, _), judgement in zip(built, judged, strict=True)}
     return results
 
 
 def _time_together(
-    context: WorkerContext, device: DeviceInfo, pack: Pack, built: list[tuple[bytes, BuildReport]], sources: list[bytes]
+    context: WorkerContext,
+    device: DeviceInfo,
+    pack: Pack,
+    built: list[tuple[bytes, BuildReport]],
+    sources: list[tuple[bytes, str]],
 ) -> list[Judgement]:
     stop = context.stopping.is_set
     judged = context.judge.audit(built, pack, device, sources=sources, seed=secrets.randbits(63), cancelled=stop)

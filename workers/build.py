@@ -36,7 +36,10 @@ def _build(context: WorkerContext, watch: LeaseWatch) -> Finish:
         device = recorded_device(session, job.device_key)
     pack = context.pack_for(job, submission)
     contents = context.new_contents(pack)
-    report, artifact = context.judge.build(source, pack, device)
+    # A language that looks ahead at launches has to know the input that the run is on.
+    custom = submission.custom_input
+    judged = pack if custom is None else context.judge.with_custom_case(pack, custom, device)
+    report, artifact = context.judge.build(source, judged, device)
     if artifact is None:
         judgement = context.judge.compile_error(report, pack, device)
     else:

@@ -27,7 +27,7 @@ from store.settings import Settings
 from workers.builds import DatabaseBuilds
 from workers.judging import Judge, PipelineJudge
 from workers.lease_keeper import LeaseKeeper
-from workers.packs import Packs
+from workers.packs import Packs, in_language
 
 if TYPE_CHECKING:
     from judge.packs.pack import Pack
@@ -71,14 +71,15 @@ class WorkerContext:
     traces: Traces = field(default_factory=Traces)
 
     def pack_for(self, job: Job, submission: Submission) -> Pack:
-        """Returns the pack that judges a submission: the present one, or the version that its job asks for.
+        """Returns the pack that judges a submission, in its language.
 
-        Raises InternalError if there is none.
+        It is the present one, or the version that its job asks for. Raises InternalError if there is none.
         """
         challenge, digest = submission.challenge, job.pack_digest
         if digest is None:
-            return self.packs.find(challenge, submission.pack_digest)
-        return self.packs.find_version(challenge, digest, lambda: self._read(kept_contents, challenge, digest))
+            return in_language(self.packs.find(challenge, submission.pack_digest), submission.language)
+        found = self.packs.find_version(challenge, digest, lambda: self._read(kept_contents, challenge, digest))
+        return in_language(found, submission.language)
 
     def new_contents(self, pack: Pack) -> bytes | None:
         """Returns a pack's contents if the database does not have them yet."""

@@ -74,13 +74,13 @@ class Judge(Protocol):
         pack: Pack,
         device: DeviceInfo,
         *,
-        sources: Sequence[bytes],
+        sources: Sequence[tuple[bytes, str]],
         seed: int,
         cancelled: Callable[[], bool],
     ) -> list[Judgement]:
         """Times artifacts together, in alternation. Returns their judgements in the order of ``built``.
 
-        ``sources`` are the sources of the artifacts, in the same order. Raises as ``run`` does.
+        ``sources`` are the sources of the artifacts, with their languages, in the same order. Raises as ``run`` does.
         """
 
     def can_recheck(self) -> bool:
@@ -227,7 +227,7 @@ class PipelineJudge:
         pack: Pack,
         device: DeviceInfo,
         *,
-        sources: Sequence[bytes],
+        sources: Sequence[tuple[bytes, str]],
         seed: int,
         cancelled: Callable[[], bool],
     ) -> list[Judgement]:

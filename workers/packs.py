@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 
+def in_language(pack: Pack, name: str) -> Pack:
+    """Returns the pack for submissions in this language. Raises InternalError where it takes none any more."""
+    try:
+        return pack.in_language(name)
+    except ValueError as error:
+        raise InternalError(str(error)) from None
+
+
 class Packs:
     """The worker's packs. ``given`` replaces those on disk, for tests. Thread-safe.
 

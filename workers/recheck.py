@@ -26,6 +26,7 @@ from store.rechecks import (
     is_recheck_waiting,
 )
 from workers.context import WorkerContext
+from workers.packs import in_language
 
 log = structlog.get_logger(__name__)
 
@@ -90,7 +91,7 @@ def _check(context: WorkerContext, lease: RecheckLease, interruption: _Interrupt
         with context.reads() as session:
             return kept_contents(session, lease.challenge, lease.pack_digest)
 
-    pack = context.packs.find_version(lease.challenge, lease.pack_digest, contents)
+    pack = in_language(context.packs.find_version(lease.challenge, lease.pack_digest, contents), lease.language)
     return context.judge.recheck(lease.source, pack, lease.kind, seed=lease.seed, cancelled=interruption)
 
 

@@ -1,11 +1,11 @@
-"""The ``asm`` command, which prints what nvcc makes of a file, without running it."""
+"""The ``asm`` command, which prints what a compiler makes of a file, without running it."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -14,7 +14,8 @@ from cli.commands.local import DataDir, Packs, find_pack, local_settings
 from cli.console import print_json, print_text, say
 from cli.errors import UsageError
 from cli.extras import need
-from cli.source import parse_directive, read_content, take_headers
+from cli.source import language_of, parse_directive, read_content, take_headers
+from judge.languages.registry import BUILTIN_LANGUAGES, DEFAULT_LANGUAGE
 
 if TYPE_CHECKING:
     from emulator.model import Gpu
@@ -28,7 +29,7 @@ _BLOCK_THREADS = 256
 
 
 def asm(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The .cu file; - is stdin.", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file; - is stdin.", show_default=False)],
     arch: Annotated[
         str, typer.Option(metavar="NAME", help="An architecture, such as sm_80, or a GPU, such as a100.")
     ] = "h200",
@@ -52,14 +53,23 @@ def asm(
     hold. A file that is for a challenge is compiled as the judge does; any other needs none. Exits with 11 if it does
     not compile.
     """
-    content, _ = take_headers(file, read_content(file))
+    content = read_content(file)
+    named = parse_directive(content)
+    language = BUILTIN_LANGUAGES.of(language_of(file, named.get("language")) or DEFAULT_LANGUAGE)
+    if language.companions:
+        content, _ = take_headers(file, content)
     settings = local_settings(data_dir)
     module = need("judge.compile.assembly", "judge")
-    slug = challenge or parse_directive(content).get("challenge")
+    slug = challenge or named.get("challenge")
     pack: Challenge = find_pack(slug, packs) if slug else module.NoChallenge()
+    if not slug and language.name != DEFAULT_LANGUAGE:
+        hint = f"Say --challenge SLUG, or begin the file with `{language.comment} gpujudge: challenge=SLUG`."
+        raise UsageError(f"which challenge is {file.name} for? Its cases decide what is compiled", hint=hint)
+    if language.missing():
+        raise UsageError(language.missing())
     gpu, architecture = _architecture(arch)
     wanted = _lines(line)
-    made = module.assemble(content, pack, architecture, settings)
+    made: Any = language.assemble(content, cast(Any, pack), architecture, settings)
     if isinstance(made, module.NotAssembled) and made.log.startswith("nvcc fatal"):
         raise UsageError(made.log)
     if isinstance(made, module.NotAssembled):
@@ -74,7 +84,7 @@ def asm(
         print_json({"file": str(file), "ok": True, **to_json(made)})
         return
     text = content.decode("utf-8", "replace").split("\n")
-    own = need("judge.compile.source_files", "judge").own_lines(content)
+    own = need("judge.compile.source_files", "judge").own_lines(content, language.file_name)
     for number, function in enumerate(made.functions):
         listing = function.ptx if ptx else function.sass
         if not listing:

@@ -59,17 +59,20 @@ def init(
     slug: options.Slug,
     directory: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where to.", show_default=False)] = Path(),
     device: Annotated[str, typer.Option("--device", "-d", help="The device that the file names.")] = DEFAULT_DEVICE,
+    language: options.Language = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
     server: options.Server = None,
     as_json: options.Json = False,
 ) -> None:
-    """Write a challenge's starter (SLUG.cu) and statement (SLUG.md)."""
+    """Write a challenge's starter (SLUG.cu) and statement (SLUG.md); another language has another ending."""
     with connect(server) as api:
         challenge = _challenge(api, slug)
         _note_device(api, device)
     slug = str(challenge["slug"])
+    chosen = _language(challenge, language)
+    first = f"{chosen['comment']} gpujudge: challenge={slug} device={device}\n"
     files = {
-        directory / file_of(slug): f"// gpujudge: challenge={slug} device={device}\n{challenge['starter']}",
+        directory / file_of(slug, chosen["suffix"]): f"{first}{chosen['starter']}",
         directory / f"{slug}.md": _document(challenge),
     }
     existing = [str(path) for path in files if path.exists()]
@@ -112,6 +115,7 @@ def leaderboard(
             "95 % interval",
             "of roofline",
             "medal",
+            "language",
             "GB/s",
             "GFLOP/s",
             "audited",
@@ -126,6 +130,7 @@ def leaderboard(
                 format_interval(entry.value, entry.low, entry.high),
                 "" if entry.roofline_share is None else f"{entry.roofline_share:.0%}",
                 entry.medal or "",
+                entry.language,
                 _rate(entry.gb_per_s),
                 _rate(entry.gflop_per_s),
                 _audited(entry),
@@ -161,6 +166,19 @@ def _challenge(api: Api, slug: str) -> dict[str, Any]:
     if not isinstance(answer, dict) or not all(isinstance(answer.get(key), str) for key in wanted):
         raise Unreachable(f"{api.server} does not describe {slug} as gpujudge does: is it the right address?")
     return answer
+
+
+def _language(challenge: dict[str, Any], name: str | None) -> dict[str, str]:
+    """Returns what the server says of a language of the challenge, by default the first. Raises UsageError."""
+    offered = [one for one in challenge.get("languages") or () if isinstance(one, dict)]
+    offered = offered or [{"name": "cuda", "comment": "//", "suffix": ".cu", "starter": challenge["starter"]}]
+    found = next((one for one in offered if name in (None, one.get("name"))), None)
+    if found is None:
+        known = ", ".join(str(one.get("name")) for one in offered)
+        raise UsageError(f"{challenge['slug']} takes no submissions in {name!r}", hint=f"It takes: {known}.")
+    if found.get("missing"):
+        say(f"note: the server cannot judge it yet: {found['missing']}")
+    return {key: str(found.get(key, "")) for key in ("comment", "suffix", "starter")}
 
 
 def _note_device(api: Api, device: str) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cli import options
-from cli.commands.local import MAX_SEED, DataDir, Packs, Seed, find_device, find_pack, judge_source, local_settings
+from cli.commands.local import MAX_SEED, DataDir, Packs, Seed, find_device, judge_source, local_settings, pack_of
 from cli.console import print_json, print_table, print_text, say
 from cli.errors import UsageError
 from cli.extras import need
@@ -44,12 +44,12 @@ def compare(
                 f"the files are for different {what}s: {', '.join(names)}", hint=f"One for all: --{what} {names[0]}."
             )
     settings = local_settings(data_dir)
-    pack, found = find_pack(sources[0].challenge, packs), find_device(sources[0].device, settings)
+    loaded, found = [pack_of(source, packs) for source in sources], find_device(sources[0].device, settings)
     chosen = secrets.randbits(MAX_SEED.bit_length()) if seed is None else seed
     mode = need("judge.pipeline", "judge").Mode.SUBMIT
     comparison = need("cli.comparison", "judge")
     compared = []
-    for source in sources:
+    for source, pack in zip(sources, loaded, strict=True):
         say(f"{source.path}:")
         judgement = judge_source(source, pack, found, chosen, settings, mode)
         compared.append(comparison.Compared(source.path, source.content.decode("utf-8", "replace"), judgement))

@@ -18,6 +18,7 @@ from cli.connect import connect
 from cli.console import print_json, say
 from cli.errors import CliError, UsageError
 from cli.source import STDIN, file_of, parse_directive, read_content, read_source
+from judge.languages.registry import BUILTIN_LANGUAGES, DEFAULT_LANGUAGE
 
 
 def pull(
@@ -34,7 +35,8 @@ def pull(
         draft = _read(api, slug)
     if draft.version == 0:
         raise CliError(f"you have no draft for {slug}", hint=f"`gpujudge init {slug}` writes its starter.")
-    path = Path(file_of(draft.challenge)) if file is None else file
+    suffix = BUILTIN_LANGUAGES.of(draft.language or DEFAULT_LANGUAGE).suffixes[0]
+    path = Path(file_of(draft.challenge, suffix)) if file is None else file
     data = draft.source.encode("utf-8", "surrogateescape")
     if path == STDIN:
         if not as_json:
@@ -66,6 +68,8 @@ def push(
                 hint=f"`gpujudge pull {there.challenge} -` prints it; --force saves yours above it.",
             )
         body = {"source": source.text(), "base": there.version}
+        if source.language is not None:
+            body["language"] = source.language
         saved = read(Draft, api.put(f"challenges/{quote(source.challenge, safe='')}/draft", body))
         _remember(api.server, saved)
     say(f"Saved as version {saved.version} of the draft for {saved.challenge}.")

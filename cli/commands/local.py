@@ -61,6 +61,7 @@ def judge(
     ] = None,
     challenge: options.Challenge = None,
     device: options.Device = None,
+    language: options.Language = None,
     samples_only: Annotated[bool, typer.Option("--samples-only", help="Only the public cases, and no timing.")] = False,
     seed: Seed = None,
     case: Annotated[
@@ -143,8 +144,9 @@ def judge(
     chosen_cases = _Cases(samples_only, case, custom, is_untimed=untimed)
     if not watch:
         judged = _judge_all(
-            files, challenge, device, chosen_cases, chosen, packs, data_dir, precision, as_json=as_json, recheck=recheck
-        )
+            files, challenge, device, language, chosen_cases, chosen, packs, data_dir, precision, as_json=as_json,
+            recheck=recheck,
+        )  # fmt: skip
         raise typer.Exit(next((one.verdict.exit_code for one in judged if one.verdict is not Verdict.ACCEPTED), 0))
     if as_json:
         raise UsageError("--json prints one object, and --watch judges again and again: leave one of them out")
@@ -153,7 +155,7 @@ def judge(
     for _ in saves([*files, *_headers(files)]):
         try:
             _judge_all(
-                files, challenge, device, chosen_cases, chosen, packs, data_dir, precision, as_json=False,
+                files, challenge, device, language, chosen_cases, chosen, packs, data_dir, precision, as_json=False,
                 recheck=recheck,
             )  # fmt: skip
         except UsageError as error:  # of what is being written just now
@@ -200,11 +202,11 @@ def _with_precision(settings: JudgeSettings, precision: str | None) -> JudgeSett
 
 
 def _judge_all(
-    files: list[Path], challenge: str | None, device: str | None, cases: _Cases, seed: int, packs: list[Path] | None,
-    data_dir: Path | None, precision: str | None, *, as_json: bool, recheck: bool,
+    files: list[Path], challenge: str | None, device: str | None, language: str | None, cases: _Cases, seed: int,
+    packs: list[Path] | None, data_dir: Path | None, precision: str | None, *, as_json: bool, recheck: bool,
 ) -> list[Judgement]:  # fmt: skip
     """Reads and judges the files, and prints what comes of it. Raises UsageError as the command does."""
-    sources = read_sources(files, challenge=challenge, device=device)
+    sources = read_sources(files, challenge=challenge, device=device, language=language)
     settings = _with_precision(local_settings(data_dir), precision)
     devices = {source.device: find_device(source.device, settings) for source in sources}
     with ExitStack() as ending:
@@ -239,7 +241,7 @@ def _judge_one(
 ) -> Judgement:  # fmt: skip
     """Judges one source on the cases that were asked for. Raises UsageError."""
     pipeline = need("judge.pipeline", "judge")
-    pack = find_pack(source.challenge, packs)
+    pack = pack_of(source, packs)
     mode = pipeline.Mode.SUBMIT
     if cases.samples_only or cases.is_untimed:
         mode = pipeline.Mode.RUN if cases.samples_only else pipeline.Mode.CHECK
@@ -257,7 +259,7 @@ def _recheck(
     kind = need("judge.kinds", "judge").KINDS.get(judgement.device.kind)
     if judgement.verdict is not Verdict.ACCEPTED or kind is None or kind.rechecked_on is None:
         return None
-    checking, pack = need("judge.rechecking", "judge"), find_pack(source.challenge, packs)
+    checking, pack = need("judge.rechecking", "judge"), pack_of(source, packs)
     with ProgressLine() as line:
         line.update("checking on the emulator", Step())
         try:
@@ -417,6 +419,21 @@ def find_pack(slug: str, folders: list[Path] | None) -> Pack:
             if problem.file.parent.name == slug:
                 raise UsageError(f"challenge {slug} is broken: {problem}") from None
         raise UsageError(str(error), hint=f"There are: {', '.join(registry.packs) or 'none'}.") from None
+    return pack
+
+
+def pack_of(source: Source, folders: list[Path] | None) -> Pack:
+    """Returns the pack that a source is for, in its language. Raises UsageError as ``find_pack`` does, if the challenge
+    takes no such language, and if this machine cannot build it."""
+    pack = find_pack(source.challenge, folders)
+    name = source.language or pack.languages[0]
+    try:
+        pack = pack.in_language(name)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    missing = need("judge.languages.registry", "judge").BUILTIN_LANGUAGES.of(name).missing()
+    if missing:
+        raise UsageError(missing)
     return pack
 
 

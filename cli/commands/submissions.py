@@ -42,6 +42,7 @@ def submit(
     files: options.KernelFiles,
     challenge: options.Challenge = None,
     device: options.Device = None,
+    language: options.Language = None,
     no_wait: NoWait = False,
     retry_key: RetryKey = None,
     server: options.Server = None,
@@ -56,13 +57,17 @@ def submit(
     Of several files, --json prints a line for each as soon as the server has taken it, with its id and address, and
     another once it is judged. A rate limit is waited out.
     """
-    _send("submit", files, challenge, device, no_wait=no_wait, server=server, as_json=as_json, retry_key=retry_key)
+    _send(
+        "submit", files, challenge, device, language, no_wait=no_wait, server=server, as_json=as_json,
+        retry_key=retry_key,
+    )  # fmt: skip
 
 
 def run(
     files: options.KernelFiles,
     challenge: options.Challenge = None,
     device: options.Device = None,
+    language: options.Language = None,
     sizes: options.Set = None,
     contents: options.Input = None,
     no_wait: NoWait = False,
@@ -75,7 +80,7 @@ def run(
     kernel's: `gpujudge run add.cu --set N=4 --input 'A=1 2 3 4'`. What you leave out is as in the first public case.
     """
     custom = read_custom_input(sizes, contents)
-    _send("run", files, challenge, device, custom, no_wait=no_wait, server=server, as_json=as_json)
+    _send("run", files, challenge, device, language, custom, no_wait=no_wait, server=server, as_json=as_json)
 
 
 def watch(submission_id: options.SubmissionId, server: options.Server = None, as_json: options.Json = False) -> None:
@@ -166,6 +171,7 @@ def _send(
     files: list[Path],
     challenge: str | None,
     device: str | None,
+    language: str | None,
     custom: dict[str, str] | None = None,
     *,
     no_wait: bool,
@@ -174,7 +180,7 @@ def _send(
     retry_key: str | None = None,
 ) -> None:
     """Sends all files, and then follows them. Whatever the server has taken is told at once, whatever comes later."""
-    sources = read_sources(files, challenge=challenge, device=device)
+    sources = read_sources(files, challenge=challenge, device=device, language=language)
     several, codes = len(sources) > 1, []
     with connect(server) as api:
         sent = []
@@ -182,6 +188,8 @@ def _send(
             body: dict[str, Any] = {
                 "challenge": one.challenge, "device": one.device, "mode": mode, "source": one.text()
             }  # fmt: skip
+            if one.language is not None:
+                body["language"] = one.language
             if custom is not None:
                 body["input"] = custom
             try:

@@ -8,14 +8,19 @@ import struct
 from dataclasses import field
 
 from emulator.records import dataclass
+from judge.compile.source_files import MAIN
 from judge.compile.target import Target
+from judge.wire.messages import NATIVE_LOADER
 
 _MAGIC = b"gpujudge artifact 1\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """One built submission. ``library`` is an ELF shared object that exports ``solve`` and nothing else."""
+    """One built submission. ``library`` is an ELF file.
+
+    A native one is a shared object that exports ``solve`` and nothing else; ``loader`` knows what any other holds.
+    """
 
     library: bytes
     target: Target
@@ -30,6 +35,10 @@ class Artifact:
     #: The version of the compiler that made it ("13.0"), and the options that decide what it makes.
     compiler_version: str = ""
     compiler_options: tuple[str, ...] = ()
+    #: The name under which the source was compiled, by which findings name its lines.
+    file_name: str = MAIN
+    #: The module that loads it inside the jail (``judge.runner``).
+    loader: str = NATIVE_LOADER
     #: SHA-256 of the library, in hexadecimal.
     digest: str = field(init=False)
 
@@ -48,6 +57,8 @@ class Artifact:
             "call_lines": self.call_lines,
             "compiler_version": self.compiler_version,
             "compiler_options": self.compiler_options,
+            "file_name": self.file_name,
+            "loader": self.loader,
         }
         header = json.dumps(about, sort_keys=True).encode()
         return _MAGIC + struct.pack("<I", len(header)) + header + self.library
@@ -69,6 +80,8 @@ class Artifact:
             call_lines=tuple((offset, line) for offset, line in about["call_lines"]),
             compiler_version=about["compiler_version"],
             compiler_options=tuple(about["compiler_options"]),
+            file_name=about["file_name"],
+            loader=about["loader"],
         )
         if artifact.digest != about["digest"]:
             raise ValueError("the artifact is damaged: its digest is another")

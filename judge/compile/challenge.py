@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from judge.wire.elements import Element
+
 
 class Options(Protocol):
     """A pack's build options."""
@@ -13,6 +15,32 @@ class Options(Protocol):
     def std(self) -> str: ...
     @property
     def libraries(self) -> Sequence[str]: ...
+
+
+class Extent(Protocol):
+    """One extent of a buffer; ``text`` is how the pack writes it."""
+
+    @property
+    def text(self) -> str: ...
+
+
+class Parameter(Protocol):
+    """One argument of ``solve``; ``judge.packs.argument.Argument`` satisfies it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def c_type(self) -> str: ...
+    @property
+    def role(self) -> str: ...
+    @property
+    def element(self) -> Element: ...
+    @property
+    def shape(self) -> Sequence[Extent]: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def is_pointer(self) -> bool: ...
 
 
 class Challenge(Protocol):

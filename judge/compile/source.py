@@ -15,6 +15,8 @@ _NOISE = re.compile(
 )
 _DIRECTIVE = re.compile(r"^[ \t]*+#(?:[^\\\n]++|\\\n|\\)*+", re.MULTILINE)
 _SOLVE = re.compile(r"\bsolve\b")
+#: What begins a line of Python and none of C++.
+_PYTHON = re.compile(rb"^(?:import triton|from triton[\w.]* import|@triton[.]\w+|def solve[ \t]*\()", re.MULTILINE)
 #: The words of a declaration that tell whether its name is ``solve``, and what ends them.
 _KERNEL_WORDS = re.compile(r"__launch_bounds__\s*+\((?:[^()]*+\))?+|\bsolve\s*+\(|[;{}()]")
 
@@ -24,18 +26,12 @@ def check_source(source: bytes, *, limit_bytes: int, signature: str) -> str | No
 
     ``signature`` is the expected one, shown where there is no ``solve``.
     """
-    if not source.strip():
-        return "The source is empty."
-    if len(source) > limit_bytes:
-        return f"The source has {len(source):,} bytes; at most {limit_bytes:,} are taken."
-    if b"\0" in source:
-        return f"The source contains a NUL byte at offset {source.index(0)}: it is not a text."
-    try:
-        text = source.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = source[: error.start].count(b"\n") + 1
-        return f"The source is not UTF-8: byte 0x{source[error.start]:02x} on line {line}."
-    code = strip_noise(text)
+    problem = check_text(source, limit_bytes=limit_bytes)
+    if problem is not None:
+        return problem
+    if _PYTHON.search(source):
+        return "This is Python, and it was sent as CUDA C++: choose Triton, or send it as a .py file."
+    code = strip_noise(source.decode("utf-8"))
     if not _SOLVE.search(code):
         return f"There is no function `solve` in the source. It must define:\n  {signature}"
     if _declares_kernel(code):
@@ -43,6 +39,22 @@ def check_source(source: bytes, *, limit_bytes: int, signature: str) -> str | No
             "`solve` is declared __global__, but it is called on the host: give the kernel another name, and "
             f"launch it from:\n  {signature}"
         )
+    return None
+
+
+def check_text(source: bytes, *, limit_bytes: int) -> str | None:
+    """Returns what is wrong with a source in any language; None where it is a text of a size that is taken."""
+    if not source.strip():
+        return "The source is empty."
+    if len(source) > limit_bytes:
+        return f"The source has {len(source):,} bytes; at most {limit_bytes:,} are taken."
+    if b"\0" in source:
+        return f"The source contains a NUL byte at offset {source.index(0)}: it is not a text."
+    try:
+        source.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = source[: error.start].count(b"\n") + 1
+        return f"The source is not UTF-8: byte 0x{source[error.start]:02x} on line {line}."
     return None
 
 

@@ -53,9 +53,9 @@ class SourceFilesError(ValueError):
     """Files that make no source, with the reason in words for their author."""
 
 
-def split_files(source: bytes) -> tuple[SourceFile, ...]:
-    """Returns the files of a source, that with ``solve`` first."""
-    files, name, start, line = [], MAIN, 0, 1
+def split_files(source: bytes, main: str = MAIN) -> tuple[SourceFile, ...]:
+    """Returns the files of a source, that with ``solve`` first, which is called ``main``."""
+    files, name, start, line = [], main, 0, 1
     for mark in _MARK.finditer(source):
         content = source[start : mark.start()]
         files.append(SourceFile(name, content, line))
@@ -134,7 +134,7 @@ class OwnLines:
 
     def in_words(self, line: int) -> str:
         """Returns how people call a line of the whole text: ``line 12``, or ``tile.cuh:3`` in a header."""
-        return self.name(line).replace(f"{MAIN}:", "line ")
+        return self.name(line).replace(f"{self.files[0].name}:", "line ")
 
     def name(self, line: int) -> str:
         """Returns a line of the whole text as ``inc/tile.cuh:3``, by its file."""
@@ -146,9 +146,10 @@ class OwnLines:
 ONE_FILE = OwnLines()
 
 
-def own_lines(source: bytes | str) -> OwnLines:
-    """Returns where the lines of a source's files stand."""
-    return OwnLines(split_files(source if isinstance(source, bytes) else source.encode("utf-8", "surrogatepass")))
+def own_lines(source: bytes | str, main: str = MAIN) -> OwnLines:
+    """Returns where the lines of a source's files stand; ``main`` is the name of that with ``solve``."""
+    data = source if isinstance(source, bytes) else source.encode("utf-8", "surrogatepass")
+    return OwnLines(split_files(data, main))
 
 
 def join_continued(text: str) -> str:
@@ -162,17 +163,17 @@ def moves_lines(source: str) -> bool:
     return any(_LINE_DIRECTIVE.search(text) for text in (source, joined, strip_noise(joined)))
 
 
-def sent_files(files: Iterable[tuple[str, bytes]]) -> bytes:
-    """Returns the source of files that were sent together: the first that names ``solve`` and ends with ``.cu`` is the
-    one to compile, and the others are its headers. Raises SourceFilesError where none is."""
+def sent_files(files: Iterable[tuple[str, bytes]], suffixes: tuple[str, ...] = (".cu", ".cpp", ".cc")) -> bytes:
+    """Returns the source of files that were sent together: the first that names ``solve`` and ends with one of
+    ``suffixes`` is the one to compile, and the others are its headers. Raises SourceFilesError where none is."""
     sent = list(files)
     if not sent:
         raise SourceFilesError("No file was sent.")
     if len(sent) == 1:
         return sent[0][1]
-    mains = [name for name, content in sent if name.endswith((".cu", ".cpp", ".cc")) and b"solve" in content]
+    mains = [name for name, content in sent if name.endswith(suffixes) and b"solve" in content]
     if not mains:
-        raise SourceFilesError("None of the files is a .cu file with a function `solve`.")
+        raise SourceFilesError(f"None of the files is a {suffixes[0]} file with a function `solve`.")
     main = next(content for name, content in sent if name == mains[0])
     headers: dict[str, bytes] = {}
     for name, content in sent:

@@ -1,14 +1,19 @@
-"""The protocol of a language: how a source becomes an artifact."""
+"""The protocol of a language: what a source is called, what it begins with, and how it becomes an artifact.
+
+All that the rest of the judge, the site and the command line have to know of a language, they ask here.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from judge.compile.artifact import Artifact
-from judge.compile.challenge import Challenge
+from judge.compile.challenge import Challenge, Parameter
 from judge.compile.target import Target
-from judge.judgement import BuildReport
+from judge.judgement import BuildReport, DeviceKind
 from judge.settings import JudgeSettings
+from judge.wire.call_shapes import CallShape
 
 if TYPE_CHECKING:
     from judge.compile.assembly import Assembly, NotAssembled
@@ -19,14 +24,41 @@ class Buildable(Challenge, Protocol):
 
     @property
     def slug(self) -> str: ...
-    def starter(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def arguments(self) -> Sequence[Parameter]: ...
+    def call_shapes(self, kind: DeviceKind) -> Sequence[CallShape]:
+        """Returns the arguments of the calls that a submission is judged by on a kind of device, without contents."""
 
 
 class Language(Protocol):
-    """One language. Stateless."""
+    """One language. Stateless, and light to make: what compiles is imported when it is needed."""
 
-    #: Its name in ``judge.languages.registry`` and in packs.
+    #: Its name in ``judge.languages.registry``, in challenges and in requests.
     name: str
+    #: What people call it.
+    title: str
+    #: The name under which a source is compiled, and by which messages name its lines.
+    file_name: str
+    #: The endings of files that define ``solve``, the usual one first.
+    suffixes: tuple[str, ...]
+    #: The endings of files that such a file may bring along.
+    companions: tuple[str, ...]
+    #: How a comment of one line begins.
+    comment: str
+    #: The grammar by which pages and the editor color a source (``web/source.py``, ``web/frontend/src/comforts.js``).
+    grammar: str
+    #: Its documentation.
+    docs_url: str
+    #: Whether ``build`` makes programs that record what they ask of the device.
+    records: bool
+
+    def missing(self) -> str:
+        """Returns what this machine lacks to build sources and how to install it; an empty text if nothing."""
+
+    def starter(self, challenge: Buildable) -> str:
+        """Returns the text that the editor begins with, which builds and does nothing yet."""
 
     def build(
         self, source: bytes, challenge: Buildable, target: Target, settings: JudgeSettings, *, recorded: bool = False

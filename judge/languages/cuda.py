@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from judge.compile.artifact import Artifact
-from judge.compile.diagnostics import headline
-from judge.compile.nvcc import build_submission
+from judge.compile.source_files import MAIN, SUFFIXES
 from judge.compile.target import Target
 from judge.errors import InternalError
 from judge.judgement import BuildReport
@@ -18,17 +17,36 @@ if TYPE_CHECKING:
 
 
 class CudaLanguage(Language):
-    """A ``.cu`` file that defines ``solve``."""
+    """A ``.cu`` file that defines ``solve``, and headers of its own."""
 
     name = "cuda"
+    title = "CUDA C++"
+    file_name = MAIN
+    suffixes = (".cu", ".cpp", ".cc")
+    companions = SUFFIXES
+    comment = "//"
+    grammar = "cuda"
+    docs_url = "https://docs.nvidia.com/cuda/cuda-c-programming-guide/"
+    records = True
+
+    def missing(self) -> str:
+        # A build says what is missing; to look for nvcc takes as long as a page.
+        return ""
+
+    def starter(self, challenge: Buildable) -> str:
+        from judge.compile.starter import starter
+
+        return starter(challenge.title, challenge.arguments, challenge.signature_text)
 
     def build(
         self, source: bytes, challenge: Buildable, target: Target, settings: JudgeSettings, *, recorded: bool = False
     ) -> tuple[BuildReport, Artifact | None]:
+        from judge.compile.nvcc import build_submission
+
         return build_submission(source, challenge, target, settings, recorded=recorded)
 
     def build_null_kernel(self, challenge: Buildable, target: Target, settings: JudgeSettings) -> Artifact:
-        report, artifact = self.build(challenge.starter().encode(), challenge, target, settings)
+        report, artifact = self.build(self.starter(challenge).encode(), challenge, target, settings)
         if artifact is None:
             raise InternalError(f"the starter of {challenge.slug} does not compile: {report.log[:300]}")
         return artifact
@@ -42,6 +60,8 @@ class CudaLanguage(Language):
         return assemble(source, challenge, arch, settings)
 
     def headline(self, report: BuildReport) -> str:
+        from judge.compile.diagnostics import headline
+
         return headline(report.log)
 
 

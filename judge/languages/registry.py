@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from judge.languages.base import Language
 
 #: By name, the module that offers ``make_language()``. It is imported at the first use.
-_MODULES = {"cuda": "judge.languages.cuda"}
+_MODULES = {"cuda": "judge.languages.cuda", "triton": "judge.languages.triton"}
 DEFAULT_LANGUAGE = "cuda"
 
 
@@ -34,6 +34,10 @@ class Languages:
         if maker is None:
             raise UnknownLanguage(self.unknown(name))
         return maker()
+
+    def of_file(self, name: str) -> Language | None:
+        """Returns the language of a file by its ending; None where it is that of none."""
+        return next((each for each in map(self.of, self) if name.lower().endswith(each.suffixes)), None)
 
     def unknown(self, name: str) -> str:
         """Returns the message about a name that is not among these."""
@@ -57,6 +61,6 @@ BUILTIN_LANGUAGES = Languages({name: partial(_make, module) for name, module in 
 
 def check_language(name: str) -> str:
     """Returns the name of a built-in language. Raises ValueError, with those that there are, for any other."""
-    if name not in _MODULES:
+    if name not in BUILTIN_LANGUAGES:
         raise ValueError(BUILTIN_LANGUAGES.unknown(name))
     return name

@@ -10,6 +10,7 @@ import numpy as np
 
 from judge.packs import distributions, sizes
 from judge.packs.argument import Argument, Role, ToleranceRule
+from judge.packs.call_shapes import call_shapes
 from judge.packs.case_rows import Cases
 from judge.packs.data_files import open_data_file
 from judge.packs.distributions import DISTRIBUTIONS, Distribution
@@ -82,7 +83,7 @@ class _Assembly:
             arguments=arguments,
             constraints=constraints,
             limits=PackLimits(model.limits.wall_s, model.limits.memory_mib),
-            build=PackBuild(model.build.std, model.build.libraries, model.build.language),
+            build=PackBuild(model.build.std, model.build.libraries, model.build.languages, *model.build.languages[:1]),
             emulator=PackEmulator(reads_are_errors=model.emulator.out_of_bounds_reads == "error"),
             bench=self._bench(),
             # Samples first, whatever the order in the file.
@@ -92,6 +93,7 @@ class _Assembly:
                 for case in listed.benchmarks()
             ),
             reference=self._reference,
+            shapes_of=call_shapes,
             equivalent=dict(model.equivalent),
             waived={str(code): reason for code, reason in model.waived.items()},
             unreached=dict(model.unreached),

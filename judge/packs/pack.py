@@ -6,20 +6,24 @@ right, ``sizes`` evaluates what the pack states over its axes, ``statement`` fil
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from emulator.records import dataclass
 from judge.judgement import DeviceKind
-from judge.languages.registry import DEFAULT_LANGUAGE
+from judge.languages.registry import BUILTIN_LANGUAGES, DEFAULT_LANGUAGE
 from judge.packs import signature
 from judge.packs.argument import Argument
 from judge.packs.distributions import Distribution, FromFile
 from judge.packs.expressions import Constraint, Expression, Number
 from judge.packs.medals import Medals
 from judge.packs.reference import Reference
+
+if TYPE_CHECKING:
+    from judge.wire.call_shapes import CallShape
 
 #: ``custom`` is a case that a user made (judge.packs.custom_input).
 CaseGroup = Literal["sample", "hidden", "benchmark", "custom"]
@@ -70,10 +74,14 @@ class PackEmulator:
 
 @dataclass(frozen=True, slots=True)
 class PackBuild:
-    """The language of submissions (judge.languages), the C++ standard and the libraries that they are built with."""
+    """How submissions are built: the C++ standard and the libraries, and the languages that they may be in.
+
+    ``languages`` is empty where they may be in any. ``language`` is that of the submission that is built.
+    """
 
     std: str
     libraries: tuple[str, ...]
+    languages: tuple[str, ...] = ()
     language: str = DEFAULT_LANGUAGE
 
 
@@ -135,6 +143,10 @@ class Case:
         return self.distributions.get(argument.name) or argument.distribution
 
 
+def _no_shapes(_: Pack, __: DeviceKind) -> tuple[CallShape, ...]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Pack:
     """One challenge. ``digest`` covers what decides a judgement: ``reference.py``, and ``challenge.toml`` but for
@@ -166,6 +178,8 @@ class Pack:
     waived: Mapping[str, str] = field(default_factory=dict)
     #: Axes, parameters and constraints whose end no case reaches, with the reason (judge.packs.verify.reach).
     unreached: Mapping[str, str] = field(default_factory=dict)
+    #: What ``call_shapes`` returns (judge.packs.call_shapes).
+    shapes_of: Callable[[Pack, DeviceKind], Sequence[CallShape]] = field(repr=False, compare=False, default=_no_shapes)
     #: By metric, from our own kernels (judge.packs.medals).
     default_medals: Mapping[str, Medals] = field(default_factory=dict)
 
@@ -209,9 +223,24 @@ class Pack:
         """The text of ``solve.h``."""
         return signature.header(self.arguments)
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages that submissions may be in, the usual one first."""
+        return self.build.languages or tuple(BUILTIN_LANGUAGES)
+
+    def in_language(self, name: str) -> Pack:
+        """Returns the pack for submissions in this language. Raises ValueError where it takes none."""
+        if name not in self.languages:
+            raise ValueError(f"{self.slug} takes no submissions in '{name}', but in: {', '.join(self.languages)}")
+        return dataclasses.replace(self, build=dataclasses.replace(self.build, language=name))
+
     def starter(self) -> str:
         """The text of the file that the editor begins with."""
-        return signature.starter(self.title, self.arguments)
+        return BUILTIN_LANGUAGES.of(self.build.language).starter(self)
+
+    def call_shapes(self, kind: DeviceKind) -> Sequence[CallShape]:
+        """The arguments of all calls that a submission is judged by on a kind of device, without contents."""
+        return self.shapes_of(self, kind)
 
     def cases_for(self, kind: DeviceKind) -> tuple[Case, ...]:
         """The functional cases for a kind of device, samples first, in pack order."""

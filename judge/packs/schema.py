@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from judge.kinds import KINDS, check_kind
-from judge.languages.registry import DEFAULT_LANGUAGE, check_language
+from judge.languages.registry import check_language
 from judge.packs.data_files import NAME as DATA_FILE
 from judge.wire.recipe import MAX_CHOICES
 
@@ -173,7 +173,8 @@ class EmulatorModel(_Strict):
 class BuildModel(_Strict):
     """How submissions are compiled."""
 
-    language: LanguageName = DEFAULT_LANGUAGE
+    #: Those that submissions may be in, the usual one first; by default any.
+    languages: tuple[LanguageName, ...] = ()
     std: Literal["c++17", "c++20"] = "c++17"
     libraries: tuple[str, ...] = ()
 

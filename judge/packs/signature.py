@@ -1,4 +1,4 @@
-"""The signature of ``solve`` and what is generated from it: the prototype, ``solve.h`` and the starter file."""
+"""The signature of ``solve`` and what is generated from it: the prototype and ``solve.h``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from judge.compile.starter import base_name, includes
 from judge.packs.argument import Argument
 from judge.wire.elements import C_NAMES, C_VECTORS, Element
 
@@ -14,7 +15,6 @@ _OPENING = (("void", re.compile(r"void\b\s*")), ("solve", re.compile(r"solve\b\s
 _END = re.compile(r"\)\s*;?\s*")
 _FORM = "it must have the form: void solve(const float* input, float* output, int N)"
 _ARGUMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_ ]*?)(?: ?(\*) ?| )([A-Za-z][A-Za-z0-9_]*)")
-_ACCESS = {"in": "read", "out": "write", "inout": "read and write"}
 
 
 class CType(NamedTuple):
@@ -45,7 +45,7 @@ class SignatureError(ValueError):
 def parse_c_type(c_type: str) -> CType:
     """Parses a type such as ``const float*``. Raises ValueError for one that is not known."""
     words = c_type.strip()
-    base = _base_name(words)
+    base = base_name(words)
     is_pointer, is_const = words.endswith("*"), words.startswith("const ")
     if base in C_VECTORS and is_pointer:
         element, lanes, _ = C_VECTORS[base]
@@ -118,34 +118,4 @@ def prototype(arguments: Sequence[Argument]) -> str:
 
 def header(arguments: Sequence[Argument]) -> str:
     """Returns the text of ``solve.h``: the headers that the signature needs, and the prototype."""
-    return "\n".join(["#pragma once", "", *_includes(arguments), "", prototype(arguments), ""])
-
-
-def starter(title: str, arguments: Sequence[Argument]) -> str:
-    """Returns the text that the editor begins with, which compiles and does nothing yet."""
-    width = max(len(argument.name) for argument in arguments)
-    notes = []
-    for argument in arguments:
-        if argument.is_pointer:
-            extents = " x ".join(extent.text for extent in argument.shape)
-            kind = f"device, {_ACCESS[argument.role]} [{extents}]"
-        else:
-            kind = argument.c_type
-        described = f", {argument.description}" if argument.description else ""
-        notes.append(f"//   {argument.name:<{width}}  {kind}{described}")
-    return "\n".join(
-        [f"// {title}", *notes, "", *_includes(arguments), "", f'extern "C" {signature_text(arguments)} {{', "}", ""]
-    )
-
-
-def _includes(arguments: Sequence[Argument]) -> list[str]:
-    headers = dict.fromkeys(_header(_base_name(argument.c_type)) for argument in arguments)
-    return [f"#include {header}" for header in ("<cuda_runtime.h>", *headers) if header]
-
-
-def _header(base: str) -> str:
-    return C_VECTORS[base][2] if base in C_VECTORS else C_NAMES[base][1]
-
-
-def _base_name(c_type: str) -> str:
-    return c_type.strip().removeprefix("const ").removesuffix("*").strip()
+    return "\n".join(["#pragma once", "", *includes(arguments), "", prototype(arguments), ""])

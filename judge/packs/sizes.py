@@ -24,6 +24,21 @@ def shape(case: Case, argument: Argument) -> tuple[int, ...]:
     return tuple(extent.evaluate_int(case.variables) for extent in argument.shape)
 
 
+def array_shape(case: Case, argument: Argument) -> tuple[int, ...]:
+    """Returns an argument's extents as an array of its own has them; empty for a scalar. Raises ExpressionError.
+
+    An extent that is a product of names, such as ``BATCH*M``, is as many extents: the memory is the same.
+    """
+    extents: list[int] = []
+    for extent in argument.shape:
+        names = extent.text.replace(" ", "").split("*")
+        if len(names) > 1 and all(name in case.axes for name in names):
+            extents += [case.axes[name] for name in names]
+        else:
+            extents.append(extent.evaluate_int(case.variables))
+    return tuple(extents)
+
+
 def element_count(case: Case, argument: Argument) -> int:
     """Returns the number of elements of a buffer. Raises ExpressionError."""
     return math.prod(shape(case, argument))

@@ -51,7 +51,7 @@ class JudgedCalls:
         if len(self._buffers) != len(self._arguments):
             raise FrameError("nothing is prepared")
         values = [slot.value if b is None else b.address for slot, b in zip(self._slots, self._buffers, strict=True)]
-        bound = submission.bind(values)
+        bound = submission.bind(values, [slot.shape for slot in self._slots])
         reply = RunReply(-1.0, 0, "", "")
         try:
             elapsed_s = self._device.time_call(lambda: submission.call(bound))

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from judge.runner.submission import Program
 from judge.wire.messages import LoadRequest, ReportClaim, Watch
+from judge.wire.python_program import CompiledKernel, PythonProgram
 from judge.wire.recipe import Recipe
 from judge.wire.recordings import ReplayReply
 
@@ -97,6 +98,32 @@ class Device(Protocol):
         """
 
     def close(self) -> None: ...
+
+
+class ScratchMemory(Protocol):
+    """Memory that a submission in Python allocates. Every method raises DeviceError."""
+
+    def allocate(self, size: int) -> int: ...
+
+    def free(self, address: int, size: int) -> None: ...
+
+    def fill(self, address: int, byte: int, size: int) -> None: ...
+
+    def write(self, address: int, data: bytes) -> None: ...
+
+
+class LaunchingDevice(Device, Protocol):
+    """A device that starts kernels for a submission in Python, which has no native host code."""
+
+    def scratch_memory(self) -> ScratchMemory: ...
+
+    def load_kernels(self, program: PythonProgram) -> None:
+        """Makes the kernels ready to be started."""
+
+    def start_kernel(
+        self, kernel: CompiledKernel, grid: tuple[int, int, int], given: Sequence[tuple[str, int | float]]
+    ) -> None:
+        """Starts a loaded kernel on arguments, each with its type in Triton's words."""
 
 
 class RewritingDevice(Device, Protocol):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib
+import math
 import os
 import resource
 from collections import deque
@@ -23,8 +24,9 @@ from emulator.replay.recorder import Recorder
 from emulator.replay.recording import Recording, RecordingError
 from emulator.replay.replay import Replay
 from emulator.runtime.report import CallError, Party, SharedExtent
-from judge.runner.device import Buffer, DeviceError, DeviceOptions
+from judge.runner.device import Buffer, DeviceError, DeviceOptions, ScratchMemory
 from judge.runner.submission import Program
+from judge.runner.triton.emulated import EmulatedKernels, EmulatedMemory
 from judge.wire.messages import (
     MAX_CALLS,
     MAX_EXTENTS,
@@ -49,6 +51,7 @@ from judge.wire.profiles import (
     LineClaim,
     ProfileClaim,
 )
+from judge.wire.python_program import CompiledKernel, PythonProgram
 from judge.wire.recordings import ReplayReply
 
 _OTHER_THREADS = 24
@@ -208,6 +211,35 @@ class EmulatorDevice:
         self._places = deque(address for address in addresses if address)
         return _ReplayedProgram(replay), ReplayReply(transfers=dataclasses.astuple(replay.transfers))
 
+    def scratch_memory(self) -> ScratchMemory:
+        return EmulatedMemory(self._runtime.library, self._check)
+
+    def load_kernels(self, program: PythonProgram) -> None:
+        self._kernels.load(program)
+
+    def start_kernel(
+        self, kernel: CompiledKernel, grid: tuple[int, int, int], given: Sequence[tuple[str, int | float]]
+    ) -> None:
+        scratch, memory = 0, self.scratch_memory()
+        size = kernel.scratch * math.prod(grid)
+        if size:
+            scratch = memory.allocate(size)
+        self._kernels.start(kernel, grid, given, scratch)
+        if size:
+            memory.free(scratch, size)
+
+    @functools.cached_property
+    def _kernels(self) -> EmulatedKernels:
+        return EmulatedKernels(self._runtime.library, self._check)
+
+    def _check(self, code: int) -> None:
+        """Raises DeviceError for what a call of the runtime left behind, if it failed."""
+        if code:
+            try:
+                self._runtime.synchronize()
+            except CudaError as error:
+                raise _device_error(error) from None
+
     def close(self) -> None:
         """Does nothing: the end of the process frees its memory."""
 
@@ -218,7 +250,7 @@ class _ReplayedProgram:
     def __init__(self, replay: Replay) -> None:
         self._replay = replay
 
-    def bind(self, values: Sequence[int | bytes]) -> list[Any]:
+    def bind(self, values: Sequence[int | bytes], shapes: Sequence[tuple[int, ...]] = ()) -> list[Any]:  # noqa: ARG002
         return list(values)
 
     def call(self, bound: Sequence[Any]) -> None:  # noqa: ARG002 -- the recording has them

@@ -14,6 +14,7 @@ import fcntl
 import importlib
 import os
 from pathlib import Path
+from types import ModuleType
 from typing import NoReturn, cast
 
 from judge.runner import seccomp
@@ -25,7 +26,7 @@ from judge.runner.memory import SharedMemory
 from judge.runner.recordings import Recordings
 from judge.runner.refusal import Refused
 from judge.runner.reservation import Reservation
-from judge.runner.submission import LoadError, Program, Submission
+from judge.runner.submission import LoadError, Program
 from judge.runner.timing import TimedCalls
 from judge.wire import landlock
 from judge.wire.bursts import OpenRequest, PieceRequest, PlaceRequest, ReserveRequest
@@ -62,6 +63,7 @@ class Runner:
         self._outputs: SharedMemory
         self._recordings = Recordings()
         self._submission: Program
+        self._loader: ModuleType
         self._arguments: tuple[ArgumentSpec, ...] = ()
         self._next_mutant = _FIRST_MUTANT
         self._calls: JudgedCalls | None = None
@@ -161,7 +163,8 @@ class Runner:
             if is_replay:
                 self._submission, reply = self._recordings.replay(device, self._library_fd)
             else:
-                self._submission = Submission(self._library_fd, request.arguments)
+                self._loader = importlib.import_module(request.loader)
+                self._submission = self._loader.load_program(self._library_fd, request.arguments, device)
         except LoadError as error:
             raise Refused(Failure.LOAD, str(error)) from None
         if self._locked and not device.makes_code:
@@ -186,7 +189,7 @@ class Runner:
         os.close(made)
         try:
             os.sendfile(copy, self._library_fd, 0, os.fstat(self._library_fd).st_size)
-            self._submission = Submission(copy, self._arguments)
+            self._submission = self._loader.load_program(copy, self._arguments, self._device)
         except LoadError as error:
             raise Refused(Failure.LOAD, str(error)) from None
         finally:

@@ -1,4 +1,7 @@
-"""Loads the submission's library by its descriptor and calls ``solve`` with the types of the argument list."""
+"""Loads a native submission by its descriptor and calls ``solve`` with the types of the argument list.
+
+Any other loader of submissions (``judge.wire.messages.LoadRequest``) offers ``load_program``, too.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ class LoadError(Exception):
 class Program(Protocol):
     """What calls run: a submission, or the replay of one (judge.runner.recordings)."""
 
-    def bind(self, values: Sequence[int | bytes]) -> list[Any]: ...
+    def bind(self, values: Sequence[int | bytes], shapes: Sequence[tuple[int, ...]] = ()) -> list[Any]: ...
 
     def call(self, bound: Sequence[Any]) -> None: ...
 
@@ -47,8 +50,9 @@ class Submission:
         self._arguments = tuple(arguments)
         self._errors = _find_errors(fd, solve)
 
-    def bind(self, values: Sequence[int | bytes]) -> list[Any]:
+    def bind(self, values: Sequence[int | bytes], shapes: Sequence[tuple[int, ...]] = ()) -> list[Any]:
         """Returns the C values of one call: an address for each buffer, 8 little-endian bytes for each scalar."""
+        del shapes  # C has none
         bound: list[Any] = []
         for argument, c_type, value in zip(self._arguments, self._types, values, strict=True):
             if argument.role is Role.SCALAR:
@@ -75,6 +79,12 @@ class Submission:
     def call(self, bound: Sequence[Any]) -> None:
         """Calls ``solve``, which may do anything, including never return."""
         self._solve(*bound)
+
+
+def load_program(fd: int, arguments: Sequence[ArgumentSpec], device: object) -> Program:
+    """Loads the library, and so runs its constructors. Raises LoadError."""
+    del device  # the library finds it
+    return Submission(fd, arguments)
 
 
 def _find_errors(fd: int, solve: Any) -> tuple[Any, Any, Any] | None:

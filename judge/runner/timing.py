@@ -74,7 +74,8 @@ class TimedCalls:
             slot.value if placed is None else placed.buffer.address
             for slot, placed in zip(ready.call.slots, ready.placed, strict=True)
         ]
-        self._call, self._error = functools.partial(self._program.call, self._program.bind(values)), None
+        shapes = [slot.shape for slot in ready.call.slots]
+        self._call, self._error = functools.partial(self._program.call, self._program.bind(values, shapes)), None
         with device_errors():
             for placed in ready.placed:
                 if placed is not None:

@@ -65,8 +65,9 @@ _BASE_ENV = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": 
 
 
 def build_policy(
-    limits: BuildLimits, *, binds: Iterable[Bind] = (), env: Mapping[str, str] | None = None, jail: str = "required"
-) -> Policy:
+    limits: BuildLimits, *, binds: Iterable[Bind] = (), env: Mapping[str, str] | None = None, jail: str = "required",
+    hidden: Iterable[str] = (),
+) -> Policy:  # fmt: skip
     """Returns the jail of a compilation: the toolkit given in ``binds``, the host compiler of ``/usr``, no device."""
     return Policy(
         limits=Limits(
@@ -80,7 +81,7 @@ def build_policy(
         ),
         binds=(*_existing(_ETC), *binds),
         # A source that includes a terminal (/dev/ptmx) would make the compiler wait for it.
-        hidden=("/dev/pts",),
+        hidden=("/dev/pts", *hidden),
         env={**_BASE_ENV, **(env or {})},
         jail=jail,
     )
@@ -127,7 +128,7 @@ def run_policy(
             real_time=gpus is not None,
         ),
         binds=(*_existing(_ETC[:1]), *packages, *devices, *binds),
-        hidden=(*_trusted_folders(), *hidden),
+        hidden=(*trusted_folders(), *hidden),
         env={**_BASE_ENV, "PYTHONDONTWRITEBYTECODE": "1", **extra_env, **(env or {})},
         jail=jail,
     )
@@ -157,7 +158,7 @@ def python_binds() -> tuple[Bind, ...]:
     return tuple(Bind.same(path) for path in seen)
 
 
-def _trusted_folders() -> tuple[str, ...]:
+def trusted_folders() -> tuple[str, ...]:
     """Returns the folders of the trusted side and the packs, to hide where they are installed among shown packages."""
     judge, home = _judge_folder(), _judge_folder().parent
     shown = [bind.source for bind in python_binds()] + [Path("/usr")]

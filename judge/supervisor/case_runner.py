@@ -230,7 +230,7 @@ class CaseRunner:
                 record.ran, record.fetched, names, bounds.call_s,
                 lambda: first_mismatch(prepared_case.check, outputs, _launches(record)),
                 reads_are_errors=self._pack.emulator.reads_are_errors, call_lines=self._artifact.call_lines,
-                source=self._source,
+                source=self._source, file_name=self._artifact.file_name,
             )  # fmt: skip
             if _may_be_of_the_checks(outcome, watch):
                 return self._judge_without_checks(case, prepared_case, watch)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from emulator.records import dataclass
 from judge.packs.argument import Argument
 from judge.packs.pack import Case, Pack
-from judge.packs.sizes import OutputSpec, buffer_bytes, output_specs
+from judge.packs.sizes import OutputSpec, array_shape, buffer_bytes, output_specs
 from judge.packs.storage import stored, stored_type, values_of
 from judge.supervisor.shared_memory import SharedRegion, align
 from judge.wire.digest import level_sizes
@@ -77,12 +77,13 @@ def lay_out(pack: Pack, case: Case, inputs: Mapping[str, object]) -> CallLayout:
             continue
         size = buffer_bytes(case, argument)
         input_offset = output_offset = fill = 0
+        extents = array_shape(case, argument)
         if argument.role != "out":
             input_offset, input_at = input_at, input_at + align(size)
         if argument.role != "in":
             output_offset, output_at = output_at, output_at + align(size)
             fill = POISON_BYTE if outputs[argument.name].initial == "poison" else 0
-        slots.append(Slot(size=size, input_offset=input_offset, output_offset=output_offset, fill=fill))
+        slots.append(Slot(size=size, input_offset=input_offset, output_offset=output_offset, fill=fill, shape=extents))
     return CallLayout(pack.arguments, PrepareRequest(tuple(slots)), outputs)
 
 

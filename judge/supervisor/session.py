@@ -231,7 +231,9 @@ class Session:
         self.runner.provide_library(artifact.library)
         if self._submission.processor is not None:
             self.runner.schedule_in_real_time()
-        request = dataclasses.replace(self._submission, own_streams=artifact.own_streams, registers=artifact.registers)
+        request = dataclasses.replace(
+            self._submission, own_streams=artifact.own_streams, registers=artifact.registers, loader=artifact.loader
+        )
         payload, _ = self._request(op, request.pack(), max(self._bounds.solve_s(), 5.0))
         self.loaded = True
         return payload

@@ -13,7 +13,7 @@ import signal
 from collections.abc import Callable, Sequence
 
 from emulator.records import dataclass
-from judge.compile.source_files import OwnLines, moves_lines, own_lines, own_name, split_files
+from judge.compile.source_files import MAIN, OwnLines, moves_lines, own_lines, own_name, split_files
 from judge.errors import InternalError, KilledFromOutside
 from judge.judgement import SAME_IN_ALL_ORDERS, MemoryFault, Mismatch, RacingAccess
 from judge.supervisor.error_explanations import explain_cuda, explain_signal
@@ -24,6 +24,7 @@ from judge.wire.frames import Failure, Op
 from judge.wire.last_word import FOUND, RUNNER_FAILED
 from judge.wire.messages import (
     MAX_FAULTS,
+    RAISED,
     CallClaim,
     FailedReply,
     FaultClaim,
@@ -195,17 +196,18 @@ def _why_not_loaded(message: str) -> str:
 def outcome_of_call(
     ran: RunReply, fetched: FetchReply, names: Sequence[str], limit_s: float, compare: Callable[[], Mismatch | None],
     *, reads_are_errors: bool = False, call_lines: Sequence[tuple[int, int]] = (), source: str = "",
+    file_name: str = MAIN,
 ) -> Outcome:  # fmt: skip
     """Returns the verdict on a call that returned. ``compare`` checks the outputs; it is called only if they decide.
 
     ``names`` are the arguments of ``solve``, in order. With ``reads_are_errors``, reading outside the buffers is RE.
-    ``call_lines`` are those of the artifact: they tell the lines of ``source`` with failed calls. A fault of the
-    emulator's own is RE as well: the report comes from a process that the submission shares, and a retry would end in
-    the same fault.
+    ``call_lines`` are those of the artifact: they tell the lines of ``source`` with failed calls. ``file_name`` is what
+    the source was compiled as. A fault of the emulator's own is RE as well: the report comes from a process that the
+    submission shares, and a retry would end in the same fault.
     """
     report = fetched.report or ReportClaim()
     faults = tuple(_fault(claim) for claim in report.faults)
-    own = own_lines(source)
+    own = own_lines(source, file_name)
     told_of = functools.partial(_describe_call, call_lines=call_lines, own=own)
     failed = [call for call in report.calls if call.name not in STICKY and call.name not in _ANSWERS]
     stopped = _outcome_if_stopped(ran, fetched, report, names, limit_s)
@@ -335,6 +337,8 @@ def _outcome_if_stopped(
     if ran.name in STICKY:
         what = _describe(report.faults[0]) if report.faults else explain_cuda(ran.name, _shown(ran.message))
         return Outcome(Verdict.RUNTIME_ERROR, what)
+    if ran.name == RAISED:
+        return Outcome(Verdict.RUNTIME_ERROR, f"solve raised an exception: {_shown(ran.message)}")
     for name, flags in zip(names, fetched.damage, strict=True):
         if flags & 3:
             side = {1: "before its start", 2: "after its end", 3: "on both sides"}[flags & 3]

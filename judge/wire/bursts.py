@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from judge.wire.call_shapes import pack_extents, unpack_extents
 from judge.wire.digest import DIGEST_BYTES
 from judge.wire.frames import MAX_ARGUMENTS, FrameError, Reader, Writer
 from judge.wire.messages import MAX_BYTES, RunReply
@@ -82,7 +83,7 @@ class TimedSlot:
 
     Scalars have ``value``; buffers have the other fields. ``recipe`` makes an input, ``fill`` is the byte that an
     output is filled with. The buffer begins ``shift`` bytes into its arena. Outputs are copied to ``output_offset`` of
-    the shared memory, the digests of their pieces to ``digests_offset``.
+    the shared memory, the digests of their pieces to ``digests_offset``. ``shape`` are the extents of a buffer.
     """
 
     value: bytes = bytes(8)
@@ -92,6 +93,7 @@ class TimedSlot:
     fill: int = 0
     recipe: Recipe | None = None
     shift: int = 0
+    shape: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,8 @@ class PlaceRequest:
         out = Writer().u32(self.index).u8(self.call.copy).u32(len(self.call.slots))
         for slot in self.call.slots:
             out.raw(slot.value).u64(slot.size).u64(slot.output_offset).u64(slot.digests_offset).u8(slot.fill)
-            out.u64(slot.shift).u8(slot.recipe is not None)
+            pack_extents(out.u64(slot.shift), slot.shape)
+            out.u8(slot.recipe is not None)
             if slot.recipe is not None:
                 pack_recipe(out, slot.recipe)
         return out.payload()
@@ -179,8 +182,8 @@ class OpenRequest:
 
 def _unpack_slot(r: Reader) -> TimedSlot:
     value, size, output_offset, digests_offset, fill = r.raw(8), r.u64(), r.u64(), r.u64(), r.u8()
-    shift = r.u64()
+    shift, shape = r.u64(), unpack_extents(r)
     if size > MAX_BYTES or shift > MAX_BYTES or shift % SHIFT_BYTES:
         raise FrameError("a buffer where none can be")
     made = unpack_recipe(r) if r.u8() else None
-    return TimedSlot(value, size, output_offset, digests_offset, fill, made, shift)
+    return TimedSlot(value, size, output_offset, digests_offset, fill, made, shift, shape)

@@ -8,10 +8,15 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from judge.wire.call_shapes import pack_extents, unpack_extents
 from judge.wire.elements import Element
 from judge.wire.frames import MAX_ARGUMENTS, FrameError, Reader, Role, Writer
 from judge.wire.profiles import ProfileClaim, pack_profiles, unpack_profiles
 
+#: Loads a shared object with a native ``solve``.
+NATIVE_LOADER = "judge.runner.submission"
+#: The name of the error of a call whose host code raised an exception; the message says which.
+RAISED = "raised"
 MAX_FAULTS = 20
 #: Failed calls of the runtime's functions that are told, and how many of the frames that each was made from.
 MAX_CALLS, MAX_FRAMES = 20, 16
@@ -69,7 +74,7 @@ class LoadRequest:
     ``processor`` is the processor that the process stays on, None if any will do. ``own_streams`` says that the
     submission may use streams that do not wait for the default one. ``registers`` are those of a thread of each kernel,
     by its mangled name, for the emulator, which has no machine code to find them in. ``threads`` are those that the
-    emulator works on, no more than it was started with.
+    emulator works on, no more than it was started with. ``loader`` is the module that loads the submission's file.
     """
 
     arguments: tuple[ArgumentSpec, ...]
@@ -81,6 +86,7 @@ class LoadRequest:
     own_streams: bool = False
     registers: tuple[tuple[str, int], ...] = ()
     threads: int = 0
+    loader: str = NATIVE_LOADER
 
     def pack(self) -> bytes:
         out = Writer().u64(self.memory_bytes).u64(self.warp_instructions).f64(self.wall_s)
@@ -91,7 +97,7 @@ class LoadRequest:
         out.u32(len(self.registers))
         for kernel, count in self.registers:
             out.text(kernel).u32(count)
-        return out.payload()
+        return out.text(self.loader).payload()
 
     @classmethod
     def unpack(cls, payload: bytes) -> LoadRequest:
@@ -100,8 +106,9 @@ class LoadRequest:
         processor, own_streams, threads = r.i32(), bool(r.u8()), r.u32()
         arguments = tuple(ArgumentSpec(r.text(), Role(r.u8()), Element(r.u8())) for _ in range(r.count(MAX_ARGUMENTS)))
         registers = tuple((r.text(), r.u32()) for _ in range(r.count(MAX_KERNELS)))
+        loader = r.text()
         r.end()
-        return cls(arguments, *limits, processor if processor >= 0 else None, own_streams, registers, threads)
+        return cls(arguments, *limits, processor if processor >= 0 else None, own_streams, registers, threads, loader)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +116,7 @@ class Slot:
     """One argument of a call. Scalars have ``value`` (8 bytes, little-endian); buffers have the other fields.
 
     Offsets count from the start of the shared input and output memory. ``fill`` is the byte that an ``out`` buffer is
-    filled with before the call.
+    filled with before the call. ``shape`` are the extents of a buffer, for languages whose arrays have some.
     """
 
     value: bytes = bytes(8)
@@ -117,6 +124,7 @@ class Slot:
     input_offset: int = 0
     output_offset: int = 0
     fill: int = 0
+    shape: tuple[int, ...] = ()
 
 
 class Watch(enum.IntFlag):
@@ -158,13 +166,16 @@ class PrepareRequest:
         out = Writer().u8(self.watch).u64(self.schedule_seed).u32(len(self.slots))
         for slot in self.slots:
             out.raw(slot.value).u64(slot.size).u64(slot.input_offset).u64(slot.output_offset).u8(slot.fill)
+            pack_extents(out, slot.shape)
         return out.payload()
 
     @classmethod
     def unpack(cls, payload: bytes) -> PrepareRequest:
         r = Reader(payload)
         watch, schedule_seed = Watch(r.u8()), r.u64()
-        slots = tuple(Slot(r.raw(8), r.u64(), r.u64(), r.u64(), r.u8()) for _ in range(r.count(MAX_ARGUMENTS)))
+        slots = tuple(
+            Slot(r.raw(8), r.u64(), r.u64(), r.u64(), r.u8(), unpack_extents(r)) for _ in range(r.count(MAX_ARGUMENTS))
+        )
         r.end()
         if any(slot.size > MAX_BYTES for slot in slots):
             raise FrameError("a buffer beyond all bounds")

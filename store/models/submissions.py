@@ -15,6 +15,7 @@ from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
 
 from judge.judgement import BuildReport, Judgement
 from judge.judgement_json import read_build_report, read_judgement
+from judge.languages.registry import DEFAULT_LANGUAGE
 from store.columns import BigKey, JudgementPart, PlainJson, UtcDateTime
 from store.models.base import Base, State
 from store.models.users import User
@@ -64,6 +65,8 @@ class Submission(Base):
     pack_digest: Mapped[str] = mapped_column(String(64))
     device_key: Mapped[str] = mapped_column(String(100))
     mode: Mapped[str] = mapped_column(String(16))
+    #: A name of ``judge.languages.registry``.
+    language: Mapped[str] = mapped_column(String(32), default=DEFAULT_LANGUAGE, server_default=DEFAULT_LANGUAGE)
     #: Bytes, because a source may not be valid UTF-8; the compiler then reports what is wrong.
     source_bytes: Mapped[bytes] = deferred(mapped_column(LargeBinary, nullable=False))
     seed: Mapped[int] = mapped_column(BigInteger)
@@ -109,6 +112,8 @@ class Draft(Base):
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     challenge: Mapped[str] = mapped_column(String(100), primary_key=True)
     version: Mapped[int] = mapped_column(primary_key=True)
+    #: A name of ``judge.languages.registry``.
+    language: Mapped[str] = mapped_column(String(32), default=DEFAULT_LANGUAGE, server_default=DEFAULT_LANGUAGE)
     source_bytes: Mapped[bytes] = deferred(mapped_column(LargeBinary, nullable=False))
     begun_at: Mapped[datetime] = mapped_column(UtcDateTime)
     saved_at: Mapped[datetime] = mapped_column(UtcDateTime)

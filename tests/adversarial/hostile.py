@@ -2,7 +2,7 @@
 
 A file begins with what it is about, one line a fact, and goes on with the source that somebody would send:
 
-    // idea: what the cheat hopes for
+    // idea: what the cheat hopes for (in Python, comments begin with #)
     // challenge: vector-add
     // devices: emulator, cuda          on which it makes sense
     // verdict: TI or SV                the verdicts that are right, on every device ...
@@ -23,12 +23,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judge.judgement import Judgement
+from judge.languages.registry import BUILTIN_LANGUAGES
 from judge.verdict import Verdict
 
 FOLDER = Path(__file__).parent / "kernels"
 CONTROLS = "controls"
 _ROOT = Path(__file__).parents[2]
-_FACT = re.compile(r"// ([a-z][a-z ]*): (.+)")
+_FACT = re.compile(r"(?://|#) ([a-z][a-z ]*): (.+)")
 _INCLUDE = re.compile(r'^#include "(common/\w+\.cuh)"\n', re.MULTILINE)
 _DEVICES = ("emulator", "cuda")
 _FACTS = {"idea", "challenge", "devices", "caught by", "honest"} | {
@@ -44,6 +45,7 @@ class Hostile:
     name: str
     facts: dict[str, str]
     source: bytes
+    suffix: str = ".cu"
 
     def __str__(self) -> str:
         return f"{self.family}/{self.name}"
@@ -53,6 +55,12 @@ class Hostile:
         return self.facts["challenge"]
 
     @property
+    def language(self) -> str:
+        found = BUILTIN_LANGUAGES.of_file(self.suffix)
+        assert found is not None
+        return found.name
+
+    @property
     def devices(self) -> tuple[str, ...]:
         return tuple(self.facts["devices"].split(", "))
 
@@ -60,7 +68,7 @@ class Hostile:
     def honest(self) -> Path:
         """A file of an honest kernel that does the same work in the same way."""
         named = self.facts.get("honest")
-        return FOLDER / named if named else _ROOT / "reference_solutions" / self.challenge / "plain.cu"
+        return FOLDER / named if named else _ROOT / "reference_solutions" / self.challenge / f"plain{self.suffix}"
 
     @property
     def honest_source(self) -> bytes:
@@ -111,21 +119,22 @@ def inlined(source: str) -> bytes:
 def read(path: Path) -> Hostile:
     """Raises ValueError for a header that says too little, or what nobody reads."""
     source = path.read_text(encoding="utf-8")
+    comment = "#" if path.suffix == ".py" else "//"
     facts: dict[str, str] = {}
     last = ""
     for line in source.splitlines():
-        if not line.startswith("//"):
+        if not line.startswith(comment):
             break
         if found := _FACT.fullmatch(line):
             last = found[1]
             facts[last] = found[2].strip()
         elif last:
-            facts[last] += " " + line.removeprefix("//").strip()
+            facts[last] += " " + line.removeprefix(comment).strip()
     missing = {"idea", "challenge", "devices", "verdict", "caught by"} - facts.keys()
     unknown = facts.keys() - _FACTS
     if missing or unknown:
         raise ValueError(f"{path}: lacks {sorted(missing)}, and nobody knows {sorted(unknown)}")
-    hostile = Hostile(path.parent.name, path.stem, facts, inlined(source))
+    hostile = Hostile(path.parent.name, path.stem, facts, inlined(source), path.suffix)
     if not set(hostile.devices) <= set(_DEVICES):
         raise ValueError(f"{path}: devices are {_DEVICES}")
     for device in _DEVICES:
@@ -136,7 +145,9 @@ def read(path: Path) -> Hostile:
 @functools.cache
 def everything() -> tuple[Hostile, ...]:
     """All of them, by family and name."""
-    paths = sorted(path for path in FOLDER.glob("*/*.cu") if path.parent.name != "common")
+    paths = sorted(
+        path for path in FOLDER.glob("*/*") if path.suffix in (".cu", ".py") and path.parent.name != "common"
+    )
     return tuple(read(path) for path in paths)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,11 +33,18 @@ pytestmark = [
 SLACK = 0.002
 #: Tight, so that what floods or hogs is done soon.
 BUILD = BuildLimits(wall_s=8, memory_bytes=1 << 30)
+BOMB = BuildLimits(wall_s=15)
 RUN = RunLimits(memory_bytes=1 << 30)
 FAMILIES = sorted({hostile.family for hostile in on("emulator")})
 ONLY_ON_A_GPU = [hostile for hostile in everything() if "emulator" not in hostile.devices]
 
 Judge = Callable[..., Judgement]
+
+
+def _marked(what: Hostile | str) -> Any:
+    """What needs Triton says so."""
+    needs = what == "triton" or (isinstance(what, Hostile) and what.language == "triton")
+    return pytest.param(what, marks=[pytest.mark.triton] if needs else [])
 
 
 @pytest.fixture(scope="module")
@@ -51,13 +59,13 @@ def judge(
     judge_settings: JudgeSettings,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Judge:
-    """``judge(source, challenge, build=limits)``. What is built with limits of its own is built, not found."""
+    """``judge(source, hostile, build=limits)``. What is built with limits of its own is built, not found."""
     settings = dataclasses.replace(judge_settings, run=RUN)
     fresh = dataclasses.replace(settings, data_dir=tmp_path_factory.mktemp("built"))
 
-    def run(source: bytes, challenge: str, build: BuildLimits | None = None) -> Judgement:
+    def run(source: bytes, hostile: Hostile, build: BuildLimits | None = None) -> Judgement:
         chosen = settings if build is None else dataclasses.replace(fresh, build=build)
-        return pipeline.judge(source, packs[challenge], emulator, 11, chosen)
+        return pipeline.judge(source, packs[hostile.challenge].in_language(hostile.language), emulator, 11, chosen)
 
     return run
 
@@ -69,7 +77,7 @@ def honest_s(judge: Judge) -> Callable[[Hostile], float]:
 
     def time(hostile: Hostile) -> float:
         if hostile.honest not in known:
-            judgement = judge(hostile.honest_source, hostile.challenge)
+            judgement = judge(hostile.honest_source, hostile)
             assert judgement.measurement is not None, judgement
             known[hostile.honest] = judgement.measurement.value
         return known[hostile.honest]
@@ -78,28 +86,28 @@ def honest_s(judge: Judge) -> Callable[[Hostile], float]:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("hostile", on("emulator"), ids=str)
+@pytest.mark.parametrize("hostile", [_marked(hostile) for hostile in on("emulator")], ids=str)
 def test_it_does_not_pay(
     hostile: Hostile, judge: Judge, honest_s: Callable[[Hostile], float], request: pytest.FixtureRequest
 ) -> None:
     if hostile.is_open("emulator"):
         request.applymarker(pytest.mark.xfail(reason=hostile.is_open("emulator"), strict=False))
-    limits = {"build": BUILD} if hostile.family == "build" else {}
-    judgement = judge(hostile.source, hostile.challenge, **limits)
+    limits = {"build": BUILD} if hostile.family == "build" else {"build": BOMB} if "bomb" in hostile.name else {}
+    judgement = judge(hostile.source, hostile, **limits)
     compared = honest_s(hostile) if judgement.verdict is Verdict.ACCEPTED and hostile.family != CONTROLS else None
     assert not hostile.complaint(judgement, "emulator", compared, SLACK), judgement
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [_marked(family) for family in FAMILIES])
 def test_the_next_submission_is_judged_as_if_nothing_had_been(
     family: str, judge: Judge, honest_s: Callable[[Hostile], float]
 ) -> None:
     """The first of a family, and at once after it the honest kernel: the same verdict and the same time as before."""
     hostile = next(hostile for hostile in on("emulator") if hostile.family == family)
     before_s = honest_s(hostile)
-    judge(hostile.source, hostile.challenge, BUILD)
-    judgement = judge(hostile.honest_source, hostile.challenge)
+    judge(hostile.source, hostile, BUILD)
+    judgement = judge(hostile.honest_source, hostile)
     assert judgement.verdict is Verdict.ACCEPTED, judgement
     assert judgement.measurement is not None
     assert judgement.measurement.value == before_s

@@ -598,7 +598,7 @@ def test_a_board_with_intervals_fits_and_is_told_to_screen_readers(page: Page, s
 def test_it_works_without_scripts(browser_without_scripts: Page, served: Served) -> None:
     page = browser_without_scripts
     _sign_up(page, served)
-    page.get_by_role("textbox", name="CUDA source").fill(SOURCE)
+    page.get_by_role("textbox", name="Source").fill(SOURCE)
     page.get_by_role("button", name="Submit").click()
     expect(page.get_by_text("In the queue")).to_be_visible()
     served.site.work(cases=accepted("n-1"))

@@ -68,7 +68,7 @@ def audited(gpu: DeviceInfo, packs: dict[str, Pack], judge_settings: JudgeSettin
     def judge(source: str, slug: str) -> Judgement:
         report, artifact = pipeline.build(source.encode(), packs[slug], gpu, judge_settings)
         assert artifact is not None, report.log
-        sources = [source.encode()]
+        sources = [(source.encode(), "cuda")]
         [judgement] = audit.audit([(artifact, report)], packs[slug], gpu, 5, judge_settings, sources=sources)
         print(f"{slug}: {judgement.verdict} {judgement.message} {_entry(judgement)} in {judgement.wall_s:.1f} s")
         return judgement

@@ -41,6 +41,10 @@ class HostLanguage(Language):
     """C++ for the host."""
 
     name = "cuda"
+    title = "C++ of the host"
+    file_name = "kernel.cu"
+    suffixes = (".cu",)
+    records = True
 
     def build(
         self, source: bytes, challenge: Buildable, target: Target, settings: JudgeSettings, *, recorded: bool = False

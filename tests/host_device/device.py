@@ -170,7 +170,7 @@ class HostReplay:
         self._factor = factor
         self._seconds = seconds
 
-    def bind(self, values: Sequence[int | bytes]) -> list[Any]:
+    def bind(self, values: Sequence[int | bytes], shapes: Sequence[tuple[int, ...]] = ()) -> list[Any]:  # noqa: ARG002
         source, target, size = values
         assert isinstance(source, int)
         assert isinstance(target, int)

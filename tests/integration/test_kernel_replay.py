@@ -59,7 +59,14 @@ def audited(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Audit:
             monkeypatch.setattr(audit, "_build_recorded", recorded)
         built = [(build(source), BuildReport(ok=True, wall_s=0.1))]
         [judgement] = audit.audit(
-            built, PACK, DEVICE, 3, settings, sources=[source.encode()], backends=BACKENDS, languages=LANGUAGES
+            built,
+            PACK,
+            DEVICE,
+            3,
+            settings,
+            sources=[(source.encode(), "cuda")],
+            backends=BACKENDS,
+            languages=LANGUAGES,
         )
         return judgement
 

@@ -99,7 +99,10 @@ def test_whoever_has_not_registered_it_refuses_it_by_name(settings: JudgeSetting
         PipelineJudge(settings).warm_up(TOY, runners=1)
     judgement = pipeline.judge(HONEST.encode(), PACK, TOY, 7, settings, backends=BACKENDS)
     assert judgement.verdict is Verdict.INTERNAL_ERROR
-    assert judgement.message == "'toy-c++' is no language of submissions; the languages are: cuda"
+    assert (
+        judgement.message
+        == f"'toy-c++' is no language of submissions; the languages are: {', '.join(BUILTIN_LANGUAGES)}"
+    )
 
 
 def test_what_a_kind_cannot_do_is_refused(settings: JudgeSettings) -> None:

@@ -53,11 +53,18 @@ def _gpu() -> str | None:
     return None if done.returncode == 0 else f"no usable NVIDIA GPU: {(done.stderr.strip() or '?').splitlines()[-1]}"
 
 
+def _triton() -> str | None:
+    from judge.languages.registry import BUILTIN_LANGUAGES
+
+    return BUILTIN_LANGUAGES.of("triton").missing() or None
+
+
 #: PostgreSQL and Redis are not here: asking for them starts them, so their fixtures decide.
 PROBES: dict[str, Callable[[], str | None]] = {
     "browser": functools.cache(_browser),
     "jail": functools.cache(_jail),
     "nvcc": functools.cache(_nvcc),
     "cxx": _cxx,
+    "triton": _triton,
     "gpu": functools.cache(_gpu),
 }

@@ -16,6 +16,20 @@ from judge.settings import JudgeSettings
 
 class ToyLanguage(Language):
     name = "toy-c++"
+    title = "Toy C++"
+    file_name = "kernel.cpp"
+    suffixes = (".toy",)
+    companions = ()
+    comment = ";;"
+    grammar = "toy"
+    docs_url = "https://example.org/toy"
+    records = False
+
+    def missing(self) -> str:
+        return ""
+
+    def starter(self, challenge: Buildable) -> str:
+        return f";; the starter of {challenge.slug}\n"
 
     def build(
         self, source: bytes, challenge: Buildable, target: Target, settings: JudgeSettings, *, recorded: bool = False

@@ -7,13 +7,14 @@ from typing import Any
 from flask import Blueprint
 from flask import Response as FlaskResponse
 
+from judge.languages.registry import BUILTIN_LANGUAGES
 from judge.packs.pack import Pack
 from web.api import schemas
 from web.api.spec import operation, revalidated
 from web.challenges.hints import shown_statement
 from web.devices import device_choices
 from web.services import reader, services
-from web.submissions.accepting import SOURCE_BYTES, find_pack
+from web.submissions.accepting import SOURCE_BYTES, chosen_language, find_pack
 
 TAG = "challenges"
 
@@ -45,7 +46,8 @@ def show_challenge(slug: str) -> schemas.Challenge:
     return schemas.Challenge(
         **_summary(pack),
         statement=shown_statement(pack, None)[0],
-        starter=pack.starter(),
+        starter=pack.in_language(pack.languages[0]).starter(),
+        languages=[_language(pack, name) for name in pack.languages],
         signature=pack.prototype(),
         limits=schemas.ChallengeLimits(
             wall_s=pack.limits.wall_s, memory_mib=pack.limits.memory_mib, source_bytes=SOURCE_BYTES
@@ -58,10 +60,11 @@ def show_challenge(slug: str) -> schemas.Challenge:
 
 
 @revalidated
-@operation("text/plain", 304, 404, token=False, tag=TAG)
-def starter(slug: str) -> FlaskResponse:
-    """Returns the starter as text."""
-    return FlaskResponse(find_pack(services(), slug).starter(), mimetype="text/plain")
+@operation("text/plain", 304, 404, 422, token=False, tag=TAG)
+def starter(slug: str, query: schemas.StarterQuery) -> FlaskResponse:
+    """Returns the starter as text, in the language asked for or the challenge's first."""
+    pack = find_pack(services(), slug)
+    return FlaskResponse(pack.in_language(chosen_language(pack, query.language)).starter(), mimetype="text/plain")
 
 
 @operation(schemas.DeviceList, token=False, tag=TAG)
@@ -79,6 +82,18 @@ def list_devices() -> schemas.DeviceList:
             )
             for device in choices
         ]
+    )
+
+
+def _language(pack: Pack, name: str) -> schemas.Language:
+    language = BUILTIN_LANGUAGES.of(name)
+    return schemas.Language(
+        name=name,
+        title=language.title,
+        suffix=language.suffixes[0],
+        comment=language.comment,
+        starter=language.starter(pack),
+        missing=language.missing(),
     )
 
 

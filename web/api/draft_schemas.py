@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from web.api.schemas import Body
+from web.api.schemas import Body, LanguageName
 from web.api.stored_form import Answer
 
 
@@ -18,10 +18,15 @@ class Draft(Answer):
     version: int
     saved_at: datetime | None
     source: str
+    language: str | None
 
 
 class DraftSave(Body):
-    """A draft to save. ``base`` is the version that it was written on, 0 for none."""
+    """A draft to save, in a language of the challenge, by default the first.
+
+    ``base`` is the version that it was written on, 0 for none.
+    """
 
     source: str
     base: Annotated[int, Field(ge=0, lt=2**31)]
+    language: LanguageName | None = None

@@ -12,7 +12,7 @@ from web.api.spec import operation
 from web.challenges.drafts import store_draft
 from web.problems import Problem
 from web.services import reader, services
-from web.submissions.accepting import find_pack
+from web.submissions.accepting import chosen_language, find_pack
 
 TAG = "drafts"
 
@@ -35,8 +35,8 @@ def show_draft(slug: str) -> schemas.Draft:
 @operation(schemas.Draft, 404, 409, 413, 422, tag=TAG)
 def put_draft(slug: str, json: schemas.DraftSave) -> schemas.Draft:
     """Saves a draft; the one that it was written on stays in the history. 409 if it was saved elsewhere meanwhile."""
-    find_pack(services(), slug)
-    saved = store_draft(api_visitor().id, slug, source=json.source, base=json.base, new_spell=True)
+    language = chosen_language(find_pack(services(), slug), json.language)
+    saved = store_draft(api_visitor().id, slug, source=json.source, base=json.base, new_spell=True, language=language)
     if saved is None:
         raise Problem(409, "conflict", "The draft was saved elsewhere since that version: read it first.")
     return _answer(slug, saved)
@@ -44,5 +44,7 @@ def put_draft(slug: str, json: schemas.DraftSave) -> schemas.Draft:
 
 def _answer(slug: str, draft: Draft | None) -> schemas.Draft:
     if draft is None:
-        return schemas.Draft(challenge=slug, version=0, saved_at=None, source="")
-    return schemas.Draft(challenge=slug, version=draft.version, saved_at=draft.saved_at, source=draft.source)
+        return schemas.Draft(challenge=slug, version=0, saved_at=None, source="", language=None)
+    return schemas.Draft(
+        challenge=slug, version=draft.version, saved_at=draft.saved_at, source=draft.source, language=draft.language
+    )

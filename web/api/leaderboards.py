@@ -18,7 +18,7 @@ def register(blueprint: Blueprint) -> None:
 @operation(schemas.Leaderboard, 404, 422, token=False, tag="leaderboards")
 def show_board(slug: str, query: schemas.BoardQuery) -> schemas.Leaderboard:
     """Returns each user's best entry for a challenge on a device."""
-    board = find_board(services(), reader(), slug, query.device, query.limit, query.page)
+    board = find_board(services(), reader(), slug, query.device, query.limit, query.page, query.language)
     return schemas.Leaderboard(
         challenge=board.pack.slug,
         pack_major=board.pack.major,
@@ -46,6 +46,7 @@ def show_board(slug: str, query: schemas.BoardQuery) -> schemas.Leaderboard:
                 created_at=entry.created_at,
                 audited_at=entry.audited_at if board.is_audited(entry) else None,
                 not_audited=board.why_not_audited(entry),
+                language=entry.language,
                 recheck=entry.recheck,
                 recheck_headline=entry.recheck_headline,
             )

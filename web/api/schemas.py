@@ -15,6 +15,7 @@ from web.api.stored_form import Answer, StoredForm
 NO_NUL = r"^[^\x00]*$"
 InputName = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=NO_NUL)]
 InputText = Annotated[str, StringConstraints(max_length=64 << 10, pattern=NO_NUL)]
+LanguageName = Annotated[str, StringConstraints(min_length=1, max_length=32, pattern=NO_NUL)]
 Slug = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=NO_NUL)]
 #: The engine's own classes, sent in the JSON form in which they are stored.
 Judgement = Annotated[judgement.Judgement, StoredForm()]
@@ -78,11 +79,29 @@ class ChallengeLimits(Answer):
     source_bytes: int
 
 
+class Language(Answer):
+    """A language that submissions may be in. ``suffix`` is the usual ending of its files, ``comment`` begins a comment.
+
+    ``missing`` says what the server lacks to build such submissions; it is empty where it lacks nothing.
+    """
+
+    name: str
+    title: str
+    suffix: str
+    comment: str
+    starter: str
+    missing: str
+
+
 class Challenge(ChallengeSummary):
-    """A challenge in full. ``statement`` is Markdown with LaTeX maths between dollar signs."""
+    """A challenge in full. ``statement`` is Markdown with LaTeX maths between dollar signs.
+
+    ``starter`` is that of the first language.
+    """
 
     statement: str
     starter: str
+    languages: list[Language]
     signature: str
     limits: ChallengeLimits
     cases: list[ChallengeCase]
@@ -194,10 +213,17 @@ class SentFile(Body):
     text: str
 
 
-class SubmissionRequest(Body):
-    """A source (the text of a ``.cu`` file) for a challenge. Mode ``run`` judges only the public cases.
+class StarterQuery(Query):
+    """Selects the language of a starter."""
 
-    In its stead ``files`` may hold the ``.cu`` file that defines ``solve`` and the headers that it includes.
+    language: LanguageName | None = None
+
+
+class SubmissionRequest(Body):
+    """A source (the text of the file with ``solve``) for a challenge. Mode ``run`` judges only the public cases.
+
+    In its stead ``files`` may hold the file that defines ``solve`` and the headers that it includes. ``language`` is
+    one of the challenge's; by default that of the file's ending, or else the first.
     ``input`` makes a run judge a case of one's own instead: texts by the name of a size, a parameter or an input. An
     input's text is a distribution (``uniform -1 1``) or the values themselves (``1, 2, 3``). What is left out is as in
     the first public case.
@@ -208,6 +234,7 @@ class SubmissionRequest(Body):
     mode: Literal["run", "submit"] = "submit"
     source: str | None = None
     files: Annotated[list[SentFile], Field(min_length=1, max_length=MOST_FILES)] | None = None
+    language: LanguageName | None = None
     input: Annotated[dict[InputName, InputText], Field(max_length=100)] | None = None
 
 
@@ -262,6 +289,7 @@ class SubmissionStatus(Answer):
     pack_version: str
     device: str
     mode: str
+    language: str
     input: dict[str, str] | None
     state: Literal["queued", "building", "built", "running", "done", "cancelled", "dead"]
     position: int | None
@@ -383,6 +411,7 @@ class BoardQuery(Query):
     device: Slug | None = None
     limit: int = Field(100, ge=1, le=100)
     page: int = Field(1, ge=1, le=1_000_000)
+    language: LanguageName | None = None
 
 
 class BoardEntry(Answer):
@@ -416,6 +445,7 @@ class BoardEntry(Answer):
     audited_at: datetime | None
     not_audited: str | None
     recheck: Literal["waiting", "clean", "warned", "found", "unchecked"] | None
+    language: str
     recheck_headline: str | None
 
 

@@ -45,13 +45,15 @@ def create_submission(
         message = "A submission has either a source or files."
         raise Problem(422, "invalid", message, fields={"source": message})
     files = [(file.name, encode_source(file.text)) for file in json.files or ()]
+    source, by_ending = (json.source or "", None) if json.files is None else joined(files)
     accepted = accept_submission(
         services(),
         user_id=api_visitor().id,
         challenge=json.challenge,
         device=json.device,
         mode=json.mode,
-        source=joined(files) if json.source is None else json.source,
+        source=source,
+        language=json.language or by_ending,
         custom_input=json.input,
         idempotency_key=headers.idempotency_key,
     )
@@ -147,6 +149,7 @@ def _present(
             "pack_version": submission.pack_version,
             "device": submission.device_key,
             "mode": submission.mode,
+            "language": submission.language,
             "input": submission.custom_input,
             "state": submission.state,
             "position": position,

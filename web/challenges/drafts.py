@@ -12,7 +12,7 @@ from web.accounts.visitor import login_required, require_visitor
 from web.formatting import size
 from web.problems import Problem
 from web.services import reader, services, transaction
-from web.submissions.accepting import SOURCE_BYTES, find_pack
+from web.submissions.accepting import SOURCE_BYTES, chosen_language, find_pack
 
 
 class DraftSave(BaseModel):
@@ -23,6 +23,7 @@ class DraftSave(BaseModel):
     source: str
     base: int = Field(ge=0, lt=2**31)
     new_spell: bool = False
+    language: str | None = Field(default=None, max_length=32)
 
 
 def register(blueprint: Blueprint) -> None:
@@ -35,16 +36,18 @@ def register(blueprint: Blueprint) -> None:
 
 @login_required
 def show_draft(slug: str) -> Response:
-    """Returns the draft as JSON; version 0 with an empty source where there is none."""
-    find_pack(services(), slug)
-    draft = latest_draft(reader(), user_id=require_visitor().id, challenge=slug)
+    """Returns the draft, or that in a language, as JSON; version 0 with an empty source where there is none."""
+    pack = find_pack(services(), slug)
+    named = request.args.get("language") or None
+    language = None if named is None else chosen_language(pack, named)
+    draft = latest_draft(reader(), user_id=require_visitor().id, challenge=slug, language=language)
     return jsonify(draft_json(draft))
 
 
 @login_required
 def save(slug: str) -> Response:
     """Saves the draft. Answers 409 with the newer draft if it was saved elsewhere meanwhile."""
-    find_pack(services(), slug)
+    pack = find_pack(services(), slug)
     try:
         sent = DraftSave.model_validate_json(request.get_data())
     except ValidationError:
@@ -52,13 +55,14 @@ def save(slug: str) -> Response:
             422, "invalid", "Send JSON with source (text) and base (the version it was written on)."
         ) from None
     user_id = require_visitor().id
-    saved = store_draft(user_id, slug, source=sent.source, base=sent.base, new_spell=sent.new_spell)
+    language = chosen_language(pack, sent.language)
+    saved = store_draft(user_id, slug, source=sent.source, base=sent.base, new_spell=sent.new_spell, language=language)
     if saved is None:
         return make_response(jsonify(draft_json(latest_draft(reader(), user_id=user_id, challenge=slug))), 409)
     return jsonify(draft_json(saved, with_source=False))
 
 
-def store_draft(user_id: int, slug: str, *, source: str, base: int, new_spell: bool) -> Draft | None:
+def store_draft(user_id: int, slug: str, *, source: str, base: int, new_spell: bool, language: str) -> Draft | None:
     """Saves a draft and returns it; None if it was saved elsewhere since ``base``.
 
     Raises Problem for too large a source.
@@ -69,7 +73,7 @@ def store_draft(user_id: int, slug: str, *, source: str, base: int, new_spell: b
         with transaction() as writer:
             return save_draft(
                 writer, user_id=user_id, challenge=slug, source=source, base=base, now=services().clock(),
-                new_spell=new_spell,
+                new_spell=new_spell, language=language,
             )  # fmt: skip
     except DraftConflictError:
         return None
@@ -97,5 +101,7 @@ def draft_json(draft: Draft | None, *, with_source: bool = True) -> dict[str, st
     """Returns a draft in the form sent to clients."""
     if draft is None:
         return {"version": 0, "saved_at": None, "source": ""}
-    told: dict[str, str | int | None] = {"version": draft.version, "saved_at": draft.saved_at.isoformat()}
+    told: dict[str, str | int | None] = {
+        "version": draft.version, "saved_at": draft.saved_at.isoformat(), "language": draft.language,
+    }  # fmt: skip
     return {**told, "source": draft.source} if with_source else told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, render_template, request
 
+from judge.languages.registry import BUILTIN_LANGUAGES
 from judge.packs.custom_contents import DISTRIBUTION_FORMS
 from judge.packs.custom_input import custom_fields
 from judge.tracks.loader import builtin_tracks
@@ -20,7 +21,7 @@ from web.challenges.listing import DIFFICULTIES, SORTS, STATUSES, Filters, by_di
 from web.devices import device_choices
 from web.services import reader, services
 from web.statement import render_statement
-from web.submissions.accepting import SOURCE_BYTES, find_pack
+from web.submissions.accepting import SOURCE_BYTES, chosen_language, find_pack
 from web.submissions.forms import SubmissionForm
 from web.submissions.links import links_of
 
@@ -76,11 +77,14 @@ def show(slug: str) -> str:
     pack = find_pack(services(), slug)
     visitor = signed_in()
     draft = None if visitor is None else latest_draft(reader(), user_id=visitor.id, challenge=slug)
+    languages = [BUILTIN_LANGUAGES.of(name) for name in pack.languages]
     statement, hints_hidden_until = shown_statement(pack, visitor)
     example = find_kernel(slug, request.args.get("example", ""))
-    version = _own_submission(visitor, slug, request.args.get("from", ""))
-    edited = example or (None if version is None else version.source)
-    judged = version if example is None else None
+    opened = _own_submission(visitor, slug, request.args.get("from", ""))
+    edited = example or (None if opened is None else opened.source)
+    written_in = opened.language if opened is not None else draft.language if edited is None and draft else None
+    language = next((each for each in languages if each.name == written_in), languages[0])
+    judged = opened if example is None else None
     if edited is None and draft is not None:
         sent = _own_submission(visitor, slug, request.args.get("judged", ""))
         judged = sent if sent is not None and sent.source == draft.source else None
@@ -89,7 +93,10 @@ def show(slug: str) -> str:
         pack=pack,
         statement=render_statement(statement),
         hints_hidden_until=hints_hidden_until,
-        source=edited or (pack.starter() if draft is None else draft.source),
+        source=edited or (language.starter(pack) if draft is None else draft.source),
+        language=language,
+        languages=languages,
+        accepted=",".join(dict.fromkeys(end for each in languages for end in (*each.suffixes, *each.companions))),
         edited=edited is not None,
         judged=None if judged is None else links_of(judged),
         draft_version=0 if draft is None else draft.version,
@@ -107,11 +114,13 @@ def show(slug: str) -> str:
     )
 
 
-@blueprint.get("/challenges/<slug>/starter.cu")
+@blueprint.get("/challenges/<slug>/starter")
 def starter(slug: str) -> Response:
-    """Returns the starter as a download."""
-    response = Response(find_pack(services(), slug).starter(), mimetype="text/plain")
-    response.headers["Content-Disposition"] = f'attachment; filename="{slug}.cu"'
+    """Returns the starter as a download, in the language that is asked for or the challenge's first."""
+    pack = find_pack(services(), slug)
+    language = BUILTIN_LANGUAGES.of(chosen_language(pack, request.args.get("language") or None))
+    response = Response(language.starter(pack), mimetype="text/plain")
+    response.headers["Content-Disposition"] = f'attachment; filename="{slug}{language.suffixes[0]}"'
     return response
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
+from judge.languages.base import Language
+from judge.languages.registry import BUILTIN_LANGUAGES
 from judge.packs.medals import Medal
 from judge.packs.pack import Pack
 from judge.recheck import RecheckOutcome
@@ -29,7 +31,7 @@ from web.leaderboard.values import read_values
 from web.problems import unknown
 from web.services import Services
 from web.site import site_settings
-from web.submissions.accepting import find_pack
+from web.submissions.accepting import chosen_language, find_pack
 from web.submissions.modelled_time import gpu_title
 
 #: The scale of the error bars begins at the best entry and spans this many intervals of median width.
@@ -91,6 +93,22 @@ class Board:
     after_giving_up: tuple[ListedResult, ...] = ()
     #: Whether an entry in which the emulator finds a fault does not count as audited.
     withholds_audited: bool = False
+    #: The language whose entries are shown alone; None: all.
+    chosen_language: str | None = None
+
+    @property
+    def languages(self) -> tuple[Language, ...]:
+        """The languages that submissions may be in."""
+        return tuple(BUILTIN_LANGUAGES.of(name) for name in self.pack.languages)
+
+    @property
+    def has_languages(self) -> bool:
+        """Whether entries are in several languages, or in another than the challenge's usual one."""
+        return any(entry.language != self.pack.languages[0] for entry in self.entries)
+
+    def language(self, entry: LeaderboardEntry) -> str:
+        """Returns the name of an entry's language."""
+        return BUILTIN_LANGUAGES.of(entry.language).title
 
     @property
     def metric(self) -> str | None:
@@ -166,14 +184,17 @@ def _ends(entry: LeaderboardEntry) -> tuple[float, float] | None:
 
 
 def find_board(
-    services: Services, session: Session, slug: str, device: str | None, limit: int | None = None, page: int = 1
-) -> Board:
+    services: Services, session: Session, slug: str, device: str | None, limit: int | None = None, page: int = 1,
+    language: str | None = None,
+) -> Board:  # fmt: skip
     """Returns a page of a board, of ``limit`` entries (None: PAGE); beyond the last page, the last one.
 
-    Without ``device`` it is the board of the device with the most users. Raises Problem (404).
+    Without ``device`` it is the board of the device with the most users. With a ``language`` there is one page, of
+    those whose best is in it. Raises Problem (404), and (422) for a language that the challenge does not take.
     """
     limit = limit or PAGE
     pack = find_pack(services, slug)
+    language = None if language is None else chosen_language(pack, language)
     boards = [board for board in list_boards(session, challenge=slug) if board.pack_major == pack.major]
     devices = device_choices(session, services.settings, services.clock)
     keys = tuple(dict.fromkeys([*(known.key for known in devices), *(board.device_key for board in boards)]))
@@ -194,11 +215,11 @@ def find_board(
     )  # fmt: skip
     if summary is None:
         return Board(pack, device, keys, device_names(devices), (), after_giving_up=marked)
-    pages = max(1, -(-summary.users // limit))
+    pages = max(1, -(-summary.users // limit)) if language is None else 1
     page = min(page, pages)
     entries = leaderboard(
         session, challenge=slug, device_key=device, pack_major=pack.major, metric=summary.metric,
-        limit=limit, offset=(page - 1) * limit,
+        limit=limit, offset=(page - 1) * limit, language=language,
     )  # fmt: skip
     return Board(
         pack,
@@ -212,6 +233,7 @@ def find_board(
         summary.users,
         marked,
         withholds_audited(has_rechecks=summary.has_rechecks),
+        language,
     )
 
 

@@ -31,7 +31,8 @@ def index() -> str:
 @blueprint.get("/<slug>")
 def show(slug: str) -> str:
     """Renders the board of one challenge on one device."""
-    board = find_board(services(), reader(), slug, request.args.get("device") or None, page=page_asked_for())
+    device, language = (request.args.get(name) or None for name in ("device", "language"))
+    board = find_board(services(), reader(), slug, device, page=page_asked_for(), language=language)
     user = signed_in()
     own = None if user is None else find_own_place(reader(), board, user.id)
     return render_template(

@@ -17,6 +17,7 @@ from web.services import reader, services, transaction
 from web.solutions.reading import CLOSED, find_access, readable_solution
 from web.source import highlight_block
 from web.submissions.accepting import find_pack
+from web.submissions.languages import ending
 from web.submissions.presenter import present_source
 from web.submissions.views import own_submission, report_context
 
@@ -93,7 +94,7 @@ def source(slug: str, public_id: str) -> Response:
     """Returns the source of a solution, byte for byte, as a download."""
     submission = readable_solution(reader(), find_pack(services(), slug), public_id, require_visitor())
     response = Response(submission.source_bytes, mimetype="application/octet-stream")
-    response.headers["Content-Disposition"] = f'attachment; filename="{public_id}.cu"'
+    response.headers["Content-Disposition"] = f'attachment; filename="{public_id}{ending(submission)}"'
     return response
 
 

@@ -9,6 +9,7 @@ import structlog
 
 from judge.compile.source_files import SourceFilesError, sent_files
 from judge.judgement import DeviceKind
+from judge.languages.registry import BUILTIN_LANGUAGES, DEFAULT_LANGUAGE
 from judge.packs.custom_input import CustomInputError, custom_case
 from judge.packs.pack import Pack
 from judge.settings import BuildLimits
@@ -46,14 +47,16 @@ def accept_submission(
     source: str | bytes,
     custom_input: dict[str, str] | None = None,
     idempotency_key: str | None = None,
+    language: str | None = None,
 ) -> Accepted:
     """Checks a submission, stores it with those that come at the same time, and notifies the workers.
 
-    ``custom_input`` is what a run is on instead of the public cases: texts by name (judge.packs.custom_input).
+    ``language`` is that of the source; by default the challenge's first. ``custom_input`` is what a run is on instead
+    of the public cases: texts by name (judge.packs.custom_input).
 
-    Raises Problem for an unknown challenge or device, a source that is too large, an input that is not valid, and an
-    idempotency key that was used for another request. Does not check the source's content; the compiler does. Without
-    the broker the workers find the row by polling.
+    Raises Problem for an unknown challenge, device or language, a source that is too large, an input that is not valid,
+    and an idempotency key that was used for another request. Does not check the source's content; the compiler does.
+    Without the broker the workers find the row by polling.
     """
     pack = find_pack(services, challenge)
     data = source if isinstance(source, bytes) else encode_source(source)
@@ -64,6 +67,7 @@ def accept_submission(
     choices = {choice.key: choice for choice in offered_devices()}
     if device not in choices:
         raise unknown("device", device, choices)
+    language = chosen_language(pack, language)
     if custom_input is not None:
         _require_valid(pack, custom_input, choices[device].kind, mode)
     rules = site_settings()
@@ -79,6 +83,7 @@ def accept_submission(
         idempotency_key=idempotency_key,
         max_waiting=rules.max_waiting,
         traceparent=traceparent(),
+        language=language,
     )
     release_reader()
     try:
@@ -92,10 +97,25 @@ def accept_submission(
     return accepted
 
 
-def joined(files: Iterable[tuple[str, bytes]]) -> bytes:
-    """Returns the source of files by name, a ``.cu`` file and its headers. Raises Problem (422) if they make none."""
+def chosen_language(pack: Pack, name: str | None) -> str:
+    """Returns the language of a submission. Raises Problem (422) if the challenge takes none in it."""
+    if name is None:
+        return pack.languages[0]
+    if name not in pack.languages:
+        message = f"{pack.title} takes no submissions in “{name[:40]}”."
+        raise Problem(422, "unknown_language", message, fields={"language": message}, nearest=list(pack.languages))
+    return name
+
+
+def joined(files: Iterable[tuple[str, bytes]]) -> tuple[bytes, str | None]:
+    """Returns the source of files by name, one with ``solve`` and its headers, and the language by the former's ending,
+    None where it has that of none. Raises Problem (422) if they make no source."""
+    sent = list(files)
+    found = [language for name, _ in sent if (language := BUILTIN_LANGUAGES.of_file(name)) is not None]
+    language = next((each for each in found if each.name != DEFAULT_LANGUAGE), found[0] if found else None)
+    suffixes = (language or BUILTIN_LANGUAGES.of(DEFAULT_LANGUAGE)).suffixes
     try:
-        return sent_files(files)
+        return sent_files(sent, suffixes), None if language is None else language.name
     except SourceFilesError as error:
         raise Problem(422, "invalid", str(error)) from None
 

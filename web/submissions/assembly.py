@@ -25,6 +25,7 @@ from web.problems import Problem
 from web.rates import limit_submissions
 from web.services import reader, services, transaction
 from web.source import highlight_lines
+from web.submissions.languages import language_of
 from web.submissions.views import own_submission
 
 blueprint = Blueprint("assembly", __name__)
@@ -80,7 +81,7 @@ def show(public_id: str) -> str:
         working=asked is not None and asked.ended_at is None,
         made=content is not None,
         functions=functions,
-        lines=highlight_lines(submission.source),
+        lines=highlight_lines(submission.source, language_of(submission).grammar),
     )
 
 

@@ -15,6 +15,7 @@ from web.formatting import interval, percent, seconds, significant, whole
 from web.problems import Problem
 from web.services import services
 from web.source import highlight_lines
+from web.submissions.languages import language_of
 from web.submissions.views import visible_submission
 
 blueprint = Blueprint("comparison", __name__)
@@ -56,16 +57,18 @@ def show(public_id: str) -> str:
         pair=(other, submission),
         packs=services().packs,
         figures=compare_figures(other.judgement, submission.judgement),
-        rows=compare_sources(other.source, submission.source),
+        rows=compare_sources(
+            other.source, submission.source, (language_of(other).grammar, language_of(submission).grammar)
+        ),
     )
 
 
-def compare_sources(left: str, right: str) -> list[Row] | None:
+def compare_sources(left: str, right: str, grammars: tuple[str, str] = ("cuda", "cuda")) -> list[Row] | None:
     """Returns the rows that differ, with a few same lines around them; None for sources that are too long."""
     before, after = left.splitlines(), right.splitlines()
     if max(len(before), len(after)) > MOST_LINES:
         return None
-    shown = [_sides(highlight_lines(left)), _sides(highlight_lines(right))]
+    shown = [_sides(highlight_lines(text, grammar)) for text, grammar in zip((left, right), grammars, strict=True)]
     matcher = difflib.SequenceMatcher(None, [line.rstrip() for line in before], [line.rstrip() for line in after])
     rows: list[Row] = []
     seen = 0

@@ -12,10 +12,11 @@ from web.submissions.accepting import joined
 
 
 class SubmissionForm(FlaskForm):
-    """Submits a source. Chosen files, a ``.cu`` file and its headers, take precedence over the editor's text."""
+    """Submits a source. Chosen files, one with ``solve`` and its headers, take precedence over the editor's text."""
 
     source = TextAreaField("Source")
-    file = MultipleFileField("A .cu file, and headers of your own")
+    file = MultipleFileField("A file with solve, and headers of your own")
+    language = StringField("Language", [Length(max=32)])
     device = StringField("Device", [Length(max=100)])
     mode = StringField("Mode", [AnyOf(["run", "submit"])], default="submit")
     idempotency_key = StringField("Key", [Length(max=200)])
@@ -31,12 +32,15 @@ class SubmissionForm(FlaskForm):
             if name.startswith(prefix) and text.strip()
         }
 
-    def source_sent(self) -> str | bytes:
-        """Returns the submitted source. Undoes the CRLF that browsers put in text fields; keeps files unchanged.
+    def source_sent(self) -> tuple[str | bytes, str | None]:
+        """Returns the submitted source and its language, None where nothing says it.
+
+        Undoes the CRLF that browsers put in text fields; keeps files unchanged. The ending of a file says its language.
 
         Raises Problem (422) for files that make no source.
         """
         chosen = [file for file in self.file.data or () if file]
         if chosen:
-            return joined((str(file.filename), bytes(file.read())) for file in chosen)
-        return str(self.source.data or "").replace("\r\n", "\n")
+            source, language = joined((str(file.filename), bytes(file.read())) for file in chosen)
+            return source, language or self.language.data or None
+        return str(self.source.data or "").replace("\r\n", "\n"), self.language.data or None

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from emulator.model import gpu_names, load_gpu
 from emulator.model.why import topic_of
-from judge.compile.source_files import MAIN, ONE_FILE, OwnLines
+from judge.compile.source_files import ONE_FILE, OwnLines
 from judge.judgement import Measurement, ModelledCase, ModelledKernel, ModelledLine
 from web.bottlenecks.page import BottleneckPage, find_page
 from web.formatting import percent, seconds, significant, size, whole
@@ -142,7 +142,7 @@ def _present_reason(sentence: str, own: OwnLines) -> Reason:
 def _linked(sentence: str, own: OwnLines) -> tuple[SentencePart, ...]:
     pieces, at = [], 0
     for found in _LINE.finditer(sentence):
-        place = own.locate(found[1] or MAIN, int(found[2]))
+        place = own.locate(found[1] or own.files[0].name, int(found[2]))
         if place is None:
             continue
         pieces += [SentencePart(sentence[at : found.start()]), SentencePart(own.in_words(place), place)]

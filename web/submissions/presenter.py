@@ -24,6 +24,7 @@ from judge.judgement import (
     Mismatch,
     faults_in_words,
 )
+from judge.languages.registry import BUILTIN_LANGUAGES, DEFAULT_LANGUAGE
 from judge.verdict import Verdict
 from store.models import RecheckRequest, Submission
 from web.formatting import seconds, whole
@@ -32,6 +33,7 @@ from web.source import highlight_lines
 from web.submissions.arrays import ArrayView, present_arrays
 from web.submissions.diagnostics import Note, fault_detail, source_notes
 from web.submissions.fingerprint import present_fingerprint
+from web.submissions.languages import language_of
 from web.submissions.modelled_time import ModelledTimeView, line_heat, present_modelled_times
 from web.submissions.scores import BenchmarkView, Figure, present_benchmarks, present_measurement
 
@@ -139,11 +141,12 @@ class Report:
     header_lines: dict[int, str] = dataclasses.field(default_factory=dict)
 
 
-def present_report(judgement: Judgement, source: str = "") -> Report:
-    """Returns the report on a judgement. It quotes the slowest lines of ``source``, the judged text."""
+def present_report(judgement: Judgement, source: str = "", language: str = DEFAULT_LANGUAGE) -> Report:
+    """Returns the report on a judgement. It quotes the slowest lines of ``source``, the judged text in ``language``."""
     cases, measurement = judgement.cases, judgement.measurement
     first_failure = next((case for case in cases if case.verdict is not Verdict.ACCEPTED), None)
-    own = own_lines(source)
+    written_in = BUILTIN_LANGUAGES.of(language)
+    own = own_lines(source, written_in.file_name)
     views = tuple(_present_case(case, own, opened=case is first_failure) for case in cases)
     modelled = measurement is not None and measurement.gpu is not None
     return Report(
@@ -165,7 +168,7 @@ def present_report(judgement: Judgement, source: str = "") -> Report:
         benchmarks=() if measurement is None else present_benchmarks(measurement),
         modelled_times=()
         if measurement is None
-        else present_modelled_times(measurement, highlight_lines(source) if modelled else (), own),
+        else present_modelled_times(measurement, highlight_lines(source, written_in.grammar) if modelled else (), own),
         counts_instructions=measurement is not None and measurement.metric == "warp_instructions",
         device_facts=_device_facts(judgement.device),
         fingerprint=() if measurement is None else present_fingerprint(measurement.fingerprint),
@@ -180,10 +183,10 @@ def present_report(judgement: Judgement, source: str = "") -> Report:
 def present_source(submission: Submission, recheck: RecheckRequest | None = None) -> tuple[SourceLine, ...]:
     """Returns the source with the judge's notes beneath its lines, and those of its check on the emulator."""
     judgement = submission.judgement
-    own = own_lines(submission.source)
+    own = own_lines(submission.source, language_of(submission).file_name)
     notes = _notes(judgement, recheck, own)
     heat = {} if judgement is None or judgement.measurement is None else line_heat(judgement.measurement, own)
-    lines = highlight_lines(submission.source)
+    lines = highlight_lines(submission.source, language_of(submission).grammar)
     marks = {file.first_line - 1 for file in own.files[1:]}
     return tuple(
         SourceLine(
@@ -199,7 +202,7 @@ def present_source(submission: Submission, recheck: RecheckRequest | None = None
 
 def editor_notes(submission: Submission, recheck: RecheckRequest | None = None) -> list[dict[str, str | int | bool]]:
     """Returns the judge's notes for the editor, in the order of lines: ``line``, ``text``, ``error``."""
-    own = own_lines(submission.source)
+    own = own_lines(submission.source, language_of(submission).file_name)
     notes = _notes(submission.judgement, recheck, own)
     return [
         {"line": line, "text": note.text, "error": note.is_error}
@@ -218,7 +221,7 @@ def _notes(judgement: Judgement | None, recheck: RecheckRequest | None, own: Own
 def editor_heat(submission: Submission) -> list[dict[str, str | int]]:
     """Returns the share of the time of each line for the editor, in order: ``line``, ``level`` (1 to 4), ``share``."""
     judgement = submission.judgement
-    own = own_lines(submission.source)
+    own = own_lines(submission.source, language_of(submission).file_name)
     heat = {} if judgement is None or judgement.measurement is None else line_heat(judgement.measurement, own)
     return [{"line": line, "level": level, "share": share} for line, (level, share) in sorted(heat.items()) if level]
 

@@ -13,6 +13,7 @@ from store.submissions import find_shared, get_submission
 from web.accounts.visitor import login_required
 from web.problems import Problem
 from web.services import reader, transaction
+from web.submissions.languages import ending
 from web.submissions.presenter import present_source
 from web.submissions.views import own_submission, report_context
 
@@ -50,7 +51,7 @@ def source(token: str) -> Response:
     """Returns the source of a shared submission, byte for byte, as a download."""
     submission = _shared(token)
     response = Response(submission.source_bytes, mimetype="application/octet-stream")
-    response.headers["Content-Disposition"] = f'attachment; filename="{submission.public_id}.cu"'
+    response.headers["Content-Disposition"] = f'attachment; filename="{submission.public_id}{ending(submission)}"'
     return response
 
 

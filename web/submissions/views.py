@@ -30,6 +30,7 @@ from web.services import reader, services, transaction
 from web.solutions.reading import find_access
 from web.submissions.accepting import accept_submission, find_pack
 from web.submissions.forms import SubmissionForm
+from web.submissions.languages import ending
 from web.submissions.links import links_of
 from web.submissions.presenter import editor_heat, editor_notes, present_report, present_source
 from web.submissions.recheck import RecheckView, present_recheck
@@ -53,13 +54,15 @@ def create(slug: str) -> Response | BaseResponse:
     if not form.validate_on_submit():
         errors = [f"{name}: {error}" for name, texts in form.errors.items() for error in texts]
         raise Problem(422, "invalid", " ".join(errors))
+    source, language = form.source_sent()
     accepted = accept_submission(
         services(),
         user_id=require_visitor().id,
         challenge=slug,
         device=form.device.data or "",
         mode="run" if form.mode.data == "run" else "submit",
-        source=form.source_sent(),
+        source=source,
+        language=language,
         custom_input=form.input_sent(),
         idempotency_key=form.idempotency_key.data or None,
     )
@@ -157,8 +160,9 @@ def recheck(public_id: str) -> str:
 @login_required
 def source(public_id: str) -> Response:
     """Returns the source, byte for byte, as a download."""
-    response = Response(visible_submission(public_id).source_bytes, mimetype="application/octet-stream")
-    response.headers["Content-Disposition"] = f'attachment; filename="{public_id}.cu"'
+    submission = visible_submission(public_id)
+    response = Response(submission.source_bytes, mimetype="application/octet-stream")
+    response.headers["Content-Disposition"] = f'attachment; filename="{public_id}{ending(submission)}"'
     return response
 
 
@@ -260,7 +264,9 @@ def report_context(submission: Submission, standing: Standing | None) -> dict[st
         "working": submission.state not in FINAL_STATES,
         "fastest": standing is not None and standing.is_best,
         "track_goal": None if submission.judgement is None else present_goal(submission.judgement),
-        "report": None if submission.judgement is None else present_report(submission.judgement, submission.source),
+        "report": None
+        if submission.judgement is None
+        else present_report(submission.judgement, submission.source, submission.language),
     }
 
 

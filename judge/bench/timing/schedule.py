@@ -28,7 +28,7 @@ from judge.packs.inputs import host_inputs, input_recipes, lazy_inputs, pool_byt
 from judge.packs.isolation.shared_array import SharedRooms
 from judge.packs.pack import Case, Pack
 from judge.packs.pool import Pool, SecretPool
-from judge.packs.sizes import buffer_bytes, output_specs
+from judge.packs.sizes import array_shape, buffer_bytes, output_specs
 from judge.packs.storage import stored, stored_type
 from judge.packs.streams import mask
 from judge.supervisor.factory import BURST_OUTPUT_BYTES
@@ -273,6 +273,7 @@ class CallMaker:
                     fill=POISON_BYTE if spec is not None and spec.initial == "poison" else 0,
                     recipe=recipes.get(argument.name) or staged.get((index, argument.name)),
                     shift=offset + (index * self._place_bytes(argument) if spec is not None else 0),
+                    shape=array_shape(call.case, argument),
                 )
             )
         return TimedCall(tuple(slots), copy=self.copies_outputs)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 import pycuda.driver as cuda
@@ -19,18 +21,20 @@ from judge.runner.cuda.errors import device_error
 from judge.runner.cuda.flush import CacheFlush
 from judge.runner.cuda.kernels import Kernels
 from judge.runner.cuda.persisting import PersistingLines
+from judge.runner.cuda.python_kernels import PythonKernels, PythonMemory
 from judge.runner.cuda.recorder import CallRecorder
 from judge.runner.cuda.recording import RawRecording, RecordingError
 from judge.runner.cuda.recording_reader import read_recording
 from judge.runner.cuda.replay import CudaReplay
 from judge.runner.cuda.timer import CudaTimer
-from judge.runner.device import ALIGNMENT_BYTES, Buffer, DeviceError, DeviceOptions, Findings, Placed
+from judge.runner.device import ALIGNMENT_BYTES, Buffer, DeviceError, DeviceOptions, Findings, Placed, ScratchMemory
 from judge.runner.submission import Program
 from judge.wire.bursts import GUARD_BYTES
 from judge.wire.digest import DIGEST_BYTES, level_sizes
 from judge.wire.elements import Element
 from judge.wire.frames import MAX_ARGUMENTS
 from judge.wire.messages import LoadRequest, ReportClaim, Watch
+from judge.wire.python_program import CompiledKernel, PythonProgram
 from judge.wire.recipe import Changes, Kind, Planted, Recipe
 from judge.wire.recordings import ReplayReply
 
@@ -185,6 +189,30 @@ class CudaDevice:
         with _errors():
             self._kernels.piece_digests(buffer.address, buffer.size, int(self._scratch))
             cuda.memcpy_dtoh(target, self._scratch)
+
+    def scratch_memory(self) -> ScratchMemory:
+        return self._python_memory
+
+    def load_kernels(self, program: PythonProgram) -> None:
+        self._python_kernels.load(program)
+
+    def start_kernel(
+        self, kernel: CompiledKernel, grid: tuple[int, int, int], given: Sequence[tuple[str, int | float]]
+    ) -> None:
+        size = kernel.scratch * math.prod(grid)
+        scratch = self._python_memory.allocate(size) if size else 0
+        self._python_kernels.start(kernel, grid, given, scratch)
+        if size:
+            # Only launches behind this one, on the same stream, can be given it.
+            self._python_memory.free(scratch, size)
+
+    @functools.cached_property
+    def _python_kernels(self) -> PythonKernels:
+        return PythonKernels(self._driver)
+
+    @functools.cached_property
+    def _python_memory(self) -> PythonMemory:
+        return PythonMemory(self._driver)
 
     def take_report(self) -> ReportClaim | None:
         return None

@@ -57,7 +57,7 @@ class CudaReplay:
             driver.check("replaying what was done before the call", step())
         driver.call("cuCtxSynchronize")
 
-    def bind(self, values: Sequence[int | bytes]) -> list[Any]:
+    def bind(self, values: Sequence[int | bytes], shapes: Sequence[tuple[int, ...]] = ()) -> list[Any]:  # noqa: ARG002
         prepared = [self._prepare(work, values) for work in self._recording.call]
         return [[step for step, _ in prepared], [kept for _, kept in prepared]]
 

@@ -97,7 +97,7 @@ TABLE = """
 /challenges/<slug>/draft                                    nothing
 /challenges/<slug>/drafts                                   nothing
 /challenges/<slug>/drafts/<int:version>                     nothing
-/challenges/<slug>/starter.cu                               nothing
+/challenges/<slug>/starter                                  nothing
 /challenges.atom                                            nothing
 /leaderboards/<slug>.atom                                   results
 /challenges/<slug>/solutions                                results

@@ -136,7 +136,7 @@ GET  /challenges/<slug>/draft                                    302 200 200
 PUT  /challenges/<slug>/draft                                    302 422 422
 GET  /challenges/<slug>/drafts                                   302 200 200
 GET  /challenges/<slug>/drafts/<int:version>                     302 404 404
-GET  /challenges/<slug>/starter.cu                               200 200 200
+GET  /challenges/<slug>/starter                                  200 200 200
 GET  /challenges.atom                                            200 200 200
 GET  /leaderboards/<slug>.atom                                   200 200 200
 GET  /challenges/<slug>/solutions                                200 200 200

@@ -77,6 +77,7 @@ class Fleet:
         mode: str = "submit",
         pack: object = None,
         username: str = "ada",
+        language: str = "cuda",
     ) -> str:
         with self.sessions.begin() as session:
             user = find_user(session, username) or _new_user(session, username)
@@ -86,6 +87,7 @@ class Fleet:
                 pack=pack or FakePack(),
                 device_key=device_key,
                 mode=mode,
+                language=language,
                 source=source,  # type: ignore[arg-type]
             )
         if ring_bell:

@@ -124,6 +124,7 @@ def test_leaderboard(cli: Cli, server: FakeServer) -> None:
         "high": 0.0012312,
         "roofline_share": 0.724,
         "medal": "gold",
+        "language": "triton",
         "audited_at": "2026-01-02T03:04:05Z",
     }
     graph = {**entry, "username": "bob", "audited_at": None, "not_audited": "it uses cudaGraphLaunch"}
@@ -133,11 +134,11 @@ def test_leaderboard(cli: Cli, server: FakeServer) -> None:
     server.routes = {"GET leaderboards/softmax": {"entries": [audited, entry, graph, racy, withheld]}}
     ended = cli("leaderboard", "softmax", "--device", "nvidia-h200")
     assert [line.split("\t") for line in ended.stdout.splitlines()[1:]] == [
-        ["1", "ada", "1.23 ms", "1.229 to 1.231 ms", "72%", "gold", "3000", "", "2026-01-02", "", "abc"],
-        ["1", "ada", "1.23 ms", "", "", "", "3000", "", "", "", "abc"],
-        ["1", "bob", "1.23 ms", "", "", "", "3000", "", "not audited: it uses cudaGraphLaunch", "", "abc"],
-        ["1", "eve", "1.23 ms", "", "", "", "3000", "", "", f"found: {headline}", "abc"],
-        ["1", "kim", "1.23 ms", "", "", "", "3000", "", f"not audited: {headline}", "found", "abc"],
+        ["1", "ada", "1.23 ms", "1.229 to 1.231 ms", "72%", "gold", "triton", "3000", "", "2026-01-02", "", "abc"],
+        ["1", "ada", "1.23 ms", "", "", "", "", "3000", "", "", "", "abc"],
+        ["1", "bob", "1.23 ms", "", "", "", "", "3000", "", "not audited: it uses cudaGraphLaunch", "", "abc"],
+        ["1", "eve", "1.23 ms", "", "", "", "", "3000", "", "", f"found: {headline}", "abc"],
+        ["1", "kim", "1.23 ms", "", "", "", "", "3000", "", f"not audited: {headline}", "found", "abc"],
     ]
     assert server.requests[-1].url.params["device"] == "nvidia-h200"
 

@@ -19,7 +19,10 @@ _WRONG: list[tuple[str, tuple[str, ...]]] = [
     ("k.cu k.cu -c vector-add", ("k.cu is named twice",)),
     ("no-colon.cu", ("`// gpujudge` has no colon", "Write `// gpujudge: challenge=vector-add`.")),
     ("typing-error.cu", ("`// gpujudge:` does not know 'chalenge=vector-add'", "It takes challenge=SLUG")),
-    ("no-value.cu", ("`// gpujudge:` does not know 'challenge='", "It takes challenge=SLUG and device=NAME.")),
+    (
+        "no-value.cu",
+        ("`// gpujudge:` does not know 'challenge='", "It takes challenge=SLUG, device=NAME and language=NAME."),
+    ),
     ("bom.cu", ("there is no challenge 'vectoradd'", "did you mean vector-add")),
     ("k.cu -c vectoradd", ("there is no challenge 'vectoradd'", "did you mean vector-add")),
     ("k.cu -c vector-add --packs nowhere", ("cannot read the challenges in nowhere", "No such file or directory")),

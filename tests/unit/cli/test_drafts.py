@@ -24,7 +24,7 @@ def test_it_pulls_edits_and_pushes(cli: Cli, server: FakeServer, tmp_path: Path)
     assert (tmp_path / "softmax.cu").read_text() == "// mine\n"
     (tmp_path / "softmax.cu").write_text("// better\n")
     assert "Saved as version 4" in cli("push", "softmax.cu").stderr
-    assert json.loads(server.requests[-1].content) == {"source": "// better\n", "base": 3}
+    assert json.loads(server.requests[-1].content) == {"source": "// better\n", "base": 3, "language": "cuda"}
 
 
 def test_what_was_saved_elsewhere_is_not_overwritten_unseen(cli: Cli, server: FakeServer) -> None:

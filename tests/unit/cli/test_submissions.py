@@ -44,7 +44,13 @@ def test_submit_follows_to_the_verdict(cli: Cli, server: FakeServer, kernel: Pat
     ended = cli("submit", str(kernel))
     assert ended.exit_code == 0
     assert server.bodies("POST submissions") == [
-        {"challenge": "softmax", "device": "emulator", "mode": "submit", "source": kernel.read_text()}
+        {
+            "challenge": "softmax",
+            "device": "emulator",
+            "mode": "submit",
+            "source": kernel.read_text(),
+            "language": "cuda",
+        }
     ]
     assert ended.stderr.splitlines()[:6] == [
         "queued",

@@ -5,11 +5,13 @@ import {
   autocompletion, closeBrackets, closeBracketsKeymap, completeAnyWord, completeFromList, completionKeymap,
 } from "@codemirror/autocomplete";
 import { cpp } from "@codemirror/lang-cpp";
+import { python } from "@codemirror/lang-python";
 import { HighlightStyle, bracketMatching, foldKeymap, indentOnInput, syntaxHighlighting } from "@codemirror/language";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { Decoration, MatchDecorator, ViewPlugin, hoverTooltip, keymap } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { CUDA_NAMES, CUDA_WORDS, isQualifier } from "./cuda.js";
+import { TRITON_NAMES, TRITON_WORDS, written } from "./triton.js";
 
 const wordPattern = Object.keys(CUDA_NAMES).sort((one, other) => other.length - one.length).join("|");
 const cudaWords = new MatchDecorator({
@@ -30,12 +32,24 @@ const markCuda = ViewPlugin.fromClass(
 
 // ---- completion and help ----
 
-const builtinCompletions = [
+const cudaCompletions = [
   ...Object.entries(CUDA_NAMES).map(([label, [detail, info]]) => ({
     label, type: isQualifier(label) ? "keyword" : "function", info: () => help(detail, info),
   })),
   ...CUDA_WORDS.map((label) => ({ label, type: "keyword" })),
 ];
+
+const tritonCompletions = [
+  ...Object.entries(TRITON_NAMES).map(([name, [detail, info]]) => ({ label: written(name), type: "function", info: () => help(detail, info) })),
+  ...TRITON_WORDS.map((label) => ({ label, type: "keyword" })),
+];
+
+/** What a grammar adds, by its name in judge/languages; of one that is not known, nothing is coloured or completed. */
+const GRAMMARS = {
+  cuda: { extensions: () => [cpp(), markCuda], names: CUDA_NAMES, completions: cudaCompletions },
+  python: { extensions: () => [python()], names: TRITON_NAMES, completions: tritonCompletions },
+};
+const NO_GRAMMAR = { extensions: () => [], names: {}, completions: [] };
 
 function help(signature, text) {
   const box = document.createElement("div");
@@ -48,7 +62,7 @@ function help(signature, text) {
   return box;
 }
 
-/** Help on hover for CUDA's names and for the arguments of solve. */
+/** Help on hover for the language's names and for the arguments of solve. */
 const helpOnHover = (names) => hoverTooltip((view, position) => {
   const word = view.state.wordAt(position);
   if (!word) return null;
@@ -71,15 +85,17 @@ const highlighting = HighlightStyle.define([
 /**
  * Returns the extensions.
  * @param {Record<string, [string, string]>} names arguments of `solve`: their declaration and what they are
+ * @param {string} grammar of the language
  */
-export function comforts(names) {
+export function comforts(names, grammar) {
+  const chosen = GRAMMARS[grammar] ?? NO_GRAMMAR;
   const argumentCompletions = Object.entries(names).map(([label, [detail, info]]) => (
     { label, type: "variable", detail, info, boost: 20 }
   ));
   return [
-    cpp(), syntaxHighlighting(highlighting), markCuda, bracketMatching(), indentOnInput(), closeBrackets(), search({ top: true }),
-    highlightSelectionMatches(), helpOnHover({ ...CUDA_NAMES, ...names }),
-    autocompletion({ override: [completeFromList([...argumentCompletions, ...builtinCompletions]), completeAnyWord] }),
+    ...chosen.extensions(), syntaxHighlighting(highlighting), bracketMatching(), indentOnInput(), closeBrackets(), search({ top: true }),
+    highlightSelectionMatches(), helpOnHover({ ...chosen.names, ...names }),
+    autocompletion({ override: [completeFromList([...argumentCompletions, ...chosen.completions]), completeAnyWord] }),
     keymap.of([...closeBracketsKeymap, ...searchKeymap, ...foldKeymap, ...completionKeymap]),
   ];
 }

@@ -1,4 +1,4 @@
-// The CUDA editor: CodeMirror 6 with the judge's messages at their lines and the heat of each line; comforts.js adds the rest.
+// The editor: CodeMirror 6 with the judge's messages at their lines and the heat of each line; comforts.js adds the rest.
 // mount() replaces a textarea and keeps its value up to date, so that the form works as it does without a script.
 
 import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from "@codemirror/commands";
@@ -133,6 +133,7 @@ const replacement = (state, text) => (
  * @param {string} options.label what screen readers call the editor
  * @param {{keys: "standard" | "vim" | "emacs", tabWidth: number, fontSize: number}} options.preferences
  * @param {Record<string, [string, string]>} options.names arguments of `solve`: their declaration and what they are
+ * @param {string} options.grammar of the language (comforts.js)
  * @param {string[]} options.texts what undo goes back to, the oldest first; the last is the current one
  * @param {(source: string) => void} [options.onChange]
  * @param {() => void} [options.onRun] Mod-Enter
@@ -145,6 +146,8 @@ export function mount(textarea, options) {
   const more = new Compartment();
   const { selectionStart, selectionEnd, selectionDirection, scrollTop } = textarea;
   const focused = document.activeElement === textarea;
+  let { grammar } = options;
+  let comforts = null; // once they are there
   const extensions = [
     EditorView.cspNonce.of(options.nonce),
     Prec.highest(keymap.of([
@@ -196,8 +199,13 @@ export function mount(textarea, options) {
     focus: () => view.focus(),
     /** Fetches and adds colours, completion, help on hover and the find panel. */
     addComforts: async () => {
-      const { comforts } = await import("./comforts.js");
-      view.dispatch({ effects: more.reconfigure(comforts(options.names)) });
+      ({ comforts } = await import("./comforts.js"));
+      view.dispatch({ effects: more.reconfigure(comforts(options.names, grammar)) });
+    },
+    /** Colours and completes by another grammar. */
+    setGrammar: (chosen) => {
+      grammar = chosen;
+      if (comforts) view.dispatch({ effects: more.reconfigure(comforts(options.names, grammar)) });
     },
     /** Shows messages at their lines; F8 goes to the next. @param {{line: number, text: string, error: boolean}[]} notes */
     showNotes: (notes) => view.dispatch(setDiagnostics(view.state, notes.map(({ line, text, error }) => (

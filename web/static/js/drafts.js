@@ -16,15 +16,17 @@ const unsavedKey = `unsaved:${user}:${slug}`; // bridges the moment between a ke
 /**
  * Keeps the editor's text.
  * @param {object} editor of editor.js
- * @param {string} starter
- * @returns {{changed: (source: string) => void, replacing: () => void}} `replacing` announces that another text comes: what
- *   was there becomes a version of the history
+ * @param {() => string} starter of the language that is chosen
+ * @param {() => string} language that is chosen
+ * @returns {{changed: (source: string) => void, replacing: () => void, leave: (other: string) => Promise<string|null>}}
+ *   `replacing` announces that another text comes: what was there becomes a version of the history. `leave` keeps the text
+ *   and returns the draft in another language, or null where there is none
  */
-export function keepDraft(editor, starter) {
-  return url ? keepOnServer(editor, starter) : keepInBrowser(editor, starter);
+export function keepDraft(editor, starter, language) {
+  return url ? keepOnServer(editor, starter, language) : keepInBrowser(editor, starter, language);
 }
 
-function keepInBrowser(editor, starter) {
+function keepInBrowser(editor, starter, language) {
   const stored = storage.get(anonymousKey);
   const shown = editor.value();
   if (stored !== null && stored !== shown) {
@@ -36,13 +38,17 @@ function keepInBrowser(editor, starter) {
     }
   }
   const changed = (source) => {
-    const written = source === starter ? (storage.remove(anonymousKey), false) : storage.set(anonymousKey, source);
+    const written = source === starter() ? (storage.remove(anonymousKey), false) : storage.set(anonymousKey, source);
     status.textContent = written ? "Draft kept in this browser" : "";
   };
-  return { changed, replacing: () => {} };
+  const leave = async (other) => {
+    storage.set(`${anonymousKey}:${language()}`, editor.value());
+    return storage.get(`${anonymousKey}:${other}`);
+  };
+  return { changed, replacing: () => {}, leave };
 }
 
-function keepOnServer(editor, starter) {
+function keepOnServer(editor, starter, language) {
   let version = Number(draftVersion);
   let savedSource = "edited" in form.dataset ? null : editor.value();
   let timer = 0;
@@ -53,13 +59,13 @@ function keepOnServer(editor, starter) {
     clearTimeout(timer);
     const source = editor.value();
     if (source === savedSource || busy) return;
-    if (version === 0 && source === starter) return;
+    if (version === 0 && source === starter()) return;
     busy = true;
     const keepsOld = newSpell;
     newSpell = false;
     try {
       const answer = await fetch(url, {
-        method: "PUT", keepalive, body: JSON.stringify({ source, base: version, new_spell: keepsOld }),
+        method: "PUT", keepalive, body: JSON.stringify({ source, base: version, new_spell: keepsOld, language: language() }),
         headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": form.elements.csrf_token.value },
       });
       const told = await answer.json();
@@ -166,5 +172,16 @@ function keepOnServer(editor, starter) {
       save().then(() => { if (editor.value() === savedSource) storage.remove(anonymousKey); });
     }
   }
-  return { changed: schedule, replacing: () => { save(); newSpell = true; } };
+  async function leave(other) {
+    await save();
+    savedSource = null; // the same text in another language is another draft
+    try {
+      const answer = await fetch(`${url}?language=${encodeURIComponent(other)}`, { headers: { Accept: "application/json" } });
+      const draft = await answer.json();
+      return draft.version ? draft.source : null;
+    } catch {
+      return null;
+    }
+  }
+  return { changed: schedule, replacing: () => { save(); newSpell = true; }, leave };
 }

@@ -55,6 +55,7 @@ export function openEditor(textarea, options) {
     focus: () => (rich ?? textarea).focus(),
     showNotes: (shown) => { notes = shown; rich?.showNotes(notes); },
     showHeat: (shown) => { heat = shown; rich?.showHeat(heat); },
+    setGrammar: (chosen) => { options.grammar = chosen; rich?.setGrammar(chosen); },
     prefer: (chosen) => { preferences = chosen; if (rich) rich.prefer(chosen); else showSize(); },
     /** Fetches CodeMirror, puts it in the text area's place, then adds its comforts. */
     enrich: async () => {

@@ -3,8 +3,8 @@
 const MARK = /^\/\/ gpujudge: file=(\S+)[ \t]*$/gm;
 
 /** The files of a text: their names, texts and first lines. */
-export function splitFiles(text) {
-  const files = [{ name: "kernel.cu", start: 0 }];
+export function splitFiles(text, main = "kernel.cu") {
+  const files = [{ name: main, start: 0 }];
   for (const found of text.matchAll(MARK)) {
     files.at(-1).end = found.index;
     files.push({ name: found[1], start: found.index + found[0].length + 1 });
@@ -34,8 +34,8 @@ export function withOpened(text, opened) {
 }
 
 /** Shows the files of the editor's text as buttons that lead to where they begin; none of a single file. */
-export function showFiles(list, text, goTo) {
-  const files = splitFiles(text);
+export function showFiles(list, text, goTo, main) {
+  const files = splitFiles(text, main);
   const key = JSON.stringify(files.map(({ name, line }) => [name, line]));
   if (list.dataset.key === key) return;
   list.dataset.key = key;

@@ -15,7 +15,10 @@ const outcome = document.getElementById("outcome");
 const device = document.getElementById("device");
 const { slug, sourceBytes } = form.dataset;
 const buttons = [...form.querySelectorAll("button[name=mode]")];
-const starter = document.getElementById("starter").content.textContent;
+const language = document.getElementById("language"); // missing where there is but one
+const starters = [...document.querySelectorAll("template.starter")];
+const template = () => starters.find((each) => each.dataset.language === language?.value) ?? starters[0];
+const starter = () => template().content.textContent;
 const wantedKey = `wanted:${slug}`;
 const runKey = `run:${form.dataset.user ?? ""}:${slug}`;
 
@@ -26,15 +29,29 @@ let draft = null;
 const preferences = readPreferences();
 const editor = openEditor(textarea, {
   nonce: document.querySelector("meta[name=style-nonce]").content,
-  label: "CUDA source",
+  label: "Source",
+  grammar: template().dataset.grammar,
   preferences,
   names: JSON.parse(form.dataset.names),
-  onChange: (source) => { draft?.changed(source); showFiles(fileList, source, goToLine); },
+  onChange: (source) => { draft?.changed(source); showFiles(fileList, source, goToLine, template().dataset.file); },
   onRun: () => clickButton("run"),
   onSubmit: () => clickButton("submit"),
 });
-draft = keepDraft(editor, starter);
-showFiles(fileList, editor.value(), goToLine);
+draft = keepDraft(editor, starter, () => language?.value ?? starters[0].dataset.language);
+showFiles(fileList, editor.value(), goToLine, template().dataset.file);
+
+// Each language has a draft of its own.
+let written = language?.value;
+language?.addEventListener("change", async () => {
+  const chosen = language.value;
+  language.value = written; // what is being left is saved in its own language
+  const kept = await draft.leave(chosen);
+  language.value = written = chosen;
+  editor.setGrammar(template().dataset.grammar);
+  editor.replace(kept ?? starter());
+  showFiles(fileList, editor.value(), goToLine, template().dataset.file);
+  editor.focus();
+});
 offerPreferences(editor, preferences);
 
 const chosen = storage.get("device");
@@ -42,9 +59,9 @@ if (chosen && [...(device?.options ?? [])].some((option) => option.value === cho
 device?.addEventListener("change", () => storage.set("device", device.value));
 
 document.getElementById("reset").addEventListener("click", () => {
-  if (editor.value() === starter || confirm("Replace what is in the editor by the starter?")) {
+  if (editor.value() === starter() || confirm("Replace what is in the editor by the starter?")) {
     draft.replacing();
-    editor.replace(starter);
+    editor.replace(starter());
     editor.focus();
   }
 });
@@ -150,7 +167,7 @@ function clickButton(mode) {
 // A retry after a broken connection reuses the key, so that the server creates one submission.
 let attempt = null;
 function keyFor(mode) {
-  const content = JSON.stringify([mode, device.value, editor.value(), customInput()]);
+  const content = JSON.stringify([mode, device.value, language?.value, editor.value(), customInput()]);
   if (attempt?.content !== content) attempt = { content, key: crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}` };
   return attempt.key;
 }

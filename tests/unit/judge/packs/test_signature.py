@@ -5,7 +5,7 @@ import pytest
 
 from judge.packs.argument import Argument
 from judge.packs.expressions import parse_expression
-from judge.packs.signature import SignatureError, header, parse_c_type, parse_signature, prototype, starter
+from judge.packs.signature import SignatureError, header, parse_c_type, parse_signature, prototype
 from judge.wire.elements import C_NAMES, ELEMENTS, Element
 
 
@@ -110,11 +110,3 @@ def test_header_includes_what_the_signature_needs() -> None:
     for include in ("<cuda_runtime.h>", "<cuda_fp16.h>", "<cstdint>"):
         assert f"#include {include}" in text
     assert "<cuda_fp16.h>" not in header((argument("x", "float*", "out"),))
-
-
-def test_starter_explains_the_arguments() -> None:
-    text = starter("A title", ARGUMENTS)
-    assert text.startswith("// A title\n")
-    assert "//   A      device, read [M x 2*N], about A\n" in text
-    assert "//   alpha  float, about alpha\n" in text
-    assert text.endswith('extern "C" void solve(const half* A, int8_t* C, float alpha) {\n}\n')

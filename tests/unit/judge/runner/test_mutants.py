@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from types import SimpleNamespace
 
 import pytest
 
@@ -18,7 +19,7 @@ class _Device:
 @pytest.mark.parametrize("taken", [(), (0,), (1,), (2, 3), (0, 2, 4)])
 def test_no_two_libraries_have_the_same_descriptor(monkeypatch: pytest.MonkeyPatch, taken: tuple[int, ...]) -> None:
     loaded: list[int] = []
-    monkeypatch.setattr(main, "Submission", lambda fd, _arguments: loaded.append(fd))
+    loader = SimpleNamespace(load_program=lambda fd, _arguments, _device: loaded.append(fd))
     # Above all that other tests have open.
     monkeypatch.setattr(main, "_FIRST_MUTANT", 500)
     library = os.memfd_create("library")
@@ -26,6 +27,7 @@ def test_no_two_libraries_have_the_same_descriptor(monkeypatch: pytest.MonkeyPat
     try:
         runner = main.Runner(-1, -1, library)
         monkeypatch.setattr(runner, "_device", _Device())
+        monkeypatch.setattr(runner, "_loader", loader, raising=False)
         for _ in range(6):
             runner._mutate("")
     finally:

@@ -50,7 +50,7 @@ class Scaling:
 
     calls = 0
 
-    def bind(self, values: Sequence[int | bytes]) -> list[Any]:
+    def bind(self, values: Sequence[int | bytes], shapes: Sequence[tuple[int, ...]] = ()) -> list[Any]:  # noqa: ARG002
         return list(values)
 
     def call(self, bound: Sequence[Any]) -> None:

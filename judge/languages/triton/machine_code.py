@@ -1,0 +1,68 @@
+"""ptxas in a jail: what a GPU makes of the PTX of a submission's kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from emulator.records import dataclass
+from judge.compile.architecture import is_ptx_alone, ptxas_architecture
+from judge.compile.compiler_jail import compiler_policy, contents, memory_file, require_work, run_script, workplace
+from judge.compile.diagnostics import parse_resources, readable_log
+from judge.compile.target import Target
+from judge.compile.toolchain import INSIDE, Toolchain
+from judge.judgement import KernelResources
+from judge.settings import JudgeSettings
+
+_REPORT_BYTES = 1 << 20
+#: The exit code of the script where ptxas refused a kernel.
+_FAILED = 11
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """The machine code of each kernel (none where PTX is all that is wanted), and its resources. ``problem`` says why
+    there is none."""
+
+    machine_code: tuple[bytes, ...]
+    kernels: tuple[KernelResources, ...]
+    problem: str = ""
+
+
+def assemble_ptx(kernels: Sequence[bytes], target: Target, toolchain: Toolchain, settings: JudgeSettings) -> Assembled:
+    """Returns what ptxas makes of the PTX of kernels. Raises InternalError where the machine is at fault."""
+    wanted = not is_ptx_alone(target.arch)
+    arch = ptxas_architecture(target.arch) if not wanted else newest_form(target.arch)
+    cuda = INSIDE if settings.jail != "off" else str(toolchain.root)
+    with ExitStack() as stack:
+        folder = stack.enter_context(workplace(settings))
+        sources = [memory_file(stack, "ptx", ptx) for ptx in kernels]
+        reports = [memory_file(stack, "report", b"") for _ in kernels]
+        codes = [memory_file(stack, "code", b"") for _ in kernels] if wanted else []
+        lines = [f"cd {folder}", "failed=0"]
+        for number, (source, report) in enumerate(zip(sources, reports, strict=True)):
+            lines += [
+                f"cat /proc/self/fd/{source} >{number}.ptx",
+                f"{cuda}/bin/ptxas -v -w -lineinfo -arch={arch} {number}.ptx -o {number}.cubin"
+                f" >/proc/self/fd/{report} 2>&1 & p{number}=$!",
+            ]
+        lines += [f"wait $p{number} || failed=1" for number in range(len(kernels))]
+        lines += [f"cat {number}.cubin >/proc/self/fd/{code} 2>/dev/null" for number, code in enumerate(codes)]
+        lines.append(f"exit $((failed * {_FAILED}))")
+        output = run_script(
+            compiler_policy(toolchain, settings, folder), "\n".join(lines), settings, (*sources, *reports, *codes)
+        )
+        require_work(output)
+        told = [contents(fd, _REPORT_BYTES).decode("utf-8", "replace") for fd in reports]
+        made = tuple(contents(fd, settings.build.artifact_bytes) for fd in codes)
+    if output.timed_out:
+        return Assembled((), (), f"ptxas took longer than {settings.build.wall_s:g} s.")
+    if not output.exit.ok:
+        log = readable_log("\n".join(told).encode(), limit_bytes=4000, truncated=False)
+        return Assembled((), (), f"ptxas does not take what Triton made of a kernel:\n{log}")
+    return Assembled(made, tuple(resource for text in told for resource in parse_resources(text)))
+
+
+def newest_form(arch: str) -> str:
+    """Returns the architecture with the features that Triton uses of it: ``sm_90a`` for ``sm_90``."""
+    return f"{arch}a" if arch in ("sm_90", "sm_100", "sm_103", "sm_120") else arch

@@ -1,0 +1,126 @@
+"""``python -m judge.runner.triton.build``: builds a submission in the compiler's jail.
+
+The arguments are SOURCE SHAPES OUTPUT CAPABILITY PTX_VERSION EMULATOR PATH. The first three are descriptors; PATH is
+where the source is put as a file, since Triton reads kernels there. What is written to OUTPUT is JSON: ``log``, and
+``kernels``, empty if the build failed. The submission shares this process and may write anything there: it decides what
+code it gets, and nothing else is taken from here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from judge.runner.triton import stand_ins
+from judge.runner.triton.compiler import Compiler, Made, SourceError, compile_side_by_side
+from judge.runner.triton.recording_pass import (
+    NoMemory,
+    Recorded,
+    RecordingLauncher,
+    TooManyError,
+    record,
+    require_arguments,
+    run_top,
+)
+from judge.runner.triton.source_module import execute, find_solve, told
+from judge.runner.triton.specialization import Specialization
+from judge.wire.call_shapes import unpack_shapes
+from judge.wire.python_program import MAX_SPECIALIZATIONS
+
+
+class Refused(Exception):
+    """The submission does not build; the message is the log."""
+
+
+def main(argv: Sequence[str]) -> None:
+    source_fd, shapes_fd, output_fd, capability, ptx_version, emulator = (int(text) for text in argv[:6])
+    path = argv[6]
+    source, shapes = _read(source_fd), _read(shapes_fd)
+    Path(path).write_bytes(source)
+    answer: dict[str, Any]
+    try:
+        kernels = build(source, shapes, path, capability, ptx_version, for_emulator=bool(emulator))
+        answer = {"log": "", "kernels": kernels}
+    except Refused as refused:
+        answer = {"log": str(refused), "kernels": [], "refused": True}
+    with os.fdopen(output_fd, "w", closefd=False) as output:
+        json.dump(answer, output)
+
+
+def build(
+    source: bytes, shapes: bytes, path: str, capability: int, ptx_version: int, *, for_emulator: bool
+) -> list[Made]:
+    """Returns the compiled kernels. Raises Refused."""
+    found = _recorded(source, shapes, path)
+    if not found.general:
+        return []
+    try:
+        compiler = Compiler(source, path, capability, ptx_version, for_emulator=for_emulator)
+    except SourceError as error:
+        raise Refused(str(error)) from None
+    wanted = {**found.general, **found.timed}
+    taken: set[str] = set()
+    made = _compiled(compiler, list(wanted.values()), taken)
+    failed = [key for key in found.general if "error" in made[key]]
+    # What is right for some sizes only, since a constant or a multiple is needed, is compiled for those that there are.
+    special = {key: each for general in failed for key, each in found.specials[general].items() if key not in made}
+    if special:
+        made |= _compiled(compiler, list(special.values()), taken)
+    for general in failed:
+        instead = [made[key] for key in found.specials[general] if key != general]
+        errors = [each["error"] for each in instead if "error" in each]
+        if errors or not instead:
+            raise Refused(errors[0] if errors else made[general]["error"])
+    for key in found.timed:
+        if "error" in made[key]:
+            raise Refused(made[key]["error"])
+    return [{"key": key, **each} for key, each in made.items() if "error" not in each]
+
+
+def _recorded(source: bytes, shapes: bytes, path: str) -> Recorded:
+    launcher = RecordingLauncher()
+    remove = stand_ins.install(launcher, NoMemory())
+    calls = unpack_shapes(shapes)
+    try:
+        solve = find_solve(run_top(lambda: execute(source, path)))
+        if calls:
+            require_arguments(solve, calls[0])
+        record(solve, calls, launcher)
+    except TooManyError:
+        raise Refused(
+            f"solve launches kernels with more than {MAX_SPECIALIZATIONS} combinations of types, constants and "
+            "options, and each takes a compilation: make constants (tl.constexpr) of what has few values only"
+        ) from None
+    except BaseException as error:
+        raise Refused(told(error, path)) from None
+    finally:
+        remove()
+    return launcher.found
+
+
+def _compiled(compiler: Compiler, wanted: Sequence[Specialization], taken: set[str]) -> dict[str, Made]:
+    """Compiles all, under names that are not taken: the first of a kernel's keeps its name."""
+    plain = [each.kernel.rpartition(".")[2] for each in wanted]
+    named: list[tuple[Specialization, str]] = []
+    for each, name in zip(wanted, plain, strict=True):
+        number, chosen = 1, name
+        while chosen in taken or (number > 1 and chosen in plain):
+            number += 1
+            chosen = f"{name}_{number}"
+        taken.add(chosen)
+        named.append((each, chosen))
+    processes = len(os.sched_getaffinity(0))
+    results = compile_side_by_side(compiler, named, processes)
+    return {each.key: {**made, "arguments": each.arguments} for each, made in zip(wanted, results, strict=True)}
+
+
+def _read(fd: int) -> bytes:
+    return os.pread(fd, os.fstat(fd).st_size, 0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,124 @@
+"""Loads a submission in Triton and calls its ``solve``, whose launches start kernels that were compiled ahead."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import struct
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from judge.runner.device import DeviceError, LaunchingDevice
+from judge.runner.submission import LoadError
+from judge.runner.triton import stand_ins
+from judge.runner.triton.arrays import Tensor
+from judge.runner.triton.dtypes import dtype_of
+from judge.runner.triton.source_module import execute, find_solve, stack, told
+from judge.runner.triton.specialization import Specialization
+from judge.wire.elements import Element
+from judge.wire.frames import FrameError, Role
+from judge.wire.messages import RAISED, ArgumentSpec
+from judge.wire.python_program import CompiledKernel, unpack_program
+
+if TYPE_CHECKING:
+    from judge.runner.device import Device
+
+_FORMATS = {
+    Element.INT8: "b", Element.UINT8: "B", Element.INT16: "h", Element.UINT16: "H", Element.INT32: "i",
+    Element.UINT32: "I", Element.INT64: "q", Element.UINT64: "Q", Element.FLOAT32: "f", Element.FLOAT64: "d",
+    Element.BOOL: "?",
+}  # fmt: skip
+
+
+def scalar(element: Element, value: bytes) -> int | float | bool:
+    """Returns a scalar argument as Python has it."""
+    found: int | float | bool = struct.unpack_from(f"<{_FORMATS[element]}", value)[0]
+    return found
+
+
+class CompiledLauncher:
+    """Starts the kernel that was compiled for a launch."""
+
+    def __init__(self, kernels: Sequence[CompiledKernel], device: LaunchingDevice) -> None:
+        self._device = device
+        self._kernels = {kernel.key: kernel for kernel in kernels}
+
+    def launch(
+        self, special: Specialization, general: Specialization, names: Sequence[str], grid: tuple[int, int, int],
+        values: Sequence[Any],
+    ) -> None:  # fmt: skip
+        """Raises RuntimeError where no kernel was compiled for it."""
+        kernel = self._kernels.get(special.key) or self._kernels.get(general.key)
+        if kernel is None:
+            raise RuntimeError(
+                f"nothing was compiled for {general.in_words(names)}: the judge compiles ahead what solve launches "
+                "with the sizes of each case, so launches may depend on sizes, and not on anything else"
+            )
+        given: list[tuple[str, int | float]] = []
+        for index, kind in kernel.arguments:
+            value = values[index]
+            given.append((kind, value.data_ptr() if kind.startswith("*") else getattr(value, "value", value)))
+        self._device.start_kernel(kernel, grid, given)
+
+
+class PythonSubmission:
+    """A module whose ``solve`` is called. Its code at the top has run by the time the object exists."""
+
+    def __init__(self, fd: int, arguments: Sequence[ArgumentSpec], device: LaunchingDevice) -> None:
+        try:
+            program = unpack_program(os.pread(fd, os.fstat(fd).st_size, 0))
+        except FrameError as error:
+            raise LoadError(str(error)) from None
+        self._arguments = tuple(arguments)
+        self._memory = device.scratch_memory()
+        device.load_kernels(program)
+        stand_ins.install(CompiledLauncher(program.kernels, device), self._memory)
+        try:
+            self._solve = find_solve(execute(program.source))
+        except BaseException as error:
+            raise LoadError(told(error)) from None
+        finally:
+            _flush()
+
+    def bind(self, values: Sequence[int | bytes], shapes: Sequence[tuple[int, ...]] = ()) -> list[Any]:
+        """Returns the arguments of one call: an array for each buffer, a number for each scalar."""
+        bound: list[Any] = []
+        for argument, value, shape in zip(self._arguments, values, shapes, strict=True):
+            if argument.role is Role.SCALAR:
+                bound.append(scalar(argument.element, cast(bytes, value)))
+            else:
+                bound.append(Tensor(cast(int, value), shape, dtype_of(argument.element), self._memory))
+        return bound
+
+    def call(self, bound: Sequence[Any]) -> None:
+        """Calls ``solve``, which may do anything, including never return. Raises DeviceError for what it raises."""
+        try:
+            self._solve(*bound)
+        except DeviceError:
+            raise
+        except BaseException as error:
+            text = told(error)
+            with contextlib.suppress(OSError):
+                os.write(2, f"{stack(error)}\n".encode(errors="replace"))
+            raise DeviceError(999, RAISED, text) from None
+        finally:
+            _flush()
+
+    def take_error(self) -> tuple[int, str, str]:
+        """Returns nothing: what a launch was refused for was raised."""
+        return 0, "", ""
+
+
+def load_program(fd: int, arguments: Sequence[ArgumentSpec], device: Device) -> PythonSubmission:
+    """Loads the submission's file. Raises LoadError."""
+    if not hasattr(device, "start_kernel"):
+        raise LoadError("this device starts no kernels for a submission in Python")
+    return PythonSubmission(fd, arguments, cast(LaunchingDevice, device))
+
+
+def _flush() -> None:
+    """Writes what the submission has printed: it belongs to the call that printed it."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()

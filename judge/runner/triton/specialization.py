@@ -1,0 +1,178 @@
+"""How the arguments of a launch decide which code it needs.
+
+Triton compiles a kernel for the types of its arguments, for the values of its ``constexpr`` ones and for its options;
+and for addresses and whole numbers that are multiples of 16, and whole numbers that are 1, it makes better code. A
+launch therefore has two keys: with all of that (``special``), and with types, constants and addresses alone
+(``general``), whose code is right for any number.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from judge.runner.triton.arrays import Tensor
+
+#: What an address or a whole number is a multiple of for better code.
+_DIVISOR = 16
+#: The options of a launch by which code differs, with their defaults.
+OPTIONS: dict[str, Any] = {"num_warps": 4, "num_stages": 3, "num_ctas": 1, "maxnreg": None}
+#: Options that need no other code here, or that mean nothing on these devices.
+IGNORED_OPTIONS = (
+    "warmup",
+    "stream",
+    "enable_fp_fusion",
+    "launch_cooperative_grid",
+    "waves_per_eu",
+    "matrix_instr_nonkdim",
+)
+#: Types that an annotation fixes.
+_FIXED = {
+    "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16", "uint32": "u32",
+    "uint64": "u64", "float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64", "int1": "u1",
+    "i8": "i8", "i16": "i16", "i32": "i32", "i64": "i64", "u8": "u8", "u16": "u16", "u32": "u32", "u64": "u64",
+    "fp16": "fp16", "bf16": "bf16", "fp32": "fp32", "fp64": "fp64", "u1": "u1",
+}  # fmt: skip
+
+
+class NotSpecialized(TypeError):
+    """An argument of a launch that no kernel takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a kernel. ``fixed`` is the type that its annotation gives it; empty if none."""
+
+    name: str
+    is_constant: bool
+    fixed: str = ""
+    specialized: bool = True
+    aligned: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Specialization:
+    """What a kernel has to be compiled for.
+
+    ``signature`` has for each parameter its type, or ``constexpr``; ``constants`` the values of those, by index;
+    ``multiples`` the indices of what is a multiple of 16.
+    """
+
+    kernel: str
+    line: int
+    signature: tuple[str, ...]
+    constants: tuple[tuple[int, Any], ...]
+    multiples: tuple[int, ...]
+    options: tuple[tuple[str, Any], ...]
+    key: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        parts = [self.kernel, self.line, self.signature, self.constants, self.multiples, self.options]
+        object.__setattr__(self, "key", json.dumps(parts, separators=(",", ":")))
+
+    @classmethod
+    def of_key(cls, key: str) -> Specialization:
+        """Returns the specialization that has this key."""
+        kernel, line, signature, constants, multiples, options = json.loads(key)
+        return cls(
+            kernel, line, tuple(signature), tuple((index, _frozen(value)) for index, value in constants),
+            tuple(multiples), tuple((name, value) for name, value in options),
+        )  # fmt: skip
+
+    @property
+    def arguments(self) -> tuple[tuple[int, str], ...]:
+        """The parameters that the device gets, by index, with their types."""
+        return tuple((index, kind) for index, kind in enumerate(self.signature) if kind != "constexpr")
+
+    def in_words(self, names: Sequence[str]) -> str:
+        """Returns e.g. ``softmax with BLOCK=256, x: *fp32, n: i32 (num_warps=4)``."""
+        constants = dict(self.constants)
+        parts = [
+            f"{name}={show(constants[index])}" if kind == "constexpr" else f"{name}: {kind}"
+            for index, (name, kind) in enumerate(zip(names, self.signature, strict=True))
+        ]
+        options = ", ".join(f"{name}={value}" for name, value in self.options if value != OPTIONS.get(name))
+        return f"{self.kernel} with {', '.join(parts)}" + (f" ({options})" if options else "")
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(each) for each in value) if isinstance(value, list) else value
+
+
+def show(constant: Any) -> str:
+    """Returns an encoded constant in words."""
+    kind, value = constant
+    return "None" if kind == "none" else f"({', '.join(map(show, value))})" if kind == "tuple" else str(value)
+
+
+def specialize(
+    kernel: str, line: int, parameters: Sequence[Parameter], values: Sequence[Any], options: Mapping[str, Any]
+) -> tuple[Specialization, Specialization]:
+    """Returns the special and the general one of a launch. Raises NotSpecialized for an argument that nothing takes."""
+    sorted_options = tuple(sorted(options.items()))
+    made = []
+    for special in (True, False):
+        signature: list[str] = []
+        constants: list[tuple[int, Any]] = []
+        multiples: list[int] = []
+        for index, (parameter, value) in enumerate(zip(parameters, values, strict=True)):
+            if parameter.is_constant or value is None:
+                signature.append("constexpr")
+                constants.append((index, encode(parameter.name, value)))
+                continue
+            kind, is_multiple = _type_of(parameter, value)
+            if (
+                special and not parameter.fixed and kind in ("i32", "i64", "u64") and value == 1
+                and parameter.specialized
+            ):  # fmt: skip
+                signature.append("constexpr")
+                constants.append((index, ("int", 1)))
+                continue
+            signature.append(kind)
+            wanted = kind.startswith("*") or (special and parameter.specialized)
+            if wanted and is_multiple and parameter.aligned:
+                multiples.append(index)
+        made.append(Specialization(kernel, line, tuple(signature), tuple(constants), tuple(multiples), sorted_options))
+    return made[0], made[1]
+
+
+def _type_of(parameter: Parameter, value: Any) -> tuple[str, bool]:
+    """Returns the type of an argument, and whether it is a multiple of 16."""
+    if hasattr(value, "data_ptr") and hasattr(value, "dtype"):
+        return f"*{value.dtype.triton}", value.data_ptr() % _DIVISOR == 0
+    if isinstance(value, bool):
+        return parameter.fixed or "u1", False
+    if isinstance(value, int):
+        if not -(1 << 63) <= value < 1 << 64:
+            raise NotSpecialized(f"{parameter.name}: {value} does not fit into 64 bits")
+        kind = "i32" if -(1 << 31) <= value < 1 << 31 else "i64" if value < 1 << 63 else "u64"
+        return parameter.fixed or kind, value % _DIVISOR == 0
+    if isinstance(value, float):
+        return parameter.fixed or "fp32", False
+    raise NotSpecialized(f"{parameter.name}: a kernel takes no {type(value).__name__}")
+
+
+def encode(name: str, value: Any) -> tuple[str, Any]:
+    """Returns a constant in the form that keys have. Raises NotSpecialized for one that keys cannot have."""
+    value = getattr(value, "constexpr_value", value)
+    if value is None:
+        return "none", None
+    for kind in (bool, int, float, str):
+        if isinstance(value, kind):
+            return kind.__name__, repr(value) if kind is float else value
+    if isinstance(value, tuple | list):
+        return "tuple", tuple(encode(name, each) for each in value)
+    if hasattr(value, "triton_dtype"):
+        return "dtype", value.triton_dtype
+    if hasattr(value, "kernel_place"):
+        return "kernel", value.kernel_place
+    if isinstance(value, Tensor):
+        raise NotSpecialized(f"{name} is tl.constexpr, and an array is no constant")
+    raise NotSpecialized(f"{name}: a constant is a number, a text, a type or a kernel, and no {type(value).__name__}")
+
+
+def fixed_type(annotation: str) -> str:
+    """Returns the type that an annotation of a parameter gives it; empty where it gives none."""
+    return _FIXED.get(annotation.rpartition(".")[2].strip(), "")

@@ -1,0 +1,25 @@
+# idea: ten thousand specializations, each of which takes a compilation
+# challenge: vector-add
+# devices: emulator
+# verdict: CE
+# caught by: their number is bounded
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def add(A, B, C, N, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < N
+    total = tl.load(A + at, mask=inside) + tl.load(B + at, mask=inside)
+    tl.store(C + at, total, mask=inside)
+
+
+def honest(A, B, C, N):
+    add[(triton.cdiv(N, 1024),)](A, B, C, N, BLOCK=1024)
+
+
+def solve(A, B, C, N):
+    for number in range(10_000):
+        add[(triton.cdiv(N, 1024),)](A, B, C, N, BLOCK=1024, num_stages=number)

@@ -1,0 +1,27 @@
+# idea: the work is done by a thread after solve has returned
+# challenge: vector-add
+# devices: emulator
+# verdict: RE
+# caught by: the runner may start no thread
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def add(A, B, C, N, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < N
+    total = tl.load(A + at, mask=inside) + tl.load(B + at, mask=inside)
+    tl.store(C + at, total, mask=inside)
+
+
+def honest(A, B, C, N):
+    add[(triton.cdiv(N, 1024),)](A, B, C, N, BLOCK=1024)
+
+
+import threading
+
+
+def solve(A, B, C, N):
+    threading.Thread(target=honest, args=(A, B, C, N)).start()

@@ -1,0 +1,46 @@
+"""Submissions in two languages to one challenge: workers build and judge each in its own, and keep to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from judge.backends.registry import BUILTIN_BACKENDS
+from judge.packs.pack import Pack
+from store.devices import upsert_device
+from store.leaderboards import leaderboard
+from tests.builds import ROOT
+from tests.integration.workers.conftest import MakeFleet
+from workers.context import make_context
+from workers.turns import build_or_help_one, run_or_help_one
+
+pytestmark = [pytest.mark.jail, pytest.mark.nvcc, pytest.mark.triton, pytest.mark.slow(40)]
+SOLUTIONS = ROOT / "reference_solutions" / "vector-add"
+
+
+def test_each_is_judged_in_its_own(make_fleet: MakeFleet, packs: dict[str, Pack], library: Path) -> None:
+    assert library.exists()
+    fleet, pack = make_fleet(), packs["vector-add"]
+    context = make_context(fleet.settings, packs={pack.slug: pack})
+    emulator = BUILTIN_BACKENDS.find_device("emulator", fleet.settings.judge_settings())
+    with context.sessions.begin() as session:
+        upsert_device(session, emulator, now=context.clock())
+    sent = {
+        language: fleet.submit(
+            (SOLUTIONS / f"plain{suffix}").read_text(encoding="utf-8"), pack=pack, language=language, ring_bell=False
+        )
+        for language, suffix in (("cuda", ".cu"), ("triton", ".py"))
+    }
+    wrong = fleet.submit("def solve(): ...", pack=pack, language="triton", ring_bell=False)
+    for _ in range(3):
+        assert build_or_help_one(context)
+    while run_or_help_one(context, emulator, rung_before=context.clock()):
+        pass
+    assert [fleet.verdict(each) for each in sent.values()] == ["AC", "AC"]
+    assert fleet.verdict(wrong) == "CE"
+    with context.reads() as session:
+        (entry,) = leaderboard(session, challenge=pack.slug, device_key="emulator", pack_major=pack.major)
+        assert entry.language == "triton"
+    context.doorbell.close()
+    context.engine.dispose()
