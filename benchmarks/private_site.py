@@ -52,7 +52,7 @@ class Site:
         rates = {"GPUJUDGE_SUBMISSION_RATE": "100000 per minute", "GPUJUDGE_MAX_WAITING": "0"}
         named = {name: value for name, value in services.items() if value is not None}
         data = {"GPUJUDGE_DATA_DIR": str(self.data_dir), "TMPDIR": str(self.temporary)}
-        self._env = {**os.environ, **environment, **rates, **named, **data}
+        self.environment = {**os.environ, **environment, **rates, **named, **data}
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self._port = int(probe.getsockname()[1])
@@ -67,7 +67,7 @@ class Site:
     def _start(self) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "cli.main", "up", "--port", str(self._port), "--device", "emulator"]
         return subprocess.Popen(
-            command, env=self._env, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log
+            command, env=self.environment, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log
         )
 
     def start_again_if_gone(self) -> None:

@@ -22,6 +22,7 @@ from judge.bench.conditions import Background
 from judge.errors import InternalError
 from judge.judgement import DeviceInfo, Judgement
 from judge.judgement_json import to_json
+from judge.languages.registry import BUILTIN_LANGUAGES
 from judge.packs.isolation.client import PROCESSES
 from judge.packs.registry import Registry, UnknownChallenge
 from judge.settings import JudgeSettings
@@ -63,7 +64,7 @@ class Worker:
             return {"unusable": f"{pack.slug} has no case for {device.kind}"}
         try:
             if request["do"] == "build":
-                return self._build(source, pack, device)
+                return self._build(source, pack, device, is_timed=request["mode"] == pipeline.Mode.SUBMIT)
             if (problem := self._hold(device)) is not None:
                 return {"lost": problem}
             return self._judge(source, pack, device, request["seed"], request["mode"])
@@ -87,7 +88,11 @@ class Worker:
             broken = next((problem for problem in found.problems if problem.file.parent.name == slug), None)
             raise Unusable(f"challenge {slug} is broken: {broken}" if broken else str(error)) from None
 
-    def _build(self, source: bytes, pack: Pack, device: DeviceInfo) -> dict[str, Any]:
+    def _build(self, source: bytes, pack: Pack, device: DeviceInfo, *, is_timed: bool) -> dict[str, Any]:
+        if is_timed:
+            # What is timed beside every kernel of the challenge, so that no GPU waits for its compiler.
+            target = BUILTIN_BACKENDS.of(device.kind).target(device)
+            BUILTIN_LANGUAGES.of(pack.build.language).build_null_kernel(pack, target, self._settings)
         report, artifact = pipeline.build(source, pack, device, self._settings)
         if artifact is None:
             return {"judgement": to_json(pipeline.compile_error(report, pack, device))}
