@@ -49,6 +49,8 @@ class Language(Protocol):
     comment: str
     #: The grammar by which pages and the editor color a source (``web/source.py``, ``web/frontend/src/comforts.js``).
     grammar: str
+    #: What makes the threads of a block wait for each other.
+    barrier: str
     #: Its documentation.
     docs_url: str
     #: Whether ``build`` makes programs that record what they ask of the device.

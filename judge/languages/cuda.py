@@ -26,6 +26,7 @@ class CudaLanguage(Language):
     companions = SUFFIXES
     comment = "//"
     grammar = "cuda"
+    barrier = "__syncthreads()"
     docs_url = "https://docs.nvidia.com/cuda/cuda-c-programming-guide/"
     records = True
 

@@ -120,10 +120,8 @@ class LaunchingDevice(Device, Protocol):
     def load_kernels(self, program: PythonProgram) -> None:
         """Makes the kernels ready to be started."""
 
-    def start_kernel(
-        self, kernel: CompiledKernel, grid: tuple[int, int, int], given: Sequence[tuple[str, int | float]]
-    ) -> None:
-        """Starts a loaded kernel on arguments, each with its type in Triton's words."""
+    def start_kernel(self, kernel: CompiledKernel, grid: tuple[int, int, int], given: Sequence[int | float]) -> None:
+        """Starts a loaded kernel on its arguments: addresses and numbers."""
 
 
 class RewritingDevice(Device, Protocol):

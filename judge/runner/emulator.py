@@ -217,9 +217,7 @@ class EmulatorDevice:
     def load_kernels(self, program: PythonProgram) -> None:
         self._kernels.load(program)
 
-    def start_kernel(
-        self, kernel: CompiledKernel, grid: tuple[int, int, int], given: Sequence[tuple[str, int | float]]
-    ) -> None:
+    def start_kernel(self, kernel: CompiledKernel, grid: tuple[int, int, int], given: Sequence[int | float]) -> None:
         scratch, memory = 0, self.scratch_memory()
         size = kernel.scratch * math.prod(grid)
         if size:

@@ -22,6 +22,7 @@ class ToyLanguage(Language):
     companions = ()
     comment = ";;"
     grammar = "toy"
+    barrier = "await"
     docs_url = "https://example.org/toy"
     records = False
 

@@ -152,7 +152,7 @@ def present_report(judgement: Judgement, source: str = "", language: str = DEFAU
     return Report(
         verdict=judgement.verdict.value,
         title=_title(judgement),
-        message=_race_headline(first_failure, own)
+        message=_race_headline(first_failure, own, written_in.barrier)
         or _fault_headline(first_failure, judgement.message, own)
         or _described(judgement, first_failure)
         or _summary(judgement.verdict, views),
@@ -261,7 +261,7 @@ def _told(case: CaseJudgement, message: str) -> MemoryFault | None:
     return min((each for each in found if each[0] >= 0), key=lambda each: each[0], default=(0, None))[1]
 
 
-def _race_headline(case: CaseJudgement | None, own: OwnLines) -> str:
+def _race_headline(case: CaseJudgement | None, own: OwnLines, barrier: str) -> str:
     """Returns a race that made a case fail in one sentence, with its lines and what to do; the case has the details."""
     fault = _told(case, case.message) if case is not None else None
     if fault is None or fault.other is None or fault.file not in own:
@@ -273,7 +273,7 @@ def _race_headline(case: CaseJudgement | None, own: OwnLines) -> str:
     if len(lines) > 1 and lines != plain:
         where = f", lines {' and '.join(plain)}"
     one_block = fault.block == fault.other.block
-    remedy = "add __syncthreads() between them" if one_block else "blocks need atomics, or a second kernel"
+    remedy = f"add {barrier} between them" if one_block else "blocks need atomics, or a second kernel"
     return f"{fault.kind[:1].upper()}{fault.kind[1:]}{where}: {remedy}."
 
 

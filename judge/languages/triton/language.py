@@ -32,6 +32,7 @@ class TritonLanguage(Language):
     companions = ()
     comment = "#"
     grammar = "python"
+    barrier = "tl.debug_barrier()"
     docs_url = "https://triton-lang.org/main/python-api/triton.language.html"
     records = False
 

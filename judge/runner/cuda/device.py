@@ -196,9 +196,7 @@ class CudaDevice:
     def load_kernels(self, program: PythonProgram) -> None:
         self._python_kernels.load(program)
 
-    def start_kernel(
-        self, kernel: CompiledKernel, grid: tuple[int, int, int], given: Sequence[tuple[str, int | float]]
-    ) -> None:
+    def start_kernel(self, kernel: CompiledKernel, grid: tuple[int, int, int], given: Sequence[int | float]) -> None:
         size = kernel.scratch * math.prod(grid)
         scratch = self._python_memory.allocate(size) if size else 0
         self._python_kernels.start(kernel, grid, given, scratch)

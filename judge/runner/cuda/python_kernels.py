@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from judge.runner.cuda.driver import Driver
-from judge.runner.triton.parameters import parameters
+from judge.runner.triton.parameters import Parameters
 from judge.wire.python_program import CompiledKernel, PythonProgram
 
 # From cuda.h.
@@ -19,7 +19,7 @@ class PythonKernels:
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
-        self._functions: dict[str, ctypes.c_void_p] = {}
+        self._loaded: dict[str, tuple[ctypes.c_void_p, Parameters]] = {}
         self._launch = driver.function("cuLaunchKernel")
 
     def load(self, program: PythonProgram) -> None:
@@ -30,17 +30,15 @@ class PythonKernels:
             self._driver.call("cuModuleGetFunction", ctypes.byref(function), module, kernel.name.encode())
             if kernel.shared > 48 << 10:
                 self._driver.call("cuFuncSetAttribute", function, _MAX_DYNAMIC_SHARED, kernel.shared)
-            self._functions[kernel.key] = function
+            self._loaded[kernel.key] = function, Parameters(kernel)
 
     def start(
-        self, kernel: CompiledKernel, grid: tuple[int, int, int], given: Sequence[tuple[str, int | float]], scratch: int
+        self, kernel: CompiledKernel, grid: tuple[int, int, int], given: Sequence[int | float], scratch: int
     ) -> None:
         """Launches a kernel on the default stream."""
-        values = parameters(given, scratch)
-        pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
-        code = self._launch(
-            self._functions[kernel.key], *grid, 32 * kernel.warps, 1, 1, kernel.shared, None, pointers, None
-        )
+        function, parameters = self._loaded[kernel.key]
+        parameters.fill(given, scratch)
+        code = self._launch(function, *grid, 32 * kernel.warps, 1, 1, kernel.shared, None, parameters.pointers, None)
         self._driver.check("cuLaunchKernel", code)
 
 

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from judge.runner.triton.parameters import parameters
+from judge.runner.triton.parameters import Parameters
 from judge.wire.python_program import CompiledKernel, PythonProgram, kernel_fat_binaries
 
 # From driver_types.h, and what nvcc puts before a fat binary.
@@ -56,16 +56,21 @@ class EmulatedKernels:
             self._stubs[kernel.key] = stub
 
     def start(
-        self, kernel: CompiledKernel, grid: tuple[int, int, int], given: Sequence[tuple[str, int | float]], scratch: int
+        self, kernel: CompiledKernel, grid: tuple[int, int, int], given: Sequence[int | float], scratch: int
     ) -> None:
         """Launches a kernel and waits for it."""
         stub = self._stubs[kernel.key]
         if kernel.shared > 48 << 10:
             self._check(self._library.cudaFuncSetAttribute(stub, _MAX_DYNAMIC_SHARED, kernel.shared))
-        values = parameters(given, scratch)
-        pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
+        parameters = Parameters(kernel)
+        parameters.fill(given, scratch)
         code = self._library.cudaLaunchKernel(
-            ctypes.addressof(stub), _Dim3(*grid), _Dim3(32 * kernel.warps, 1, 1), pointers, kernel.shared, None
+            ctypes.addressof(stub),
+            _Dim3(*grid),
+            _Dim3(32 * kernel.warps, 1, 1),
+            parameters.pointers,
+            kernel.shared,
+            None,
         )
         self._check(code)
 

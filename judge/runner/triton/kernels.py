@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from judge.runner.triton.arrays import Tensor
 from judge.runner.triton.specialization import (
     IGNORED_OPTIONS,
     OPTIONS,
@@ -43,17 +44,20 @@ class Kernel:
         self.__name__ = function.__name__
         self.__doc__ = function.__doc__
         self._launcher = launcher
-        self._signature = inspect.signature(function)
-        self.arg_names = list(self._signature.parameters)
+        signature = inspect.signature(function)
+        self.arg_names = list(signature.parameters)
         plain = _chosen(options.get("do_not_specialize"), self.arg_names)
         unaligned = _chosen(options.get("do_not_specialize_on_alignment"), self.arg_names)
         self._debug = bool(options.get("debug"))
+        parameters = signature.parameters.values()
+        self._defaults = {each.name: each.default for each in parameters if each.default is not inspect.Parameter.empty}
+        self._known: dict[Any, tuple[Specialization, Specialization]] = {}
         self._parameters = tuple(
             Parameter(
                 name, is_constant=is_constant(parameter.annotation), fixed=_fixed(parameter.annotation),
                 specialized=name not in plain, aligned=name not in unaligned,
             )
-            for name, parameter in self._signature.parameters.items()
+            for name, parameter in signature.parameters.items()
         )  # fmt: skip
 
     @property
@@ -69,32 +73,56 @@ class Kernel:
 
     def run(self, *args: Any, grid: Any, **kwargs: Any) -> None:
         """Launches the kernel. ``kwargs`` are arguments and options such as ``num_warps``."""
-        options = dict(OPTIONS)
-        if self._debug:
-            options["debug"] = True
-        for name in list(kwargs):
-            if name in self._signature.parameters:
-                continue
-            if name in OPTIONS or name == "debug":
-                options[name] = kwargs.pop(name)
-            elif name in IGNORED_OPTIONS:
-                kwargs.pop(name)
-            else:
-                raise TypeError(f"{self.__name__}() has no argument and no launch has an option {name!r}")
-        bound = self._bound(args, kwargs)
-        qualified, line = self.kernel_place
-        special, general = specialize(qualified, line, self._parameters, list(bound.values()), options)
-        extents = _extents(grid(dict(bound)) if callable(grid) else grid)
+        values = self._values(args, kwargs)
+        options = tuple(sorted(kwargs.items())) if kwargs else ()
+        # Host time counts: what is like an earlier launch is not looked at again.
+        mark = (options, *map(_mark, self._parameters, values))
+        known = self._known.get(mark) if None not in mark else None
+        if known is None:
+            place = self.kernel_place
+            known = specialize(*place, self._parameters, values, self._options(kwargs))
+            if None not in mark:
+                self._known[mark] = known
+        extents = _extents(grid(dict(zip(self.arg_names, values, strict=True))) if callable(grid) else grid)
         if math.prod(extents):
-            self._launcher.launch(special, general, self.arg_names, extents, list(bound.values()))
+            self._launcher.launch(*known, self.arg_names, extents, values)
 
-    def _bound(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        try:
-            bound = self._signature.bind(*args, **kwargs)
-        except TypeError as error:
-            raise TypeError(f"{self.__name__}: {error}") from None
-        bound.apply_defaults()
-        return {name: bound.arguments[name] for name in self.arg_names}
+    def _values(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
+        """Returns the arguments in their order, and takes them out of ``kwargs``. Raises TypeError."""
+        values = list(args)
+        for name in self.arg_names[len(values) :]:
+            if name in kwargs:
+                values.append(kwargs.pop(name))
+            elif name in self._defaults:
+                values.append(self._defaults[name])
+            else:
+                raise TypeError(f"{self.__name__}: missing a required argument: {name!r}")
+        if len(values) > len(self.arg_names):
+            raise TypeError(f"{self.__name__}: too many positional arguments")
+        return values
+
+    def _options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        options = {**OPTIONS, "debug": True} if self._debug else dict(OPTIONS)
+        for name, value in given.items():
+            if name in OPTIONS or name == "debug":
+                options[name] = value
+            elif name in self.arg_names:
+                raise TypeError(f"{self.__name__}: multiple values for argument {name!r}")
+            elif name not in IGNORED_OPTIONS:
+                raise TypeError(f"{self.__name__}() has no argument and no launch has an option {name!r}")
+        return options
+
+
+def _mark(parameter: Parameter, value: Any) -> Any:
+    """Returns what a launch depends on of an argument, cheap to find; None for one that has to be looked at."""
+    kind = type(value)
+    if kind is Tensor:
+        return None if parameter.is_constant else (value.dtype.triton, value.data_ptr() & 15)
+    if parameter.is_constant:
+        return (kind, value) if kind in (int, float, bool, str) else None
+    if kind is int:
+        return (value.bit_length() > 31, value > 0, value & 15 == 0, value == 1) if -(2**31) < value < 2**63 else None
+    return kind if kind in (float, bool) else None
 
 
 class Config:

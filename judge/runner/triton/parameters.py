@@ -6,6 +6,8 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
+from judge.wire.python_program import CompiledKernel
+
 _TYPES: dict[str, Any] = {
     "u1": ctypes.c_uint8, "i1": ctypes.c_int8, "i8": ctypes.c_int8, "u8": ctypes.c_uint8, "i16": ctypes.c_int16,
     "u16": ctypes.c_uint16, "i32": ctypes.c_int32, "u32": ctypes.c_uint32, "i64": ctypes.c_int64,
@@ -13,14 +15,26 @@ _TYPES: dict[str, Any] = {
 }  # fmt: skip
 
 
-def parameters(given: Sequence[tuple[str, int | float]], scratch: int) -> list[Any]:
-    """Returns the values by Triton's types, and then its two own: scratch memory, and that of its profiler, none."""
-    values = [ctypes.c_uint64(int(value)) if kind.startswith("*") else _value(kind, value) for kind, value in given]
-    return [*values, ctypes.c_uint64(scratch), ctypes.c_uint64(0)]
+class Parameters:
+    """The arguments of one kernel's launches, in memory that each launch fills anew: drivers copy them.
 
+    Behind the kernel's own come Triton's two: scratch memory, and that of its profiler, none. Raises TypeError for a
+    kernel that takes a type which is not passed by value.
+    """
 
-def _value(kind: str, value: int | float) -> Any:
-    c_type = _TYPES.get(kind)
-    if c_type is None:
-        raise TypeError(f"a number of the type {kind} cannot be passed by value: pass a float")
-    return c_type(float(value) if kind.startswith("fp") else int(value))
+    def __init__(self, kernel: CompiledKernel) -> None:
+        kinds = [kind for _, kind in kernel.arguments]
+        for kind in kinds:
+            if not kind.startswith("*") and kind not in _TYPES:
+                raise TypeError(f"a number of the type {kind} cannot be passed by value: pass a float")
+        types = [ctypes.c_uint64 if kind.startswith("*") else _TYPES[kind] for kind in kinds]
+        self._values = [each() for each in (*types, ctypes.c_uint64, ctypes.c_uint64)]
+        addresses = (ctypes.addressof(value) for value in self._values)
+        #: What a launch is given.
+        self.pointers = (ctypes.c_void_p * len(self._values))(*addresses)
+
+    def fill(self, given: Sequence[int | float], scratch: int) -> None:
+        """Puts the values in their places."""
+        for place, value in zip(self._values, given, strict=False):
+            place.value = value
+        self._values[-2].value = scratch

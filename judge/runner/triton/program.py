@@ -55,11 +55,8 @@ class CompiledLauncher:
                 f"nothing was compiled for {general.in_words(names)}: the judge compiles ahead what solve launches "
                 "with the sizes of each case, so launches may depend on sizes, and not on anything else"
             )
-        given: list[tuple[str, int | float]] = []
-        for index, kind in kernel.arguments:
-            value = values[index]
-            given.append((kind, value.data_ptr() if kind.startswith("*") else getattr(value, "value", value)))
-        self._device.start_kernel(kernel, grid, given)
+        given = [values[index] for index, _ in kernel.arguments]
+        self._device.start_kernel(kernel, grid, [each.data_ptr() if type(each) is Tensor else each for each in given])
 
 
 class PythonSubmission:

@@ -59,6 +59,7 @@ def test_the_editor_offers_it_and_keeps_a_draft_in_it(site: Site, toy: ToyLangua
     client = site.visitor("ada")
     page = client.get(PAGE).text
     assert f'<option value="{toy.name}">{toy.title}</option>' in page
+    assert f'<a href="{toy.docs_url}" rel="noopener noreferrer">{toy.title}</a>' in page
     assert 'data-language="toy-c++" data-file="kernel.cpp" data-grammar="toy"' in page
     assert ".toy" in page.split('accept="')[1].split('"')[0].split(",")
     download = client.get(f"{PAGE}/starter?language={quote(toy.name)}")

@@ -51,6 +51,7 @@ def test_each_says_all_that_others_ask(name: str) -> None:
     assert language.file_name.endswith(language.suffixes)
     assert all(suffix.startswith(".") for suffix in (*language.suffixes, *language.companions))
     assert language.docs_url.startswith("https://")
+    assert language.barrier.endswith("()")
     starter = language.starter(PACK)
     assert starter.startswith(f"{language.comment} {PACK.title}\n")
     assert "solve" in starter
