@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, render_template, request
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
 
 from judge.packs.custom_contents import DISTRIBUTION_FORMS
 from judge.packs.custom_input import custom_fields
@@ -16,6 +17,8 @@ from web.challenges import drafts
 from web.challenges.figures import read_figures
 from web.challenges.hints import shown_statement
 from web.challenges.listing import DIFFICULTIES, SORTS, STATUSES, Filters, by_difficulty, challenge_rows
+from web.challenges.search import MAX_CHARACTERS
+from web.challenges.search import search as search_packs
 from web.devices import device_choices
 from web.services import reader, services
 from web.statement import render_statement
@@ -58,9 +61,38 @@ def index() -> str:
         ],
         statuses=STATUSES.items(),
         sorts=[(name, f"By {label.lower()}") for name, label in SORTS.items()],
-        first=min(packs.values(), key=by_difficulty, default=None),
+        first=packs.get("vector-add") or min(packs.values(), key=by_difficulty, default=None),
         devices=devices,
     )
+
+
+@blueprint.get("/search")
+def search() -> BaseResponse:
+    """Leads to the challenge that the query ``q`` finds first; to the list, which says so, where it finds none."""
+    words = request.args.get("q", "").strip()
+    first = next(iter(search_packs(words, services().packs)), None)
+    if first is None:
+        return redirect(url_for("challenges.index", q=words[:MAX_CHARACTERS] or None))
+    return redirect(url_for("challenges.show", slug=first))
+
+
+#: What people type, and what they mean.
+_MEANT = {
+    "/challenges": "challenges.index", "/problems": "challenges.index",
+    "/leaderboard": "leaderboard.index",
+    "/login": "accounts.log_in", "/signup": "accounts.sign_up", "/register": "accounts.sign_up",
+}  # fmt: skip
+
+
+def meant() -> BaseResponse:
+    """Leads from an address that people type to the page that they mean, with the query that they gave."""
+    page = url_for(_MEANT[request.path.rstrip("/")])
+    query = request.query_string.decode("ascii", "replace")
+    return redirect(f"{page}?{query}" if query else page)
+
+
+for _address in _MEANT:
+    blueprint.add_url_rule(_address, f"meant_{_address[1:]}", meant, strict_slashes=False)
 
 
 @blueprint.get("/challenges/<slug>")
