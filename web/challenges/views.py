@@ -9,8 +9,7 @@ from judge.packs.custom_contents import DISTRIBUTION_FORMS
 from judge.packs.custom_input import custom_fields
 from judge.tracks.loader import builtin_tracks
 from store.drafts import latest_draft
-from store.submissions import get_submission
-from store.totals import solved_challenges
+from store.submissions import get_submission, latest_challenge
 from web.accounts.visitor import Visitor, signed_in
 from web.bottlenecks.page import find_kernel
 from web.challenges import drafts
@@ -24,6 +23,10 @@ from web.services import reader, services
 from web.statement import render_statement
 from web.submissions.accepting import SOURCE_BYTES, find_pack
 from web.submissions.forms import SubmissionForm
+from web.tracks.progress import find_next, find_place, read_done, view_track
+
+#: The boards on the first page for those who are not signed in.
+NEWEST = 5
 
 blueprint = Blueprint("challenges", __name__)
 drafts.register(blueprint)
@@ -35,11 +38,13 @@ def index() -> str:
     visitor = signed_in()
     devices = device_choices(reader(), services().settings, services().clock)
     packs, tracks = services().packs, builtin_tracks()
+    figures = read_figures(reader())
+    done = read_done(reader(), user_id=None if visitor is None else visitor.id)
     rows = challenge_rows(
         reader(),
         packs.values(),
         tracks,
-        read_figures(reader()),
+        figures,
         user_id=None if visitor is None else visitor.id,
         device=request.args.get("device") or (devices[0].key if devices else None),
     )
@@ -63,6 +68,10 @@ def index() -> str:
         sorts=[(name, f"By {label.lower()}") for name, label in SORTS.items()],
         first=packs.get("vector-add") or min(packs.values(), key=by_difficulty, default=None),
         devices=devices,
+        views=[view for track in tracks.tracks if (view := view_track(track, packs, done)).steps],
+        following=None if visitor is None else find_next(tracks, packs, done, latest_challenge(reader(), visitor.id)),
+        newest=[(packs[board.challenge], board) for board in figures.newest() if board.challenge in packs][:NEWEST],
+        device_names={device.key: device.name for device in devices},
     )
 
 
@@ -99,16 +108,15 @@ for _address in _MEANT:
 def show(slug: str) -> str:
     """Renders a challenge's statement and the editor.
 
-    The editor holds the draft, or one's submission named by ``from``, or the kernel of a page on a bottleneck that
-    ``example`` names.
+    The editor holds the draft, or one's submission named by ``from``, or the kernel that ``example`` names: of a page
+    on a bottleneck, or of the challenge's ``lesson``.
     """
     pack = find_pack(services(), slug)
     visitor = signed_in()
     draft = None if visitor is None else latest_draft(reader(), user_id=visitor.id, challenge=slug)
     statement, hints_hidden_until = shown_statement(pack, visitor)
-    edited = find_kernel(slug, request.args.get("example", "")) or _own_source(
-        visitor, slug, request.args.get("from", "")
-    )
+    edited = _example(slug, request.args.get("example", "")) or _own_source(visitor, slug, request.args.get("from", ""))
+    done = read_done(reader(), user_id=None if visitor is None else visitor.id)
     return render_template(
         "challenges/show.html",
         pack=pack,
@@ -124,7 +132,8 @@ def show(slug: str) -> str:
         distribution_forms=DISTRIBUTION_FORMS,
         samples=[case for case in pack.cases if case.group == "sample"],
         hidden=sum(case.group == "hidden" for case in pack.cases),
-        solved=visitor is not None and slug in solved_challenges(reader(), user_id=visitor.id),
+        solved=slug in done.solved,
+        place=find_place(builtin_tracks(), slug, services().packs, done),
         devices=device_choices(reader(), services().settings, services().clock),
         form=SubmissionForm(),
         source_bytes=SOURCE_BYTES,
@@ -137,6 +146,14 @@ def starter(slug: str) -> Response:
     response = Response(find_pack(services(), slug).starter(), mimetype="text/plain")
     response.headers["Content-Disposition"] = f'attachment; filename="{slug}.cu"'
     return response
+
+
+def _example(slug: str, name: str) -> str | None:
+    """Returns the kernel of the challenge's lesson, or of a page on a bottleneck; None for a name of neither."""
+    found = builtin_tracks().of(slug)
+    if name == "lesson":
+        return None if found is None else found[1].kernel() or None
+    return find_kernel(slug, name)
 
 
 def _own_source(visitor: Visitor | None, slug: str, public_id: str) -> str | None:

@@ -9,6 +9,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from judge.packs.steps import read_steps
 from judge.recheck import RecheckOutcome
+from judge.tracks.loader import builtin_tracks
 from judge.verdict import Verdict
 from store.administration import WITHDRAWN, NotPossibleError, earlier_judgements, withdraw_from_board
 from store.audits import find_audit
@@ -37,6 +38,7 @@ from web.submissions.scores import AuditView, present_audit
 from web.submissions.standing import HistoryView, StandingView, present_history, present_score, present_standing
 from web.submissions.streaming import Streamed, events_response
 from web.submissions.track_goal import present_goal
+from web.tracks.progress import find_place, read_done
 
 blueprint = Blueprint("submissions", __name__)
 PAGE = 30
@@ -123,6 +125,9 @@ def show(public_id: str) -> str:
         others=_to_compare(submission),
         contests=contests_of(reader(), submission),
         withdrawn=submission.off_board == WITHDRAWN,
+        in_track=find_place(
+            builtin_tracks(), submission.challenge, services().packs, read_done(reader(), user_id=require_visitor().id)
+        ),
     )
 
 
