@@ -1,7 +1,7 @@
 """The search for challenges: by title, alias, tag and the words of the statement, ranked, with typos allowed.
 
 Text is compared without case, accents and the differences of British and American spelling, and names also without
-what parts their words: ``layernorm`` is ``Layer norm``, and ``sha256`` is ``SHA-256``.
+what parts their words: ``conv2d`` is ``Conv 2D``, and ``sha256`` is ``SHA-256``.
 """
 
 from __future__ import annotations
