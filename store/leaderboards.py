@@ -225,6 +225,8 @@ class BoardSummary:
     best_value: float
     #: Whether all its entries were made when accepted submissions were checked on the emulator.
     has_rechecks: bool = True
+    #: The last submission that changed it.
+    latest_submission_id: int = 0
 
 
 def list_boards(session: Session, *, challenge: str | None = None) -> list[BoardSummary]:
@@ -240,7 +242,14 @@ def list_boards(session: Session, *, challenge: str | None = None) -> list[Board
     # A board's last row has its latest metric.
     boards = {
         (row.challenge, row.device_key, row.pack_major): BoardSummary(
-            row.challenge, row.device_key, row.pack_major, row.metric, row.users, row.best_value, row.has_rechecks
+            row.challenge,
+            row.device_key,
+            row.pack_major,
+            row.metric,
+            row.users,
+            row.best_value,
+            row.has_rechecks,
+            row.latest_submission_id,
         )
         for row in rows
     }

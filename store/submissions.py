@@ -84,6 +84,12 @@ def get_progress(session: Session, public_id: str) -> Submission | None:
     return session.scalar(select(Submission).where(Submission.public_id == public_id).options(*rarely))
 
 
+def latest_challenge(session: Session, user_id: int) -> str | None:
+    """Returns the challenge that a user sent to last, or None."""
+    mine = select(Submission.challenge).where(Submission.user_id == user_id)
+    return session.scalar(mine.order_by(Submission.id.desc()).limit(1))
+
+
 def list_submissions(
     session: Session,
     *,

@@ -20,20 +20,31 @@ from cli.errors import CliError, Unreachable, UsageError
 from cli.scores import format_interval, format_score
 from cli.source import DEFAULT_DEVICE, file_of
 
+#: The characters of a search that count.
+_SEARCHED = 100
 #: Code, which stays as it is, then formulae of their own lines and within a line.
 _FORMULA = re.compile(
     r"^```.*?^```|`[^`\n]*`|\$\$(?P<shown>.+?)\$\$|\$(?P<inline>[^$\n`]+)\$", re.MULTILINE | re.DOTALL
 )
 
 
-def challenges(server: options.Server = None, as_json: options.Json = False) -> None:
+def challenges(
+    search: Annotated[
+        str | None, typer.Option("--search", "-s", metavar="WORDS", help="Only what these words find, the best first.")
+    ] = None,
+    server: options.Server = None,
+    as_json: options.Json = False,
+) -> None:
     """List the challenges."""
     with connect(server) as api:
-        listed = items_of(api.get("challenges"), "challenges")
+        listed = items_of(api.get("challenges", q=search[:_SEARCHED] if search else None), "challenges")
     if as_json:
         print_json({"challenges": listed})
         return
     found = [read(Challenge, item) for item in listed]
+    if search and not found:
+        say(f"nothing found for {search[:_SEARCHED]!r}; gpujudge challenges lists all")
+        return
     print_table(
         ("slug", "title", "difficulty", "version", "tags"),
         ((item.slug, item.title, item.difficulty, item.version, ", ".join(item.tags)) for item in found),

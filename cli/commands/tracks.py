@@ -80,7 +80,7 @@ def _print_lesson(found: Track, challenge: str, *, kernel: bool, as_json: bool) 
         print_text(step.kernel)
     else:
         print_text(f"# {step.title}\n\n{step.lesson.strip()}\n\n## Goal\n\n{step.goal_text}. {step.why}")
-        say(f"A kernel to begin with: gpujudge track {found.slug} {challenge} --kernel > {challenge}.cu")
+        say(f"Starter kernel: gpujudge track {found.slug} {challenge} --kernel > {challenge}.cu")
 
 
 def _progress(api: Api, slug: str) -> TrackProgress | None:

@@ -74,6 +74,7 @@ class _Assembly:
             version=model.version,
             digest=digest,
             difficulty=model.difficulty,
+            aliases=model.aliases,
             tags=model.tags,
             license=model.license,
             links=tuple(Link(link.title, link.url) for link in model.links),

@@ -1,6 +1,7 @@
 """The ledger of what was verified: ``verified.json`` beside the packs, by digests of packs, kernels and engine.
 
-A pack need not be verified again while its files, its kernels and the engine are those that were verified.
+A pack need not be verified again while its files, its kernels and the engine are those that were verified. Its names
+(``title`` and ``aliases``) do not count.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -20,6 +22,8 @@ NAME = "verified.json"
 _ENGINE = ("judge", "emulator")
 #: What only GPUs run, since packs are verified on the emulator. An import contract (pyproject.toml) keeps it apart.
 _GPUS_ONLY = ("judge/backends/cuda/", "judge/bench/timing/", "judge/gpu/kernels/", "judge/runner/cuda/")
+#: Keys of ``challenge.toml`` that no verification depends on.
+_NAMES = ("title", "aliases")
 _SUFFIXES = (".py", ".cpp", ".h", ".cuh", ".cu", ".map")
 
 
@@ -158,7 +162,18 @@ def _files_digests(folder: Path) -> tuple[str, str]:
 def _digest(root: Path, files: Iterable[Path]) -> str:
     whole = hashlib.sha256()
     for path in sorted(files):
-        content = path.read_bytes()
+        content = _without_names(path) if path.name == "challenge.toml" else path.read_bytes()
         whole.update(f"{path.relative_to(root)}\0{len(content)}\0".encode())
         whole.update(content)
     return whole.hexdigest()
+
+
+def _without_names(path: Path) -> bytes:
+    """Returns what a ``challenge.toml`` states but for the pack's names; its bytes where it is not valid TOML."""
+    content = path.read_bytes()
+    try:
+        stated = tomllib.loads(content.decode())
+    except ValueError:
+        return content
+    kept = {key: value for key, value in stated.items() if key not in _NAMES}
+    return json.dumps(kept, sort_keys=True, default=str).encode()

@@ -23,7 +23,7 @@ from judge.packs.schema import ChallengeModel
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 #: What people read and what no judgement depends on: keys of the file, and of any table in it.
 _DESCRIPTIVE = frozenset(
-    {"title", "difficulty", "tags", "license", "links", "description", "medals", "waived", "unreached"}
+    {"title", "aliases", "difficulty", "tags", "license", "links", "description", "medals", "waived", "unreached"}
 )
 
 #: What a pack's folder has that it is loaded from, besides files of data.

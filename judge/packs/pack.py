@@ -172,6 +172,8 @@ class Pack:
     cases: tuple[Case, ...]
     benchmarks: tuple[Case, ...]
     reference: Reference = field(repr=False)
+    #: Other names that people search for.
+    aliases: tuple[str, ...] = ()
     #: Mutants of answers and kernels that are right here, with the reason (judge.packs.verify).
     equivalent: dict[str, str] = field(default_factory=dict)
     #: Codes of a verification's findings that cannot be avoided here, with the reason.

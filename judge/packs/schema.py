@@ -17,6 +17,7 @@ from judge.wire.recipe import MAX_CHOICES
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=32)]
 Version = Annotated[str, Field(pattern=r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$")]
+Alias = Annotated[str, Field(min_length=1, max_length=80)]
 ExpressionText = str | int | float
 Reason = Annotated[str, Field(min_length=10)]
 #: Findings of a verification that are a matter of judgement (judge.packs.verify).
@@ -246,6 +247,8 @@ class ChallengeModel(_Strict):
     # `schema` would hide a method of BaseModel.
     schema_version: Literal[2] = Field(alias="schema")
     title: str = Field(min_length=1, max_length=80)
+    #: Other names that people search for: those of other sites and libraries, abbreviations, the other spelling.
+    aliases: tuple[Alias, ...] = Field(default=(), max_length=20)
     version: Version
     difficulty: Literal["easy", "medium", "hard"]
     tags: tuple[str, ...] = ()

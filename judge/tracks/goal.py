@@ -22,10 +22,11 @@ _GOAL = re.compile(r"(?P<figure>[a-z0-9_]+) (?P<bound><=|>=) (?P<limit>\d+(?:\.\
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure of a benchmark case. ``label`` names it and its unit; ``of`` returns None where nothing is known."""
+    """A figure of a benchmark case. ``words`` say it with its unit, ``{}`` being the number; ``of`` returns None where
+    nothing is known."""
 
     name: str
-    label: str
+    words: str
     of: Find
 
 
@@ -70,59 +71,59 @@ def _launches(case: BenchmarkCase) -> float | None:
 _ALL = (
     Figure(
         "sectors_over_ideal",
-        "sectors of global memory, as a multiple of the fewest that could hold the bytes asked for",
+        "{}× the minimum of memory sectors",
         _over_kernels(lambda kernel: kernel.global_sectors, lambda kernel: kernel.global_sectors_ideal),
     ),
     Figure(
         "requests_per_kib",
-        "requests to global memory per KiB of the task's data",
+        "{} memory requests for each KiB of data",
         _over_task(lambda kernel: kernel.global_requests, _kib),
     ),
     Figure(
         "dram_over_task",
-        "bytes to and from DRAM, as a multiple of those that the task needs",
+        "{}× the DRAM traffic that the task needs",
         _over_task(lambda kernel: kernel.dram_bytes, lambda case: case.bytes),
     ),
     Figure(
         "global_bytes_per_flop",
-        "bytes loaded from and stored to global memory, caches included, per operation of the task",
+        "{} bytes of global memory traffic for each operation",
         _over_task(lambda kernel: 32 * kernel.global_sectors, lambda case: case.flops),
     ),
     Figure(
         "wavefronts_over_ideal",
-        "turns of shared memory, as a multiple of the fewest without bank conflicts",
+        "{}× the minimum of shared-memory wavefronts",
         _over_kernels(lambda kernel: kernel.shared_wavefronts, lambda kernel: kernel.shared_wavefronts_ideal),
     ),
     Figure(
         "active_lanes",
-        "lanes of a warp that take part in an instruction, in per cent",
+        "{} % of lanes active",
         _over_kernels(lambda kernel: 100 * kernel.active_lanes * _instructions(kernel), _instructions),
     ),
     Figure(
         "atomics_per_kib",
-        "atomic additions and the like to global memory, one for each lane, per KiB of the task's data",
+        "{} global atomics for each KiB of data",
         _over_task(lambda kernel: kernel.global_atomics, _kib),
     ),
     Figure(
         "instructions_per_kib",
-        "instructions of warps per KiB of the task's data",
+        "{} warp instructions for each KiB of data",
         _over_task(_instructions, _kib),
     ),
     Figure(
         "instructions_per_kflop",
-        "instructions of warps per thousand operations of the task",
+        "{} warp instructions for each 1,000 operations",
         _over_task(lambda kernel: 1000 * _instructions(kernel), lambda case: case.flops),
     ),
     Figure(
         "tensor_share",
-        "operations done by tensor cores, in per cent of all",
+        "{} % of operations on tensor cores",
         _over_kernels(
             lambda kernel: 100 * sum(count for kind, count in kernel.flops.items() if kind.startswith("tensor_")),
             lambda kernel: sum(kernel.flops.values()),
         ),
     ),
-    Figure("launches", "launches of kernels per call", _launches),
-    Figure("roofline_share", "share of what the roofline allows, in per cent", _roofline_share),
+    Figure("launches", "{} kernel launches for each call", _launches),
+    Figure("roofline_share", "{} % of the roofline", _roofline_share),
 )
 #: The figures that goals can be about, by name.
 FIGURES: Mapping[str, Figure] = {figure.name: figure for figure in _ALL}
@@ -144,7 +145,11 @@ class Goal:
     @property
     def text(self) -> str:
         """The goal in words."""
-        return f"{'at most' if self.at_most else 'at least'} {self.limit:g} {self.figure.label}"
+        return f"{'at most' if self.at_most else 'at least'} {self.said(f'{self.limit:g}')}"
+
+    def said(self, value: str) -> str:
+        """Returns a value of the figure in words."""
+        return self.figure.words.format(value)
 
     def found(self, cases: Iterable[BenchmarkCase]) -> float | None:
         """Returns the worst of the figures of the cases; None where one is unknown, or there is no case."""

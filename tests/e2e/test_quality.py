@@ -47,6 +47,8 @@ NO_PAGES = {
     "metrics.metrics", "accounts.export_data", "accounts.confirm_email", "accounts.reset", "accounts.second_step",
     "accounts.welcome", "accounts.sign_in_elsewhere", "accounts.come_back", "contests.export_csv",
     "contests.export_json", "help.favicon", "help.picture", "help.challenge_picture", "help.robots", "help.sitemap",
+    "challenges.search", "challenges.meant_challenges", "challenges.meant_problems", "challenges.meant_leaderboard",
+    "challenges.meant_login", "challenges.meant_signup", "challenges.meant_register",
     "solutions.source", "feeds.challenges", "feeds.board", "classes.class_grades", "classes.assignment_grades",
 }  # fmt: skip
 #: Pages that are for visitors who have not signed in, by route.

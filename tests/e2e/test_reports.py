@@ -245,7 +245,7 @@ def test_one_s_times_on_a_challenge_are_drawn_with_their_changes(open_as: Open, 
 
 def test_a_board_tells_ones_place_and_the_distance_in_words(open_as: Open) -> None:
     page = open_as("ada", BOARD)
-    expect(page.locator(".own-place")).to_contain_text("Your place: 3 of 5. 6.000 µs, 1.50× the best.")
+    expect(page.locator(".own-place")).to_contain_text("Your place: 3 of 5. 6.000 µs, 50 % slower than the best.")
     expect(page.get_by_role("img", name="The best times of 5 people")).to_contain_text("yours, 6.00 µs")
     expect(page.get_by_role("row", name="bob")).to_contain_text("best")
     expect(page.locator("tr.mine")).to_contain_text("+50.0 %")

@@ -12,6 +12,7 @@ from judge.packs.pack import Pack
 from web.api import schemas
 from web.api.spec import operation, revalidated
 from web.challenges.hints import shown_statement
+from web.challenges.search import search
 from web.devices import device_choices
 from web.services import reader, services
 from web.submissions.accepting import SOURCE_BYTES, chosen_language, find_pack
@@ -28,11 +29,12 @@ def register(blueprint: Blueprint) -> None:
 
 
 @revalidated
-@operation(schemas.ChallengeList, 304, token=False, tag=TAG)
-def list_challenges() -> schemas.ChallengeList:
-    """Lists all challenges."""
-    packs = services().packs.values()
-    return schemas.ChallengeList(challenges=[schemas.ChallengeSummary(**_summary(pack)) for pack in packs])
+@operation(schemas.ChallengeList, 304, 422, token=False, tag=TAG)
+def list_challenges(query: schemas.ChallengeQuery) -> schemas.ChallengeList:
+    """Lists all challenges, or those that ``q`` finds, the best first."""
+    packs = services().packs
+    found = search(query.q, packs) if query.q.strip() else packs
+    return schemas.ChallengeList(challenges=[schemas.ChallengeSummary(**_summary(packs[slug])) for slug in found])
 
 
 @revalidated
@@ -104,4 +106,5 @@ def _summary(pack: Pack) -> dict[str, Any]:
         "version": pack.version,
         "difficulty": pack.difficulty,
         "tags": list(pack.tags),
+        "aliases": list(pack.aliases),
     }

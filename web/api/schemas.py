@@ -61,6 +61,13 @@ class ChallengeSummary(Answer):
     version: str
     difficulty: str
     tags: list[str]
+    aliases: list[str]
+
+
+class ChallengeQuery(Query):
+    """``q`` searches titles, aliases, tags and statements; of a longer one the first 100 characters count."""
+
+    q: str = Field("", max_length=10_000)
 
 
 class ChallengeCase(Answer):
@@ -108,7 +115,7 @@ class Challenge(ChallengeSummary):
 
 
 class ChallengeList(Answer):
-    """All challenges, sorted by slug."""
+    """All challenges, sorted by slug; with ``q`` those that it finds, the best first."""
 
     challenges: list[ChallengeSummary]
 

@@ -18,6 +18,10 @@ class Figures:
     boards: dict[tuple[str, str], BoardSummary]
     counts: dict[str, ChallengeTotals]
 
+    def newest(self) -> list[BoardSummary]:
+        """Returns the boards whose ranking changed last, the latest first."""
+        return sorted(self.boards.values(), key=lambda board: -board.latest_submission_id)
+
 
 def read_figures(session: Session) -> Figures:
     """Returns the current figures. Reads a row for each board and each challenge."""

@@ -13,12 +13,15 @@ from judge.tracks.track import Tracks
 from store.leaderboards import best_of_user
 from store.totals import solved_challenges, tried_challenges
 from web.challenges.figures import Figures
+from web.challenges.search import MAX_CHARACTERS, search
 
 Status = Literal["solved", "tried", "new"]
 DIFFICULTIES = {"easy": 0, "medium": 1, "hard": 2}
+#: The first is the usual one.
 SORTS = {
-    "difficulty": "Difficulty", "title": "Name", "track": "Track", "solvers": "Solvers", "acceptance": "Acceptance",
+    "track": "Track", "difficulty": "Difficulty", "title": "Name", "solvers": "Solvers", "acceptance": "Acceptance",
 }  # fmt: skip
+_USUAL = next(iter(SORTS))
 STATUSES = {"solved": "Solved", "tried": "Tried", "new": "Not tried"}
 
 
@@ -92,19 +95,19 @@ class Filters:
     tag: str = ""
     track: str = ""
     status: str = ""
-    sort: str = "difficulty"
+    sort: str = _USUAL
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> Filters:
         """Returns the filters that a URL's query names."""
         difficulty, status, sort = (query.get(name, "") for name in ("difficulty", "status", "sort"))
         return cls(
-            words=query.get("q", "").strip()[:100],
+            words=query.get("q", "").strip()[:MAX_CHARACTERS],
             difficulty=difficulty if difficulty in DIFFICULTIES else "",
             tag=query.get("tag", "")[:100],
             track=query.get("track", "")[:100],
             status=status if status in STATUSES else "",
-            sort=sort if sort in SORTS else "difficulty",
+            sort=sort if sort in SORTS else _USUAL,
         )
 
     @property
@@ -113,21 +116,23 @@ class Filters:
         return bool(self.words or self.difficulty or self.tag or self.track or self.status)
 
     def apply(self, rows: Sequence[ChallengeRow]) -> list[ChallengeRow]:
-        """Returns the rows that fit, in order."""
-        return sorted((row for row in rows if self._fits(row)), key=self._key)
+        """Returns the rows that fit, in order: the best first for a search, unless another order is chosen."""
+        found = search(self.words, {row.pack.slug: row.pack for row in rows}) if self.words else None
+        fitting = [row for row in rows if self._fits(row) and (found is None or row.pack.slug in found)]
+        if found is not None and self.sort == _USUAL:
+            return sorted(fitting, key=lambda row: -found[row.pack.slug])
+        return sorted(fitting, key=self._key)
 
     def _fits(self, row: ChallengeRow) -> bool:
         pack = row.pack
-        text = f"{pack.title} {pack.slug} {' '.join(pack.tags)}".casefold()
         return (
             self.difficulty in {"", pack.difficulty}
             and self.status in {"", row.status}
             and (not self.tag or self.tag in pack.tags)
             and self.track in {"", row.track}
-            and all(word in text for word in self.words.casefold().split())
         )
 
-    def _key(self, row: ChallengeRow) -> tuple[float, int, str]:
+    def _key(self, row: ChallengeRow) -> tuple[float, int, int, str]:
         track, lesson = row.lesson
         first = {
             "title": 0.0,
@@ -137,4 +142,4 @@ class Filters:
             "acceptance": 1.0 if row.acceptance is None else -row.acceptance,
         }[self.sort]
         level, title = by_difficulty(row.pack)
-        return first, {"title": 0, "track": lesson}.get(self.sort, level), title
+        return first, {"title": 0, "track": lesson}.get(self.sort, level), -row.solvers, title

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, render_template, request
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
 
 from judge.languages.registry import BUILTIN_LANGUAGES
 from judge.packs.custom_contents import DISTRIBUTION_FORMS
@@ -10,20 +11,25 @@ from judge.packs.custom_input import custom_fields
 from judge.tracks.loader import builtin_tracks
 from store.drafts import latest_draft
 from store.models import Submission
-from store.submissions import get_submission
-from store.totals import solved_challenges
+from store.submissions import get_submission, latest_challenge
 from web.accounts.visitor import Visitor, signed_in
 from web.bottlenecks.page import find_kernel
 from web.challenges import drafts
 from web.challenges.figures import read_figures
 from web.challenges.hints import shown_statement
 from web.challenges.listing import DIFFICULTIES, SORTS, STATUSES, Filters, by_difficulty, challenge_rows
+from web.challenges.search import MAX_CHARACTERS
+from web.challenges.search import search as search_packs
 from web.devices import device_choices
 from web.services import reader, services
 from web.statement import render_statement
 from web.submissions.accepting import SOURCE_BYTES, chosen_language, find_pack
 from web.submissions.forms import SubmissionForm
 from web.submissions.links import links_of
+from web.tracks.progress import find_next, find_place, read_done, view_track
+
+#: The boards on the first page for those who are not signed in.
+NEWEST = 5
 
 blueprint = Blueprint("challenges", __name__)
 drafts.register(blueprint)
@@ -35,11 +41,13 @@ def index() -> str:
     visitor = signed_in()
     devices = device_choices(reader(), services().settings, services().clock)
     packs, tracks = services().packs, builtin_tracks()
+    figures = read_figures(reader())
+    done = read_done(reader(), user_id=None if visitor is None else visitor.id)
     rows = challenge_rows(
         reader(),
         packs.values(),
         tracks,
-        read_figures(reader()),
+        figures,
         user_id=None if visitor is None else visitor.id,
         device=request.args.get("device") or (devices[0].key if devices else None),
     )
@@ -61,25 +69,58 @@ def index() -> str:
         ],
         statuses=STATUSES.items(),
         sorts=[(name, f"By {label.lower()}") for name, label in SORTS.items()],
-        first=min(packs.values(), key=by_difficulty, default=None),
+        first=packs.get("vector-add") or min(packs.values(), key=by_difficulty, default=None),
         devices=devices,
+        views=[view for track in tracks.tracks if (view := view_track(track, packs, done)).steps],
+        following=None if visitor is None else find_next(tracks, packs, done, latest_challenge(reader(), visitor.id)),
+        newest=[(packs[board.challenge], board) for board in figures.newest() if board.challenge in packs][:NEWEST],
+        device_names={device.key: device.name for device in devices},
     )
+
+
+@blueprint.get("/search")
+def search() -> BaseResponse:
+    """Leads to the challenge that the query ``q`` finds first; to the list, which says so, where it finds none."""
+    words = request.args.get("q", "").strip()
+    first = next(iter(search_packs(words, services().packs)), None)
+    if first is None:
+        return redirect(url_for("challenges.index", q=words[:MAX_CHARACTERS] or None))
+    return redirect(url_for("challenges.show", slug=first))
+
+
+#: What people type, and what they mean.
+_MEANT = {
+    "/challenges": "challenges.index", "/problems": "challenges.index",
+    "/leaderboard": "leaderboard.index",
+    "/login": "accounts.log_in", "/signup": "accounts.sign_up", "/register": "accounts.sign_up",
+}  # fmt: skip
+
+
+def meant() -> BaseResponse:
+    """Leads from an address that people type to the page that they mean, with the query that they gave."""
+    page = url_for(_MEANT[request.path.rstrip("/")])
+    query = request.query_string.decode("ascii", "replace")
+    return redirect(f"{page}?{query}" if query else page)
+
+
+for _address in _MEANT:
+    blueprint.add_url_rule(_address, f"meant_{_address[1:]}", meant, strict_slashes=False)
 
 
 @blueprint.get("/challenges/<slug>")
 def show(slug: str) -> str:
     """Renders a challenge's statement and the editor.
 
-    The editor holds the draft, or one's submission named by ``from``, or the kernel of a page on a bottleneck that
-    ``example`` names. It also shows what was judged of that submission, or of the draft, if it is still the submission
-    named by ``judged``.
+    The editor holds the draft, or one's submission named by ``from``, or the kernel that ``example`` names: of a page
+    on a bottleneck, or of the challenge's ``lesson``. It also shows what was judged of that submission, or of the
+    draft, if it is still the submission named by ``judged``.
     """
     pack = find_pack(services(), slug)
     visitor = signed_in()
     draft = None if visitor is None else latest_draft(reader(), user_id=visitor.id, challenge=slug)
     languages = [BUILTIN_LANGUAGES.of(name) for name in pack.languages]
     statement, hints_hidden_until = shown_statement(pack, visitor)
-    example = find_kernel(slug, request.args.get("example", ""))
+    example = _example(slug, request.args.get("example", ""))
     opened = _own_submission(visitor, slug, request.args.get("from", ""))
     edited = example or (None if opened is None else opened.source)
     written_in = opened.language if opened is not None else draft.language if edited is None and draft else None
@@ -88,6 +129,7 @@ def show(slug: str) -> str:
     if edited is None and draft is not None:
         sent = _own_submission(visitor, slug, request.args.get("judged", ""))
         judged = sent if sent is not None and sent.source == draft.source else None
+    done = read_done(reader(), user_id=None if visitor is None else visitor.id)
     return render_template(
         "challenges/show.html",
         pack=pack,
@@ -107,7 +149,8 @@ def show(slug: str) -> str:
         distribution_forms=DISTRIBUTION_FORMS,
         samples=[case for case in pack.cases if case.group == "sample"],
         hidden=sum(case.group == "hidden" for case in pack.cases),
-        solved=visitor is not None and slug in solved_challenges(reader(), user_id=visitor.id),
+        solved=slug in done.solved,
+        place=find_place(builtin_tracks(), slug, services().packs, done),
         devices=device_choices(reader(), services().settings, services().clock),
         form=SubmissionForm(),
         source_bytes=SOURCE_BYTES,
@@ -122,6 +165,14 @@ def starter(slug: str) -> Response:
     response = Response(language.starter(pack), mimetype="text/plain")
     response.headers["Content-Disposition"] = f'attachment; filename="{slug}{language.suffixes[0]}"'
     return response
+
+
+def _example(slug: str, name: str) -> str | None:
+    """Returns the kernel of the challenge's lesson, or of a page on a bottleneck; None for a name of neither."""
+    found = builtin_tracks().of(slug)
+    if name == "lesson":
+        return None if found is None else found[1].kernel() or None
+    return find_kernel(slug, name)
 
 
 def _own_submission(visitor: Visitor | None, slug: str, public_id: str) -> Submission | None:

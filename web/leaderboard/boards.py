@@ -121,6 +121,11 @@ class Board:
         return None if medals is None else medals.earned(entry.roofline_share)
 
     @property
+    def has_shares(self) -> bool:
+        """Whether the share of the roofline is known of any entry of the page."""
+        return any(entry.roofline_share is not None for entry in self.entries)
+
+    @property
     def checks(self) -> bool:
         """Whether any entry of the page was, or will be, checked on the emulator."""
         return any(entry.recheck for entry in self.entries)

@@ -8,9 +8,10 @@ from store.leaderboards import list_boards
 from web.accounts.visitor import signed_in
 from web.devices import device_choices
 from web.leaderboard.boards import device_names, find_board, find_distribution, find_own_place, find_tries, gap
+from web.leaderboard.references import find_references
 from web.paging import page_asked_for
 from web.services import reader, services
-from web.submissions.standing import behind
+from web.submissions.standing import behind, medals_in_words
 
 blueprint = Blueprint("leaderboard", __name__, url_prefix="/leaderboards")
 
@@ -42,5 +43,7 @@ def show(slug: str) -> str:
         distribution=find_distribution(services(), reader(), board, own),
         tries=find_tries(reader(), board),
         gap=gap,
+        references=find_references(board.pack, board.device, board.metric),
+        medals=medals_in_words(board.pack.medals_for(board.metric)) if board.has_shares and board.metric else "",
         behind=behind,
     )

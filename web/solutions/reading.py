@@ -13,7 +13,7 @@ from web.services import services
 
 #: Why solutions are closed, in words.
 CLOSED = {
-    Access.UNSOLVED: "Solutions are open to who has solved this challenge, or gave it up on its page of solutions.",
+    Access.UNSOLVED: "Solve the challenge, or give up, to see solutions.",
     Access.EXAMINED: (
         "Solutions are closed while you have time for an assignment or a contest with this challenge, or a class works "
         "on it without hints."

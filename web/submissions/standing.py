@@ -24,6 +24,7 @@ class StandingView:
     improved: bool
     behind: str
     medal: Medal | None
+    medals: str
     distribution: Markup
     history: Markup
     #: The history as a table: when, the time, and the submission.
@@ -88,11 +89,12 @@ def present_standing(
     best = standing.leader
     return StandingView(
         place=f"{whole(standing.place)} of {whole(users)}",
-        percentile=f"faster than {100 * standing.slower / others:.0f} %" if others else "",
+        percentile=f"faster than {100 * standing.slower / others:.0f} %" if standing.slower else "",
         change="" if previous is None else _change(standing.value, previous),
         improved=previous is not None and standing.value < previous,
         behind=behind(standing.value, best),
         medal=None if medals is None else medals.earned(measurement.roofline_share),
+        medals=medals_in_words(medals) if measurement.roofline_share is not None else "",
         distribution=distribution_chart(
             everybody, standing.value, seconds, f"The best times of {whole(len(everybody))} people"
         ),
@@ -108,9 +110,24 @@ def present_standing(
     )
 
 
+def medals_in_words(medals: Medals | None) -> str:
+    """Returns from which shares of the roofline on there are medals; empty where there are none."""
+    if medals is None:
+        return ""
+    shares = (("gold", medals.gold), ("silver", medals.silver), ("bronze", medals.bronze))
+    return ", ".join(f"{name} from {significant(100 * share, 2)} %" for name, share in shares) + " of the roofline"
+
+
 def behind(value: float, best: float) -> str:
     """Returns how a value compares with the best of its board, in words."""
-    return "the best on this board" if value <= best else f"{significant(value / best, 3)}× the best"
+    if value <= best:
+        return "the best on this board"
+    ratio = value / best
+    return (
+        f"{significant(100 * (ratio - 1), 2)} % slower than the best"
+        if ratio < 2
+        else f"{significant(ratio, 3)}× as long as the best"
+    )
 
 
 def _change(value: float, previous: float) -> str:

@@ -31,7 +31,7 @@ def present_goal(judgement: Judgement) -> GoalView | None:
         return None
     track, step = found
     value = "" if result.value is None else significant(result.value)
-    shown = f"This submission has {value}" if value else "Only the emulator counts this: submit to it, too"
+    shown = f"This submission: {step.goal.said(value)}" if value else "Only the emulator counts this: submit to it, too"
     return GoalView(
         track=track,
         has_lesson=step.lesson is not None,

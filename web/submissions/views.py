@@ -9,6 +9,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from judge.packs.steps import read_steps
 from judge.recheck import RecheckOutcome
+from judge.tracks.loader import builtin_tracks
 from judge.verdict import Verdict
 from store.administration import WITHDRAWN, NotPossibleError, earlier_judgements, withdraw_from_board
 from store.audits import find_audit
@@ -39,6 +40,7 @@ from web.submissions.scores import AuditView, present_audit
 from web.submissions.standing import HistoryView, StandingView, present_history, present_score, present_standing
 from web.submissions.streaming import Streamed, events_response
 from web.submissions.track_goal import present_goal
+from web.tracks.progress import PlaceInTrack, find_place, read_done
 
 blueprint = Blueprint("submissions", __name__)
 PAGE = 30
@@ -124,6 +126,7 @@ def show(public_id: str) -> str:
         others=_to_compare(submission),
         contests=contests_of(reader(), submission),
         withdrawn=submission.off_board == WITHDRAWN,
+        in_track=_place_in_track(submission),
     )
 
 
@@ -138,6 +141,7 @@ def report(public_id: str) -> str:
         **report_context(submission, standing),
         **_placed(submission, standing),
         inline=True,
+        in_track=_place_in_track(submission),
         own=submission.user_id == require_visitor().id,
         recheck_url=_recheck_url(submission),
         notes=editor_notes(submission, find_recheck(reader(), submission)),
@@ -313,6 +317,11 @@ def _sees_frozen(submission: Submission) -> bool:
     """Returns whether the visitor may know what else its user sent while standings are frozen."""
     visitor = require_visitor()
     return submission.user_id == visitor.id or visitor.role.includes(Role.OPERATOR)
+
+
+def _place_in_track(submission: Submission) -> PlaceInTrack | None:
+    done = read_done(reader(), user_id=require_visitor().id)
+    return find_place(builtin_tracks(), submission.challenge, services().packs, done)
 
 
 def _to_compare(submission: Submission) -> list[Submission]:

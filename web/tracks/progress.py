@@ -9,7 +9,7 @@ from typing import Literal
 from sqlalchemy.orm import Session
 
 from judge.packs.pack import Pack
-from judge.tracks.track import Step, Track
+from judge.tracks.track import Step, Track, Tracks
 from store.goals import reached_goals
 from store.totals import seen_as_solved, solved_challenges
 
@@ -56,9 +56,48 @@ class TrackView:
         return sum(view.status == "reached" for view in self.steps)
 
     @property
+    def unsolved(self) -> StepView | None:
+        """The first step whose challenge is not solved; None where all are."""
+        return next((view for view in self.steps if view.status == "new"), None)
+
+    @property
     def following(self) -> StepView | None:
         """The first step whose goal is not reached; None after the last."""
         return next((view for view in self.steps if view.status != "reached"), None)
+
+    def at(self, challenge: str) -> int | None:
+        """Returns the place of a challenge among the steps, from 0; None where the track does not have it."""
+        return next((at for at, view in enumerate(self.steps) if view.step.challenge == challenge), None)
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceInTrack:
+    """Where a challenge stands in its track: its step, and those before and after it, None at the ends."""
+
+    view: TrackView
+    current: StepView
+    before: StepView | None
+    after: StepView | None
+
+
+def find_place(tracks: Tracks, challenge: str, packs: Mapping[str, Pack], done: Done) -> PlaceInTrack | None:
+    """Returns the place of a challenge in its track; None for one in no track."""
+    found = tracks.of(challenge)
+    view = None if found is None else view_track(found[0], packs, done)
+    at = None if view is None else view.at(challenge)
+    if view is None or at is None:
+        return None
+    after = view.steps[at + 1] if at + 1 < len(view.steps) else None
+    return PlaceInTrack(view, view.steps[at], view.steps[at - 1] if at else None, after)
+
+
+def find_next(tracks: Tracks, packs: Mapping[str, Pack], done: Done, latest: str | None) -> PlaceInTrack | None:
+    """Returns the step to go on with: the first unsolved one of the track that ``latest``, the challenge that the user
+    sent to last, is in; else of the first track that is begun, else of the first track that is not finished."""
+    views = [view_track(track, packs, done) for track in tracks.tracks]
+    unfinished = [(view, step) for view in views if (step := view.unsolved) is not None]
+    order = sorted(unfinished, key=lambda pair: (pair[0].at(latest or "") is None, pair[0].solved == 0))
+    return find_place(tracks, order[0][1].step.challenge, packs, done) if order else None
 
 
 def read_done(session: Session, *, user_id: int | None) -> Done:

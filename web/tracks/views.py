@@ -35,7 +35,7 @@ def show(slug: str) -> str:
 def lesson(slug: str, challenge: str) -> str:
     """Renders a lesson: its text, its drawing and its kernel, and the goal."""
     view = _view(slug)
-    at = next((at for at, each in enumerate(view.steps) if each.step.challenge == challenge), None)
+    at = view.at(challenge)
     if at is None or view.steps[at].step.lesson is None:
         raise Problem(404, "not_found", "There is no such lesson.")
     step = view.steps[at].step

@@ -13,7 +13,7 @@ from judge.packs.verify.findings import Finding, error, warning
 #: What no judgement depends on.
 _TEXTS = (
     "title", "difficulty", "tags", "license", "links", "description", "equivalent", "waived", "unreached", "version",
-    "medals",
+    "medals", "aliases",
 )  # fmt: skip
 
 

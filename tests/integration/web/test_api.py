@@ -39,7 +39,7 @@ def caller(site: Site) -> Caller:
 
 def test_challenges(caller: Caller) -> None:
     listed = {item["slug"]: item for item in caller.get("challenges").get_json()["challenges"]}
-    assert listed["vector-add"].keys() == {"slug", "title", "version", "difficulty", "tags"}
+    assert listed["vector-add"].keys() == {"slug", "title", "version", "difficulty", "tags", "aliases"}
     one = caller.get("challenges/vector-add").get_json()
     assert one["signature"].startswith('extern "C" void solve(')
     assert "$$" in one["statement"]

@@ -6,8 +6,9 @@ import re
 
 import pytest
 
-from tests.web_site import KERNEL, Site, accepted, counted, post, timed, wrong
+from tests.web_site import H200, KERNEL, Site, accepted, counted, post, timed, wrong
 from web.leaderboard.boards import gap
+from web.leaderboard.references import find_references
 
 CHALLENGE = "/challenges/vector-add"
 BOARD = "/leaderboards/vector-add"
@@ -54,7 +55,7 @@ def test_one_s_own_place_stands_above_the_board(site: Site) -> None:
     _enter(site, "ada", 1e-5)
     _enter(site, "bob", 2e-5)
     _enter(site, "cy", 1e-5)
-    assert "<b>Your place: 3 of 3.</b> 20.00 µs, 2.00× the best." in site.visitor("bob").get(BOARD).text
+    assert "<b>Your place: 3 of 3.</b> 20.00 µs, 2.00× as long as the best." in site.visitor("bob").get(BOARD).text
     assert "<b>Your place: 1 of 3.</b> 10.00 µs." in site.visitor("cy").get(BOARD).text, "as good as the first"
     for client in (site.app.test_client(), site.visitor("eve")):
         assert "Your place" not in client.get(BOARD).text
@@ -79,3 +80,23 @@ def test_counted_instructions_are_not_drawn(site: Site) -> None:
         post(site.visitor(f"user{number}"), f"{CHALLENGE}/submissions", data, page=CHALLENGE)
         site.work(cases=accepted("n-1"), measurement=counted(1000 + number))
     assert "As a table" not in site.app.test_client().get(BOARD).text
+
+
+def test_a_board_that_nobody_is_on_shows_our_kernels_without_a_rank(site: Site) -> None:
+    site.add_device()
+    site.add_device(H200)
+    visitor = site.app.test_client()
+    for device in ("emulator", H200.key):
+        page = visitor.get(f"/leaderboards/vector-add?device={device}").text
+        assert "Nobody is on this board yet" in page
+        rows = re.findall(r"<tr><td>reference: .*?</tr>", page)
+        assert rows, device
+        assert all("µs" in row and " %" in row for row in rows), rows
+
+
+def test_times_of_another_gpu_are_no_reference(site: Site) -> None:
+    pack = site.services.packs["vector-add"]
+    assert find_references(pack, "nvidia-h100", None) == ()
+    assert find_references(pack, "emulator", "modelled_time_s/h100/1") == ()
+    assert find_references(pack, H200.key, "time_s")
+    assert all(each.share is None or 0 < each.share <= 1 for each in find_references(pack, "emulator", None))

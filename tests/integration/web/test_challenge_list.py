@@ -28,8 +28,8 @@ def test_filters_leave_out_what_does_not_fit(site: Site) -> None:
     client = site.app.test_client()
     everything = _listed(client.get("/").text)
     assert {"vector-add", "softmax", "attention"} <= set(everything)
-    assert "vector-add" in _listed(client.get("/?q=VECTOR+add").text)
-    assert "softmax" not in _listed(client.get("/?q=VECTOR+add").text)
+    assert _listed(client.get("/?q=VECTOR+add").text)[0] == "vector-add"
+    assert "rgb-to-gray" not in _listed(client.get("/?q=VECTOR+add").text)
     easy = _listed(client.get("/?difficulty=easy").text)
     assert "vector-add" in easy
     assert "attention" not in easy
@@ -85,3 +85,42 @@ def test_a_challenge_that_was_only_tried_says_so(site: Site) -> None:
     site.work(cases=(wrong(),))
     assert "Tried by you" in _row(site.visitor("ada").get("/").text, "vector-add")
     assert _listed(site.visitor("ada").get("/?status=tried").text) == ["vector-add"]
+
+
+def test_a_search_shows_the_best_first_and_a_long_one_is_cut(site: Site) -> None:
+    client = site.app.test_client()
+    assert _listed(client.get("/?q=grayscale").text)[0] == "rgb-to-gray"
+    assert _listed(client.get("/?q=leetgpu+22").text)[0] == "gemm"
+    assert client.get("/?q=" + "x" * 10_000).status_code == 200
+
+
+def test_the_search_of_every_page_leads_to_the_first_hit(site: Site) -> None:
+    client = site.app.test_client()
+    assert client.get("/search?q=cumsum").headers["Location"] == "/challenges/prefix-sum"
+    assert client.get("/search?q=zyzzyva").headers["Location"] == "/?q=zyzzyva"
+    assert client.get("/search").headers["Location"] == "/"
+    assert client.get("/search?q=" + "x" * 10_000).headers["Location"] == "/?q=" + "x" * 100
+    assert 'action="/search"' in client.get("/tracks/").text
+
+
+def test_addresses_that_people_type_lead_to_what_they_mean(site: Site) -> None:
+    client = site.app.test_client()
+    for typed, meant in {
+        "/challenges": "/",
+        "/challenges/": "/",
+        "/problems": "/",
+        "/leaderboard": "/leaderboards/",
+        "/login?next=/tracks/": "/account/log-in?next=/tracks/",
+        "/signup": "/account/sign-up",
+        "/register": "/account/sign-up",
+    }.items():
+        answer = client.get(typed)
+        assert (answer.status_code, answer.headers["Location"]) == (302, meant)
+
+
+def test_the_api_searches_as_the_page_does(site: Site) -> None:
+    client = site.app.test_client()
+    found = client.get("/api/v1/challenges?q=layernorm").json["challenges"]
+    assert found[0]["slug"] == "layer-norm"
+    assert len(client.get("/api/v1/challenges?q=").json["challenges"]) > len(found)
+    assert client.get("/api/v1/challenges?q=" + "x" * 10_000).json == {"challenges": []}

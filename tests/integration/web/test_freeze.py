@@ -135,6 +135,13 @@ TABLE = """
 /help/<slug>                                                nothing
 /help/api                                                   nothing
 /picture.png                                                nothing
+/search                                                     nothing
+/challenges                                                 nothing
+/problems                                                   nothing
+/leaderboard                                                nothing
+/login                                                      nothing
+/signup                                                     nothing
+/register                                                   nothing
 /privacy                                                    nothing
 /robots.txt                                                 nothing
 /sitemap.xml                                                nothing

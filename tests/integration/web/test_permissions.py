@@ -192,6 +192,13 @@ GET  /help/                                                      200 200 200
 GET  /help/<slug>                                                404 404 404
 GET  /help/api                                                   200 200 200
 GET  /picture.png                                                200 200 200
+GET  /search                                                     302 302 302
+GET  /challenges                                                 302 302 302
+GET  /problems                                                   302 302 302
+GET  /leaderboard                                                302 302 302
+GET  /login                                                      302 302 302
+GET  /signup                                                     302 302 302
+GET  /register                                                   302 302 302
 GET  /privacy                                                    200 200 200
 GET  /robots.txt                                                 200 200 200
 GET  /sitemap.xml                                                200 200 200

@@ -69,7 +69,7 @@ def test_solutions_are_closed_until_one_has_solved_the_challenge(site: Site, pub
     for path in pages:
         answer = bob.get(path)
         assert answer.status_code == 403
-        assert "gave it up" in answer.text
+        assert "or give up, to see solutions" in answer.text
         assert SECRET not in answer.text
     assert site.app.test_client().get(API, headers=token).get_json()["code"] == "solutions_closed"
     enter(site, "bob")

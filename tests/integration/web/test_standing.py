@@ -40,7 +40,7 @@ def test_place_change_and_distance_to_the_best(site: Site) -> None:
     third = _timed(site, "ada", 3e-5)
     shown = _standing(site, "ada", second)
     assert "2 of 6" in shown
-    assert "1.50× the best, faster than 80 % of the others." in shown
+    assert "50 % slower than the best, faster than 80 % of the others." in shown
     assert "3.00× faster than your best before." in shown
     assert "this one, 15.0 µs" in shown
     assert shown.count('class="current"') == 1

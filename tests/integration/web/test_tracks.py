@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+from markupsafe import escape
+
 from judge.judgement import Measurement
 from judge.tracks.goal import Goal
 from judge.tracks.loader import builtin_tracks
@@ -67,7 +69,7 @@ def test_a_goal_counts_once_a_submission_shows_it(site: Site) -> None:
     page = site.visitor().get(submit(site, sectors=80)).text
     assert "Goal of the track" in page
     assert "Not reached." in page
-    assert "This submission has 2.0" in page
+    assert "This submission: 2.0" in page
     assert reached(site) == frozenset()
     page = site.visitor().get(TRACK).text
     assert page.count("solved</span>") == 1
@@ -133,3 +135,58 @@ def test_the_api_tells_of_tracks_and_of_ones_own_progress(site: Site) -> None:
     assert progress == {"track": "first-kernels", "solved": ["vector-add"], "reached": ["vector-add"]}
     assert client.get("/api/v1/tracks/first-kernels/progress").status_code == 401
     assert client.get("/api/v1/tracks/nothing").status_code == 404
+
+
+def test_a_challenge_of_a_track_shows_where_it_stands_in_it(site: Site) -> None:
+    page = site.app.test_client().get("/challenges/relu").text
+    bar = page.split('class="track-bar"')[1].split("</nav>")[0]
+    assert "First kernels</a>, 2 of 9" in bar
+    assert "at least 95 % of lanes active" in bar
+    assert 'href="/tracks/first-kernels/relu">Lesson' in bar
+    assert 'href="/challenges/vector-add">‹ Vector addition' in bar
+    assert 'href="/tracks/first-kernels/clamp">Clamp ›' in bar
+    assert "not reached" not in bar, "of nobody nothing is known"
+    assert "(not reached yet)" in site.visitor().get("/challenges/relu").text
+    assert 'class="track-bar"' not in site.app.test_client().get("/challenges/rope").text
+
+
+def test_after_an_accepted_submission_the_first_button_is_the_next_lesson(site: Site) -> None:
+    page = site.visitor().get(submit(site, sectors=40)).text
+    head = page.split('class="page-head"')[1]
+    assert head.index("Next: ReLU") < head.index("Leaderboard</a>") < head.index("Back to the editor")
+    run = site.visitor().get(submit(site, sectors=40, mode="run")).text
+    assert "Next: ReLU" not in run
+    bar = site.visitor().get("/challenges/vector-add").text.split('class="track-bar"')[1].split("</nav>")[0]
+    assert "reached</span>" in bar
+    assert "Next: ReLU" in bar
+
+
+def test_the_first_page_says_where_to_go_on(site: Site) -> None:
+    assert "Start: First kernels, lesson 1 of 9" in site.visitor().get("/").text
+    submit(site, sectors=40)
+    page = site.visitor().get("/").text
+    assert "Continue: First kernels, lesson 2 of 9" in page
+    assert 'href="/tracks/first-kernels/relu"' in page
+    assert "Continue:" not in site.app.test_client().get("/").text
+
+
+def test_the_first_page_of_a_stranger_shows_where_to_start_the_tracks_and_the_newest_boards(site: Site) -> None:
+    submit(site, sectors=40)
+    page = site.app.test_client().get("/").text
+    assert 'href="/challenges/vector-add">Start with Vector addition' in page
+    for track in builtin_tracks().tracks:
+        assert f'href="/tracks/{track.slug}"' in page
+    assert "9 challenges" in page
+    assert 'href="/leaderboards/vector-add?device=emulator"' in page
+
+
+def test_the_kernel_of_a_lesson_opens_in_the_editor(site: Site) -> None:
+    visitor = site.app.test_client()
+    lesson = visitor.get(f"{TRACK}/relu").text
+    assert 'href="/challenges/relu?example=lesson"' in lesson
+    assert 'data-copy="kernel-source"' in lesson
+    found = builtin_tracks().of("relu")
+    assert found is not None
+    kernel = found[1].kernel()
+    assert str(escape(kernel)) in visitor.get("/challenges/relu?example=lesson").text
+    assert visitor.get("/challenges/rope?example=lesson").status_code == 200

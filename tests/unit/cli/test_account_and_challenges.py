@@ -82,6 +82,14 @@ def test_challenges(cli: Cli, server: FakeServer) -> None:
     assert cli("challenges", "--json").json == {"challenges": [SOFTMAX]}
 
 
+def test_challenges_that_a_search_finds(cli: Cli, server: FakeServer) -> None:
+    server.routes = {"GET challenges": [SOFTMAX]}
+    assert cli("challenges", "--search", "soft max").stdout.splitlines()[1].startswith("softmax")
+    assert dict(server.requests[-1].url.params) == {"q": "soft max"}
+    server.routes = {"GET challenges": []}
+    assert "nothing found for 'zyzzyva'" in cli("challenges", "--search", "zyzzyva").stderr
+
+
 def test_init_writes_a_file_that_submit_takes_and_never_overwrites(
     cli: Cli, server: FakeServer, tmp_path: Path
 ) -> None:

@@ -1,4 +1,4 @@
-// The list of challenges: filters show their result at once, the URL holds them, and "/" goes to the search.
+// The list of challenges: filters show their result at once, the URL holds them, and Enter in the search opens the first.
 
 const form = document.getElementById("filters");
 const list = document.getElementById("list");
@@ -6,7 +6,7 @@ const search = document.getElementById("search");
 let asked = 0;
 
 async function show() {
-  const query = new URLSearchParams([...new FormData(form)].filter(([name, value]) => value && !(name === "sort" && value === "difficulty")));
+  const query = new URLSearchParams([...new FormData(form)].filter(([name, value]) => value && !(name === "sort" && value === "track")));
   const url = query.size ? `${form.action}?${query}` : form.action;
   history.replaceState(null, "", url);
   const mine = (asked += 1);
@@ -25,9 +25,9 @@ form?.addEventListener("input", (event) => {
   clearTimeout(timer);
   timer = setTimeout(show, event.target === search ? 120 : 0);
 });
-form?.addEventListener("submit", (event) => { event.preventDefault(); show(); });
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.target.closest("input, select, textarea, [contenteditable]")) return;
+form?.addEventListener("submit", async (event) => {
   event.preventDefault();
-  search?.focus();
+  clearTimeout(timer);
+  await show();
+  if (search.value.trim()) list.querySelector("a.title")?.click();
 });

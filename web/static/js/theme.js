@@ -16,4 +16,13 @@
       show();
     });
   });
+  // "/" goes to the search: that of the page, or that of the head.
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, select, textarea, [contenteditable]")) return;
+    const search = document.getElementById("search") ?? document.getElementById("find");
+    if (!search) return;
+    event.preventDefault();
+    search.focus();
+    search.select();
+  });
 })();

@@ -95,8 +95,8 @@ def test_only_an_accepted_and_timed_judgement_shows_anything() -> None:
 def test_a_goal_is_written_back_as_it_was_and_in_words() -> None:
     goal = parse_goal("sectors_over_ideal <= 1.2")
     assert goal.key == "sectors_over_ideal <= 1.2"
-    assert goal.text.startswith("at most 1.2 sectors of global memory")
-    assert parse_goal("active_lanes >= 90").text.startswith("at least 90 lanes")
+    assert goal.text == "at most 1.2× the minimum of memory sectors"
+    assert parse_goal("active_lanes >= 90").text == "at least 90 % of lanes active"
 
 
 @pytest.mark.parametrize(
