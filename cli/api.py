@@ -9,7 +9,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
-from cli.errors import FAILED, INTERNAL, NOT_ALLOWED, RATE_LIMITED, UNREACHABLE, USAGE, CliError, Unreachable
+from cli.errors import (
+    FAILED,
+    INTERNAL,
+    NOT_ALLOWED,
+    RATE_LIMITED,
+    UNREACHABLE,
+    USAGE,
+    CliError,
+    RateLimited,
+    Unreachable,
+)
 from judge.verdict import Verdict
 
 # httpx imports its own command line where it can, with Pygments and rich's progress bars: 45 ms. It does without.
@@ -146,8 +156,8 @@ class Api:
         hint = f"Nearest: {', '.join(nearest)}." if nearest else ""
         if status == 401 and not response.request.url.path.endswith("/tokens"):  # there a 401 means a wrong password
             hint = hint or "Log in first: `gpujudge login`."
-        if status == 429 and (wait := response.headers.get("retry-after")):
-            hint = hint or f"Try again in {wait} s."
+        if status == 429 and (wait := response.headers.get("retry-after", "")).isdecimal():
+            raise RateLimited(message, retry_after_s=int(wait))
         exit_code = _exit_code(status)
         if exit_code == UNREACHABLE:
             raise Unreachable(message, hint=hint)

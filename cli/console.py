@@ -60,6 +60,14 @@ def print_json(value: Any) -> None:
     _has_printed_json = True
 
 
+def print_json_line(value: Any) -> None:
+    """Prints one JSON object on a line of stdout, as one of several."""
+    global _has_printed_json
+    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+    _has_printed_json = True
+
+
 def has_printed_json() -> bool:
     """Returns whether stdout has its one object: an error that follows goes to stderr alone."""
     return _has_printed_json

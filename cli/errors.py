@@ -35,6 +35,14 @@ class Unreachable(CliError):
         super().__init__(message, exit_code=UNREACHABLE, hint=hint)
 
 
+class RateLimited(CliError):
+    """The server refuses for now, and says after how many seconds it takes the request."""
+
+    def __init__(self, message: str, *, retry_after_s: int) -> None:
+        super().__init__(message, exit_code=RATE_LIMITED, hint=f"Try again in {retry_after_s} s.")
+        self.retry_after_s = retry_after_s
+
+
 class NewerDatabase(CliError):
     """The database has the schema of a newer version."""
 

@@ -58,10 +58,11 @@ def test_submit_follows_to_the_verdict(cli: Cli, server: FakeServer, kernel: Pat
     assert "1,234,567 warp instructions" in ended.stdout
 
 
-def test_json_is_the_judgement_alone(cli: Cli, server: FakeServer, kernel: Path) -> None:
+def test_json_is_the_judgement_with_its_id_and_address(cli: Cli, server: FakeServer, kernel: Path) -> None:
     server.routes = {"POST submissions": status(), "GET submissions/abc/events": _stream((1, "done", {}))}
     server.routes["GET submissions/abc"] = _done("AC")
-    assert cli("submit", str(kernel), "--json").json == JUDGEMENT
+    named = {"id": "abc", "url": "/submissions/abc", "file": str(kernel)}
+    assert cli("submit", str(kernel), "--json").json == JUDGEMENT | named
 
 
 @pytest.mark.parametrize("verdict", list(Verdict))
@@ -285,24 +286,83 @@ def test_nothing_is_told_twice(cli: Cli, server: FakeServer) -> None:
     assert cli("watch", "abc").stdout.count(log) == 1
 
 
-def test_several_files_are_one_object_and_the_first_failure_is_the_exit_code(
-    cli: Cli, server: FakeServer, kernel: Path, tmp_path: Path
-) -> None:
-    other = tmp_path / "other.cu"
-    other.write_bytes(kernel.read_bytes())
-    wrong = {**JUDGEMENT, "verdict": "WA"}
+def _copies(kernel: Path, count: int) -> list[str]:
+    names = [kernel.with_name(f"kernel{number}.cu") for number in range(count)]
+    for each in names:
+        each.write_bytes(kernel.read_bytes())
+    return [str(each) for each in names]
+
+
+def _lines(stdout: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in stdout.splitlines()]
+
+
+def test_several_files_are_lines_and_the_exit_code_is_the_worst(cli: Cli, server: FakeServer, kernel: Path) -> None:
+    files = _copies(kernel, 3)
+    verdicts = ("WA", "IE", "AC")
     server.routes = {
-        "POST submissions": (
-            status("done", verdict="AC", judgement=JUDGEMENT),
-            status("done", id="abd", verdict="WA", judgement=wrong),
+        "POST submissions": tuple(
+            status("done", id=f"id{n}", url=f"/s/{n}", verdict=each, judgement={**JUDGEMENT, "verdict": each})
+            for n, each in enumerate(verdicts)
         )
     }
-    done = cli("submit", str(kernel), str(other), "--json")
-    assert done.exit_code == 10
-    assert [(one["file"], one["verdict"]) for one in done.json["submissions"]] == [
-        (str(kernel), "AC"),
-        (str(other), "WA"),
+    done = cli("submit", *files, "--json")
+    assert done.exit_code == 20
+    told = _lines(done.stdout)
+    assert [(one["event"], one["file"], one["id"], one["url"]) for one in told] == [
+        (event, file, f"id{n}", f"/s/{n}") for event in ("accepted", "judged") for n, file in enumerate(files)
     ]
+    assert [one["verdict"] for one in told[3:]] == list(verdicts)
+
+
+def test_a_rate_limit_is_waited_out_under_the_same_key(cli: Cli, server: FakeServer, kernel: Path) -> None:
+    files = _copies(kernel, 2)
+    refusal = httpx.Response(429, json={"detail": "That was too often."}, headers={"Retry-After": "7"})
+    server.routes = {"POST submissions": (status(id="id0"), refusal, refusal, status(id="id1"))}
+    done = cli("submit", *files, "--no-wait", "--json")
+    assert done.exit_code == 0
+    assert [(one["id"], one["file"]) for one in _lines(done.stdout)] == [("id0", files[0]), ("id1", files[1])]
+    assert done.stderr.count("It is sent again in 7 s.") == 2
+    keys = [request.headers["idempotency-key"] for request in server.requests]
+    assert keys[1] == keys[2] == keys[3] != keys[0]
+
+
+@pytest.mark.parametrize(("ending", "exit_code"), [(KeyboardInterrupt(), 130), (httpx.ConnectError("refused"), 3)])
+def test_what_ends_the_sending_loses_no_accepted_id(
+    cli: Cli,
+    server: FakeServer,
+    kernel: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    ending: BaseException,
+    exit_code: int,
+) -> None:
+    files = _copies(kernel, 4)
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        server.requests.append(request)
+        if len(server.requests) > 2:
+            raise ending
+        return httpx.Response(200, json=status(id=f"id{len(server.requests)}"))
+
+    monkeypatch.setattr(FakeServer, "__call__", lambda _self, request: answer(request))
+    done = cli("submit", *files, "--json")
+    assert done.exit_code == exit_code
+    assert [one["id"] for one in _lines(done.stdout)] == ["id1", "id2"]
+    assert "Accepted: id1 id2" in done.stderr
+    assert f"Not known to be accepted: {files[2]} {files[3]}" in done.stderr
+
+
+def test_a_file_that_is_refused_does_not_keep_others_back(cli: Cli, server: FakeServer, kernel: Path) -> None:
+    files = _copies(kernel, 3)
+    refusal = httpx.Response(422, json={"detail": "The source is empty."})
+    server.routes = {"POST submissions": (status(id="id0"), refusal, status(id="id2"))}
+    done = cli("submit", *files, "--no-wait", "--json")
+    assert done.exit_code == 2
+    told = _lines(done.stdout)
+    assert [(one["event"], one["file"]) for one in told] == [
+        ("accepted", files[0]), ("refused", files[1]), ("accepted", files[2]),
+    ]  # fmt: skip
+    assert told[1]["error"] == "The source is empty."
 
 
 def test_nothing_is_sent_where_one_file_cannot_be_read(cli: Cli, server: FakeServer, kernel: Path) -> None:
