@@ -10,8 +10,8 @@ import secrets
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import and_, case, delete, func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, and_, case, delete, func, select
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from store.models import Assignment, AssignmentChallenge, Class, ClassMember, Extension, Submission
 from store.totals import RANKED_MODE
@@ -133,27 +133,39 @@ def hints_hidden_until(session: Session, challenge: str, *, now: datetime) -> da
 
     Until then nobody but teachers sees them: a member could sign out, leave the class, or make a second account.
     """
+    return _open_until(session, challenge, Assignment.shows_hints.is_(False), now=now)
+
+
+def solutions_closed_until(session: Session, challenge: str, *, now: datetime) -> datetime | None:
+    """Returns when the last open assignment that closes this challenge's solutions is due, extensions included.
+
+    None: there is no such assignment.
+    """
+    return _open_until(session, challenge, Assignment.closes_solutions, now=now)
+
+
+def _open_until(
+    session: Session, challenge: str, condition: ColumnElement[bool] | InstrumentedAttribute[bool], *, now: datetime
+) -> datetime | None:
     last = func.max(case((Extension.due_at > Assignment.due_at, Extension.due_at), else_=Assignment.due_at))
     found = (
         select(last)
         .select_from(Assignment)
         .join(AssignmentChallenge, AssignmentChallenge.assignment_id == Assignment.id)
         .outerjoin(Extension, Extension.assignment_id == Assignment.id)
-        .where(
-            AssignmentChallenge.challenge == challenge,
-            Assignment.shows_hints.is_(False),
-            Assignment.opens_at <= now,
-        )
+        .where(AssignmentChallenge.challenge == challenge, condition, Assignment.opens_at <= now)
     )
     until = session.scalar(found)
     return until if until is not None and until > now else None
 
 
-def has_open_assignment(session: Session, challenge: str, *, user_id: int, now: datetime) -> bool:
-    """Returns whether the user is in a class and still has time for an assignment with this challenge."""
+def own_assignment_until(session: Session, challenge: str, *, user_id: int, now: datetime) -> datetime | None:
+    """Returns when the last open assignment with this challenge of the user's classes is due for them, or None."""
     extended = and_(Extension.assignment_id == Assignment.id, Extension.user_id == user_id)
+    due_at = func.coalesce(Extension.due_at, Assignment.due_at)
     found = (
-        select(Assignment.id)
+        select(func.max(due_at))
+        .select_from(Assignment)
         .join(ClassMember, ClassMember.class_id == Assignment.class_id)
         .join(AssignmentChallenge, AssignmentChallenge.assignment_id == Assignment.id)
         .outerjoin(Extension, extended)
@@ -161,7 +173,7 @@ def has_open_assignment(session: Session, challenge: str, *, user_id: int, now: 
             ClassMember.user_id == user_id,
             AssignmentChallenge.challenge == challenge,
             Assignment.opens_at <= now,
-            or_(Extension.due_at > now, and_(Extension.due_at.is_(None), Assignment.due_at > now)),
         )
     )
-    return session.scalar(found.limit(1)) is not None
+    until = session.scalar(found)
+    return until if until is not None and until > now else None

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, delete, func, select
+from sqlalchemy import ColumnElement, Select, and_, delete, func, select
 from sqlalchemy.orm import Session
 
+from store import classes
 from store.classes import new_code
 from store.contest_standings import Result, Row, rank_members
 from store.models import (
@@ -266,26 +267,45 @@ def contests_of(session: Session, submission: Submission, *, keep: bool = False)
     return [contest for contest in session.scalars(mine) if submission.device_key in contest.device_keys]
 
 
-def takes_part_now(session: Session, challenge: str, *, user_id: int, now: datetime) -> bool:
-    """Returns whether a contest with this challenge runs in which the user takes part."""
-    running = (
-        select(Contest.id)
-        .join(ContestMember, ContestMember.contest_id == Contest.id)
+def own_contest_until(session: Session, challenge: str, *, user_id: int, now: datetime) -> datetime | None:
+    """Returns when the last running contest with this challenge in which the user takes part ends, or None."""
+    mine = _running(challenge, now).join(ContestMember, ContestMember.contest_id == Contest.id)
+    until: datetime | None = session.scalar(mine.where(ContestMember.user_id == user_id))
+    return until
+
+
+def solutions_closed_until(session: Session, challenge: str, *, now: datetime) -> datetime | None:
+    """Returns when the last running contest that closes this challenge's solutions ends, or None."""
+    until: datetime | None = session.scalar(_running(challenge, now).where(Contest.closes_solutions))
+    return until
+
+
+def _running(challenge: str, now: datetime) -> Select[Any]:
+    """Selects the end of the last running contest with this challenge."""
+    return (
+        select(func.max(Contest.ends_at))
+        .select_from(Contest)
         .join(ContestChallenge, ContestChallenge.contest_id == Contest.id)
-        .where(ContestMember.user_id == user_id, ContestChallenge.challenge == challenge)
-        .where(Contest.starts_at <= now, Contest.ends_at > now)
+        .where(ContestChallenge.challenge == challenge, Contest.starts_at <= now, Contest.ends_at > now)
     )
-    return session.scalar(running.limit(1)) is not None
 
 
 def is_opened_to(session: Session, submission: Submission, *, user_id: int, now: datetime) -> bool:
     """Returns whether a contest that has ended opens the submission's source to the user, who took part, too.
 
-    What is frozen is opened when it is revealed.
+    What is frozen is opened when it is revealed. While another contest or an assignment closes the solutions of its
+    challenge, this one opens none.
     """
-    return not submission.frozen and any(
-        contest.opens_sources and contest.ends_at <= now and is_member(session, contest, user_id=user_id)
-        for contest in contests_of(session, submission)
+    closed = solutions_closed_until(session, submission.challenge, now=now) or classes.solutions_closed_until(
+        session, submission.challenge, now=now
+    )
+    return (
+        not submission.frozen
+        and closed is None
+        and any(
+            contest.opens_sources and contest.ends_at <= now and is_member(session, contest, user_id=user_id)
+            for contest in contests_of(session, submission)
+        )
     )
 
 

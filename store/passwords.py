@@ -40,12 +40,12 @@ _DUMMY_HASH = _hash_of_nothing()
 
 
 class HashersBusyError(Exception):
-    """Raised when other passwords were being hashed for ``WAIT_S``: the request may be sent again."""
+    """Raised when other passwords were being hashed for too long: the request may be sent again."""
 
 
-def hash_password(password: str) -> str:
-    """Returns the argon2 hash of a password. Raises HashersBusyError."""
-    with _slot():
+def hash_password(password: str, *, wait_s: float = WAIT_S) -> str:
+    """Returns the argon2 hash of a password. Raises HashersBusyError after ``wait_s`` of waiting for others."""
+    with _slot(wait_s):
         return _hasher.hash(password)
 
 
@@ -75,8 +75,8 @@ def weakness(password: str, *, username: str = "") -> str | None:
 
 
 @contextmanager
-def _slot() -> Iterator[None]:
-    if not _slots.acquire(timeout=WAIT_S):
+def _slot(wait_s: float = WAIT_S) -> Iterator[None]:
+    if not _slots.acquire(timeout=wait_s):
         raise HashersBusyError
     try:
         yield

@@ -18,8 +18,7 @@ from sqlalchemy import Select, delete, exists, false, func, select, update
 from sqlalchemy.orm import Session
 
 from judge.verdict import Verdict
-from store.classes import has_open_assignment, hints_hidden_until
-from store.contests import takes_part_now
+from store import classes, contests
 from store.models import GivenUp, Measurement, Role, SolutionLike, Submission, User, UserProgress
 from store.totals import RANKED_MODE
 from store.upsert import upsert
@@ -37,7 +36,7 @@ class Access(enum.Enum):
     OPERATOR = "operator"
     #: Neither solved nor given up.
     UNSOLVED = "unsolved"
-    #: The user has time for an assignment or a contest with this challenge, or a class works on it without hints.
+    #: See ``closed_until``.
     EXAMINED = "examined"
 
     @property
@@ -68,14 +67,32 @@ def access_of(session: Session, challenge: str, *, user_id: int, role: Role, now
     """Returns whether a challenge's solutions are open to a user."""
     if role.includes(Role.OPERATOR):
         return Access.OPERATOR
-    examined = has_open_assignment(session, challenge, user_id=user_id, now=now) or takes_part_now(
-        session, challenge, user_id=user_id, now=now
-    )
-    if examined or (not role.includes(Role.TEACHER) and hints_hidden_until(session, challenge, now=now) is not None):
+    if closed_until(session, challenge, user_id=user_id, role=role, now=now) is not None:
         return Access.EXAMINED
     if has_given_up(session, challenge, user_id=user_id):
         return Access.GAVE_UP
     return Access.SOLVED if _has_solved(session, challenge, user_id) else Access.UNSOLVED
+
+
+def closed_until(session: Session, challenge: str, *, user_id: int, role: Role, now: datetime) -> datetime | None:
+    """Returns until when assignments and contests close a challenge's solutions to a user, or None if none does.
+
+    Members are shut out while they have time. Everybody but teachers is, while an assignment shows no hints, or an
+    assignment or contest closes solutions: a member could read them by a second account.
+    """
+    if role.includes(Role.OPERATOR):
+        return None
+    ends = [
+        classes.own_assignment_until(session, challenge, user_id=user_id, now=now),
+        contests.own_contest_until(session, challenge, user_id=user_id, now=now),
+    ]
+    if not role.includes(Role.TEACHER):
+        ends += [
+            classes.hints_hidden_until(session, challenge, now=now),
+            classes.solutions_closed_until(session, challenge, now=now),
+            contests.solutions_closed_until(session, challenge, now=now),
+        ]
+    return max((each for each in ends if each is not None), default=None)
 
 
 def give_up(session: Session, challenge: str, *, user_id: int, now: datetime) -> None:

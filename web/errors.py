@@ -64,6 +64,8 @@ def answer(problem: Problem) -> Response:
     if problem.status == 401 and request.path.startswith("/api/"):
         response.headers["WWW-Authenticate"] = BEARER
     response.headers.update(problem.headers)
+    if "Retry-After" in problem.headers:
+        g.retry_after_s = problem.headers["Retry-After"]  # the limiter would put another in its place
     response.headers["Cache-Control"] = "no-store"
     return response
 

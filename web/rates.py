@@ -6,6 +6,8 @@ Memory is enough without Redis, since the server is one process with many thread
 from __future__ import annotations
 
 import hashlib
+import math
+import time
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar, cast
 
@@ -51,6 +53,10 @@ _per_recipient = limiter.shared_limit(_rate("MAIL_RATE"), scope="mail", key_func
 _per_code = limiter.shared_limit(
     _rate("LOG_IN_RATE"), scope="code", key_func=lambda: f"code:{session.get('second_step', [0])[0]}", methods=["POST"]
 )
+#: Of joins by the link of one class: its members may all sit behind one address.
+_per_class = limiter.shared_limit(
+    _rate("CLASS_RATE"), scope="class", key_func=lambda: f"class:{g.joined_class}", methods=["POST"]
+)
 #: Counts what was accepted. Requests that run at the same time are counted when they end, so a few may pass at once.
 limit_submissions = limiter.shared_limit(
     lambda: site_settings().submission_rate,
@@ -64,6 +70,39 @@ limit_submissions = limiter.shared_limit(
 def limit_address(view: Callable[P, R]) -> Callable[P, R]:
     """Limits requests by the visitor's address alone."""
     return cast(Callable[P, R], _per_address(view))
+
+
+@_per_class
+def _count_for_class() -> None:
+    """Is counted, and does nothing else."""
+
+
+@_per_address
+def _count_for_address() -> None:
+    """Is counted, and does nothing else."""
+
+
+def count_join(class_id: int | None) -> None:
+    """Counts a request to join a class, or for None one with the code of no class, which counts for the address.
+
+    Raises RateLimitExceeded.
+    """
+    if class_id is None:
+        _count_for_address()
+        return
+    g.joined_class = class_id
+    _count_for_class()
+
+
+def retry_after(seconds: int) -> None:
+    """Makes this response, a 429 or a 503, ask for a pause, whatever the limits have counted."""
+    g.retry_after_s = seconds
+
+
+def wait_s() -> int:
+    """Returns in how many seconds the limit that the request broke has room again."""
+    broken = limiter.current_limit
+    return 1 if broken is None else max(1, math.ceil(broken.reset_at - time.time()))
 
 
 def limit_log_ins(view: Callable[P, R]) -> Callable[P, R]:
@@ -86,6 +125,7 @@ def register_limits(app: Flask, settings: WebSettings) -> None:
     app.config.update(
         LOG_IN_RATE=settings.log_in_rate,
         ADDRESS_RATE=settings.address_rate,
+        CLASS_RATE=settings.class_rate,
         MAIL_RATE=settings.mail_rate,
         RATELIMIT_STORAGE_URI=settings.redis_url or "memory://",
         RATELIMIT_IN_MEMORY_FALLBACK_ENABLED=settings.redis_url is not None,
@@ -97,6 +137,8 @@ def register_limits(app: Flask, settings: WebSettings) -> None:
         # The limiter sets it on every response that it counted. Handlers run in reverse order: this one comes after it.
         if response.status_code not in (429, 503):
             response.headers.pop("Retry-After", None)
+        elif (seconds := g.get("retry_after_s")) is not None:
+            response.headers["Retry-After"] = str(seconds)
         return response
 
     limiter.init_app(app)

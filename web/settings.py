@@ -125,6 +125,7 @@ class WebSettings(SiteSettings, Settings):
     #: class may sit; mails to one person. In Flask-Limiter's notation.
     log_in_rate: str = "10 per minute; 100 per hour"
     address_rate: str = "120 per minute; 1200 per hour"
+    class_rate: str = "300 per minute; 2000 per hour"
     mail_rate: str = "5 per hour"
     #: What Prometheus sends as a bearer token; None: ``/metrics`` answers everybody.
     metrics_token: SecretStr | None = Field(default=None, examples=["$(openssl rand -hex 32)"])
@@ -157,7 +158,7 @@ class WebSettings(SiteSettings, Settings):
             raise ValueError("give each issuer a key of its own, other than github")
         return value
 
-    @field_validator("log_in_rate", "address_rate", "mail_rate")
+    @field_validator("log_in_rate", "address_rate", "class_rate", "mail_rate")
     @classmethod
     def _rates(cls, value: str) -> str:
         return check_rate(value)

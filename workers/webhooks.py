@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import hmac
 import http.client
-import ipaddress
 import socket
 import ssl
 import threading
@@ -20,6 +19,7 @@ from urllib.parse import urlsplit
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
+from store.addresses import addresses_of, is_public
 from store.webhooks import Message, claim_messages, finish_message
 from workers.context import WorkerContext
 
@@ -123,26 +123,10 @@ def _deadline(connection: http.client.HTTPConnection) -> Iterator[None]:
 
 def _resolve(host: str, port: int, *, private: bool) -> str:
     """Returns the address to connect to. Raises RefusedError if any address of the name is not public."""
-    found = [str(row[4][0]) for row in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
-    for address in found:
-        if not private and not is_public(address):
-            raise RefusedError(f"{host} is not on the public internet")
+    found = addresses_of(host, port)
+    if not private and not all(map(is_public, found)):
+        raise RefusedError(f"{host} is not on the public internet")
     return found[0]
-
-
-def is_public(address: str) -> bool:
-    """Returns whether an IP address belongs to the public internet, and is one host's."""
-    found = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(found, ipaddress.IPv6Address):
-        inner = found.ipv4_mapped or found.sixtofour
-        if inner is not None:
-            return is_public(str(inner))
-        if found.teredo is not None or found in _NAT64:
-            return False
-    return found.is_global and not found.is_multicast
-
-
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
 def _connect(scheme: str, host: str, port: int, address: str) -> http.client.HTTPConnection:

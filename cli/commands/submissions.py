@@ -52,7 +52,7 @@ def submit(
 
     The challenge and the device come from the options or from a line in the file, such as
     `// gpujudge: challenge=softmax device=emulator`. The exit code says the verdict: 0 AC, 10 WA, 11 CE, 12 RE, 13 TLE,
-    14 MLE, 15 OLE, 16 SV, 17 TI, 20 IE; of several files, the first that is not accepted.
+    14 MLE, 15 OLE, 16 SV, 17 TI, 20 IE; of several files, the highest.
 
     Of several files, --json prints a line for each as soon as the server has taken it, with its id and address, and
     another once it is judged. A rate limit is waited out.
@@ -220,7 +220,7 @@ def _send(
         if no_wait and as_json and not several:
             [(_, answer, named)] = sent
             print_json({**answer, **named})
-    raise typer.Exit(next((code for code in codes if code), 0))
+    raise typer.Exit(max(codes, default=0))
 
 
 def _post(api: Api, body: dict[str, Any], key: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, String, Text
+from sqlalchemy import ForeignKey, String, Text, true
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from store.columns import BigKey, UtcDateTime
@@ -77,6 +77,8 @@ class Assignment(Base):
     device_key: Mapped[str | None] = mapped_column(String(100))
     #: Whether members see the hints in the statements until it is due.
     shows_hints: Mapped[bool]
+    #: Whether the solutions of its challenges are closed to all but teachers until it is due for every member.
+    closes_solutions: Mapped[bool] = mapped_column(default=True, server_default=true())
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
     challenges: Mapped[list[AssignmentChallenge]] = relationship(

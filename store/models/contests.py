@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, true
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from store.columns import BigKey, UtcDateTime
@@ -49,6 +49,8 @@ class Contest(Base):
     code: Mapped[str | None] = mapped_column(String(64))
     #: Whether members see each other's counted sources after the end.
     opens_sources: Mapped[bool] = mapped_column(default=False)
+    #: Whether the solutions of its challenges are closed to all but teachers while it runs.
+    closes_solutions: Mapped[bool] = mapped_column(default=True, server_default=true())
     #: Where messages about it go (store.webhooks), and the key that signs them; None: nowhere.
     webhook_url: Mapped[str | None] = mapped_column(String(500))
     webhook_secret: Mapped[str | None] = mapped_column(String(64))

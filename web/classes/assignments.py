@@ -110,7 +110,7 @@ def _form(group: Class, found: Assignment | None) -> AssignmentForm:
     if found is not None:
         if found.device_key is not None:
             devices.setdefault(found.device_key, found.device_key)
-        names = ("title", "opens_at", "due_at", "counts", "shows_hints")
+        names = ("title", "opens_at", "due_at", "counts", "shows_hints", "closes_solutions")
         given["data"] = {
             **{name: getattr(found, name) for name in names},
             "least_percent": found.least_percent or None,
@@ -118,7 +118,8 @@ def _form(group: Class, found: Assignment | None) -> AssignmentForm:
             "device": found.device_key or "",
         }
     else:
-        given["data"] = {"opens_at": services().clock().replace(second=0, microsecond=0), "shows_hints": True}
+        opens_at = services().clock().replace(second=0, microsecond=0)
+        given["data"] = {"opens_at": opens_at, "shows_hints": True, "closes_solutions": True}
     return AssignmentForm(services().packs, list(devices.items()), earliest=group.created_at, **given)
 
 

@@ -16,10 +16,12 @@ from wtforms import (
 )
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired, Length, NumberRange, Optional, Regexp
+from wtforms.widgets import PasswordInput
 
 from judge.packs.pack import Pack
 from store.models import Assignment, Class, Counts
 from store.models.classes import MEDALS
+from web.accounts.forms import SignUpForm
 from web.challenges.naming import check_slugs, read_slugs
 from web.form_fields import UtcField
 from web.formatting import as_utc
@@ -63,6 +65,14 @@ class JoinForm(FlaskForm):
     )
 
 
+class NewMemberForm(JoinForm, SignUpForm):
+    """Makes an account that joins a class."""
+
+    def keep_password(self) -> None:
+        """Lets the page bring the password back: the same form is to be sent again."""
+        self.password.widget = PasswordInput(hide_value=False)
+
+
 class AssignmentForm(FlaskForm):
     """Makes or changes an assignment."""
 
@@ -84,6 +94,9 @@ class AssignmentForm(FlaskForm):
     )
     device = SelectField("Device", default="")
     shows_hints = BooleanField("The hints in the statements are shown before it is due", default=True)
+    closes_solutions = BooleanField(
+        "The solutions of its challenges are closed to everybody but teachers until it is due for all", default=True
+    )
 
     def __init__(
         self, known: Mapping[str, Pack], devices: Collection[tuple[str, str]], *, earliest: datetime, **given: object
@@ -129,6 +142,7 @@ class AssignmentForm(FlaskForm):
         assignment.counts, assignment.least_percent = self.counts.data, self.least_percent.data or 0
         assignment.device_key = self.device.data or None
         assignment.shows_hints = bool(self.shows_hints.data)
+        assignment.closes_solutions = bool(self.closes_solutions.data)
 
 
 class ExtensionForm(FlaskForm):

@@ -6,24 +6,33 @@ A member sees the class and their own work, the teacher all members' work for it
 from __future__ import annotations
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask_limiter import RateLimitExceeded
+from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
-from store import classes
+from store import accounts, classes
 from store.accounts import find_user
 from store.grades import count_in_time
 from store.models import Class, Role, User
-from web.accounts.visitor import login_required, require_visitor
+from store.passwords import HashersBusyError, hash_password
+from web.accounts.email import confirmation_mail, send_later
+from web.accounts.forms import refuse_weak
+from web.accounts.visitor import login_required, redirect_to_log_in, require_visitor, signed_in, start_session
 from web.classes import assignments, grading
 from web.classes.access import NUMBER, assignment_grades, may_make_classes, record, taught_class, teaches, visible_class
-from web.classes.forms import ClassForm, DeleteClassForm, JoinForm
-from web.problems import Problem
-from web.rates import limit_address
-from web.services import reader, services, transaction
+from web.classes.forms import ClassForm, DeleteClassForm, JoinForm, NewMemberForm
+from web.problems import Problem, sentence
+from web.rates import count_join, retry_after, wait_s
+from web.services import reader, release_reader, services, transaction
+from web.site import site_settings
 from web.statement import render_statement
 
 blueprint = Blueprint("classes", __name__, url_prefix="/classes")
 assignments.register(blueprint)
 grading.register(blueprint)
+
+#: So long a new member waits while others' passwords are hashed: a class joins in the same minute.
+_HASH_WAIT_S = 30.0
 
 
 @blueprint.get("/")
@@ -43,24 +52,83 @@ def index() -> str:
 
 
 @blueprint.route("/join", methods=["GET", "POST"])
-@login_required
-@limit_address
-def join() -> str | Response | tuple[str, int]:
-    """Joins the class of a code. A teacher's link brings the code."""
-    form = JoinForm(data={"code": request.args.get("code", "")})
+def join() -> str | Response | tuple[str, int] | tuple[str, int, dict[str, str]]:
+    """Joins the class of a code, which a teacher's link brings; who is not logged in gets an account with it."""
+    visitor, given = signed_in(), {"code": request.args.get("code", "")}
+    form = NewMemberForm(data=given) if visitor is None else JoinForm(data=given)
     group = classes.find_by_code(reader(), form.code.data or "")
-    if request.method == "POST":
-        if not form.validate_on_submit():
-            return render_template("classes/join.html", form=form, group=group), 422
-        if group is None:
+    if visitor is None and (site_settings().sign_up == "closed" or (group is None and request.method == "GET")):
+        return redirect_to_log_in()
+    if request.method == "GET":
+        return _join_page(form, group)
+    try:
+        count_join(None if group is None else group.id)
+        if form.validate_on_submit() and group is None:
             form.code.errors = ("No class has this code. The teacher may have changed it: ask for the present one.",)
-            return render_template("classes/join.html", form=form, group=None), 422
-        with transaction() as writer:
-            known_as = " ".join((form.known_as.data or "").split())
-            classes.join(writer, group, user_id=require_visitor().id, known_as=known_as, now=services().clock())
-        flash("You are in the class.", "success")
-        return redirect(url_for("classes.show", number=group.id), 303)
-    return render_template("classes/join.html", form=form, group=group)
+        if form.errors or group is None or (isinstance(form, NewMemberForm) and _lacks(form)):
+            return _join_page(form, group), 422
+        number = group.id
+        if isinstance(form, NewMemberForm):
+            _make_member(form, number)
+        else:
+            with transaction() as writer:
+                _join(writer, number, form, require_visitor().id)
+    except accounts.AccountError as error:
+        assert isinstance(form, NewMemberForm)
+        form.username.errors = (sentence(str(error)),)
+        return _join_page(form, group), 422
+    except RateLimitExceeded:
+        return _busy_page(form, group, 429, wait_s())
+    except HashersBusyError:
+        return _busy_page(form, group, 503, 5)
+    flash("You are in the class.", "success")
+    return redirect(url_for("classes.show", number=number), 303)
+
+
+def _lacks(form: NewMemberForm) -> bool:
+    """Returns whether the account lacks something that the site asks for, and says what at the field."""
+    if site_settings().email == "required" and not form.email.data:
+        form.email.errors = ("This site needs your address: it mails you a link.",)
+        return True
+    return refuse_weak(form.password, username=form.username.data)
+
+
+def _make_member(form: NewMemberForm, number: int) -> None:
+    """Makes an account that is in the class: both or neither. Raises AccountError, HashersBusyError, Problem 409."""
+    release_reader()
+    hashed = hash_password(form.password.data, wait_s=_HASH_WAIT_S)
+    with transaction() as writer:
+        user = accounts.create_user(writer, username=form.username.data, password=None, now=services().clock())
+        user.password_hash = hashed
+        _join(writer, number, form, user.id)
+        wanted = form.email.data and site_settings().email != "off"
+        mail = confirmation_mail(writer, user=user, email=form.email.data) if wanted else None
+        start_session(writer, user)
+    if mail is not None:
+        send_later(mail)
+        flash(f"A mail is on its way to {mail.to}: open its link to confirm your address.", "success")
+
+
+def _join(writer: Session, number: int, form: JoinForm | NewMemberForm, user_id: int) -> None:
+    group = writer.get(Class, number)
+    if group is None:
+        raise Problem(409, "class_deleted", "The class was deleted just now.")
+    known_as = " ".join((form.known_as.data or "").split())
+    classes.join(writer, group, user_id=user_id, known_as=known_as, now=services().clock())
+
+
+def _join_page(form: JoinForm | NewMemberForm, group: Class | None, busy_s: int | None = None) -> str:
+    return render_template("classes/join.html", form=form, group=group, busy_s=busy_s, email_mode=site_settings().email)
+
+
+def _busy_page(
+    form: JoinForm | NewMemberForm, group: Class | None, status: int, seconds: int
+) -> tuple[str, int, dict[str, str]]:
+    """Returns the form as it was typed, and says when to send it again."""
+    if isinstance(form, NewMemberForm):
+        form.keep_password()
+    retry_after(seconds)
+    return _join_page(form, group, seconds), status, {"Cache-Control": "no-store"}
 
 
 @blueprint.get(f"/{NUMBER}")

@@ -6,6 +6,7 @@ import math
 import re
 import secrets
 from collections.abc import Collection
+from urllib.parse import urlsplit
 
 from flask_wtf import FlaskForm
 from wtforms import (
@@ -20,6 +21,7 @@ from wtforms import (
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired, Length, NumberRange, Optional, Regexp
 
+from store.addresses import addresses_of, is_public
 from store.models import Contest, Scoring
 from web.challenges.naming import check_slugs, read_slugs
 from web.form_fields import UtcField
@@ -79,10 +81,20 @@ class ContestForm(FlaskForm):
     )
     revealed = BooleanField("Show the frozen standings in full")
     opens_sources = BooleanField("After the end, members see each other's counted sources")
+    closes_solutions = BooleanField(
+        "From the start to the end, the solutions of its challenges are closed to everybody", default=True
+    )
 
-    def __init__(self, known: Collection[str], devices: Collection[tuple[str, str]], **given: object) -> None:
+    def __init__(
+        self,
+        known: Collection[str],
+        devices: Collection[tuple[str, str]],
+        *,
+        private_webhooks: bool,
+        **given: object,
+    ) -> None:
         super().__init__(**given)  # type: ignore[no-untyped-call]
-        self._known = known
+        self._known, self._private_webhooks = known, private_webhooks
         self.devices.choices = list(devices)
 
     @property
@@ -119,6 +131,25 @@ class ContestForm(FlaskForm):
         if field.data and self.starts_at.data and field.data <= self.starts_at.data:
             raise ValidationError("It ends after it starts.")
 
+    def validate_webhook_url(self, field: StringField) -> None:
+        """Refuses an address outside the public internet. A name that nobody knows now is tried when it is needed."""
+        if not field.data or self._private_webhooks:
+            return
+        try:
+            parts = urlsplit(field.data.strip())
+            host, port = parts.hostname or "", parts.port or 443
+        except ValueError:
+            raise ValidationError("This is no address: its host or its port is wrong.") from None
+        try:
+            found = addresses_of(host, port)
+        except (OSError, ValueError):
+            return
+        if not all(map(is_public, found)):
+            raise ValidationError(
+                f"{host} is not on the public internet. An operator may allow private addresses: "
+                "GPUJUDGE_WEBHOOK_PRIVATE=true."
+            )
+
     def validate_frozen_at(self, field: UtcField) -> None:
         """Refuses a freeze outside of the contest."""
         begins, ends = self.starts_at.data, self.ends_at.data
@@ -141,6 +172,7 @@ class ContestForm(FlaskForm):
         if contest.webhook_url is not None and contest.webhook_secret is None:
             contest.webhook_secret = secrets.token_hex(32)
         contest.revealed, contest.opens_sources = bool(self.revealed.data), bool(self.opens_sources.data)
+        contest.closes_solutions = bool(self.closes_solutions.data)
 
 
 def written_targets(contest: Contest) -> str:

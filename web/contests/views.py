@@ -268,6 +268,7 @@ def _form(contest: Contest | None) -> ContestForm:
         given["data"] = {
             **{name: getattr(contest, name) for name in ("title", "slug", "description", "scoring", "revealed")},
             "opens_sources": contest.opens_sources,
+            "closes_solutions": contest.closes_solutions,
             "team_size": contest.team_size,
             "code": contest.code or "",
             "webhook_url": contest.webhook_url or "",
@@ -276,7 +277,8 @@ def _form(contest: Contest | None) -> ContestForm:
             "devices": list(contest.device_keys),
             **{name: getattr(contest, name) for name in ("starts_at", "ends_at", "frozen_at")},
         }
-    return ContestForm(services().packs.keys(), list(devices.items()), **given)
+    private = services().settings.webhook_private
+    return ContestForm(services().packs.keys(), list(devices.items()), private_webhooks=private, **given)
 
 
 def _form_page(form: ContestForm, contest: Contest | None) -> str:

@@ -14,7 +14,7 @@ from web.accounts.visitor import login_required, require_visitor, signed_in
 from web.paging import page_asked_for
 from web.problems import Problem, sentence
 from web.services import reader, services, transaction
-from web.solutions.reading import CLOSED, find_access, readable_solution
+from web.solutions.reading import find_access, readable_solution, why_closed
 from web.source import highlight_block
 from web.submissions.accepting import find_pack
 from web.submissions.languages import ending
@@ -29,7 +29,7 @@ PAGE = 50
 def index(slug: str) -> str:
     """Renders the reference steps and the users' solutions or, to whom they are closed, what opens them."""
     pack, visitor = find_pack(services(), slug), signed_in()
-    access = Access.UNSOLVED if visitor is None else find_access(reader(), pack, visitor)
+    access = find_access(reader(), pack, visitor)
     count = solutions.count_solutions(reader(), challenge=slug)
     pages = max(1, -(-count // PAGE))
     page = min(page_asked_for(), pages)
@@ -41,7 +41,7 @@ def index(slug: str) -> str:
         access=access,
         is_open=is_open,
         gave_up=visitor is not None and solutions.has_given_up(reader(), slug, user_id=visitor.id),
-        closed=CLOSED.get(access, ""),
+        closed="" if is_open else why_closed(reader(), pack, visitor),
         step_count=len(steps),
         steps=[(step, highlight_block(step.source)) for step in steps] if is_open else [],
         count=count,
@@ -61,7 +61,7 @@ def give_up(slug: str) -> BaseResponse:
     """Gives a challenge up, for good. Needs ``sure``."""
     pack, visitor = find_pack(services(), slug), require_visitor()
     if find_access(reader(), pack, visitor) is Access.EXAMINED:
-        raise Problem(403, "solutions_closed", CLOSED[Access.EXAMINED])
+        raise Problem(403, "solutions_closed", why_closed(reader(), pack, visitor))
     if "sure" not in request.form:
         raise Problem(422, "invalid", "Tick the box: giving up cannot be undone.")
     try:

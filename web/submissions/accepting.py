@@ -91,7 +91,7 @@ def accept_submission(
     except IdempotencyConflictError as error:
         raise Problem(409, "idempotency_conflict", f"{error}"[:1].upper() + f"{error}"[1:] + ".") from None
     except TooManyWaitingError as error:
-        raise Problem(429, "too_many_waiting", sentence(str(error))) from None
+        raise Problem(429, "too_many_waiting", sentence(str(error)), retry_after_s=5) from None
     log.info("submission.accepted", submission=accepted.submission.public_id, user=user_id)
     services.ring(accepted.submission)
     return accepted

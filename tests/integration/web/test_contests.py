@@ -524,3 +524,31 @@ def test_a_time_that_is_left_out_is_told_at_its_field(teacher: FlaskClient, cloc
     answer = post(teacher, f"{PAGE}/edit", given)
     assert answer.status_code == 422
     assert "Say when it starts." in answer.text
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://127.0.0.1:9000/hook",
+        "https://[::1]/",
+        "https://10.1.2.3/",
+        "http://localhost/",
+        "http://169.254.169.254/x",
+    ],
+)
+def test_a_webhook_outside_the_public_internet_is_refused_when_it_is_saved(
+    site: Site, teacher: FlaskClient, clock: Clock, address: str
+) -> None:
+    refused = save(teacher, clock, webhook_url=address)
+    assert refused.status_code == 422
+    assert "is not on the public internet" in refused.text
+    assert site.app.test_client().get(PAGE).status_code == 404  # nothing was saved
+    assert save(teacher, clock, webhook_url="https://93.184.215.14/hook").status_code == 303
+    assert save(teacher, clock, f"{PAGE}/edit", webhook_url=address).status_code == 422
+
+
+def test_a_webhook_may_be_private_where_the_operator_allows_it(data_dir: Path, clock: Clock) -> None:
+    site = make_site(data_dir, clock=clock, webhook_private=True)
+    site.add_device(H200)
+    teacher = promoted(site, "teacher", Role.TEACHER)
+    assert save(teacher, clock, webhook_url="http://127.0.0.1:9000/hook").status_code == 303

@@ -191,7 +191,7 @@ class Friday:
             contest = Contest(
                 slug="friday", title="Friday", description="", starts_at=NOON, ends_at=NOON + 3 * hour,
                 frozen_at=NOON + 2 * hour, scoring="places", devices=H200.key, owner_id=ids["carl"],
-                opens_sources=True, created_at=NOON, webhook_url=HOOK, webhook_secret="s" * 32,
+                opens_sources=True, closes_solutions=False, created_at=NOON, webhook_url=HOOK, webhook_secret="s" * 32,
             )  # fmt: skip
             contests.set_challenges(contest, [SLUG])
             group = Class(

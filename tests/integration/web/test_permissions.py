@@ -147,7 +147,7 @@ POST /challenges/<slug>/solutions/<public_id>/like               302 403 403 - 4
 POST /challenges/<slug>/submissions                              302 404 404
 GET  /classes/                                                   302 200 200
 GET  /classes/join                                               302 200 200
-POST /classes/join                                               302 422 422
+POST /classes/join                                               422 422 422
 GET  /classes/new                                                302 404 404 - 200 404 200
 POST /classes/new                                                302 404 404 - 422 404 422
 GET  /classes/<int(max=2147483647):number>                       302 404 200 - 200 404 200

@@ -227,7 +227,7 @@ def test_solutions_are_closed_during_a_contest_and_marked_results_do_not_count_i
     marked = enter(site, "eve", timed(1e-5))
     enter(site, "ada", timed(2e-4))
     for name in ("ada", "eve"):
-        assert "Solutions are closed while" in site.visitor(name).get(SOLUTIONS).text
+        assert "are closed until" in site.visitor(name).get(SOLUTIONS).text
     rows = site.app.test_client().get("/contests/friday/standings.json").get_json()["standings"]
     assert [(row["user"], row["rank"]) for row in rows] == [("ada", 1), ("eve", 2)]
     assert "It counts in" not in site.visitor("eve").get(f"/submissions/{marked}").text
@@ -254,13 +254,65 @@ def test_solutions_are_closed_while_there_is_time_for_an_assignment(site: Site) 
         classes.set_challenges(assignment, ["vector-add"])
         session.add(assignment)
     shown = site.visitor("ada").get(SOLUTIONS).text
-    assert "Solutions are closed while" in shown
+    assert "are closed until" in shown
     assert "Give up and show" not in shown
     # No form is on the page then; who sends one all the same gets nowhere.
     assert post(site.visitor("ada"), f"{CHALLENGE}/give-up", {"sure": "1"}, page=CHALLENGE).status_code == 403
     with site.database() as session:
         session.merge(assignment).due_at = now
     assert "Step by step" in site.visitor("ada").get(SOLUTIONS).text
+
+
+@pytest.mark.parametrize("kind", ["assignment", "contest"])
+def test_an_open_assignment_or_contest_closes_solutions_to_everybody_by_its_switch(
+    site: Site, published: str, kind: str
+) -> None:
+    enter(site, "bob", timed(2e-4))  # has solved it, and is in no class and no contest
+    now, day = site.services.clock(), timedelta(days=1)
+    late = now + 3 * day
+    with site.database() as session:
+        bob = find_user(session, "bob")
+        assert bob is not None
+        if kind == "contest":
+            row: Contest | Assignment = Contest(
+                slug="friday", title="Friday", description="", starts_at=now - day, ends_at=late, scoring="points",
+                devices=H200.key, created_at=now,
+            )  # fmt: skip
+            contests.set_challenges(row, ["vector-add"])  # type: ignore[arg-type]
+            session.add(row)
+        else:
+            group = Class(title="Spring", description="", code=classes.new_code(), created_at=now)
+            session.add(group)
+            session.flush()
+            row = Assignment(
+                class_id=group.id, title="Sums", opens_at=now - day, due_at=now + day, counts="accepted",
+                least_percent=0, shows_hints=True, created_at=now,
+            )  # fmt: skip
+            classes.set_challenges(row, ["vector-add"])
+            session.add(row)
+            session.flush()
+            other = find_user(session, "ada")
+            assert other is not None
+            classes.set_extension(session, row, user_id=other.id, due_at=late)
+    said = f"are closed until {late:%Y-%m-%d %H:%M} UTC"
+    client, token = site.visitor("bob"), {"Authorization": f"Bearer {site.token_of('bob')}"}
+    for viewer in (client, site.app.test_client()):
+        shown = viewer.get(SOLUTIONS).text
+        assert said in shown
+        assert "Step by step" not in shown
+        assert published not in shown
+    assert client.get(f"{SOLUTIONS}/{published}").status_code == 403
+    for path in (API, f"{API}/{published}/source"):
+        answer = site.app.test_client().get(path, headers=token)
+        assert answer.status_code == 403
+        assert said in answer.get_json()["detail"]
+    assert site.visitor("ada").get(f"{SOLUTIONS}/{published}").status_code == 200  # one's own
+    eve = post(site.visitor("eve"), f"{CHALLENGE}/give-up", {"sure": "1"}, page=CHALLENGE)
+    assert eve.status_code == 403
+    with site.database() as session:
+        session.merge(row).closes_solutions = False
+    assert published in client.get(SOLUTIONS).text
+    assert client.get(f"{SOLUTIONS}/{published}").status_code == 200
 
 
 def test_operators_read_all_solutions(site: Site, published: str) -> None:
