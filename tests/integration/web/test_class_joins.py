@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -53,7 +54,13 @@ def test_a_class_of_199_joins_from_one_address(data_dir: Path) -> None:
         with httpx.Client(base_url=address, timeout=120.0) as client:
             token = csrf_of(client.get(page).text)
             data = {"csrf_token": token, **fields(code, f"member{number}")}
-            return client.post("/classes/join", data=data).status_code
+            answer = client.post("/classes/join", data=data)
+            while answer.status_code == 503:
+                # All processors hash passwords: the page says when to come back, and keeps what was typed.
+                assert f"member{number}" in answer.text
+                time.sleep(int(answer.headers["Retry-After"]))
+                answer = client.post("/classes/join", data=data)
+            return answer.status_code
 
     with running_server(data_dir, GPUJUDGE_SIGN_UP="invitation") as port, ThreadPoolExecutor(32) as crowd:
         address = f"http://127.0.0.1:{port}"
