@@ -4,9 +4,10 @@ A point about as near to two centroids may get either, and all that follows diff
 follows every way that they can go, and one of these must be the kernel's. Where they are many, it bounds how far they
 can move a centroid: little where clusters are large, as those of the cases with so many points are.
 
-How far centroids may be off then, for a million points in 8 clusters and 7 rounds, of 12 draws: sums in single precision
-in one accumulator moved a boundary by 0.01 to 0.21 (sums of blocks by 0.02 at most), rounds that looked at half of the
-points by 2.0 to 15. The check allows 0.8 to 2.0, of which 0.6 is ``_ROUNDS`` and the rest what near ties move.
+How far centroids may be off then, for a million points in 8 clusters and 7 rounds, of 12 draws: sums in single
+precision in one accumulator moved a boundary by 0.01 to 0.21 (sums of blocks by 0.02 at most), rounds that looked at
+half of the points by 2.0 to 15. The check allows 0.8 to 2.0, of which 0.6 is ``_ROUNDS`` and the rest what near ties
+move.
 """
 
 import itertools
