@@ -1,10 +1,12 @@
 """The two-dimensional discrete Fourier transform in NumPy, in double precision.
 
 How far a bin may be off: eight times the standard error of the least accurate honest kernel, which adds up rows and
-then columns by the definition, each in one accumulator. Terms that walk about zero give n q^2 / 18 in u^2, those of a
-tone n R^2 / 9. For 2,048 rows of 4,096 that kernel reaches 0.46 of what is allowed, Stockham's transform 0.05 (0.06 with
-angles rounded to single precision), halves or TF32 between rows and columns 52 times it; for 32 rows of 64 these are
-0.15, 0.09, 0.11 and 163.
+then columns by the definition, each in one accumulator. Terms that walk about zero give n q^2 / 18 in u^2, those of
+a tone n R^2 / 9.
+
+For 2,048 rows of 4,096 that kernel reaches 0.46 of what is allowed, Stockham's transform 0.05 (0.06 with angles rounded
+to single precision), halves or TF32 between rows and columns 52 times it; for 32 rows of 64 these are 0.15, 0.09, 0.11
+and 163.
 """
 
 import numpy as np

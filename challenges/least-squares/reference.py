@@ -2,11 +2,11 @@
 
 How far a coefficient may be off: eight times the standard error of normal equations whose sums have one accumulator
 each, solved by Cholesky's decomposition, all in single precision. A sum over n samples has the variance
-n R^2 / 9 + n^2 q^2 / 18 in u^2. The inverse carries the errors of all equations to each coefficient: one near zero hides
-none of those of others.
+n R^2 / 9 + n^2 q^2 / 18 in u^2. The inverse carries the errors of all equations to each coefficient: one near zero
+hides none of those of others.
 
-For 100,000 samples of 272 features one accumulator reaches 0.35 of what is allowed, sums of blocks 0.02, samples in half
-precision 2.3 times it (a seventh of the coefficients); for 5,003 of 1,000 these are 0.21, 0.12 and 5.
+For 100,000 samples of 272 features one accumulator reaches 0.35 of what is allowed, sums of blocks 0.02, samples in
+half precision 2.3 times it (a seventh of the coefficients); for 5,003 of 1,000 these are 0.21, 0.12 and 5.
 """
 
 import numpy as np
