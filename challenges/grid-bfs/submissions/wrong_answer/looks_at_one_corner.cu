@@ -17,15 +17,19 @@ __global__ void corner(const int* grid, int* least, int rows, int cols, int row,
         __syncthreads();
         if (threadIdx.x == 0) changed = 0;
         __syncthreads();
-        for (int i = threadIdx.x; i < cells; i += blockDim.x) {
+        // What this thread found, a bit for each of its cells: written when all have looked.
+        unsigned found = 0;
+        for (int i = threadIdx.x, bit = 0; i < cells; i += blockDim.x, bit++) {
             if (steps[i] != 1 << 20) continue;
             int r = i / wide, c = i % wide;
-            // Cells found in this step have one more than is asked for.
-            if ((r > 0 && steps[i - wide] == step) || (r + 1 < high && steps[i + wide] == step) || (c > 0 && steps[i - 1] == step) ||
-                (c + 1 < wide && steps[i + 1] == step)) {
-                atomicExch(&steps[i], step + 1);
-                changed = 1;
-            }
+            bool is_next = (r > 0 && steps[i - wide] == step) || (r + 1 < high && steps[i + wide] == step) ||
+                           (c > 0 && steps[i - 1] == step) || (c + 1 < wide && steps[i + 1] == step);
+            if (is_next) found |= 1u << bit;
+        }
+        if (found) atomicExch(&changed, 1);
+        __syncthreads();
+        for (int i = threadIdx.x, bit = 0; i < cells; i += blockDim.x, bit++) {
+            if (found >> bit & 1) steps[i] = step + 1;
         }
         __syncthreads();
         if (!changed) break;
@@ -38,7 +42,7 @@ __global__ void corner(const int* grid, int* least, int rows, int cols, int row,
         if (rest == 0 || at_edge) atomicMin(&best, steps[i] + rest);
     }
     __syncthreads();
-    if (threadIdx.x == 0) *least = best;
+    if (threadIdx.x == 0) *least = best == 1 << 20 ? -1 : best;
 }
 
 extern "C" void solve(const int* grid, int* result, int rows, int cols, int start_row, int start_col, int end_row, int end_col) {
