@@ -2,14 +2,11 @@
 
 import numpy as np
 
-#: Rows of cells in each strip of a labyrinth.
-_STRIP = 3
 
-
-def make_inputs(rng, rows, cols, start_row, start_col, end_row, end_col, walls, winding, labyrinth, closed):
+def make_inputs(rng, rows, cols, start_row, start_col, end_row, end_col, walls, winding, labyrinth, forks, closed):
     grid = (rng.random((rows, cols)) < walls).astype(np.int32)
     if labyrinth:
-        grid = _labyrinth(rng, rows, cols)
+        grid = _labyrinth(rng, rows, cols, labyrinth, forks)
         for row, col in ((start_row, start_col), (end_row, end_col)):
             # A way to the nearest cell.
             grid[row // 2 * 2, col // 2 * 2 : col + 1] = grid[row // 2 * 2 : row + 1, col] = 0
@@ -29,18 +26,18 @@ def make_inputs(rng, rows, cols, start_row, start_col, end_row, end_col, walls, 
     return {"grid": grid}
 
 
-def _labyrinth(rng, rows, cols):
+def _labyrinth(rng, rows, cols, strip, forks):
     """A labyrinth whose cells lie on even rows and columns, and whose way from one end to the other is long.
 
-    The cells make a random tree. Strips of some rows of cells are joined at alternating ends alone, somewhere in the
-    last quarter, so that a way through all of them goes back and forth, and winds within each. A few walls more are
-    open within the strips: which of two ways is shorter is not decided in one place.
+    The cells make a random tree. Strips of ``strip`` rows of cells are joined at alternating ends alone, somewhere in
+    the last quarter, so that a way through all of them goes back and forth, and winds within each. A share ``forks`` of
+    the other walls between rows is open within the strips: which of two ways is shorter is not decided in one place.
     """
     height, width = (rows + 1) // 2, (cols + 1) // 2
     cells, row, col = np.arange(height * width).reshape(height, width), np.arange(1, height), np.arange(width)
-    weights, open_more = rng.random((height - 1, width)), rng.random((height - 1, width)) < 0.05
-    is_between = (row % _STRIP == 0)[:, None]
-    at_left = (row // _STRIP % 2 == 0)[:, None]
+    weights, open_more = rng.random((height - 1, width)), rng.random((height - 1, width)) < forks
+    is_between = (row % strip == 0)[:, None]
+    at_left = (row // strip % 2 == 0)[:, None]
     is_joint = np.where(at_left, col, width - 1 - col) < max(1, width // 4)
     weights += np.where(is_between, np.where(is_joint, 1.0, 2.0), 0.0)
     below, beside = np.stack([cells[:-1], cells[1:]], 2), np.stack([cells[:, :-1], cells[:, 1:]], 2)

@@ -26,18 +26,24 @@ def _mass(logits, largest, above):
 
 
 def reference(logits, p, seed, vocab_size):
-    rng, largest = np.random.default_rng(int(seed[0])), float(logits.max())
-    sums = np.array([np.exp(logits[part].astype(np.float64) - largest).sum() for part in _chunks(logits)])
-    top = int(np.argmax(logits))
+    rng, largest, top, above = np.random.default_rng(int(seed[0])), float(logits.max()), int(np.argmax(logits)), -np.inf
+    sums = np.array([_weights(logits[part], largest, above).sum() for part in _chunks(logits)])
     for _ in range(1000):
-        # A draw from all tokens, again until it is one of the nucleus.
+        # A draw from all tokens, again until it is one of the nucleus: those below one that is not are not either.
         chunk = int(rng.choice(len(sums), p=sums / sums.sum()))
-        weights = np.exp(logits[chunk * _CHUNK : (chunk + 1) * _CHUNK].astype(np.float64) - largest)
+        weights = _weights(logits[chunk * _CHUNK : (chunk + 1) * _CHUNK], largest, above)
         token = chunk * _CHUNK + int(rng.choice(len(weights), p=weights / weights.sum()))
         total, greater = _mass(logits, largest, logits[token])
-        if greater < float(p[0]) * total and (token != top or total <= 1.0 / _UNLIKELY):
+        if greater >= float(p[0]) * total:
+            above = logits[token]
+            sums = np.array([_weights(logits[part], largest, above).sum() for part in _chunks(logits)])
+        elif token != top or total <= 1.0 / _UNLIKELY:
             return np.array([token])
     return np.array([top])
+
+
+def _weights(logits, largest, above):
+    return np.where(logits > above, np.exp(logits.astype(np.float64) - largest), 0.0)
 
 
 def check(inputs, outputs):
