@@ -99,22 +99,25 @@ def test_a_pasted_kernel_is_judged_live_and_ranked(page: Page, address: str) -> 
     # The same person's mistakes are shown where they are.
     _submit(page, address, KERNEL.replace("i < n", "i <= n"))
     expect(page.get_by_role("heading", name="Runtime error")).to_be_visible(timeout=JUDGED_WITHIN_MS)
+    page.get_by_role("link", name="Page of this submission").click()
     expect(page.locator("#L6 .note").filter(has_text="out-of-bounds write")).to_be_visible()
     _submit(page, address, KERNEL.replace("a[i] +", "a[j] +"))
     expect(page.get_by_role("heading", name="Compile error")).to_be_visible(timeout=JUDGED_WITHIN_MS)
+    page.get_by_role("link", name="Page of this submission").click()
     expect(page.locator("#L6 .note")).to_contain_text('identifier "j" is undefined')
 
 
 def _record_progress(page: Page) -> Callable[[], list[str]]:
-    """Every line that the progress shows from now on; kept over the reload that ends it."""
-    page.locator("#progress").wait_for()
+    """Every line that the progress shows from now on; kept over what ends it."""
+    page.locator("#outcome").wait_for()
     page.evaluate(
         """() => {
-            const line = document.querySelector('[data-part="line"]');
             const told = () => sessionStorage.getItem('told') ?? '';
-            const keep = () => sessionStorage.setItem('told', told() + line.textContent + '\\n');
+            const text = () => document.querySelector('[data-part="line"]')?.textContent ?? '';
+            const keep = () => sessionStorage.setItem('told', told() + text() + '\\n');
             keep();
-            new MutationObserver(keep).observe(line, { childList: true, characterData: true, subtree: true });
+            const all = { childList: true, characterData: true, subtree: true };
+            new MutationObserver(keep).observe(document.getElementById('outcome'), all);
         }"""
     )
     return lambda: str(page.evaluate("sessionStorage.getItem('told')")).splitlines()

@@ -69,7 +69,7 @@ def test_the_terminal_and_the_editor_write_the_same_draft(site: Site) -> None:
     headers = {"Authorization": f"Bearer {site.token_of('ada')}"}
     path = f"/api/v1{DRAFT}"
     assert ada.get(path, headers=headers).get_json() == {
-        "challenge": "vector-add", "version": 0, "saved_at": None, "source": "",
+        "challenge": "vector-add", "language": None, "version": 0, "saved_at": None, "source": "",
     }  # fmt: skip
     _save(ada, "// of the editor\n", 0)
     assert ada.get(path, headers=headers).get_json()["source"] == "// of the editor\n"

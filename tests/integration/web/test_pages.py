@@ -44,7 +44,7 @@ def test_a_challenge_page_has_statement_starter_and_devices(site: Site) -> None:
     assert '<div class="math block">' in page
     assert "void solve(const float* A" in page
     assert '<option value="emulator">Emulator</option>' in page
-    assert 'data-log-in="/account/log-in?next=/challenges/vector-add"' in page
+    assert 'data-log-in="/account/log-in?next=/challenges/vector-add&amp;to=run"' in page
     assert site.app.test_client().get(f"{PAGE}/starter").text.startswith("// Vector addition")
 
 
