@@ -19,8 +19,8 @@ from judge.supervisor.verdict_rules import Outcome
 from judge.verdict import Verdict
 from judge.wire.messages import NATIVE_LOADER, Watch
 
-#: What an interpreter takes of a call of ``solve`` and of each launch, on a busy machine, in nanoseconds: 14 µs a launch
-#: on an idle one.
+#: What an interpreter takes for a call of ``solve`` and for each launch, on a busy machine, in nanoseconds. On an idle
+#: one a launch takes 14 µs.
 _INTERPRETER_NS, _INTERPRETED_LAUNCH_NS = 1_000_000, 100_000
 
 
