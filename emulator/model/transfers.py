@@ -11,7 +11,7 @@ from emulator.replay.recording import Transfers
 
 #: A program's own code on the host takes no time up to this, and what the launches and copies take that it asks for:
 #: such code only asks for them. The processor's clock has that much noise.
-HOST_ALLOWANCE_S = 20e-6
+HOST_ALLOWANCE_S = 100e-6
 
 
 def host_times(transfers: Transfers, operations: int, gpu: Gpu) -> tuple[float, float]:
