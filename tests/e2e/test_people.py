@@ -170,7 +170,7 @@ def test_a_contest_from_its_making_to_its_export(people: Open, served: Served) -
         ("End, in UTC", field(now + timedelta(hours=1))),
         ("Code to join", "tea time"),
     ):
-        teacher.get_by_label(label).fill(value)
+        teacher.get_by_label(label, exact=label == "Challenges").fill(value)
     teacher.get_by_role("textbox", name="Address", exact=True).fill("friday")
     teacher.get_by_label("Devices").select_option(H200.key)
     teacher.get_by_label("Scoring").select_option("points")
@@ -216,7 +216,7 @@ def test_a_class_with_an_assignment(people: Open, served: Served) -> None:
     invitation = teacher.get_by_role("link", name="/classes/join").inner_text()
     teacher.get_by_role("link", name="New assignment").click()
     teacher.get_by_label("Title").fill("Sums")
-    teacher.get_by_label("Challenges").fill("vector-add")
+    teacher.get_by_label("Challenges", exact=True).fill("vector-add")
     teacher.get_by_label("Due, in UTC").fill(field(now + timedelta(days=1)))
     teacher.get_by_role("button", name="Save").click()
     expect(teacher.get_by_role("heading", name="Sums")).to_be_visible()
