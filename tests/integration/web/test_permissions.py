@@ -140,7 +140,7 @@ GET  /challenges/<slug>/starter                                  200 200 200
 GET  /challenges.atom                                            200 200 200
 GET  /leaderboards/<slug>.atom                                   200 200 200
 GET  /challenges/<slug>/solutions                                200 200 200
-POST /challenges/<slug>/give-up                                  302 422 403
+POST /challenges/<slug>/give-up                                  302 422 403 - - 403
 GET  /challenges/<slug>/solutions/<public_id>                    302 403 403 - 404
 GET  /challenges/<slug>/solutions/<public_id>/kernel.cu          302 403 403 - 404
 POST /challenges/<slug>/solutions/<public_id>/like               302 403 403 - 404
