@@ -45,6 +45,7 @@ def register_compression(app: Flask) -> None:
         COMPRESS_MIMETYPES=_TYPES,
         COMPRESS_ALGORITHM=["zstd", "br", "gzip"],
         COMPRESS_BR_LEVEL=5,
+        COMPRESS_ZSTD_LEVEL=6,
         COMPRESS_CACHE_BACKEND=_CompressedFiles,
         COMPRESS_CACHE_KEY=_file_key,
     )

@@ -276,7 +276,7 @@ def _violations(page: Page, options: dict[str, Any] = ALL_RULES) -> list[str]:
 
 
 #: By page: the most bytes that cross the network, and the most requests, when it is opened for the first time.
-BUDGETS = {"/": (60_000, 5), "/challenges/<slug>": (375_000, 30)}
+BUDGETS = {"/": (60_000, 5), "/challenges/<slug>": (350_000, 30)}
 
 
 @pytest.mark.parametrize("name", BUDGETS)

@@ -438,6 +438,21 @@ def _newest(served: Served) -> str:
     return listed.split('href="/submissions/')[1].split('"')[0]
 
 
+def test_the_editor_changes_its_language_and_keeps_a_draft_of_each(page: Page, served: Served) -> None:
+    _sign_up(page, served)
+    _write(page, "// of CUDA\n__global__ void kernel() {}\n")
+    expect(page.locator(".cm-cuda-qualifier").first).to_have_text("__global__")
+    expect(page.locator("#saved")).to_have_text("Saved")
+    language = page.get_by_label("Language")
+    language.select_option(label="Triton")
+    expect(page.locator(".cm-content")).to_contain_text("import triton")
+    expect(page.locator(".cm-cuda-qualifier")).to_have_count(0)
+    expect(page.locator(".cm-line", has_text="import triton").first.locator("span").first).to_have_text("import")
+    language.select_option(label="CUDA C++")
+    expect(page.locator(".cm-content")).to_contain_text("// of CUDA")
+    expect(page.locator(".cm-cuda-qualifier").first).to_have_text("__global__")
+
+
 def test_a_draft_survives_a_reload_and_a_log_in(page: Page, served: Served) -> None:
     served.site.add_user("ada")
     page.goto(f"{served.url}{CHALLENGE}")

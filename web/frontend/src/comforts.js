@@ -4,51 +4,17 @@
 import {
   autocompletion, closeBrackets, closeBracketsKeymap, completeAnyWord, completeFromList, completionKeymap,
 } from "@codemirror/autocomplete";
-import { cpp } from "@codemirror/lang-cpp";
-import { python } from "@codemirror/lang-python";
 import { HighlightStyle, bracketMatching, foldKeymap, indentOnInput, syntaxHighlighting } from "@codemirror/language";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { Decoration, MatchDecorator, ViewPlugin, hoverTooltip, keymap } from "@codemirror/view";
+import { hoverTooltip, keymap } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import { CUDA_NAMES, CUDA_WORDS, isQualifier } from "./cuda.js";
-import { TRITON_NAMES, TRITON_WORDS, written } from "./triton.js";
 
-const wordPattern = Object.keys(CUDA_NAMES).sort((one, other) => other.length - one.length).join("|");
-const cudaWords = new MatchDecorator({
-  regexp: new RegExp(`\\b(?:${wordPattern}|__forceinline__|__noinline__|__managed__)\\b|<<<|>>>`, "g"),
-  decoration: (match) => (isQualifier(match[0]) ? qualifier : /^\w/.test(match[0]) ? builtin : launch),
-});
-const qualifier = Decoration.mark({ class: "cm-cuda-qualifier" });
-const builtin = Decoration.mark({ class: "cm-cuda-builtin" });
-const launch = Decoration.mark({ class: "cm-cuda-launch" });
-
-const markCuda = ViewPlugin.fromClass(
-  class {
-    constructor(view) { this.decorations = cudaWords.createDeco(view); }
-    update(update) { this.decorations = cudaWords.updateDeco(update, this.decorations); }
-  },
-  { decorations: (plugin) => plugin.decorations },
-);
-
-// ---- completion and help ----
-
-const cudaCompletions = [
-  ...Object.entries(CUDA_NAMES).map(([label, [detail, info]]) => ({
-    label, type: isQualifier(label) ? "keyword" : "function", info: () => help(detail, info),
-  })),
-  ...CUDA_WORDS.map((label) => ({ label, type: "keyword" })),
-];
-
-const tritonCompletions = [
-  ...Object.entries(TRITON_NAMES).map(([name, [detail, info]]) => ({ label: written(name), type: "function", info: () => help(detail, info) })),
-  ...TRITON_WORDS.map((label) => ({ label, type: "keyword" })),
-];
-
-/** What a grammar adds, by its name in judge/languages; of one that is not known, nothing is coloured or completed. */
-const GRAMMARS = {
-  cuda: { extensions: () => [cpp(), markCuda], names: CUDA_NAMES, completions: cudaCompletions },
-  python: { extensions: () => [python()], names: TRITON_NAMES, completions: tritonCompletions },
-};
+/**
+ * What each grammar adds, by its name in judge/languages. A file of its own, fetched when it is chosen, exports `grammar`:
+ * `extensions()`, the `names` that are explained on hover, and `completions` with their type and, if it has one, their help.
+ */
+const GRAMMARS = { cuda: () => import("./cuda.js"), python: () => import("./triton.js") };
+/** Of a grammar that is not known, nothing is coloured or completed. */
 const NO_GRAMMAR = { extensions: () => [], names: {}, completions: [] };
 
 function help(signature, text) {
@@ -85,17 +51,20 @@ const highlighting = HighlightStyle.define([
 /**
  * Returns the extensions.
  * @param {Record<string, [string, string]>} names arguments of `solve`: their declaration and what they are
- * @param {string} grammar of the language
+ * @param {string} name of the language's grammar
  */
-export function comforts(names, grammar) {
-  const chosen = GRAMMARS[grammar] ?? NO_GRAMMAR;
+export async function comforts(names, name) {
+  const grammar = GRAMMARS[name] ? (await GRAMMARS[name]()).grammar : NO_GRAMMAR;
   const argumentCompletions = Object.entries(names).map(([label, [detail, info]]) => (
     { label, type: "variable", detail, info, boost: 20 }
   ));
+  const completions = grammar.completions.map(({ label, type, told }) => (
+    told ? { label, type, info: () => help(...told) } : { label, type }
+  ));
   return [
-    ...chosen.extensions(), syntaxHighlighting(highlighting), bracketMatching(), indentOnInput(), closeBrackets(), search({ top: true }),
-    highlightSelectionMatches(), helpOnHover({ ...chosen.names, ...names }),
-    autocompletion({ override: [completeFromList([...argumentCompletions, ...chosen.completions]), completeAnyWord] }),
+    ...grammar.extensions(), syntaxHighlighting(highlighting), bracketMatching(), indentOnInput(), closeBrackets(), search({ top: true }),
+    highlightSelectionMatches(), helpOnHover({ ...grammar.names, ...names }),
+    autocompletion({ override: [completeFromList([...argumentCompletions, ...completions]), completeAnyWord] }),
     keymap.of([...closeBracketsKeymap, ...searchKeymap, ...foldKeymap, ...completionKeymap]),
   ];
 }

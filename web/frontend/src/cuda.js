@@ -1,7 +1,11 @@
-// What the editor knows of CUDA C++: its words, and a signature and one line of help for the names that kernels use most.
+// What the editor knows of CUDA C++: its grammar and words, and a signature and one line of help for the names that kernels use
+// most.
+
+import { cpp } from "@codemirror/lang-cpp";
+import { Decoration, MatchDecorator, ViewPlugin } from "@codemirror/view";
 
 /** Names with a signature and one line of help, shown on hover and beside completions. */
-export const CUDA_NAMES = {
+const NAMES = {
   __global__: ["__global__ void kernel(…)", "A kernel: runs on the GPU, launched from the host with <<<grid, block>>>."],
   __device__: ["__device__ T function(…)", "A function or variable of the GPU, called from kernels."],
   __host__: ["__host__ T function(…)", "A function of the host; with __device__ it is compiled for both."],
@@ -72,7 +76,7 @@ export const CUDA_NAMES = {
 };
 
 /** Words that the editor completes but has no help for. */
-export const CUDA_WORDS = [
+const WORDS = [
   "__forceinline__", "__noinline__", "__managed__", "__grid_constant__", "cudaStream_t", "cudaEvent_t", "cudaError_t", "cudaSuccess",
   "cudaMemcpyDeviceToDevice", "cudaMemcpyDeviceToHost", "cudaMemcpyHostToDevice", "dim3", "float2", "float4", "int2", "int4",
   "uint2", "uint4", "double2", "__half", "__half2", "half", "half2", "__nv_bfloat16", "__nv_bfloat162", "size_t", "int8_t", "uint8_t",
@@ -80,4 +84,30 @@ export const CUDA_WORDS = [
   "fmaxf", "floorf", "ceilf", "roundf", "powf", "sinf", "cosf", "extern", "static_cast", "reinterpret_cast", "constexpr", "unsigned",
 ];
 
-export const isQualifier = (word) => /^__\w+__$/.test(word);
+const isQualifier = (word) => /^__\w+__$/.test(word);
+
+const wordPattern = Object.keys(NAMES).sort((one, other) => other.length - one.length).join("|");
+const qualifier = Decoration.mark({ class: "cm-cuda-qualifier" });
+const builtin = Decoration.mark({ class: "cm-cuda-builtin" });
+const launch = Decoration.mark({ class: "cm-cuda-launch" });
+const words = new MatchDecorator({
+  regexp: new RegExp(`\\b(?:${wordPattern}|__forceinline__|__noinline__|__managed__)\\b|<<<|>>>`, "g"),
+  decoration: (match) => (isQualifier(match[0]) ? qualifier : /^\w/.test(match[0]) ? builtin : launch),
+});
+
+const markWords = ViewPlugin.fromClass(
+  class {
+    constructor(view) { this.decorations = words.createDeco(view); }
+    update(update) { this.decorations = words.updateDeco(update, this.decorations); }
+  },
+  { decorations: (plugin) => plugin.decorations },
+);
+
+export const grammar = {
+  extensions: () => [cpp(), markWords],
+  names: NAMES,
+  completions: [
+    ...Object.entries(NAMES).map(([label, told]) => ({ label, type: isQualifier(label) ? "keyword" : "function", told })),
+    ...WORDS.map((label) => ({ label, type: "keyword" })),
+  ],
+};

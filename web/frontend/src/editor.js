@@ -148,6 +148,12 @@ export function mount(textarea, options) {
   const focused = document.activeElement === textarea;
   let { grammar } = options;
   let comforts = null; // once they are there
+  const showGrammar = async () => {
+    const chosen = grammar;
+    const added = await comforts(options.names, chosen);
+    // Another may have been chosen while this one was fetched.
+    if (chosen === grammar) view.dispatch({ effects: more.reconfigure(added) });
+  };
   const extensions = [
     EditorView.cspNonce.of(options.nonce),
     Prec.highest(keymap.of([
@@ -200,12 +206,12 @@ export function mount(textarea, options) {
     /** Fetches and adds colours, completion, help on hover and the find panel. */
     addComforts: async () => {
       ({ comforts } = await import("./comforts.js"));
-      view.dispatch({ effects: more.reconfigure(comforts(options.names, grammar)) });
+      await showGrammar();
     },
     /** Colours and completes by another grammar. */
     setGrammar: (chosen) => {
       grammar = chosen;
-      if (comforts) view.dispatch({ effects: more.reconfigure(comforts(options.names, grammar)) });
+      if (comforts) showGrammar();
     },
     /** Shows messages at their lines; F8 goes to the next. @param {{line: number, text: string, error: boolean}[]} notes */
     showNotes: (notes) => view.dispatch(setDiagnostics(view.state, notes.map(({ line, text, error }) => (

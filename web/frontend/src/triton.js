@@ -1,7 +1,10 @@
-// The names of Triton's language that the editor explains: the declaration and one sentence each. Kernels write `tl.` before.
+// What the editor knows of Triton: Python's grammar, and a declaration and one sentence for the names of Triton's language.
+// Kernels write `tl.` before most of them.
+
+import { python } from "@codemirror/lang-python";
 
 /** @type {Record<string, [string, string]>} */
-export const TRITON_NAMES = {
+const NAMES = {
   program_id: ["tl.program_id(axis)", "The number of this program in the grid, along axis 0, 1 or 2."],
   num_programs: ["tl.num_programs(axis)", "How many programs the grid has along an axis."],
   arange: ["tl.arange(start, end)", "The whole numbers from start to before end; their count is a power of two."],
@@ -52,7 +55,7 @@ export const TRITON_NAMES = {
 };
 
 /** Words that the editor completes but has no help for. */
-export const TRITON_WORDS = [
+const WORDS = [
   "import triton", "import triton.language as tl", "num_warps", "num_stages", "tl.float16", "tl.bfloat16", "tl.float32", "tl.float64",
   "tl.int8", "tl.int32", "tl.int64", "tl.uint8", "tl.uint32", "eviction_policy", "input_precision", "torch.empty", "torch.zeros",
 ];
@@ -60,4 +63,13 @@ export const TRITON_WORDS = [
 const ON_THE_HOST = ["cdiv", "next_power_of_2", "jit", "autotune", "heuristics"];
 
 /** How a name is written in a source. */
-export const written = (name) => (ON_THE_HOST.includes(name) ? `triton.${name}` : `tl.${name}`);
+const written = (name) => (ON_THE_HOST.includes(name) ? `triton.${name}` : `tl.${name}`);
+
+export const grammar = {
+  extensions: () => [python()],
+  names: NAMES,
+  completions: [
+    ...Object.entries(NAMES).map(([name, told]) => ({ label: written(name), type: "function", told })),
+    ...WORDS.map((label) => ({ label, type: "keyword" })),
+  ],
+};
