@@ -9,23 +9,23 @@ import contextlib
 import re
 from collections.abc import Sequence
 
+from emulator.fat_binaries import fat_binaries
 from emulator.runtime import fatbinary
 from judge.check.mismatch import imprecision
 from judge.compile.listing import read_ptx
-from judge.compile.source_files import OwnLines, own_lines
+from judge.compile.source_files import own_lines
 from judge.judgement import MemoryFault, Mismatch
 
 #: Fewer wrong elements may look like wrong rounding by chance.
 _FEWEST_ROUNDED = 4
-_FAT_BINARY = (0xBA55ED50).to_bytes(4, "little")
 _MOST_CAUSES = 2
 _COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _APPROXIMATE = re.compile(r"\b(?:ex2|lg2|sin|cos|tanh|div|rcp)\.approx\b|\bdiv\.full\b")
 #: Of these, only the function's name tells that its author asked for less precision: ``expf`` takes ``ex2.approx`` too.
 _INTRINSIC = re.compile(r"\b(__(?:expf|exp10f|logf|log2f|log10f|powf|sinf|cosf|sincosf|tanf|fdividef))\s*\(")
-_TO_HALF = re.compile(r"^cvt\.\w+(?:\.\w+)*\.f16(?:x2)?\.f(?:32|64)\b")
-_TO_BFLOAT = re.compile(r"^cvt\.\w+(?:\.\w+)*\.bf16(?:x2)?\.f(?:32|64)\b")
-_TENSOR = re.compile(r"^w?mma\.(?:mma\.)?sync\b.*\.(tf32|bf16|f16)\b")
+_TO_HALF = re.compile(r"\bcvt\.\w+(?:\.\w+)*\.f16(?:x2)?\.f(?:32|64)\b")
+_TO_BFLOAT = re.compile(r"\bcvt\.\w+(?:\.\w+)*\.bf16(?:x2)?\.f(?:32|64)\b")
+_TENSOR = re.compile(r"\bw?mma\.(?:mma\.)?sync\b.*\.(tf32|bf16|f16)\b")
 _TENSOR_NAMES = {"tf32": "TF32", "bf16": "bfloat16", "f16": "half precision"}
 
 
@@ -86,11 +86,7 @@ def precision(library: bytes, source: str, *, has_halves: bool) -> tuple[str, ..
                 what = "" if line is None else _less_precise(instruction.text, plain, line, has_halves=has_halves)
                 if line is not None and what:
                     found[line, what] = None
-    return tuple(f"{what} ({_line(own, line)})" for line, what in sorted(found))
-
-
-def _line(own: OwnLines, line: int) -> str:
-    return own.in_words(line)
+    return tuple(f"{what} ({own.in_words(line)})" for line, what in sorted(found))
 
 
 def _less_precise(code: str, source: Sequence[str], line: int, *, has_halves: bool) -> str:
@@ -108,12 +104,9 @@ def _less_precise(code: str, source: Sequence[str], line: int, *, has_halves: bo
 def _ptx_texts(library: bytes) -> list[str]:
     """Returns the PTX in a library; none where there is none, or nothing that can be read."""
     texts: list[str] = []
-    at = library.find(_FAT_BINARY)
-    while at >= 0:
-        size = int.from_bytes(library[at + 6 : at + 8], "little") + int.from_bytes(library[at + 8 : at + 16], "little")
-        with contextlib.suppress(fatbinary.FatBinaryError, ValueError):
-            texts += [image.text for image in fatbinary.ptx_images(library[at : at + size])]
-        at = library.find(_FAT_BINARY, at + 4)
+    for binary in fat_binaries(library):
+        with contextlib.suppress(fatbinary.FatBinaryError):
+            texts += [image.text for image in fatbinary.ptx_images(binary)]
     return texts
 
 

@@ -309,7 +309,7 @@ def _taught(session: Session, member: User, teacher: User | None, number: int) -
     now = utc_now()
     day, owner_id = timedelta(days=1), None if teacher is None else teacher.id
     group = Class(title="Spring", description="", code=classes.new_code(), owner_id=owner_id, created_at=now)
-    contest = Contest(closes_solutions=False, 
+    contest = Contest(closes_solutions=False,
         slug=f"contest-{number}", title="Friday", description="", starts_at=now - day, ends_at=now + day,
         scoring="points", devices="emulator", owner_id=owner_id, created_at=now,
     )  # fmt: skip
@@ -318,7 +318,7 @@ def _taught(session: Session, member: User, teacher: User | None, number: int) -
     session.flush()
     classes.join(session, group, user_id=member.id, known_as="Owner", now=now)
     contests.join(session, contest, user_id=member.id, now=now)
-    assignment = Assignment(closes_solutions=False, 
+    assignment = Assignment(closes_solutions=False,
         class_id=group.id, title="Sums", opens_at=now - day, due_at=now + day, counts="accepted", least_percent=0,
         shows_hints=True, created_at=now,
     )  # fmt: skip
